@@ -3,6 +3,13 @@
 
 #include "app/options.h"
 
+/* What a flag does in one command alone. */
+struct own_help {
+    const char *row, *help;
+};
+
+enum { OWN_HELP_MAX = 2 };
+
 struct command {
     const char *name, *usage;    /* usage without the program's name */
     const char *help;            /* one sentence without its full stop */
@@ -15,9 +22,19 @@ struct command {
     bool is_server;            /* logs as the settings say; the other commands log warnings only */
     const char *without_space; /* what no --space means; NULL: the space default */
     bool always_ok; /* who runs it takes a failure for an order: the exit status is always 0 */
+    struct own_help own_help[OWN_HELP_MAX];
 };
 
+/* Flags of a command that works in one space of one user. */
+#define POOL " user space json "
+
+/* Of the product, ended by an all-zero row. */
 extern const struct command commands[];
+/* These, and those of satellites: NULL-ended. */
+extern const struct command *const command_tables[];
+
+/* What main does, for a program with the commands of these tables. Returns its exit status. */
+int app_run(int argc, char **argv, const struct command *const *tables);
 
 enum status command_serve(struct ctx *ctx, const struct options *o);
 enum status command_add(struct ctx *ctx, const struct options *o);
@@ -27,20 +44,11 @@ enum status command_forget_check(struct ctx *ctx, const struct options *o);
 enum status command_forget(struct ctx *ctx, const struct options *o);
 enum status command_mcp_check(struct ctx *ctx, const struct options *o);
 enum status command_mcp(struct ctx *ctx, const struct options *o);
-enum status command_ingest(struct ctx *ctx, const struct options *o);
-enum status command_import_check(struct ctx *ctx, const struct options *o);
-enum status command_import(struct ctx *ctx, const struct options *o);
-enum status command_export_check(struct ctx *ctx, const struct options *o);
-enum status command_export(struct ctx *ctx, const struct options *o);
-enum status command_eval_check(struct ctx *ctx, const struct options *o);
-enum status command_eval(struct ctx *ctx, const struct options *o);
 enum status command_token_check(struct ctx *ctx, const struct options *o);
 enum status command_token(struct ctx *ctx, const struct options *o);
 enum status command_user_check(struct ctx *ctx, const struct options *o);
 enum status command_user(struct ctx *ctx, const struct options *o);
 enum status command_reindex(struct ctx *ctx, const struct options *o);
-enum status command_model_check(struct ctx *ctx, const struct options *o);
-enum status command_model(struct ctx *ctx, const struct options *o);
 enum status command_encrypt(struct ctx *ctx, const struct options *o);
 enum status command_decrypt(struct ctx *ctx, const struct options *o);
 enum status command_rekey(struct ctx *ctx, const struct options *o);
@@ -51,9 +59,4 @@ enum status command_restore(struct ctx *ctx, const struct options *o);
 enum status command_consolidate(struct ctx *ctx, const struct options *o);
 enum status command_review_check(struct ctx *ctx, const struct options *o);
 enum status command_review(struct ctx *ctx, const struct options *o);
-enum status command_compact(struct ctx *ctx, const struct options *o);
-enum status command_reopen(struct ctx *ctx, const struct options *o);
-enum status command_connect_check(struct ctx *ctx, const struct options *o);
-enum status command_connect(struct ctx *ctx, const struct options *o);
-enum status command_hook(struct ctx *ctx, const struct options *o);
 enum status command_doctor(struct ctx *ctx, const struct options *o);

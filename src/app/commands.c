@@ -2,14 +2,12 @@
 #include "app/command.h"
 
 /*
- * One row is a command: its words, its help, the flags it takes and its function. main.c checks
+ * One row is a command: its words, its help, the flags it takes and its function. run.c checks
  * usage by the row and help.c prints it, so a new command is a row here, a prototype in command.h
- * and a file. flags are the names of rows in options_table, each between spaces so that no name is
- * found inside another one; settings are taken by every command and are not listed.
+ * and a file. Satellites have rows of their own (ext/commands.c). flags are the names of rows in
+ * options_table, each between spaces so that no name is found inside another one; settings are
+ * taken by every command and are not listed.
  */
-
-/* Flags of a command that works in one space of one user. */
-#define POOL " user space json "
 
 const struct command commands[] = {
     {"serve", "serve [--listen ADDR:PORT] [--data DIR] [--upstream URL] [OPTIONS]",
@@ -28,29 +26,6 @@ const struct command commands[] = {
     {"forget", "forget ID | --session ID | --everything [--all-spaces]",
      "Erase a memory, a message, a conversation or everything", "forget --everything --space work",
      POOL "session everything all_spaces ", 0, 1, command_forget_check, command_forget, false},
-    {"ingest", "ingest FILE",
-     "Import conversations from JSON lines {session, role, content, ...} or from a LoCoMo file",
-     "ingest chats.jsonl", POOL "no_extract ", 1, 1, NULL, command_ingest, false},
-    {"import", "import FILE | import FOLDER | import omniroute FILE",
-     "Import conversations and memories of other programs (ChatGPT, Claude, mem0, Markdown and "
-     "more: docs/reference/import.md), or an export of rememberd",
-     "import ~/Downloads/chatgpt-export --dry-run", POOL "format dry_run no_extract ", 1, 2,
-     command_import_check, command_import, false,
-     "the space default; of an export the space of each line, of OmniRoute a space for each key"},
-    {"export", "export [FILE]",
-     "Write everything that a user has as text that an import takes: to a new file, or without "
-     "one to standard output",
-     "export copy.md --format markdown", " user space format ", 0, 1, command_export_check,
-     command_export, false, "all spaces of the user"},
-    {"eval",
-     "eval locomo|beam|longmemeval|jsonl FILE | eval prompt FILE | eval compare FILE FILE | eval "
-     "junk FILE...",
-     "Measure recall with conversations and questions, measure what enters prompts, compare two "
-     "measurements question by question, or audit extracted facts (docs/reference/eval.md)",
-     "eval locomo locomo10.json --k 5,10",
-     " json level k pool sessions dump follow_ups per_question texts curve format sample "
-     "judgements ",
-     2, 100, command_eval_check, command_eval, false},
     {"token", "token create | token list | token revoke ID",
      "Create, list and revoke access tokens; once this command has created one, every request "
      "needs a token",
@@ -60,11 +35,9 @@ const struct command commands[] = {
      "List users and the people behind their keys, and erase one with everything that it owns",
      "user forget anna", " json limit contains people ", 1, 2, command_user_check, command_user,
      false},
-    {"model", "model list | model pull NAME [--from DIR] | model check NAME | model remove NAME",
-     "List, download, check and remove the models of this machine", "model pull potion-base-8M",
-     " json from ", 1, 2, command_model_check, command_model, false},
     {"reindex", "reindex [--force]", "Make missing vectors now, or all vectors again",
-     "reindex --force", " json force ", 0, 0, NULL, command_reindex, false},
+     "reindex --force", " json force ", 0, 0, NULL, command_reindex, false,
+     .own_help = {{"force", "Make all vectors again, also those that exist"}}},
     {"encrypt", "encrypt [--key-file FILE]",
      "Encrypt the database with the key of a file, or with a new key that is kept in the system's "
      "keyring or beside the data",
@@ -81,34 +54,16 @@ const struct command commands[] = {
      "backup memory-backup.db", " json ", 1, 1, NULL, command_backup, false},
     {"restore", "restore FILE [--force]",
      "Put a backup in place of the database; stop the server first", "restore memory-backup.db",
-     " json force ", 1, 1, NULL, command_restore, false},
+     " json force ", 1, 1, NULL, command_restore, false,
+     .own_help = {{"force", "Replace the database that exists"}}},
     {"consolidate", "consolidate [--dry-run] [--space NAME]",
      "Merge similar episodes, promote facts that recur, close (evict) unused facts and erase "
      "(prune) old episodes; a server does so every day",
      "consolidate --dry-run", POOL "dry_run ", 0, 0, NULL, command_consolidate, false,
      "all spaces of the user"},
-    {"compact", "compact [--older-than DAYS] [--dry-run] [--space NAME]",
-     "Put short summaries in the place of old memories, where that saves tokens",
-     "compact --older-than 90 --dry-run", POOL "older_than dry_run ", 0, 0, NULL, command_compact,
-     false, "all spaces of the user"},
-    {"reopen", "reopen ID [--dry-run]",
-     "Open the memories again that a summary replaced, and close the summary; with --dry-run "
-     "list them",
-     "reopen ID --dry-run", POOL "dry_run ", 1, 1, NULL, command_reopen, false,
-     "all spaces of the user"},
     {"review", "review [--allowed] | review allow ID | review forget ID | review hold ID",
      "List what is held back from chats because it instructs a model, and decide about it",
      "review allow ID", POOL "allowed ", 0, 2, command_review_check, command_review, false},
-    {"connect", "connect [NAME [--remove] [--yes] [--url URL] [--space NAME]]",
-     "Write the entry for this server into the settings of another program, after showing it, or "
-     "take it out again; without a name list the programs",
-     "connect claude-code", " url space remove yes ", 0, 1, command_connect_check, command_connect,
-     false, "the token's own space for tools, and the project's for hooks"},
-    {"hook", "hook [--url URL] [--space NAME]",
-     "Pass the hook event of a coding agent from standard input to the server, and print its "
-     "answer",
-     "hook --url http://127.0.0.1:7077", " url space ", 0, 0, NULL, command_hook, false,
-     "the space of the project, beside the user's own", true},
     {"doctor", "doctor", "Check data, settings and upstreams, and show what to do", "doctor",
      " json ", 0, 0, NULL, command_doctor, false},
     {0},

@@ -100,23 +100,6 @@ static void add_row(struct ctx *ctx, struct buf *b, const struct field *row, con
     add_pair(b, left, str_of(f->help), default_of(a, f, defaults), FLAG_COLUMN);
 }
 
-/* What a flag does in one command alone. */
-static const struct {
-    const char *command, *row, *help;
-} own_help[] = {
-    {"reindex", "force", "Make all vectors again, also those that exist"},
-    {"restore", "force", "Replace the database that exists"},
-    {"import", "dry_run", "Only count what would be new"},
-    {"import", "format",
-     "Format of the file: rememberd, chatgpt, claude, letta, openmemory, mem0, mcp-memory, "
-     "claude-code, codex, turns, locomo, markdown or list. Without --format, rememberd looks at "
-     "the file"},
-    {"export", "format", "jsonl (the default) or markdown"},
-    {"eval", "format",
-     "With eval prompt and eval junk: locomo, beam, longmemeval or jsonl. Without --format, "
-     "rememberd looks at the file"},
-};
-
 /* The help of a row in one command; what no --space means depends on the command, too. */
 static void add_option(struct ctx *ctx, struct buf *b, const struct field *row,
                        const struct command *c, const struct options *defaults)
@@ -125,9 +108,9 @@ static void add_option(struct ctx *ctx, struct buf *b, const struct field *row,
     const char *without = c->without_space ? c->without_space : "the space " DEFAULT_SPACE;
     if (!strcmp(row->name, "space"))
         f.help = str_printf(&ctx->arena, "%s. Without --space: %s", row->help, without).p;
-    for (size_t i = 0; i < sizeof own_help / sizeof *own_help; i++)
-        if (!strcmp(c->name, own_help[i].command) && !strcmp(row->name, own_help[i].row))
-            f.help = own_help[i].help;
+    for (size_t i = 0; i < OWN_HELP_MAX && c->own_help[i].row; i++)
+        if (!strcmp(row->name, c->own_help[i].row))
+            f.help = c->own_help[i].help;
     add_row(ctx, b, &f, defaults);
 }
 
@@ -208,14 +191,15 @@ void help_print_command(struct ctx *ctx, const struct command *c)
 }
 
 /* The overview: one line for each command. Only these four options work without a command. */
-void help_print_commands(void)
+void help_print_commands(const struct command *const *tables)
 {
     struct ctx ctx = {0};
     struct buf b = buf_make(&ctx.arena, PRINT_MAX);
     buf_add(&b, S("rememberd - a memory server for applications that use language models\n\n"
                   "usage: rememberd COMMAND [OPTIONS]\n\nCommands\n"));
-    for (const struct command *c = commands; c->name; c++)
-        add_pair(&b, str_of(c->name), str_of(c->help), S(""), COMMAND_COLUMN);
+    for (const struct command *const *table = tables; *table; table++)
+        for (const struct command *c = *table; c->name; c++)
+            add_pair(&b, str_of(c->name), str_of(c->help), S(""), COMMAND_COLUMN);
     buf_add(&b, S("\nOptions\n"));
     static const char *const rows[][2] = {
         {"-h, --help", "Print this help, or after a command the help of the command"},

@@ -3,7 +3,7 @@
 
 #include "app/command.h"
 
-void help_print_commands(void);
+void help_print_commands(const struct command *const *tables);
 void help_print_command(struct ctx *ctx, const struct command *c);
 
 /* Whether a command takes the flag of a row of options_table. */

@@ -10,8 +10,6 @@
 #include "embed/cache.h"
 #include "embed/encoder.h"
 #include "embed/remote.h"
-#include "embed/static.h"
-#include "embed/transformer.h"
 
 /*
  * Two kinds of locks, of which a thread never holds two at a time. e->lock guards the choice and
@@ -31,8 +29,8 @@ enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400 };
 /* A local model, loaded at first use and kept until the end. */
 struct loaded {
     pthread_mutex_t lock;
-    struct static_table *table;
-    struct transformer *transformer;
+    const struct local_kind *kind;
+    void *model;      /* NULL: not loaded */
     int64_t retry_us; /* earliest next try; 0: not tried */
     enum status how;  /* result of the last try; why is its message */
     char why[WHY_MAX];
@@ -77,8 +75,8 @@ void embed_close(struct embed *e)
     if (!e)
         return;
     for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++) {
-        static_close(e->models[i].table);
-        transformer_close(e->models[i].transformer);
+        if (e->models[i].model)
+            e->models[i].kind->close(e->models[i].model);
         pthread_mutex_destroy(&e->models[i].lock);
     }
     pthread_mutex_destroy(&e->lock);
@@ -169,9 +167,13 @@ static enum status load_files(struct ctx *ctx, const struct embed *e, const stru
 {
     if (!is_plain(plan->model))
         return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a valid model name", S_ARG(plan->model));
-    str folder = folder_of(ctx, e, plan->model);
-    return plan->source == EMBED_STATIC ? static_open(ctx, folder, &m->table)
-                                        : transformer_open(ctx, folder, &m->transformer);
+    for (const struct local_kind *const *kind = local_kinds; *kind; kind++)
+        if ((*kind)->source == plan->source) {
+            m->kind = *kind;
+            return m->kind->open(ctx, folder_of(ctx, e, plan->model), &m->model);
+        }
+    return fail(ctx, UNSUPPORTED, "this program was built without local models of the kind %s",
+                embed_source_names[plan->source]);
 }
 
 /* A child ctx frees the parsed vocabulary, which takes megabytes, when the load is done. */
@@ -179,7 +181,7 @@ static enum status load_model(struct ctx *ctx, struct embed *e, const struct emb
                               struct loaded *m)
 {
     struct ctx own = ctx_detached(ctx); /* a failure is kept, so it must be the model's own */
-    if (m->table || m->transformer)
+    if (m->model)
         return OK;
     if (m->retry_us && clock_mono_us() < m->retry_us)
         return fail_as(ctx, m->how, EMBED_LOAD_FAILED, "%s", m->why);
@@ -225,8 +227,7 @@ static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now
         return OK;
     }
     TRY(model_of(ctx, e, &now->plan, &m));
-    now->dimensions =
-        m->table ? static_dimensions(m->table) : transformer_dimensions(m->transformer);
+    now->dimensions = m->kind->dimensions(m->model);
     return OK;
 }
 
@@ -240,16 +241,13 @@ struct reading {
     str before;
 };
 
-/* A table lookup cannot fail, a transformer can run out of time. */
 static enum status run_model(struct ctx *ctx, struct embed *e, const struct now *now,
                              const str *texts, size_t n, float *out)
 {
     const struct loaded *m;
     assert(now->dimensions > 0);
     TRY(model_of(ctx, e, &now->plan, &m));
-    for (size_t i = 0; m->table && i < n; i++)
-        static_embed(m->table, texts[i], out + i * now->dimensions);
-    return m->table ? OK : transformer_embed(ctx, m->transformer, texts, n, out);
+    return m->kind->embed(ctx, m->model, texts, n, out);
 }
 
 /* n vectors, one after the other. A remote source also tells the dimensions. */
@@ -426,7 +424,7 @@ static str known_fault(struct ctx *ctx, struct embed *e, const struct embed_plan
         return S("");
     struct loaded *m = &e->models[plan->source];
     pthread_mutex_lock(&m->lock);
-    bool is_loaded = m->table || m->transformer;
+    bool is_loaded = m->model;
     str why = str_dup(&ctx->arena, str_of(m->retry_us ? m->why : ""));
     pthread_mutex_unlock(&m->lock);
     if (is_loaded || plan->source == EMBED_REMOTE)

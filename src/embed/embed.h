@@ -155,7 +155,21 @@ struct model_card {
 };
 
 /* Ends with an all-zero row. */
-extern const struct model_card model_cards[];
+extern const struct model_card *const model_cards;
+
+/* How files of a folder become vectors. A model is loaded once and never changes. */
+struct local_kind {
+    enum embed_source source;
+    MUST_USE enum status (*open)(struct ctx *ctx, str folder, void **out);
+    void (*close)(void *model);
+    size_t (*dimensions)(const void *model);
+    /* n vectors of length 1 (or all 0), one after the other. Thread-safe. */
+    MUST_USE enum status (*embed)(struct ctx *ctx, const void *model, const str *texts, size_t n,
+                                  float *out);
+};
+
+/* Of ext/models: NULL-ended. */
+extern const struct local_kind *const local_kinds[];
 
 /* By name, with or without an owner ("minishlab/potion-base-8M"). NULL: unknown. */
 const struct model_card *model_card(str name);
@@ -163,20 +177,5 @@ const struct model_card *model_card(str name);
 /* The folder that holds all models. */
 str model_folder(struct ctx *ctx, const struct settings *s, str data);
 
-/* Called during a download, with the bytes of all files of the model. */
-struct model_progress {
-    void (*say)(struct model_progress *p, const char *file, int64_t done, int64_t total);
-};
-
-/* Checks all files, then puts them in place in one step; after a failure the old files are still
- * there. progress may be NULL. */
-MUST_USE enum status model_install(struct ctx *ctx, str folder, const struct model_card *card,
-                                   str from, struct model_progress *progress);
-/* From base/REPO/resolve/REVISION/FILE. */
-MUST_USE enum status model_pull(struct ctx *ctx, str folder, const struct model_card *card,
-                                str base, struct model_progress *progress);
-/* Checks every size and checksum. NOT_FOUND: not installed. */
-MUST_USE enum status model_check(struct ctx *ctx, str folder, const struct model_card *card);
 /* Whether all files exist with a valid size; no file is read. */
 bool model_is_installed(struct ctx *ctx, str folder, const struct model_card *card);
-MUST_USE enum status model_remove(struct ctx *ctx, str folder, const struct model_card *card);

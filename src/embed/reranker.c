@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "embed/cross_encoder.h"
 
 /*
  * Which model it is may change while chats use it. Each of them holds the model that it began with,
@@ -20,7 +19,7 @@
 enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400, NAME_MAX_BYTES = 200, LISTED_MAX = 100 };
 
 struct loaded {
-    struct cross_encoder *model;
+    void *model;
     atomic_int holders; /* the reranker, and who scores */
     char name[NAME_MAX_BYTES + 1];
 };
@@ -40,7 +39,7 @@ static void give_back(struct loaded *l)
 {
     if (!l || atomic_fetch_sub(&l->holders, 1) > 1)
         return;
-    cross_encoder_close(l->model);
+    reranking_kind->close(l->model);
     free(l);
 }
 
@@ -67,16 +66,17 @@ void reranker_free(struct reranker *r)
 /* --- loading --- */
 
 /* With a slash or a dot in front a name could lead out of the folder. */
-static enum status open_model(struct ctx *ctx, str folder, str name, struct cross_encoder **out)
+static enum status open_model(struct ctx *ctx, str folder, str name, void **out)
 {
     if (!name.n || name.n > NAME_MAX_BYTES || name.p[0] == '.' || str_find(name, S("/")) < name.n)
         return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a valid model name", S_ARG(name));
-    return cross_encoder_open(ctx,
-                              str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(name)),
-                              out);
+    if (!reranking_kind)
+        return fail(ctx, UNSUPPORTED, "this program was built without reranking models");
+    return reranking_kind->open(
+        ctx, str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(name)), out);
 }
 
-static struct loaded *loaded_of(str name, struct cross_encoder *model)
+static struct loaded *loaded_of(str name, void *model)
 {
     struct loaded *l = heap_alloc(sizeof *l);
     l->model = model;
@@ -111,7 +111,7 @@ static void note_failure(struct reranker *r, str name, const char *why)
 /* Frees the parsed vocabulary, which takes megabytes, when it is done. */
 static enum status load_files(struct ctx *ctx, struct reranker *r, str name)
 {
-    struct cross_encoder *model = NULL;
+    void *model = NULL;
     int64_t began = clock_mono_us();
     struct ctx own = ctx_detached(ctx);
     enum status s = open_model(&own, r->folder, name, &model);
@@ -189,7 +189,7 @@ enum status reranker_score(struct ctx *ctx, struct reranker *r, str name, str qu
         return UNSUPPORTED;
     for (size_t i = 0; i < n; i++)
         scores[i] = NAN;
-    enum status s = cross_encoder_score(ctx, l->model, question, texts, n, scores, &done);
+    enum status s = reranking_kind->score(ctx, l->model, question, texts, n, scores, &done);
     give_back(l);
     bool is_enough = s == TIMED_OUT && done && !ctx_is_cut(ctx);
     return is_enough && soft_if(ctx, s, TIMED_OUT) ? OK : s;
@@ -211,7 +211,7 @@ void reranker_list(struct ctx *ctx, str folder, str **out, size_t *n)
         return;
     for (struct dirent *e; *n < LISTED_MAX && (e = readdir(d));) {
         str at = str_printf(&ctx->arena, S_FMT "/%s", S_ARG(folder), e->d_name);
-        if (e->d_name[0] != '.' && cross_encoder_is_in(ctx, at))
+        if (e->d_name[0] != '.' && reranking_kind && reranking_kind->is_in(ctx, at))
             (*out)[(*n)++] = str_dup(&ctx->arena, str_of(e->d_name));
     }
     closedir(d);
@@ -220,8 +220,8 @@ void reranker_list(struct ctx *ctx, str folder, str **out, size_t *n)
 
 enum status reranker_check(struct ctx *ctx, str folder, str name)
 {
-    struct cross_encoder *model = NULL;
+    void *model = NULL;
     TRY(open_model(ctx, folder, name, &model));
-    cross_encoder_close(model);
+    reranking_kind->close(model);
     return OK;
 }

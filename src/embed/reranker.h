@@ -5,6 +5,24 @@
 
 struct reranker;
 
+/* How files of a folder become a model that reads a question and a passage together. */
+struct reranking_kind {
+    /* Whether the folder's config.json is that of such a model; no other file is read. */
+    bool (*is_in)(struct ctx *ctx, str folder);
+    MUST_USE enum status (*open)(struct ctx *ctx, str folder, void **out);
+    void (*close)(void *model);
+    /*
+     * scores[i] is the model's number for texts[i], greater for a better answer. The texts are read
+     * in their order, and *done is how many have a score: all, or after a failure those before it.
+     * TIMED_OUT at the deadline of the ctx or when it is cut. Thread-safe.
+     */
+    MUST_USE enum status (*score)(struct ctx *ctx, const void *model, str question,
+                                  const str *texts, size_t n, double *scores, size_t *done);
+};
+
+/* Of ext/models; NULL in a program without it. */
+extern const struct reranking_kind *const reranking_kind;
+
 /* folder: that of all models, as model_folder gives it. Nothing is loaded. */
 struct reranker *reranker_new(str folder);
 void reranker_free(struct reranker *r);

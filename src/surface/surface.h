@@ -26,7 +26,7 @@ struct app {
     struct doctor_in doctor;    /* for GET /v1/doctor */
 };
 
-/* NULL-ended, in the order they are asked. */
+/* Of the product and of satellites (ext/tables.c): NULL-ended, in the order they are asked. */
 extern const struct surface *const surfaces[];
 
 /* All routes as text for a person ("METHOD PATH  help"), and the OpenAPI 3.1 document. */
@@ -49,8 +49,5 @@ MUST_USE enum status surface_memories_json(struct ctx *ctx, const struct memory 
 /* What is held back from chats. */
 MUST_USE enum status surface_review_json(struct ctx *ctx, const struct review *v, size_t n,
                                          int64_t total, struct buf *out);
-/* The report of a compaction. */
-MUST_USE enum status surface_condensed_json(struct ctx *ctx, const struct condense_out *done,
-                                            struct buf *out);
 MUST_USE enum status surface_found_json(struct ctx *ctx, const struct recall_out *found,
                                         bool explain, struct buf *out);

@@ -271,14 +271,14 @@ test('the limits of lists that pages name are those of the API', () => {
 });
 
 test('every request header that a page names is read by the program', () => {
-  const source = execFileSync('grep', ['-rhoiE', '"x-[a-z-]+', 'src'], { cwd: root, encoding: 'utf8' }).toLowerCase();
+  const source = execFileSync('grep', ['-rhoiE', '"x-[a-z-]+', 'src', 'ext'], { cwd: root, encoding: 'utf8' }).toLowerCase();
   const known = new Set(source.split('\n').map((line) => line.slice(1)));
   const named = new Set([...code().matchAll(/\bX-[A-Z][A-Za-z-]+/gi)].map(([name]) => name.toLowerCase()));
   assert.deepEqual([...named].filter((name) => !known.has(name)), []);
 });
 
 test('every metric that a page names is counted', () => {
-  const source = execFileSync('grep', ['-rhowE', '(rememberd_)?[a-z_]+(_total|_seconds)', 'src'], { cwd: root, encoding: 'utf8' });
+  const source = execFileSync('grep', ['-rhowE', '(rememberd_)?[a-z_]+(_total|_seconds)', 'src', 'ext'], { cwd: root, encoding: 'utf8' });
   const known = new Set(source.split('\n').map((line) => line.replace(/^rememberd_/, '')));
   const named = [...code().matchAll(/`rememberd_([a-z_]+)`/g)].map(([, name]) => name);
   assert.ok(named.length > 5, `metrics are named: ${named}`);
@@ -308,9 +308,9 @@ test('every tool that the MCP page names is offered, and no other', () => {
 });
 
 test('every source file and room that the page of internals names exists', () => {
-  const files = execFileSync('find', ['src'], { cwd: root, encoding: 'utf8' }).split('\n');
-  const named = [...read('docs/internals.md').matchAll(/`([a-z_]+(?:\/[a-z_]+)*(?:\/|\.)?(?:[a-z_]+\.(?:c|h|def)))`|`((?:engine|surface|store)\/[a-z_]+)`/g)];
+  const files = execFileSync('find', ['src', 'ext'], { cwd: root, encoding: 'utf8' }).split('\n');
+  const named = [...read('docs/internals.md').matchAll(/`([a-z_]+(?:\/[a-z_]+)*(?:\/|\.)?(?:[a-z_]+\.(?:c|h|def)))`|`((?:engine|surface|store|ext)\/[a-z_]+)`/g)];
   assert.ok(named.length > 40, `files are named: ${named.length}`);
-  const gone = named.map(([, file, room]) => file ?? room).filter((name) => !files.some((one) => one.endsWith(`/${name}`)));
+  const gone = named.map(([, file, room]) => file ?? room).filter((name) => !files.some((one) => `/${one}`.endsWith(`/${name}`)));
   assert.deepEqual(gone, []);
 });

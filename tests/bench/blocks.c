@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "engine/engine.h"
-#include "engine/import/ingest.h"
+#include "ext/import/ingest.h"
 #include "store/store.h"
 
 /* Of a chat every so manyth short message of the user is asked as a question, too. */

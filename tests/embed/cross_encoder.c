@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "cross_reference.h"
-#include "embed/cross_encoder.h"
+#include "ext/models/cross_encoder.h"
 #include "lib/tiny_cross.h"
 
 enum { CASES = sizeof cross_reference / sizeof *cross_reference };

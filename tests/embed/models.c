@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ext/models/download.h"
 #include "base/id.h"
 #include "lib/embedder.h"
 #include "lib/tiny_models.h"

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "embed/common/floats.h"
 #include "embed/encoder.h"
-#include "embed/static.h"
-#include "embed/transformer.h"
+#include "ext/models/static.h"
+#include "ext/models/transformer.h"
 #include "lib/tiny_models.h"
 
 static const char *missing_pairs(void)

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "embed/bert/onednn.h"
 #include "embed/common/kernels.h"
-#include "embed/static.h"
-#include "embed/transformer.h"
+#include "ext/models/onednn.h"
+#include "ext/models/static.h"
+#include "ext/models/transformer.h"
 #include "lib/tiny_models.h"
 
 /* --- kernels --- */

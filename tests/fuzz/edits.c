@@ -1,7 +1,7 @@
 /* edits.c - settings of another program, any bytes: an entry goes in, stays once, and comes out. */
 #include <assert.h>
 
-#include "app/connect/edit.h"
+#include "ext/connect/edit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

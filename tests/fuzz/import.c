@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
-#include "engine/import/copy_lines.h"
+#include "ext/import/copy/lines.h"
+#include "ext/import/import.h"
 #include "store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

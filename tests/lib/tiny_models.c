@@ -6,8 +6,8 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "embed/bert/onednn.h"
 #include "embed/common/files.h"
+#include "ext/models/onednn.h"
 
 /* --- folders --- */
 

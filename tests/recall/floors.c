@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "ext/eval/measure.h"
 #include "engine/engine.h"
 #include "store/store.h"
 

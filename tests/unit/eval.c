@@ -1,10 +1,11 @@
 /* eval.c - measuring: files of four formats, prompts, comparisons, the junk audit, honest times. */
 #include <math.h>
 
-#include "engine/eval/answer_words.h"
-#include "engine/eval/formats.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
+#include "ext/eval/answer_words.h"
+#include "ext/eval/formats.h"
+#include "ext/eval/measure.h"
 #include "lib/clock.h"
 #include "lib/engine.h"
 #include "lib/server.h"

@@ -2,6 +2,7 @@
 #include <sqlite3.h>
 
 #include "../omniroute_schema.h"
+#include "ext/import/import.h"
 #include "lib/engine.h"
 #include "store/store.h"
 

@@ -1,7 +1,8 @@
 /* imports.c - cutting files into records without reading them, and our own export as Markdown. */
-#include "engine/import/copy_lines.h"
-#include "engine/import/items.h"
-#include "engine/import/seen.h"
+#include "ext/import/copy/lines.h"
+#include "ext/import/import.h"
+#include "ext/import/items.h"
+#include "ext/import/seen.h"
 #include "lib/engine.h"
 
 static str cut(struct ctx *ctx, const char *text)

@@ -1,7 +1,9 @@
 /* ingest.c - turns from files: what is kept, what is refused, and that twice is once. */
+#include "ext/eval/measure.h"
+#include "ext/import/import.h"
 #include "lib/engine.h"
 
-#include "engine/import/locomo.h"
+#include "ext/import/locomo.h"
 
 /* The text as a file in the test's folder. */
 static str file_of(struct ctx *ctx, const struct place *p, const char *text)

@@ -1,5 +1,5 @@
 /* omniroute.c - a failure in OmniRoute's words: its code and its shape. */
-#include "surface/omniroute/common.h"
+#include "ext/dialects/omniroute/common.h"
 
 #include "t.h"
 

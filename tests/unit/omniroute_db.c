@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../omniroute_schema.h"
-#include "engine/import/omniroute_db.h"
+#include "ext/import/omniroute_db.h"
 #include "lib/store.h"
 
 static sqlite3 *database(const char *path, const char *schema)

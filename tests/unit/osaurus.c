@@ -1,5 +1,5 @@
 /* osaurus.c - how a failure reads on Osaurus's endpoints. */
-#include "surface/osaurus/osaurus.h"
+#include "ext/dialects/osaurus/osaurus.h"
 
 #include <stdio.h>
 

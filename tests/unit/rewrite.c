@@ -1,5 +1,5 @@
 /* rewrite.c - questions that need what was said before, by rules. */
-#include "engine/eval/followups.h"
+#include "ext/eval/followups.h"
 #include "lib/engine.h"
 
 #define S_(text)                                                                                   \

@@ -1,6 +1,6 @@
 /* shapes.c - memories as JSON: a list that is too large is an error, never a list without them. */
+#include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
-#include "surface/omniroute/common.h"
 
 #include "t.h"
 

@@ -1,4 +1,4 @@
-/* dialects.h - the dialects that are served, each defined in its own folder. */
+/* dialects.h - the surfaces that are part of the product, each defined in its own folder. */
 #pragma once
 
 #include "http/http.h"
@@ -26,19 +26,12 @@ extern const struct surface surface_sign_in;
 extern const struct surface surface_studio;
 extern const struct surface surface_users;
 extern const struct surface surface_mcp;
-extern const struct surface surface_omniroute_memory;
-extern const struct surface surface_omniroute_engine;
-extern const struct surface surface_omniroute_compact;
-extern const struct surface surface_omniroute_settings;
-extern const struct surface surface_osaurus;
-extern const struct surface surface_osaurus_memory;
-extern const struct surface surface_cortex_users;
-extern const struct surface surface_cortex_sessions;
-extern const struct surface surface_cortex_profile;
-extern const struct surface surface_cortex_memory;
-extern const struct surface surface_cortex_chat;
-extern const struct surface surface_cortex_a2a;
-extern const struct surface surface_rag;
-extern const struct surface surface_mem0;
-extern const struct surface surface_mem0_server;
 extern const struct surface surface_admin;
+
+/* In the order they are asked. */
+#define CORE_SURFACES                                                                              \
+    &surface_openai, &surface_anthropic, &surface_responses, &surface_memories, &surface_hooks,    \
+        &surface_files, &surface_review, &surface_preview, &surface_receipts, &surface_messages,   \
+        &surface_conversations, &surface_stats, &surface_doctors, &surface_events, &surface_jobs,  \
+        &surface_parts, &surface_settings, &surface_tokens, &surface_sign_in, &surface_studio,     \
+        &surface_users, &surface_mcp, &surface_ollama, &surface_admin,

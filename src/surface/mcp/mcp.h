@@ -9,6 +9,9 @@
 /* Ends with an all-zero row. */
 extern const struct tool memory_tools[];
 
+/* All tables of tools, those of satellites too (ext/tables.c): NULL-ended. */
+extern const struct tool *const tool_tables[];
+
 /* --- tool_list.c --- */
 
 /* The tool of that name, listed or not, or NULL. */

@@ -3,7 +3,6 @@
 
 #include "surface/files/files.h"
 #include "surface/mcp/mcp.h"
-#include "surface/omniroute/common.h"
 
 /*
  * A client puts the list into each prompt of its model, so the usual one is short: five tools, with
@@ -15,8 +14,7 @@
 /* The general tools come first; no name is in two tables. */
 static const struct tool *tool_at(size_t i)
 {
-    static const struct tool *const tables[] = {memory_tools, file_tools, omniroute_tools, NULL};
-    for (const struct tool *const *table = tables; *table; table++)
+    for (const struct tool *const *table = tool_tables; *table; table++)
         for (const struct tool *t = *table; t->name; t++)
             if (!i--)
                 return t;

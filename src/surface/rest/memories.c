@@ -9,9 +9,7 @@
 #include "surface/common/memory_json.h"
 #include "surface/rest/bulk.h"
 #include "surface/rest/change.h"
-#include "surface/rest/export.h"
 #include "surface/rest/history.h"
-#include "surface/rest/import.h"
 #include "surface/rest/list.h"
 
 /*
@@ -269,8 +267,6 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
     return surface_found_json(ctx, &found, q->explain, &out->body);
 }
 
-enum { IMPORT_MAX = 64 << 20 }; /* bytes of an import; larger ones are cut at a line */
-
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/memories", memory_add), .words.code = 201, READS_AS(memory_add, memory),
      .strict = true, ANSWERS(memory), .help = "add a memory"},
@@ -286,11 +282,6 @@ static const struct route routes[] = {
      .help = "what it said before, and what it replaced"},
     {ROUTE("POST", "/v1/memories/bulk", memory_bulk), READS(bulk_in), .strict = true,
      ANSWERS(bulk_out), .help = "erase or change many memories at once"},
-    {ROUTE("GET", "/v1/memories/export", memory_export), READS(export_in), .strict = true,
-     .words.type = "application/x-ndjson", .words.stream = "text/markdown",
-     .help = "memories as lines of JSON, or with all=true a copy of everything in the space"},
-    {ROUTE("POST", "/v1/memories/import", memory_import), .body_max = IMPORT_MAX, ASKS(import_in),
-     ANSWERS(import_out), .help = "an export, or a file of another program"},
     {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), READS(undo_in), .strict = true,
      ANSWERS(erased_out), .help = "erase a memory, a message or a conversation by its id"},
     {ROUTE("POST", "/v1/undo/{id}", undo_run), ANSWERS(undone_out),

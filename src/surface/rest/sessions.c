@@ -8,7 +8,7 @@
 
 /*
  * The conversation itself, its title and the list of all are served at paths that clients of Cortex
- * know (surface/cortex/sessions.c). Here is what stands below one, and the accounts of them.
+ * know (ext/dialects/cortex/sessions.c). Here is what stands below one, and the accounts of them.
  */
 
 enum status session_at(struct ctx *ctx, struct app *app, const struct request *in,

@@ -1,0 +1,36 @@
+/* address.c - which server a command talks to, and with which token. */
+#include "core/url.h"
+
+#include "ext/connect/connect.h"
+
+/* A server that listens on all addresses is called at this machine's own. */
+static str host_called(struct arena *a, str listen)
+{
+    static const char *const any[] = {"0.0.0.0:", "[::]:", "*:", NULL};
+    for (const char *const *one = any; *one; one++)
+        if (str_starts(listen, str_of(*one)))
+            return str_printf(a, "127.0.0.1:" S_FMT,
+                              S_ARG(str_sub(listen, strlen(*one), listen.n)));
+    return listen;
+}
+
+enum status server_address(struct ctx *ctx, const struct options *o, str *out)
+{
+    struct url parts;
+    str url = o->url, listen = o->settings.listen;
+    if (!url.n && str_starts(listen, S("unix:")))
+        return fail(ctx, BAD_INPUT, "the server listens on a unix socket; name a URL with --url");
+    if (!url.n)
+        url = str_printf(&ctx->arena, "http://" S_FMT, S_ARG(host_called(&ctx->arena, listen)));
+    TRY(url_read(ctx, "--url", url, true, &parts));
+    while (url.p[url.n - 1] == '/')
+        url.n--;
+    *out = url;
+    return OK;
+}
+
+str server_token(void)
+{
+    const char *token = getenv(TOKEN_VARIABLE);
+    return str_trim(str_of(token ? token : ""));
+}

@@ -1,0 +1,260 @@
+/* clients.c - the table of programs that can be connected, and the words of their entries. */
+#include "ext/connect/clients.h"
+
+#include "ext/connect/connect.h"
+
+/*
+ * One row is a program, and below it one row for each entry: where the file is, where in it the
+ * entry goes, and what it says. All programs call a server by the same few members under other
+ * names, and all hooks have Claude Code's shape, so two writers make all JSON.
+ */
+
+enum { COMMAND_MAX = 8192 };
+
+/* --- a server for tools --- */
+
+static void write_headers(struct json_out *w, struct ctx *ctx, const struct target_server *to)
+{
+    if (!to->token.n && !to->space.n)
+        return;
+    json_member_open(w, "headers", '{');
+    if (to->token.n)
+        json_member_str(w, "Authorization",
+                        str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(to->token)));
+    if (to->space.n)
+        json_member_str(w, "X-Memory-Space", to->space);
+    json_close(w, '}');
+}
+
+static str tools_url(struct ctx *ctx, const struct target_server *to)
+{
+    return str_printf(&ctx->arena, S_FMT "/mcp", S_ARG(to->url));
+}
+
+static void write_remote(struct ctx *ctx, const struct client_entry *e,
+                         const struct target_server *to, struct buf *out)
+{
+    struct json_out w = json_to(out);
+    json_open(&w, '{');
+    if (e->type)
+        json_member_str(&w, "type", str_of(e->type));
+    json_member_str(&w, e->url_name, tools_url(ctx, to));
+    if (e->is_enabled)
+        json_member_bool(&w, "enabled", true);
+    write_headers(&w, ctx, to);
+    json_close(&w, '}');
+}
+
+static void write_started(__attribute__((unused)) struct ctx *ctx,
+                          __attribute__((unused)) const struct client_entry *e,
+                          const struct target_server *to, struct buf *out)
+{
+    struct json_out w = json_to(out);
+    json_open(&w, '{');
+    json_member_str(&w, "command", to->program);
+    json_member_open(&w, "args", '[');
+    json_str(&w, S("mcp"));
+    if (to->space.n) {
+        json_str(&w, S("--space"));
+        json_str(&w, to->space);
+    }
+    json_close(&w, ']');
+    json_close(&w, '}');
+}
+
+static void add_toml(struct buf *out, const char *key, str value)
+{
+    buf_printf(out, "%s = \"", key);
+    json_escape(out, value); /* the same escapes */
+    buf_add(out, S("\"\n"));
+}
+
+/* The token stays in the environment: that is how this client wants it. */
+static void write_table(struct ctx *ctx, __attribute__((unused)) const struct client_entry *e,
+                        const struct target_server *to, struct buf *out)
+{
+    add_toml(out, "url", tools_url(ctx, to));
+    if (to->token.n)
+        add_toml(out, "bearer_token_env_var", S(TOKEN_VARIABLE));
+    if (to->space.n) {
+        buf_add(out, S("http_headers = { \"X-Memory-Space\" = \""));
+        json_escape(out, to->space);
+        buf_add(out, S("\" }\n"));
+    }
+}
+
+/* --- a hook --- */
+
+/* For a shell: in quotes where it has to be. */
+static void add_word(struct buf *b, str word)
+{
+    bool is_plain = word.n > 0;
+    for (size_t i = 0; i < word.n; i++)
+        is_plain &= char_is_one_of(word.p[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789/._-:@%+=,");
+    if (is_plain) {
+        buf_add(b, word);
+        return;
+    }
+    buf_byte(b, '\'');
+    for (size_t i = 0; i < word.n; i++)
+        buf_add(b, word.p[i] == '\'' ? S("'\\''") : str_sub(word, i, i + 1));
+    buf_byte(b, '\'');
+}
+
+static str hook_command(struct ctx *ctx, const struct target_server *to)
+{
+    struct buf b = buf_make(&ctx->arena, COMMAND_MAX);
+    add_word(&b, to->program);
+    buf_add(&b, S(" hook"));
+    if (to->is_far) {
+        buf_add(&b, S(" --url "));
+        add_word(&b, to->url);
+    }
+    if (to->space.n) {
+        buf_add(&b, S(" --space "));
+        add_word(&b, to->space);
+    }
+    return buf_str(&b);
+}
+
+static void write_hook(struct ctx *ctx, const struct client_entry *e,
+                       const struct target_server *to, struct buf *out)
+{
+    struct json_out w = json_to(out);
+    json_open(&w, '{');
+    json_member_open(&w, "hooks", '[');
+    json_open(&w, '{');
+    json_member_str(&w, "type", S("command"));
+    json_member_str(&w, "command", hook_command(ctx, to));
+    json_member_int(&w, "timeout", e->timeout);
+    json_close(&w, '}');
+    json_close(&w, ']');
+    json_close(&w, '}');
+}
+
+/* "/usr/bin/rememberd hook --url …"; add_word writes a path with a space in quotes. */
+static bool runs_hook(str command)
+{
+    static const str word = S(" hook");
+    size_t at = str_find(command, word);
+    str program = str_sub(command, 0, at), rest = str_sub(command, at, command.n);
+    bool is_quoted = str_starts(program, S("'"));
+    bool is_one_word = is_quoted || str_find(program, S(" ")) == program.n;
+    return is_one_word && str_ends(program, is_quoted ? S("/rememberd'") : S("/rememberd")) &&
+           (rest.n == word.n || str_starts(rest, S(" hook ")));
+}
+
+/* Nothing but ours: what someone has put beside it stays. */
+static bool is_own_hook(const struct json *element)
+{
+    const struct json *hooks = json_get(element, "hooks");
+    if (!hooks || hooks->type != JSON_ARRAY || hooks->n != 1)
+        return false;
+    return runs_hook(json_string(json_get(hooks->first, "command")));
+}
+
+/* --- the table --- */
+
+#define PATH(...)                                                                                  \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+#define SERVER(IN) .place = {PATH(IN, "rememberd"), NULL}, .write = write_remote
+#define HOOK(EVENT) .place = {PATH("hooks", EVENT), is_own_hook}, .write = write_hook
+#define CONFIG_HOME "XDG_CONFIG_HOME"
+
+static const struct client_entry claude_code[] = {
+    {"CLAUDE_CONFIG_DIR", "", ".claude.json", FORMAT_JSON, SERVER("mcpServers"), .url_name = "url",
+     .type = "http"},
+#define CLAUDE_HOOK(EVENT)                                                                         \
+    {                                                                                              \
+        "CLAUDE_CONFIG_DIR", ".claude", "settings.json", FORMAT_JSON, HOOK(EVENT), .timeout = 5    \
+    }
+    CLAUDE_HOOK("UserPromptSubmit"),
+    CLAUDE_HOOK("Stop"),
+    CLAUDE_HOOK("PreCompact"),
+    {0},
+};
+static const struct client_entry claude_desktop[] = {
+    {CONFIG_HOME, ".config", "Claude/claude_desktop_config.json", FORMAT_JSON,
+     .place = {PATH("mcpServers", "rememberd"), NULL}, .write = write_started},
+    {0},
+};
+static const struct client_entry codex[] = {
+    {"CODEX_HOME", ".codex", "config.toml", FORMAT_TOML, .table = "mcp_servers.rememberd",
+     .write = write_table},
+#define CODEX_HOOK(EVENT)                                                                          \
+    {                                                                                              \
+        "CODEX_HOME", ".codex", "hooks.json", FORMAT_JSON, HOOK(EVENT), .timeout = 5               \
+    }
+    CODEX_HOOK("UserPromptSubmit"),
+    CODEX_HOOK("Stop"),
+    CODEX_HOOK("PreCompact"),
+    {0},
+};
+static const struct client_entry cursor[] = {
+    {NULL, ".cursor", "mcp.json", FORMAT_JSON, SERVER("mcpServers"), .url_name = "url"},
+    {0},
+};
+static const struct client_entry vscode[] = {
+    {CONFIG_HOME, ".config", "Code/User/mcp.json", FORMAT_JSON, SERVER("servers"),
+     .url_name = "url", .type = "http"},
+    {0},
+};
+static const struct client_entry gemini[] = {
+    {NULL, ".gemini", "settings.json", FORMAT_JSON, SERVER("mcpServers"), .url_name = "url",
+     .type = "http"},
+#define GEMINI_HOOK(EVENT) /* milliseconds */                                                      \
+    {                                                                                              \
+        NULL, ".gemini", "settings.json", FORMAT_JSON, HOOK(EVENT), .timeout = 5000                \
+    }
+    GEMINI_HOOK("BeforeAgent"),
+    GEMINI_HOOK("AfterAgent"),
+    GEMINI_HOOK("PreCompress"),
+    {0},
+};
+static const struct client_entry windsurf[] = {
+    {NULL, ".codeium/windsurf", "mcp_config.json", FORMAT_JSON, SERVER("mcpServers"),
+     .url_name = "serverUrl"},
+    {0},
+};
+static const struct client_entry zed[] = {
+    {CONFIG_HOME, ".config", "zed/settings.json", FORMAT_JSON, SERVER("context_servers"),
+     .url_name = "url"},
+    {0},
+};
+static const struct client_entry opencode[] = {
+    {CONFIG_HOME, ".config", "opencode/opencode.json", FORMAT_JSON, SERVER("mcp"),
+     .url_name = "url", .type = "remote", .is_enabled = true},
+    {0},
+};
+
+const struct client clients[] = {
+    {"claude-code", "Claude Code: tools and hooks", claude_code},
+    {"claude-desktop", "Claude Desktop: tools", claude_desktop, .is_local = true},
+    {"codex", "Codex: tools and hooks", codex,
+     .after = "Codex runs new hooks once you trust them: type /hooks in Codex."},
+    {"cursor", "Cursor: tools", cursor},
+    {"gemini", "Gemini CLI: tools and hooks", gemini},
+    {"opencode", "opencode: tools", opencode},
+    {"vscode", "VS Code: tools", vscode},
+    {"windsurf", "Windsurf: tools", windsurf},
+    {"zed", "Zed: tools", zed},
+    {0},
+};
+
+/* A variable names the folder itself, or for XDG_CONFIG_HOME what is .config without it. */
+enum status entry_path(struct ctx *ctx, const struct client_entry *e, str *out)
+{
+    const char *named = e->variable ? getenv(e->variable) : NULL, *home = getenv("HOME");
+    if (named && *named == '/') {
+        *out = str_printf(&ctx->arena, "%s/%s", named, e->file);
+        return OK;
+    }
+    if (!home || *home != '/')
+        return fail(ctx, BAD_INPUT, "the variable HOME must name your home folder");
+    *out = str_printf(&ctx->arena, "%s/%s%s%s", home, e->folder, *e->folder ? "/" : "", e->file);
+    return OK;
+}

@@ -1,0 +1,332 @@
+/* connect.c - the command connect: shows what it will write into a program's settings, and writes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "core/suggest.h"
+#include "ext/connect/command.h"
+
+#include "app/print.h"
+#include "ext/connect/clients.h"
+#include "ext/connect/connect.h"
+
+/*
+ * The settings are another program's, with things in them that no one has a copy of. So all files
+ * of the program are read and changed in memory first; what cannot be read stops everything before
+ * a byte is written. Then the differences are shown, the user agrees, and each file is replaced by
+ * a whole new one.
+ */
+
+enum { FILE_MAX = 32 << 20, VALUE_MAX = 1 << 20, FILES_MAX = 4 };
+
+struct edited_file {
+    str path, before, after;
+    bool is_there;
+};
+
+struct plan {
+    const struct client *client;
+    struct target_server to;
+    bool is_removal;
+    struct edited_file files[FILES_MAX];
+    size_t n;
+};
+
+/* --- reading --- */
+
+static const struct client *client_of(str name)
+{
+    for (const struct client *c = clients; c->name; c++)
+        if (str_is(name, c->name))
+            return c;
+    return NULL;
+}
+
+static enum status refuse_client(struct ctx *ctx, str name)
+{
+    struct suggestion near = {.typed = name};
+    for (const struct client *c = clients; c->name; c++)
+        suggest_name(&near, c->name);
+    return fail(ctx, BAD_INPUT,
+                "no program '" S_FMT "' is known%s%s%s; rememberd connect lists them", S_ARG(name),
+                near.best ? "; did you mean '" : "", near.best ? near.best : "",
+                near.best ? "'?" : "");
+}
+
+enum status command_connect_check(struct ctx *ctx, const struct options *o)
+{
+    if (o->words.n < 2)
+        return o->remove ? fail(ctx, BAD_INPUT, "--remove needs the name of a program") : OK;
+    const struct client *c = client_of(o->words.v[1]);
+    if (!c)
+        return refuse_client(ctx, o->words.v[1]);
+    if (c->is_local && o->url.n)
+        return fail(ctx, BAD_INPUT, "%s starts rememberd itself and takes no --url", c->name);
+    return OK;
+}
+
+static enum status read_whole(struct ctx *ctx, int fd, size_t n, str *out)
+{
+    char *p = arena_alloc(&ctx->arena, n + 1);
+    size_t have = 0;
+    ssize_t got = 1;
+    while (have < n && (got = read(fd, p + have, n - have)) > 0)
+        have += (size_t)got;
+    *out = (str){p, have};
+    return got < 0 ? fail(ctx, STORAGE, "cannot be read: %s", strerror(errno)) : OK;
+}
+
+static enum status read_file(struct ctx *ctx, struct edited_file *f)
+{
+    struct stat st;
+    int fd = open(f->path.p, O_RDONLY | O_CLOEXEC);
+    f->before = S("");
+    if (fd < 0)
+        return errno == ENOENT ? OK : fail(ctx, STORAGE, "cannot be opened: %s", strerror(errno));
+    f->is_there = true;
+    enum status s =
+        fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ? fail(ctx, STORAGE, "is not a file")
+        : st.st_size > FILE_MAX ? fail(ctx, TOO_LARGE, "has more than %d bytes", FILE_MAX)
+                                : read_whole(ctx, fd, (size_t)st.st_size, &f->before);
+    close(fd);
+    if (s == OK && memchr(f->before.p, 0, f->before.n))
+        return fail(ctx, BAD_INPUT, "is not text");
+    return s;
+}
+
+/* "/home/ana/.cursor/mcp.json: not valid JSON: …; nothing was changed" */
+static enum status with_path(struct ctx *ctx, enum status s, str path)
+{
+    if (s == OK)
+        return OK;
+    str why = ctx_take_why(ctx);
+    return fail(ctx, s, S_FMT ": " S_FMT "; nothing was changed", S_ARG(path), S_ARG(why));
+}
+
+/* --- planning --- */
+
+/* The links of people who keep their settings elsewhere stay links. */
+static str real_path(struct arena *a, str path)
+{
+    char *whole = realpath(path.p, NULL);
+    str found = whole ? str_dup(a, str_of(whole)) : path;
+    free(whole);
+    return found;
+}
+
+static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edited_file **out)
+{
+    path = real_path(&ctx->arena, path);
+    for (size_t i = 0; i < p->n; i++)
+        if (str_eq(p->files[i].path, path)) {
+            *out = &p->files[i];
+            return OK;
+        }
+    *out = &p->files[p->n++];
+    (*out)->path = path;
+    TRY(with_path(ctx, read_file(ctx, *out), path));
+    (*out)->after = (*out)->before;
+    return OK;
+}
+
+static enum status edit_entry(struct ctx *ctx, const struct plan *p, const struct client_entry *e,
+                              struct edited_file *f)
+{
+    struct buf value = buf_make(&ctx->arena, VALUE_MAX);
+    if (p->is_removal)
+        return e->format == FORMAT_TOML ? edit_toml_take(ctx, f->after, e->table, &f->after)
+                                        : edit_json_take(ctx, f->after, &e->place, &f->after);
+    e->write(ctx, e, &p->to, &value);
+    return e->format == FORMAT_TOML
+               ? edit_toml_put(ctx, f->after, e->table, buf_str(&value), &f->after)
+               : edit_json_put(ctx, f->after, &e->place, buf_str(&value), &f->after);
+}
+
+static enum status plan_entries(struct ctx *ctx, struct plan *p)
+{
+    for (const struct client_entry *e = p->client->entries; e->file; e++) {
+        struct edited_file *f;
+        str path;
+        TRY(entry_path(ctx, e, &path));
+        TRY(file_of(ctx, p, path, &f));
+        TRY(with_path(ctx, edit_entry(ctx, p, e, f), f->path));
+    }
+    return OK;
+}
+
+/* The program that runs now, so that it need not be on the PATH. */
+static enum status find_server(struct ctx *ctx, const struct options *o, struct target_server *out)
+{
+    str program = real_path(&ctx->arena, S("/proc/self/exe"));
+    out->token = server_token();
+    out->space = options_has(o, "space") ? o->space : S("");
+    out->is_far = o->url.n || !str_is(o->settings.listen, "127.0.0.1:7077");
+    out->program = program;
+    return server_address(ctx, o, &out->url);
+}
+
+/* --- showing --- */
+
+static str without_secret(struct arena *a, str text, str secret)
+{
+    struct buf b = buf_make(a, 3 * text.n + 1);
+    while (secret.n && text.n) {
+        size_t at = str_find(text, secret);
+        buf_add(&b, str_sub(text, 0, at));
+        if (at == text.n)
+            return buf_str(&b);
+        buf_add(&b, S("***"));
+        text = str_sub(text, at + secret.n, text.n);
+    }
+    return secret.n ? buf_str(&b) : text;
+}
+
+static size_t show_changes(struct ctx *ctx, const struct plan *p)
+{
+    size_t changed = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct edited_file *f = &p->files[i];
+        if (str_eq(f->before, f->after))
+            continue;
+        bool is_deleted = f->is_there && !f->after.n;
+        printf("%s" S_FMT "%s\n", changed++ ? "\n" : "", S_ARG(f->path),
+               !f->is_there ? " (new file)"
+               : is_deleted ? " (is removed: nothing is left)"
+                            : "");
+        str rest =
+            without_secret(&ctx->arena, diff_lines(&ctx->arena, f->before, f->after), p->to.token);
+        while (rest.n)
+            print_line(str_cut(&rest, '\n'));
+    }
+    return changed;
+}
+
+static bool is_agreed(const struct options *o, const struct plan *p)
+{
+    char answer[16] = "";
+    if (o->yes)
+        return true;
+    printf("\n%s [y/N] ", p->is_removal ? "Take this out?" : "Write this?");
+    fflush(stdout);
+    if (!fgets(answer, sizeof answer, stdin))
+        putchar('\n');
+    return char_is_one_of(answer[0], "yY");
+}
+
+/* --- writing --- */
+
+/* The folders of a program that was never started are made for it. */
+static bool make_folders(struct arena *a, str path)
+{
+    for (size_t i = 1; i < path.n; i++)
+        if (path.p[i] == '/' && mkdir(str_c(a, str_sub(path, 0, i)), 0700) != 0 && errno != EEXIST)
+            return false;
+    return true;
+}
+
+static bool write_bytes(int fd, str text)
+{
+    while (text.n) {
+        ssize_t n = write(fd, text.p, text.n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        text = str_sub(text, (size_t)n, text.n);
+    }
+    return fsync(fd) == 0;
+}
+
+/* A new file beside the old one takes its place, with its permissions: nobody reads half of it. */
+static enum status write_file(struct ctx *ctx, const struct edited_file *f)
+{
+    struct arena *a = &ctx->arena;
+    struct stat st;
+    mode_t mode = stat(f->path.p, &st) == 0 ? st.st_mode & 07777 : 0600;
+    str name = random_text(a, 9);
+    const char *part = str_printf(a, S_FMT "." S_FMT ".part", S_ARG(f->path), S_ARG(name)).p;
+    if (f->is_there && !f->after.n && unlink(f->path.p) == 0)
+        return OK;
+    bool done = make_folders(a, f->path);
+    int fd = done ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    done = fd >= 0 && write_bytes(fd, f->after) && fchmod(fd, mode) == 0 &&
+           rename(part, f->path.p) == 0;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (done)
+        return OK;
+    unlink(part);
+    return fail(ctx, STORAGE, S_FMT " cannot be written: %s", S_ARG(f->path), strerror(why));
+}
+
+/* The question may have waited for an answer while the program itself wrote its settings. */
+static enum status check_unchanged(struct ctx *ctx, const struct edited_file *f)
+{
+    struct edited_file now = {.path = f->path};
+    TRY(read_file(ctx, &now));
+    if (str_eq(now.before, f->before) && now.is_there == f->is_there)
+        return OK;
+    return fail(ctx, CONFLICT, S_FMT " was changed meanwhile; nothing was written to it",
+                S_ARG(f->path));
+}
+
+static enum status write_changes(struct ctx *ctx, const struct plan *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const struct edited_file *f = &p->files[i];
+        if (str_eq(f->before, f->after))
+            continue;
+        TRY(check_unchanged(ctx, f));
+        TRY(write_file(ctx, f));
+    }
+    return OK;
+}
+
+/* --- the command --- */
+
+/* A file that cannot be read counts as one without the entry. */
+static bool is_connected(struct ctx *ctx, const struct client *c)
+{
+    struct plan p = {.client = c, .is_removal = true};
+    if (!soft(ctx, plan_entries(ctx, &p)))
+        return false;
+    for (size_t i = 0; i < p.n; i++)
+        if (!str_eq(p.files[i].before, p.files[i].after))
+            return true;
+    return false;
+}
+
+static enum status list_clients(struct ctx *ctx)
+{
+    for (const struct client *c = clients; c->name; c++)
+        printf("%-16s%-34s%s\n", c->name, c->title, is_connected(ctx, c) ? "connected" : "");
+    return OK;
+}
+
+enum status command_connect(struct ctx *ctx, const struct options *o)
+{
+    struct plan *p = NEW(&ctx->arena, struct plan);
+    if (o->words.n < 2)
+        return list_clients(ctx);
+    p->client = client_of(o->words.v[1]);
+    p->is_removal = o->remove;
+    if (!p->is_removal)
+        TRY(find_server(ctx, o, &p->to));
+    TRY(plan_entries(ctx, p));
+    if (!show_changes(ctx, p)) {
+        printf("%s\n",
+               p->is_removal ? "There is no entry to take out." : "It is connected so already.");
+        return OK;
+    }
+    if (!is_agreed(o, p))
+        return fail(ctx, BAD_INPUT, "nothing was changed");
+    TRY(write_changes(ctx, p));
+    printf("%s\n", p->is_removal ? "Taken out." : "Written.");
+    if (!p->is_removal && p->client->after)
+        printf("%s\n", p->client->after);
+    return OK;
+}

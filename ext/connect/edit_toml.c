@@ -1,0 +1,234 @@
+/* edit_toml.c - one table of a TOML file: put in, replaced, taken out. */
+#include <assert.h>
+#include <ctype.h>
+
+#include "ext/connect/edit.h"
+
+/*
+ * The file is read line by line, as far as is needed to know where tables begin: a value may span
+ * lines in brackets or in three quotes, and what looks like a header there is none. Tables may
+ * stand in any order, so a new one goes to the end.
+ */
+
+/* A header, or a key with its value. Blank lines and comments are none. */
+struct item {
+    size_t from, to; /* bytes, with the end of its last line */
+    bool is_header;
+    str name; /* of the table or key, without quotes and spaces */
+};
+
+struct reader {
+    struct ctx *ctx;
+    str text;
+    size_t at;
+};
+
+static enum status refuse_line(struct reader *r, size_t at, const char *why)
+{
+    int line = 1;
+    for (size_t i = 0; i < at && i < r->text.n; i++)
+        line += r->text.p[i] == '\n';
+    return fail(r->ctx, BAD_INPUT, "line %d: %s", line, why);
+}
+
+static char char_at(const struct reader *r, size_t i)
+{
+    return i < r->text.n ? r->text.p[i] : '\n';
+}
+
+/* Behind the string that begins at i. */
+static enum status skip_string(struct reader *r, size_t i, size_t *out)
+{
+    char quote = r->text.p[i];
+    bool is_long = char_at(r, i + 1) == quote && char_at(r, i + 2) == quote;
+    size_t n = is_long ? 3 : 1;
+    for (size_t at = i + n; at < r->text.n; at++) {
+        if (quote == '"' && r->text.p[at] == '\\') {
+            at++;
+            continue;
+        }
+        if (!is_long && r->text.p[at] == '\n')
+            break;
+        if (r->text.p[at] != quote ||
+            (is_long && (char_at(r, at + 1) != quote || char_at(r, at + 2) != quote)))
+            continue;
+        *out = at + n;
+        while (is_long && char_at(r, *out) == quote) /* one or two of its own before the end */
+            ++*out;
+        return OK;
+    }
+    return refuse_line(r, i, "a text has no end");
+}
+
+static size_t skip_line(const struct reader *r, size_t i)
+{
+    i += str_find(str_sub(r->text, i, r->text.n), S("\n"));
+    return i < r->text.n ? i + 1 : i;
+}
+
+/* Up to one of the stops that is in no quotes, no brackets and no comment; a line's end is one. */
+static enum status find_stop(struct reader *r, size_t i, char stop, size_t *out)
+{
+    int depth = 0;
+    for (; i < r->text.n; i++) {
+        char c = r->text.p[i];
+        if (depth == 0 && (c == stop || c == '\n' || c == '#'))
+            break;
+        if (c == '"' || c == '\'') {
+            TRY(skip_string(r, i, &i));
+            i--;
+        } else if (c == '#') {
+            i = skip_line(r, i) - 1;
+        } else if (c == '[' || c == '{') {
+            depth++;
+        } else if (c == ']' || c == '}') {
+            if (--depth < 0)
+                return refuse_line(r, i, "a bracket too many");
+        }
+    }
+    if (depth)
+        return refuse_line(r, i, "a bracket is not closed");
+    *out = i;
+    return OK;
+}
+
+static str plain_name(struct arena *a, str name)
+{
+    struct buf b = buf_make(a, name.n + 1);
+    for (size_t i = 0; i < name.n; i++)
+        if (!isspace((unsigned char)name.p[i]) && !char_is_one_of(name.p[i], "\"'"))
+            buf_byte(&b, name.p[i]);
+    return buf_str(&b);
+}
+
+static enum status read_header(struct reader *r, size_t at, struct item *out)
+{
+    size_t open = char_at(r, at + 1) == '[' ? 2 : 1, end = at + open;
+    while (end < r->text.n && r->text.p[end] != ']' && r->text.p[end] != '\n') {
+        if (char_is_one_of(r->text.p[end], "\"'"))
+            TRY(skip_string(r, end, &end));
+        else
+            end++;
+    }
+    out->name = plain_name(&r->ctx->arena, str_sub(r->text, at + open, end));
+    out->is_header = true;
+    for (size_t i = 0; i < open; i++)
+        if (char_at(r, end++) != ']')
+            return refuse_line(r, at, "a table's name has no end");
+    while (char_at(r, end) == ' ' || char_at(r, end) == '\t' || char_at(r, end) == '\r')
+        end++;
+    if (char_at(r, end) != '\n' && char_at(r, end) != '#')
+        return refuse_line(r, at, "something stands behind a table's name");
+    out->to = skip_line(r, end);
+    return OK;
+}
+
+static enum status read_pair(struct reader *r, size_t at, struct item *out)
+{
+    size_t equals, end;
+    TRY(find_stop(r, at, '=', &equals));
+    if (char_at(r, equals) != '=')
+        return refuse_line(r, at, "is neither a table nor a key with a value");
+    TRY(find_stop(r, equals + 1, '\n', &end));
+    if (!str_trim(str_sub(r->text, equals + 1, end)).n)
+        return refuse_line(r, at, "a key has no value");
+    out->name = plain_name(&r->ctx->arena, str_sub(r->text, at, equals));
+    out->is_header = false;
+    out->to = skip_line(r, end);
+    return OK;
+}
+
+/* *more is false at the end. */
+static enum status next_item(struct reader *r, struct item *out, bool *more)
+{
+    for (*more = true; r->at < r->text.n; r->at = skip_line(r, r->at)) {
+        size_t from = r->at, at = from;
+        while (at < r->text.n && (r->text.p[at] == ' ' || r->text.p[at] == '\t'))
+            at++;
+        if (char_is_one_of(char_at(r, at), "\r\n#"))
+            continue;
+        out->from = from;
+        TRY(char_at(r, at) == '[' ? read_header(r, at, out) : read_pair(r, at, out));
+        r->at = out->to;
+        return OK;
+    }
+    *more = false;
+    return OK;
+}
+
+/* --- our table --- */
+
+/* "a.b" in "a.b" and "a.b.c". */
+static bool is_within(str name, const char *table)
+{
+    str of = str_of(table);
+    return str_starts(name, of) && (name.n == of.n || name.p[of.n] == '.');
+}
+
+/* Whether a key outside of the table makes it, or what it is in: "a.b.url" or "a = {…}". */
+static bool makes_table(struct arena *a, str header, str key, const char *table)
+{
+    str whole = header.n ? str_printf(a, S_FMT "." S_FMT, S_ARG(header), S_ARG(key)) : key;
+    return is_within(whole, table) || is_within(str_of(table), str_c(a, whole));
+}
+
+/* Where it is, with tables in it; from == to when it is not there. A table in it may come first. */
+static enum status find_table(struct ctx *ctx, str text, const char *table, size_t *from,
+                              size_t *to)
+{
+    struct reader r = {.ctx = ctx, .text = text};
+    struct item item = {0};
+    str header = S("");
+    bool more, is_over = false;
+    *from = *to = text.n;
+    for (;;) {
+        TRY(next_item(&r, &item, &more));
+        if (!more)
+            return OK;
+        header = item.is_header ? item.name : header;
+        bool is_in = is_within(header, table), is_there = *from < *to;
+        if (!is_in && !item.is_header && makes_table(&ctx->arena, header, item.name, table))
+            return refuse_line(&r, item.from, "this key makes the table; take it out first");
+        if (is_in && is_over)
+            return refuse_line(&r, item.from, "the table is written in two places");
+        is_over |= is_there && !is_in;
+        if (is_in && !is_there)
+            *from = item.from;
+        if (is_in)
+            *to = item.to;
+    }
+}
+
+enum status edit_toml_put(struct ctx *ctx, str text, const char *name, str body, str *out)
+{
+    struct arena *a = &ctx->arena;
+    size_t from, to;
+    TRY(find_table(ctx, text, name, &from, &to));
+    str table = str_printf(a, "[%s]\n" S_FMT, name, S_ARG(body));
+    bool has_end = !text.n || text.p[(to ? to : 1) - 1] == '\n';
+    assert(str_ends(body, S("\n")));
+    if (!has_end)
+        table.n--;
+    if (from == to && text.n)
+        table = str_printf(a, "%s\n" S_FMT, has_end ? "" : "\n", S_ARG(table));
+    *out = edit_splice(a, text, from, to, table);
+    return OK;
+}
+
+/* With the blank line in front of it, and in a file whose last line has no end with the end of the
+ * line before. */
+enum status edit_toml_take(struct ctx *ctx, str text, const char *name, str *out)
+{
+    size_t from, to;
+    *out = text;
+    TRY(find_table(ctx, text, name, &from, &to));
+    if (from == to)
+        return OK;
+    bool has_end = text.p[to - 1] == '\n';
+    if (from > 1 && text.p[from - 1] == '\n' && text.p[from - 2] == '\n')
+        from--;
+    if (from && !has_end)
+        from--;
+    *out = edit_splice(&ctx->arena, text, from, to, S(""));
+    return OK;
+}

@@ -1,0 +1,140 @@
+/* a2a.c - Cortex for agents: a conversation in envelopes, for the token's user. */
+#include "base/id.h"
+#include "base/time_text.h"
+#include "ext/dialects/cortex/chat.h"
+
+/*
+ * The two endpoints for agents carry the same chat as /v1/chat in an envelope: who sends, which
+ * message, and when. The envelope is checked and answered, and otherwise has no effect: the token
+ * says who asks, and user_id must agree with it. An agent's answer is always whole, never a stream.
+ */
+
+#define A2A_TYPE "application/vnd.traylinx.a2a+json"
+enum { KEY_MAX = 256 };
+
+/* --- shapes --- */
+
+/* message_id comes back as in_reply_to. */
+struct envelope_in {
+    str message_id, sender_agent_key, timestamp;
+};
+static const struct field envelope_in_fields[] = {
+    {STR(struct envelope_in, message_id), .required = true, .min = 1, .max = KEY_MAX},
+    {STR(struct envelope_in, sender_agent_key), .required = true, .min = 1, .max = KEY_MAX},
+    {STR(struct envelope_in, timestamp), .required = true, .help = "ISO 8601"},
+    {0},
+};
+
+struct create_in {
+    struct envelope_in envelope;
+    str user_id, app_id;
+};
+static const struct field create_in_fields[] = {
+    {FIELD_(struct create_in, envelope, struct envelope_in, FIELD_OBJECT, "envelope"),
+     .required = true, .inside = envelope_in_fields},
+    {STR(struct create_in, user_id), .required = true, .help = "the token's user"},
+    {STR(struct create_in, app_id), .otherwise_str = "", .max = APP_ID_MAX},
+    {0},
+};
+struct create_out {
+    const struct json *envelope;
+    str session_id;
+    int64_t created_at;
+};
+static const struct field create_out_fields[] = {
+    {JSON(struct create_out, envelope), .required = true},
+    {STR(struct create_out, session_id), .required = true},
+    {TIME(struct create_out, created_at), .required = true},
+    {0},
+};
+
+static const char *const actions[] = {"chat", NULL};
+struct say_in {
+    struct envelope_in envelope;
+    str action, session_id, message, user_id;
+};
+static const struct field say_in_fields[] = {
+    {FIELD_(struct say_in, envelope, struct envelope_in, FIELD_OBJECT, "envelope"),
+     .required = true, .inside = envelope_in_fields},
+    {STR(struct say_in, action), .required = true, .one_of = actions},
+    {STR(struct say_in, session_id), .required = true, .min = 1, .max = 256},
+    {STR(struct say_in, message), .required = true, .min = 1},
+    {STR(struct say_in, user_id), .required = true, .help = "the token's user"},
+    {0},
+};
+
+/* --- what both check --- */
+
+/* Registered users have lower-case UUIDs, whatever case they registered with. A person behind a
+ * token is called as the client calls it. */
+static bool is_user(struct arena *a, str said, str user)
+{
+    return (id_is_uuid(said) && str_eq_nocase(said, user)) || person_is_owner(a, user, said);
+}
+
+/* An agent acts for the user whose token it shows, and for no other. */
+static enum status check_health(struct ctx *ctx, const struct request *in,
+                                const struct envelope_in *envelope, str user)
+{
+    int64_t ms;
+    if (!time_read(envelope->timestamp, &ms))
+        return fail_field(ctx, "timestamp", "must be a time in ISO 8601");
+    if (!is_user(&ctx->arena, user, in->who.pool.user))
+        return fail(ctx, FORBIDDEN, "user_id: the token belongs to another user");
+    return OK;
+}
+
+/* The reply repeats the id of the request. */
+static str type_of(const struct request *in)
+{
+    str value = request_header(in, "Content-Type"), name = str_trim(str_cut(&value, ';'));
+    return str_eq_nocase(name, S(A2A_TYPE)) ? S(A2A_TYPE "; version=1") : S("application/json");
+}
+
+/* --- answering --- */
+
+/* The session belongs to the token's user in the app that is named, like one of POST
+ * /v1/session. */
+static enum status create_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    const struct create_in *c = in->in;
+    struct pool_ref pool;
+    struct session session = {0};
+    TRY(check_health(ctx, in, &c->envelope, c->user_id));
+    TRY(app_pool(ctx, app, in, c->app_id, &pool));
+    TRY(engine_make_session(ctx, app->engine, pool, &session));
+    const struct create_out shape = {.envelope = chat_envelope(ctx, c->envelope.message_id),
+                                     .session_id = session.id,
+                                     .created_at = session.created};
+    out->code = 201;
+    out->type = type_of(in);
+    reply_fields(out, create_out_fields, &shape);
+    return OK;
+}
+
+/* balanced is the default of /v1/chat as well; an envelope has no place for another choice. */
+static enum status say_message(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct say_in *s = in->in;
+    TRY(check_health(ctx, in, &s->envelope, s->user_id));
+    const struct chat_wish wish = {.session = s->session_id,
+                                   .message = s->message,
+                                   .preference = S("balanced"),
+                                   .in_reply_to = s->envelope.message_id,
+                                   .type = type_of(in)};
+    return chat_say(ctx, app, in, &wish, out);
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/a2a/conversation/create", create_session), .words.code = 201, READS(create_in),
+     ANSWERS(create_out), .help = "a session for an agent, in an envelope"},
+    {ROUTE("POST", "/a2a/conversation/chat", say_message), READS(say_in), ANSWERS(chat_out),
+     .help = "an agent's message in a session; the answer in an envelope"},
+    {0},
+};
+
+const struct surface surface_cortex_a2a = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

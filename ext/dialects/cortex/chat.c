@@ -1,0 +1,363 @@
+/* chat.c - Cortex's chat: a message in a session, and what the model is given for it. */
+#include "ext/dialects/cortex/chat.h"
+
+#include <assert.h>
+
+#include "base/id.h"
+#include "core/tokens.h"
+#include "surface/common/switches.h"
+#include "surface/common/without_memory.h"
+#include "surface/proxy/demo_answer.h"
+#include "surface/proxy/session_history.h"
+#include "surface/proxy/splice.h"
+
+/*
+ * Unlike the proxy, where the client brings the conversation, Cortex's clients send one message and
+ * the name of a session. So the whole request to the model is written here: a system message, the
+ * session's earlier messages as far as the window has room, and the new one with the memory block
+ * beside it. The message itself is never shortened; memory is what gives way.
+ *
+ * The order: find session, model and window (chat_scene_of), see that the message fits, begin the
+ * turn, ask the model. stream.c turns the answer into Cortex's shapes and keeps the turn before the
+ * client has the end.
+ */
+
+/* BODY_MAX only guards against a session out of all proportion: the window decides long before. */
+enum { BODY_MAX = 256 << 20, KEY_MAX = 4000 };
+
+#define SYSTEM                                                                                     \
+    "You are a helpful assistant. The conversation may have begun before what you see of it. Use " \
+    "what is remembered of the user where it helps, and do not mention it where it does not."
+
+/* --- shapes --- */
+
+const char *const chat_preferences[] = {"fast", "balanced", "powerful", NULL};
+
+struct chat_config {
+    bool stream;
+    str model_preference, switch_ai_api_key, embedding_model;
+};
+static const struct field chat_config_fields[] = {
+    {BOOL(struct chat_config, stream), .help = "answer as server-sent events"},
+    {STR(struct chat_config, model_preference), .otherwise_str = "balanced",
+     .one_of = chat_preferences, .help = "which of the models that the server is set to"},
+    {STR(struct chat_config, switch_ai_api_key), .otherwise_str = "", .max = KEY_MAX,
+     .empty = EMPTY_NULL,
+     .help = "key for the model's server; else the user's stored one, else the server's own"},
+    {STR(struct chat_config, embedding_model), .otherwise_str = "", .max = 200, .empty = EMPTY_NULL,
+     .help = "accepted and ignored: all vectors come from one embedding source"},
+    {0},
+};
+
+struct chat_in {
+    str session_id, message;
+    struct chat_config config;
+};
+static const struct field chat_in_fields[] = {
+    {STR(struct chat_in, session_id), .required = true, .min = 1, .max = 256},
+    {STR(struct chat_in, message), .required = true, .min = 1, .help = "what the user says"},
+    {FIELD_(struct chat_in, config, struct chat_config, FIELD_OBJECT, "config"),
+     .inside = chat_config_fields},
+    {0},
+};
+
+/* --- where the message is said --- */
+
+/* By its exact name; the default upstream has none. */
+static bool has_upstream(const struct settings *s, str name)
+{
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        if (str_eq(s->upstreams[i].name, name))
+            return true;
+    return false;
+}
+
+/* Cortex's own settings put openai/ before the models of every server that speaks OpenAI's dialect,
+ * and these servers do not know the prefix. */
+static str model_of(const struct settings *s, str preference)
+{
+    const str models[] = {s->model_fast, s->model_balanced, s->model_powerful};
+    str model = models[name_index(chat_preferences, preference, 1)], rest = model;
+    bool is_openai = str_is(str_cut(&rest, '/'), "openai") && rest.n;
+    return is_openai && !has_upstream(s, S("openai")) ? rest : model;
+}
+
+static enum status find_model(struct ctx *ctx, const struct settings *s, struct chat_scene *scene,
+                              str preference)
+{
+    scene->model = model_of(s, preference);
+    scene->to = (struct target){.model = S(DEMO_MODEL)};
+    if (s->n_upstreams && !soft(ctx, target_of(ctx, s, scene->model, &scene->to)))
+        return fail(ctx, UPSTREAM,
+                    "no model server is set for '" S_FMT "', the model for " S_FMT
+                    ": see the setting model_" S_FMT,
+                    S_ARG(scene->model), S_ARG(preference), S_ARG(preference));
+    if (!scene->to.up)
+        scene->model = S(DEMO_MODEL);
+    return OK;
+}
+
+/* Whoever begins a turn here writes into the session, so it must be one that the caller reaches. */
+static enum status find_session(struct ctx *ctx, struct app *app, const struct request *in, str id,
+                                struct chat_scene *out)
+{
+    assert(in->who.pool.user.n);
+    TRY(session_of(ctx, app, in, id, &out->in.pool, &out->session));
+    out->owner = in->who.own.user;
+    out->in.session = out->session.id;
+    return OK;
+}
+
+/* The shares stay: the message may take what it might have taken. */
+static void hide_history(struct chat_scene *scene)
+{
+    scene->window.v = NULL;
+    scene->window.n = scene->in.n_window = 0;
+    scene->window.tokens = 0;
+    scene->in.window = NULL;
+}
+
+/* Used by the chat and by its preview (context.c), so that both see the same model, window and
+ * room. room is what the model's window has left for the message and the block, in tokens. */
+enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in, str session,
+                          str preference, str message, struct chat_scene *out)
+{
+    const struct settings *s = app->settings;
+    *out = (struct chat_scene){0};
+    TRY(find_session(ctx, app, in, session, out));
+    TRY(switches_mode(ctx, in, &out->in.mode));
+    TRY(find_model(ctx, s, out, preference));
+    out->system = out->to.up && target_rejects_system(&ctx->arena, &out->to) ? S("") : S(SYSTEM);
+    out->in.model = out->to.model;
+    out->in.stand_in = !out->to.up;
+    TRY(history_of(ctx, app, &out->in, tokens_of(out->system), message, &out->window));
+    if (out->in.mode == MODE_OFF)
+        hide_history(out);
+    const struct shares *shares = &out->window.shares;
+    out->room = shares->total - shares->system - shares->history - shares->generation;
+    return OK;
+}
+
+/* --- what goes to the model --- */
+
+/* Memory helps, but never at the price of the question. */
+static struct turn *begin_turn(struct ctx *ctx, struct app *app, const struct turn_in *in,
+                               int64_t left)
+{
+    assert(in->n_said == 1);
+    struct turn *t = engine_begin_turn(ctx, app->engine, in);
+    if (tokens_of(turn_out_of(t)->block) > left)
+        turn_drop_block(t, S("the memory block has no room beside the message"));
+    return t;
+}
+
+/* The texts of the window are parted as session_history.h says, and the message of the user is
+ * last. "" when the body is over BODY_MAX; with_block words that. */
+static str body_of(struct ctx *ctx, const struct chat_scene *scene, bool is_stream)
+{
+    struct buf b = buf_make(&ctx->arena, BODY_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_member_str(&w, "model", scene->to.model);
+    json_member_open(&w, "messages", '[');
+    if (scene->system.n)
+        history_message(&w, S("system"), scene->system);
+    str said = scene->in.said[0].text, before = history_unanswered(&ctx->arena, &scene->window);
+    if (before.n)
+        said = str_printf(&ctx->arena, S_FMT "\n\n" S_FMT, S_ARG(before), S_ARG(said));
+    history_write(&ctx->arena, &w, &scene->window);
+    history_message(&w, S("user"), said);
+    json_close(&w, ']');
+    json_member_bool(&w, "stream", is_stream);
+    buf_add(&b, is_stream ? S(CHAT_USAGE_WISH) : S("}"));
+    return b.full ? S("") : buf_str(&b);
+}
+
+/* The block is put where the proxy would put it. */
+static enum status with_block(struct ctx *ctx, const struct app *app,
+                              const struct chat_scene *scene, str text, str body, str *out)
+{
+    struct json *root;
+    struct splice s = {.body = body};
+    if (!body.n)
+        return fail(ctx, TOO_LARGE, "the conversation is too long for one request");
+    *out = body;
+    if (!text.n)
+        return OK;
+    TRY(json_parse(ctx, body, &root));
+    const struct json *messages = json_get(root, "messages"), *at = messages->first;
+    assert(at); /* body_of wrote the user's message */
+    while (at->next)
+        at = at->next;
+    const struct block block = {.text = text,
+                                .where = target_placement(app->settings, &scene->to),
+                                .no_system = target_rejects_system(&ctx->arena, &scene->to)};
+    splice_block(&ctx->arena, &s, root, messages, at, &block);
+    *out = splice_done(&ctx->arena, &s);
+    return OK;
+}
+
+/* The nearest key wins: of this request, of the user, of the server. */
+static enum status credential_of(struct ctx *ctx, struct app *app, const struct chat_scene *scene,
+                                 str given, str *out)
+{
+    *out = str_trim(given);
+    TRY(engine_check_model_key(ctx, "switch_ai_api_key", *out));
+    if (!out->n)
+        TRY(engine_model_key(ctx, app->engine, scene->in.pool.user, out));
+    /* A front end's people ask its model. */
+    if (!out->n)
+        TRY(engine_model_key(ctx, app->engine, scene->owner, out));
+    if (!out->n)
+        *out = scene->to.up->key;
+    return OK;
+}
+
+/* No header of the client goes on: it speaks Cortex's dialect and its credential is one of ours. */
+static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, str key,
+                              bool is_stream, str body)
+{
+    struct arena *a = &ctx->arena;
+    assert(scene->to.up && body.n);
+    struct relay *r = NEW(a, struct relay);
+    struct header *headers = NEW_N(a, struct header, 3);
+    *r = (struct relay){
+        .secret = key,
+        .url = upstream_url(a, scene->to.up, S("/v1/chat/completions"), S("")),
+        .method = S("POST"),
+        .headers = headers,
+        .body = body,
+    };
+    headers[r->n_headers++] = (struct header){S("Content-Type"), S("application/json")};
+    headers[r->n_headers++] =
+        (struct header){S("Accept"), is_stream ? S("text/event-stream") : S("application/json")};
+    if (key.n)
+        headers[r->n_headers++] =
+            (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(key))};
+    return r;
+}
+
+/* An estimate for servers that send no usage. */
+static int64_t tokens_asked(const struct chat_scene *scene, str block)
+{
+    return tokens_of(scene->system) + scene->window.tokens + tokens_of(block) +
+           tokens_of(scene->in.said[0].text);
+}
+
+/* The texts of the request, which no complaint of the model's server may bring into a log. */
+static const str *asked_of(struct ctx *ctx, const struct chat_scene *scene, str block, size_t *n)
+{
+    str *v = NEW_N(&ctx->arena, str, scene->window.n + 2);
+    *n = 0;
+    v[(*n)++] = scene->in.said[0].text;
+    v[(*n)++] = block;
+    for (size_t i = 0; i < scene->window.n; i++)
+        v[(*n)++] = scene->window.v[i].text;
+    return v;
+}
+
+static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat_wish *wish,
+                             const struct chat_scene *scene, struct chat_answer_in *answer,
+                             struct reply *out)
+{
+    str key, body = S(""), block = turn_out_of(answer->turn)->block;
+    TRY(credential_of(ctx, app, scene, wish->key, &key));
+    TRY(with_block(ctx, app, scene, block, body_of(ctx, scene, wish->is_stream), &body));
+    answer->key = key;
+    answer->asked = asked_of(ctx, scene, block, &answer->n_asked);
+    out->relay = relay_of(ctx, scene, key, wish->is_stream, body);
+    chat_answer_add(ctx, app, out->relay, answer);
+    return OK;
+}
+
+/* The message itself is never cut: a client whose message does not fit must know. */
+static enum status check_room(struct ctx *ctx, const struct chat_scene *scene, str message)
+{
+    int64_t tokens = tokens_of(message);
+    if (tokens <= scene->room)
+        return OK;
+    return fail_field(ctx, "token_budget",
+                      "the message takes about %lld tokens, and %lld of the model's %lld are left "
+                      "for it",
+                      (long long)tokens, (long long)(scene->room > 0 ? scene->room : 0),
+                      (long long)scene->window.shares.total);
+}
+
+/* rewrite_ms lets a follow-up question be rewritten before memory is searched. answer_id is made
+ * now, since the events of a stream carry it before the answer is kept. */
+enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
+                     const struct chat_wish *wish, struct reply *out)
+{
+    struct chat_scene *scene = NEW(&ctx->arena, struct chat_scene);
+    struct said *said = NEW(&ctx->arena, struct said);
+    struct turn_in *asks = &scene->in;
+    if (!str_trim(wish->message).n)
+        return fail_field(ctx, "message", "must not be blank");
+    TRY(chat_scene_of(ctx, app, in, wish->session, wish->preference, wish->message, scene));
+    TRY(check_room(ctx, scene, wish->message));
+    *said = (struct said){.role = S("user"), .text = wish->message};
+    asks->said = said;
+    asks->n_said = 1;
+    asks->rewrite_ms = app->settings->rewrite_timeout_ms;
+    asks->is_durable = asks->goes_on = true;
+    asks->answer_id = id_random(&ctx->arena);
+    asks->replays =
+        scene->to.up && placement_is_beside(target_placement(app->settings, &scene->to));
+    struct turn *t = begin_turn(ctx, app, asks, scene->room - tokens_of(wish->message));
+    const struct turn_out *turn = turn_out_of(t);
+    history_put_earlier(&ctx->arena, &scene->window, turn,
+                        asks->replays &&
+                            target_placement(app->settings, &scene->to) == PLACE_USER_PREFIX);
+    struct chat_answer_in answer = {.request = in,
+                                    .turn = t,
+                                    .answer_id = asks->answer_id,
+                                    .model = scene->to.model,
+                                    .priced = scene->model,
+                                    .tokens_in = tokens_asked(scene, turn->block),
+                                    .is_stream = wish->is_stream,
+                                    .in_reply_to = wish->in_reply_to};
+    out->type = wish->is_stream ? S("text/event-stream")
+                : wish->type.n  ? wish->type
+                                : S("application/json");
+    if (wish->is_stream)
+        reply_header(out, "Cache-Control", S("no-cache"));
+    if (turn->receipt.n)
+        reply_header(out, "X-Rememberd-Receipt", turn->receipt);
+    if (asks->mode != MODE_OFF && !engine_remembers(app->engine))
+        without_memory_note(app, WITHOUT_FOR_SETTING, out);
+    if (scene->to.up)
+        return ask_model(ctx, app, wish, scene, &answer, out);
+    str text;
+    TRY(engine_answer_demo(ctx, app->engine, t, wish->message, &text));
+    return chat_answer_now(ctx, app, &answer, text, out);
+}
+
+/* The body may name a person, so the request is copied with that identity: in->who itself is
+ * const. */
+static enum status answer_chat(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct chat_in *c = in->in;
+    const struct chat_wish wish = {.session = c->session_id,
+                                   .message = c->message,
+                                   .preference = c->config.model_preference,
+                                   .key = c->config.switch_ai_api_key,
+                                   .is_stream = c->config.stream};
+    struct request *as = NEW(&ctx->arena, struct request);
+    *as = *in;
+    TRY(auth_chat(ctx, app, in, in->json, &as->who));
+    return chat_say(ctx, app, as, &wish, out);
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/chat", answer_chat), HEADERS(switch), .words.stream = "text/event-stream",
+     READS(chat_in), ANSWERS(chat_out),
+     .help = "a message in a session, answered whole or as events (message, done, error)"},
+    {ROUTE("GET", "/v1/session/{id}/context", chat_context), READS(context_in),
+     ANSWERS(context_out), .help = "what the model would be given with the next message"},
+    {0},
+};
+
+const struct surface surface_cortex_chat = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

@@ -1,0 +1,93 @@
+/* chat.h - a message in a session: what the model is given, how its answer goes back. */
+#pragma once
+
+#include "ext/dialects/cortex/common.h"
+#include "surface/proxy/upstream.h"
+
+/* NULL-ended: fast, balanced, powerful. */
+extern const char *const chat_preferences[];
+
+/* A user's message, from /v1/chat or from the agents' endpoint. */
+struct chat_wish {
+    str session, message;
+    str preference; /* one of chat_preferences */
+    str key;        /* of the model's server, or "": the user's, else the server's own */
+    bool is_stream;
+    str in_reply_to; /* the agent's message, where the answer has an envelope; or "" */
+    str type;        /* of a whole answer; "" is application/json */
+};
+
+/* Answers it, now or by a relay. */
+MUST_USE enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
+                              const struct chat_wish *wish, struct reply *out);
+
+/* All that an answer to a message in a session depends on. */
+struct chat_scene {
+    struct session session;
+    struct target to; /* without an upstream the built-in model answers */
+    str model;        /* as it is called here, with the name of its upstream */
+    str system;
+    str owner;         /* of the credential, for the key of the model's server */
+    struct turn_in in; /* pool, session, model, stand_in and window are set */
+    struct window window;
+    int64_t room; /* tokens for the message and the memory block */
+};
+/* NOT_FOUND: there is no such session, or it is not the caller's. *out must live as long as a turn
+ * that is begun with out->in. */
+MUST_USE enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in,
+                                   str session, str preference, str message,
+                                   struct chat_scene *out);
+
+/* GET /v1/session/{id}/context */
+struct context_in {
+    str query, model_preference;
+    int64_t budget;
+};
+extern const struct field context_in_fields[], context_out_fields[];
+enum status chat_context(struct ctx *ctx, struct app *app, const struct request *in,
+                         struct reply *out);
+
+/* --- the answer --- */
+
+/* What an answer needs before it comes. All of it lives as long as the exchange. */
+struct chat_answer_in {
+    const struct request *request;
+    struct turn *turn; /* kept before the last byte goes out */
+    str answer_id;     /* of the answer's message */
+    str model, priced; /* as the reply and as the prices name it */
+    int64_t tokens_in; /* estimated; the server's count wins */
+    bool is_stream;
+    str in_reply_to;
+    str key;          /* sent to the model's server */
+    const str *asked; /* what a complaint must not repeat */
+    size_t n_asked;
+};
+/* The end of a request for a stream; a server that refuses it is asked again without it. */
+#define CHAT_USAGE_WISH ",\"stream_options\":{\"include_usage\":true}}"
+
+struct chat_usage {
+    int64_t tokens_in, tokens_out;
+};
+struct chat_envelope {
+    str message_id, sender_agent_key;
+    int64_t timestamp;
+    str in_reply_to;
+};
+struct chat_out {
+    const struct json *envelope; /* NULL: none */
+    str message_id, content;
+    struct chat_usage usage;
+    double cost_usd;
+    str model;
+};
+extern const struct field chat_out_fields[], chat_envelope_fields[];
+
+/* The envelope of an answer to an agent's message, as JSON; NULL when in_reply_to is "". */
+const struct json *chat_envelope(struct ctx *ctx, str in_reply_to);
+
+/* Adds the filter that gives the relay's answer to the client in Cortex's shape. */
+void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
+                     const struct chat_answer_in *in);
+/* Writes an answer whose text is at hand and whose turn has ended. */
+MUST_USE enum status chat_answer_now(struct ctx *ctx, struct app *app,
+                                     const struct chat_answer_in *in, str text, struct reply *out);

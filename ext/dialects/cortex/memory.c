@@ -1,0 +1,546 @@
+/* memory.c - Cortex's long-term memory: searched, listed, kept, deleted, tidied. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "ext/dialects/cortex/common.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * Cortex's memories are ours, seen by app: search and list, save, delete one or all, find and close
+ * duplicates, consolidate. Names and default values are Cortex's (importance_score, min_similarity
+ * 0.6, pages of 15), also where ours differ. Scores are rounded to four digits. DELETE erases for
+ * good; deduplicating closes and keeps as history; consolidating closes unused facts and erases
+ * episodes after their retention.
+ */
+
+/* TAGS_MAX and TAG_MAX bound what is stored with one memory and shown in every list. */
+enum { QUERY_MAX = 65536, CONTENT_MAX = 65536, TAGS_MAX = 50, TAG_MAX = 200 };
+
+static const char app_help[] = "the application; default: the token's own, or default";
+
+/* Rounds, so that floating point noise is not shown. */
+static double score_rounded(double value)
+{
+    return round(value * 10000) / 10000;
+}
+
+/* --- search --- */
+
+/* switch_ai_api_key is accepted so that Cortex's clients work, and not used. */
+struct search_in {
+    str query, app, key;
+    int64_t limit, offset;
+    double least;
+};
+static const struct field search_in_fields[] = {
+    {STR(struct search_in, query), .required = true, .min = 1, .max = QUERY_MAX,
+     .help = "a question or words"},
+    {AS_STR(struct search_in, app, "app_id"), .help = app_help},
+    {INT(struct search_in, limit), .otherwise = 15, .min = 1, .max = 50, .help = "most results"},
+    {INT(struct search_in, offset), .max = 1e9, .help = "results to skip"},
+    {AS_NUM(struct search_in, least, "min_similarity"), .otherwise = 0.6, .min = 0, .max = 1,
+     .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
+             "holds, or how sure recall is of it, whichever is most"},
+    {AS_STR(struct search_in, key, "switch_ai_api_key"),
+     .help = "accepted and ignored: the server's own embedding source and key are used"},
+    {0},
+};
+
+struct hit_out {
+    str id, content;
+    double similarity;
+    int64_t created;
+};
+static const struct field hit_out_fields[] = {
+    {STR(struct hit_out, id), .required = true},
+    {STR(struct hit_out, content), .required = true},
+    {NUM(struct hit_out, similarity), .required = true},
+    {AS_TIME(struct hit_out, created, "created_at"), .required = true},
+    {0},
+};
+
+/* The list is written twice, under both names that clients read. */
+struct search_out {
+    const struct json *results;
+    int64_t total, limit, offset;
+};
+static const struct field search_out_fields[] = {
+    {JSON(struct search_out, results), .required = true, .inside = hit_out_fields,
+     .help = "most similar first, then newest"},
+    {INT(struct search_out, total), .required = true,
+     .help = "number of results, counted up to 1000"},
+    {INT(struct search_out, limit), .required = true},
+    {INT(struct search_out, offset), .required = true},
+    {AS_JSON(struct search_out, results, "memories"), .required = true, .inside = hit_out_fields,
+     .help = "the results again, under the name that Traylinx's command line reads"},
+    {0},
+};
+
+/* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
+ * this page, up to 1000. */
+static enum status search_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                   struct reply *out)
+{
+    const struct search_in *s = in->in;
+    struct similar_in ask = {.query = str_trim(s->query),
+                             .least = s->least,
+                             .after = clock_ms() - app->settings->memory_max_age_days * DAY_MS,
+                             .offset = (size_t)s->offset,
+                             .limit = (size_t)s->limit};
+    struct search_out shape = {.limit = s->limit, .offset = s->offset};
+    struct similar *v;
+    size_t n;
+    if (!ask.query.n)
+        return fail_field(ctx, "query", "must not be blank");
+    TRY(app_pool(ctx, app, in, s->app, &ask.pool));
+    TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &shape.total));
+    struct hit_out *hits = NEW_N(&ctx->arena, struct hit_out, n + 1);
+    for (size_t i = 0; i < n; i++)
+        hits[i] = (struct hit_out){v[i].memory.id, v[i].memory.content,
+                                   score_rounded(v[i].similarity), v[i].memory.created};
+    TRY(json_list(ctx, hit_out_fields, hits, n, sizeof *hits, &shape.results));
+    reply_fields(out, search_out_fields, &shape);
+    return OK;
+}
+
+/* --- list --- */
+
+struct list_in {
+    str app;
+    int64_t limit, offset;
+};
+static const struct field list_in_fields[] = {
+    {AS_STR(struct list_in, app, "app_id"), .help = "only of this application; without it, of all"},
+    {INT(struct list_in, limit), .otherwise = 15, .min = 1, .max = 100, .help = "most results"},
+    {INT(struct list_in, offset), .max = 1e9, .help = "results to skip"},
+    {0},
+};
+
+struct shown {
+    str id, content;
+    double importance;
+    struct strs tags;
+    int64_t created;
+};
+/* As rows, since the same members stand in a list and inside the answer to a save. */
+#define SHOWN_ROWS                                                                                 \
+    {STR(struct shown, id), .required = true}, {STR(struct shown, content), .required = true},     \
+        {AS_NUM(struct shown, importance, "importance_score"), .required = true,                   \
+         .help = "0 to 1, decays with age (memory_decay)"},                                        \
+        {STRS(struct shown, tags), .required = true, .help = "its tags, or its category"},         \
+    {                                                                                              \
+        AS_TIME(struct shown, created, "created_at"), .required = true                             \
+    }
+static const struct field shown_fields[] = {SHOWN_ROWS, {0}};
+
+struct list_out {
+    const struct json *memories;
+    int64_t total, limit, offset;
+};
+static const struct field list_out_fields[] = {
+    {JSON(struct list_out, memories), .required = true, .inside = shown_fields,
+     .help = "newest first"},
+    {INT(struct list_out, total), .required = true},
+    {INT(struct list_out, limit), .required = true},
+    {INT(struct list_out, offset), .required = true},
+    {0},
+};
+
+/* importance decays with age when it is shown (setting memory_decay); the stored one stays. */
+static struct shown show_memory(struct ctx *ctx, struct app *app, const struct memory *m,
+                                int64_t now)
+{
+    int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
+    double weight = importance_after(m->importance, app->settings->memory_decay, days);
+    struct shown s = {m->id, m->content, score_rounded(weight), m->tags, m->created};
+    if (!s.tags.n && m->category.n) {
+        s.tags = (struct strs){NEW(&ctx->arena, str), 1};
+        s.tags.v[0] = m->category;
+    }
+    return s;
+}
+
+/* Without app_id over all apps in reach, newest first. Messages are not listed. */
+static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct list_in *l = in->in;
+    struct memory_filter f = {.offset = (size_t)l->offset, .limit = (size_t)l->limit};
+    struct list_out shape = {.limit = l->limit, .offset = l->offset};
+    struct memory *v;
+    size_t n;
+    int64_t now = clock_ms();
+    TRY(l->app.n ? app_pool(ctx, app, in, l->app, &f.pool) : all_apps(ctx, app, in, &f.pool));
+    TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
+    struct shown *items = NEW_N(&ctx->arena, struct shown, n + 1);
+    for (size_t i = 0; i < n; i++)
+        items[i] = show_memory(ctx, app, &v[i], now);
+    TRY(json_list(ctx, shown_fields, items, n, sizeof *items, &shape.memories));
+    reply_fields(out, list_out_fields, &shape);
+    return OK;
+}
+
+/* --- save --- */
+
+struct save_in {
+    str content, app;
+    double importance;
+    struct strs tags;
+};
+static const struct field save_in_fields[] = {
+    {STR(struct save_in, content), .required = true, .min = 1, .max = CONTENT_MAX,
+     .help = "what to remember"},
+    {AS_STR(struct save_in, app, "app_id"), .help = app_help},
+    {NUM(struct save_in, importance), .min = 0, .max = 1,
+     .help = "0 to 1; default: estimated by rules"},
+    {STRS(struct save_in, tags), .help = "free labels"},
+    {0},
+};
+
+struct save_out {
+    struct shown memory;
+    bool success;
+};
+static const struct field save_out_fields[] = {
+    {BOOL(struct save_out, success), .required = true},
+    {FIELD_(struct save_out, memory, struct shown, FIELD_OBJECT, "memory"), .required = true,
+     .inside = shown_fields},
+    {AS_STR(struct save_out, memory.id, "id"), .required = true},
+    {0},
+};
+
+/* The table checks that tags are strings; their number and length it cannot. */
+static enum status check_tags(struct ctx *ctx, const struct strs *tags)
+{
+    if (tags->n > TAGS_MAX)
+        return fail_field(ctx, "tags", "must be at most %d", TAGS_MAX);
+    for (size_t i = 0; i < tags->n; i++)
+        if (!tags->v[i].n || tags->v[i].n > TAG_MAX)
+            return fail_field(ctx, "tags", "must have 1 to %d bytes each", TAG_MAX);
+    return OK;
+}
+
+/* An importance of 0 is the same as none here: the engine estimates it by rules. */
+static enum status save_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct save_in *s = in->in;
+    struct memory m = {.content = str_trim(s->content), .tags = s->tags, .origin = ORIGIN_API};
+    struct pool_ref pool;
+    if (!m.content.n)
+        return fail_field(ctx, "content", "must not be blank");
+    TRY(check_tags(ctx, &s->tags));
+    TRY(app_pool(ctx, app, in, s->app, &pool));
+    m.importance = s->importance;
+    TRY(engine_add(ctx, app->engine, pool, &m));
+    struct save_out shape = {show_memory(ctx, app, &m, clock_ms()), true};
+    out->code = 201;
+    reply_fields(out, save_out_fields, &shape);
+    return OK;
+}
+
+/* --- delete --- */
+
+struct gone_out {
+    bool success;
+    str message;
+};
+static const struct field gone_out_fields[] = {
+    {BOOL(struct gone_out, success), .required = true},
+    {STR(struct gone_out, message), .required = true},
+    {0},
+};
+
+/* Wherever the caller reaches it: the path names no app. */
+static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct memory *out)
+{
+    enum status s = auth_find_memory(ctx, app, &in->who, in->params[0], out);
+    return s == NOT_FOUND ? cortex_missing(ctx, "memory") : s;
+}
+
+/* Finding first tells the id of a memory from that of a message or session, which forget would take
+ * as well. */
+static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct memory m;
+    int64_t erased;
+    TRY(find_memory(ctx, app, in, &m));
+    struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
+    enum status s = engine_forget(ctx, app->engine, &what, &erased);
+    if (s == NOT_FOUND)
+        return cortex_missing(ctx, "memory");
+    TRY(s);
+    reply_fields(out, gone_out_fields, &(struct gone_out){true, S("Memory deleted successfully")});
+    return OK;
+}
+
+struct app_in {
+    str app;
+};
+static const struct field all_in_fields[] = {
+    {AS_STR(struct app_in, app, "app_id"),
+     .help = "the application; default: the token's own, or default; * for all visible ones"},
+    {0},
+};
+
+struct erased_out {
+    bool success;
+    int64_t count;
+};
+static const struct field erased_out_fields[] = {
+    {BOOL(struct erased_out, success), .required = true},
+    {AS_INT(struct erased_out, count, "deleted_count"), .required = true,
+     .help = "deleted memories, including superseded ones; messages and sessions are not counted"},
+    {0},
+};
+
+/* The app of that name; for "*" all that the caller sees: one pool without a space for the whole
+ * user, or only the token's own. */
+static enum status named_apps(struct ctx *ctx, struct app *app, const struct request *in, str name,
+                              struct pool_ref **out, size_t *n)
+{
+    *out = NEW(&ctx->arena, struct pool_ref);
+    *n = 1;
+    if (!str_is(str_trim(name), "*"))
+        return app_pool(ctx, app, in, name, *out);
+    TRY(all_apps(ctx, app, in, *out));
+    if (!(*out)->space.n || !str_is((*out)->space, DEFAULT_SPACE))
+        return OK;
+    return auth_pools(ctx, app, &in->who, out, n);
+}
+
+/* Counted before erasing, since Cortex counts memories only. An app that is empty is no failure:
+ * the client wants it to be empty. */
+static enum status erase_app(struct ctx *ctx, struct app *app, struct pool_ref pool, int64_t *count)
+{
+    const struct forget what = {.pool = pool, .everything = true, .all_spaces = !pool.space.n};
+    const struct memory_filter f = {.pool = pool, .with_closed = true};
+    struct memory_totals totals;
+    int64_t erased;
+    TRY(engine_totals(ctx, app->engine, &f, &totals));
+    enum status s = engine_forget(ctx, app->engine, &what, &erased);
+    *count += totals.total;
+    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+}
+
+/* Deletes transcripts as well, because they contain the same facts. */
+static enum status erase_all(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct erased_out shape = {.success = true};
+    struct pool_ref *pools;
+    size_t n;
+    if (in->body.n && in->query.n)
+        return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
+    TRY(named_apps(ctx, app, in, a->app, &pools, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_app(ctx, app, pools[i], &shape.count));
+    reply_fields(out, erased_out_fields, &shape);
+    return OK;
+}
+
+/* --- duplicates --- */
+
+static const struct field app_in_fields[] = {
+    {AS_STR(struct app_in, app, "app_id"), .help = app_help},
+    {0},
+};
+
+struct duplicate_out {
+    str id, content;
+    int64_t created;
+    double similarity;
+};
+static const struct field duplicate_out_fields[] = {
+    {STR(struct duplicate_out, id), .required = true},
+    {STR(struct duplicate_out, content), .required = true},
+    {AS_TIME(struct duplicate_out, created, "created_at"), .required = true},
+    {AS_NUM(struct duplicate_out, similarity, "similarity_to_canonical"), .required = true},
+    {0},
+};
+
+struct group_out {
+    str id, content;
+    const struct json *duplicates;
+};
+static const struct field group_out_fields[] = {
+    {AS_STR(struct group_out, id, "canonical_id"), .required = true,
+     .help = "id of the oldest memory"},
+    {AS_STR(struct group_out, content, "canonical_content"), .required = true},
+    {JSON(struct group_out, duplicates), .required = true, .inside = duplicate_out_fields,
+     .help = "by age"},
+    {0},
+};
+
+struct groups_out {
+    const struct json *groups;
+    int64_t total;
+};
+static const struct field groups_out_fields[] = {
+    {JSON(struct groups_out, groups), .required = true, .inside = group_out_fields},
+    {AS_INT(struct groups_out, total, "total_duplicates"), .required = true},
+    {0},
+};
+
+/* The oldest memory is the canonical one, the others are shown with their similarity to it. */
+static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
+{
+    struct duplicate_out *v = NEW_N(&ctx->arena, struct duplicate_out, d->n + 1);
+    for (size_t i = 0; i < d->n; i++)
+        v[i] = (struct duplicate_out){d->v[i].memory.id, d->v[i].memory.content,
+                                      d->v[i].memory.created, score_rounded(d->v[i].similarity)};
+    *out = (struct group_out){d->first.id, d->first.content, NULL};
+    return json_list(ctx, duplicate_out_fields, v, d->n, sizeof *v, &out->duplicates);
+}
+
+/* Looks only; what would be closed is what remove_duplicates closes. */
+static enum status list_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
+                                   struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct groups_out shape = {0};
+    struct pool_ref pool;
+    struct duplicates *v;
+    size_t n;
+    TRY(app_pool(ctx, app, in, a->app, &pool));
+    TRY(engine_duplicates(ctx, app->engine, pool, &v, &n));
+    struct group_out *groups = NEW_N(&ctx->arena, struct group_out, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        TRY(show_group(ctx, &v[i], &groups[i]));
+        shape.total += (int64_t)v[i].n;
+    }
+    TRY(json_list(ctx, group_out_fields, groups, n, sizeof *groups, &shape.groups));
+    reply_fields(out, groups_out_fields, &shape);
+    return OK;
+}
+
+/* Cortex names the app in the query, also of a POST. A misspelt name must not change another app.
+ */
+static enum status app_of(struct ctx *ctx, const struct request *in, str named, str *out)
+{
+    str query = request_query(ctx, in, "app_id");
+    *out = named.n ? named : query;
+    if (in->query.n && !query.n && !request_query(ctx, in, "dry_run").n)
+        return fail_field(ctx, "app_id", "is the only query parameter and must not be empty");
+    return OK;
+}
+
+struct merged_out {
+    bool success;
+    int64_t closed, groups;
+};
+static const struct field merged_out_fields[] = {
+    {BOOL(struct merged_out, success), .required = true},
+    {AS_INT(struct merged_out, closed, "deleted_count"), .required = true,
+     .help = "closed duplicates; they remain as history"},
+    {AS_INT(struct merged_out, groups, "groups_merged"), .required = true},
+    {0},
+};
+
+/* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
+ * erased. */
+static enum status remove_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
+                                     struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct merged_out shape = {.success = true};
+    struct pool_ref pool;
+    str name;
+    TRY(app_of(ctx, in, a->app, &name));
+    TRY(app_pool(ctx, app, in, name, &pool));
+    TRY(engine_deduplicate(ctx, app->engine, pool, &shape.groups, &shape.closed));
+    reply_fields(out, merged_out_fields, &shape);
+    return OK;
+}
+
+/* --- consolidation --- */
+
+struct tidy_in {
+    str app;
+    bool dry_run;
+};
+static const struct field tidy_in_fields[] = {
+    {AS_STR(struct tidy_in, app, "app_id"),
+     .help = "the application; default: the token's own, or default; * for all visible ones"},
+    {BOOL(struct tidy_in, dry_run), .help = "report what would change without changing it"},
+    {0},
+};
+
+/* merged, promoted, decayed and deleted are the four things that consolidation does; decayed are
+ * closed, deleted are gone. */
+struct tidied_out {
+    bool success, dry_run;
+    int64_t looked_at, merged, promoted, decayed, deleted;
+};
+static const struct field tidied_out_fields[] = {
+    {BOOL(struct tidied_out, success), .required = true},
+    {INT(struct tidied_out, merged), .required = true, .help = "duplicate episodes merged"},
+    {INT(struct tidied_out, decayed), .required = true,
+     .help = "unused facts that were closed; they remain as history"},
+    {INT(struct tidied_out, deleted), .required = true,
+     .help = "episodes deleted after their retention"},
+    {INT(struct tidied_out, promoted), .required = true,
+     .help = "facts promoted because conversations return to them"},
+    {INT(struct tidied_out, looked_at), .required = true},
+    {BOOL(struct tidied_out, dry_run), .required = true},
+    {0},
+};
+
+static enum status consolidate_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                        struct reply *out)
+{
+    const struct tidy_in *t = in->in;
+    struct pool_ref *pools;
+    size_t n;
+    str name, dry = request_query(ctx, in, "dry_run");
+    struct tidy_in asked = *t;
+    /* Either place may ask for a dry run, and neither can take it back: a wish that is misread must
+     * not change anything. */
+    if (dry.n)
+        TRY(fields_set(ctx, tidy_in_fields, S("dry_run"), dry, &asked));
+    struct tidied_out shape = {.success = true, .dry_run = t->dry_run || asked.dry_run};
+    TRY(app_of(ctx, in, t->app, &name));
+    TRY(named_apps(ctx, app, in, name, &pools, &n));
+    for (size_t i = 0; i < n; i++) {
+        struct consolidate_report r;
+        TRY(engine_consolidate(ctx, app->engine, pools[i], shape.dry_run, &r));
+        shape.looked_at += r.looked_at;
+        shape.merged += r.merged;
+        shape.promoted += r.promoted;
+        shape.decayed += r.evicted;
+        shape.deleted += r.pruned;
+    }
+    reply_fields(out, tidied_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/memory/search", search_memories), READS(search_in), ANSWERS(search_out),
+     .help = "memories similar to a text (Cortex)"},
+    {ROUTE("GET", "/v1/memory/me", list_memories), READS(list_in), ANSWERS(list_out),
+     .help = "your memories, newest first, with their current importance (Cortex)"},
+    {ROUTE("GET", "/v1/memory/list", list_memories), READS(list_in), ANSWERS(list_out),
+     .help = "your memories, for Traylinx's command line (Cortex)"},
+    {ROUTE("POST", "/v1/memory/save", save_memory), .words.code = 201, READS(save_in),
+     ANSWERS(save_out), .help = "add a memory (Cortex)"},
+    {ROUTE("DELETE", "/v1/memory/user/all", erase_all), READS_AS(all_in, app_in), .strict = true,
+     ANSWERS(erased_out),
+     .help = "erase everything of an app: memories, sessions, messages and profile (Cortex)"},
+    {ROUTE("GET", "/v1/memory/duplicates", list_duplicates), READS(app_in), .strict = true,
+     ANSWERS(groups_out), .help = "duplicates of older memories (Cortex)"},
+    {ROUTE("POST", "/v1/memory/deduplicate", remove_duplicates), READS(app_in), .strict = true,
+     ASKS(app_in), ANSWERS(merged_out),
+     .help = "close duplicates, which remain as history; the oldest of each group stays (Cortex)"},
+    {ROUTE("POST", "/v1/memory/consolidate", consolidate_memories), READS(tidy_in), .strict = true,
+     ASKS(tidy_in), ANSWERS(tidied_out), .help = "run consolidation now (Cortex)"},
+    {ROUTE("DELETE", "/v1/memory/{id}", erase_memory), ANSWERS(gone_out),
+     .help = "erase a memory (Cortex)"},
+    {0},
+};
+
+const struct surface surface_cortex_memory = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

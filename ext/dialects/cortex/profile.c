@@ -1,0 +1,185 @@
+/* profile.c - Cortex's profiles: facts of a user, name by name. */
+#include "ext/dialects/cortex/common.h"
+
+/*
+ * A profile is a set of named facts about a user in one app. PATCH sets the facts that it names and
+ * removes those that are null, all or nothing. POST …/extract reads facts out of text, data or a
+ * form and merges them; X-Facts-By says who found them: the core model, or rules and why not the
+ * model.
+ */
+
+#define BY_HEADER "X-Facts-By"
+
+/* --- shapes --- */
+
+struct app_in {
+    str app_id;
+};
+static const struct field app_in_fields[] = {
+    {STR(struct app_in, app_id), .help = "one of your apps; default: default"},
+    {0},
+};
+
+struct patch_in {
+    str app_id;
+    const struct json *facts;
+};
+static const struct field patch_in_fields[] = {
+    {JSON(struct patch_in, facts), .required = true,
+     .help = "an object: each member sets a fact of that name, null removes it for good"},
+    {STR(struct patch_in, app_id), .help = "one of your apps, here or in the query"},
+    {0},
+};
+
+struct profile_out {
+    str user_id, app_id;
+    const struct json *facts;
+    int64_t updated_at;
+};
+static const struct field profile_out_fields[] = {
+    {STR(struct profile_out, user_id)},
+    {STR(struct profile_out, app_id)},
+    {JSON(struct profile_out, facts), .help = "facts by name"},
+    {TIME(struct profile_out, updated_at), .help = "when the newest fact was set; null: no facts"},
+    {0},
+};
+
+/* The three may come together; each is read in its own way. */
+struct extract_in {
+    str text, raw;
+    const struct json *data;
+};
+static const struct field extract_in_fields[] = {
+    {STR(struct extract_in, text), .help = "text in the first person"},
+    {JSON(struct extract_in, data), .help = "an object; nested members are flattened"},
+    {STR(struct extract_in, raw), .help = "anything else: pairs, JSON as text, a form"},
+    {0},
+};
+
+/* Reads the query of a POST, because the route's table describes the body. */
+struct extract_query {
+    str app_id;
+    bool store;
+};
+static const struct field extract_query_fields[] = {
+    {STR(struct extract_query, app_id), .help = "one of your apps; default: default"},
+    {BOOL(struct extract_query, store), .otherwise = true,
+     .help = "whether the facts are merged into the profile"},
+    {0},
+};
+
+struct extract_out {
+    const struct json *facts;
+};
+static const struct field extract_out_fields[] = {
+    {JSON(struct extract_out, facts), .help = "by name, each a text"},
+    {0},
+};
+
+/* --- handlers --- */
+
+/* Every change answers the whole profile, so that a client need not ask again. */
+static enum status show_profile(struct ctx *ctx, struct pool_ref pool, const struct profile *p,
+                                struct reply *out)
+{
+    struct buf b = buf_make(&ctx->arena, 64 << 20);
+    struct json_out w = json_to(&b);
+    struct json facts = {.type = JSON_OBJECT};
+    json_open(&w, '{');
+    for (size_t i = 0; i < p->n; i++)
+        json_member_raw(&w, str_c(&ctx->arena, p->v[i].name), p->v[i].value->source);
+    json_close(&w, '}');
+    facts.source = buf_str(&b);
+    struct profile_out shape = {pool.user, pool.space, &facts, p->updated};
+    reply_fields(out, profile_out_fields, &shape);
+    return OK;
+}
+
+static enum status get_profile(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct pool_ref pool;
+    struct profile p;
+    TRY(app_pool(ctx, app, in, a->app_id, &pool));
+    TRY(engine_profile(ctx, app->engine, pool, &p));
+    return show_profile(ctx, pool, &p, out);
+}
+
+/* app_id may be in the query or in the body, since Cortex's clients do both; two different ones are
+ * refused, as a write must not go to a guess. */
+static enum status patch_profile(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct patch_in *change = in->in;
+    str asked = request_query(ctx, in, "app_id");
+    struct pool_ref pool;
+    struct profile p;
+    if (asked.n && change->app_id.n && !str_eq(str_trim(asked), str_trim(change->app_id)))
+        return fail_field(ctx, "app_id", "differs from app_id in the query");
+    TRY(app_pool(ctx, app, in, change->app_id.n ? change->app_id : asked, &pool));
+    TRY(engine_change_profile(ctx, app->engine, pool, change->facts, &p));
+    return show_profile(ctx, pool, &p, out);
+}
+
+static enum status forget_fact(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct pool_ref pool;
+    TRY(app_pool(ctx, app, in, a->app_id, &pool));
+    TRY(engine_forget_profile(ctx, app->engine, pool));
+    out->code = 204;
+    return OK;
+}
+
+static bool is_given(const struct request *in, const char *name)
+{
+    const struct json *v = json_get(in->json, name);
+    return v && v->type != JSON_NULL;
+}
+
+/* At least one source is needed, and several may come together. store=false only shows what would
+ * be kept. */
+static enum status extract_facts(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct extract_in *from = in->in;
+    str store = request_query(ctx, in, "store");
+    struct extract_query query = {.store = true};
+    struct pool_ref pool;
+    struct json *facts;
+    str by;
+    if (store.n)
+        TRY(fields_set(ctx, extract_query_fields, S("store"), store, &query));
+    if (from->data && from->data->type != JSON_OBJECT)
+        return fail_field(ctx, "data", "must be an object");
+    if (!is_given(in, "text") && !is_given(in, "raw") && !from->data)
+        return fail_field(ctx, "text", "or data or raw is required: what to read");
+    TRY(app_pool(ctx, app, in, request_query(ctx, in, "app_id"), &pool));
+    struct profile_source source = {from->text, from->raw, from->data, query.store};
+    TRY(engine_read_profile(ctx, app->engine, pool, &source, &facts, &by));
+    reply_header(out, BY_HEADER, by);
+    struct extract_out shape = {facts};
+    reply_fields(out, extract_out_fields, &shape);
+    return OK;
+}
+
+#define PROFILE "/v1/users/me/profile"
+
+static const struct route routes[] = {
+    {ROUTE("GET", PROFILE, get_profile), READS(app_in), ANSWERS(profile_out),
+     .help = "your profile in an app"},
+    {ROUTE("PATCH", PROFILE, patch_profile), READS(patch_in), ASKS(app_in), ANSWERS(profile_out),
+     .help = "set facts of your profile, or remove them with null; all or nothing"},
+    {ROUTE("DELETE", PROFILE, forget_fact), .words.code = 204, READS(app_in),
+     .help = "delete your profile in an app"},
+    {ROUTE("POST", PROFILE "/extract", extract_facts), READS(extract_in), ASKS(extract_query),
+     ANSWERS(extract_out),
+     .help = "extract facts from text, data or raw input and merge them into your profile"},
+    {0},
+};
+
+const struct surface surface_cortex_profile = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

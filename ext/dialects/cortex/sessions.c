@@ -1,0 +1,400 @@
+/* sessions.c - Cortex's sessions: made, changed, listed, read, forgotten. */
+#include <math.h>
+
+#include "core/tokens.h"
+
+#include "ext/dialects/cortex/common.h"
+#include "surface/common/found.h"
+#include "surface/common/list_page.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * A session is a conversation that lives on the server: its messages are written by the chats
+ * (chat.c) and read here. POST makes an empty one with an id of ours. Each endpoint with an {id}
+ * looks for it in every app in reach (session_of), unless app_id names one. Some paths exist twice
+ * because two clients of the same product write them differently. /v1/sessions is also the list of
+ * rememberd's own API, which adds filters and pages to it.
+ */
+
+/* --- one --- */
+
+struct session_out {
+    str id, user_id, app_id, title;
+    int64_t created_at, updated_at;
+    const struct json *metadata;
+};
+static const struct field session_out_fields[] = {
+    {STR(struct session_out, id), .required = true},
+    {STR(struct session_out, user_id), .required = true},
+    {STR(struct session_out, app_id), .required = true},
+    {STR(struct session_out, title), .required = true, .empty = EMPTY_NULL,
+     .help = "null before the first message"},
+    {TIME(struct session_out, created_at), .required = true},
+    {TIME(struct session_out, updated_at), .required = true},
+    {JSON(struct session_out, metadata), .required = true},
+    {0},
+};
+
+/* Metadata is kept as text and parsed for the answer only; it was an object when it came in. */
+static enum status reply_session(struct ctx *ctx, const struct request *in, const struct session *s,
+                                 struct reply *out)
+{
+    struct json *metadata;
+    TRY(json_parse(ctx, s->metadata.n ? s->metadata : S("{}"), &metadata));
+    struct session_out shape = {.id = s->id,
+                                .user_id = in->who.pool.user,
+                                .app_id = s->space,
+                                .title = s->title,
+                                .created_at = s->created,
+                                .updated_at = s->updated,
+                                .metadata = metadata};
+    reply_fields(out, session_out_fields, &shape);
+    return OK;
+}
+
+/* Two routes, one handler: see the overview. */
+static enum status get_session(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct pool_ref pool;
+    struct session s;
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    return reply_session(ctx, in, &s, out);
+}
+
+/* metadata is the client's own object; nothing here reads it. */
+struct make_in {
+    str app_id;
+    const struct json *metadata;
+};
+static const struct field make_in_fields[] = {
+    {STR(struct make_in, app_id), .help = "default: default"},
+    {JSON(struct make_in, metadata), .help = "an object"},
+    {0},
+};
+
+struct make_out {
+    str session_id;
+    int64_t created_at;
+};
+static const struct field make_out_fields[] = {
+    {STR(struct make_out, session_id), .required = true},
+    {TIME(struct make_out, created_at), .required = true},
+    {0},
+};
+
+/* 201 with the id that all later requests name. */
+static enum status make_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    const struct make_in *a = in->in;
+    struct session s = {.metadata = a->metadata ? a->metadata->source : S("")};
+    struct pool_ref pool;
+    TRY(app_pool(ctx, app, in, a->app_id, &pool));
+    TRY(engine_make_session(ctx, app->engine, pool, &s));
+    struct make_out shape = {s.id, s.created};
+    out->code = 201;
+    reply_fields(out, make_out_fields, &shape);
+    return OK;
+}
+
+/* Both members are optional, and a body without them changes nothing and answers the session. */
+struct change_in {
+    str title;
+    const struct json *metadata;
+};
+static const struct field change_in_fields[] = {
+    {STR(struct change_in, title), .help = "at most 200 characters"},
+    {JSON(struct change_in, metadata), .help = "merged member by member; null removes one"},
+    {0},
+};
+
+/* A title of "" is set and an absent one is not, which the table cannot tell apart: so the JSON is
+ * asked. */
+static enum status change_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    const struct change_in *a = in->in;
+    const struct json *title = json_get(in->json, "title");
+    struct pool_ref pool;
+    struct session s;
+    struct session_change to = {.sets_title = title && title->type == JSON_STRING,
+                                .sets_metadata = a->metadata != NULL,
+                                .title = str_trim(a->title),
+                                .metadata = a->metadata ? a->metadata->source : S("")};
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    if (to.sets_title || to.sets_metadata) {
+        str id = s.id;
+        enum status how = engine_change_session(ctx, app->engine, pool, id, &to, &s);
+        if (how == NOT_FOUND)
+            return cortex_missing(ctx, "session");
+        TRY(how);
+    }
+    return reply_session(ctx, in, &s, out);
+}
+
+/* Memories learnt from the session are kept. */
+static enum status forget_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    struct pool_ref pool;
+    struct session s;
+    int64_t erased;
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    struct forget what = {.pool = pool, .session = s.id, .keeps_memories = true};
+    enum status how = engine_forget(ctx, app->engine, &what, &erased);
+    if (how == NOT_FOUND)
+        return cortex_missing(ctx, "session");
+    out->code = 204;
+    return how;
+}
+
+/* --- what was said in it --- */
+
+struct said_out {
+    str id, role, content;
+    int64_t token_count, created_at;
+};
+static const struct field said_out_fields[] = {
+    {STR(struct said_out, id), .required = true},
+    {STR(struct said_out, role), .required = true},
+    {STR(struct said_out, content), .required = true},
+    {INT(struct said_out, token_count), .required = true, .help = "estimated"},
+    {TIME(struct said_out, created_at), .required = true},
+    {0},
+};
+
+struct history_out {
+    str session_id;
+    const struct json *messages;
+};
+static const struct field history_out_fields[] = {
+    {STR(struct history_out, session_id), .required = true},
+    {JSON(struct history_out, messages), .required = true, .inside = said_out_fields,
+     .help = "oldest first"},
+    {0},
+};
+
+/* All messages, oldest first, without pages: the same ones a chat in this session would continue
+ * from. The token counts are our estimate, the same as in budgets. */
+static enum status show_history(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct pool_ref pool;
+    struct session s;
+    struct message *v;
+    size_t n;
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    TRY(engine_session_messages(ctx, app->engine, pool, s.id, &v, &n));
+    struct said_out *said = NEW_N(&ctx->arena, struct said_out, n);
+    for (size_t i = 0; i < n; i++)
+        said[i] = (struct said_out){.id = v[i].id,
+                                    .role = v[i].role,
+                                    .content = v[i].text,
+                                    .token_count = tokens_of(v[i].text),
+                                    .created_at = v[i].created};
+    struct history_out shape = {.session_id = s.id};
+    TRY(json_list(ctx, said_out_fields, said, n, sizeof *said, &shape.messages));
+    reply_fields(out, history_out_fields, &shape);
+    return OK;
+}
+
+/* --- all of them --- */
+
+struct list_in {
+    str app_id, search, contains, query, cursor;
+    int64_t after, before, limit, offset;
+};
+static const struct field list_in_fields[] = {
+    {STR(struct list_in, app_id), .help = "only this app's"},
+    {STR(struct list_in, search), .max = 200, .help = "only sessions with this text in the title"},
+    {INT(struct list_in, limit), .otherwise = 20, .min = 1, .max = 100},
+    {INT(struct list_in, offset), .max = INT32_MAX},
+    {STR(struct list_in, contains), .max = 200, .help = "the same as search"},
+    {STR(struct list_in, query), .max = 2000,
+     .help = "a question or words: sessions whose title holds it, then those in which something "
+             "about it was said, the likeliest first; not with search, contains or cursor"},
+    {TIME(struct list_in, after), .help = "only last spoken in at this time or later"},
+    {TIME(struct list_in, before), .help = "only last spoken in before this time"},
+    LIST_CURSOR(struct list_in),
+    {0},
+};
+
+struct row_out {
+    str id, title, app_id;
+    int64_t created_at, updated_at, message_count;
+    double score;
+    str message_id, text;
+};
+static const struct field row_out_fields[] = {
+    {STR(struct row_out, id), .required = true},
+    {STR(struct row_out, title), .required = true, .empty = EMPTY_NULL},
+    {STR(struct row_out, app_id), .required = true},
+    {TIME(struct row_out, created_at), .required = true},
+    {TIME(struct row_out, updated_at), .required = true},
+    {INT(struct row_out, message_count), .required = true},
+    {NUM(struct row_out, score), .empty = EMPTY_OUT,
+     .help = "with query: 0 to 1, how likely the message helps to answer"},
+    {STR(struct row_out, message_id), .empty = EMPTY_OUT,
+     .help = "with query: the first message of it that was found"},
+    {STR(struct row_out, text), .empty = EMPTY_OUT, .help = "with query: what of that was found"},
+    {0},
+};
+
+struct list_out {
+    const struct json *sessions;
+    int64_t total, limit, offset;
+    str next;
+};
+static const struct field list_out_fields[] = {
+    {JSON(struct list_out, sessions), .required = true, .inside = row_out_fields,
+     .help = "most recently used first; with query the likeliest first"},
+    {INT(struct list_out, total), .required = true},
+    {INT(struct list_out, limit), .required = true},
+    {INT(struct list_out, offset), .required = true},
+    {STR(struct list_out, next), .empty = EMPTY_NULL,
+     .help = "cursor of the next page; null: this is the last one"},
+    {0},
+};
+
+/* One app, every space in reach (space=*), or what the caller has at once (all_apps). */
+static enum status list_pools(struct ctx *ctx, struct app *app, const struct request *in,
+                              str app_id, struct pools *out)
+{
+    struct pool_ref *v = NEW(&ctx->arena, struct pool_ref);
+    out->n = 1;
+    if (in->who.is_everywhere && !app_id.n)
+        TRY(auth_listed(ctx, app, &in->who, &v, &out->n));
+    else
+        TRY(app_id.n ? app_pool(ctx, app, in, app_id, v) : all_apps(ctx, app, in, v));
+    out->v = v;
+    return OK;
+}
+
+static enum status read_cursor(struct ctx *ctx, const struct list_in *a, str of,
+                               struct session_filter *f)
+{
+    struct list_place place;
+    if (!a->cursor.n)
+        return OK;
+    if (a->offset)
+        return fail_field(ctx, "offset", "is not possible with a cursor");
+    TRY(cursor_read(ctx, of, a->cursor, &place));
+    f->at = (int64_t)place.value;
+    f->no = place.row;
+    return OK;
+}
+
+static struct row_out row_of(const struct session *s)
+{
+    return (struct row_out){.id = s->id,
+                            .title = s->title,
+                            .app_id = s->space,
+                            .created_at = s->created,
+                            .updated_at = s->updated,
+                            .message_count = s->messages,
+                            .score = NAN};
+}
+
+static enum status reply_list(struct ctx *ctx, const struct sessions_out *found, str of,
+                              struct list_out *shape, struct reply *out)
+{
+    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, found->n + 1);
+    for (size_t i = 0; i < found->n; i++)
+        rows[i] = row_of(&found->v[i]);
+    if (found->has_more) {
+        const struct session *last = &found->v[found->n - 1];
+        const struct list_place place = {.value = (double)last->updated, .row = last->no};
+        shape->next = cursor_write(ctx, of, &place);
+    }
+    TRY(json_list(ctx, row_out_fields, rows, found->n, sizeof *rows, &shape->sessions));
+    reply_fields(out, list_out_fields, shape);
+    return OK;
+}
+
+/* Best first, so there is no cursor. A search looks at the first messages that it finds, so total
+ * is how many conversations these are of. */
+static enum status search_sessions(struct ctx *ctx, struct app *app, const struct list_in *a,
+                                   struct pools pools, struct reply *out)
+{
+    const struct session_search_in ask = {.pools = pools,
+                                          .question = str_trim(a->query),
+                                          .after = a->after,
+                                          .before = a->before,
+                                          .limit = (size_t)(a->offset + a->limit)};
+    struct list_out shape = {.limit = a->limit, .offset = a->offset};
+    struct session_found *found;
+    size_t all;
+    if (a->search.n || a->contains.n || a->cursor.n)
+        return fail_field(ctx, "query", "is not possible with search, contains or cursor");
+    TRY(engine_search_sessions(ctx, app->engine, &ask, &found, &all));
+    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, (size_t)a->limit);
+    size_t n = 0;
+    for (size_t i = (size_t)a->offset; i < all && n < (size_t)a->limit; i++) {
+        struct row_out *row = &rows[n++];
+        *row = row_of(&found[i].session);
+        if (!found[i].best)
+            continue;
+        row->score = found[i].best->score;
+        row->message_id = found[i].best->message.id;
+        row->text = found[i].best->text;
+    }
+    shape.total = (int64_t)all;
+    TRY(json_list(ctx, row_out_fields, rows, n, sizeof *rows, &shape.sessions));
+    reply_fields(out, list_out_fields, &shape);
+    return OK;
+}
+
+/* limit and offset are repeated in the answer, for clients that page without keeping their own
+ * request. Cursors do not read what they skip. */
+static enum status list_sessions(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct list_in *a = in->in;
+    str search = str_trim(a->search.n ? a->search : a->contains);
+    struct session_filter f = {.contains = search,
+                               .after = a->after,
+                               .before = a->before,
+                               .offset = (size_t)a->offset,
+                               .limit = (size_t)a->limit};
+    struct list_out shape = {.limit = a->limit, .offset = a->offset};
+    struct sessions_out found;
+    struct pools pools;
+    TRY(list_pools(ctx, app, in, str_trim(a->app_id), &pools));
+    if (str_trim(a->query).n)
+        return search_sessions(ctx, app, a, pools, out);
+    str of = str_printf(&ctx->arena, "sessions " S_FMT "|%lld|%lld|" S_FMT, S_ARG(search),
+                        (long long)a->after, (long long)a->before, S_ARG(pools_text(ctx, pools)));
+    TRY(read_cursor(ctx, a, of, &f));
+    TRY(engine_sessions_page(ctx, app->engine, pools, &f, &found));
+    shape.total = found.total;
+    return reply_list(ctx, &found, of, &shape, out);
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/users/me/sessions", list_sessions), READS(list_in), ANSWERS(list_out),
+     .help = "your conversations, in all apps or one"},
+    {ROUTE("GET", "/v1/sessions", list_sessions), READS(list_in), ANSWERS(list_out),
+     .help = "your conversations, for Traylinx's command line"},
+    {ROUTE("POST", "/v1/session", make_session), .words.code = 201, READS(make_in),
+     ANSWERS(make_out), .help = "begin a conversation"},
+    {ROUTE("GET", "/v1/session/{id}", get_session), ANSWERS(session_out),
+     .help = "one conversation"},
+    {ROUTE("GET", "/v1/sessions/{id}", get_session), ANSWERS(session_out),
+     .help = "one conversation, for Traylinx's command line"},
+    {ROUTE("PATCH", "/v1/session/{id}", change_session), READS(change_in), ANSWERS(session_out),
+     .help = "change a conversation's title or metadata"},
+    {ROUTE("PATCH", "/v1/sessions/{id}", change_session), READS(change_in), ANSWERS(session_out),
+     .help = "change a conversation's title or metadata"},
+    {ROUTE("DELETE", "/v1/sessions/{id}", forget_session), .words.code = 204,
+     .help = "erase a conversation's messages; memories learnt from them are kept"},
+    {ROUTE("DELETE", "/v1/session/{id}", forget_session), .words.code = 204,
+     .help = "erase a conversation's messages; memories learnt from them are kept"},
+    {ROUTE("GET", "/v1/session/{id}/history", show_history), ANSWERS(history_out),
+     .help = "the messages of a conversation"},
+    {0},
+};
+
+const struct surface surface_cortex_sessions = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

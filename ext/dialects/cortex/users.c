@@ -1,0 +1,319 @@
+/* users.c - Cortex's users: registering, who one is, the model key, tokens. */
+#include "base/clock.h"
+
+#include "ext/dialects/cortex/common.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * Users register themselves, get tokens and may leave the key of their model server here.
+ * Registering (POST /v1/users) is the only open route that writes: the setting registration decides
+ * who may, and someone who is registered already needs one of its own tokens, or the operator's, to
+ * change anything. A token's secret is in the answer that creates it and nowhere else; only its
+ * hash is stored. The model key is stored encrypted and never shown again but for its ends.
+ */
+
+static const char prefix[] = "ctx_";
+
+enum { REGISTER_MAX = 256 << 10 }; /* bytes of a body that is read without a token */
+
+struct token_made {
+    str access_token, token_type;
+};
+static const struct field token_made_fields[] = {
+    {STR(struct token_made, access_token), .required = true, .help = "shown once"},
+    {STR(struct token_made, token_type), .required = true, .help = "Bearer"},
+    {0},
+};
+
+static void give_token(struct reply *out, str secret)
+{
+    struct token_made shape = {secret, S("Bearer")};
+    out->code = 201;
+    reply_fields(out, token_made_fields, &shape);
+}
+
+/* --- registering --- */
+
+/* The id is the client's choice, so registering again with it is a change of the same user. */
+struct register_in {
+    str id, email, first_name, last_name, switch_ai_api_key, token_name;
+    const struct json *custom_attributes;
+};
+static const struct field register_in_fields[] = {
+    {STR(struct register_in, id), .required = true, .help = "a UUID of your choice"},
+    {STR(struct register_in, email), .required = true, .help = "address"},
+    {STR(struct register_in, first_name)},
+    {STR(struct register_in, last_name)},
+    {STR(struct register_in, switch_ai_api_key),
+     .help = "key of the model server, stored encrypted; \"\" deletes it"},
+    {JSON(struct register_in, custom_attributes), .help = "an object"},
+    {STR(struct register_in, token_name), .help = "name of the token; default: Initial Token"},
+    {0},
+};
+
+/* auto means: as long as only this machine can reach the server and nobody here needs a token,
+ * anyone here may register. Otherwise a program without a token would give itself one. */
+static enum status check_open(struct ctx *ctx, struct app *app, const struct request *in)
+{
+    const struct settings *s = app->settings;
+    bool is_open = s->registration == REGISTRATION_OPEN, needs_token = true;
+    if (s->registration == REGISTRATION_AUTO && in->is_loopback && listens_locally(s->listen)) {
+        TRY(auth_needs_token(ctx, app, &needs_token));
+        is_open = !needs_token;
+    }
+    if (is_open)
+        return OK;
+    return fail(ctx, FORBIDDEN,
+                "registration is closed: a token of an admin or of this user is needed "
+                "(setting registration)");
+}
+
+/* Whether the caller may change the user with that id: with a token of that user or of the
+ * operator. A server that needs no token proves nothing about the caller. */
+static enum status prove_owner(struct ctx *ctx, struct app *app, const struct request *in, str id,
+                               bool *out)
+{
+    struct token token;
+    *out = false;
+    if (!auth_shows_token(request_header(in, "Authorization")))
+        return OK;
+    TRY(auth_token(ctx, app, in, &token));
+    *out = auth_is_operator(&token) || str_eq(token.pool.user, str_lower(&ctx->arena, id));
+    return OK;
+}
+
+/* Whether the key is to be changed depends on the member being there, not on its value: "" deletes
+ * it, and leaving it out keeps it. */
+static enum status add_user(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    const struct register_in *a = in->in;
+    const struct json *key = json_get(in->json, "switch_ai_api_key"),
+                      *attributes = a->custom_attributes;
+    struct registration r = {
+        .user = {.id = a->id,
+                 .email = a->email,
+                 .first_name = a->first_name,
+                 .last_name = a->last_name,
+                 .attributes = attributes ? attributes->source : S("")},
+        .sets_key = key && key->type == JSON_STRING,
+        .key = a->switch_ai_api_key,
+        .token_name = a->token_name,
+    };
+    str secret;
+    TRY(prove_owner(ctx, app, in, a->id, &r.may_change));
+    if (!r.may_change)
+        TRY(check_open(ctx, app, in));
+    TRY(engine_register(ctx, app->engine, &r, &secret));
+    give_token(out, secret);
+    return OK;
+}
+
+/* --- who one is --- */
+
+struct user_out {
+    str id, email, first_name, last_name, api_key_preview;
+    bool is_active, has_api_key;
+    int64_t created_at;
+};
+static const struct field user_out_fields[] = {
+    {STR(struct user_out, id), .required = true},
+    {STR(struct user_out, email), .required = true, .empty = EMPTY_NULL,
+     .help = "null: has not registered"},
+    {STR(struct user_out, first_name), .required = true, .empty = EMPTY_NULL},
+    {STR(struct user_out, last_name), .required = true, .empty = EMPTY_NULL},
+    {BOOL(struct user_out, is_active), .required = true},
+    {TIME(struct user_out, created_at), .required = true, .empty = EMPTY_NULL},
+    {BOOL(struct user_out, has_api_key), .required = true},
+    {STR(struct user_out, api_key_preview), .required = true, .empty = EMPTY_NULL,
+     .help = "its first and last characters"},
+    {0},
+};
+
+/* A user need not have registered, and has an id only then. */
+static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    str id = in->who.pool.user;
+    struct user u = {.id = id};
+    enum status s = engine_user(ctx, app->engine, id, &u);
+    if (s != OK && s != NOT_FOUND)
+        return s;
+    struct user_out shape = {.id = u.id,
+                             .email = u.email,
+                             .first_name = u.first_name,
+                             .last_name = u.last_name,
+                             .is_active = true,
+                             .created_at = u.created,
+                             .has_api_key = u.sealed_key.n > 0,
+                             .api_key_preview = u.key_preview};
+    reply_fields(out, user_out_fields, &shape);
+    return OK;
+}
+
+struct key_in {
+    str api_key;
+};
+static const struct field key_in_fields[] = {
+    {STR(struct key_in, api_key), .help = "key of the model server; null or \"\" deletes it"},
+    {0},
+};
+
+struct key_out {
+    str message, api_key_preview;
+    bool has_api_key;
+};
+static const struct field key_out_fields[] = {
+    {STR(struct key_out, message), .required = true},
+    {BOOL(struct key_out, has_api_key), .required = true},
+    {STR(struct key_out, api_key_preview), .required = true, .empty = EMPTY_NULL},
+    {0},
+};
+
+/* null and "" both delete, so the absent member must be told from them: the table reads all three
+ * as "". */
+static enum status put_key(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    const struct key_in *a = in->in;
+    struct user u;
+    if (!json_get(in->json, "api_key"))
+        return fail_field(ctx, "api_key", "is required; null deletes the key");
+    TRY(engine_put_model_key(ctx, app->engine, in->who.pool.user, a->api_key, &u));
+    struct key_out shape = {.has_api_key = u.sealed_key.n > 0, .api_key_preview = u.key_preview};
+    shape.message =
+        shape.has_api_key ? S("API key updated successfully") : S("API key cleared successfully");
+    reply_fields(out, key_out_fields, &shape);
+    return OK;
+}
+
+/* --- tokens --- */
+
+struct name_in {
+    str name;
+};
+static const struct field name_in_fields[] = {
+    {STR(struct name_in, name), .otherwise_str = "API Token", .max = 200,
+     .help = "name of the token in the list"},
+    {0},
+};
+
+/* The new token has the caller's space and expiry, and is never an admin token. */
+static enum status add_token(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct name_in *a = in->in;
+    struct token own = {0}, made;
+    str secret;
+    if (auth_shows_token(request_header(in, "Authorization")))
+        TRY(auth_token(ctx, app, in, &own));
+    made = (struct token){.name = a->name,
+                          .pool = in->who.pool,
+                          .expires = own.expires,
+                          .prefix = str_of(prefix)};
+    TRY(engine_make_token(ctx, app->engine, &made, &secret));
+    give_token(out, secret);
+    return OK;
+}
+
+struct token_row {
+    str id, name, token_prefix;
+    int64_t last_used_at, created_at;
+};
+static const struct field token_row_fields[] = {
+    {STR(struct token_row, id), .required = true},
+    {STR(struct token_row, name), .required = true},
+    {STR(struct token_row, token_prefix), .required = true,
+     .help = "first characters of the token"},
+    {TIME(struct token_row, last_used_at), .required = true, .empty = EMPTY_NULL,
+     .help = "to a minute; null: never"},
+    {TIME(struct token_row, created_at), .required = true},
+    {0},
+};
+
+struct tokens_out {
+    const struct json *tokens;
+};
+static const struct field tokens_out_fields[] = {
+    {JSON(struct tokens_out, tokens), .required = true, .inside = token_row_fields,
+     .help = "newest first"},
+    {0},
+};
+
+/* Those that still work. */
+static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct identity *who,
+                                struct token **out, size_t *n)
+{
+    struct token *v;
+    size_t have, kept = 0;
+    TRY(auth_tokens_seen(ctx, app, who, &v, &have));
+    for (size_t i = 0; i < have; i++)
+        if (token_is_valid(&v[i], clock_ms()))
+            v[kept++] = v[i];
+    *out = v;
+    *n = kept;
+    return OK;
+}
+
+/* The prefix is enough to recognise a token in one's own configuration, and too little to use
+ * it. */
+static enum status list_tokens(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct arena *a = &ctx->arena;
+    struct token *v;
+    size_t n;
+    TRY(tokens_shown(ctx, app, &in->who, &v, &n));
+    struct token_row *rows = NEW_N(a, struct token_row, n);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct token_row){
+            .id = v[i].id,
+            .name = v[i].name,
+            .token_prefix = str_printf(a, S_FMT "...", S_ARG(v[i].prefix)),
+            .last_used_at = v[i].last_used,
+            .created_at = v[i].created,
+        };
+    struct tokens_out shape;
+    TRY(json_list(ctx, token_row_fields, rows, n, sizeof *rows, &shape.tokens));
+    reply_fields(out, tokens_out_fields, &shape);
+    return OK;
+}
+
+/* A token that is not theirs is answered like one that does not exist, so that ids cannot be tried.
+ */
+static enum status revoke_token(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct token *v;
+    size_t n, at = 0;
+    TRY(tokens_shown(ctx, app, &in->who, &v, &n));
+    while (at < n && !str_eq(v[at].id, in->params[0]))
+        at++;
+    if (at == n)
+        return cortex_missing(ctx, "token");
+    enum status s = engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id);
+    if (s == NOT_FOUND)
+        return cortex_missing(ctx, "token");
+    out->code = 204;
+    return s;
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/users", add_user), .words.code = 201, READS(register_in),
+     .access = ACCESS_OPEN, .body_max = REGISTER_MAX, ANSWERS(token_made),
+     .help = "register, or change your data with one of your tokens; creates a token"},
+    {ROUTE("GET", "/v1/users/me", show_me), ANSWERS(user_out), .help = "your account"},
+    {ROUTE("PUT", "/v1/users/me/api-key", put_key), READS(key_in), ANSWERS(key_out),
+     .help = "store or delete your key of the model server"},
+    {ROUTE("POST", "/v1/users/me/tokens", add_token), .words.code = 201, READS(name_in),
+     ANSWERS(token_made), .help = "create a token"},
+    {ROUTE("GET", "/v1/users/me/tokens", list_tokens), ANSWERS(tokens_out),
+     .help = "your tokens, masked"},
+    {ROUTE("DELETE", "/v1/users/me/tokens/{id}", revoke_token), .words.code = 204,
+     .help = "revoke a token at once"},
+    {0},
+};
+
+const struct surface surface_cortex_users = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

@@ -1,0 +1,228 @@
+/* entities.c - mem0's users, agents, apps and runs: listed, and erased with all they hold. */
+#include "ext/dialects/mem0/entities.h"
+
+#include <math.h>
+
+#include "surface/common/memory_json.h"
+
+/*
+ * There is no table of entities: a user is a person, an agent and an app are parts of a space's
+ * name, a run is a session. One that holds nothing is not listed. Erasing one erases the memories
+ * and conversations, for everyone whom the credential may speak for.
+ */
+
+struct entity {
+    str id, name;
+    enum mem0_entity type;
+    int64_t created_at, updated_at;
+    double total_memories; /* NAN: they are not counted */
+};
+const struct field mem0_entity_fields[] = {
+    {STR(struct entity, id), .required = true, .help = "the name"},
+    {STR(struct entity, name), .required = true},
+    {ENUM(struct entity, type), .required = true, .one_of = mem0_entities},
+    {TIME(struct entity, created_at), .required = true},
+    {TIME(struct entity, updated_at), .required = true},
+    {NUM(struct entity, total_memories), .required = true, .empty = EMPTY_NULL,
+     .help = "null: those of a run are not counted"},
+    {0},
+};
+
+struct entities {
+    struct ctx *ctx;
+    struct app *app;
+    struct entity *v;
+    size_t n, cap;
+    int64_t totals[ENTITY_COUNT];
+};
+
+static void add_entity(struct entities *e, enum mem0_entity type, str name, struct entity one)
+{
+    if (!name.n)
+        return;
+    one.id = one.name = name;
+    one.type = type;
+    e->v = arena_more(&e->ctx->arena, e->v, e->n, &e->cap, sizeof *e->v);
+    e->v[e->n++] = one;
+}
+
+/* --- what there is --- */
+
+static enum status add_spaces(struct entities *e, const struct mem0_who *who)
+{
+    struct pool_info *v;
+    struct entity user = {0};
+    struct pool_ref *pools;
+    size_t n, reached;
+    TRY(engine_spaces(e->ctx, e->app->engine, who->id.pool.user, &v, &n));
+    TRY(mem0_pools(e->ctx, e->app, who, &(struct mem0_ids){0}, &pools, &reached));
+    for (size_t i = 0; i < n; i++) {
+        bool is_reached = false;
+        for (size_t k = 0; k < reached; k++)
+            is_reached |= str_eq(pools[k].space, v[i].pool.space);
+        if (!is_reached || !(v[i].memories || v[i].sessions))
+            continue;
+        struct mem0_ids ids = mem0_ids_of(e->ctx, who, v[i].pool.space, S(""));
+        const struct entity one = {.created_at = v[i].created,
+                                   .updated_at = v[i].created,
+                                   .total_memories = (double)v[i].memories};
+        add_entity(e, ENTITY_AGENT, ids.agent_id, one);
+        add_entity(e, ENTITY_APP, ids.app_id, one);
+        user.total_memories += (double)v[i].memories;
+        user.created_at =
+            user.created_at && user.created_at < v[i].created ? user.created_at : v[i].created;
+    }
+    user.updated_at = user.created_at;
+    if (user.created_at)
+        add_entity(e, ENTITY_USER, who->user_id, user);
+    return OK;
+}
+
+static enum status add_runs(struct entities *e, const struct mem0_who *who)
+{
+    enum { MOST = 100000 };
+    const struct session_filter all = {.limit = MOST};
+    struct pool_ref *pools;
+    struct sessions_out found;
+    size_t n;
+    TRY(mem0_pools(e->ctx, e->app, who, &(struct mem0_ids){0}, &pools, &n));
+    TRY(engine_sessions_page(e->ctx, e->app->engine, (struct pools){pools, n}, &all, &found));
+    for (size_t i = 0; i < found.n; i++)
+        add_entity(e, ENTITY_RUN, found.v[i].id,
+                   (struct entity){.created_at = found.v[i].created,
+                                   .updated_at = found.v[i].updated,
+                                   .total_memories = NAN});
+    return OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct entity *x = a, *y = b;
+    return x->type != y->type ? (int)x->type - (int)y->type : str_cmp(x->name, y->name);
+}
+
+/* An agent of several users, and a run in several spaces, is one entity. */
+static void join_same(struct entities *e)
+{
+    size_t kept = 0;
+    if (e->n)
+        qsort(e->v, e->n, sizeof *e->v, by_name);
+    for (size_t i = 0; i < e->n; i++) {
+        struct entity *last = kept ? &e->v[kept - 1] : NULL, *one = &e->v[i];
+        if (!last || by_name(last, one)) {
+            e->v[kept++] = *one;
+            e->totals[one->type]++;
+            continue;
+        }
+        last->total_memories += one->total_memories;
+        last->created_at = last->created_at < one->created_at ? last->created_at : one->created_at;
+        last->updated_at = last->updated_at > one->updated_at ? last->updated_at : one->updated_at;
+    }
+    e->n = kept;
+}
+
+static enum status gather_entities(struct entities *e, const struct request *in)
+{
+    struct mem0_who *all;
+    size_t n;
+    TRY(mem0_everyone(e->ctx, e->app, in, &all, &n));
+    for (size_t i = 0; i < n; i++) {
+        TRY(add_spaces(e, &all[i]));
+        TRY(add_runs(e, &all[i]));
+    }
+    join_same(e);
+    return OK;
+}
+
+/* --- listing --- */
+
+struct entity_page {
+    struct mem0_page page;
+    int64_t total_users, total_agents, total_apps, total_runs;
+};
+const struct field mem0_entity_page_fields[] = {
+    MEM0_PAGE_ROWS(mem0_entity_fields),
+    {INT(struct entity_page, total_users), .required = true},
+    {INT(struct entity_page, total_agents), .required = true},
+    {INT(struct entity_page, total_apps), .required = true},
+    {INT(struct entity_page, total_runs), .required = true},
+    {0},
+};
+
+enum status mem0_entity_list(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    struct entities e = {.ctx = ctx, .app = app};
+    struct mem0_page_in page = *(const struct mem0_page_in *)in->in;
+    TRY(gather_entities(&e, in));
+    size_t from = (size_t)((page.page ? page.page - 1 : 0) * page.page_size);
+    from = from < e.n ? from : e.n;
+    size_t n = e.n - from < (size_t)page.page_size ? e.n - from : (size_t)page.page_size;
+    struct entity_page shape = {.page.count = (int64_t)e.n,
+                                .total_users = e.totals[ENTITY_USER],
+                                .total_agents = e.totals[ENTITY_AGENT],
+                                .total_apps = e.totals[ENTITY_APP],
+                                .total_runs = e.totals[ENTITY_RUN]};
+    TRY(json_list(ctx, mem0_entity_fields, e.v + from, n, sizeof *e.v, &shape.page.results));
+    mem0_page_links(ctx, in, &page, &shape.page);
+    reply_fields(out, mem0_entity_page_fields, &shape);
+    return OK;
+}
+
+/* --- erasing --- */
+
+/* The memories and conversations of these ids: a run alone, or whole spaces. */
+static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0_who *who,
+                             const struct mem0_ids *ids)
+{
+    struct pool_ref *pools;
+    size_t n;
+    int64_t erased;
+    TRY(mem0_pools(ctx, app, who, ids, &pools, &n));
+    for (size_t i = 0; i < n; i++) {
+        const struct forget what = {.pool = pools[i],
+                                    .session = ids->run_id,
+                                    .everything = !ids->run_id.n};
+        enum status s = engine_forget(ctx, app->engine, &what, &erased);
+        if (s != OK && !soft_if(ctx, s, NOT_FOUND))
+            return s;
+    }
+    return OK;
+}
+
+const struct field mem0_ids_fields[] = {
+    MEM0_ID_ROWS,
+    {0},
+};
+
+enum status mem0_erase_all(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    const struct mem0_ids *ids = in->in;
+    struct mem0_who who;
+    if (!mem0_has_ids(ids))
+        return fail(ctx, BAD_INPUT, "name at least one of user_id, agent_id, app_id and run_id");
+    TRY(mem0_who(ctx, in, ids->user_id, &who));
+    TRY(erase_ids(ctx, app, &who, ids));
+    return mem0_say(out, S("All relevant memories deleted"));
+}
+
+/* The same answer where there was none: mem0's client lists entities and erases one after the
+ * other, of which each may hold what others hold. */
+enum status mem0_erase_entity(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    int type = name_index(mem0_entities, in->params[0], -1);
+    struct mem0_ids ids = {0};
+    str *const names[] = {&ids.user_id, &ids.agent_id, &ids.app_id, &ids.run_id};
+    struct mem0_who *all = NEW(&ctx->arena, struct mem0_who);
+    size_t n = 1;
+    if (type < 0)
+        return fail_field(ctx, "type", "must be one of: user, agent, app, run");
+    *names[type] = in->params[1];
+    TRY(type == ENTITY_USER ? mem0_who(ctx, in, ids.user_id, all)
+                            : mem0_everyone(ctx, app, in, &all, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_ids(ctx, app, &all[i], &ids));
+    return mem0_say(out, S("Entity deleted successfully!"));
+}

@@ -1,0 +1,568 @@
+/* filter.c - mem0's grammar of filters: read into a tree, and asked of one memory at a time. */
+#include "ext/dialects/mem0/filter.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/time_text.h"
+#include "base/words.h"
+
+/*
+ * An object is its members joined by AND. A member is AND, OR or NOT with a list of objects, or a
+ * field with a value or with one object of operators: {"created_at": {"gte": DAY, "lt": DAY}}. Each
+ * operator becomes one test; what a field takes, and what its values look like, is a table.
+ */
+
+enum { TESTS_MAX = 500 };
+
+enum test_op { EQ, NE, IN, NIN, GT, GTE, LT, LTE, CONTAINS, ICONTAINS };
+static const char *const op_names[] = {"eq", "ne",  "in",       "nin",       "gt", "gte",
+                                       "lt", "lte", "contains", "icontains", NULL};
+#define OP(NAME) (1U << (NAME))
+#define ORDER (OP(GT) | OP(GTE) | OP(LT) | OP(LTE))
+
+/* How a field's value is compared. */
+enum field_kind { KIND_NAME, KIND_LABELS, KIND_TIME, KIND_PAIRS, KIND_TEXT, KIND_MEMBER };
+
+static const struct filtered {
+    const char *name;
+    enum field_kind kind;
+    unsigned ops;
+    enum test_op bare; /* what a value without an operator means */
+} filtered[] = {
+    {"user_id", KIND_NAME, OP(EQ) | OP(NE) | OP(IN) | OP(NIN), EQ},
+    {"agent_id", KIND_NAME, OP(EQ) | OP(NE) | OP(IN) | OP(NIN), EQ},
+    {"app_id", KIND_NAME, OP(EQ) | OP(NE) | OP(IN) | OP(NIN), EQ},
+    {"run_id", KIND_NAME, OP(EQ) | OP(NE) | OP(IN) | OP(NIN), EQ},
+    {"memory_ids", KIND_NAME, OP(EQ) | OP(IN), EQ},
+    {"categories", KIND_LABELS, OP(IN) | OP(CONTAINS), CONTAINS},
+    {"created_at", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
+    {"timestamp", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
+    {"updated_at", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
+    {"expiration_date", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
+    {"metadata", KIND_PAIRS, OP(EQ) | OP(NE) | OP(CONTAINS), EQ},
+    {"keywords", KIND_TEXT, OP(CONTAINS) | OP(ICONTAINS), ICONTAINS},
+    {"text", KIND_TEXT, OP(CONTAINS) | OP(ICONTAINS), ICONTAINS},
+};
+enum { FILTERED = sizeof filtered / sizeof *filtered, FILTERED_IDS = ENTITY_COUNT };
+/* Of FILTER_OPEN: a member of the metadata. */
+static const struct filtered open_member = {"metadata", KIND_MEMBER,
+                                            ORDER | OP(EQ) | OP(NE) | OP(IN) | OP(NIN) |
+                                                OP(CONTAINS) | OP(ICONTAINS),
+                                            EQ};
+
+enum node_kind { NODE_AND, NODE_OR, NODE_NOT, NODE_TEST };
+static const char *const node_names[] = {"AND", "OR", "NOT", NULL};
+
+struct mem0_filter {
+    enum node_kind kind;
+    struct mem0_filter *first, *next; /* the parts of AND, OR and NOT, and the next one beside it */
+    const struct filtered *field;
+    str member; /* of KIND_MEMBER: its name */
+    enum test_op op;
+    const struct json *value;
+};
+
+/* --- reading --- */
+
+struct filter_reader {
+    struct ctx *ctx;
+    enum mem0_grammar grammar;
+    size_t n;
+};
+
+#define REFUSE(r, ...) fail_field((r)->ctx, "filters", __VA_ARGS__)
+
+static const char *c_text(struct filter_reader *r, str s)
+{
+    return str_c(&r->ctx->arena, utf8_cut(s, 60));
+}
+
+static void add_node(struct mem0_filter *parent, struct mem0_filter *node)
+{
+    struct mem0_filter **end = &parent->first;
+    while (*end)
+        end = &(*end)->next;
+    *end = node;
+}
+
+/* A date alone is the whole day; a number is seconds since 1970, as in mem0's timestamp. */
+static bool read_moment(const struct json *v, int64_t *from, int64_t *until)
+{
+    enum { DATE = 10 };
+    double seconds;
+    if (v->type == JSON_NUMBER && str_num(v->source, &seconds) && seconds > -1e11 && seconds < 1e11)
+        *from = (int64_t)(seconds * 1000);
+    else if (v->type != JSON_STRING || !time_read(v->string, from))
+        return false;
+    *until = *from + (v->type == JSON_STRING && v->string.n == DATE ? DAY_MS : 1);
+    return true;
+}
+
+static bool is_scalar(const struct json *v)
+{
+    return v->type == JSON_STRING || v->type == JSON_NUMBER || v->type == JSON_BOOL;
+}
+
+static bool value_fits(const struct filtered *field, enum test_op op, const struct json *v)
+{
+    int64_t from, until;
+    if (field->kind == KIND_PAIRS)
+        return v->type == JSON_OBJECT;
+    if (field->kind == KIND_MEMBER)
+        return is_scalar(v) || (op <= NE && v->type == JSON_NULL);
+    return field->kind == KIND_TIME ? read_moment(v, &from, &until) : v->type == JSON_STRING;
+}
+
+static const char *value_rule(const struct filtered *field)
+{
+    static const char *const rules[] = {
+        [KIND_NAME] = "a string",         [KIND_LABELS] = "a string",
+        [KIND_TIME] = "a date or a time", [KIND_PAIRS] = "an object",
+        [KIND_TEXT] = "a string",         [KIND_MEMBER] = "a string, a number or a truth value"};
+    return rules[field->kind];
+}
+
+static enum status add_test(struct filter_reader *r, struct mem0_filter *parent,
+                            struct mem0_filter test)
+{
+    bool is_list = test.op == IN || test.op == NIN;
+    const struct json *v = test.value;
+    const char *name = c_text(r, test.member), *op = op_names[test.op];
+    if (++r->n > TESTS_MAX)
+        return REFUSE(r, "must have at most %d conditions", TESTS_MAX);
+    if (!(test.field->ops >> test.op & 1) && test.op != test.field->bare)
+        return REFUSE(r, "'%s' does not take the operator '%s'", name, op);
+    if (is_list && v->type != JSON_ARRAY)
+        return REFUSE(r, "'%s' of '%s' must be a list", op, name);
+    for (const struct json *one = is_list ? v->first : v; one; one = is_list ? one->next : NULL)
+        if (!value_fits(test.field, test.op, one))
+            return REFUSE(r, "'%s' must be %s", name, value_rule(test.field));
+    struct mem0_filter *node = NEW(&r->ctx->arena, struct mem0_filter);
+    *node = test;
+    node->kind = NODE_TEST;
+    add_node(parent, node);
+    return OK;
+}
+
+/* Whether an object is one of operators. The pairs of metadata may be called like operators: there
+ * only a single one counts, whose value is an object itself. */
+static bool has_operators(const struct filtered *field, const struct json *v)
+{
+    if (v->type != JSON_OBJECT || !v->n)
+        return false;
+    return field->kind != KIND_PAIRS ||
+           (v->n == 1 && name_index(op_names, v->first->key, -1) >= 0 &&
+            v->first->type == JSON_OBJECT);
+}
+
+static enum status read_field(struct filter_reader *r, const struct json *m,
+                              struct mem0_filter *parent)
+{
+    struct mem0_filter test = {.member = m->key, .value = m};
+    for (size_t i = 0; i < FILTERED && !test.field; i++)
+        if (str_is(m->key, filtered[i].name))
+            test.field = &filtered[i];
+    if (!test.field && r->grammar == FILTER_OPEN)
+        test.field = &open_member;
+    if (!test.field)
+        return REFUSE(r,
+                      "'%s' is neither AND, OR, NOT nor one of user_id, agent_id, app_id, run_id, "
+                      "memory_ids, categories, created_at, timestamp, updated_at, "
+                      "expiration_date, metadata, keywords, text",
+                      c_text(r, m->key));
+    if (!has_operators(test.field, m)) {
+        test.op = m->type == JSON_ARRAY && test.field->ops & OP(IN) ? IN : test.field->bare;
+        return add_test(r, parent, test);
+    }
+    for (const struct json *op = m->first; op; op = op->next) {
+        int index = name_index(op_names, op->key, -1);
+        if (index < 0 || (index == EQ && test.field->kind == KIND_TIME))
+            return REFUSE(r, "'%s' does not take the operator '%s'", c_text(r, m->key),
+                          c_text(r, op->key));
+        test.op = (enum test_op)index;
+        test.value = op;
+        TRY(add_test(r, parent, test));
+    }
+    return OK;
+}
+
+static enum status read_object(struct filter_reader *r, const struct json *object,
+                               struct mem0_filter *parent);
+
+/* The depth is that of the JSON, which its parser limits. */
+static enum status read_parts(struct filter_reader *r, enum node_kind kind, const struct json *v,
+                              struct mem0_filter *parent)
+{
+    bool is_list = v->type == JSON_ARRAY;
+    struct mem0_filter *node = NEW(&r->ctx->arena, struct mem0_filter);
+    if (!is_list && kind != NODE_NOT)
+        return REFUSE(r, "'%s' must be a list", node_names[kind]);
+    node->kind = kind;
+    add_node(parent, node);
+    for (const struct json *one = is_list ? v->first : v; one; one = is_list ? one->next : NULL) {
+        struct mem0_filter *part = NEW(&r->ctx->arena, struct mem0_filter);
+        add_node(node, part);
+        TRY(read_object(r, one, part));
+    }
+    return OK;
+}
+
+static enum status read_object(struct filter_reader *r, const struct json *object,
+                               struct mem0_filter *parent)
+{
+    if (object->type != JSON_OBJECT)
+        return REFUSE(r, "each condition must be an object");
+    for (const struct json *m = object->first; m; m = m->next) {
+        int kind = name_index(node_names, m->key, -1);
+        TRY(kind >= 0 ? read_parts(r, (enum node_kind)kind, m, parent) : read_field(r, m, parent));
+    }
+    return OK;
+}
+
+enum status mem0_filter_read(struct ctx *ctx, const struct json *filters, enum mem0_grammar grammar,
+                             const struct mem0_filter **out)
+{
+    struct filter_reader r = {ctx, grammar, 0};
+    struct mem0_filter *all = NEW(&ctx->arena, struct mem0_filter);
+    *out = all;
+    return filters && filters->type != JSON_NULL ? read_object(&r, filters, all) : OK;
+}
+
+/* --- asking --- */
+
+struct asked {
+    struct ctx *ctx;
+    const struct memory *m;
+    struct mem0_ids ids;
+    const struct json *metadata; /* NULL: none */
+};
+
+static bool is_same_json(const struct json *a, const struct json *b)
+{
+    double x, y;
+    if (!a || !b)
+        return !a && b->type == JSON_NULL;
+    if (a->type != b->type || a->n != b->n)
+        return false;
+    if (a->type == JSON_STRING)
+        return str_eq(a->string, b->string);
+    if (a->type == JSON_NUMBER)
+        return str_num(a->source, &x) && str_num(b->source, &y) && x == y;
+    if (a->type == JSON_BOOL)
+        return a->truth == b->truth;
+    for (const struct json *v = a->first, *w = b->first; v && w; v = v->next, w = w->next) {
+        const struct json *other = a->type == JSON_OBJECT ? NULL : w;
+        for (const struct json *o = b->first; o && a->type == JSON_OBJECT && !other; o = o->next)
+            other = str_eq(o->key, v->key) ? o : NULL;
+        if (!other || !is_same_json(v, other))
+            return false;
+    }
+    return true;
+}
+
+static bool holds_text(struct arena *a, str whole, str part, bool any_case)
+{
+    if (any_case) {
+        whole = utf8_lower(a, whole);
+        part = utf8_lower(a, part);
+    }
+    return !part.n || str_find(whole, part) < whole.n;
+}
+
+/* "*" is any value but none. */
+static bool fits_name(enum test_op op, str is, const struct json *v)
+{
+    bool is_in = false;
+    if (op == EQ || op == NE) {
+        bool is_same = str_is(v->string, "*") ? is.n > 0 : str_eq(is, v->string);
+        return is_same == (op == EQ);
+    }
+    for (const struct json *one = v->first; one; one = one->next)
+        is_in |= fits_name(EQ, is, one);
+    return is_in == (op == IN);
+}
+
+static bool has_label(const struct memory *m, str label)
+{
+    bool has = m->category.n && str_eq(m->category, label);
+    for (size_t i = 0; i < m->tags.n; i++)
+        has |= str_eq(m->tags.v[i], label);
+    return has;
+}
+
+static bool fits_labels(enum test_op op, const struct memory *m, const struct json *v)
+{
+    bool fits = false;
+    if (op == CONTAINS)
+        return has_label(m, v->string);
+    for (const struct json *one = v->first; one; one = one->next)
+        fits |= has_label(m, one->string);
+    return fits;
+}
+
+/* A memory without the time is later and earlier than none. */
+static bool fits_time(enum test_op op, int64_t is, const struct json *v)
+{
+    int64_t from = 0, until = 0;
+    bool fits = false;
+    if (op == IN) {
+        for (const struct json *one = v->first; one; one = one->next)
+            fits |= fits_time(EQ, is, one);
+        return fits;
+    }
+    if (!read_moment(v, &from, &until))
+        return false; /* it was read before */
+    bool is_then = is && is >= from && is < until;
+    return op == EQ    ? is_then
+           : op == NE  ? !is_then
+           : op == GT  ? is >= until
+           : op == GTE ? is >= from
+           : op == LT  ? is && is < from
+                       : is && is < until;
+}
+
+static bool fits_pair(const struct asked *q, enum test_op op, const struct json *pair)
+{
+    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, pair->key));
+    bool fits = false;
+    if (op != CONTAINS || !is)
+        return is_same_json(is, pair);
+    if (is->type == JSON_STRING && pair->type == JSON_STRING)
+        return holds_text(&q->ctx->arena, is->string, pair->string, false);
+    for (const struct json *one = is->type == JSON_ARRAY ? is->first : NULL; one; one = one->next)
+        fits |= is_same_json(one, pair);
+    return fits || is_same_json(is, pair);
+}
+
+static bool fits_pairs(const struct asked *q, enum test_op op, const struct json *v)
+{
+    bool fits = true;
+    for (const struct json *pair = v->first; pair; pair = pair->next)
+        fits &= fits_pair(q, op, pair);
+    return fits == (op != NE);
+}
+
+/* Numbers as numbers, everything else as text. */
+static int compare_json(const struct json *a, const struct json *b)
+{
+    double x, y;
+    if (a->type == JSON_NUMBER && b->type == JSON_NUMBER && str_num(a->source, &x) &&
+        str_num(b->source, &y))
+        return (x > y) - (x < y);
+    return str_cmp(a->type == JSON_STRING ? a->string : a->source,
+                   b->type == JSON_STRING ? b->string : b->source);
+}
+
+static bool fits_member(const struct asked *q, const struct mem0_filter *t)
+{
+    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, t->member)), *v = t->value;
+    bool is_there = is && is->type != JSON_NULL, is_in = false;
+    bool any = v->type == JSON_STRING && str_is(v->string, "*");
+    switch (t->op) {
+    case EQ:
+    case NE:
+        return (any ? is_there : is_same_json(is, v)) == (t->op == EQ);
+    case IN:
+    case NIN:
+        for (const struct json *one = v->first; one; one = one->next)
+            is_in |= is && is_same_json(is, one);
+        return is_in == (t->op == IN);
+    case CONTAINS:
+    case ICONTAINS:
+        for (const struct json *one = is && is->type == JSON_ARRAY ? is->first : NULL; one;
+             one = one->next)
+            is_in |= is_same_json(one, v);
+        return is_in || (is && is->type == JSON_STRING && v->type == JSON_STRING &&
+                         holds_text(&q->ctx->arena, is->string, v->string, t->op == ICONTAINS));
+    default:
+        if (!is_there || is->type != v->type)
+            return false;
+        int order = compare_json(is, v);
+        return t->op == GT    ? order > 0
+               : t->op == GTE ? order >= 0
+               : t->op == LT  ? order < 0
+                              : order <= 0;
+    }
+}
+
+static str name_of(const struct asked *q, const struct filtered *field)
+{
+    const str names[] = {q->ids.user_id, q->ids.agent_id, q->ids.app_id, q->ids.run_id, q->m->id};
+    assert(field - filtered < (ptrdiff_t)(sizeof names / sizeof *names));
+    return names[field - filtered];
+}
+
+static int64_t time_of(const struct memory *m, const struct filtered *field)
+{
+    if (str_is(str_of(field->name), "updated_at"))
+        return m->updated;
+    /* It is shown as the last day on which the memory counts. */
+    if (str_is(str_of(field->name), "expiration_date"))
+        return m->expires ? m->expires - 1 : 0;
+    return m->created;
+}
+
+static bool fits_test(const struct asked *q, const struct mem0_filter *t)
+{
+    switch (t->field->kind) {
+    case KIND_NAME:
+        return fits_name(t->op, name_of(q, t->field), t->value);
+    case KIND_LABELS:
+        return fits_labels(t->op, q->m, t->value);
+    case KIND_TIME:
+        return fits_time(t->op, time_of(q->m, t->field), t->value);
+    case KIND_PAIRS:
+        return fits_pairs(q, t->op, t->value);
+    case KIND_TEXT:
+        return holds_text(&q->ctx->arena, q->m->content, t->value->string, t->op == ICONTAINS);
+    case KIND_MEMBER:
+        return fits_member(q, t);
+    }
+    return false;
+}
+
+/* NOT of several is none of them; OR of none is nothing. */
+static bool fits_node(const struct asked *q, const struct mem0_filter *f)
+{
+    if (f->kind == NODE_TEST)
+        return fits_test(q, f);
+    for (const struct mem0_filter *part = f->first; part; part = part->next)
+        if (fits_node(q, part) != (f->kind == NODE_AND))
+            return f->kind == NODE_OR;
+    return f->kind != NODE_OR;
+}
+
+bool mem0_filter_fits(struct ctx *ctx, const struct mem0_filter *f, const struct mem0_who *who,
+                      const struct memory *m)
+{
+    struct json *metadata = NULL;
+    struct asked q = {.ctx = ctx, .m = m, .ids = mem0_ids_of(ctx, who, m->space, m->session)};
+    if (m->metadata.n && soft(ctx, json_parse(ctx, m->metadata, &metadata)))
+        q.metadata = metadata;
+    return fits_node(&q, f);
+}
+
+/* --- what it names --- */
+
+static bool is_id(const struct mem0_filter *t, enum mem0_entity which)
+{
+    return t->kind == NODE_TEST && t->field == &filtered[which];
+}
+
+static bool is_any_name(const struct mem0_filter *t)
+{
+    bool any = t->op == EQ && str_is(t->value->string, "*");
+    for (const struct json *one = t->op == IN ? t->value->first : NULL; one; one = one->next)
+        any |= str_is(one->string, "*");
+    return any;
+}
+
+static bool has_name(const struct strs *v, str name)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (str_eq(v->v[i], name))
+            return true;
+    return false;
+}
+
+/* Room for every name of the request: a body is no longer than its limit. */
+static void add_name(struct arena *a, struct strs *v, str name)
+{
+    if (has_name(v, name))
+        return;
+    str *more = NEW_N(a, str, v->n + 1);
+    if (v->n)
+        memcpy(more, v->v, v->n * sizeof *more);
+    more[v->n++] = name;
+    v->v = more;
+}
+
+/* Whose memories can fit: these users', or (any) anybody's, of whom only these are named. */
+struct allowed {
+    bool any;
+    struct strs names;
+};
+
+static void add_names(struct arena *a, struct strs *to, const struct strs *more)
+{
+    for (size_t i = 0; i < more->n; i++)
+        add_name(a, to, more->v[i]);
+}
+
+static struct allowed join_allowed(struct arena *a, bool is_and, struct allowed x, struct allowed y)
+{
+    struct allowed out = {.any = is_and ? x.any && y.any : x.any || y.any};
+    if (is_and && x.any != y.any)
+        return x.any ? y : x;
+    if (!is_and || x.any) {
+        add_names(a, &out.names, &x.names);
+        add_names(a, &out.names, &y.names);
+        return out;
+    }
+    for (size_t i = 0; i < x.names.n; i++)
+        if (has_name(&y.names, x.names.v[i]))
+            add_name(a, &out.names, x.names.v[i]);
+    return out;
+}
+
+static struct allowed allowed_by(struct arena *a, const struct mem0_filter *f)
+{
+    bool is_and = f->kind == NODE_AND, names_user = is_id(f, ENTITY_USER);
+    struct allowed out = {.any = f->kind != NODE_OR};
+    if (names_user && (f->op == EQ || f->op == IN)) {
+        out.any = false;
+        for (const struct json *v = f->op == IN ? f->value->first : f->value; v;
+             v = f->op == IN ? v->next : NULL)
+            add_name(a, &out.names, v->string);
+    }
+    for (const struct mem0_filter *part = f->first; part && f->kind != NODE_NOT; part = part->next)
+        out = join_allowed(a, is_and, out, allowed_by(a, part));
+    return out;
+}
+
+static bool asks_any_user(const struct mem0_filter *f)
+{
+    bool any = is_id(f, ENTITY_USER) && is_any_name(f);
+    for (const struct mem0_filter *part = f->first; part; part = part->next)
+        any |= asks_any_user(part);
+    return any;
+}
+
+enum status mem0_filter_users(struct ctx *ctx, const struct mem0_filter *f, struct strs *out)
+{
+    if (asks_any_user(f))
+        return fail_field(ctx, "filters",
+                          "'user_id' must name the user: memories of different users are never "
+                          "read together. GET /v1/entities/ lists the users");
+    struct allowed allowed = allowed_by(&ctx->arena, f);
+    if (allowed.any && allowed.names.n)
+        add_name(&ctx->arena, &allowed.names, S("")); /* the credential itself, who is not named */
+    *out = allowed.names;
+    return OK;
+}
+
+/* Through ANDs alone; an id that is named twice must be tested. */
+static void take_ids(const struct mem0_filter *f, str *ids, bool *is_all)
+{
+    for (const struct mem0_filter *part = f->first; part; part = part->next) {
+        bool is_taken = part->kind == NODE_AND;
+        if (is_taken)
+            take_ids(part, ids, is_all);
+        for (enum mem0_entity i = 0; i < ENTITY_COUNT; i++) {
+            if (!is_id(part, i) || part->op != EQ || is_any_name(part) || ids[i].n)
+                continue;
+            ids[i] = part->value->string;
+            is_taken = ids[i].n > 0;
+        }
+        *is_all &= is_taken;
+    }
+}
+
+struct mem0_ids mem0_filter_ids(const struct mem0_filter *f, bool *is_all)
+{
+    str ids[ENTITY_COUNT] = {0};
+    *is_all = true;
+    take_ids(f, ids, is_all);
+    return (struct mem0_ids){ids[ENTITY_USER], ids[ENTITY_AGENT], ids[ENTITY_APP], ids[ENTITY_RUN]};
+}

@@ -1,0 +1,324 @@
+/* read.c - lists and searches of mem0's API: filters, users, spaces, pages. */
+#include "ext/dialects/mem0/read.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "surface/common/memory_json.h"
+
+/*
+ * Whatever narrows a request is one filter, also what comes in members beside it. It names the
+ * users whose memories are read; each is read for itself. A list whose filter names ids alone is a
+ * page of the store. With other conditions every memory of the user is looked at.
+ */
+
+const struct field mem0_search_in_fields[] = {
+    MEM0_ASKED_ROWS,
+    {STR(struct mem0_search_in, query), .required = true, .min = 1, .max = 65536},
+    {INT(struct mem0_search_in, top_k), .min = 1, .max = 1000, .help = "most results; default: 10"},
+    {INT(struct mem0_search_in, limit), .min = 1, .max = 1000, .help = "the same"},
+    {NUM(struct mem0_search_in, threshold), .otherwise = -1, .min = -1, .max = 1,
+     .help = "how alike a memory must be, 0 to 1"},
+    {0},
+};
+
+const struct field mem0_page_in_fields[] = {
+    {INT(struct mem0_page_in, page), .min = 1, .max = 1e7, .help = "from 1"},
+    {INT(struct mem0_page_in, page_size), .otherwise = 100, .min = 1, .max = 1000},
+    {0},
+};
+
+enum status mem0_page_read(struct ctx *ctx, const struct request *in, struct mem0_page_in *out)
+{
+    fields_defaults(mem0_page_in_fields, out);
+    for (const struct field *f = mem0_page_in_fields; f->name; f++) {
+        str value = request_query(ctx, in, f->name);
+        if (value.n)
+            TRY(fields_set(ctx, mem0_page_in_fields, str_of(f->name), value, out));
+    }
+    return OK;
+}
+
+/* The request's own address with another page: whatever else its query names stays. */
+static str page_link(struct ctx *ctx, const struct request *in, int64_t page, int64_t size)
+{
+    bool is_secure = str_is(request_header(in, "X-Forwarded-Proto"), "https");
+    struct buf b = buf_make(&ctx->arena, in->query.n + in->path.n + 1000);
+    str rest = in->query, host = request_header(in, "Host");
+    buf_printf(&b, "http%s://" S_FMT S_FMT "?", is_secure ? "s" : "", S_ARG(host), S_ARG(in->path));
+    while (rest.n) {
+        str pair = str_cut(&rest, '&'), value = pair, name = str_cut(&value, '=');
+        if (pair.n && !str_is(name, "page") && !str_is(name, "page_size"))
+            buf_printf(&b, S_FMT "&", S_ARG(pair));
+    }
+    buf_printf(&b, "page=%lld&page_size=%lld", (long long)page, (long long)size);
+    return buf_str(&b);
+}
+
+void mem0_page_links(struct ctx *ctx, const struct request *in, const struct mem0_page_in *page,
+                     struct mem0_page *io)
+{
+    int64_t at = page->page ? page->page : 1;
+    if (at * page->page_size < io->count)
+        io->next = page_link(ctx, in, at + 1, page->page_size);
+    if (at > 1)
+        io->previous = page_link(ctx, in, at - 1, page->page_size);
+}
+
+/* --- the filter --- */
+
+/* A member beside the filters, as a condition: {"created_at": {"gte": …}}. */
+struct condition {
+    const char *field, *op; /* op NULL: the value alone */
+    const struct json *value;
+};
+
+static void write_condition(struct json_out *w, const struct condition *c)
+{
+    if (!c->value || c->value->type == JSON_NULL)
+        return;
+    json_open(w, '{');
+    if (c->op)
+        json_member_open(w, c->field, '{');
+    json_member_raw(w, c->op ? c->op : c->field, c->value->source);
+    if (c->op)
+        json_close(w, '}');
+    json_close(w, '}');
+}
+
+static void write_ids(struct json_out *w, const struct mem0_ids *of)
+{
+    static const char *const names[] = {"user_id", "agent_id", "app_id", "run_id"};
+    const str ids[] = {of->user_id, of->agent_id, of->app_id, of->run_id};
+    for (size_t i = 0; i < ENTITY_COUNT; i++) {
+        if (!ids[i].n)
+            continue;
+        json_open(w, '{');
+        json_member_str(w, names[i], ids[i]);
+        json_close(w, '}');
+    }
+}
+
+/* {"AND": [filters, {"user_id": …}, …]} */
+static enum status read_filter(struct ctx *ctx, const struct mem0_asked *asked,
+                               enum mem0_grammar grammar, const struct mem0_filter **out)
+{
+    const struct condition conditions[] = {{"metadata", NULL, asked->metadata},
+                                           {"categories", NULL, asked->categories},
+                                           {"created_at", "gte", asked->start_date},
+                                           {"created_at", "lte", asked->end_date},
+                                           {"keywords", "icontains", asked->keywords}};
+    enum { CONDITIONS = sizeof conditions / sizeof *conditions, IDS_MAX = 16384 };
+    const struct json *filters = asked->filters;
+    size_t most = IDS_MAX + (filters ? filters->source.n : 0);
+    struct json *all;
+    for (size_t i = 0; i < CONDITIONS; i++)
+        most += conditions[i].value ? conditions[i].value->source.n + 64 : 0;
+    struct buf b = buf_make(&ctx->arena, most);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_member_open(&w, "AND", '[');
+    if (filters && filters->type != JSON_NULL)
+        json_raw(&w, filters->source);
+    write_ids(&w, &asked->ids);
+    for (size_t i = 0; i < CONDITIONS; i++)
+        write_condition(&w, &conditions[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    assert(!b.full);
+    TRY(json_parse(ctx, buf_str(&b), &all));
+    return mem0_filter_read(ctx, all, grammar, out);
+}
+
+/* Whose memories: those of the users that the filter names, else the request's own. */
+struct reading {
+    struct ctx *ctx;
+    struct app *app;
+    const struct request *in;
+    const struct mem0_asked *asked;
+    const struct mem0_filter *filter;
+    struct mem0_ids ids;
+    bool is_ids_alone;
+    struct mem0_who *users;
+    size_t n_users;
+    struct mem0_memories found;
+    size_t cap;
+};
+
+static enum status begin_reading(struct reading *r, enum mem0_grammar grammar)
+{
+    struct strs users;
+    TRY(read_filter(r->ctx, r->asked, grammar, &r->filter));
+    TRY(mem0_filter_users(r->ctx, r->filter, &users));
+    r->ids = mem0_filter_ids(r->filter, &r->is_ids_alone);
+    r->n_users = users.n ? users.n : 1;
+    r->users = NEW_N(&r->ctx->arena, struct mem0_who, r->n_users);
+    for (size_t i = 0; i < r->n_users; i++)
+        TRY(mem0_who(r->ctx, r->in, users.n ? users.v[i] : S(""), &r->users[i]));
+    return OK;
+}
+
+static void add_found(struct reading *r, struct mem0_memory shape)
+{
+    struct mem0_memories *f = &r->found;
+    f->v = arena_more(&r->ctx->arena, f->v, f->n, &r->cap, sizeof *f->v);
+    f->v[f->n++] = shape;
+}
+
+/* --- lists --- */
+
+static struct memory_page_in page_of(const struct reading *r, const struct pool_ref *pools,
+                                     size_t n)
+{
+    struct memory_page_in ask = {.select = SELECT_ALL, .sort = SORT_CREATED};
+    ask.select.pools = pools;
+    ask.select.n_pools = n;
+    ask.select.session = r->ids.run_id;
+    ask.select.closed = r->asked->show_expired ? CLOSED_TOO : CLOSED_OUT;
+    return ask;
+}
+
+static enum status list_by_ids(struct reading *r, size_t offset, size_t limit)
+{
+    const struct mem0_who *who = &r->users[0];
+    struct pool_ref *pools;
+    struct memory_page page;
+    size_t n;
+    TRY(mem0_pools(r->ctx, r->app, who, &r->ids, &pools, &n));
+    struct memory_page_in ask = page_of(r, pools, n);
+    ask.offset = offset;
+    ask.limit = limit;
+    ask.counts = true;
+    if (!n)
+        return OK;
+    TRY(engine_page(r->ctx, r->app->engine, &ask, &page));
+    for (size_t i = 0; i < page.n; i++)
+        add_found(r, mem0_shape(r->ctx, who, &page.v[i]));
+    r->found.total = page.total;
+    return OK;
+}
+
+/* Of a page's memories only those that are shown outlive it. */
+static void look_at(struct reading *r, struct ctx *round, const struct mem0_who *who,
+                    const struct memory *m, size_t offset, size_t limit)
+{
+    if (m->valid_to || !mem0_filter_fits(round, r->filter, who, m))
+        return;
+    size_t at = (size_t)r->found.total++;
+    if (at < offset || at - offset >= limit)
+        return;
+    struct memory kept = memory_copy(&r->ctx->arena, m);
+    add_found(r, mem0_shape(r->ctx, who, &kept));
+}
+
+static enum status scan_page(struct reading *r, struct ctx *round, const struct mem0_who *who,
+                             struct memory_page_in *ask, size_t offset, size_t limit, bool *more)
+{
+    struct memory_page page;
+    TRY(engine_page(round, r->app->engine, ask, &page));
+    for (size_t i = 0; i < page.n; i++)
+        look_at(r, round, who, &page.v[i], offset, limit);
+    *more = page.has_more;
+    if (!page.n)
+        return OK;
+    ask->has_place = true;
+    ask->place_value = memory_sort_value(&page.v[page.n - 1], ask->sort);
+    ask->place_row = memory_row(&page.v[page.n - 1]);
+    return OK;
+}
+
+static enum status scan_user(struct reading *r, const struct mem0_who *who, size_t offset,
+                             size_t limit)
+{
+    enum { AT_ONCE = 500 };
+    struct pool_ref *pools;
+    size_t n;
+    TRY(mem0_pools(r->ctx, r->app, who, &r->ids, &pools, &n));
+    struct memory_page_in ask = page_of(r, pools, n);
+    ask.limit = AT_ONCE;
+    for (bool more = n > 0; more;) {
+        CLEANUP(ctx_free) struct ctx round = ctx_child(r->ctx, 0);
+        enum status s = scan_page(r, &round, who, &ask, offset, limit, &more);
+        if (s != OK)
+            return fail(r->ctx, s, "%s", round.why);
+        if (!ctx_has_time(r->ctx))
+            return fail(r->ctx, TIMED_OUT, "the filter looks at too many memories; name more ids");
+    }
+    return OK;
+}
+
+enum status mem0_list(struct ctx *ctx, struct app *app, const struct request *in,
+                      const struct mem0_asked *asked, enum mem0_grammar grammar, size_t offset,
+                      size_t limit, struct mem0_memories *out)
+{
+    struct reading r = {.ctx = ctx, .app = app, .in = in, .asked = asked};
+    TRY(begin_reading(&r, grammar));
+    if (r.is_ids_alone && r.n_users == 1 && !asked->show_expired)
+        TRY(list_by_ids(&r, offset, limit));
+    else
+        for (size_t i = 0; i < r.n_users; i++)
+            TRY(scan_user(&r, &r.users[i], offset, limit));
+    *out = r.found;
+    return OK;
+}
+
+/* --- searches --- */
+
+static enum status search_pool(struct reading *r, const struct mem0_who *who, struct pool_ref pool,
+                               str query, double threshold)
+{
+    const struct similar_in ask = {.pool = pool,
+                                   .query = query,
+                                   .least = threshold,
+                                   .limit = SIZE_MAX};
+    struct similar *v;
+    size_t n;
+    int64_t total;
+    TRY(engine_similar(r->ctx, r->app->engine, &ask, &v, &n, &total));
+    for (size_t i = 0; i < n; i++) {
+        if (!mem0_filter_fits(r->ctx, r->filter, who, &v[i].memory))
+            continue;
+        struct mem0_memory shape = mem0_shape(r->ctx, who, &v[i].memory);
+        shape.score = round(v[i].similarity * 1e6) / 1e6;
+        add_found(r, shape);
+    }
+    return OK;
+}
+
+static int most_alike(const void *a, const void *b)
+{
+    const struct mem0_memory *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    if (x->created_at != y->created_at)
+        return x->created_at < y->created_at ? 1 : -1;
+    return str_cmp(x->id, y->id);
+}
+
+enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *in,
+                        const struct mem0_search_in *asked, enum mem0_grammar grammar,
+                        double threshold, struct mem0_memories *out)
+{
+    struct reading r = {.ctx = ctx, .app = app, .in = in, .asked = &asked->asked};
+    size_t most = (size_t)(asked->top_k ? asked->top_k : asked->limit ? asked->limit : 10);
+    str query = str_trim(asked->query);
+    if (!query.n)
+        return fail_field(ctx, "query", "must not be blank");
+    if (asked->asked.show_expired)
+        return fail_field(ctx, "show_expired", "is for lists: expired memories are not searched");
+    TRY(begin_reading(&r, grammar));
+    for (size_t i = 0; i < r.n_users; i++) {
+        struct pool_ref *pools;
+        size_t n;
+        TRY(mem0_pools(ctx, app, &r.users[i], &r.ids, &pools, &n));
+        for (size_t k = 0; k < n; k++)
+            TRY(search_pool(&r, &r.users[i], pools[k], query,
+                            asked->threshold < 0 ? threshold : asked->threshold));
+    }
+    if (r.found.n)
+        qsort(r.found.v, r.found.n, sizeof *r.found.v, most_alike);
+    r.found.n = r.found.n < most ? r.found.n : most;
+    r.found.total = (int64_t)r.found.n;
+    *out = r.found;
+    return OK;
+}

@@ -1,0 +1,68 @@
+/* read.h - reading many memories over mem0's API: lists and searches by filters. */
+#pragma once
+
+#include "ext/dialects/mem0/filter.h"
+
+/* What a list and a search have in common: every condition must fit. */
+struct mem0_asked {
+    struct mem0_ids ids;
+    const struct json *filters, *metadata, *categories, *start_date, *end_date, *keywords;
+    bool show_expired;
+};
+#define MEM0_ASKED_ROWS                                                                            \
+    MEM0_ID_ROWS, {JSON(struct mem0_asked, filters), .help = "an object: docs/from-mem0.md"},      \
+        {JSON(struct mem0_asked, metadata), .help = "an object: these pairs"},                     \
+        {JSON(struct mem0_asked, categories), .help = "names: any of these"},                      \
+        {JSON(struct mem0_asked, start_date), .help = "created then or later"},                    \
+        {JSON(struct mem0_asked, end_date), .help = "created then or earlier"},                    \
+        {JSON(struct mem0_asked, keywords), .help = "a text in it, letters of any case"},          \
+    {                                                                                              \
+        BOOL(struct mem0_asked, show_expired), .help = "of a list: also those that have expired"   \
+    }
+
+/* limit also names top_k. */
+struct mem0_search_in {
+    struct mem0_asked asked;
+    str query;
+    int64_t top_k, limit;
+    double threshold;
+};
+extern const struct field mem0_search_in_fields[];
+
+/* The page of a request's query; page 0: none was asked for. */
+struct mem0_page_in {
+    int64_t page, page_size;
+};
+extern const struct field mem0_page_in_fields[];
+MUST_USE enum status mem0_page_read(struct ctx *ctx, const struct request *in,
+                                    struct mem0_page_in *out);
+/* {count, next, previous, results}: next and previous are whole addresses, or null. */
+struct mem0_page {
+    const struct json *results;
+    int64_t count;
+    str next, previous;
+};
+#define MEM0_PAGE_ROWS(FIELDS)                                                                     \
+    {INT(struct mem0_page, count), .required = true, .help = "on all pages"},                      \
+        {STR(struct mem0_page, next), .required = true, .empty = EMPTY_NULL,                       \
+         .help = "address of the next page"},                                                      \
+        {STR(struct mem0_page, previous), .required = true, .empty = EMPTY_NULL},                  \
+    {                                                                                              \
+        JSON(struct mem0_page, results), .required = true, .inside = FIELDS                        \
+    }
+void mem0_page_links(struct ctx *ctx, const struct request *in, const struct mem0_page_in *page,
+                     struct mem0_page *io);
+
+struct mem0_memories {
+    struct mem0_memory *v;
+    size_t n;
+    int64_t total;
+};
+/* Newest first; of several users one after the other. */
+MUST_USE enum status mem0_list(struct ctx *ctx, struct app *app, const struct request *in,
+                               const struct mem0_asked *asked, enum mem0_grammar grammar,
+                               size_t offset, size_t limit, struct mem0_memories *out);
+/* The most alike first. */
+MUST_USE enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *in,
+                                 const struct mem0_search_in *asked, enum mem0_grammar grammar,
+                                 double threshold, struct mem0_memories *out);

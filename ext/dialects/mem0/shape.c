@@ -1,0 +1,111 @@
+/* shape.c - how mem0's API shows a memory, and words its failures. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/time_text.h"
+#include "ext/dialects/mem0/mem0.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * Both servers of mem0 show a memory under nearly the same names, so one table has all of them.
+ * Failures are {"detail": sentence}: mem0's clients show the whole body, and choose the class of
+ * their exception by the code alone.
+ */
+
+/* --- a memory --- */
+
+#define SHOWN_ID(MEMBER)                                                                           \
+    {                                                                                              \
+        AS_STR(struct mem0_memory, ids.MEMBER, #MEMBER), .required = true, .empty = EMPTY_NULL     \
+    }
+const struct field mem0_memory_fields[] = {
+    {STR(struct mem0_memory, id), .required = true, .help = "UUID"},
+    {STR(struct mem0_memory, memory), .required = true, .help = "what is remembered"},
+    {STR(struct mem0_memory, hash), .required = true, .help = "of the text"},
+    SHOWN_ID(user_id),
+    SHOWN_ID(agent_id),
+    SHOWN_ID(app_id),
+    SHOWN_ID(run_id),
+    {RAW(struct mem0_memory, metadata), .required = true, .help = "an object, or null"},
+    {STRS(struct mem0_memory, categories), .required = true, .help = "its category and its tags"},
+    {STR(struct mem0_memory, expiration_date), .required = true, .empty = EMPTY_NULL,
+     .help = "the last day on which it counts, UTC"},
+    {TIME(struct mem0_memory, created_at), .required = true},
+    {TIME(struct mem0_memory, updated_at), .required = true},
+    {NUM(struct mem0_memory, score), .empty = EMPTY_OUT, .help = "0 to 1, of a search"},
+    {0},
+};
+
+static struct strs categories_of(struct ctx *ctx, const struct memory *m)
+{
+    struct strs out = {NEW_N(&ctx->arena, str, m->tags.n + 1), 0};
+    if (m->category.n)
+        out.v[out.n++] = m->category;
+    for (size_t i = 0; i < m->tags.n; i++)
+        if (!str_eq(m->tags.v[i], m->category))
+            out.v[out.n++] = m->tags.v[i];
+    return out;
+}
+
+struct mem0_memory mem0_shape(struct ctx *ctx, const struct mem0_who *who, const struct memory *m)
+{
+    int64_t last = m->expires ? m->expires - 1 : 0;
+    return (struct mem0_memory){.id = m->id,
+                                .memory = m->content,
+                                .hash = sha256_hex(&ctx->arena, m->content),
+                                .ids = mem0_ids_of(ctx, who, m->space, m->session),
+                                .metadata = m->metadata,
+                                .categories = categories_of(ctx, m),
+                                .expiration_date = time_write(&ctx->arena, last, "%Y-%m-%d"),
+                                .created_at = m->created,
+                                .updated_at = m->updated,
+                                .score = NAN};
+}
+
+enum status mem0_expires(struct ctx *ctx, str date, int64_t *out)
+{
+    enum { DATE = 10 };
+    *out = 0;
+    if (!date.n)
+        return OK;
+    if (date.n != DATE || !time_read(date, out))
+        return fail_field(ctx, "expiration_date", "must be a date, as 2026-12-31");
+    *out += DAY_MS;
+    return OK;
+}
+
+void mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *out)
+{
+    struct mem0_memory shape = mem0_shape(ctx, &found->who, &found->memory);
+    reply_fields(out, mem0_memory_fields, &shape);
+}
+
+/* --- messages --- */
+
+const struct field mem0_said_fields[] = {
+    {STR(struct mem0_said, message), .required = true},
+    {0},
+};
+
+enum status mem0_say(struct reply *out, str message)
+{
+    const struct mem0_said said = {message};
+    reply_fields(out, mem0_said_fields, &said);
+    return OK;
+}
+
+/* --- failures --- */
+
+static const struct field error_shape[] = {
+    {AS_STR(struct error_body, message, "detail")},
+    {0},
+};
+const struct error_shape mem0_errors = {"Mem0Error", "application/json", error_shape};
+
+void word_mem0_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
+{
+    static const struct error_rule rules[] = {{0}};
+    struct error_body body = error_body_of(ctx, s, in, rules, "", out);
+    error_body_write(out, error_shape, &body);
+}

@@ -1,0 +1,159 @@
+/* common.c - what OmniRoute's endpoints share: a memory, who may ask, how a failure reads. */
+#include "ext/dialects/omniroute/common.h"
+
+#include <assert.h>
+
+#include "surface/common/memory_json.h"
+
+/*
+ * OmniRoute is a gateway to model servers with a memory of its own. Its API keys are our tokens,
+ * and apiKeyId is a space. What follows is common to its four surfaces (memory, engine, compact,
+ * settings): the shape of a memory, the words of its failures, and who may ask.
+ */
+
+/* --- a memory --- */
+
+const struct field memory_shown_fields[] = {
+    {STR(struct memory, id), .required = true, .help = "UUID"},
+    {AS_STR(struct memory, space, "apiKeyId"), .required = true, .help = "owner"},
+    {AS_STR(struct memory, session, "sessionId"), .required = true, .help = "or empty"},
+    {ENUM(struct memory, type), .required = true, .one_of = type_names,
+     .help = "kind of knowledge"},
+    {STR(struct memory, key), .required = true, .help = "or empty"},
+    {STR(struct memory, content), .required = true, .help = "what is remembered"},
+    {RAW(struct memory, metadata), .required = true, .otherwise_str = "{}", .help = "an object"},
+    {AS_TIME(struct memory, created, "createdAt"), .required = true},
+    {AS_TIME(struct memory, updated, "updatedAt"), .required = true},
+    {AS_TIME(struct memory, expires, "expiresAt"), .help = "null: never"},
+    {0},
+};
+
+enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
+                          const struct json **out)
+{
+    return json_list(ctx, memory_shown_fields, v, n, sizeof *v, out);
+}
+
+/* At the first slash: a model's own name may hold more of them. */
+str model_of(str provider_model)
+{
+    size_t slash = str_find(provider_model, S("/"));
+    return slash == provider_model.n ? provider_model
+                                     : str_sub(provider_model, slash + 1, provider_model.n);
+}
+
+/* --- who asks --- */
+
+/* The sentences are OmniRoute's. STORAGE while asking for the token becomes 503 by the rules below,
+ * since the caller is not known then. */
+enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_access needs,
+                                 struct request *in)
+{
+    enum status s = auth_request(ctx, app, needs, in);
+    if (s == NO_AUTH)
+        ctx_clear_failure(ctx);
+    if (s == NO_AUTH)
+        return fail(ctx, s, "%s",
+                    request_header(in, "Authorization").n ? "Invalid or expired access token"
+                                                          : "Authentication required");
+    if (s == FORBIDDEN && ctx->detail == AUTH_NEEDS_ADMIN) {
+        ctx_clear_failure(ctx);
+        return fail(ctx, s,
+                    "API key lacks 'manage' scope. 'rememberd token create --admin' makes "
+                    "one that has it.");
+    }
+    if (s == STORAGE) {
+        ctx_clear_failure(ctx);
+        return fail(ctx, s, "Service temporarily unavailable");
+    }
+    return s;
+}
+
+enum status managed_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
+                         struct pool_ref *out)
+{
+    return key.n ? auth_key_pool(ctx, app, &in->who, key, out)
+                 : auth_spaces(ctx, app, &in->who, out);
+}
+
+/* --- failures --- */
+
+/* A context of its own: the text may be the reason of the failure that is being worded. */
+static bool is_json(str text)
+{
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    struct json *v;
+    return !text.n || json_parse(&ctx, text, &v) == OK;
+}
+
+/* A UUID that contains the request id of the log. */
+static str request_id(struct ctx *ctx)
+{
+    return str_printf(&ctx->arena, "%.8s-0000-8000-8000-0000%.8s", ctx->id, ctx->id + 8);
+}
+
+struct error_detail {
+    str field, message;
+};
+static const struct field detail_fields[] = {
+    {STR(struct error_detail, field)},
+    {STR(struct error_detail, message)},
+    {0},
+};
+
+static const struct field error_shape[] = {
+    {STR(struct error_body, message)},
+    {STR(struct error_body, type)},
+    {JSON(struct error_body, details)},
+    {0},
+};
+static const struct field body_shape[] = {
+    {.name = "error", .type = FIELD_OBJECT, .inside = error_shape},
+    {AS_STR(struct error_body, summary, "message"), .empty = EMPTY_OUT},
+    {AS_JSON(struct error_body, summary_details, "details"), .empty = EMPTY_OUT},
+    {AS_STR(struct error_body, trace, "requestId")},
+    {0},
+};
+
+const struct error_shape omniroute_errors = {"OmnirouteError", "application/json", body_shape};
+
+static const char invalid[] = "invalid_request", failed[] = "server_error";
+static const struct error_rule rules[] = {
+    {BAD_INPUT, .type = invalid},
+    {NO_AUTH, .type = invalid},
+    {FORBIDDEN, .type = invalid},
+    {NOT_FOUND, .type = invalid},
+    {CONFLICT, .type = invalid},
+    {TOO_LARGE, .type = invalid},
+    {TOO_BUSY, .type = failed},
+    {TIMED_OUT, .type = failed},
+    {UPSTREAM, .type = failed},
+    {STORAGE, .is_before_auth = true, .code = 503, .type = failed},
+    {STORAGE, .type = failed},
+    {UNSUPPORTED, .type = invalid},
+    {0},
+};
+
+/*
+ * OmniRoute has several shapes of a failure. Its API reference has {error: {message, type,
+ * details}, requestId}, which stands in every body. Its server answers input that breaks a rule
+ * with {message, details} and no error; both are in one body then, so that clients of either can
+ * read it.
+ */
+void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *in,
+                          struct reply *out)
+{
+    struct error_detail detail = {str_of(ctx->field), str_of(ctx->why)};
+    struct error_body body = error_body_of(ctx, s, in, rules, "", out);
+    bool is_json_body = s != BAD_INPUT || is_json(in->body);
+    bool breaks_rule = s == BAD_INPUT && is_json_body;
+    if (!is_json_body)
+        body.message = S("Invalid JSON body");
+    body.details = json_list_of(ctx, detail_fields, &detail, breaks_rule, sizeof detail);
+    if (breaks_rule) {
+        body.summary = S("Invalid request");
+        body.summary_details = body.details;
+    }
+    body.trace = request_id(ctx);
+    error_body_write(out, body_shape, &body);
+}

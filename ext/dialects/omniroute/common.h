@@ -1,0 +1,35 @@
+/* common.h - what OmniRoute's endpoints share: a memory, who may ask, how a failure reads. */
+#pragma once
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/tool.h"
+
+/* A memory as OmniRoute shows it. */
+extern const struct field memory_shown_fields[];
+/* Many of them, as an array. */
+MUST_USE enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
+                                   const struct json **out);
+
+/* auth_request in OmniRoute's words. What concerns the server is for admins; memories are for
+ * whoever reaches their space. */
+enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_access needs,
+                                 struct request *in);
+extern const struct error_shape omniroute_errors;
+void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *in,
+                          struct reply *out);
+
+/* The pool of a key's id; without an id all spaces, for a caller that reaches all (auth_spaces). */
+enum status managed_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
+                         struct pool_ref *out);
+
+/* The part behind "provider/", or all of it. */
+str model_of(str provider_model);
+
+/* The report of a compaction, as the command line prints it. */
+MUST_USE enum status condensed_json(struct ctx *ctx, const struct condense_out *done,
+                                    struct buf *out);
+
+/* The three memory tools, for MCP. Ends with an all-zero row. */
+extern const struct tool omniroute_tools[];

@@ -1,0 +1,227 @@
+/* compact.c - OmniRoute's compaction, and the way back: what a summary replaced, and reopening. */
+#include "ext/dialects/omniroute/common.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * Compaction puts short summaries in the place of old memories where that saves tokens. What is
+ * replaced is closed, not erased, so there is a way back: /replaced lists what a summary stands
+ * for, and /reopen opens it again and closes the summary. The report counts tokens before and
+ * after, and tells by reason what was left alone. The command line prints the same report.
+ */
+
+enum { SPACE_MAX = 200 };
+
+/* --- summarize --- */
+
+/* Without apiKeyId each space is summarized by itself: what is said in one must not appear in
+ * another. */
+struct summarize_in {
+    int64_t days;
+    str api_key;
+    bool dry_run;
+};
+static const struct field summarize_in_fields[] = {
+    {AS_INT(struct summarize_in, days, "olderThanDays"), .otherwise = 30, .min = 1, .max = 365,
+     .help = "older memories are summarized"},
+    {AS_STR(struct summarize_in, api_key, "apiKeyId"), .max = SPACE_MAX,
+     .help = "id of one of your keys, or the name of a space; default: each space separately"},
+    {AS_BOOL(struct summarize_in, dry_run, "dryRun"), .help = "report without changing anything"},
+    {0},
+};
+
+struct skipped_out {
+    str reason;
+    int64_t count;
+};
+static const struct field skipped_out_fields[] = {
+    {STR(struct skipped_out, reason), .help = "why they stay as they are"},
+    {INT(struct skipped_out, count), .help = "how many"},
+    {0},
+};
+
+struct summarize_out {
+    const struct json *candidates, *skipped;
+    int64_t count, tokens, after, saved, deleted, considered, summaries_made, asks_model;
+    str summary, fallback;
+    struct strs summaries;
+    bool dry_run, complete;
+};
+static const struct field summarize_out_fields[] = {
+    {JSON(struct summarize_out, candidates), .inside = memory_shown_fields,
+     .help = "memories that a summary replaces, or in a dry run would replace; at most 1000"},
+    {AS_INT(struct summarize_out, count, "candidateCount"), .help = "how many there are"},
+    {AS_INT(struct summarize_out, tokens, "totalTokens"),
+     .help = "tokens of the candidates, without those of askedModelCount"},
+    {AS_INT(struct summarize_out, after, "summaryTokens"), .help = "tokens of the summaries"},
+    {AS_INT(struct summarize_out, saved, "tokensSaved"),
+     .help = "the difference of the two, also in a dry run"},
+    {AS_INT(struct summarize_out, deleted, "deletedCount"),
+     .help = "memories replaced by a summary; 0 in a dry run"},
+    {AS_STR(struct summarize_out, summary, "summaryId"), .empty = EMPTY_NULL,
+     .help = "id of the first summary"},
+    {AS_STRS(struct summarize_out, summaries, "summaryIds"), .help = "ids of all summaries"},
+    {AS_INT(struct summarize_out, summaries_made, "summaryCount"),
+     .help = "summaries written, or in a dry run those that rules would write"},
+    {AS_INT(struct summarize_out, considered, "consideredCount"),
+     .help = "old memories that were looked at"},
+    {JSON(struct summarize_out, skipped), .inside = skipped_out_fields,
+     .help = "old memories that stay as they are, by reason"},
+    {AS_INT(struct summarize_out, asks_model, "askedModelCount"),
+     .help = "in a dry run: candidates of which only the core model's answer will show whether a "
+             "summary saves tokens"},
+    {AS_STR(struct summarize_out, fallback, "fallbackReason"), .empty = EMPTY_NULL,
+     .help = "why rules wrote summaries in place of the core model"},
+    {AS_BOOL(struct summarize_out, complete, "complete"),
+     .help = "false when the run was cut short; another run goes on from there"},
+    {AS_BOOL(struct summarize_out, dry_run, "dryRun"), .help = "whether this was a dry run"},
+    {0},
+};
+
+/* As many as fit into an answer: work that is done must not fail for lack of space. */
+static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
+                              const struct json **out)
+{
+    enum status s = show_memories(ctx, v, n, out);
+    for (; n && soft_if(ctx, s, TOO_LARGE); s = show_memories(ctx, v, n, out))
+        n /= 2;
+    return s;
+}
+
+static enum status show_skipped(struct ctx *ctx, const struct condense_out *done,
+                                const struct json **out)
+{
+    struct skipped_out *v = NEW_N(&ctx->arena, struct skipped_out, SKIP_COUNT);
+    size_t n = 0;
+    for (size_t i = 0; i < SKIP_COUNT; i++)
+        if (done->skipped[i])
+            v[n++] = (struct skipped_out){str_of(condense_skip_names[i]), done->skipped[i]};
+    return json_list(ctx, skipped_out_fields, v, n, sizeof *v, out);
+}
+
+static enum status shape_of(struct ctx *ctx, const struct condense_out *done,
+                            struct summarize_out *out)
+{
+    *out = (struct summarize_out){
+        .count = done->replaced,
+        .tokens = done->before,
+        .after = done->after,
+        .saved = done->before - done->after,
+        .deleted = done->dry_run ? 0 : done->replaced,
+        .considered = done->considered,
+        .summaries_made = done->n_summaries,
+        .asks_model = done->asks_model,
+        .summary = done->summaries.n ? done->summaries.v[0] : S(""),
+        .fallback = done->why,
+        .summaries = done->summaries,
+        .dry_run = done->dry_run,
+        .complete = !done->is_cut,
+    };
+    TRY(show_skipped(ctx, done, &out->skipped));
+    return show_first(ctx, done->candidates, done->n, &out->candidates);
+}
+
+/* Runs within the request. A run that is cut short (complete: false) has done what it reports, and
+ * the next one goes on. */
+static enum status summarize_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                      struct reply *out)
+{
+    const struct summarize_in *s = in->in;
+    struct condense_in ask = {.older_than_days = s->days, .dry_run = s->dry_run};
+    struct condense_out done;
+    struct summarize_out shape;
+    TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
+    TRY(engine_condense(ctx, app->engine, &ask, &done));
+    TRY(shape_of(ctx, &done, &shape));
+    reply_fields(out, summarize_out_fields, &shape);
+    return OK;
+}
+
+enum status condensed_json(struct ctx *ctx, const struct condense_out *done, struct buf *out)
+{
+    struct summarize_out shape;
+    struct json_out w = json_to(out);
+    TRY(shape_of(ctx, done, &shape));
+    fields_write(&w, summarize_out_fields, &shape);
+    return OK;
+}
+
+/* --- the way back --- */
+
+struct replaced_out {
+    const struct json *data;
+    int64_t total;
+};
+static const struct field replaced_out_fields[] = {
+    {JSON(struct replaced_out, data), .inside = memory_shown_fields,
+     .help = "memories that the summary replaced, oldest first"},
+    {INT(struct replaced_out, total), .help = "how many there are"},
+    {0},
+};
+
+/* Of the space in reach that has the summary; the request's own when none has, for the words of the
+ * failure. */
+static enum status summary_pool(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct pool_ref *out)
+{
+    struct memory m;
+    enum status s = auth_find_memory(ctx, app, &in->who, in->params[0], &m);
+    *out = in->who.pool;
+    if (soft_if(ctx, s, NOT_FOUND))
+        return OK;
+    TRY(s);
+    out->space = m.space;
+    return OK;
+}
+
+/* Oldest first. A memory that is no summary is a mistake of the caller's, not an empty list. */
+static enum status list_replaced(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    struct pool_ref pool;
+    struct memory *v;
+    size_t n;
+    TRY(summary_pool(ctx, app, in, &pool));
+    TRY(engine_replaced(ctx, app->engine, pool, in->params[0], &v, &n));
+    struct replaced_out shape = {.total = (int64_t)n};
+    TRY(show_first(ctx, v, n, &shape.data));
+    reply_fields(out, replaced_out_fields, &shape);
+    return OK;
+}
+
+struct reopen_out {
+    bool success;
+    int64_t reopened;
+};
+static const struct field reopen_out_fields[] = {
+    {BOOL(struct reopen_out, success), .required = true},
+    {AS_INT(struct reopen_out, reopened, "reopenedCount"), .required = true,
+     .help = "memories that are open again; one whose key another memory has by now stays closed"},
+    {0},
+};
+
+/* All or nothing. 409 when the summary is closed already. */
+static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    struct pool_ref pool;
+    struct reopen_out shape = {.success = true};
+    TRY(summary_pool(ctx, app, in, &pool));
+    TRY(engine_reopen(ctx, app->engine, pool, in->params[0], &shape.reopened));
+    reply_fields(out, reopen_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/api/memory/summarize", summarize_memories), READS(summarize_in),
+     .strict = true, ANSWERS(summarize_out),
+     .help = "replace old memories by short summaries where that saves tokens"},
+    {ROUTE("GET", "/api/memory/{id}/replaced", list_replaced), ANSWERS(replaced_out),
+     .help = "the memories that a summary replaced"},
+    {ROUTE("POST", "/api/memory/{id}/reopen", reopen_summary), ANSWERS(reopen_out),
+     .help = "open the memories again that a summary replaced, and close the summary"},
+    {0},
+};
+
+const struct surface surface_omniroute_compact = {
+    "omniroute",          routes,          word_omniroute_error,
+    auth_manager_request, SURFACE_SETTLES, .errors = &omniroute_errors};

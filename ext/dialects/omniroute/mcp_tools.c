@@ -1,0 +1,203 @@
+/* mcp_tools.c - OmniRoute's three memory tools in its own shapes. */
+#include "ext/dialects/omniroute/common.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * The three tools of OmniRoute's MCP server, under its names and with its members, for prompts and
+ * agents that were written for it. They run over the same engine as the general tools
+ * (surface/mcp/tools.c).
+ */
+
+/* BUDGET: tokens, used when neither the call nor the settings set a budget. */
+enum { BUDGET = 2000, CONTENT_MAX = 65536 };
+
+static const char key_help[] = "id of one of your keys; default: the key of the request";
+
+/* {success: true, data: …} around each answer. */
+#define GIVES(NAME)                                                                                \
+    struct NAME##_out {                                                                            \
+        bool success;                                                                              \
+        struct NAME data;                                                                          \
+    };                                                                                             \
+    static const struct field NAME##_out_fields[] = {                                              \
+        {BOOL(struct NAME##_out, success), .required = true},                                      \
+        {FIELD_(struct NAME##_out, data, struct NAME, FIELD_OBJECT, "data"), .required = true,     \
+         .inside = NAME##_fields},                                                                 \
+        {0},                                                                                       \
+    }
+
+/* --- search --- */
+
+/* apiKeyId names a space by the id of a key; without it the space of the request. */
+struct search_in {
+    str api_key, query, type;
+    int64_t max_tokens, limit;
+};
+static const struct field search_in_fields[] = {
+    {AS_STR(struct search_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
+    {STR(struct search_in, query), .max = CONTENT_MAX,
+     .help = "words to search; default: the newest memories"},
+    {STR(struct search_in, type), .one_of = type_names, .help = "only this type"},
+    {AS_INT(struct search_in, max_tokens, "maxTokens"), .min = 1, .max = RECALL_BUDGET_MAX,
+     .help = "token budget of all contents; default: the setting maxTokens"},
+    {INT(struct search_in, limit), .otherwise = RECALL_LIMIT_MAX, .min = 1, .max = RECALL_LIMIT_MAX,
+     .help = "most results"},
+    {0},
+};
+
+struct page {
+    const struct json *memories;
+    int64_t count, total_tokens;
+};
+static const struct field page_fields[] = {
+    {JSON(struct page, memories), .required = true, .inside = memory_shown_fields},
+    {INT(struct page, count), .required = true},
+    {AS_INT(struct page, total_tokens, "totalTokens"), .required = true},
+    {0},
+};
+GIVES(page);
+
+/* The setting is the default of a call. A tool also searches when chats have no memory, with the
+ * default budget. */
+static int64_t budget_of(struct tool_call *c, const struct search_in *in)
+{
+    const struct runtime_memory *l = &engine_runtime(c->app->engine)->memory;
+    int64_t setting = l->enabled && l->max_tokens ? l->max_tokens : BUDGET;
+    return in->max_tokens ? in->max_tokens : setting;
+}
+
+/* Memories only: OmniRoute has no conversations to search. The budget counts the tokens of the
+ * contents. */
+static enum status tool_search(struct tool_call *c)
+{
+    const struct search_in *in = c->in;
+    struct recall_out found;
+    TRY(tool_key(c, in->api_key));
+    const struct recall_in ask = {.pool = c->pool,
+                                  .question = in->query,
+                                  .limit = (size_t)in->limit,
+                                  .memories_only = true,
+                                  .type = in->type};
+    TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
+    engine_memories_within(c->ctx, &found, ask.limit, budget_of(c, in));
+    struct page_out *out = NEW(&c->ctx->arena, struct page_out);
+    struct memory *items = NEW_N(&c->ctx->arena, struct memory, found.n);
+    for (size_t i = 0; i < found.n; i++)
+        items[i] = found.v[i].memory;
+    out->success = true;
+    out->data.count = (int64_t)found.n;
+    out->data.total_tokens = found.tokens;
+    TRY(json_list(c->ctx, memory_shown_fields, items, found.n, sizeof *items, &out->data.memories));
+    c->out = out;
+    return OK;
+}
+
+/* --- add --- */
+
+struct add_in {
+    str api_key;
+    struct memory memory;
+};
+static const struct field add_in_fields[] = {
+    {AS_STR(struct add_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
+    {AS_STR(struct add_in, memory.session, "sessionId"), .max = 256,
+     .help = "the conversation it belongs to"},
+    {AS_ENUM(struct add_in, memory.type, "type"), .required = true, .one_of = type_names,
+     .help = "kind of knowledge"},
+    {AS_STR(struct add_in, memory.key, "key"), .required = true, .min = 1, .max = 512,
+     .help = "a memory with the same key is changed in place"},
+    {AS_STR(struct add_in, memory.content, "content"), .required = true, .min = 1,
+     .max = CONTENT_MAX, .help = "what to remember"},
+    {AS_RAW(struct add_in, memory.metadata, "metadata"), .help = "an object"},
+    {0},
+};
+
+struct added {
+    struct memory memory;
+    str message;
+};
+static const struct field added_fields[] = {
+    {FIELD_(struct added, memory, struct memory, FIELD_OBJECT, "memory"), .required = true,
+     .inside = memory_shown_fields},
+    {STR(struct added, message), .required = true},
+    {0},
+};
+GIVES(added);
+
+static enum status tool_add(struct tool_call *c)
+{
+    const struct add_in *in = c->in;
+    struct memory m = in->memory;
+    m.origin = ORIGIN_MCP;
+    TRY(tool_key(c, in->api_key));
+    TRY(engine_replace(c->ctx, c->app->engine, c->pool, &m));
+    struct added_out *out = NEW(&c->ctx->arena, struct added_out);
+    out->success = true;
+    out->data.memory = m;
+    out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"", S_ARG(m.key));
+    c->out = out;
+    return OK;
+}
+
+/* --- clear --- */
+
+/* Both limits are optional. Without them all memories of the space are erased. */
+struct clear_in {
+    str api_key, type;
+    int64_t older_than;
+};
+static const struct field clear_in_fields[] = {
+    {AS_STR(struct clear_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
+    {STR(struct clear_in, type), .one_of = type_names, .help = "only this type"},
+    {AS_TIME(struct clear_in, older_than, "olderThan"), .help = "only memories created before"},
+    {0},
+};
+
+struct cleared {
+    int64_t count;
+    str message;
+};
+static const struct field cleared_fields[] = {
+    {AS_INT(struct cleared, count, "deletedCount"), .required = true},
+    {STR(struct cleared, message), .required = true},
+    {0},
+};
+GIVES(cleared);
+
+/* Nothing to forget is a success with 0, as OmniRoute answers it. */
+static enum status tool_clear(struct tool_call *c)
+{
+    const struct clear_in *in = c->in;
+    struct cleared_out *out = NEW(&c->ctx->arena, struct cleared_out);
+    TRY(tool_key(c, in->api_key));
+    struct forget what = {.pool = c->pool,
+                          .memories = true,
+                          .type = in->type,
+                          .before = in->older_than};
+    enum status s = engine_forget(c->ctx, c->app->engine, &what, &out->data.count);
+    if (s != OK && s != NOT_FOUND)
+        return s;
+    if (soft_if(c->ctx, s, NOT_FOUND))
+        out->data.count = 0;
+    out->success = true;
+    out->data.message =
+        str_printf(&c->ctx->arena, "forgot %lld memories", (long long)out->data.count);
+    c->out = out;
+    return OK;
+}
+
+#define GROUP "omniroute"
+
+const struct tool omniroute_tools[] = {
+    {"omniroute_memory_search", "Search memories (OmniRoute)",
+     "Memories of a key, best first, within a budget of tokens.", GROUP, tool_search,
+     TAKES(search_in), .gives = page_out_fields, .reads = true, .repeats = true},
+    {"omniroute_memory_add", "Add a memory (OmniRoute)",
+     "Remembers a content under a key; the same key is changed in place.", GROUP, tool_add,
+     TAKES(add_in), .gives = added_out_fields, .destroys = true, .repeats = true},
+    {"omniroute_memory_clear", "Clear memories (OmniRoute)",
+     "Erases all memories of a key, or those of a type or made before a date. It cannot be undone.",
+     GROUP, tool_clear, TAKES(clear_in), .gives = cleared_out_fields, .destroys = true,
+     .repeats = true},
+    {0},
+};

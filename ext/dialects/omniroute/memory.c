@@ -1,0 +1,505 @@
+/* memory.c - OmniRoute's memories over REST: list, add, read, change, delete, health. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/time_text.h"
+#include "core/tokens.h"
+
+#include "ext/dialects/omniroute/common.h"
+
+/*
+ * Memories as OmniRoute's dashboard and command line use them. apiKeyId, or apiKey as the command
+ * line calls it, chooses the space; a list without it is of all spaces, for a caller that reaches
+ * all, and a write goes to the caller's own. Adding with a key that exists changes that memory in
+ * place. The list carries totals, by type and in tokens, of all that match. GET /api/memory/health
+ * is polled and writes nothing.
+ */
+
+enum { CONTENT_MAX = 65536, KEY_MAX = 512, NAME_MAX_BYTES = 256, SPACE_MAX = 200 };
+
+static const char key_help[] = "id of one of your keys, or the name of a space",
+                  alias_help[] = "the same, as OmniRoute's command line calls it";
+
+static str first_of(str a, str b)
+{
+    return a.n ? a : b;
+}
+
+/* A write without a key goes to the caller's own space, so that every memory has an owner. */
+static enum status own_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
+                            struct pool_ref *out)
+{
+    return auth_key_pool(ctx, app, &in->who, key, out);
+}
+
+struct done_out {
+    bool success;
+};
+static const struct field done_out_fields[] = {
+    {BOOL(struct done_out, success), .required = true},
+    {0},
+};
+
+static enum status reply_done(struct reply *out)
+{
+    reply_fields(out, done_out_fields, &(struct done_out){true});
+    return OK;
+}
+
+/* --- list --- */
+
+struct list_in {
+    str key, alias, type, session, contains, offset;
+    int64_t page, limit, budget;
+};
+static const struct field list_in_fields[] = {
+    {AS_STR(struct list_in, key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
+    {AS_STR(struct list_in, alias, "apiKey"), .max = SPACE_MAX, .help = alias_help},
+    {STR(struct list_in, type), .help = "only this type"},
+    {AS_STR(struct list_in, session, "sessionId"), .help = "only of this conversation"},
+    {AS_STR(struct list_in, contains, "q"), .help = "only with this text in content or key"},
+    {INT(struct list_in, page), .otherwise = 1, .min = 1, .max = 1e9,
+     .help = "page number, from 1"},
+    {INT(struct list_in, limit), .otherwise = 50, .min = 1, .max = 200,
+     .help = "memories on one page"},
+    {STR(struct list_in, offset), .help = "memories to skip, instead of a page"},
+    {AS_INT(struct list_in, budget, "tokenBudget"), .min = 1, .max = 1e9,
+     .help = "token budget of a page; the first memory is always included"},
+    {0},
+};
+
+struct cache_stats {
+    int64_t hits, misses;
+};
+static const struct field cache_stats_fields[] = {
+    {INT(struct cache_stats, hits)},
+    {INT(struct cache_stats, misses)},
+    {0},
+};
+
+struct list_stats {
+    int64_t total, tokens;
+    const struct json *by_type;
+    double hit_rate;
+    struct cache_stats cache;
+};
+static const struct field list_stats_fields[] = {
+    {INT(struct list_stats, total), .help = "how many match, on all pages"},
+    {AS_JSON(struct list_stats, by_type, "byType"), .help = "how many of each type there are"},
+    {AS_INT(struct list_stats, tokens, "tokensUsed"), .help = "tokens of all matching memories"},
+    {AS_NUM(struct list_stats, hit_rate, "hitRate"),
+     .help = "hit rate of the embedding cache, 0 to 1"},
+    {FIELD_(struct list_stats, cache, struct cache_stats, FIELD_OBJECT, "cacheStats"),
+     .inside = cache_stats_fields},
+    {0},
+};
+
+/* data and items are the same list; items is left out for all but one client. */
+struct list_out {
+    const struct json *data, *items;
+    int64_t total, page, limit, pages;
+    struct list_stats stats;
+};
+static const struct field list_out_fields[] = {
+    {JSON(struct list_out, data), .inside = memory_shown_fields, .help = "newest first"},
+    {INT(struct list_out, total), .help = "how many match"},
+    {INT(struct list_out, page)},
+    {INT(struct list_out, limit)},
+    {AS_INT(struct list_out, pages, "totalPages")},
+    {FIELD_(struct list_out, stats, struct list_stats, FIELD_OBJECT, "stats"),
+     .inside = list_stats_fields},
+    {JSON(struct list_out, items), .inside = memory_shown_fields, .empty = EMPTY_OUT,
+     .help = "data again, for OmniRoute's command line alone, which reads it under this name"},
+    {0},
+};
+
+static const struct json *by_type(struct ctx *ctx, const struct memory_totals *t)
+{
+    struct json *v = NEW(&ctx->arena, struct json);
+    struct buf b = buf_make(&ctx->arena, 512);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        if (t->by_type[i])
+            json_member_int(&w, type_names[i], t->by_type[i]);
+    }
+    json_close(&w, '}');
+    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
+    return v;
+}
+
+/* Memories are read from the store without a cache, so the counters are those of the embedding
+ * cache. */
+static void count_cache(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct list_stats *out)
+{
+    struct engine_status status;
+    if (!soft(ctx, engine_status(ctx, app->engine, in->who.pool, false, &status)))
+        return;
+    double hits = (double)status.embedding.hits, all = hits + (double)status.embedding.misses;
+    out->cache =
+        (struct cache_stats){(int64_t)status.embedding.hits, (int64_t)status.embedding.misses};
+    out->hit_rate = all > 0 ? hits / all : 0;
+}
+
+/* As JavaScript's parseInt; no number and numbers below 0 are 0. */
+static int64_t offset_of(str text)
+{
+    int64_t v = 0;
+    size_t n = 0;
+    text = str_trim(text);
+    while (n < text.n && n < 9 && text.p[n] >= '0' && text.p[n] <= '9')
+        n++;
+    return str_int(str_sub(text, 0, n), &v) ? v : 0;
+}
+
+/* At least one memory, or a page with a small budget would be empty for ever. */
+static size_t fitting_count(const struct memory *v, size_t n, int64_t budget)
+{
+    int64_t used = 0;
+    for (size_t i = 0; budget && i < n; i++) {
+        used += tokens_of(v[i].content);
+        if (i && used > budget)
+            return i;
+    }
+    return n;
+}
+
+/* Two questions to the store: the page, and totals over all that match. */
+static enum status find_page(struct ctx *ctx, struct app *app, const struct memory_filter *f,
+                             int64_t budget, struct list_out *out)
+{
+    struct memory_totals totals;
+    struct memory *v;
+    size_t n;
+    TRY(engine_list(ctx, app->engine, f, &v, &n, &out->total));
+    TRY(engine_totals(ctx, app->engine, f, &totals));
+    n = fitting_count(v, n, budget);
+    TRY(show_memories(ctx, v, n, &out->data));
+    out->stats.total = out->total;
+    out->stats.tokens = totals.tokens;
+    out->stats.by_type = by_type(ctx, &totals);
+    return OK;
+}
+
+/* OmniRoute's command line is known by its header and by parameters that only it sends. */
+static bool is_command_line(const struct request *in, const struct list_in *l)
+{
+    return request_header(in, "X-OmniRoute-CLI-Token").n || l->alias.n || l->budget;
+}
+
+/* offset wins over page, and page is then worked out from it. An unknown type is an empty list, not
+ * an error. Expired memories are listed. */
+static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct list_in *l = in->in;
+    bool has_offset = str_trim(l->offset).n > 0;
+    int64_t offset = has_offset ? offset_of(l->offset) : (l->page - 1) * l->limit;
+    struct list_out shape = {.page = offset / l->limit + 1, .limit = l->limit};
+    struct memory_filter f = {.type = l->type,
+                              .session = l->session,
+                              .contains = l->contains,
+                              .with_expired = true,
+                              .offset = (size_t)offset,
+                              .limit = (size_t)l->limit};
+    TRY(managed_pool(ctx, app, in, first_of(l->key, l->alias), &f.pool));
+    if (l->type.n && name_index(type_names, l->type, -1) < 0) {
+        TRY(show_memories(ctx, NULL, 0, &shape.data));
+        shape.stats.by_type = by_type(ctx, &(struct memory_totals){0});
+    } else {
+        TRY(find_page(ctx, app, &f, l->budget, &shape));
+    }
+    count_cache(ctx, app, in, &shape.stats);
+    shape.items = is_command_line(in, l) ? shape.data : NULL;
+    shape.pages = (shape.total + l->limit - 1) / l->limit;
+    reply_fields(out, list_out_fields, &shape);
+    return OK;
+}
+
+/* --- add --- */
+
+/* metadata and expires are read by hand: null has a meaning of its own, and expiresAt comes in two
+ * forms. */
+struct create_in {
+    str content, key, session, api_key, alias;
+    enum memory_type type;
+    const struct json *metadata, *expires;
+};
+static const struct field create_in_fields[] = {
+    {STR(struct create_in, content), .required = true, .min = 1, .max = CONTENT_MAX,
+     .help = "what to remember"},
+    {STR(struct create_in, key), .min = 1, .max = KEY_MAX,
+     .help = "the same key is changed in place; without one it is made from the content"},
+    {ENUM(struct create_in, type), .otherwise_str = "factual", .one_of = type_names,
+     .help = "kind of knowledge"},
+    {AS_STR(struct create_in, session, "sessionId"), .max = NAME_MAX_BYTES,
+     .help = "the conversation it belongs to"},
+    {AS_STR(struct create_in, api_key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
+    {AS_STR(struct create_in, alias, "apiKey"), .max = SPACE_MAX, .help = alias_help},
+    {JSON(struct create_in, metadata), .help = "an object"},
+    {AS_JSON(struct create_in, expires, "expiresAt"),
+     .help = "an ISO 8601 time, or unix milliseconds; null: never"},
+    {0},
+};
+
+struct create_out {
+    bool success;
+    str id;
+    struct memory memory;
+};
+/* OmniRoute's server returns the whole object as "id". Its API reference does not, and none of its
+ * clients read that member. Here id is the id, and memory is the object, as in the answer to a GET.
+ */
+static const struct field create_out_fields[] = {
+    {BOOL(struct create_out, success), .required = true},
+    {STR(struct create_out, id), .required = true, .help = "UUID"},
+    {FIELD_(struct create_out, memory, struct memory, FIELD_OBJECT, "memory"), .required = true,
+     .inside = memory_shown_fields},
+    {0},
+};
+
+/* An absent one and null are both "". */
+static enum status metadata_of(struct ctx *ctx, const struct json *metadata, str *out)
+{
+    if (metadata && metadata->type != JSON_OBJECT)
+        return fail_field(ctx, "metadata", "must be an object");
+    *out = metadata ? metadata->source : S("");
+    return OK;
+}
+
+/* The upper end is the last moment that JavaScript's Date can hold: 8.64e15 ms. */
+static enum status expiry_of(struct ctx *ctx, const struct json *v, int64_t *out)
+{
+    int64_t ms = 0;
+    bool is_good = !v || v->type == JSON_NULL;
+    if (v && v->type == JSON_STRING)
+        is_good = time_read(v->string, &ms) && ms > 0;
+    if (v && v->type == JSON_NUMBER)
+        is_good = (ms = json_int_or(v, 0)) > 0 && ms <= 8640000000000000;
+    if (!is_good)
+        return fail_field(ctx, "expiresAt", "must be an ISO 8601 date or time, or null");
+    *out = ms;
+    return OK;
+}
+
+/* 200 whether it is new or changed in place. */
+static enum status create_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct create_in *c = in->in;
+    struct pool_ref pool;
+    struct memory m = {
+        .content = c->content,
+        .key = c->key,
+        .type = c->type,
+        .session = c->session,
+        .origin = ORIGIN_API,
+    };
+    TRY(metadata_of(ctx, c->metadata, &m.metadata));
+    TRY(expiry_of(ctx, c->expires, &m.expires));
+    TRY(own_pool(ctx, app, in, first_of(c->api_key, c->alias), &pool));
+    m.space = pool.space;
+    TRY(engine_replace(ctx, app->engine, pool, &m));
+    struct create_out shape = {true, m.id, m};
+    reply_fields(out, create_out_fields, &shape);
+    return OK;
+}
+
+/* --- clear --- */
+
+struct clear_in {
+    str key, alias, type;
+    int64_t older_than;
+};
+static const struct field clear_in_fields[] = {
+    {AS_STR(struct clear_in, key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
+    {AS_STR(struct clear_in, alias, "apiKey"), .max = SPACE_MAX, .help = alias_help},
+    {STR(struct clear_in, type), .one_of = type_names, .help = "only this type"},
+    {AS_TIME(struct clear_in, older_than, "olderThan"), .help = "only memories created before"},
+    {0},
+};
+
+struct clear_out {
+    bool success;
+    int64_t count;
+};
+static const struct field clear_out_fields[] = {
+    {BOOL(struct clear_out, success), .required = true},
+    {AS_INT(struct clear_out, count, "deletedCount"), .required = true},
+    {0},
+};
+
+/* Memories only: conversations stay. Nothing to delete is a success with 0. */
+static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    const struct clear_in *c = in->in;
+    struct clear_out shape = {.success = true};
+    struct forget what = {.memories = true, .type = c->type, .before = c->older_than};
+    /* With a body the query is not read, so its limits would be ignored. */
+    if (in->body.n && in->query.n)
+        return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
+    TRY(own_pool(ctx, app, in, first_of(c->key, c->alias), &what.pool));
+    enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
+    if (s != OK && s != NOT_FOUND)
+        return s;
+    if (soft_if(ctx, s, NOT_FOUND))
+        shape.count = 0;
+    reply_fields(out, clear_out_fields, &shape);
+    return OK;
+}
+
+/* --- one memory --- */
+
+struct get_out {
+    struct memory memory;
+};
+static const struct field get_out_fields[] = {
+    {FIELD_(struct get_out, memory, struct memory, FIELD_OBJECT, "memory"), .required = true,
+     .inside = memory_shown_fields},
+    {0},
+};
+
+/* In OmniRoute's words, and the same for what is out of reach. */
+static enum status not_there(struct ctx *ctx, enum status s)
+{
+    return soft_if(ctx, s, NOT_FOUND) ? fail(ctx, NOT_FOUND, "Memory not found") : s;
+}
+
+static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct memory *out)
+{
+    return not_there(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out));
+}
+
+/* Closed memories are found as well: an id that a client kept must lead somewhere. */
+static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct memory m;
+    TRY(find_memory(ctx, app, in, &m));
+    struct get_out shape = {m};
+    reply_fields(out, get_out_fields, &shape);
+    return OK;
+}
+
+struct change_in {
+    enum memory_type type;
+    str key, content;
+    const struct json *metadata, *expires;
+};
+static const struct field change_in_fields[] = {
+    {ENUM(struct change_in, type), .one_of = type_names, .help = "kind of knowledge"},
+    {STR(struct change_in, key), .min = 1, .max = KEY_MAX, .help = "its new key"},
+    {STR(struct change_in, content), .min = 1, .max = CONTENT_MAX, .help = "the new text"},
+    {JSON(struct change_in, metadata), .help = "an object that replaces the old one"},
+    {AS_JSON(struct change_in, expires, "expiresAt"),
+     .help = "an ISO 8601 time, or unix milliseconds; null: never"},
+    {0},
+};
+
+/* null keeps a member, except for expiresAt, where null is a value: never. */
+static unsigned named_members(const struct json *body)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } members[] = {
+        {"type", CHANGE_TYPE},
+        {"key", CHANGE_KEY},
+        {"content", CHANGE_CONTENT},
+        {"metadata", CHANGE_METADATA},
+    };
+    unsigned what = json_get(body, "expiresAt") ? CHANGE_EXPIRES : 0;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const struct json *v = json_get(body, members[i].name);
+        if (v && v->type != JSON_NULL)
+            what |= members[i].bit;
+    }
+    return what ? what : CHANGE_NOTHING;
+}
+
+/* The answer is success alone, as OmniRoute gives it; the memory is read again by GET. */
+static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct change_in *c = in->in;
+    struct memory m;
+    struct change change = {
+        .id = in->params[0],
+        .what = named_members(in->json),
+        .to = {.type = c->type, .key = c->key, .content = c->content},
+    };
+    TRY(metadata_of(ctx, c->metadata, &change.to.metadata));
+    TRY(expiry_of(ctx, c->expires, &change.to.expires));
+    TRY(find_memory(ctx, app, in, &m));
+    change.pool = (struct pool_ref){in->who.pool.user, m.space};
+    TRY(not_there(ctx, engine_change(ctx, app->engine, &change, &m)));
+    return reply_done(out);
+}
+
+static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct memory m;
+    int64_t erased;
+    TRY(find_memory(ctx, app, in, &m));
+    struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
+    TRY(not_there(ctx, engine_forget(ctx, app->engine, &what, &erased)));
+    return reply_done(out);
+}
+
+/* --- health --- */
+
+struct health_out {
+    bool working;
+    double latency_ms;
+    str error;
+};
+static const struct field health_out_fields[] = {
+    {BOOL(struct health_out, working), .required = true},
+    {AS_NUM(struct health_out, latency_ms, "latencyMs"), .required = true},
+    {STR(struct health_out, error), .empty = EMPTY_OUT, .help = "the error"},
+    {0},
+};
+
+/* Only reads: it is polled often, and must not write test data among memories. */
+static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    int64_t began = clock_mono_us();
+    struct engine_status status;
+    struct health_out shape = {0};
+    enum status s = engine_ping(ctx, app->engine);
+    if (s == OK)
+        s = engine_status(ctx, app->engine, in->who.pool, false, &status);
+    shape.working = s == OK && status.words_ok;
+    if (!shape.working)
+        shape.error = s == OK ? S("the words index does not answer") : str_of(ctx->why);
+    shape.latency_ms = (double)(clock_mono_us() - began) / 1000;
+    reply_fields(out, health_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/api/memory", list_memories), READS(list_in), ANSWERS(list_out),
+     .help = "memories, newest first, with totals"},
+    {ROUTE("POST", "/api/memory", create_memory), READS(create_in), ANSWERS(create_out),
+     .help = "remember something; the same key is changed in place"},
+    {ROUTE("DELETE", "/api/memory", clear_memories), READS(clear_in), .strict = true,
+     ANSWERS(clear_out), .help = "erase the memories of one space"},
+    {ROUTE("GET", "/api/memory/health", show_health), ANSWERS(health_out),
+     .help = "whether memory works; writes nothing"},
+    {ROUTE("GET", "/api/memory/{id}", get_memory), ANSWERS(get_out), .help = "one memory"},
+    {ROUTE("PUT", "/api/memory/{id}", change_memory), READS(change_in), .strict = true,
+     ANSWERS(done_out), .help = "change the members that are given"},
+    {ROUTE("DELETE", "/api/memory/{id}", erase_memory), ANSWERS(done_out),
+     .help = "erase a memory"},
+    {0},
+};
+
+const struct surface surface_omniroute_memory = {"omniroute",          routes,
+                                                 word_omniroute_error, auth_manager_request,
+                                                 SURFACE_SETTLES,      .errors = &omniroute_errors};

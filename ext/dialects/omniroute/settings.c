@@ -1,0 +1,319 @@
+/* settings.c - OmniRoute's settings over REST: of memory, of Qdrant, and its tools. */
+#include "ext/dialects/omniroute/common.h"
+#include "surface/common/memory_json.h"
+#include "surface/common/settings_json.h"
+
+/*
+ * OmniRoute's pages for memory and for Qdrant. Both change the server's runtime settings, under
+ * OmniRoute's names (WIRE maps them); change_settings translates and stores, and the answer is the
+ * state after the change. Reading needs an admin and changing the operator, since the settings are
+ * those of all users. The key of Qdrant goes in and never comes out: apiKeyMasked shows its end at
+ * most.
+ */
+
+enum { QUERY_MAX = 65536, PAYLOAD_MAX = 256 << 10 };
+
+/* A row with this dialect's name for a setting; limits, help and the check of a value are those of
+ * the runtime's own row. */
+#define WIRE(KIND, MEMBER, NAME, ROW)                                                              \
+    {                                                                                              \
+        AS_##KIND(struct runtime, MEMBER, NAME), .like = &runtime_fields[RUNTIME_##ROW]            \
+    }
+
+/* --- memory --- */
+
+static const struct field memory_settings_fields[] = {
+    WIRE(BOOL, memory.enabled, "enabled", ENABLED),
+    WIRE(INT, memory.max_tokens, "maxTokens", MAX_TOKENS),
+    WIRE(INT, memory.retention_days, "retentionDays", RETENTION_DAYS),
+    WIRE(ENUM, memory.strategy, "strategy", STRATEGY),
+    WIRE(BOOL, memory.skills_enabled, "skillsEnabled", SKILLS_ENABLED),
+    WIRE(ENUM, memory.embedding_source, "embeddingSource", EMBEDDING_SOURCE),
+    WIRE(STR, memory.embedding_model, "embeddingProviderModel", EMBEDDING_MODEL),
+    WIRE(BOOL, memory.transformers_enabled, "transformersEnabled", TRANSFORMERS_ENABLED),
+    WIRE(BOOL, memory.static_enabled, "staticEnabled", STATIC_ENABLED),
+    WIRE(BOOL, memory.rerank_enabled, "rerankEnabled", RERANK_ENABLED),
+    WIRE(STR, memory.rerank_model, "rerankProviderModel", RERANK_MODEL),
+    WIRE(ENUM, memory.vector_store, "vectorStore", VECTOR_STORE),
+    {0},
+};
+
+static enum status show_memory_settings(struct ctx *ctx, struct app *app, const struct request *in,
+                                        struct reply *out)
+{
+    (void)ctx, (void)in;
+    reply_fields(out, memory_settings_fields, engine_runtime(app->engine));
+    return OK;
+}
+
+/* All members or none: one that breaks a rule leaves every setting as it was. */
+static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    TRY(change_settings(ctx, app, memory_settings_fields, in->json));
+    return show_memory_settings(ctx, app, in, out);
+}
+
+/* --- qdrant --- */
+
+static const struct field qdrant_settings_fields[] = {
+    WIRE(BOOL, qdrant.enabled, "enabled", QDRANT_ENABLED),
+    WIRE(STR, qdrant.host, "host", QDRANT_HOST),
+    WIRE(INT, qdrant.port, "port", QDRANT_PORT),
+    WIRE(STR, qdrant.collection, "collection", QDRANT_COLLECTION),
+    WIRE(STR, qdrant.embedding_model, "embeddingModel", QDRANT_EMBEDDING_MODEL),
+    WIRE(ENUM, qdrant.quantization, "quantization", QDRANT_QUANTIZATION),
+    WIRE(STR, qdrant.api_key, "apiKey", QDRANT_API_KEY),
+    {0},
+};
+
+/* The settings, plus two members about the key in the place of the key. */
+struct qdrant_out {
+    struct runtime runtime;
+    bool has_key;
+    str masked;
+};
+static const struct field qdrant_out_fields[] = {
+    WIRE(BOOL, qdrant.enabled, "enabled", QDRANT_ENABLED),
+    WIRE(STR, qdrant.host, "host", QDRANT_HOST),
+    WIRE(INT, qdrant.port, "port", QDRANT_PORT),
+    WIRE(STR, qdrant.collection, "collection", QDRANT_COLLECTION),
+    WIRE(STR, qdrant.embedding_model, "embeddingModel", QDRANT_EMBEDDING_MODEL),
+    WIRE(ENUM, qdrant.quantization, "quantization", QDRANT_QUANTIZATION),
+    {AS_BOOL(struct qdrant_out, has_key, "hasApiKey")},
+    {AS_STR(struct qdrant_out, masked, "apiKeyMasked"), .empty = EMPTY_NULL,
+     .help = "the end of a long key behind ***"},
+    {0},
+};
+
+/* Four characters would reveal too much of a short key. */
+static str mask_key(struct ctx *ctx, str key)
+{
+    enum { SHOWN = 4, LONG_ENOUGH = 12 };
+    if (!key.n)
+        return S("");
+    if (key.n < LONG_ENOUGH)
+        return S("***");
+    return str_printf(&ctx->arena, "***" S_FMT, S_ARG(str_sub(key, key.n - SHOWN, key.n)));
+}
+
+static enum status show_qdrant_settings(struct ctx *ctx, struct app *app, const struct request *in,
+                                        struct reply *out)
+{
+    const struct runtime *now = engine_runtime(app->engine);
+    (void)in;
+    struct qdrant_out shape = {*now, now->qdrant.api_key.n > 0, mask_key(ctx, now->qdrant.api_key)};
+    reply_fields(out, qdrant_out_fields, &shape);
+    return OK;
+}
+
+static enum status change_qdrant(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    TRY(change_settings(ctx, app, qdrant_settings_fields, in->json));
+    return show_qdrant_settings(ctx, app, in, out);
+}
+
+/* The endpoints below answer 200 with ok: false and the reason: the state of Qdrant is what they
+ * report. */
+static str reason_of(struct ctx *ctx, enum status s)
+{
+    str why = ctx_take_why(ctx);
+    return s == OK ? S("") : why.n ? why : str_of(status_name(s));
+}
+
+struct health_out {
+    bool ok;
+    double latency_ms;
+    str error;
+};
+static const struct field health_out_fields[] = {
+    {BOOL(struct health_out, ok), .required = true},
+    {AS_NUM(struct health_out, latency_ms, "latencyMs"), .required = true},
+    {STR(struct health_out, error), .empty = EMPTY_OUT, .help = "the error"},
+    {0},
+};
+
+/* Asks Qdrant itself, now. */
+static enum status qdrant_health_now(struct ctx *ctx, struct app *app, const struct request *in,
+                                     struct reply *out)
+{
+    int64_t took_us = 0;
+    (void)in;
+    enum status s = engine_qdrant_health(ctx, app->engine, &took_us);
+    struct health_out shape = {s == OK, (double)took_us / 1000, reason_of(ctx, s)};
+    reply_fields(out, health_out_fields, &shape);
+    return OK;
+}
+
+struct search_in {
+    str query;
+    int64_t limit;
+};
+static const struct field search_in_fields[] = {
+    {STR(struct search_in, query), .required = true, .min = 1, .max = QUERY_MAX,
+     .help = "the query"},
+    {AS_INT(struct search_in, limit, "topK"), .otherwise = 5, .min = 1, .max = 50,
+     .help = "most results"},
+    {0},
+};
+
+struct hit_out {
+    str id;
+    double score;
+    const struct json *payload;
+};
+static const struct field hit_out_fields[] = {
+    {STR(struct hit_out, id)},
+    {NUM(struct hit_out, score)},
+    {JSON(struct hit_out, payload), .empty = EMPTY_OUT, .help = "payload of the point"},
+    {0},
+};
+
+struct search_out {
+    bool ok;
+    const struct json *results;
+    str error;
+};
+static const struct field search_out_fields[] = {
+    {BOOL(struct search_out, ok), .required = true},
+    {JSON(struct search_out, results), .required = true, .inside = hit_out_fields},
+    {STR(struct search_out, error), .empty = EMPTY_OUT, .help = "the error"},
+    {0},
+};
+
+/* The server's payload is passed on only if it is JSON. */
+static const struct json *payload_of(struct ctx *ctx, str text)
+{
+    struct json *v;
+    if (!text.n || text.n > PAYLOAD_MAX)
+        return NULL;
+    return soft(ctx, json_parse(ctx, text, &v)) ? v : NULL;
+}
+
+/* Searches Qdrant alone, to see what it holds: a chat's retrieval also uses words, and ranks by
+ * more than the score. */
+static enum status qdrant_search_now(struct ctx *ctx, struct app *app, const struct request *in,
+                                     struct reply *out)
+{
+    const struct search_in *q = in->in;
+    struct pool_ref everywhere = {in->who.pool.user, S("")};
+    struct engine_hit *v = NULL;
+    size_t n = 0;
+    enum status s =
+        engine_qdrant_search(ctx, app->engine, everywhere, q->query, (size_t)q->limit, &v, &n);
+    struct search_out shape = {.ok = s == OK, .error = reason_of(ctx, s)};
+    n = s == OK ? n : 0;
+    struct hit_out *items = NEW_N(&ctx->arena, struct hit_out, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
+    TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
+    reply_fields(out, search_out_fields, &shape);
+    return OK;
+}
+
+struct cleanup_out {
+    bool ok;
+    int64_t deleted, retention_days;
+    str error;
+};
+static const struct field cleanup_out_fields[] = {
+    {BOOL(struct cleanup_out, ok), .required = true},
+    {AS_INT(struct cleanup_out, deleted, "deletedCount"), .required = true},
+    {AS_INT(struct cleanup_out, retention_days, "retentionDays"), .required = true},
+    {STR(struct cleanup_out, error), .empty = EMPTY_OUT, .help = "the error"},
+    {0},
+};
+
+/* Only points of the caller's user; memories in the database are not touched. */
+static enum status clean_up(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    int64_t deleted = 0;
+    enum status s = engine_qdrant_cleanup(ctx, app->engine, in->who.pool.user, &deleted);
+    struct cleanup_out shape = {
+        .ok = s == OK,
+        .deleted = s == OK ? deleted : 0,
+        .retention_days = engine_runtime(app->engine)->memory.retention_days,
+        .error = reason_of(ctx, s),
+    };
+    reply_fields(out, cleanup_out_fields, &shape);
+    return OK;
+}
+
+/* --- embedding models --- */
+
+struct option {
+    str value, label;
+};
+static const struct field option_fields[] = {
+    {STR(struct option, value), .help = "provider/model"},
+    {STR(struct option, label)},
+    {0},
+};
+
+struct models_out {
+    const struct json *models;
+};
+static const struct field models_out_fields[] = {
+    {JSON(struct models_out, models), .inside = option_fields, .help = "by value"},
+    {0},
+};
+
+static int by_value(const void *a, const void *b)
+{
+    return str_cmp(((const struct option *)a)->value, ((const struct option *)b)->value);
+}
+
+/* Without duplicates; the default model is always listed. */
+static enum status embedding_models(struct ctx *ctx, struct app *app, const struct request *in,
+                                    struct reply *out)
+{
+    struct embedding_provider *v;
+    size_t n, all = 1, kept = 0;
+    (void)in;
+    TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        all += v[i].n;
+    struct option *options = NEW_N(&ctx->arena, struct option, all);
+    options[0].value = S("openai/text-embedding-3-small");
+    for (size_t i = 0, at = 1; i < n; i++)
+        for (size_t j = 0; j < v[i].n; j++)
+            options[at++].value = v[i].models[j].name;
+    qsort(options, all, sizeof *options, by_value);
+    for (size_t i = 0; i < all; i++)
+        if (!kept || !str_eq(options[kept - 1].value, options[i].value))
+            options[kept++] = (struct option){options[i].value, options[i].value};
+    struct models_out shape;
+    TRY(json_list(ctx, option_fields, options, kept, sizeof *options, &shape.models));
+    reply_fields(out, models_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/api/settings/memory", show_memory_settings), .access = ACCESS_ADMIN,
+     ANSWERS(memory_settings), .help = "current memory settings"},
+    {ROUTE("PUT", "/api/settings/memory", change_memory), READS_AS(memory_settings, runtime),
+     .strict = true, .access = ACCESS_OPERATOR, ANSWERS(memory_settings),
+     .help = "change settings; takes effect at once"},
+    {ROUTE("GET", "/api/settings/qdrant", show_qdrant_settings), .access = ACCESS_ADMIN,
+     ANSWERS(qdrant_out), .help = "current Qdrant settings; the key is masked"},
+    {ROUTE("PUT", "/api/settings/qdrant", change_qdrant), READS_AS(qdrant_settings, runtime),
+     .strict = true, .access = ACCESS_OPERATOR, ANSWERS(qdrant_out),
+     .help = "change settings; takes effect at once"},
+    {ROUTE("GET", "/api/settings/qdrant/health", qdrant_health_now), .access = ACCESS_ADMIN,
+     ANSWERS(health_out), .help = "whether Qdrant answers"},
+    {ROUTE("POST", "/api/settings/qdrant/search", qdrant_search_now), READS(search_in),
+     .strict = true, .access = ACCESS_ADMIN, ANSWERS(search_out),
+     .help = "search your memories in Qdrant"},
+    {ROUTE("POST", "/api/settings/qdrant/cleanup", clean_up), .access = ACCESS_ADMIN,
+     ANSWERS(cleanup_out), .help = "delete expired and outdated memories from Qdrant"},
+    {ROUTE("GET", "/api/settings/qdrant/embedding-models", embedding_models),
+     .access = ACCESS_ADMIN, ANSWERS(models_out),
+     .help = "models that can make vectors for Qdrant"},
+    {0},
+};
+
+const struct surface surface_omniroute_settings = {
+    "omniroute",          routes,          word_omniroute_error,
+    auth_manager_request, SURFACE_SETTLES, .errors = &omniroute_errors};

@@ -1,0 +1,477 @@
+/* memory.c - looking after Osaurus's memory: its ten knobs, how it does, sync, tidying. */
+#include <assert.h>
+
+#include "ext/dialects/osaurus/osaurus.h"
+#include "surface/common/memory_json.h"
+#include "surface/common/settings_json.h"
+
+/*
+ * What Osaurus's clients ask about memory itself: ten settings under Osaurus's names
+ * (/memory/config), how distilling and search are doing (/memory/status), and two things that
+ * otherwise happen by themselves, now: distilling what waits (/memory/sync) and consolidating
+ * (/memory/consolidate). /memory/log tells what the background did, in numbers and kinds, never
+ * with the text of a conversation.
+ */
+
+static const char agent_help[] =
+    "one of your agents; default: your own, or for an admin all agents of the user";
+
+/* --- the ten settings --- */
+
+/* Osaurus clamps a number to its range; the other dialects refuse it. */
+#define KNOB(KIND, MEMBER, NAME, ROW)                                                              \
+    {                                                                                              \
+        AS_##KIND(struct runtime, MEMBER, NAME), .like = &runtime_fields[RUNTIME_##ROW],           \
+                                                 .clamps = true                                    \
+    }
+static const struct field config_fields[] = {
+    KNOB(BOOL, memory.enabled, "enabled", ENABLED),
+    KNOB(ENUM, layers.embedding_backend, "embeddingBackend", EMBEDDING_BACKEND),
+    KNOB(STR, layers.embedding_model, "embeddingModel", AGENT_EMBEDDING_MODEL),
+    KNOB(ENUM, layers.extraction_mode, "extractionMode", EXTRACTION_MODE),
+    KNOB(ENUM, layers.gate_mode, "relevanceGateMode", GATE_MODE),
+    KNOB(INT, layers.budget_tokens, "memoryBudgetTokens", MEMORY_BUDGET),
+    KNOB(INT, layers.debounce_s, "summaryDebounceSeconds", SUMMARY_DEBOUNCE),
+    KNOB(INT, layers.consolidation_h, "consolidationIntervalHours", CONSOLIDATION_HOURS),
+    KNOB(NUM, layers.salience_floor, "salienceFloor", SALIENCE_FLOOR),
+    KNOB(INT, layers.episode_days, "episodeRetentionDays", EPISODE_DAYS),
+    {0},
+};
+
+static enum status show_config(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    (void)ctx, (void)in;
+    reply_fields(out, config_fields, engine_runtime(app->engine));
+    return OK;
+}
+
+/* Numbers out of range become the nearest allowed value (KNOB's clamps); the answer shows what was
+ * taken. */
+static enum status change_config(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    TRY(change_settings(ctx, app, config_fields, in->json));
+    return show_config(ctx, app, in, out);
+}
+
+/* --- how it does --- */
+
+struct agent_in {
+    str agent;
+};
+static const struct field agent_in_fields[] = {
+    {AS_STR(struct agent_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
+    {0},
+};
+
+/* A signal is a turn that waits to be distilled; a session is dead after too many failures and
+ * waits for a sync. */
+struct pending_out {
+    int64_t signals, sessions, dead, oldest;
+    str error;
+};
+static const struct field pending_out_fields[] = {
+    {INT(struct pending_out, signals), .help = "turns waiting to be distilled"},
+    {INT(struct pending_out, sessions), .help = "conversations of these turns"},
+    {INT(struct pending_out, dead),
+     .help = "conversations that failed too often; POST /memory/sync retries them"},
+    {TIME(struct pending_out, oldest), .help = "time of the oldest waiting turn; null: none"},
+    {STR(struct pending_out, error), .empty = EMPTY_NULL, .help = "last error of a conversation"},
+    {0},
+};
+
+struct counts_out {
+    int64_t agents, pinned, episodes, sessions, turns;
+};
+static const struct field counts_out_fields[] = {
+    {INT(struct counts_out, agents)},
+    {INT(struct counts_out, pinned), .help = "facts in force"},
+    {INT(struct counts_out, episodes)},
+    {INT(struct counts_out, sessions), .help = "conversations"},
+    {INT(struct counts_out, turns), .help = "messages, of the user and of the assistant"},
+    {0},
+};
+
+struct tidied_out {
+    int64_t began, took_ms, looked_at, merged, promoted, evicted, pruned;
+};
+static const struct field tidied_out_fields[] = {
+    {AS_TIME(struct tidied_out, began, "at"), .help = "null: not run yet"},
+    {AS_INT(struct tidied_out, took_ms, "duration_ms")},
+    {INT(struct tidied_out, looked_at), .help = "facts and episodes"},
+    {INT(struct tidied_out, merged), .help = "duplicate episodes merged"},
+    {INT(struct tidied_out, promoted),
+     .help = "facts promoted because conversations return to them"},
+    {INT(struct tidied_out, evicted), .help = "unused facts that were closed"},
+    {INT(struct tidied_out, pruned), .help = "episodes deleted after their retention"},
+    {0},
+};
+
+/* Two ways to search: by words, which always work unless the index is broken, and by vectors, which
+ * need a source and a store. */
+struct tiers_out {
+    bool words, vectors;
+    str backend, model, reason;
+    int64_t rows, waiting, failed;
+};
+static const struct field tiers_out_fields[] = {
+    {BOOL(struct tiers_out, words), .help = "whether keyword search works"},
+    {BOOL(struct tiers_out, vectors), .help = "whether vector search works"},
+    {STR(struct tiers_out, backend), .help = "sqlite-vec, qdrant or none"},
+    {STR(struct tiers_out, model), .empty = EMPTY_NULL, .help = "embedding model"},
+    {AS_INT(struct tiers_out, rows, "vector_rows")},
+    {AS_INT(struct tiers_out, waiting, "vectors_waiting")},
+    {AS_INT(struct tiers_out, failed, "vectors_failed")},
+    {STR(struct tiers_out, reason), .empty = EMPTY_NULL, .help = "what does not work, and why"},
+    {0},
+};
+
+struct processing_out {
+    int64_t calls, failures, tokens_in, tokens_out, average_ms, hour_tokens, hour_budget, bytes;
+};
+static const struct field processing_out_fields[] = {
+    {INT(struct processing_out, calls)},
+    {INT(struct processing_out, failures)},
+    {AS_INT(struct processing_out, tokens_in, "input_tokens")},
+    {AS_INT(struct processing_out, tokens_out, "output_tokens")},
+    {AS_INT(struct processing_out, average_ms, "average_duration_ms")},
+    {INT(struct processing_out, hour_tokens)},
+    {INT(struct processing_out, hour_budget)},
+    {AS_INT(struct processing_out, bytes, "database_bytes")},
+    {0},
+};
+
+struct status_out {
+    bool enabled, distils;
+    str core_model, reason;
+    struct pending_out pending;
+    struct counts_out counts;
+    struct tidied_out consolidation;
+    struct tiers_out search;
+    const struct json *processing;
+};
+#define PART(M, TABLE)                                                                             \
+    FIELD_(struct status_out, M, struct TABLE, FIELD_OBJECT, #M), .inside = TABLE##_fields
+static const struct field status_out_fields[] = {
+    {BOOL(struct status_out, enabled), .help = "whether memory is on"},
+    {STR(struct status_out, core_model), .empty = EMPTY_NULL,
+     .help = "null: not configured, so turns wait"},
+    {AS_BOOL(struct status_out, distils, "distilling"),
+     .help = "whether due conversations are distilled"},
+    {STR(struct status_out, reason), .empty = EMPTY_NULL,
+     .help = "why distilling is off, or the last error"},
+    {PART(pending, pending_out)},
+    {PART(counts, counts_out)},
+    {PART(consolidation, tidied_out), .help = "the last consolidation for your user"},
+    {PART(search, tiers_out)},
+    {JSON(struct status_out, processing), .empty = EMPTY_NULL,
+     .help = "for admins, of the whole server: calls, failures, input_tokens, output_tokens and "
+             "average_duration_ms of the core model in 24 hours, hour_tokens of hour_budget (0: no "
+             "limit), database_bytes; null for others"},
+    {0},
+};
+
+/* Sums over the agents. */
+static enum status gather_agents(struct ctx *ctx, struct app *app, const struct agent *v, size_t n,
+                                 struct status_out *out)
+{
+    struct pending_out *p = &out->pending;
+    assert(!out->counts.agents && (v || !n));
+    out->counts.agents = (int64_t)n;
+    for (size_t i = 0; i < n; i++) {
+        struct distil_status s;
+        out->counts.pinned += v[i].pinned;
+        out->counts.episodes += v[i].episodes;
+        out->counts.sessions += v[i].pool.sessions;
+        out->counts.turns += v[i].pool.messages;
+        if (!v[i].signals)
+            continue;
+        TRY(engine_distil_status(ctx, app->engine, &v[i].pool.pool, &s));
+        p->signals += s.signals.signals;
+        p->sessions += s.signals.sessions;
+        p->dead += s.signals.dead;
+        p->error = s.signals.error.n ? s.signals.error : p->error;
+        if (s.signals.oldest && (!p->oldest || s.signals.oldest < p->oldest))
+            p->oldest = s.signals.oldest;
+    }
+    return OK;
+}
+
+/* Of the whole server, in the last 24 hours; therefore for admins only. */
+static enum status add_processing(struct ctx *ctx, struct app *app, const struct distil_status *s,
+                                  struct status_out *out)
+{
+    struct engine_stats stats;
+    TRY(engine_stats(ctx, app->engine, &stats));
+    struct processing_out shape = {
+        .calls = s->day.calls,
+        .failures = s->day.failures,
+        .tokens_in = s->day.tokens_in,
+        .tokens_out = s->day.tokens_out,
+        .average_ms = s->day.calls ? s->day.took_ms / s->day.calls : 0,
+        .hour_tokens = s->hour_tokens,
+        .hour_budget = s->hour_budget,
+        .bytes = stats.store.bytes,
+    };
+    struct buf b = buf_make(&ctx->arena, 4096);
+    struct json_out w = json_to(&b);
+    fields_write(&w, processing_out_fields, &shape);
+    struct json *v = NEW(&ctx->arena, struct json);
+    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
+    out->processing = v;
+    return OK;
+}
+
+/* NOT_FOUND means that none has run yet: all members are 0 or null then. */
+static enum status add_consolidation(struct ctx *ctx, struct app *app, str user,
+                                     struct tidied_out *out)
+{
+    struct consolidate_report r;
+    enum status s = engine_consolidated(ctx, app->engine, user, &r);
+    if (s == NOT_FOUND)
+        return OK;
+    TRY(s);
+    *out = (struct tidied_out){r.began,    r.took_ms, r.looked_at, r.merged,
+                               r.promoted, r.evicted, r.pruned};
+    return OK;
+}
+
+/* The first reason that explains why vectors do not work: the source of embeddings before the store
+ * of vectors. */
+static enum status add_tiers(struct ctx *ctx, struct app *app, struct pool_ref pool,
+                             struct tiers_out *out)
+{
+    struct engine_status s;
+    TRY(engine_status(ctx, app->engine, pool, false, &s));
+    bool is_used = engine_runtime(app->engine)->layers.embedding_backend != BACKEND_NONE;
+    str reason = s.embedding.reason.n ? s.embedding.reason : s.vectors.reason;
+    *out = (struct tiers_out){
+        .words = s.words_ok,
+        .vectors = is_used && s.embedding.available && s.vectors.available,
+        .backend = is_used ? str_of(s.vectors.backend) : S("none"),
+        .model = s.embedding.model,
+        .rows = s.vectors.rows,
+        .waiting = s.vectors.waiting,
+        .failed = s.vectors.failed,
+        .reason = is_used ? reason : S("embeddingBackend is none"),
+    };
+    return OK;
+}
+
+/* Without a name all agents; a name that nothing was kept under yet is an agent with counts of 0.
+ */
+static enum status agents_in(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct pool_ref pool, struct agent **out, size_t *n)
+{
+    struct agent *v = NEW(&ctx->arena, struct agent);
+    if (!pool.space.n)
+        return agents_of(ctx, app, in, out, n);
+    enum status s = engine_agent(ctx, app->engine, pool, v);
+    *out = v;
+    *n = s == OK;
+    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+}
+
+/* One answer from several sources, asked one after the other: the numbers may be of slightly
+ * different moments. */
+static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct agent_in *a = in->in;
+    struct status_out shape = {.enabled = engine_runtime(app->engine)->memory.enabled};
+    struct pool_ref pool;
+    struct agent *v;
+    size_t n;
+    struct distil_status s;
+    TRY(agent_pool(ctx, app, in, a->agent, &pool));
+    TRY(agents_in(ctx, app, in, pool, &v, &n));
+    TRY(gather_agents(ctx, app, v, n, &shape));
+    TRY(engine_distil_status(ctx, app->engine, &pool, &s));
+    shape.core_model = s.core_model;
+    shape.distils = s.available;
+    shape.reason = s.reason.n ? s.reason : shape.pending.error;
+    TRY(add_consolidation(ctx, app, pool.user, &shape.consolidation));
+    TRY(add_tiers(ctx, app, pool, &shape.search));
+    if (in->who.is_admin && !in->who.is_person) /* counts of all users */
+        TRY(add_processing(ctx, app, &s, &shape));
+    reply_fields(out, status_out_fields, &shape);
+    return OK;
+}
+
+/* --- sync --- */
+
+struct sync_out {
+    str status, reason;
+    int64_t sessions;
+    bool distils;
+};
+static const struct field sync_out_fields[] = {
+    {STR(struct sync_out, status), .required = true, .help = "ok"},
+    {INT(struct sync_out, sessions), .required = true, .help = "conversations that are due now"},
+    {AS_BOOL(struct sync_out, distils, "distilling"), .required = true,
+     .help = "whether they are distilled in the background; false: they wait"},
+    {STR(struct sync_out, reason), .required = true, .empty = EMPTY_NULL, .help = "why they wait"},
+    {0},
+};
+
+/* Returns at once: the background distils. sessions says how many are due, not how many are
+ * done. */
+static enum status sync_now(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    const struct agent_in *a = in->in;
+    struct pool_ref pool;
+    struct distil_status s;
+    struct sync_out shape = {.status = S("ok")};
+    struct job_info job;
+    assert(in->who.pool.user.n);
+    TRY(agent_pool(ctx, app, in, a->agent, &pool));
+    TRY(needs_memory(ctx, app));
+    TRY(engine_sync(ctx, app->engine, pool, &shape.sessions));
+    TRY(engine_distil_status(ctx, app->engine, &pool, &s));
+    /* A job watches them, unless one does already. */
+    if (s.available && shape.sessions)
+        soft(ctx, engine_begin_job(ctx, app->engine,
+                                   &(struct job_ask){.kind = JOB_DISTIL, .pool = pool}, &job));
+    shape.distils = s.available;
+    shape.reason = s.available ? S("") : s.reason;
+    reply_fields(out, sync_out_fields, &shape);
+    return OK;
+}
+
+/* --- consolidation --- */
+
+struct consolidate_in {
+    str agent;
+    bool dry_run;
+};
+static const struct field consolidate_in_fields[] = {
+    {AS_STR(struct consolidate_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
+    {BOOL(struct consolidate_in, dry_run), .help = "report what would change without changing it"},
+    {0},
+};
+
+static const struct field line_fields[] = {
+    {STR(struct consolidate_line, what), .help = "merge, promote, evict or prune"},
+    {STR(struct consolidate_line, id), .help = "of the memory"},
+    {STR(struct consolidate_line, text)},
+    {STR(struct consolidate_line, why)},
+    {0},
+};
+
+struct consolidate_out {
+    bool dry_run;
+    struct tidied_out report;
+    const struct json *changes;
+};
+static const struct field consolidate_out_fields[] = {
+    {BOOL(struct consolidate_out, dry_run), .required = true},
+    {FIELD_(struct consolidate_out, report, struct tidied_out, FIELD_OBJECT, "report"),
+     .inside = tidied_out_fields},
+    {JSON(struct consolidate_out, changes), .required = true, .inside = line_fields,
+     .help = "the first 200"},
+    {0},
+};
+
+/* Runs within the request, on its worker, and answers when it is done. */
+static enum status consolidate_now(struct ctx *ctx, struct app *app, const struct request *in,
+                                   struct reply *out)
+{
+    const struct consolidate_in *c = in->in;
+    struct pool_ref pool;
+    struct consolidate_report r;
+    TRY(agent_pool(ctx, app, in, c->agent, &pool));
+    TRY(needs_memory(ctx, app));
+    TRY(engine_consolidate(ctx, app->engine, pool, c->dry_run, &r));
+    struct consolidate_out shape = {
+        .dry_run = r.dry_run,
+        .report = {r.began, r.took_ms, r.looked_at, r.merged, r.promoted, r.evicted, r.pruned},
+    };
+    TRY(json_list(ctx, line_fields, r.lines, r.n, sizeof *r.lines, &shape.changes));
+    reply_fields(out, consolidate_out_fields, &shape);
+    return OK;
+}
+
+/* --- the log --- */
+
+struct log_in {
+    str agent, kind;
+    int64_t limit;
+};
+static const struct field log_in_fields[] = {
+    {AS_STR(struct log_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
+    {AS_STR(struct log_in, kind, "task_type"), .max = 64,
+     .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
+             "or prune"},
+    {INT(struct log_in, limit), .otherwise = 20, .min = 1, .max = 500, .help = "most rows"},
+    {0},
+};
+
+struct work_out {
+    str agent, kind, status, details, model;
+    int64_t tokens_in, tokens_out, took_ms, created;
+};
+static const struct field work_out_fields[] = {
+    {AS_STR(struct work_out, agent, "agent_id")},
+    {AS_STR(struct work_out, kind, "task_type")},
+    {STR(struct work_out, status), .help = "success, skipped, empty, error or dead"},
+    {STR(struct work_out, details), .help = "never the text of a conversation"},
+    {STR(struct work_out, model), .empty = EMPTY_NULL, .help = "null: no model was called"},
+    {AS_INT(struct work_out, tokens_in, "input_tokens")},
+    {AS_INT(struct work_out, tokens_out, "output_tokens")},
+    {AS_INT(struct work_out, took_ms, "duration_ms")},
+    {AS_TIME(struct work_out, created, "created_at")},
+    {0},
+};
+
+struct log_out {
+    const struct json *log;
+};
+static const struct field log_out_fields[] = {
+    {JSON(struct log_out, log), .required = true, .inside = work_out_fields,
+     .help = "newest first, of the last 30 days"},
+    {0},
+};
+
+/* Without an agent, an admin sees all agents of the user. */
+static enum status work_log(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    const struct log_in *l = in->in;
+    struct pool_ref pool;
+    struct work *v;
+    size_t n;
+    TRY(agent_pool(ctx, app, in, l->agent, &pool));
+    TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
+    struct work_out *items = NEW_N(&ctx->arena, struct work_out, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct work_out){v[i].pool.space, v[i].kind,    v[i].status,
+                                     v[i].details,    v[i].model,   v[i].tokens_in,
+                                     v[i].tokens_out, v[i].took_ms, v[i].created};
+    struct log_out shape;
+    TRY(json_list(ctx, work_out_fields, items, n, sizeof *items, &shape.log));
+    reply_fields(out, log_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/memory/config", show_config), .access = ACCESS_ADMIN, ANSWERS(config),
+     .help = "the current settings"},
+    {ROUTE("PUT", "/memory/config", change_config), READS_AS(config, runtime), .strict = true,
+     .access = ACCESS_OPERATOR, ANSWERS(config),
+     .help = "change settings; numbers are clamped to their range; takes effect at once"},
+    {ROUTE("GET", "/memory/status", show_status), READS(agent_in), .strict = true,
+     ANSWERS(status_out), .help = "state of distillation, memory and consolidation"},
+    {ROUTE("POST", "/memory/sync", sync_now), READS(agent_in), .strict = true, ANSWERS(sync_out),
+     .help = "distil waiting conversations now and retry failed ones"},
+    {ROUTE("POST", "/memory/consolidate", consolidate_now), READS(consolidate_in), .strict = true,
+     ANSWERS(consolidate_out), .help = "run consolidation now"},
+    {ROUTE("GET", "/memory/log", work_log), READS(log_in), .strict = true, ANSWERS(log_out),
+     .help = "log of background work"},
+    {0},
+};
+
+const struct surface surface_osaurus_memory = {"osaurus",          routes,
+                                               word_osaurus_error, auth_request,
+                                               SURFACE_SETTLES,    .errors = &osaurus_errors};

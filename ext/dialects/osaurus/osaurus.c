@@ -1,0 +1,292 @@
+/* osaurus.c - Osaurus's endpoints: conversations brought in whole, agents; what they share. */
+#include "ext/dialects/osaurus/osaurus.h"
+
+#include <assert.h>
+
+#include <stdio.h>
+
+#include "surface/common/memory_json.h"
+
+/*
+ * Osaurus calls its spaces agents: agent_id and X-Osaurus-Agent-Id name one by any text, and it
+ * comes into being with the first thing that is kept under it. /memory/ingest brings in a whole
+ * conversation and, unless told otherwise, distils it before it answers; the same conversation_id
+ * replaces what was there. /agents lists what the caller may use.
+ */
+
+/* --- failures --- */
+
+static const char ingest_path[] = "/memory/ingest", switched_off[] = "memory",
+                  unavailable[] = "memory_database_unavailable";
+
+/* The caller is not known yet when the store failed or no worker was free. */
+static const struct error_rule rules[] = {
+    {BAD_INPUT, .name = "invalid_request"},
+    {NO_AUTH, .name = "unauthorized"},
+    {FORBIDDEN, .field = switched_off, .code = 503, .name = "memory_disabled"},
+    {FORBIDDEN, .name = "forbidden"},
+    {NOT_FOUND, .name = "agent_not_found"},
+    {CONFLICT, .name = "conflict"},
+    {TOO_LARGE, .name = "request_too_large"},
+    {TOO_BUSY, .path = ingest_path, .code = 503, .name = unavailable},
+    {TOO_BUSY, .name = "busy"},
+    {TIMED_OUT, .name = "timeout"},
+    {UPSTREAM, .name = "upstream_failed"},
+    {STORAGE, .is_before_auth = true, .code = 503, .name = unavailable},
+    {STORAGE, .detail = STORAGE_AWAY, .name = unavailable},
+    {STORAGE, .path = ingest_path, .name = "memory_ingest_failed"},
+    {STORAGE, .name = "memory_failed"},
+    {UNSUPPORTED, .name = "unsupported"},
+    {0},
+};
+
+static const struct field error_shape[] = {
+    {AS_STR(struct error_body, name, "error")},
+    {STR(struct error_body, message)},
+    {STR(struct error_body, field), .empty = EMPTY_OUT},
+    {0},
+};
+
+const struct error_shape osaurus_errors = {"OsaurusError", "application/json", error_shape};
+
+/* Osaurus answers input that it cannot read with plain text; here the same sentence is in an object
+ * that names the field. */
+void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
+{
+    struct error_body body = error_body_of(ctx, s, in, rules, "failed", out);
+    if (s == BAD_INPUT)
+        body.message =
+            str_printf(&ctx->arena, "Invalid request format. " S_FMT, S_ARG(body.message));
+    else
+        body.field = S("");
+    error_body_write(out, error_shape, &body);
+}
+
+/* Worded as 503 memory_disabled by the first rule of FORBIDDEN, which the field chooses. */
+enum status needs_memory(struct ctx *ctx, struct app *app)
+{
+    if (engine_remembers(app->engine))
+        return OK;
+    fail(ctx, FORBIDDEN,
+         "Memory is switched off. PUT /memory/config {\"enabled\": true} switches it on.");
+    snprintf(ctx->field, sizeof ctx->field, "%s", switched_off);
+    return FORBIDDEN;
+}
+
+/* --- agents --- */
+
+/* "" as the space means all of the user's, which only an admin gets by naming none. */
+enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *in, str agent,
+                       struct pool_ref *out)
+{
+    const struct identity *who = &in->who;
+    assert(who->pool.user.n);
+    TRY(auth_pool(ctx, app, who, agent, "agent_id", out));
+    if (!str_trim(agent).n && !who->space_from && who->is_admin)
+        out->space = S("");
+    return OK;
+}
+
+/* Filtered in place: an agent out of reach is not even named. */
+enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in,
+                      struct agent **out, size_t *n)
+{
+    struct token *tokens = NULL;
+    struct agent *v;
+    size_t have, n_tokens = 0, kept = 0;
+    if (!in->who.is_admin)
+        TRY(auth_tokens(ctx, app, &in->who, &tokens, &n_tokens));
+    TRY(engine_agents(ctx, app->engine, in->who.pool.user, &v, &have));
+    for (size_t i = 0; i < have; i++)
+        if (auth_reaches(&in->who, tokens, n_tokens, v[i].pool.pool.space))
+            v[kept++] = v[i];
+    *out = v;
+    *n = kept;
+    return OK;
+}
+
+struct agent_out {
+    str id, name, description, default_model, effective_model;
+    bool supports_thinking, supports_vision, is_built_in;
+    int64_t entries, created, updated;
+};
+static const struct field agent_out_fields[] = {
+    {STR(struct agent_out, id), .required = true, .help = "as agent_id and X-Osaurus-Agent-Id"},
+    {STR(struct agent_out, name), .required = true, .help = "the same"},
+    {STR(struct agent_out, description), .required = true},
+    {STR(struct agent_out, default_model), .required = true, .empty = EMPTY_NULL,
+     .help = "null: a request names its model"},
+    {STR(struct agent_out, effective_model), .required = true, .empty = EMPTY_NULL},
+    {BOOL(struct agent_out, supports_thinking), .required = true},
+    {BOOL(struct agent_out, supports_vision), .required = true},
+    {BOOL(struct agent_out, is_built_in), .required = true},
+    {AS_INT(struct agent_out, entries, "memory_entry_count"), .required = true,
+     .help = "facts in force"},
+    {AS_TIME(struct agent_out, created, "created_at"), .required = true},
+    {AS_TIME(struct agent_out, updated, "updated_at"), .required = true},
+    {0},
+};
+
+struct agents_out {
+    const struct json *agents;
+};
+static const struct field agents_out_fields[] = {
+    {JSON(struct agents_out, agents), .required = true, .inside = agent_out_fields,
+     .help = "facts by name"},
+    {0},
+};
+
+/* Members about models are there because Osaurus's clients read them; an agent here has no model of
+ * its own. */
+static struct agent_out agent_shape(const struct agent *a)
+{
+    return (struct agent_out){.id = a->pool.pool.space,
+                              .name = a->pool.pool.space,
+                              .entries = a->pinned,
+                              .created = a->pool.created,
+                              .updated = a->updated ? a->updated : a->pool.created};
+}
+
+/* By name. The count is of facts in force, as Osaurus shows it. */
+static enum status list_agents(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct agent *v;
+    size_t n;
+    TRY(agents_of(ctx, app, in, &v, &n));
+    struct agent_out *items = NEW_N(&ctx->arena, struct agent_out, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = agent_shape(&v[i]);
+    struct agents_out shape;
+    TRY(json_list(ctx, agent_out_fields, items, n, sizeof *items, &shape.agents));
+    reply_fields(out, agents_out_fields, &shape);
+    return OK;
+}
+
+/* An agent that the caller may not use is not found. */
+static enum status show_agent(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct pool_ref pool = {in->who.pool.user, in->params[0]};
+    struct agent found;
+    enum status s = auth_space(ctx, app, &in->who, pool.space, "id");
+    if (s != OK && s != FORBIDDEN)
+        return s;
+    if (soft_if(ctx, s, FORBIDDEN))
+        pool.space = S("");
+    s = engine_agent(ctx, app->engine, pool, &found);
+    if (soft_if(ctx, s, NOT_FOUND))
+        return fail(ctx, s, "There is no agent with this id.");
+    TRY(s);
+    struct agent_out shape = agent_shape(&found);
+    reply_fields(out, agent_out_fields, &shape);
+    return OK;
+}
+
+/* --- conversations brought in whole --- */
+
+static const struct field turn_fields[] = {
+    {STR(struct ingest_turn, user), .required = true, .help = "what the user said"},
+    {STR(struct ingest_turn, assistant), .required = true,
+     .help = "the assistant's answer; may be empty"},
+    {TIME(struct ingest_turn, date), .help = "time of the turn, ISO 8601; default: session_date"},
+    {0},
+};
+
+struct ingest_in {
+    str agent, conversation;
+    const struct json *turns;
+    int64_t session_date;
+    bool skip_extraction;
+};
+static const struct field ingest_in_fields[] = {
+    {AS_STR(struct ingest_in, agent, "agent_id"), .required = true, .min = 1, .max = AGENT_MAX,
+     .help = "agent that owns the memory; any text names one"},
+    {AS_STR(struct ingest_in, conversation, "conversation_id"), .required = true, .min = 1,
+     .max = 255, .help = "a conversation with the same id is replaced"},
+    {JSON(struct ingest_in, turns), .required = true, .inside = turn_fields, .help = "in order"},
+    {TIME(struct ingest_in, session_date),
+     .help = "time of the conversation, ISO 8601; default: now"},
+    {BOOL(struct ingest_in, skip_extraction), .help = "store the turns without distilling them"},
+    {0},
+};
+
+/* status is about the turns, distillation about what was made of them: a failure there does not
+ * undo the rest. */
+struct ingest_out {
+    str status, distillation, episode;
+    int64_t turns;
+};
+static const struct field ingest_out_fields[] = {
+    {STR(struct ingest_out, status), .required = true, .help = "ok: the turns are stored"},
+    {AS_INT(struct ingest_out, turns, "turns_ingested"), .required = true},
+    {STR(struct ingest_out, distillation), .empty = EMPTY_OUT,
+     .help = "distilled, no_signals, or skipped, empty, pending or error with the reason behind a "
+             "colon; left out when it was to be skipped"},
+    {AS_STR(struct ingest_out, episode, "episode_id"), .empty = EMPTY_OUT,
+     .help = "id of the episode, when distilled"},
+    {0},
+};
+
+/* Names the turn as well as its member. */
+static enum status read_turn(struct ctx *ctx, const struct json *v, size_t i,
+                             struct ingest_turn *out)
+{
+    enum status s = fields_read(ctx, turn_fields, v, false, out);
+    if (s == OK)
+        return OK;
+    str why = str_dup(&ctx->arena, str_of(ctx->why));
+    str field = str_printf(&ctx->arena, "turns[%zu]%s%s", i, ctx->field[0] ? "." : "", ctx->field);
+    ctx_clear_failure(ctx);
+    return fail_field(ctx, field.p, S_FMT, S_ARG(why));
+}
+
+/* Each turn by the table of turn_fields, so that a mistake in the hundredth is named as
+ * turns[99].user. */
+static enum status read_turns(struct ctx *ctx, const struct json *list, struct ingest_turns_in *out)
+{
+    size_t i = 0;
+    if (list->type != JSON_ARRAY)
+        return fail_field(ctx, "turns", "must be an array of {user, assistant, date}");
+    struct ingest_turn *turns = NEW_N(&ctx->arena, struct ingest_turn, list->n);
+    for (const struct json *v = list->first; v; v = v->next, i++)
+        TRY(read_turn(ctx, v, i, &turns[i]));
+    out->turns = turns;
+    out->n = i;
+    return OK;
+}
+
+/* Everything is checked before memory being off is reported: a client learns of its mistakes either
+ * way. */
+static enum status ingest_conversation(struct ctx *ctx, struct app *app, const struct request *in,
+                                       struct reply *out)
+{
+    const struct ingest_in *a = in->in;
+    struct ingest_turns_in batch = {.conversation = a->conversation,
+                                    .session_date = a->session_date,
+                                    .skip_extraction = a->skip_extraction};
+    struct ingest_turns_out made;
+    if (!str_trim(a->agent).n)
+        return fail_field(ctx, "agent_id", "must not be empty");
+    TRY(agent_pool(ctx, app, in, a->agent, &batch.pool));
+    TRY(read_turns(ctx, a->turns, &batch));
+    TRY(needs_memory(ctx, app));
+    TRY(engine_ingest_turns(ctx, app->engine, &batch, &made));
+    struct ingest_out shape = {.status = S("ok"),
+                               .turns = made.turns,
+                               .distillation = made.distillation,
+                               .episode = made.episode_id};
+    reply_fields(out, ingest_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", ingest_path, ingest_conversation), READS(ingest_in), ANSWERS(ingest_out),
+     .help = "import a conversation and distil it now; the same id is replaced"},
+    {ROUTE("GET", "/agents", list_agents), ANSWERS(agents_out), .help = "your agents"},
+    {ROUTE("GET", "/agents/{id}", show_agent), ANSWERS(agent_out), .help = "one agent"},
+    {0},
+};
+
+const struct surface surface_osaurus = {"osaurus",    routes,          word_osaurus_error,
+                                        auth_request, SURFACE_SETTLES, .errors = &osaurus_errors};

@@ -1,0 +1,325 @@
+/* add_search.c - the RAG backend's memory: something new, or said once more; and search. */
+#include <assert.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/words.h"
+#include "ext/dialects/rag/rag.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * POST /api/v1/memory and …/search of the RAG backend. Adding looks for the same statement first:
+ * the same text ignoring case, then the same thing in other words. A hit is merged (200, merged)
+ * instead of kept twice (201, added). Search ranks by relevance, which mixes similarity with
+ * priority, age and use, and then counts the results as accessed.
+ */
+
+/* Bytes of a source, which becomes a member of the metadata. */
+enum { SOURCE_MAX = 500 };
+
+/* --- creating --- */
+
+const struct field rag_create_in_fields[] = {
+    {STR(struct rag_create_in, content), .required = true, .min = 1, .max = RAG_CONTENT_MAX},
+    {ENUM(struct rag_create_in, memory_type), .otherwise_str = "fact", .one_of = kind_names},
+    {ENUM(struct rag_create_in, priority), .one_of = priority_names, .otherwise = PRIORITY_COUNT,
+     .help = "without it by type: fact high; preference, procedure and entity medium; context and "
+             "relationship low"},
+    {STR(struct rag_create_in, source), .max = SOURCE_MAX, .help = "source of the memory"},
+    {JSON(struct rag_create_in, metadata),
+     .help = "an object; its member entities is also shown separately"},
+    {0},
+};
+
+/* status tells added from merged; the code does, too (201 and 200). */
+struct create_out {
+    str memory_id, status;
+    struct rag_shown memory;
+};
+const struct field rag_create_out_fields[] = {
+    {STR(struct create_out, memory_id), .required = true},
+    {STR(struct create_out, status), .required = true, .help = "added, or merged"},
+    {FIELD_(struct create_out, memory, struct rag_shown, FIELD_OBJECT, "memory"), .required = true,
+     .inside = rag_shown_fields},
+    {0},
+};
+
+/* Members that only the old metadata has are kept. source is a member of the metadata. */
+static str merged_metadata(struct ctx *ctx, str old, const struct rag_create_in *c)
+{
+    struct buf b = buf_make(&ctx->arena, 2 * METADATA_MAX);
+    struct json_out w = json_to(&b);
+    const struct json *was = rag_object(ctx, old), *is = c->metadata;
+    json_open(&w, '{');
+    for (const struct json *m = is ? is->first : NULL; m; m = m->next) {
+        if (c->source.n && str_is(m->key, "source"))
+            continue;
+        json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+    }
+    if (c->source.n)
+        json_member_str(&w, "source", c->source);
+    for (const struct json *m = was->first; m; m = m->next) {
+        const char *name = str_c(&ctx->arena, m->key);
+        if ((is && json_get(is, name)) || (c->source.n && str_is(m->key, "source")))
+            continue;
+        json_member_raw(&w, name, m->source);
+    }
+    json_close(&w, '}');
+    return b.n > 2 || b.full ? buf_str(&b) : S("");
+}
+
+/* The oldest memory with the same text, ignoring case and surrounding white space. */
+static enum status find_text(struct ctx *ctx, struct app *app, struct pool_ref pool, str content,
+                             struct memory *out)
+{
+    enum { LOOKED_AT = 200 };
+    struct memory_filter f = {.pool = pool, .contains = content, .limit = LOOKED_AT};
+    str folded = utf8_lower(&ctx->arena, content);
+    struct memory *v;
+    size_t n;
+    bool is_there = false;
+    TRY(engine_list(ctx, app->engine, &f, &v, &n, NULL));
+    for (size_t i = 0; i < n; i++) {
+        if ((is_there && v[i].doc > out->doc) ||
+            !str_eq(utf8_lower(&ctx->arena, str_trim(v[i].content)), folded))
+            continue;
+        *out = v[i];
+        is_there = true;
+    }
+    return is_there ? OK : NOT_FOUND;
+}
+
+/* First by the same text, then by what says the same in other words. Between the two, requests with
+ * one text may have added it several times: only the first of these stays (keep_first). */
+static enum status find_same(struct ctx *ctx, struct app *app, struct pool_ref pool, str content,
+                             struct memory *out)
+{
+    const struct memory said = {.content = content};
+    enum status s = find_text(ctx, app, pool, content, out);
+    if (s == NOT_FOUND && engine_is_said(ctx, app->engine, pool, &said, out))
+        return find_text(ctx, app, pool, out->content, out);
+    return s;
+}
+
+/* A duplicate counts as an access and takes the new type and metadata. Without a priority the old
+ * one is kept. */
+static enum status merge_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct memory *m)
+{
+    const struct rag_create_in *c = in->in;
+    assert(m->id.n);
+    struct change to = {.pool = rag_pool(in), .id = m->id, .what = CHANGE_NOTHING};
+    if (c->priority != PRIORITY_COUNT) {
+        to.what |= CHANGE_IMPORTANCE;
+        to.to.importance = rag_importance(c->priority);
+    }
+    if (json_get(in->json, "memory_type")) {
+        to.what |= CHANGE_CATEGORY;
+        to.to.category = str_of(kind_names[c->memory_type]);
+    }
+    if (c->metadata || c->source.n) {
+        to.what |= CHANGE_METADATA;
+        to.to.metadata = merged_metadata(ctx, m->metadata, c);
+    }
+    TRY(engine_change(ctx, app->engine, &to, m));
+    engine_accessed(ctx, app->engine, to.pool, &m->doc, 1);
+    m->uses++;
+    m->last_used = clock_ms();
+    return OK;
+}
+
+/* What the rules find important counts only above the highest priority that a type gives. */
+static double rule_above_types(struct ctx *ctx, str content)
+{
+    const struct memory plain = {.content = content};
+    double rule = importance_by_rule(&ctx->arena, &plain);
+    return rule > rag_importance(PRIORITY_HIGH) ? rule : 0;
+}
+
+/* The kinds of the backend are kept as the category; type is the nearest of ours. */
+static enum status add_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                              str content, struct memory *out)
+{
+    static const enum priority by_kind[KIND_COUNT] = {
+        [KIND_FACT] = PRIORITY_HIGH,     [KIND_PREFERENCE] = PRIORITY_MEDIUM,
+        [KIND_CONTEXT] = PRIORITY_LOW,   [KIND_PROCEDURE] = PRIORITY_MEDIUM,
+        [KIND_ENTITY] = PRIORITY_MEDIUM, [KIND_RELATIONSHIP] = PRIORITY_LOW,
+    };
+    const struct rag_create_in *c = in->in;
+    enum memory_kind kind = c->memory_type;
+    assert(kind < KIND_COUNT && c->priority <= PRIORITY_COUNT);
+    bool is_asked = c->priority != PRIORITY_COUNT;
+    *out = (struct memory){.id = id_random(&ctx->arena), /* keep_first finds what says the same */
+                           .content = content,
+                           .category = str_of(kind_names[kind]),
+                           .type = kind == KIND_PROCEDURE ? TYPE_PROCEDURAL
+                                   : kind == KIND_CONTEXT ? TYPE_EPISODIC
+                                                          : TYPE_FACTUAL,
+                           .importance = rag_importance(is_asked ? c->priority : by_kind[kind]),
+                           .metadata = merged_metadata(ctx, S(""), c),
+                           .origin = ORIGIN_API};
+    /* What may hurt someone weighs more than its type tells. */
+    if (!is_asked)
+        out->importance = fmax(out->importance, rule_above_types(ctx, content));
+    return engine_add(ctx, app->engine, rag_pool(in), out);
+}
+
+/* A concurrent request may have added the same text: the memory written first is kept. */
+static enum status keep_first(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct memory *m)
+{
+    struct memory first;
+    int64_t erased;
+    enum status s = find_text(ctx, app, rag_pool(in), m->content, &first);
+    if (s == NOT_FOUND || (s == OK && first.doc >= m->doc))
+        return NOT_FOUND;
+    TRY(s);
+    struct forget mine = {.pool = rag_pool(in), .id = m->id, .keeps_statements = true};
+    s = engine_forget(ctx, app->engine, &mine, &erased);
+    if (s != OK && !soft_if(ctx, s, NOT_FOUND)) /* another request has erased it in its turn */
+        return s;
+    *m = first;
+    return merge_memory(ctx, app, in, m);
+}
+
+/* find, add, and look again: two requests with one text at the same moment both find nothing, so
+ * the later memory gives way to the one written first. */
+enum status rag_create(struct ctx *ctx, struct app *app, const struct request *in,
+                       struct reply *out)
+{
+    const struct rag_create_in *c = in->in;
+    struct memory m;
+    str content = str_trim(c->content);
+    if (!content.n)
+        return fail_field(ctx, "content", "must not be blank");
+    if (c->metadata && c->metadata->type != JSON_OBJECT)
+        return fail_field(ctx, "metadata", "must be an object");
+    enum status s = find_same(ctx, app, rag_pool(in), content, &m);
+    if (s == OK) {
+        s = merge_memory(ctx, app, in, &m);
+    } else if (s == NOT_FOUND) {
+        TRY(add_memory(ctx, app, in, content, &m));
+        s = keep_first(ctx, app, in, &m);
+    }
+    bool is_new = s == NOT_FOUND;
+    if (!is_new)
+        TRY(s);
+    struct create_out shape = {m.id, is_new ? S("added") : S("merged"),
+                               rag_show(ctx, &m, clock_ms())};
+    out->code = is_new ? 201 : 200;
+    reply_fields(out, rag_create_out_fields, &shape);
+    return OK;
+}
+
+/* --- search --- */
+
+const struct field rag_search_in_fields[] = {
+    {STR(struct rag_search_in, query), .required = true, .min = 1, .max = RAG_CONTENT_MAX},
+    {INT(struct rag_search_in, top_k), .otherwise = 10, .min = 1, .max = 100,
+     .help = "most results"},
+    {ENUM(struct rag_search_in, memory_type), .one_of = kind_names, .otherwise = KIND_COUNT,
+     .help = "only of this type"},
+    {AS_NUM(struct rag_search_in, least, "min_similarity"), .otherwise = 0.7, .min = 0, .max = 1,
+     .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
+             "holds, or how sure recall is of it, whichever is most"},
+    {AS_BOOL(struct rag_search_in, graph, "include_graph"), .otherwise = 1,
+     .help = "accepted and ignored: this server has no graph"},
+    {0},
+};
+
+struct hit {
+    str id, content;
+    enum memory_kind type;
+    str source;
+    double similarity, relevance;
+    int64_t created;
+    doc_id doc;
+};
+static const struct field hit_fields[] = {
+    {STR(struct hit, id), .required = true},
+    {STR(struct hit, content), .required = true},
+    {ENUM(struct hit, type), .required = true, .one_of = kind_names},
+    {NUM(struct hit, similarity), .required = true},
+    {NUM(struct hit, relevance), .required = true, .help = "of similarity, priority, age and use"},
+    {STR(struct hit, source), .required = true, .help = "vector: by similarity"},
+    {0},
+};
+
+/* total is the length of this list: there are no pages. */
+struct search_out {
+    const struct json *memories;
+    int64_t total;
+};
+const struct field rag_search_out_fields[] = {
+    {JSON(struct search_out, memories), .required = true, .inside = hit_fields,
+     .help = "the most relevant first"},
+    {INT(struct search_out, total), .required = true, .help = "number of results"},
+    {0},
+};
+
+static double score_rounded(double value)
+{
+    assert(isfinite(value));
+    return round(value * 1000000) / 1000000;
+}
+
+/* similarity is that of the texts, relevance what the order goes by. */
+static struct hit hit_of(const struct similar *s, int64_t now)
+{
+    const struct memory *m = &s->memory;
+    int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
+    double relevance = relevance_of(s->similarity, priority_of(m->importance), days, m->uses);
+    return (struct hit){m->id,
+                        m->content,
+                        kind_of(m),
+                        S("vector"),
+                        score_rounded(s->similarity),
+                        score_rounded(relevance),
+                        m->created,
+                        m->doc};
+}
+
+/* Of two alike the newer one first, so that the order is the same each time. */
+static int most_relevant(const void *a, const void *b)
+{
+    const struct hit *x = a, *y = b;
+    if (x->relevance != y->relevance)
+        return x->relevance < y->relevance ? 1 : -1;
+    if (x->created != y->created)
+        return x->created < y->created ? 1 : -1;
+    return (x->doc < y->doc) - (x->doc > y->doc);
+}
+
+/* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories
+ * that are returned count as accessed. */
+enum status rag_search(struct ctx *ctx, struct app *app, const struct request *in,
+                       struct reply *out)
+{
+    enum { MOST = 1000 };
+    const struct rag_search_in *q = in->in;
+    struct similar_in ask = {.pool = rag_pool(in),
+                             .query = str_trim(q->query),
+                             .least = q->least,
+                             .limit = q->memory_type != KIND_COUNT ? MOST : 2 * (size_t)q->top_k};
+    struct similar *v;
+    size_t n, kept = 0, most = (size_t)q->top_k;
+    int64_t total, now = clock_ms();
+    if (!ask.query.n)
+        return fail_field(ctx, "query", "must not be blank");
+    TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &total));
+    struct hit *hits = NEW_N(&ctx->arena, struct hit, n + 1);
+    doc_id *docs = NEW_N(&ctx->arena, doc_id, most);
+    for (size_t i = 0; i < n; i++)
+        if (q->memory_type == KIND_COUNT || q->memory_type == kind_of(&v[i].memory))
+            hits[kept++] = hit_of(&v[i], now);
+    qsort(hits, kept, sizeof *hits, most_relevant);
+    kept = kept < most ? kept : most;
+    for (size_t i = 0; i < kept; i++)
+        docs[i] = hits[i].doc;
+    engine_accessed(ctx, app->engine, ask.pool, docs, kept);
+    struct search_out shape = {.total = (int64_t)kept};
+    TRY(json_list(ctx, hit_fields, hits, kept, sizeof *hits, &shape.memories));
+    reply_fields(out, rag_search_out_fields, &shape);
+    return OK;
+}

@@ -1,0 +1,535 @@
+/* memory.c - the memory of a user as the RAG backend shows, counts, changes and clears it. */
+#include <assert.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/words.h"
+#include "ext/dialects/rag/rag.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * A user's memories with type, priority and how often they were read. The backend that these
+ * clients were written for is a FastAPI program, so wrong input is 422 with a list of {loc, msg,
+ * type}, and other failures are {detail: sentence}. Priorities are stored as importance
+ * (rag_importance) and read back by ranges (priority_of), so that memories made elsewhere have one
+ * as well.
+ */
+
+/* HALF_LIFE_DAYS is that of decay_score, which is only shown; ranking has its own. */
+enum { SEARCH_MAX = 200, HALF_LIFE_DAYS = 30 };
+
+/* The backend knows users and no applications, so that all of a user's memories are in one space.
+ */
+struct pool_ref rag_pool(const struct request *in)
+{
+    assert(in->who.pool.user.n);
+    return in->who.space_from ? in->who.pool
+                              : (struct pool_ref){in->who.pool.user, S(DEFAULT_SPACE)};
+}
+
+double rag_importance(enum priority priority)
+{
+    static const double importances[PRIORITY_COUNT] = {0.95, 0.8, 0.5, 0.2};
+    assert(priority < PRIORITY_COUNT);
+    return importances[priority];
+}
+
+/* --- failures, as FastAPI words them --- */
+
+/* Where the field of a failure was read from: FastAPI tells body and query apart. */
+static bool has_body(const struct request *in)
+{
+    return str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
+}
+
+struct invalid {
+    const struct json *loc;
+    str msg, type;
+};
+static const struct field invalid_fields[] = {
+    {JSON(struct invalid, loc)},
+    {STR(struct invalid, msg)},
+    {STR(struct invalid, type)},
+    {0},
+};
+
+/* detail is a list for input that breaks a rule, else a sentence. */
+static const struct field error_shape[] = {
+    {AS_JSON(struct error_body, details, "detail"), .empty = EMPTY_OUT},
+    {AS_STR(struct error_body, summary, "detail"), .empty = EMPTY_OUT},
+    {0},
+};
+static const struct field error_words[] = {
+    {.name = "detail",
+     .type = FIELD_JSON,
+     .help = "a sentence, or for input that breaks a rule a list of {loc, msg, type}"},
+    {0},
+};
+static const struct error_shape rag_errors = {"RagError", "application/json", error_words};
+static const struct error_rule rules[] = {{BAD_INPUT, .code = 422}, {0}};
+
+/* [{"loc": ["query", "page"], "msg": "…", "type": "…"}] */
+static const struct json *invalid_list(struct ctx *ctx, const struct request *in)
+{
+    str place = has_body(in) ? S("body") : S("query"), field = str_of(ctx->field);
+    struct json *loc = NEW(&ctx->arena, struct json);
+    struct buf b = buf_make(&ctx->arena, 1024);
+    struct json_out w = json_to(&b);
+    json_open(&w, '[');
+    json_str(&w, place);
+    if (field.n)
+        json_str(&w, field);
+    json_close(&w, ']');
+    *loc = (struct json){.type = JSON_ARRAY, .source = buf_str(&b)};
+    struct invalid one = {loc, str_of(ctx->why), field.n ? S("value_error") : S("json_invalid")};
+    if (ctx->is_missing)
+        one = (struct invalid){loc, S("Field required"), S("missing")};
+    return json_list_of(ctx, invalid_fields, &one, 1, sizeof one);
+}
+
+static void word_rag_error(struct ctx *ctx, enum status s, const struct request *in,
+                           struct reply *out)
+{
+    struct error_body body = error_body_of(ctx, s, in, rules, "", out);
+    if (s == BAD_INPUT)
+        body.details = invalid_list(ctx, in);
+    else if (s == STORAGE)
+        body.summary = str_is(in->method, "GET") ? S("Failed to read memories")
+                                                 : S("Failed to change memories");
+    else
+        body.summary = body.message;
+    error_body_write(out, error_shape, &body);
+}
+
+/* The same answer for a missing memory and for another user's, so that ids cannot be probed. */
+static enum status memory_missing(struct ctx *ctx)
+{
+    ctx_clear_failure(ctx);
+    return fail(ctx, NOT_FOUND, "Memory not found");
+}
+
+/* --- a memory --- */
+
+const struct field rag_shown_fields[] = {
+    {STR(struct rag_shown, id), .required = true, .help = "UUID"},
+    {AS_STR(struct rag_shown, user, "user_id"), .empty = EMPTY_OUT, .help = "of an export"},
+    {STR(struct rag_shown, content), .required = true},
+    {ENUM(struct rag_shown, memory_type), .required = true, .one_of = kind_names},
+    {ENUM(struct rag_shown, priority), .required = true, .one_of = priority_names},
+    {TIME(struct rag_shown, created_at), .required = true},
+    {TIME(struct rag_shown, last_accessed), .required = true, .help = "last recall or read"},
+    {INT(struct rag_shown, access_count), .required = true},
+    {STR(struct rag_shown, source), .required = true, .empty = EMPTY_NULL,
+     .help = "the given source, or id of the message it came from"},
+    {STRS(struct rag_shown, entities), .required = true, .help = "entities of its metadata"},
+    {NUM(struct rag_shown, decay_score), .required = true,
+     .help = "1 right after an access, halved every 30 days"},
+    {JSON(struct rag_shown, metadata), .required = true, .help = "an object"},
+    {0},
+};
+
+/* An array of names, or of objects that have one. */
+static struct strs names_of(struct ctx *ctx, const struct json *array)
+{
+    struct strs out = {0};
+    if (!array || array->type != JSON_ARRAY)
+        return out;
+    out.v = NEW_N(&ctx->arena, str, array->n);
+    for (const struct json *v = array->first; v; v = v->next) {
+        str name = json_string(v->type == JSON_OBJECT ? json_get(v, "name") : v);
+        if (name.n)
+            out.v[out.n++] = name;
+    }
+    return out;
+}
+
+struct json *rag_object(struct ctx *ctx, str text)
+{
+    struct json *v;
+    if (text.n && soft(ctx, json_parse(ctx, text, &v)) && v->type == JSON_OBJECT)
+        return v;
+    v = NEW(&ctx->arena, struct json);
+    *v = (struct json){.type = JSON_OBJECT, .source = S("{}")};
+    return v;
+}
+
+static int64_t accessed_at(const struct memory *m)
+{
+    return m->last_used ? m->last_used : m->created;
+}
+
+/* Computed at read; the stored memory does not change. */
+static double decay_of(const struct memory *m, int64_t now)
+{
+    double days = (double)(now - accessed_at(m)) / (double)DAY_MS;
+    return days > 0 ? round(pow(0.5, days / HALF_LIFE_DAYS) * 10000) / 10000 : 1;
+}
+
+struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now)
+{
+    const struct json *metadata = rag_object(ctx, m->metadata);
+    str said = json_string(json_get(metadata, "source"));
+    return (struct rag_shown){.id = m->id,
+                              .content = m->content,
+                              .memory_type = kind_of(m),
+                              .priority = priority_of(m->importance),
+                              .created_at = m->created,
+                              .last_accessed = accessed_at(m),
+                              .access_count = m->uses,
+                              .source = said.n ? said : m->source,
+                              .entities = names_of(ctx, json_get(metadata, "entities")),
+                              .decay_score = decay_of(m, now),
+                              .metadata = metadata};
+}
+
+/* In the space that is listed here first, then in the others in reach. */
+static enum status find_any(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct memory *out)
+{
+    struct identity who = in->who;
+    who.pool = rag_pool(in);
+    return auth_find_memory(ctx, app, &who, in->params[0], out);
+}
+
+static struct pool_ref pool_of(const struct request *in, const struct memory *m)
+{
+    return (struct pool_ref){in->who.pool.user, m->space};
+}
+
+/* Closed and expired memories are not listed or searched, so they are not found here. */
+static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct memory *out)
+{
+    enum status s = find_any(ctx, app, in, out);
+    bool is_gone = s == OK && (out->valid_to || (out->expires && out->expires <= clock_ms()));
+    return is_gone || s == NOT_FOUND ? memory_missing(ctx) : s;
+}
+
+/* --- list --- */
+
+struct list_in {
+    int64_t page, page_size;
+    str memory_type, priority, search;
+};
+static const struct field list_in_fields[] = {
+    {INT(struct list_in, page), .otherwise = 1, .min = 1, .max = 1e7,
+     .help = "page number, from 1"},
+    {INT(struct list_in, page_size), .otherwise = 50, .min = 1, .max = 200},
+    {STR(struct list_in, memory_type), .one_of = kind_names, .help = "only of this type"},
+    {STR(struct list_in, priority), .one_of = priority_names, .help = "only of this priority"},
+    {STR(struct list_in, search), .help = "only with this text, letters of any case; at most 200 "
+                                          "characters"},
+    {0},
+};
+
+struct list_out {
+    const struct json *memories;
+    int64_t total, page, page_size;
+};
+static const struct field list_out_fields[] = {
+    {JSON(struct list_out, memories), .required = true, .inside = rag_shown_fields,
+     .help = "last accessed first"},
+    {INT(struct list_out, total), .required = true},
+    {INT(struct list_out, page), .required = true},
+    {INT(struct list_out, page_size), .required = true},
+    {0},
+};
+
+static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, str user,
+                            struct rag_shown **out)
+{
+    int64_t now = clock_ms();
+    struct rag_shown *items = NEW_N(&ctx->arena, struct rag_shown, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        items[i] = rag_show(ctx, &v[i], now);
+        items[i].user = user;
+    }
+    *out = items;
+    return OK;
+}
+
+/* SEARCH_MAX counts characters, which the limit of a table's row does not: hence the check here. */
+static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct list_in *l = in->in;
+    struct memory_filter f = {.pool = rag_pool(in),
+                              .kind = l->memory_type,
+                              .priority = l->priority,
+                              .contains = l->search,
+                              .by_use = true,
+                              .offset = (size_t)((l->page - 1) * l->page_size),
+                              .limit = (size_t)l->page_size};
+    struct list_out shape = {.page = l->page, .page_size = l->page_size};
+    struct memory *v;
+    struct rag_shown *items;
+    size_t n;
+    if (utf8_length(l->search) > SEARCH_MAX)
+        return fail_field(ctx, "search", "must have at most %d characters", SEARCH_MAX);
+    TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
+    TRY(show_all(ctx, v, n, S(""), &items));
+    TRY(json_list(ctx, rag_shown_fields, items, n, sizeof *items, &shape.memories));
+    reply_fields(out, list_out_fields, &shape);
+    return OK;
+}
+
+/* --- statistics --- */
+
+struct stats_out {
+    int64_t total_memories, oldest_memory, newest_memory;
+    const struct json *memories_by_type, *memories_by_priority;
+    double avg_access_count;
+};
+static const struct field stats_out_fields[] = {
+    {INT(struct stats_out, total_memories), .required = true},
+    {JSON(struct stats_out, memories_by_type), .required = true, .help = "memories by type"},
+    {JSON(struct stats_out, memories_by_priority), .required = true,
+     .help = "memories by priority"},
+    {NUM(struct stats_out, avg_access_count), .required = true},
+    {TIME(struct stats_out, oldest_memory), .required = true, .empty = EMPTY_NULL,
+     .help = "null: no memories"},
+    {TIME(struct stats_out, newest_memory), .required = true, .empty = EMPTY_NULL,
+     .help = "null: no memories"},
+    {0},
+};
+
+static const struct json *write_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
+{
+    struct json *v = NEW(&ctx->arena, struct json);
+    struct buf b = buf_make(&ctx->arena, 1024);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (size_t i = 0; names[i]; i++)
+        json_member_int(&w, names[i], n[i]);
+    json_close(&w, '}');
+    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
+    return v;
+}
+
+/* Of memories that are in force; counts of 0 are written as well, so every type and priority is a
+ * member. */
+static enum status show_stats(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct memory_filter f = {.pool = rag_pool(in)};
+    struct memory_totals t;
+    TRY(engine_totals(ctx, app->engine, &f, &t));
+    struct stats_out shape = {.total_memories = t.total,
+                              .memories_by_type = write_counts(ctx, kind_names, t.by_kind),
+                              .memories_by_priority =
+                                  write_counts(ctx, priority_names, t.by_priority),
+                              .avg_access_count =
+                                  t.total ? round((double)t.uses / (double)t.total * 100) / 100 : 0,
+                              .oldest_memory = t.oldest,
+                              .newest_memory = t.newest};
+    reply_fields(out, stats_out_fields, &shape);
+    return OK;
+}
+
+/* --- export --- */
+
+static const struct field export_out_fields[] = {
+    {.name = "exported_at", .type = FIELD_TIME, .required = true},
+    {.name = "user_id", .type = FIELD_STR, .required = true},
+    {.name = "total_memories", .type = FIELD_INT, .required = true},
+    {.name = "memories",
+     .type = FIELD_JSON,
+     .required = true,
+     .inside = rag_shown_fields,
+     .help = "all of them, oldest first"},
+    {0},
+};
+
+/* memories_<user>_<day>.json, only with characters that are safe in file names and headers. */
+static str file_name(struct ctx *ctx, str user, int64_t now)
+{
+    struct buf b = buf_make(&ctx->arena, 200);
+    char name[9] = "", day[16] = "";
+    struct json_out w = json_to(&b);
+    for (size_t i = 0; i < user.n && i < 8; i++) {
+        char c = user.p[i];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || c == '-' || c == '_';
+        name[i] = is_plain ? c : '_';
+    }
+    json_time(&w, now); /* "2026-11-20T… */
+    snprintf(day, sizeof day, "%.4s%.2s%.2s", b.p + 1, b.p + 6, b.p + 9);
+    return str_printf(&ctx->arena, "attachment; filename=\"memories_%s_%s.json\"", name, day);
+}
+
+/* Written piece by piece, not through a list in the arena: the export may be as large as an answer
+ * may be, and must not be in memory twice. */
+static enum status export_all(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct memory_filter f = {.pool = rag_pool(in), .oldest_first = true, .limit = SIZE_MAX};
+    struct memory *v;
+    struct rag_shown *items;
+    size_t n;
+    int64_t now = clock_ms();
+    TRY(engine_list(ctx, app->engine, &f, &v, &n, NULL));
+    TRY(show_all(ctx, v, n, f.pool.user, &items));
+    struct json_out w = json_to(&out->body);
+    json_open(&w, '{');
+    json_key(&w, "exported_at");
+    json_time(&w, now);
+    json_member_str(&w, "user_id", f.pool.user);
+    json_member_int(&w, "total_memories", (int64_t)n);
+    json_member_open(&w, "memories", '[');
+    for (size_t i = 0; i < n; i++)
+        fields_write(&w, rag_shown_fields, &items[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    if (out->body.full)
+        return fail(ctx, TOO_LARGE, "too many memories for one answer");
+    reply_header(out, "Content-Disposition", file_name(ctx, f.pool.user, now));
+    return OK;
+}
+
+/* --- one memory --- */
+
+/* Reading it counts as access. */
+static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct memory m;
+    TRY(find_memory(ctx, app, in, &m));
+    engine_accessed(ctx, app->engine, pool_of(in, &m), &m.doc, 1);
+    m.uses++;
+    m.last_used = clock_ms();
+    struct rag_shown shape = rag_show(ctx, &m, m.last_used);
+    reply_fields(out, rag_shown_fields, &shape);
+    return OK;
+}
+
+struct change_in {
+    str content;
+    enum priority priority;
+};
+static const struct field change_in_fields[] = {
+    {STR(struct change_in, content), .min = 1, .max = RAG_CONTENT_MAX},
+    {ENUM(struct change_in, priority), .one_of = priority_names, .otherwise = PRIORITY_COUNT},
+    {0},
+};
+
+/* Content, priority or both: a body with neither would change nothing and is refused. */
+static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct change_in *c = in->in;
+    struct memory m;
+    struct change to = {.id = in->params[0], .to = {.content = c->content}};
+    TRY(find_memory(ctx, app, in, &m));
+    to.pool = pool_of(in, &m);
+    if (c->content.n)
+        to.what |= CHANGE_CONTENT;
+    if (c->priority != PRIORITY_COUNT) {
+        to.what |= CHANGE_IMPORTANCE;
+        to.to.importance = rag_importance(c->priority);
+    }
+    if (!to.what)
+        return fail_field(ctx, "content", "content, priority or both are required");
+    enum status s = engine_change(ctx, app->engine, &to, &m);
+    if (s == NOT_FOUND)
+        return memory_missing(ctx);
+    TRY(s);
+    struct rag_shown shape = rag_show(ctx, &m, clock_ms());
+    reply_fields(out, rag_shown_fields, &shape);
+    return OK;
+}
+
+struct gone_out {
+    bool deleted;
+    str memory_id;
+};
+static const struct field gone_out_fields[] = {
+    {BOOL(struct gone_out, deleted), .required = true},
+    {STR(struct gone_out, memory_id), .required = true},
+    {0},
+};
+
+/* Also a closed memory. Checks first that the id is a memory's, because forget also accepts ids of
+ * messages and sessions. */
+static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct memory m;
+    int64_t erased;
+    enum status s = find_any(ctx, app, in, &m);
+    if (s == OK) {
+        struct forget what = {.pool = pool_of(in, &m), .id = m.id};
+        s = engine_forget(ctx, app->engine, &what, &erased);
+    }
+    if (s == NOT_FOUND)
+        return memory_missing(ctx);
+    TRY(s);
+    reply_fields(out, gone_out_fields, &(struct gone_out){true, m.id});
+    return OK;
+}
+
+/* --- clear --- */
+
+struct clear_in {
+    bool confirm;
+};
+static const struct field clear_in_fields[] = {
+    {BOOL(struct clear_in, confirm), .help = "must be true"},
+    {0},
+};
+
+struct clear_out {
+    bool cleared;
+    int64_t count;
+};
+static const struct field clear_out_fields[] = {
+    {BOOL(struct clear_out, cleared), .required = true},
+    {INT(struct clear_out, count), .required = true,
+     .help = "deleted memories, including superseded and expired ones"},
+    {0},
+};
+
+/* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
+ * sound, and nothing is to be corrected but the intent. */
+static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    const struct clear_in *c = in->in;
+    struct forget what = {.pool = rag_pool(in), .memories = true};
+    struct clear_out shape = {.cleared = true};
+    if (!c->confirm) {
+        out->code = 400;
+        buf_printf(&out->body, "{\"detail\":\"Must confirm deletion with confirm=true\"}");
+        return OK;
+    }
+    enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
+    if (!soft_if(ctx, s, NOT_FOUND))
+        TRY(s);
+    reply_fields(out, clear_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/api/v1/memory", list_memories), READS(list_in), ANSWERS(list_out),
+     .help = "a page of your memories, last accessed first"},
+    {ROUTE("POST", "/api/v1/memory", rag_create), .words.code = 201, .words.code_too = 200,
+     READS_AS(rag_create_in, rag_create_in), ANSWERS(rag_create_out),
+     .help = "add a memory; a duplicate is merged"},
+    {ROUTE("DELETE", "/api/v1/memory", clear_memories), READS(clear_in), ANSWERS(clear_out),
+     .help = "erase all memories, with confirm=true"},
+    {ROUTE("GET", "/api/v1/memory/stats", show_stats), ANSWERS(stats_out),
+     .help = "how many memories there are, by type and priority"},
+    {ROUTE("GET", "/api/v1/memory/export", export_all), ANSWERS(export_out),
+     .help = "all memories as a file"},
+    {ROUTE("POST", "/api/v1/memory/search", rag_search), READS_AS(rag_search_in, rag_search_in),
+     ANSWERS(rag_search_out), .help = "search memories by meaning, most relevant first"},
+    {ROUTE("GET", "/api/v1/memory/{id}", get_memory), ANSWERS(rag_shown),
+     .help = "one memory, which counts as access"},
+    {ROUTE("PATCH", "/api/v1/memory/{id}", change_memory), READS(change_in), ANSWERS(rag_shown),
+     .help = "change content or priority"},
+    {ROUTE("DELETE", "/api/v1/memory/{id}", erase_memory), ANSWERS(gone_out),
+     .help = "erase one memory"},
+    {0},
+};
+
+const struct surface surface_rag = {"rag",        routes,          word_rag_error,
+                                    auth_request, SURFACE_SETTLES, .errors = &rag_errors};

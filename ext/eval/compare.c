@@ -1,0 +1,280 @@
+/* compare.c - two settings compared question by question, with a paired test. */
+#include <math.h>
+
+#include "base/json.h"
+#include "ext/eval/eval.h"
+#include "ext/eval/measure.h"
+
+/*
+ * Both files have the same questions, so each question is a pair, and what is hard about it counts
+ * on both sides. The interval is that of the mean difference, by drawing the pairs again and again
+ * with a fixed seed (paired bootstrap). The test counts how often each side is better (exact sign
+ * test; for figures of 0 and 1 this is McNemar's). A mean may move while the test says nothing, and
+ * the other way round: so both are given.
+ */
+enum { DRAWS = 4000, FIGURES_MAX = 40, SHOWN_MAX = 40 };
+
+struct pair {
+    const struct json *a, *b; /* the question in each file */
+};
+
+struct figure {
+    const char *name;
+    size_t n, wins, losses; /* of the second file */
+    double a, b;            /* means */
+    double low, high;       /* of the difference, 95 % */
+    double p;
+    bool is_share; /* of 0 to 1, shown as percent */
+    bool is_cost;  /* less is better */
+};
+
+struct comparison {
+    struct ctx *ctx;
+    const struct json *a, *b;
+    struct pair *pairs;
+    size_t n, only_a, only_b;
+    struct figure figures[FIGURES_MAX];
+    size_t n_figures;
+    const char *main; /* the figure by which questions are listed */
+};
+
+/* --- reading --- */
+
+static enum status read_file(struct ctx *ctx, str path, const struct json **out)
+{
+    CLEANUP(unmap_file) struct mapped file = {S("")};
+    struct json *j;
+    TRY(map_file(ctx, path, &file));
+    if (!soft(ctx, json_parse(ctx, str_dup(&ctx->arena, file.text), &j)))
+        return fail(ctx, BAD_INPUT, S_FMT ": is not JSON", S_ARG(path));
+    const struct json *questions = json_get(j, "questions");
+    if (!json_string(json_get(j, "report")).n || !questions || questions->type != JSON_ARRAY)
+        return fail(ctx, BAD_INPUT,
+                    S_FMT ": has no report and questions; --per-question writes "
+                          "such a file",
+                    S_ARG(path));
+    for (const struct json *q = questions->first; q; q = q->next)
+        if (!json_string(json_get(q, "id")).n || !json_get(q, "figures"))
+            return fail(ctx, BAD_INPUT, S_FMT ": a question has no id or no figures", S_ARG(path));
+    *out = j;
+    return OK;
+}
+
+static const struct json *question_of(const struct json *file, str id)
+{
+    for (const struct json *q = json_get(file, "questions")->first; q; q = q->next)
+        if (str_eq(json_string(json_get(q, "id")), id))
+            return q;
+    return NULL;
+}
+
+static enum status pair_questions(struct comparison *c)
+{
+    static const char *const same[] = {"report", "level"};
+    for (size_t i = 0; i < 2; i++) {
+        str a = json_string(json_get(c->a, same[i])), b = json_string(json_get(c->b, same[i]));
+        if (!str_eq(a, b))
+            return fail_field(c->ctx, same[i],
+                              "must be the same in both files, not " S_FMT " and " S_FMT, S_ARG(a),
+                              S_ARG(b));
+    }
+    const struct json *all = json_get(c->a, "questions");
+    c->pairs = NEW_N(&c->ctx->arena, struct pair, all->n + 1);
+    for (const struct json *q = all->first; q; q = q->next) {
+        const struct json *b = question_of(c->b, json_string(json_get(q, "id")));
+        c->only_a += !b;
+        if (b)
+            c->pairs[c->n++] = (struct pair){q, b};
+    }
+    c->only_b = json_get(c->b, "questions")->n - c->n;
+    return c->n ? OK : fail(c->ctx, BAD_INPUT, "the two files have no question in common");
+}
+
+/* --- arithmetic --- */
+
+/* SplitMix64: the same numbers on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void interval_of(struct ctx *ctx, const double *differences, size_t n, struct figure *f)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    double *means = NEW_N(&own.arena, double, DRAWS);
+    uint64_t state = 20240229;
+    for (size_t d = 0; d < DRAWS; d++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += differences[next_random(&state) % n];
+        means[d] = sum / (double)n;
+    }
+    qsort(means, DRAWS, sizeof *means, compare_doubles);
+    f->low = means[DRAWS * 25 / 1000];
+    f->high = means[DRAWS * 975 / 1000 - 1];
+}
+
+/* How likely it is that a fair coin gives sides as unequal as these. */
+static double sign_test(size_t wins, size_t losses)
+{
+    double n = (double)(wins + losses), p = 0;
+    size_t fewer = wins < losses ? wins : losses;
+    for (size_t i = 0; i <= fewer; i++)
+        p += exp(lgamma(n + 1) - lgamma((double)i + 1) - lgamma(n - (double)i + 1) - n * log(2));
+    return fmin(1, 2 * p);
+}
+
+static double figure_at(const struct json *question, const char *name)
+{
+    return json_num_or(json_get(json_get(question, "figures"), name), NAN);
+}
+
+static void compare_figure(struct comparison *c, struct figure *f)
+{
+    double *differences = NEW_N(&c->ctx->arena, double, c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        double a = figure_at(c->pairs[i].a, f->name), b = figure_at(c->pairs[i].b, f->name);
+        if (isnan(a) || isnan(b))
+            continue;
+        f->a += a;
+        f->b += b;
+        f->wins += f->is_cost ? b < a : b > a;
+        f->losses += f->is_cost ? b > a : b < a;
+        differences[f->n++] = b - a;
+    }
+    if (!f->n)
+        return;
+    f->a /= (double)f->n;
+    f->b /= (double)f->n;
+    f->p = sign_test(f->wins, f->losses);
+    interval_of(c->ctx, differences, f->n, f);
+}
+
+static void compare_figures(struct comparison *c)
+{
+    static const char *const costs[] = {"tokens", "took_us", "foreign", "renamed", NULL},
+                             *const sizes[] = {"tokens", "took_us", NULL};
+    const struct json *first = json_get(c->pairs[0].a, "figures");
+    for (const struct json *j = first->first; j && c->n_figures < FIGURES_MAX; j = j->next) {
+        struct figure *f = &c->figures[c->n_figures];
+        *f = (struct figure){.name = str_c(&c->ctx->arena, j->key),
+                             .is_share = !str_is_one_of(j->key, sizes),
+                             .is_cost = str_is_one_of(j->key, costs)};
+        compare_figure(c, f);
+        c->n_figures += f->n > 0;
+    }
+    c->main = c->n_figures ? c->figures[0].name : "";
+    for (size_t i = c->n_figures; i-- > 0;)
+        if (str_starts(str_of(c->figures[i].name), S("frac")))
+            c->main = c->figures[i].name;
+    for (size_t i = 0; i < c->n_figures; i++)
+        if (!strcmp(c->figures[i].name, "frac@10"))
+            c->main = c->figures[i].name;
+}
+
+/* --- the report --- */
+
+static bool is_changed(const struct comparison *c, const struct pair *p)
+{
+    double a = figure_at(p->a, c->main), b = figure_at(p->b, c->main);
+    return a < b || a > b;
+}
+
+static size_t count_changed(const struct comparison *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += is_changed(c, &c->pairs[i]);
+    return n;
+}
+
+static void write_text(struct buf *b, const struct comparison *c)
+{
+    size_t changed = count_changed(c), shown = 0;
+    buf_printf(b, "%zu questions in both files, %zu only in the first, %zu only in the second\n\n",
+               c->n, c->only_a, c->only_b);
+    buf_printf(b, "%-10s %9s %9s %9s   %-19s %6s %6s %8s\n", "", "first", "second", "change",
+               "95 % interval", "better", "worse", "p");
+    for (size_t i = 0; i < c->n_figures; i++) {
+        const struct figure *f = &c->figures[i];
+        double by = f->is_share ? 100 : 1;
+        buf_printf(b, "%-10s %9.1f %9.1f %+9.2f   %+8.2f … %+8.2f %6zu %6zu %8.4f\n", f->name,
+                   by * f->a, by * f->b, by * (f->b - f->a), by * f->low, by * f->high, f->wins,
+                   f->losses, f->p);
+    }
+    buf_printf(b, "\n%s differs in %zu questions%s\n", c->main, changed,
+               changed > SHOWN_MAX ? "; the first of them, --json lists all" : "");
+    for (size_t i = 0; i < c->n && shown < SHOWN_MAX; i++) {
+        const struct pair *p = &c->pairs[i];
+        if (!is_changed(c, p))
+            continue;
+        str id = json_string(json_get(p->a, "id")), kind = json_string(json_get(p->a, "kind"));
+        buf_printf(b, "  " S_FMT " (" S_FMT ") %.2f → %.2f\n", S_ARG(id), S_ARG(kind),
+                   figure_at(p->a, c->main), figure_at(p->b, c->main));
+        shown++;
+    }
+}
+
+static void put_figure(struct json_out *w, const struct figure *f)
+{
+    json_member_open(w, f->name, '{');
+    json_member_int(w, "n", (int64_t)f->n);
+    json_member_num(w, "first", f->a);
+    json_member_num(w, "second", f->b);
+    json_member_num(w, "change", f->b - f->a);
+    json_member_num(w, "low", f->low);
+    json_member_num(w, "high", f->high);
+    json_member_int(w, "better", (int64_t)f->wins);
+    json_member_int(w, "worse", (int64_t)f->losses);
+    json_member_num(w, "p", f->p);
+    json_close(w, '}');
+}
+
+static void write_json(struct buf *b, const struct comparison *c)
+{
+    struct json_out out = json_to(b), *w = &out;
+    json_open(w, '{');
+    json_member_int(w, "questions", (int64_t)c->n);
+    json_member_int(w, "only_first", (int64_t)c->only_a);
+    json_member_int(w, "only_second", (int64_t)c->only_b);
+    json_member_open(w, "figures", '{');
+    for (size_t i = 0; i < c->n_figures; i++)
+        put_figure(w, &c->figures[i]);
+    json_close(w, '}');
+    json_member_str(w, "listed_by", str_of(c->main));
+    json_member_open(w, "changed", '[');
+    for (size_t i = 0; i < c->n; i++) {
+        const struct pair *p = &c->pairs[i];
+        if (!is_changed(c, p))
+            continue;
+        json_open(w, '{');
+        json_member_str(w, "id", json_string(json_get(p->a, "id")));
+        json_member_str(w, "kind", json_string(json_get(p->a, "kind")));
+        json_member_num(w, "first", figure_at(p->a, c->main));
+        json_member_num(w, "second", figure_at(p->b, c->main));
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+    json_close(w, '}');
+    buf_byte(b, '\n');
+}
+
+enum status eval_compare(struct ctx *ctx, str before, str after, bool as_json, struct buf *out)
+{
+    struct comparison c = {.ctx = ctx};
+    TRY(read_file(ctx, before, &c.a));
+    TRY(read_file(ctx, after, &c.b));
+    TRY(pair_questions(&c));
+    compare_figures(&c);
+    (as_json ? write_json : write_text)(out, &c);
+    return OK;
+}

@@ -1,0 +1,332 @@
+/* junk.c - a junk audit: a fixed sample of extracted facts, and the share that was judged junk. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/id.h"
+#include "base/json.h"
+#include "base/words.h"
+#include "engine/text/sentences.h"
+#include "ext/eval/eval.h"
+#include "ext/eval/measure.h"
+
+/*
+ * Facts are extracted from what users say, by pattern, as without a core model. Each fact has a
+ * hash of its kind and its words. The sample is the facts with the lowest hashes: it does not
+ * depend on the order of the files, and a rule that rejects a fact brings only the next one into
+ * the sample. So judgements last. They are kept by hash, since most texts that they are about may
+ * not be passed on.
+ */
+enum {
+    SAMPLE = 150,
+    LINE_MAX_BYTES = 1 << 16,
+    KINDS_MAX = 40,
+    SENTENCE_WORDS = 400,
+    SENTENCE_BYTES = 1000
+};
+
+enum judgement { UNJUDGED, GOOD, JUNK };
+
+struct fact {
+    uint64_t hash;
+    str kind, content, message, conversation, ref;
+    enum judgement judgement;
+};
+
+struct junk_count {
+    str kind;
+    int64_t facts, judged, junk;
+};
+
+struct audit {
+    struct ctx *ctx;
+    struct engine *e;
+    struct fact *v;
+    size_t n, room, messages, all; /* all: before the sample was drawn */
+    struct junk_count kinds[KINDS_MAX], sum;
+    size_t n_kinds;
+};
+
+/* --- extracting --- */
+
+static void add_fact(struct audit *t, const struct exam *c, const struct message *m,
+                     const struct memory *f)
+{
+    struct arena *a = &t->ctx->arena;
+    if (t->n == t->room) {
+        size_t room = 2 * t->room + 256;
+        struct fact *more = NEW_N(a, struct fact, room);
+        if (t->n)
+            memcpy(more, t->v, t->n * sizeof *more);
+        t->v = more;
+        t->room = room;
+    }
+    struct fact *fact = &t->v[t->n++];
+    *fact = (struct fact){.kind = str_dup(a, f->category),
+                          .content = str_dup(a, f->content),
+                          .message = m->text,
+                          .conversation = c->id,
+                          .ref = m->ref};
+    const str parts[] = {fact->kind, fact->content};
+    fact->hash = hash64(parts, 2);
+}
+
+static void extract_exam(struct audit *t, const struct exam *c)
+{
+    for (size_t s = 0; s < c->n_sessions; s++)
+        for (size_t i = 0; i < c->sessions[s].n; i++) {
+            CLEANUP(ctx_free) struct ctx own = ctx_child(t->ctx, 0);
+            const struct message *m = &c->sessions[s].messages[i];
+            size_t n = 0;
+            if (!str_is(m->role, "user"))
+                continue;
+            t->messages++;
+            struct memory *v = engine_extract(&own, t->e, EXTRACT_USER, m->text, &n);
+            for (size_t k = 0; k < n; k++)
+                add_fact(t, c, m, &v[k]);
+        }
+}
+
+static int compare_facts(const void *a, const void *b)
+{
+    uint64_t x = ((const struct fact *)a)->hash, y = ((const struct fact *)b)->hash;
+    return (x > y) - (x < y);
+}
+
+/* A fact that was said twice is one. */
+static void draw_sample(struct audit *t)
+{
+    size_t kept = 0;
+    if (t->n)
+        qsort(t->v, t->n, sizeof *t->v, compare_facts);
+    for (size_t i = 0; i < t->n; i++)
+        if (!kept || t->v[kept - 1].hash != t->v[i].hash)
+            t->v[kept++] = t->v[i];
+    t->all = kept;
+    t->n = kept < SAMPLE ? kept : SAMPLE;
+}
+
+/* --- writing the sample --- */
+
+/* The sentence that shares most words with the fact. */
+static str source_of(struct arena *a, const struct fact *f)
+{
+    struct words of = words_of(a, f->content, SENTENCE_WORDS);
+    struct sentence s;
+    str best = S("");
+    size_t most = 0;
+    for (str rest = f->message; sentence_cut(&rest, &s);) {
+        struct words in = words_of(a, s.text, SENTENCE_WORDS);
+        size_t shared = 0;
+        for (size_t i = 0; i < of.n; i++)
+            for (size_t k = 0; k < in.n; k++)
+                if (str_eq(of.v[i].stem, in.v[k].stem)) {
+                    shared++;
+                    break;
+                }
+        if (shared > most || !best.n) {
+            most = shared;
+            best = str_trim(s.text);
+        }
+    }
+    return utf8_cut(best, SENTENCE_BYTES);
+}
+
+static enum status write_sample(struct audit *t, str path)
+{
+    FILE *file = fopen(str_c(&t->ctx->arena, path), "we");
+    if (!file)
+        return fail(t->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno));
+    for (size_t i = 0; i < t->n; i++) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(t->ctx, 0);
+        const struct fact *f = &t->v[i];
+        struct buf b = buf_make(&own.arena, LINE_MAX_BYTES);
+        struct json_out w = json_to(&b);
+        static const char *const said[] = {"", "good", "junk"};
+        char hash[20];
+        snprintf(hash, sizeof hash, "%016" PRIx64, f->hash);
+        json_open(&w, '{');
+        json_member_str(&w, "hash", str_of(hash));
+        json_member_str(&w, "judgement", str_of(said[f->judgement]));
+        json_member_str(&w, "kind", f->kind);
+        json_member_str(&w, "fact", f->content);
+        json_member_str(&w, "sentence", source_of(&own.arena, f));
+        json_member_str(&w, "conversation", f->conversation);
+        json_member_str(&w, "message", f->ref);
+        json_close(&w, '}');
+        buf_byte(&b, '\n');
+        fwrite(b.p, 1, b.n, file);
+    }
+    bool failed = ferror(file);
+    failed |= fclose(file) != 0;
+    return failed ? fail(t->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno)) : OK;
+}
+
+/* --- judgements --- */
+
+static bool read_hash(str s, uint64_t *out)
+{
+    static const char hex[] = "0123456789abcdef";
+    *out = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        const char *p = strchr(hex, s.p[i]);
+        if (!s.p[i] || !p)
+            return false;
+        *out = *out << 4 | (uint64_t)(p - hex);
+    }
+    return s.n == 16;
+}
+
+/* A line of a sample, or hash and judgement with a tab between. */
+static enum status judge_line(struct audit *t, str line)
+{
+    struct json *j;
+    uint64_t hash;
+    str is, id;
+    if (*line.p == '{') {
+        TRY(json_parse(t->ctx, line, &j));
+        id = json_string(json_get(j, "hash"));
+        is = json_string(json_get(j, "judgement"));
+    } else {
+        str rest = line;
+        id = str_cut(&rest, '\t');
+        is = str_cut(&rest, '\t');
+    }
+    if (!read_hash(str_trim(id), &hash))
+        return fail(t->ctx, BAD_INPUT, "hash must be 16 hex digits, not '" S_FMT "'", S_ARG(id));
+    is = str_trim(is);
+    if (!is.n && *line.p == '{') /* of a sample, and not judged yet */
+        return OK;
+    if (!str_is(is, "good") && !str_is(is, "junk"))
+        return fail(t->ctx, BAD_INPUT, "judgement must be good or junk, not '" S_FMT "'",
+                    S_ARG(is));
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].hash == hash)
+            t->v[i].judgement = str_is(is, "good") ? GOOD : JUNK;
+    return OK;
+}
+
+static enum status read_judgements(struct audit *t, str path)
+{
+    CLEANUP(unmap_file) struct mapped file = {S("")};
+    int64_t no = 0;
+    TRY(map_file(t->ctx, path, &file));
+    for (str rest = file.text; rest.n;) {
+        str line = str_trim(str_cut(&rest, '\n'));
+        no++;
+        if (!line.n || *line.p == '#' || judge_line(t, line) == OK)
+            continue;
+        enum status s = t->ctx->failed;
+        str why = ctx_take_why(t->ctx);
+        return fail(t->ctx, s, S_FMT ": line %lld: " S_FMT, S_ARG(path), (long long)no, S_ARG(why));
+    }
+    return OK;
+}
+
+static void count_kinds(struct audit *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        size_t k = 0;
+        while (k < t->n_kinds && !str_eq(t->kinds[k].kind, t->v[i].kind))
+            k++;
+        if (k == t->n_kinds && k + 1 < KINDS_MAX)
+            t->kinds[t->n_kinds++] = (struct junk_count){.kind = t->v[i].kind};
+        struct junk_count *both[] = {&t->kinds[k < t->n_kinds ? k : t->n_kinds - 1], &t->sum};
+        for (size_t b = 0; b < 2; b++) {
+            both[b]->facts++;
+            both[b]->judged += t->v[i].judgement != UNJUDGED;
+            both[b]->junk += t->v[i].judgement == JUNK;
+        }
+    }
+}
+
+/* --- the report --- */
+
+/* Wilson's 95 % interval of a share, in percent. */
+static void interval_of(const struct junk_count *c, double *low, double *high)
+{
+    const double z = 1.96;
+    double n = (double)c->judged, p = n > 0 ? (double)c->junk / n : 0;
+    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+    *low = n > 0 ? 100 * fmax(0, middle - half) : 0;
+    *high = n > 0 ? 100 * fmin(1, middle + half) : 100;
+}
+
+static void write_text(struct buf *b, const struct audit *t)
+{
+    double low, high;
+    interval_of(&t->sum, &low, &high);
+    buf_printf(b, "%zu messages of users, %zu facts, %zu in the sample, %lld judged\n\n",
+               t->messages, t->all, t->n, (long long)t->sum.judged);
+    buf_printf(b, "%-16s %6s %6s %6s\n", "kind", "facts", "judged", "junk");
+    for (size_t i = 0; i < t->n_kinds; i++) {
+        const struct junk_count *c = &t->kinds[i];
+        buf_printf(b, S_FMT "%*s %6lld %6lld %6lld\n", S_ARG(c->kind),
+                   (int)(c->kind.n < 16 ? 16 - c->kind.n : 0), "", (long long)c->facts,
+                   (long long)c->judged, (long long)c->junk);
+    }
+    if (t->sum.judged)
+        buf_printf(b, "\njunk: %.1f %% of those judged (95 %% interval %.1f to %.1f)\n",
+                   eval_percent((double)t->sum.junk, t->sum.judged), low, high);
+    else
+        buf_printf(b, "\nnothing is judged yet: write \"good\" or \"junk\" into the sample\n");
+}
+
+static void put_count(struct json_out *w, const struct junk_count *c)
+{
+    json_member_int(w, "facts", c->facts);
+    json_member_int(w, "judged", c->judged);
+    json_member_int(w, "junk", c->junk);
+    if (c->judged)
+        json_member_num(w, "share", eval_percent((double)c->junk, c->judged));
+    json_close(w, '}');
+}
+
+static void write_json(struct buf *b, const struct audit *t)
+{
+    struct json_out out = json_to(b), *w = &out;
+    double low, high;
+    interval_of(&t->sum, &low, &high);
+    json_open(w, '{');
+    json_member_int(w, "messages", (int64_t)t->messages);
+    json_member_int(w, "facts", (int64_t)t->all);
+    json_member_open(w, "kinds", '{');
+    for (size_t i = 0; i < t->n_kinds; i++) {
+        json_member_open(w, str_c(&t->ctx->arena, t->kinds[i].kind), '{');
+        put_count(w, &t->kinds[i]);
+    }
+    json_close(w, '}');
+    json_member_open(w, "sample", '{');
+    json_member_num(w, "low", low);
+    json_member_num(w, "high", high);
+    put_count(w, &t->sum);
+    json_close(w, '}');
+    buf_byte(b, '\n');
+}
+
+enum status engine_eval_junk(struct ctx *ctx, struct engine *e, const struct junk_in *in,
+                             bool as_json, struct buf *out)
+{
+    struct audit t = {.ctx = ctx, .e = e};
+    struct mapped *files = NEW_N(&ctx->arena, struct mapped, in->n_files + 1);
+    enum status s = OK;
+    for (size_t i = 0; i < in->n_files && s == OK; i++) {
+        struct exams exams;
+        s = eval_read(ctx, in->files[i], in->format, &files[i], &exams);
+        for (size_t c = 0; s == OK && c < exams.n; c++)
+            extract_exam(&t, &exams.v[c]);
+    }
+    if (s == OK) {
+        draw_sample(&t);
+        s = in->judgements.n ? read_judgements(&t, in->judgements) : OK;
+    }
+    if (s == OK && in->sample.n)
+        s = write_sample(&t, in->sample);
+    for (size_t i = 0; i < in->n_files; i++)
+        unmap_file(&files[i]);
+    TRY(s);
+    count_kinds(&t);
+    (as_json ? write_json : write_text)(out, &t);
+    return OK;
+}

@@ -1,0 +1,297 @@
+/* prompt.c - measures what enters the prompt of a chat: evidence, tokens, and what is foreign. */
+#include "ext/eval/prompt.h"
+
+#include "base/clock.h"
+#include "ext/eval/answer_words.h"
+#include "ext/eval/chats.h"
+#include "ext/eval/each.h"
+
+/*
+ * The conversations are led first (chats.c). Then each question begins a chat of its own, and what
+ * engine_preview gives is what its model would be sent: the question is rewritten, memory recalled,
+ * gated, cut to the budget and rendered by the code of a chat. It is asked three times: of its own
+ * conversation, of the next one, where nothing fits, and of that with the names of its people.
+ *
+ * Evidence counts as given when the block has a line of its message, or of a memory that was made
+ * of it. How much of the answer's words the block holds says whether it shows the right passages.
+ */
+enum { HOUR_MS = 3600000, PATIENT_MS = 60000, HALVINGS = 6 };
+
+static const double levels[PROMPT_LEVELS] = {0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15,
+                                             0.2,   0.3,  0.4,  0.5,  0.6,  0.7,   0.8, 0.9};
+
+struct prompt {
+    struct ctx *ctx;
+    struct engine *e;
+    const struct settings *before;
+    struct settings settings; /* a copy, in which the threshold is moved */
+    struct exams exams;
+    struct led *led;
+    struct each each;
+    struct prompt_report report;
+    int64_t *tokens; /* of each block */
+    size_t n_tokens;
+};
+
+struct given {
+    bool spoke;
+    size_t found; /* of the evidence */
+    int64_t tokens;
+    double words; /* share of the answer's; < 0: it has none */
+};
+
+static struct pool_ref pool_of(const struct exam *c)
+{
+    return (struct pool_ref){S("eval"), c->id};
+}
+
+/* --- one question --- */
+
+static str id_of_ref(const struct exam *c, const struct led *led, str ref)
+{
+    for (size_t s = 0; s < c->n_sessions; s++)
+        for (size_t i = 0; i < c->sessions[s].n; i++)
+            if (str_eq(c->sessions[s].messages[i].ref, ref))
+                return led->ids[s][i];
+    return S("");
+}
+
+static bool is_given(const struct receipt *r, str id)
+{
+    for (size_t i = 0; i < r->n && id.n; i++)
+        if (r->lines[i].injected && (str_eq(r->lines[i].id, id) || str_eq(r->lines[i].source, id)))
+            return true;
+    return false;
+}
+
+static enum status ask_question(struct prompt *p, size_t asker, const struct exam_question *q,
+                                size_t pool, str text, struct given *out)
+{
+    CLEANUP(ctx_free) struct ctx ctx = ctx_child(p->ctx, 0);
+    const struct exam *of = &p->exams.v[asker], *c = &p->exams.v[pool];
+    const struct said said = {.role = S("user"), .text = text};
+    const struct preview unchanged = {0};
+    const struct turn_in in = {.pool = pool_of(c),
+                               .said = &said,
+                               .n_said = 1,
+                               .model = S("scripted"),
+                               .preview = &unchanged};
+    struct receipt r;
+    int64_t asked = pool == asker ? q->asked : 0, after = c->until ? c->until + HOUR_MS : 0;
+    clock_pretend(asked > after ? asked : after);
+    engine_preview(&ctx, p->e, &in, &r);
+    if (str_is(r.decision, "failed"))
+        return fail(p->ctx, STORAGE, "recall failed: " S_FMT, S_ARG(r.reason));
+    /* Standing instructions are given with whatever is asked: they say nothing of the question. */
+    bool spoke = r.block.n > 0 && !str_starts(r.reason, S(ONLY_STANDING));
+    *out = (struct given){.spoke = spoke, .tokens = r.tokens};
+    for (size_t i = 0; i < q->evidence.n && pool == asker; i++)
+        out->found += is_given(&r, id_of_ref(of, &p->led[asker], q->evidence.v[i]));
+    out->words = pool == asker ? answer_words_share(&ctx.arena, of, q, r.block) : -1;
+    return OK;
+}
+
+/* Asked three times, with the threshold as it is set now. */
+static enum status ask_thrice(struct prompt *p, size_t c, const struct exam_question *q,
+                              struct given_sum *out)
+{
+    struct given own, other;
+    size_t next = (c + 1) % p->exams.n;
+    const struct exam *from = &p->exams.v[c], *to = &p->exams.v[next];
+    TRY(ask_question(p, c, q, c, q->text, &own));
+    *out = (struct given_sum){.n = 1,
+                              .kept = own.spoke,
+                              .any = own.found > 0,
+                              .frac = (double)own.found / (double)q->evidence.n,
+                              .tokens = own.tokens,
+                              .worded = own.words >= 0,
+                              .words = own.words >= 0 ? own.words : 0};
+    if (next == c)
+        return OK;
+    TRY(ask_question(p, c, q, next, q->text, &other));
+    out->foreign_asked = 1;
+    out->foreign = other.spoke;
+    if (!eval_can_rename(from, to))
+        return OK;
+    str renamed = eval_renamed(&p->ctx->arena, q->text, from, to);
+    TRY(ask_question(p, c, q, next, renamed, &other));
+    out->renamed_asked = 1;
+    out->renamed = other.spoke;
+    return OK;
+}
+
+/* --- all of them --- */
+
+static void add_sum(struct given_sum *to, const struct given_sum *s)
+{
+    to->n += s->n;
+    to->kept += s->kept;
+    to->any += s->any;
+    to->frac += s->frac;
+    to->tokens += s->tokens;
+    to->worded += s->worded;
+    to->words += s->words;
+    to->foreign_asked += s->foreign_asked;
+    to->foreign += s->foreign;
+    to->renamed_asked += s->renamed_asked;
+    to->renamed += s->renamed;
+}
+
+/* In the order of their numbers; the last place takes all that there is no room for. */
+static struct given_sum *sum_of_kind(struct prompt_report *r, const struct exam_question *q)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < r->n_kinds; i++)
+        if (str_eq(r->kinds[i].name, q->kind))
+            return &r->kinds[i].sum;
+    if (r->n_kinds == EVAL_KINDS_MAX)
+        return &r->kinds[EVAL_KINDS_MAX - 1].sum;
+    while (at < r->n_kinds && r->kinds[at].category <= q->category)
+        at++;
+    memmove(&r->kinds[at + 1], &r->kinds[at], (r->n_kinds - at) * sizeof r->kinds[at]);
+    r->kinds[at] = (struct given_kind){.name = q->kind, .category = q->category};
+    r->n_kinds++;
+    return &r->kinds[at].sum;
+}
+
+static void write_each(struct each *each, const struct given_sum *s)
+{
+    each_num(each, "kept", (double)s->kept);
+    each_num(each, "any", s->any);
+    each_num(each, "frac", s->frac);
+    each_num(each, "tokens", (double)s->tokens);
+    if (s->worded)
+        each_num(each, "answer_words", s->words);
+    if (s->foreign_asked)
+        each_num(each, "foreign", (double)s->foreign);
+    if (s->renamed_asked)
+        each_num(each, "renamed", (double)s->renamed);
+}
+
+static enum status measure_question(struct prompt *p, size_t c, const struct exam_question *q)
+{
+    struct prompt_report *r = &p->report;
+    struct given_sum one;
+    p->settings.gate_threshold = r->threshold;
+    TRY(ask_thrice(p, c, q, &one));
+    add_sum(&r->all, &one);
+    add_sum(sum_of_kind(r, q), &one);
+    if (one.kept)
+        p->tokens[p->n_tokens++] = one.tokens;
+    each_begin(&p->each, &p->exams.v[c], q);
+    write_each(&p->each, &one);
+    each_end(&p->each);
+    for (size_t i = 0; i < r->n_levels; i++) {
+        p->settings.gate_threshold = r->levels[i];
+        TRY(ask_thrice(p, c, q, &one));
+        add_sum(&r->curve[i], &one);
+    }
+    return OK;
+}
+
+static enum status measure_all(struct prompt *p)
+{
+    struct prompt_report *r = &p->report;
+    for (size_t c = 0; c < p->exams.n; c++) {
+        const struct exam *exam = &p->exams.v[c];
+        r->left_out += (int64_t)exam->left_out;
+        for (size_t i = 0; i < exam->n_questions; i++) {
+            if (exam->questions[i].evidence.n)
+                TRY(measure_question(p, c, &exam->questions[i]));
+            else
+                r->left_out++;
+        }
+    }
+    r->tokens_p50 = eval_percentile(p->tokens, p->n_tokens, 50);
+    r->tokens_p95 = eval_percentile(p->tokens, p->n_tokens, 95);
+    return OK;
+}
+
+/* All questions at one threshold. */
+static enum status measure_level(struct prompt *p, double least, struct given_sum *out)
+{
+    *out = (struct given_sum){0};
+    p->settings.gate_threshold = least;
+    for (size_t c = 0; c < p->exams.n; c++)
+        for (size_t i = 0; i < p->exams.v[c].n_questions; i++) {
+            struct given_sum one;
+            if (!p->exams.v[c].questions[i].evidence.n)
+                continue;
+            TRY(ask_thrice(p, c, &p->exams.v[c].questions[i], &one));
+            add_sum(out, &one);
+        }
+    return OK;
+}
+
+/* The highest threshold that keeps enough: between two levels of the curve, by halving. */
+static enum status find_kept(struct prompt *p)
+{
+    struct prompt_report *r = &p->report;
+    size_t at = r->n_levels;
+    while (at && prompt_kept(&r->curve[at - 1]) < KEPT_AT_LEAST)
+        at--;
+    if (!at)
+        return OK;
+    double low = r->levels[at - 1], high = at < r->n_levels ? r->levels[at] : 1;
+    r->at_kept = r->curve[at - 1];
+    for (int i = 0; i < HALVINGS; i++) {
+        struct given_sum sum;
+        double middle = (low + high) / 2;
+        TRY(measure_level(p, middle, &sum));
+        if (prompt_kept(&sum) < KEPT_AT_LEAST) {
+            high = middle;
+            continue;
+        }
+        low = middle;
+        r->at_kept = sum;
+    }
+    r->threshold_kept = low;
+    return OK;
+}
+
+static enum status lead_all(struct prompt *p)
+{
+    size_t questions = 0;
+    p->led = NEW_N(&p->ctx->arena, struct led, p->exams.n + 1);
+    for (size_t c = 0; c < p->exams.n; c++) {
+        const struct exam *exam = &p->exams.v[c];
+        TRY(chats_lead(p->ctx, p->e, pool_of(exam), exam, &p->led[c]));
+        p->report.led += !p->led[c].is_imported;
+        questions += exam->n_questions;
+        for (size_t s = 0; s < exam->n_sessions; s++)
+            p->report.messages += (int64_t)exam->sessions[s].n;
+    }
+    p->report.conversations = (int64_t)p->exams.n;
+    p->tokens = NEW_N(&p->ctx->arena, int64_t, questions + 1);
+    return OK;
+}
+
+static void end_prompt(struct prompt *p)
+{
+    clock_pretend(0);
+    p->e->settings = p->before;
+    each_close(&p->each);
+}
+
+/* The deadline of a chat would make the figures those of a busy machine. */
+enum status engine_eval_prompt(struct ctx *ctx, struct engine *e, const struct eval_in *in,
+                               bool as_json, struct buf *out)
+{
+    CLEANUP(unmap_file) struct mapped file = {S("")};
+    CLEANUP(end_prompt)
+    struct prompt p = {.ctx = ctx, .e = e, .before = e->settings, .settings = *e->settings};
+    p.settings.recall_deadline_ms = PATIENT_MS;
+    e->settings = &p.settings;
+    p.report.threshold = p.settings.gate_threshold;
+    TRY(eval_begin(ctx, e, in, &file, &p.exams));
+    for (; in->curve && p.report.n_levels < PROMPT_LEVELS; p.report.n_levels++)
+        p.report.levels[p.report.n_levels] = levels[p.report.n_levels];
+    TRY(each_open(ctx, in, "prompt", &p.each));
+    TRY(lead_all(&p));
+    TRY(eval_embed(ctx, e, &p.report.vectors));
+    TRY(measure_all(&p));
+    TRY(find_kept(&p));
+    TRY(each_finish(ctx, &p.each));
+    prompt_write(out, &p.report, as_json);
+    return OK;
+}

@@ -1,0 +1,154 @@
+/* prompt_report.c - the figures of what enters the prompt, as text or JSON. */
+#include "base/json.h"
+#include "ext/eval/prompt.h"
+
+double prompt_kept(const struct given_sum *s)
+{
+    return eval_percent((double)s->kept, s->n);
+}
+
+/* --- text --- */
+
+/* Of a column, and of the one that is headed "answer words". */
+enum { WIDE = 8, WORDS_WIDE = 12 };
+
+static void add_percent(struct buf *b, double sum, int64_t n, int width)
+{
+    if (n)
+        buf_printf(b, " %*.1f", width, eval_percent(sum, n));
+    else
+        buf_printf(b, " %*s", width, "-");
+}
+
+static void sum_line(struct buf *b, str name, const struct given_sum *s)
+{
+    buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 26 ? 26 - name.n : 0), "",
+               (long long)s->n);
+    add_percent(b, (double)s->kept, s->n, WIDE);
+    add_percent(b, s->any, s->n, WIDE);
+    add_percent(b, s->frac, s->n, WIDE);
+    add_percent(b, s->words, s->worded, WORDS_WIDE);
+    buf_printf(b, " %8.0f", s->kept ? (double)s->tokens / (double)s->kept : 0);
+    add_percent(b, (double)s->foreign, s->foreign_asked, WIDE);
+    add_percent(b, (double)s->renamed, s->renamed_asked, WIDE);
+    buf_byte(b, '\n');
+}
+
+static void write_curve(struct buf *b, const struct prompt_report *r)
+{
+    char name[32];
+    if (!r->n_levels)
+        return;
+    buf_printf(b, "\nby threshold\n");
+    for (size_t i = 0; i < r->n_levels; i++) {
+        snprintf(name, sizeof name, "%.3f", r->levels[i]);
+        sum_line(b, str_of(name), &r->curve[i]);
+    }
+    if (!(r->threshold_kept > 0)) {
+        buf_printf(b, "no threshold keeps %.0f %%\n", KEPT_AT_LEAST);
+        return;
+    }
+    snprintf(name, sizeof name, "%.4f (keeps %.0f %%)", r->threshold_kept, KEPT_AT_LEAST);
+    sum_line(b, str_of(name), &r->at_kept);
+}
+
+static void write_text(struct buf *b, const struct prompt_report *r)
+{
+    buf_printf(b,
+               "%lld conversations (%lld run as chats, the others imported), %lld messages, "
+               "%lld questions, %lld left out\n",
+               (long long)r->conversations, (long long)r->led, (long long)r->messages,
+               (long long)r->all.n, (long long)r->left_out);
+    if (r->vectors.vectors.n)
+        buf_printf(b, "vectors of " S_FMT "\n", S_ARG(r->vectors.vectors));
+    else
+        buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->vectors.without));
+    buf_printf(b, "threshold %.3f\n\n%-26s %6s %8s %8s %8s %12s %8s %8s %8s\n", r->threshold, "%",
+               "asked", "kept", "any", "frac", "answer words", "tokens", "foreign", "renamed");
+    for (size_t i = 0; i < r->n_kinds; i++)
+        sum_line(b, r->kinds[i].name, &r->kinds[i].sum);
+    sum_line(b, S("all"), &r->all);
+    buf_printf(b, "\ntokens of a block: p50 %lld, p95 %lld; %.0f a question\n",
+               (long long)r->tokens_p50, (long long)r->tokens_p95,
+               r->all.n ? (double)r->all.tokens / (double)r->all.n : 0);
+    write_curve(b, r);
+}
+
+/* --- JSON --- */
+
+static void member_percent(struct json_out *w, const char *name, int64_t sum, int64_t n)
+{
+    if (n)
+        json_member_num(w, name, eval_percent((double)sum, n));
+}
+
+/* The object is open. */
+static void put_sum(struct json_out *w, const struct given_sum *s)
+{
+    json_member_int(w, "n", s->n);
+    json_member_num(w, "kept", prompt_kept(s));
+    json_member_num(w, "any", eval_percent(s->any, s->n));
+    json_member_num(w, "frac", eval_percent(s->frac, s->n));
+    json_member_num(w, "tokens", s->kept ? (double)s->tokens / (double)s->kept : 0);
+    json_member_num(w, "tokens_a_question", s->n ? (double)s->tokens / (double)s->n : 0);
+    if (s->worded)
+        json_member_num(w, "answer_words", eval_percent(s->words, s->worded));
+    member_percent(w, "foreign", s->foreign, s->foreign_asked);
+    member_percent(w, "renamed", s->renamed, s->renamed_asked);
+}
+
+static void put_level(struct json_out *w, double least, const struct given_sum *s)
+{
+    json_member_num(w, "threshold", least);
+    put_sum(w, s);
+    json_close(w, '}');
+}
+
+static void put_curve(struct json_out *w, const struct prompt_report *r)
+{
+    json_member_open(w, "curve", '[');
+    for (size_t i = 0; i < r->n_levels; i++) {
+        json_open(w, '{');
+        put_level(w, r->levels[i], &r->curve[i]);
+    }
+    json_close(w, ']');
+    if (r->threshold_kept > 0) {
+        json_member_open(w, "at_93_kept", '{');
+        put_level(w, r->threshold_kept, &r->at_kept);
+    }
+}
+
+static void write_json(struct buf *b, const struct prompt_report *r)
+{
+    struct json_out out = json_to(b), *w = &out;
+    json_open(w, '{');
+    json_member_int(w, "conversations", r->conversations);
+    json_member_int(w, "led_as_chats", r->led);
+    json_member_int(w, "messages", r->messages);
+    json_member_int(w, "left_out", r->left_out);
+    json_member_str(w, "vectors", r->vectors.vectors);
+    json_member_num(w, "threshold", r->threshold);
+    json_member_open(w, "kinds", '{');
+    for (size_t i = 0; i < r->n_kinds; i++) {
+        char name[64];
+        snprintf(name, sizeof name, S_FMT, S_ARG(r->kinds[i].name));
+        json_member_open(w, name, '{');
+        put_sum(w, &r->kinds[i].sum);
+        json_close(w, '}');
+    }
+    json_close(w, '}');
+    json_member_open(w, "overall", '{');
+    put_sum(w, &r->all);
+    json_member_int(w, "tokens_p50", r->tokens_p50);
+    json_member_int(w, "tokens_p95", r->tokens_p95);
+    json_close(w, '}');
+    if (r->n_levels)
+        put_curve(w, r);
+    json_close(w, '}');
+    buf_byte(b, '\n');
+}
+
+void prompt_write(struct buf *out, const struct prompt_report *r, bool as_json)
+{
+    (as_json ? write_json : write_text)(out, r);
+}

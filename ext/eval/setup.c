@@ -1,0 +1,80 @@
+/* setup.c - what all measures share: conversations that are read, vectors, names, percents. */
+#include "base/clock.h"
+#include "ext/eval/eval.h"
+#include "ext/eval/measure.h"
+
+/* Only in an empty database, since a measure fills it. */
+enum status eval_begin(struct ctx *ctx, struct engine *e, const struct eval_in *in,
+                       struct mapped *file, struct exams *out)
+{
+    struct store_stats before;
+    TRY(store_stats(ctx, e->store, &before));
+    if (before.messages || before.memories)
+        return fail(ctx, CONFLICT, "the database must be empty");
+    TRY(eval_read(ctx, in->file, in->format, file, out));
+    for (size_t c = 0; in->sessions > 0 && c < out->n; c++)
+        exam_cut(&out->v[c], (size_t)in->sessions);
+    return OK;
+}
+
+enum status eval_embed(struct ctx *ctx, struct engine *e, struct eval_report *r)
+{
+    int64_t began = clock_mono_us();
+    struct embed_status source;
+    embed_status(ctx, e->embed, &source);
+    r->without = source.reason;
+    if (source.source == EMBED_NONE)
+        return OK;
+    for (bool more = true; more;)
+        TRY(engine_embed_some(ctx, e, &more));
+    r->vectors = embed_signature(ctx, e->embed);
+    r->embed_seconds = (double)(clock_mono_us() - began) / 1e6;
+    return OK;
+}
+
+str eval_renamed(struct arena *a, str text, const struct exam *from, const struct exam *to)
+{
+    struct buf b = buf_make(a, 1 << 16);
+    for (size_t i = 0; i < text.n;) {
+        str rest = str_sub(text, i, text.n);
+        size_t who = 0;
+        while (who < 2 && !(from->speakers[who].n && str_starts(rest, from->speakers[who])))
+            who++;
+        if (who < 2) {
+            buf_add(&b, to->speakers[who]);
+            i += from->speakers[who].n;
+        } else {
+            buf_byte(&b, text.p[i++]);
+        }
+    }
+    return buf_str(&b);
+}
+
+bool eval_can_rename(const struct exam *from, const struct exam *to)
+{
+    return from->speakers[0].n && to->speakers[0].n && (!from->speakers[1].n || to->speakers[1].n);
+}
+
+int64_t eval_asked(const struct exam *c, const struct exam_question *q)
+{
+    return q->asked ? q->asked : c->until;
+}
+
+double eval_percent(double sum, int64_t n)
+{
+    return n ? 100 * sum / (double)n : 0;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int64_t eval_percentile(int64_t *v, size_t n, int percent)
+{
+    if (!n)
+        return 0;
+    qsort(v, n, sizeof *v, compare_values);
+    return v[n * (size_t)percent / 100];
+}

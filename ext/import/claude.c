@@ -1,0 +1,110 @@
+/* claude.c - an export of Claude: conversations, what it remembers, and projects. */
+#include "ext/import/foreign.h"
+
+struct talk {
+    str uuid, name, project_uuid;
+    const struct json *chat_messages, *created_at;
+};
+static const struct field talk_table[] = {
+    {STR(struct talk, uuid), .required = true, .min = 1},
+    {STR(struct talk, name), .max = 4096},
+    {STR(struct talk, project_uuid)},
+    {JSON(struct talk, chat_messages), .required = true},
+    {JSON(struct talk, created_at)},
+    {0},
+};
+
+static enum status read_said(struct foreign *f, const struct json *v, struct message *out)
+{
+    str sender = json_string(json_get(v, "sender"));
+    /* "text" repeats the content, with notes on what the page could not show. */
+    str text = foreign_text_of(&f->ctx->arena, json_get(v, "content"), "text");
+    *out = (struct message){.role = str_is(sender, "human") ? S("user") : S("assistant"),
+                            .ref = json_string(json_get(v, "uuid")),
+                            .text = text.n ? text : json_string(json_get(v, "text"))};
+    if (!str_is(sender, "human") && !str_is(sender, "assistant"))
+        return fail_field(f->ctx, "sender", "must be human or assistant");
+    return foreign_time(f->ctx, json_get(v, "created_at"), "created_at", &out->created);
+}
+
+enum status claude_conversation(struct foreign *f, const struct json *record)
+{
+    struct talk t;
+    struct session s = {0};
+    size_t n = 0;
+    TRY(fields_read(f->ctx, talk_table, record, false, &t));
+    TRY(foreign_time(f->ctx, t.created_at, "created_at", &s.created));
+    if (t.chat_messages->type != JSON_ARRAY)
+        return fail_field(f->ctx, "chat_messages", "must be an array");
+    struct message *v = NEW_N(&f->ctx->arena, struct message, t.chat_messages->n + 1);
+    for (const struct json *m = t.chat_messages->first; m; m = m->next)
+        TRY(read_said(f, m, &v[n++]));
+    s.id = foreign_session_id(f, t.uuid);
+    s.title = t.name;
+    return n ? foreign_session(f, &s, v, n) : OK;
+}
+
+/* --- what it remembers --- */
+
+enum status claude_memories(struct foreign *f, const struct json *record)
+{
+    const struct json *projects = json_get(record, "project_memories");
+    const struct memory general = {0};
+    const struct json *said = json_get(record, "conversations_memory");
+    if (said && said->type != JSON_STRING && said->type != JSON_NULL)
+        return fail_field(f->ctx, "conversations_memory", "must be a text");
+    TRY(foreign_lines(f, json_string(said), &general));
+    for (const struct json *p = projects ? projects->first : NULL; p; p = p->next) {
+        struct buf b = buf_make(&f->ctx->arena, SIZE_MAX);
+        struct json_out w = json_to(&b);
+        json_open(&w, '{');
+        json_member_str(&w, "project", p->key);
+        json_close(&w, '}');
+        const struct memory of_project = {.metadata = buf_str(&b)};
+        TRY(foreign_lines(f, json_string(p), &of_project));
+    }
+    return OK;
+}
+
+/* --- projects --- */
+
+struct project {
+    str uuid, name, description;
+    const struct json *docs, *created_at, *updated_at;
+};
+static const struct field project_table[] = {
+    {STR(struct project, uuid), .required = true, .min = 1},
+    {STR(struct project, name), .max = 4096},
+    {STR(struct project, description)},
+    {JSON(struct project, docs)},
+    {JSON(struct project, created_at)},
+    {JSON(struct project, updated_at)},
+    {0},
+};
+
+/* Its documents are read like notes. prompt_template instructs the model and is no memory. */
+enum status claude_project(struct foreign *f, const struct json *record)
+{
+    struct arena *a = &f->ctx->arena;
+    struct project p;
+    struct memory like = {0};
+    TRY(fields_read(f->ctx, project_table, record, false, &p));
+    TRY(foreign_time(f->ctx, p.created_at, "created_at", &like.created));
+    TRY(foreign_time(f->ctx, p.updated_at, "updated_at", &like.updated));
+    if (str_trim(p.description).n) {
+        struct memory m = like;
+        m.id = p.uuid;
+        m.content = str_printf(a, S_FMT ": " S_FMT, S_ARG(p.name), S_ARG(p.description));
+        TRY(foreign_memory(f, &m));
+    }
+    for (const struct json *d = p.docs ? p.docs->first : NULL; d; d = d->next) {
+        str name = json_string(json_get(d, "filename"));
+        str title = str_printf(a, S_FMT " / " S_FMT, S_ARG(p.name), S_ARG(name));
+        str uuid = json_string(json_get(d, "uuid"));
+        struct memory of_doc = {0};
+        TRY(foreign_time(f->ctx, json_get(d, "created_at"), "created_at", &of_doc.created));
+        TRY(foreign_sections(f, uuid.n ? uuid : title, title, json_string(json_get(d, "content")),
+                             &of_doc));
+    }
+    return OK;
+}

@@ -1,0 +1,95 @@
+/* export.c - writes everything that a user has as lines of JSON or as Markdown. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "app/instance.h"
+#include "ext/import/command/command.h"
+#include "ext/import/export.h"
+
+enum { PART_BYTES = 1 << 20, PART_MAX = 256 << 20 };
+
+enum status command_export_check(struct ctx *ctx, const struct options *o)
+{
+    if (o->format.n && name_index(export_formats, o->format, -1) < 0)
+        return fail_field(ctx, "--format", "must be jsonl or markdown");
+    return OK;
+}
+
+/* Every space of the user, or the one that --space names. */
+static enum status find_pools(struct ctx *ctx, const struct options *o, struct engine *e,
+                              struct pool_ref **out, size_t *n)
+{
+    struct pool_info *v;
+    *out = NEW(&ctx->arena, struct pool_ref);
+    **out = pool_of(o);
+    *n = 1;
+    if (options_has(o, "space"))
+        return OK;
+    TRY(engine_spaces(ctx, e, o->user, &v, n));
+    *out = NEW_N(&ctx->arena, struct pool_ref, *n + 1);
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i] = v[i].pool;
+    return OK;
+}
+
+static enum status write_all(struct ctx *ctx, int fd, str text)
+{
+    while (text.n) {
+        ssize_t n = write(fd, text.p, text.n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(ctx, STORAGE, "cannot write: %s", strerror(errno));
+        text = str_sub(text, (size_t)n, text.n);
+    }
+    return OK;
+}
+
+static enum status write_parts(struct ctx *ctx, struct engine *e, struct exporting *x, int fd)
+{
+    for (bool is_last = false; !is_last;) {
+        CLEANUP(ctx_free) struct ctx part = ctx_child(ctx, 0);
+        struct buf b = buf_make(&part.arena, PART_MAX);
+        enum status s = engine_export_part(&part, e, x, PART_BYTES, &b, &is_last);
+        if (s == OK && b.full)
+            s = fail(&part, TOO_LARGE, "a part has over %d bytes", PART_MAX);
+        if (s != OK)
+            return fail(ctx, s, "%s", part.why);
+        TRY(write_all(ctx, fd, buf_str(&b)));
+    }
+    return OK;
+}
+
+static void close_file(const int *fd)
+{
+    if (*fd > STDOUT_FILENO)
+        close(*fd);
+}
+
+/* A file that exists is kept. One that could not be written whole is removed. */
+enum status command_export(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(instance_close) struct instance instance = {0};
+    CLEANUP(close_file) int fd = STDOUT_FILENO;
+    struct export_order order = {.select = SELECT_ALL,
+                                 .format =
+                                     str_is(o->format, "markdown") ? EXPORT_MARKDOWN : EXPORT_JSONL,
+                                 .all = true};
+    struct pool_ref *pools;
+    const char *path = o->words.n > 1 ? str_c(&ctx->arena, o->words.v[1]) : "-";
+    bool is_file = strcmp(path, "-") != 0;
+    TRY(instance_open_to_read(ctx, o, &instance));
+    TRY(find_pools(ctx, o, instance.engine, &pools, &order.select.n_pools));
+    order.select.pools = pools;
+    if (is_file)
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail(ctx, errno == EEXIST ? CONFLICT : STORAGE, "%s: %s", path, strerror(errno));
+    enum status s = write_parts(ctx, instance.engine, engine_export_begin(ctx, &order), fd);
+    if (s == OK && is_file && fsync(fd) < 0)
+        s = fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
+    if (s != OK && is_file)
+        unlink(path);
+    return s;
+}

@@ -1,0 +1,170 @@
+/* import.c - imports what other programs have kept, with progress on a terminal. */
+#include "ext/import/import.h"
+#include "app/instance.h"
+#include "app/progress.h"
+#include "ext/import/command/command.h"
+
+/* One import runs in a process, so its progress may be static. */
+static struct progress progress;
+
+/* --- OmniRoute's database --- */
+
+static void show_rows(int64_t done, int64_t all)
+{
+    progress_show(&progress, "omniroute", done, all, 1, "memories");
+}
+
+/* A new user has no token yet, and a chat without a token searches the default space only. */
+static const char where[] =
+    "The memories of each key are in the space with the name of the key. A chat uses them with a "
+    "token of that space:\n"
+    "  rememberd token create --space NAME\n"
+    "For chats without a token, repeat the import with --space " DEFAULT_SPACE ".\n";
+
+static bool is_omniroute(const struct options *o)
+{
+    return o->words.n == 3 && str_is(o->words.v[1], "omniroute");
+}
+
+/* Each memory of the other database is added under its key, and one that is there already is
+ * updated, so that an import may be repeated. Without --space each key gets a space of its own. */
+static enum status import_omniroute(struct ctx *ctx, const struct options *o,
+                                    struct instance *instance)
+{
+    struct omniroute_report r = {0};
+    enum status s = engine_import_omniroute(ctx, instance->engine, pool_of(o).user,
+                                            options_has(o, "space") ? o->space : S(""),
+                                            o->words.v[2], show_rows, &r);
+    progress_end(&progress);
+    TRY(s);
+    printf(o->json ? "{\"memories\":%lld,\"updated\":%lld,\"owners\":%lld,\"skipped\":%lld}\n"
+                   : "%lld memories, %lld updated, of %lld keys; %lld skipped\n",
+           (long long)r.memories, (long long)r.updated, (long long)r.owners, (long long)r.skipped);
+    if (!o->json && !options_has(o, "space") && r.owners)
+        fputs(where, stdout);
+    return OK;
+}
+
+/* --- files --- */
+
+static void show_bytes(int64_t done, int64_t all)
+{
+    progress_show(&progress, "import", done, all, 1e6, "MB");
+}
+
+/* Without --space a line of our own export goes where it was. */
+static enum status place_line(void *own, struct ctx *ctx, str space, struct pool_ref *out)
+{
+    const struct options *o = own;
+    if (!options_has(o, "space"))
+        out->space = str_dup(&ctx->arena, space);
+    return OK;
+}
+
+static const struct field report_fields[] = {
+    {STR(struct import_report, format)},
+    {INT(struct import_report, files)},
+    {INT(struct import_report, ignored)},
+    {INT(struct import_report, records)},
+    {INT(struct import_report, sessions)},
+    {INT(struct import_report, new_sessions)},
+    {INT(struct import_report, messages)},
+    {INT(struct import_report, new_messages)},
+    {INT(struct import_report, memories)},
+    {INT(struct import_report, new_memories)},
+    {INT(struct import_report, updated)},
+    {INT(struct import_report, bars)},
+    {INT(struct import_report, new_bars)},
+    {INT(struct import_report, facts)},
+    {INT(struct import_report, skipped)},
+    {INT(struct import_report, broken)},
+    {STRS(struct import_report, problems)},
+    {BOOL(struct import_report, dry_run)},
+    {0},
+};
+
+static void print_json(struct ctx *ctx, const struct import_report *r)
+{
+    enum { ANSWER_MAX = 1 << 20 };
+    struct buf b = buf_make(&ctx->arena, ANSWER_MAX);
+    struct json_out w = json_to(&b);
+    fields_write(&w, report_fields, r);
+    printf(S_FMT "\n", S_ARG(buf_str(&b)));
+}
+
+static void print_kind(const char *name, int64_t all, int64_t fresh, int64_t updated)
+{
+    if (!all)
+        return;
+    printf("%-14s %8lld, %lld new", name, (long long)all, (long long)fresh);
+    if (updated)
+        printf(", %lld updated", (long long)updated);
+    putchar('\n');
+}
+
+static void print_count(const char *name, int64_t n, const char *what)
+{
+    if (n)
+        printf("%-14s %8lld  %s\n", name, (long long)n, what);
+}
+
+static void print_report(const struct import_report *r)
+{
+    printf("format " S_FMT ", %lld records of %lld %s\n", S_ARG(r->format), (long long)r->records,
+           (long long)r->files, r->files == 1 ? "file" : "files");
+    print_kind("conversations", r->sessions, r->new_sessions, 0);
+    print_kind("messages", r->messages, r->new_messages, 0);
+    print_kind("memories", r->memories, r->new_memories, r->updated);
+    print_kind("bars", r->bars, r->new_bars, 0);
+    print_count("facts", r->facts, "found in new messages of the user");
+    print_count("skipped", r->skipped, "left out on purpose");
+    print_count("ignored", r->ignored, "files of no known format");
+    print_count("broken", r->broken, "records; all others were read");
+    fflush(stdout);
+    for (size_t i = 0; i < r->problems.n; i++)
+        fprintf(stderr, "  " S_FMT "\n", S_ARG(r->problems.v[i]));
+    if (r->broken > (int64_t)r->problems.n)
+        fprintf(stderr, "  and %lld more\n", (long long)(r->broken - (int64_t)r->problems.n));
+    puts(r->dry_run ? "Nothing was written (--dry-run)."
+                    : "What was stored before is not stored again.");
+}
+
+static enum status import_files(struct ctx *ctx, const struct options *o, struct instance *instance)
+{
+    struct import_report r;
+    struct options own = *o;
+    const struct import_in in = {.pool = pool_of(o),
+                                 .format = o->format,
+                                 .dry_run = o->dry_run,
+                                 .extract = !o->no_extract,
+                                 .place = place_line,
+                                 .own = &own,
+                                 .progress = show_bytes};
+    enum status s = engine_import(ctx, instance->engine, &in, o->words.v[1], &r);
+    progress_end(&progress);
+    TRY(s);
+    if (o->json)
+        print_json(ctx, &r);
+    else
+        print_report(&r);
+    return OK;
+}
+
+enum status command_import_check(struct ctx *ctx, const struct options *o)
+{
+    if (o->words.n == 3 && !is_omniroute(o))
+        return fail(ctx, BAD_INPUT, "must be: import FILE, import FOLDER or import omniroute FILE");
+    if (is_omniroute(o) && (o->dry_run || o->no_extract || o->format.n))
+        return fail(ctx, BAD_INPUT, "import omniroute takes no --dry-run, --no-extract, --format");
+    if (o->format.n && name_index(import_formats, o->format, -1) < 0)
+        return fail_field(ctx, "--format", "is not a known format: " S_FMT "; see --help",
+                          S_ARG(o->format));
+    return OK;
+}
+
+enum status command_import(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(instance_close) struct instance instance = {0};
+    TRY(instance_open(ctx, o, &instance));
+    return is_omniroute(o) ? import_omniroute(ctx, o, &instance) : import_files(ctx, o, &instance);
+}

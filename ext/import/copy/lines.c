@@ -1,0 +1,126 @@
+/* lines.c - the tables of our own export's lines, written and read by the same rows. */
+#include "ext/import/copy/lines.h"
+
+#include "ext/import/transfer.h"
+
+const char *const line_kinds[] = {"memory", "session", "message", "bar", NULL};
+
+#define ID_ROW(S, HELP)                                                                            \
+    {                                                                                              \
+        STR(S, id), .required = true, .min = 1, .max = 256, .help = HELP                           \
+    }
+
+const struct field memory_line_fields[] = {
+    ID_ROW(struct memory, "of the memory"),
+    {STR(struct memory, space), .max = 200, .help = "the space it is in"},
+    {STR(struct memory, session), .max = 256},
+    {ENUM(struct memory, layer), .otherwise_str = "fact", .one_of = layer_names},
+    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names},
+    {STR(struct memory, category), .max = 128},
+    {STR(struct memory, key), .max = 512},
+    {STR(struct memory, content), .required = true, .min = 1, .max = 65536},
+    {RAW(struct memory, metadata)},
+    {STRS(struct memory, tags)},
+    {NUM(struct memory, importance), .max = 1},
+    {NUM(struct memory, salience), .max = 1},
+    {INT(struct memory, uses), .max = 1e15},
+    {TIME(struct memory, last_used)},
+    {ENUM(struct memory, origin), .otherwise_str = "import", .one_of = origin_names},
+    {STR(struct memory, source), .max = 256},
+    {TIME(struct memory, created)},
+    {TIME(struct memory, updated)},
+    {TIME(struct memory, expires)},
+    {TIME(struct memory, valid_from)},
+    {TIME(struct memory, valid_to)},
+    {STR(struct memory, superseded_by), .max = 256},
+    {0},
+};
+
+const struct field session_line_fields[] = {
+    ID_ROW(struct session, "of the session"),  {STR(struct session, space), .max = 200},
+    {STR(struct session, title), .max = 4096}, {RAW(struct session, metadata)},
+    {TIME(struct session, created)},           {0},
+};
+
+const struct field message_line_fields[] = {
+    {AS_STR(struct message_line, message.id, "id"), .required = true, .min = 1, .max = 256},
+    {STR(struct message_line, space), .max = 200},
+    {AS_STR(struct message_line, message.session, "session"), .required = true, .min = 1,
+     .max = 256},
+    {AS_STR(struct message_line, message.role, "role"), .required = true, .min = 1, .max = 64},
+    {AS_STR(struct message_line, message.speaker, "speaker"), .max = 256},
+    {AS_STR(struct message_line, message.text, "text")},
+    {AS_STR(struct message_line, message.ref, "ref"), .max = 256},
+    {AS_ENUM(struct message_line, message.origin, "origin"), .otherwise_str = "import",
+     .one_of = origin_names},
+    {AS_TIME(struct message_line, message.created, "created")},
+    {STR(struct message_line, chain), .max = 16},
+    {STR(struct message_line, tail), .max = 16},
+    {AS_BOOL(struct message_line, message.is_echo, "is_echo")},
+    {AS_STR(struct message_line, message.says, "says")},
+    {0},
+};
+
+const struct field bar_line_fields[] = {
+    {STR(struct bar_line, space), .max = 200},
+    {AS_ENUM(struct bar_line, kind, "bars"), .otherwise_str = "statement",
+     .one_of = transfer_bar_kinds},
+    {ENUM(struct bar_line, reason), .otherwise_str = "forgotten", .one_of = transfer_bar_reasons},
+    {TIME(struct bar_line, at), .required = true},
+    {STR(struct bar_line, message), .max = 16},
+    {STR(struct bar_line, terms)},
+    {0},
+};
+
+/* The kind comes first, so that a reader need not look at the rest of a line that it skips. */
+void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
+{
+    static const struct field *const tables[] = {memory_line_fields, session_line_fields,
+                                                 message_line_fields, bar_line_fields};
+    enum { LINE_MAX_BYTES = 64 << 20 };
+    struct buf line = buf_make(&ctx->arena, LINE_MAX_BYTES);
+    struct json_out w = json_to(&line);
+    fields_write(&w, tables[kind], v);
+    buf_printf(out, "{\"kind\":\"%s\",", line_kinds[kind]);
+    buf_add(out, str_sub(buf_str(&line), 1, line.n));
+    buf_add(out, S("\n"));
+}
+
+str hashes_text(struct ctx *ctx, const uint64_t *v, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *p = arena_alloc(&ctx->arena, n * 16 + 1);
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < 16; k++)
+            p[i * 16 + (size_t)k] = digits[v[i] >> (60 - 4 * k) & 15];
+    return (str){p, n * 16};
+}
+
+bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t *v = NEW_N(&ctx->arena, uint64_t, text.n / 16 + 1);
+    for (size_t i = 0; i < text.n; i++) {
+        const char *digit = text.p[i] ? strchr(digits, text.p[i]) : NULL;
+        if (!digit)
+            return false;
+        v[i / 16] = v[i / 16] << 4 | (uint64_t)(digit - digits);
+    }
+    *out = v;
+    *n = text.n / 16;
+    return text.n % 16 == 0;
+}
+
+bool copy_next_line(struct arena *a, str *rest, int64_t *line, struct copy_record *out)
+{
+    (void)a;
+    while (rest->n) {
+        str text = str_trim(str_cut(rest, '\n'));
+        ++*line;
+        if (!text.n)
+            continue;
+        *out = (struct copy_record){.json = text, .line = *line};
+        return true;
+    }
+    return false;
+}

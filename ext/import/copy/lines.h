@@ -1,0 +1,51 @@
+/* lines.h - the records of our own export: as lines of JSON, and as Markdown. */
+#pragma once
+
+#include "core/session.h"
+#include "ext/import/export.h"
+#include "ext/import/foreign.h"
+
+enum line_kind { LINE_MEMORY, LINE_SESSION, LINE_MESSAGE, LINE_BAR, LINE_KINDS };
+extern const char *const line_kinds[];
+
+/* A bar as a line. */
+struct bar_line {
+    str space, message, terms; /* hashes in hex */
+    unsigned kind, reason;
+    int64_t at;
+};
+/* A message as a line: its hashes of the conversation are text. */
+struct message_line {
+    struct message message;
+    str space, chain, tail;
+};
+
+/* What each line has beside its kind; of a struct memory, a struct session, and these two. */
+extern const struct field memory_line_fields[], session_line_fields[], message_line_fields[],
+    bar_line_fields[];
+
+/* Adds a line with its end; v is the struct of the kind. */
+void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v);
+str hashes_text(struct ctx *ctx, const uint64_t *v, size_t n);
+/* False when it is not whole numbers in hex. */
+bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n);
+
+/* --- Markdown: the line in a comment, a label for people, and the text as it is --- */
+
+#define COPY_MARK "<!-- rememberd "
+void copy_write_markdown(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v);
+
+/* One record of either form. */
+struct copy_record {
+    str json;
+    str text;      /* of Markdown: the content or text, which json has not */
+    bool has_text; /* it is Markdown */
+    int64_t line;  /* its first */
+};
+/* Takes the next record off *rest, and counts its lines. False: there is none. Of Markdown the text
+ * lives in the arena. */
+bool copy_next_line(struct arena *a, str *rest, int64_t *line, struct copy_record *out);
+bool copy_next_markdown(struct arena *a, str *rest, int64_t *line, struct copy_record *out);
+
+/* Every record is checked before the first one is written; the failure names the line. */
+foreign_text_reader copy_lines_read, copy_markdown_read;

@@ -1,0 +1,303 @@
+/* read.c - the records of our own export into spaces: checked first, written in batches. */
+#include "base/id.h"
+#include "ext/import/copy/lines.h"
+#include "ext/import/sink.h"
+#include "ext/import/transfer.h"
+
+/*
+ * Every record is read and checked before the first one is written, so a file with a mistake
+ * changes nothing, and the failure names the line. Then records of one kind and place are written
+ * together, each batch all or nothing. Ids decide what is there already, so an import that was cut
+ * is simply made again.
+ */
+enum { BATCH = 200 };
+
+struct line {
+    enum line_kind kind;
+    struct pool_ref pool;
+    struct memory memory;
+    struct session session;
+    struct message_line message;
+    struct transfer_bar bar;
+};
+
+enum copy_step { COPY_CHECKS, COPY_COUNTS, COPY_WRITES };
+
+struct copying {
+    struct import_run *run;
+    bool (*next)(struct arena *a, str *rest, int64_t *line, struct copy_record *out);
+    int64_t added[LINE_KINDS], all[LINE_KINDS];
+    enum copy_step step;
+};
+
+static enum status find_place(struct copying *c, struct ctx *ctx, str space, struct pool_ref *out)
+{
+    const struct import_in *in = c->run->in;
+    *out = in->pool;
+    return in->place && space.n ? in->place(in->own, ctx, space, out) : OK;
+}
+
+static enum status read_hash(struct ctx *ctx, str text, const char *field, uint64_t *out)
+{
+    uint64_t *v;
+    size_t n;
+    *out = 0;
+    if (text.n && (!hashes_read(ctx, text, &v, &n) || n != 1))
+        return fail_field(ctx, field, "must be 16 digits in hex");
+    if (text.n)
+        *out = *v;
+    return OK;
+}
+
+static enum status read_bar(struct copying *c, struct ctx *ctx, const struct json *v,
+                            struct line *out)
+{
+    struct bar_line b;
+    uint64_t *terms;
+    size_t n;
+    TRY(fields_read(ctx, bar_line_fields, v, true, &b));
+    TRY(read_hash(ctx, b.message, "message", &out->bar.message));
+    if (!hashes_read(ctx, b.terms, &terms, &n))
+        return fail_field(ctx, "terms", "must be numbers of 16 digits in hex");
+    out->bar.kind = b.kind;
+    out->bar.reason = b.reason;
+    out->bar.at = b.at;
+    out->bar.terms = terms;
+    out->bar.n = n;
+    return find_place(c, ctx, b.space, &out->pool);
+}
+
+static enum status read_message(struct copying *c, struct ctx *ctx, const struct json *v,
+                                struct line *out)
+{
+    struct message_line *m = &out->message;
+    TRY(fields_read(ctx, message_line_fields, v, true, m));
+    TRY(read_hash(ctx, m->chain, "chain", &m->message.chain));
+    TRY(read_hash(ctx, m->tail, "tail", &m->message.tail));
+    return find_place(c, ctx, m->space, &out->pool);
+}
+
+/* The object without its kind, which no table has. */
+static enum status read_kind(struct ctx *ctx, struct json *v, enum line_kind *kind)
+{
+    str name = json_string(json_get(v, "kind"));
+    int at = name_index(line_kinds, name, -1);
+    if (at < 0)
+        return fail_field(ctx, "kind", "must be memory, session, message or bar");
+    *kind = (enum line_kind)at;
+    for (struct json **m = &v->first; *m; m = &(*m)->next) {
+        if (str_is((*m)->key, "kind")) {
+            *m = (*m)->next;
+            v->n--;
+            return OK;
+        }
+    }
+    return OK;
+}
+
+/* In Markdown the text stands below the object. */
+static void put_text(struct ctx *ctx, struct json *v, enum line_kind kind,
+                     const struct copy_record *record)
+{
+    static const char *const names[LINE_KINDS] = {
+        [LINE_MEMORY] = "content", [LINE_MESSAGE] = "text"};
+    if (!record->has_text || !names[kind])
+        return;
+    struct json *member = NEW(&ctx->arena, struct json), **tail = &v->first;
+    *member =
+        (struct json){.type = JSON_STRING, .key = str_of(names[kind]), .string = record->text};
+    while (*tail)
+        tail = &(*tail)->next;
+    *tail = member; /* the last one of a name counts */
+    v->n++;
+}
+
+static enum status read_line(struct copying *c, struct ctx *ctx, const struct copy_record *record,
+                             struct line *out)
+{
+    struct json *v;
+    *out = (struct line){0};
+    TRY(json_parse(ctx, record->json, &v));
+    if (v->type != JSON_OBJECT)
+        return fail(ctx, BAD_INPUT, "a JSON object is expected");
+    TRY(read_kind(ctx, v, &out->kind));
+    put_text(ctx, v, out->kind, record);
+    switch (out->kind) {
+    case LINE_MEMORY:
+        TRY(fields_read(ctx, memory_line_fields, v, true, &out->memory));
+        if (out->memory.metadata.n > METADATA_MAX)
+            return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
+        return find_place(c, ctx, out->memory.space, &out->pool);
+    case LINE_SESSION:
+        TRY(fields_read(ctx, session_line_fields, v, true, &out->session));
+        return find_place(c, ctx, out->session.space, &out->pool);
+    case LINE_MESSAGE:
+        return read_message(c, ctx, v, out);
+    default:
+        return read_bar(c, ctx, v, out);
+    }
+}
+
+/* --- writing --- */
+
+struct batch {
+    struct line *v;
+    size_t n;
+};
+
+static bool goes_with(const struct line *first, const struct line *next)
+{
+    bool is_place = str_eq(first->pool.space, next->pool.space);
+    if (first->kind == LINE_SESSION || next->kind == LINE_SESSION)
+        return is_place && first->kind == LINE_SESSION && next->kind == LINE_MESSAGE &&
+               str_eq(first->session.id, next->message.message.session);
+    return is_place && first->kind == next->kind &&
+           (first->kind != LINE_MESSAGE ||
+            str_eq(first->message.message.session, next->message.message.session));
+}
+
+static enum status write_session(struct copying *c, struct ctx *ctx, const struct batch *b)
+{
+    const struct line *first = &b->v[0];
+    bool is_headed = first->kind == LINE_SESSION;
+    struct session session = first->session, there;
+    struct message *v = NEW_N(&ctx->arena, struct message, b->n);
+    if (!is_headed)
+        session = (struct session){.id = first->message.message.session};
+    for (size_t k = is_headed; k < b->n; k++)
+        v[k - is_headed] = b->v[k].message.message;
+    enum status s = store_session(ctx, c->run->e->store, first->pool, session.id, &there);
+    c->added[LINE_SESSION] += s == NOT_FOUND;
+    if (!soft_if(ctx, s, NOT_FOUND))
+        TRY(s);
+    return engine_transfer_session(ctx, c->run->e, first->pool, &session, v, b->n - is_headed,
+                                   &c->added[LINE_MESSAGE]);
+}
+
+static enum status write_batch(struct copying *c, struct ctx *ctx, const struct batch *b)
+{
+    struct pool_ref pool = b->v[0].pool;
+    if (b->v[0].kind == LINE_MEMORY) {
+        struct memory *v = NEW_N(&ctx->arena, struct memory, b->n);
+        for (size_t k = 0; k < b->n; k++)
+            v[k] = b->v[k].memory;
+        return engine_transfer_memories(ctx, c->run->e, pool, v, b->n, &c->added[LINE_MEMORY]);
+    }
+    if (b->v[0].kind == LINE_BAR) {
+        struct transfer_bar *v = NEW_N(&ctx->arena, struct transfer_bar, b->n);
+        for (size_t k = 0; k < b->n; k++)
+            v[k] = b->v[k].bar;
+        return engine_transfer_put_bars(ctx, c->run->e, pool, v, b->n, c->step == COPY_COUNTS,
+                                        &c->added[LINE_BAR]);
+    }
+    return write_session(c, ctx, b);
+}
+
+/* A dry run: what is not there by its id, once each. */
+static enum status count_line(struct copying *c, struct ctx *ctx, const struct line *l)
+{
+    struct store *store = c->run->e->store;
+    struct memory memory;
+    struct session session;
+    struct message message;
+    str id = l->memory.id;
+    enum status s = OK;
+    if (l->kind == LINE_MEMORY) {
+        s = store_memory(ctx, store, l->pool, id, &memory);
+    } else if (l->kind == LINE_SESSION) {
+        id = l->session.id;
+        s = store_session(ctx, store, l->pool, id, &session);
+    } else if (l->kind == LINE_MESSAGE) {
+        id = l->message.message.id;
+        s = store_message(ctx, store, l->pool, id, &message);
+    }
+    const str parts[] = {l->pool.space, str_of(line_kinds[l->kind]), id};
+    c->added[l->kind] += s == NOT_FOUND && seen_add(&c->run->seen, hash64(parts, 3));
+    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+}
+
+static enum status count_batch(struct copying *c, struct ctx *ctx, const struct batch *b)
+{
+    if (b->v[0].kind == LINE_BAR)
+        return write_batch(c, ctx, b);
+    for (size_t i = 0; i < b->n; i++)
+        TRY(count_line(c, ctx, &b->v[i]));
+    return OK;
+}
+
+static enum status name_line(struct copying *c, struct ctx *own, enum status s, int64_t line)
+{
+    if (own->field[0])
+        return fail_field(c->run->ctx, own->field, "%s (line %lld)", own->why, (long long)line);
+    return fail(c->run->ctx, s, "line %lld: %s", (long long)line, own->why);
+}
+
+/* One batch, with memory of its own: records from *rest on. */
+static enum status next_batch(struct copying *c, str *rest, int64_t *line)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(c->run->ctx, 0);
+    struct batch b = {NEW_N(&own.arena, struct line, BATCH), 0};
+    struct copy_record record;
+    int64_t first = 0, at = *line;
+    str after = *rest;
+    while (b.n < BATCH && c->next(&own.arena, &after, &at, &record)) {
+        enum status s = read_line(c, &own, &record, &b.v[b.n]);
+        if (s != OK)
+            return name_line(c, &own, s, record.line);
+        if (b.n && c->step != COPY_CHECKS && !goes_with(&b.v[0], &b.v[b.n]))
+            break;
+        first = first ? first : record.line;
+        *rest = after;
+        *line = at;
+        c->all[b.v[b.n++].kind]++;
+    }
+    if (!b.n)
+        *rest = after;
+    if (!b.n || c->step == COPY_CHECKS)
+        return OK;
+    enum status s = c->step == COPY_COUNTS ? count_batch(c, &own, &b) : write_batch(c, &own, &b);
+    return s == OK ? OK : name_line(c, &own, s, first);
+}
+
+static enum status each_batch(struct copying *c, struct foreign *f, str text, enum copy_step step)
+{
+    int64_t line = 0;
+    c->step = step;
+    memset(c->all, 0, sizeof c->all);
+    for (str rest = text; rest.n;) {
+        TRY(next_batch(c, &rest, &line));
+        if (step != COPY_CHECKS)
+            import_progress(c->run, rest.p - f->text.p);
+    }
+    return OK;
+}
+
+static enum status read_copy(struct foreign *f, struct copying *c, str text)
+{
+    struct import_report *r = c->run->report;
+    TRY(each_batch(c, f, text, COPY_CHECKS));
+    TRY(each_batch(c, f, text, c->run->in->dry_run ? COPY_COUNTS : COPY_WRITES));
+    for (int kind = 0; kind < LINE_KINDS; kind++)
+        r->records += c->all[kind];
+    r->memories += c->all[LINE_MEMORY];
+    r->new_memories += c->added[LINE_MEMORY];
+    r->sessions += c->all[LINE_SESSION];
+    r->new_sessions += c->added[LINE_SESSION];
+    r->messages += c->all[LINE_MESSAGE];
+    r->new_messages += c->added[LINE_MESSAGE];
+    r->bars += c->all[LINE_BAR];
+    r->new_bars += c->added[LINE_BAR];
+    return OK;
+}
+
+enum status copy_lines_read(struct foreign *f, str text)
+{
+    struct copying c = {.run = f->run, .next = copy_next_line};
+    return read_copy(f, &c, text);
+}
+
+enum status copy_markdown_read(struct foreign *f, str text)
+{
+    struct copying c = {.run = f->run, .next = copy_next_markdown};
+    return read_copy(f, &c, text);
+}

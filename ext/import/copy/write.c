@@ -1,0 +1,171 @@
+/* write.c - what spaces hold as records, in parts: sessions, bars, memories. */
+#include "engine/state/state.h"
+#include "ext/import/copy/lines.h"
+#include "ext/import/transfer.h"
+
+/*
+ * An export of any size takes the memory of one part. Each part reads what is there then; nothing
+ * is in it twice, since memories go by a place and messages by their position.
+ */
+enum { ROWS = 100 };
+
+const char *const export_formats[] = {"jsonl", "markdown", NULL};
+
+enum export_step { STEP_SESSIONS, STEP_BARS, STEP_MEMORIES, STEP_END };
+
+struct exporting {
+    struct ctx *ctx; /* of the export: what must outlive a part */
+    struct export_order order;
+    size_t pool;
+    enum export_step step;
+    struct strs sessions;
+    size_t session;
+    bool has_sessions, has_session; /* listed; the session's own line is written */
+    int64_t position;
+    bool has_place;
+    double place_value;
+    int64_t place_row;
+};
+
+static void write_record(const struct exporting *x, struct buf *out, struct ctx *ctx,
+                         enum line_kind kind, const void *v)
+{
+    if (x->order.format == EXPORT_MARKDOWN)
+        copy_write_markdown(out, ctx, kind, v);
+    else
+        copy_write_line(out, ctx, kind, v);
+}
+
+static enum status add_messages(struct exporting *x, struct ctx *ctx, struct engine *e,
+                                struct pool_ref pool, str id, struct buf *out)
+{
+    struct message *v;
+    size_t n;
+    TRY(engine_transfer_messages(ctx, e, pool, id, x->position, ROWS, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        struct message_line line = {.message = v[i], .space = pool.space};
+        line.chain = v[i].chain ? hashes_text(ctx, &v[i].chain, 1) : S("");
+        line.tail = v[i].tail ? hashes_text(ctx, &v[i].tail, 1) : S("");
+        write_record(x, out, ctx, LINE_MESSAGE, &line);
+        x->position = doc_position(v[i].doc) + 1;
+    }
+    if (n == ROWS)
+        return OK;
+    x->session++;
+    x->has_session = false;
+    return OK;
+}
+
+/* A session that was erased since the list was made is left out. */
+static enum status add_session(struct exporting *x, struct ctx *ctx, struct engine *e,
+                               struct pool_ref pool, struct buf *out)
+{
+    if (!x->has_sessions) {
+        TRY(engine_transfer_sessions(x->ctx, e, pool, &x->sessions));
+        x->has_sessions = true;
+        x->session = 0;
+    }
+    if (x->session == x->sessions.n) {
+        x->step = STEP_BARS;
+        return OK;
+    }
+    str id = x->sessions.v[x->session];
+    if (!x->has_session) {
+        struct session session;
+        enum status s = store_session(ctx, e->store, pool, id, &session);
+        if (soft_if(ctx, s, NOT_FOUND)) {
+            x->session++;
+            return OK;
+        }
+        TRY(s);
+        write_record(x, out, ctx, LINE_SESSION, &session);
+        x->has_session = true;
+        x->position = 0;
+    }
+    return add_messages(x, ctx, e, pool, id, out);
+}
+
+static enum status add_bars(struct exporting *x, struct ctx *ctx, struct engine *e,
+                            struct pool_ref pool, struct buf *out)
+{
+    struct transfer_bar *v;
+    size_t n;
+    TRY(engine_transfer_bars(ctx, e, pool, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        const struct bar_line line = {.space = pool.space,
+                                      .kind = v[i].kind,
+                                      .reason = v[i].reason,
+                                      .at = v[i].at,
+                                      .message =
+                                          v[i].message ? hashes_text(ctx, &v[i].message, 1) : S(""),
+                                      .terms = hashes_text(ctx, v[i].terms, v[i].n)};
+        write_record(x, out, ctx, LINE_BAR, &line);
+    }
+    x->step = STEP_MEMORIES;
+    return OK;
+}
+
+static enum status add_memories(struct exporting *x, struct ctx *ctx, struct engine *e,
+                                struct pool_ref pool, struct buf *out)
+{
+    struct memory_page_in ask = {.select = x->order.select,
+                                 .is_ascending = true,
+                                 .has_place = x->has_place,
+                                 .place_value = x->place_value,
+                                 .place_row = x->place_row,
+                                 .limit = ROWS};
+    struct memory_page page;
+    ask.select.pools = &pool;
+    ask.select.n_pools = 1;
+    engine_catch_up(ctx, e, pool);
+    TRY(store_memory_page(ctx, e->store, &ask, &page));
+    for (size_t i = 0; i < page.n; i++)
+        write_record(x, out, ctx, LINE_MEMORY, &page.v[i]);
+    x->has_place = page.has_more;
+    if (page.has_more) {
+        x->place_value = memory_sort_value(&page.v[page.n - 1], SORT_CREATED);
+        x->place_row = memory_row(&page.v[page.n - 1]);
+        return OK;
+    }
+    x->step = STEP_END;
+    return OK;
+}
+
+static enum status add_some(struct exporting *x, struct ctx *ctx, struct engine *e, struct buf *out)
+{
+    struct pool_ref pool = x->order.select.pools[x->pool];
+    switch (x->step) {
+    case STEP_SESSIONS:
+        return add_session(x, ctx, e, pool, out);
+    case STEP_BARS:
+        return add_bars(x, ctx, e, pool, out);
+    case STEP_MEMORIES:
+        return add_memories(x, ctx, e, pool, out);
+    case STEP_END:
+        break;
+    }
+    x->pool++;
+    x->has_sessions = false;
+    x->step = x->order.all ? STEP_SESSIONS : STEP_MEMORIES;
+    return OK;
+}
+
+struct exporting *engine_export_begin(struct ctx *ctx, const struct export_order *order)
+{
+    struct exporting *x = NEW(&ctx->arena, struct exporting);
+    *x = (struct exporting){.ctx = ctx,
+                            .order = *order,
+                            .step = order->all ? STEP_SESSIONS : STEP_MEMORIES};
+    if (order->all)
+        x->order.select.closed = CLOSED_TOO;
+    return x;
+}
+
+enum status engine_export_part(struct ctx *ctx, struct engine *e, struct exporting *x, size_t bytes,
+                               struct buf *out, bool *is_last)
+{
+    while (x->pool < x->order.select.n_pools && out->n < bytes)
+        TRY(add_some(x, ctx, e, out));
+    *is_last = x->pool >= x->order.select.n_pools;
+    return OK;
+}

@@ -1,0 +1,104 @@
+/* folder.c - the files of a folder, for an import. */
+#include "ext/import/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+
+enum { DEPTH_MAX = 32 };
+
+struct listing {
+    struct ctx *ctx;
+    struct folder_file *v;
+    size_t n, cap;
+};
+
+static int64_t modified_ms(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
+}
+
+static void add_file(struct listing *l, str path, str name, const struct stat *st)
+{
+    l->v = arena_more(&l->ctx->arena, l->v, l->n, &l->cap, sizeof *l->v);
+    l->v[l->n++] = (struct folder_file){path, name, modified_ms(st), (int64_t)st->st_size};
+}
+
+/* What archives and editors put beside the content; hidden ones, such as .obsidian, by their dot.
+ */
+static int is_content(const struct dirent *e)
+{
+    static const char *const others[] = {"__MACOSX", "node_modules", "templates", "Templates",
+                                         NULL};
+    return e->d_name[0] != '.' && !str_is_one_of(str_of(e->d_name), others);
+}
+
+static void free_entries(struct dirent **v, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(v[i]);
+    free(v);
+}
+
+static enum status list_folder(struct listing *l, str path, str name, int depth);
+
+static enum status list_entry(struct listing *l, str folder, str inside, const char *entry,
+                              int depth)
+{
+    struct arena *a = &l->ctx->arena;
+    struct stat st, link;
+    str path = str_printf(a, S_FMT "/%s", S_ARG(folder), entry);
+    str name =
+        inside.n ? str_printf(a, S_FMT "/%s", S_ARG(inside), entry) : str_dup(a, str_of(entry));
+    const char *at = str_c(a, path);
+    if (lstat(at, &link) < 0 || stat(at, &st) < 0)
+        return errno == ENOENT ? OK /* gone meanwhile, or a link to nothing */
+                               : fail(l->ctx, STORAGE, "%s: %s", at, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return S_ISLNK(link.st_mode) ? OK : list_folder(l, path, name, depth + 1);
+    if (S_ISREG(st.st_mode))
+        add_file(l, path, name, &st);
+    return OK;
+}
+
+static enum status list_folder(struct listing *l, str path, str name, int depth)
+{
+    struct dirent **v;
+    enum status s = OK;
+    if (depth > DEPTH_MAX)
+        return fail(l->ctx, TOO_LARGE, S_FMT ": folders may be %d deep", S_ARG(path), DEPTH_MAX);
+    int n = scandir(str_c(&l->ctx->arena, path), &v, is_content, alphasort);
+    if (n < 0)
+        return fail(l->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno));
+    for (int i = 0; i < n && s == OK; i++)
+        s = list_entry(l, path, name, v[i]->d_name, depth);
+    free_entries(v, n);
+    return s;
+}
+
+static str base_name(str path)
+{
+    for (size_t i = path.n; i > 0; i--)
+        if (path.p[i - 1] == '/')
+            return str_sub(path, i, path.n);
+    return path;
+}
+
+enum status folder_files(struct ctx *ctx, str path, struct folder_file **out, size_t *n,
+                         bool *is_folder)
+{
+    struct listing l = {.ctx = ctx};
+    struct stat st;
+    while (path.n > 1 && str_ends(path, S("/")))
+        path = str_sub(path, 0, path.n - 1);
+    if (stat(str_c(&ctx->arena, path), &st) < 0)
+        return fail(ctx, NOT_FOUND, S_FMT ": %s", S_ARG(path), strerror(errno));
+    *is_folder = S_ISDIR(st.st_mode);
+    if (*is_folder)
+        TRY(list_folder(&l, path, S(""), 0));
+    else
+        add_file(&l, path, base_name(path), &st);
+    *out = l.v;
+    *n = l.n;
+    return OK;
+}

@@ -1,0 +1,210 @@
+/* foreign.c - what readers give: sessions with messages, and memories, on their way to the store.
+ */
+#include "ext/import/foreign.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/time_text.h"
+#include "engine/extract/secrets.h"
+#include "ext/import/sink.h"
+
+/* Bytes, as the lines of our own export take them. */
+enum { ID_MAX = 256, TITLE_MAX = 4096, CATEGORY_MAX = 128, CONTENT_MAX = 65536 };
+enum { BATCH = 500, BATCH_BYTES = 2 << 20 };
+
+static enum status check_size(struct foreign *f, const char *field, str text, size_t most)
+{
+    if (text.n <= most)
+        return OK;
+    return fail_field(f->ctx, field, "must have at most %zu bytes, has %zu", most, text.n);
+}
+
+void foreign_skip(struct foreign *f)
+{
+    f->run->report->skipped++;
+}
+
+str foreign_keep(struct foreign *f, str s)
+{
+    return str_dup(&f->run->ctx->arena, s);
+}
+
+str foreign_session_id(const struct foreign *f, str id)
+{
+    return str_printf(&f->ctx->arena, "%s-" S_FMT, f->format, S_ARG(id));
+}
+
+/* --- sessions --- */
+
+/* The session's texts are needed until its last bundle is written. */
+static enum status open_session(struct import_run *run, const struct session *s)
+{
+    struct session kept = *s;
+    if (str_eq(run->im.session.id, s->id))
+        return OK;
+    TRY(importer_write(&run->im));
+    run->im.session = (struct session){.id = S("")};
+    arena_reset(&run->session.arena);
+    kept.id = str_dup(&run->session.arena, s->id);
+    kept.title = str_dup(&run->session.arena, s->title);
+    if (!run->e->settings->keep_secrets)
+        kept.title = secrets_masked(run->e->extractor, &run->session.arena, kept.title);
+    kept.metadata = str_dup(&run->session.arena, s->metadata);
+    return importer_session(&run->im, &kept);
+}
+
+enum status foreign_session(struct foreign *f, const struct session *session,
+                            const struct message *v, size_t n)
+{
+    struct import_run *run = f->run;
+    assert(session->id.n && run->im.once);
+    TRY(check_size(f, "id", session->id, ID_MAX));
+    TRY(check_size(f, "title", session->title, TITLE_MAX));
+    for (size_t i = 0; i < n; i++)
+        TRY(check_size(f, "id", v[i].ref, ID_MAX));
+    TRY(open_session(run, session));
+    run->im.now = session->created ? session->created : f->modified ? f->modified : run->now;
+    for (size_t i = 0; i < n; i++) {
+        struct message m = message_copy(&run->im.work.arena, &v[i]);
+        m.origin = ORIGIN_IMPORT;
+        TRY(importer_message(&run->im, &m));
+    }
+    return OK;
+}
+
+/* --- memories --- */
+
+/* The source's own members, and where the memory is from. */
+static str metadata_of(struct foreign *f, const struct memory *m)
+{
+    struct arena *a = &f->ctx->arena;
+    enum { ESCAPED = 6, NAMES = 256 };
+    struct buf b = buf_make(a, ESCAPED * (m->metadata.n + m->id.n) + NAMES);
+    struct json_out w = json_to(&b);
+    struct json *own = NULL;
+    json_open(&w, '{');
+    if (m->metadata.n && soft(f->ctx, json_parse(f->ctx, m->metadata, &own)))
+        for (const struct json *v = own->first; v; v = v->next)
+            if (!str_is(v->key, "imported_from") && !str_is(v->key, "source_id"))
+                json_member_raw(&w, str_c(a, v->key), v->source);
+    json_member_str(&w, "imported_from", str_of(f->format));
+    if (m->id.n)
+        json_member_str(&w, "source_id", m->id);
+    json_close(&w, '}');
+    assert(!b.full);
+    return buf_str(&b);
+}
+
+/* The same record gives the same id, in every import. */
+static str id_for(struct foreign *f, const struct memory *m)
+{
+    const str by_id[] = {str_of(f->format), S("id"), m->id};
+    const str by_content[] = {str_of(f->format), S("content"), m->content};
+    if (id_is_uuid(m->id))
+        return str_lower(&f->ctx->arena, m->id);
+    return id_of(&f->ctx->arena, m->id.n ? by_id : by_content, 3);
+}
+
+/* As a message that says so: what was forgotten before is left out. "" when nothing is left. */
+static str allowed_content(struct foreign *f, const struct memory *m, bool has_time)
+{
+    const struct importer *im = &f->run->im;
+    struct message said = {.id = m->id,
+                           .role = S("user"),
+                           .text = m->content,
+                           .created = m->created};
+    if (!has_time)
+        bars_date_back(&im->bars, &f->ctx->arena, &said);
+    return im->bars.n ? bars_left(&im->bars, &f->ctx->arena, &said) : m->content;
+}
+
+static enum status complete_memory(struct foreign *f, struct memory *m)
+{
+    struct arena *a = &f->ctx->arena;
+    const struct import_run *run = f->run;
+    bool has_time = m->created > 0;
+    int64_t now = f->modified ? f->modified : run->now;
+    m->content = str_trim(m->content);
+    TRY(check_size(f, "content", m->content, CONTENT_MAX));
+    TRY(check_size(f, "category", m->category, CATEGORY_MAX));
+    if (!run->e->settings->keep_secrets)
+        m->content = secrets_masked(run->e->extractor, a, m->content);
+    m->metadata = metadata_of(f, m);
+    TRY(check_size(f, "metadata", m->metadata, METADATA_MAX));
+    m->id = id_for(f, m);
+    m->origin = ORIGIN_IMPORT;
+    m->updated = m->updated ? m->updated : has_time ? m->created : now;
+    m->created = has_time ? m->created : now;
+    m->updated = m->updated > m->created ? m->updated : m->created;
+    m->last_used = m->updated;
+    m->importance = m->salience = importance_by_rule(a, m);
+    m->content = allowed_content(f, m, has_time);
+    return OK;
+}
+
+/* What a later update of the source says is written over what is there, unless somebody changed it
+ * here since. */
+enum status foreign_memory(struct foreign *f, const struct memory *given)
+{
+    struct import_run *run = f->run;
+    struct import_report *r = run->report;
+    struct memory m = *given, there;
+    TRY(complete_memory(f, &m));
+    if (!m.content.n) {
+        foreign_skip(f);
+        return OK;
+    }
+    r->memories++;
+    if (!seen_add(&run->seen, hash64(&m.id, 1)))
+        return OK;
+    enum status s = store_memory(f->ctx, run->e->store, run->in->pool, m.id, &there);
+    bool is_new = s == NOT_FOUND;
+    if (!soft_if(f->ctx, s, NOT_FOUND))
+        TRY(s);
+    if (!is_new &&
+        (there.valid_to || str_eq(there.content, m.content) || m.updated <= there.updated))
+        return OK;
+    if (!run->memories)
+        run->memories = NEW_N(&run->batch.arena, struct memory, BATCH);
+    run->memories[run->n_memories++] = memory_copy(&run->batch.arena, &m);
+    run->bytes += m.content.n + m.metadata.n;
+    run->n_new += is_new;
+    r->new_memories += is_new;
+    r->updated += !is_new;
+    return run->n_memories == BATCH || run->bytes > BATCH_BYTES ? import_write_memories(run) : OK;
+}
+
+/* --- what several readers need --- */
+
+enum status foreign_time(struct ctx *ctx, const struct json *v, const char *field, int64_t *out)
+{
+    static const double ms_from = 1e11; /* seconds until the year 5138 are less */
+    *out = 0;
+    if (!v || v->type == JSON_NULL || (v->type == JSON_STRING && !v->string.n))
+        return OK;
+    if (v->type == JSON_STRING && time_read(v->string, out))
+        return OK;
+    double n = json_num_or(v, -1);
+    if (n < 0 || n > 1e15)
+        return fail_field(ctx, field, "must be a time: ISO 8601, or seconds since 1970");
+    *out = (int64_t)(n < ms_from ? n * 1000 : n);
+    return OK;
+}
+
+str foreign_text_of(struct arena *a, const struct json *content, const char *type)
+{
+    struct buf b = buf_make(a, SIZE_MAX);
+    if (!content || content->type != JSON_ARRAY)
+        return json_string(content);
+    for (const struct json *v = content->first; v; v = v->next) {
+        str text = v->type == JSON_STRING ? v->string : json_string(json_get(v, "text"));
+        if (!text.n || (type && !str_is(json_string(json_get(v, "type")), type)))
+            continue;
+        if (b.n)
+            buf_add(&b, S("\n\n"));
+        buf_add(&b, text);
+    }
+    return buf_str(&b);
+}

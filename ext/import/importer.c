@@ -1,0 +1,237 @@
+/* importer.c - messages from elsewhere on their way into a pool: masked, dated, in bundles. */
+#include "ext/import/importer.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "engine/extract/secrets.h"
+#include "engine/text/session_title.h"
+
+/* Messages in one bundle; a longer session is written in parts. */
+enum { BUNDLE_MAX = 2000 };
+
+/*
+ * Messages are written in bundles that nobody waits for, and a full queue makes the import wait for
+ * the disk: so it runs as fast as the store writes. A message and what it taught are one
+ * transaction, so an import that was cut can be run again.
+ */
+enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *e,
+                           struct pool_ref pool, bool extract)
+{
+    *im = (struct importer){.ctx = ctx,
+                            .work = ctx_child(ctx, 0),
+                            .e = e,
+                            .pool = pool,
+                            .extract = extract,
+                            .session = {.id = S("")},
+                            .now = clock_ms()};
+    return bars_load(ctx, e, pool, &im->bars);
+}
+
+void importer_end(struct importer *im)
+{
+    seen_free(&im->seen);
+    ctx_free(&im->work);
+}
+
+enum status importer_pass(struct ctx *to, struct ctx *from, enum status s)
+{
+    if (s == OK)
+        return OK;
+    if (from->field[0])
+        (void)fail(to, s, "%s %s", from->field, from->why);
+    else
+        (void)fail(to, s, "%s", from->why);
+    ctx_clear_failure(from);
+    return s;
+}
+
+static enum status pass_failure(struct importer *im, enum status s)
+{
+    return importer_pass(im->ctx, &im->work, s);
+}
+
+/*
+ * The same turn gives the same id, so that an import may be repeated. A turn without an id of its
+ * own is distinguished from equal turns of its session by how many of them came before.
+ */
+static str id_for(struct importer *im, const struct message *m, int64_t created)
+{
+    int64_t same = 0;
+    for (size_t i = 0; i < im->n && !m->ref.n; i++)
+        same += str_eq(im->messages[i].text, m->text) && str_eq(im->messages[i].role, m->role);
+    struct arena *a = &im->work.arena;
+    str said = str_printf(a, "%lld %lld", (long long)created, (long long)same);
+    const str by_ref[] = {im->pool.user, im->pool.space, m->session, m->ref};
+    const str by_text[] = {im->pool.user, im->pool.space, m->session, m->role,
+                           m->speaker,    m->text,        said};
+    return m->ref.n ? id_of(a, by_ref, 4) : id_of(a, by_text, 7);
+}
+
+static void keep_memories(struct importer *im, const struct memory *found, size_t n)
+{
+    if (im->n_memories + n > im->memories_cap) {
+        size_t cap = 2 * (im->n_memories + n) + 16;
+        struct memory *more = NEW_N(&im->work.arena, struct memory, cap);
+        if (im->n_memories)
+            memcpy(more, im->memories, im->n_memories * sizeof *more);
+        im->memories = more;
+        im->memories_cap = cap;
+    }
+    if (n)
+        memcpy(im->memories + im->n_memories, found, n * sizeof *found);
+    im->n_memories += n;
+}
+
+/* Facts of an import are as old as their messages, so that they do not replace newer ones. */
+static void extract_from(struct importer *im, const struct message *m)
+{
+    size_t n;
+    str text = bars_left(&im->bars, &im->work.arena, m);
+    struct memory *found = engine_extract(&im->work, im->e, EXTRACT_USER, text, &n);
+    for (size_t i = 0; i < n; i++) {
+        found[i].session = m->session;
+        found[i].source = m->id;
+        found[i].origin = ORIGIN_IMPORT;
+        found[i].created = found[i].updated = found[i].last_used = m->created;
+        found[i].valid_from = m->created;
+    }
+    keep_memories(im, found, n);
+}
+
+/* Of a session that has none yet: the store keeps the first. */
+static str title_of(const struct importer *im)
+{
+    for (size_t i = 0; i < im->n; i++)
+        if (str_is(im->messages[i].role, "user"))
+            return session_title(im->messages[i].text);
+    return S("");
+}
+
+static enum status queue_bundle(struct importer *im)
+{
+    struct bundle b = {
+        .pool = im->pool,
+        .session = im->session,
+        .messages = im->messages,
+        .n_messages = im->n,
+        .memories = im->memories,
+        .n_memories = im->n_memories,
+        .rule = PUT_SUPERSEDE,
+    };
+    struct ctx *work = &im->work;
+    if (!b.session.title.n)
+        b.session.title = title_of(im);
+    if (!b.session.created)
+        b.session.created = im->messages[0].created;
+    if (im->once)
+        TRY(quota_check(work, im->e, im->pool.user, im->n_memories, im->n_new));
+    enum status s = store_write_later(work, im->e->store, &b);
+    if (soft_if(work, s, TOO_BUSY)) {
+        TRY(store_flush(work, im->e->store));
+        s = store_write_later(work, im->e->store, &b);
+    }
+    return s;
+}
+
+enum status importer_write(struct importer *im)
+{
+    if (!im->n)
+        return OK;
+    assert(im->n <= BUNDLE_MAX && im->session.id.n);
+    bool is_written = !im->dry_run && (!im->once || im->n_new);
+    enum status s = is_written ? pass_failure(im, queue_bundle(im)) : OK;
+    if (s == OK) {
+        im->report.messages += (int64_t)im->n;
+        im->report.memories += (int64_t)im->n_memories;
+        im->new_messages += (int64_t)im->n_new;
+    }
+    im->n = im->n_memories = im->memories_cap = im->n_new = 0;
+    im->messages = NULL;
+    im->memories = NULL;
+    im->secrets = (struct strs){0};
+    arena_reset(&im->work.arena);
+    TRY(s);
+    return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
+}
+
+/* A dry run finds nothing of itself in the store. */
+static bool would_be_new(struct importer *im, str id)
+{
+    return !im->dry_run || seen_add(&im->seen, hash64(&id, 1));
+}
+
+/* A message that is kept already has the time that it is kept with; one without a time that says
+ * what was forgotten was said before that. */
+static enum status date_known(struct importer *im, struct message *m, int64_t created, bool *is_new)
+{
+    struct message kept;
+    *is_new = true;
+    if (!im->once && (created || !im->bars.n))
+        return OK;
+    enum status s = store_message(&im->work, im->e->store, im->pool, m->id, &kept);
+    *is_new = s == NOT_FOUND && would_be_new(im, m->id);
+    if (s == OK && !created)
+        m->created = kept.created;
+    if (!soft_if(&im->work, s, NOT_FOUND))
+        TRY(pass_failure(im, s));
+    if (!created && im->bars.n)
+        bars_date_back(&im->bars, &im->work.arena, m);
+    return OK;
+}
+
+/* A session that comes again, as files may hold one twice: what was queued of it must be found by
+ * the next look-up. */
+static enum status count_session(struct importer *im)
+{
+    struct session there;
+    bool is_first = seen_add(&im->seen, hash64(&im->session.id, 1));
+    if (!is_first && !im->dry_run)
+        TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
+    enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);
+    im->new_sessions += s == NOT_FOUND && is_first;
+    return soft_if(&im->work, s, NOT_FOUND) ? OK : pass_failure(im, s);
+}
+
+enum status importer_session(struct importer *im, const struct session *session)
+{
+    assert(session->id.n);
+    TRY(importer_write(im));
+    im->report.sessions += !str_eq(im->session.id, session->id);
+    im->session = *session;
+    return im->once ? count_session(im) : OK;
+}
+
+/* As in a chat: a secret is one wherever it appears again in its conversation. */
+static void mask_message(struct importer *im, struct message *m)
+{
+    if (im->e->settings->keep_secrets)
+        return;
+    secrets_add(im->e->extractor, &im->work.arena, m->text, &im->secrets);
+    m->text = secrets_masked_with(im->e->extractor, &im->work.arena, m->text, &im->secrets);
+}
+
+enum status importer_message(struct importer *im, const struct message *said)
+{
+    bool is_new;
+    assert(im->n < BUNDLE_MAX && im->pool.user.n && im->session.id.n);
+    if (!str_trim(said->text).n) {
+        im->report.skipped++;
+        return OK;
+    }
+    if (!im->messages)
+        im->messages = NEW_N(&im->work.arena, struct message, BUNDLE_MAX);
+    struct message *m = &im->messages[im->n];
+    *m = *said;
+    m->session = im->session.id;
+    mask_message(im, m);
+    m->id = id_for(im, m, said->created);
+    m->created = said->created ? said->created : im->now;
+    TRY(date_known(im, m, said->created, &is_new));
+    im->n++;
+    im->n_new += is_new;
+    if (im->extract && is_new && str_is(m->role, "user"))
+        extract_from(im, m);
+    return im->n == BUNDLE_MAX ? importer_write(im) : OK;
+}

@@ -1,0 +1,48 @@
+/* importer.h - messages from elsewhere on their way into a pool: masked, dated, in bundles. */
+#pragma once
+
+#include "engine/recall/bars.h"
+#include "engine/state/state.h"
+#include "ext/import/import.h"
+#include "ext/import/seen.h"
+
+/*
+ * A bundle is of one session and is one write, which nobody waits for. work is the memory of the
+ * bundle, so a file of any size needs the memory of one bundle. With `once`, messages that are
+ * stored already are looked up: they teach nothing again, and report tells new from known ones.
+ */
+struct importer {
+    struct ctx *ctx;
+    struct ctx work;
+    struct engine *e;
+    struct pool_ref pool;
+    bool extract; /* facts from the user's words */
+    bool once;
+    bool dry_run;           /* with once: nothing is written */
+    struct seen seen;       /* with once: ids of sessions; with dry_run, of messages, too */
+    struct session session; /* of the bundle; id "" before the first */
+    struct message *messages;
+    struct memory *memories; /* facts of the messages */
+    struct strs secrets;     /* of the bundle's messages so far */
+    size_t n, n_memories, memories_cap;
+    size_t n_new;     /* with once: of the messages */
+    int64_t now;      /* of a message without a time; no part of its id */
+    struct bars bars; /* of the pool */
+    struct ingest_report report;
+    int64_t new_messages, new_sessions; /* with once */
+};
+
+/* Bars are read here: what was forgotten before the import is not learnt again from it. */
+MUST_USE enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *e,
+                                    struct pool_ref pool, bool extract);
+void importer_end(struct importer *im);
+
+/* Writes the bundle before it, and begins one of the session, whose texts the caller keeps. */
+MUST_USE enum status importer_session(struct importer *im, const struct session *session);
+/* The message's texts live until the bundle is written. A message without text is skipped. */
+MUST_USE enum status importer_message(struct importer *im, const struct message *said);
+/* Queues the bundle; store_flush waits for it. */
+MUST_USE enum status importer_write(struct importer *im);
+
+/* Copies a failure from a ctx to the importer's caller: the ctx is reset with each bundle. */
+enum status importer_pass(struct ctx *to, struct ctx *from, enum status s);

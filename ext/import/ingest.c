@@ -1,0 +1,174 @@
+/* ingest.c - turns from a file into a pool: JSON lines, or LoCoMo. */
+#include "ext/import/ingest.h"
+
+#include "ext/import/importer.h"
+
+enum { LINE_MAX_BYTES = 16 << 20, PROGRESS_EVERY = 1 << 20 };
+
+/* The file is mapped and read line by line, or parsed as a whole where it is LoCoMo's array. Each
+ * bundle is of one session; a line of another session ends it. */
+struct line {
+    str session, role, content, speaker, id;
+    int64_t created;
+};
+
+static const char *const roles[] = {"user", "assistant", "tool", "system", NULL};
+
+static const struct field line_table[] = {
+    {STR(struct line, session), .required = true, .min = 1, .max = 500,
+     .help = "the conversation it belongs to"},
+    {STR(struct line, role), .one_of = roles, .otherwise_str = "user", .help = "who speaks"},
+    {STR(struct line, content), .required = true, .help = "the text"},
+    {STR(struct line, speaker), .max = 200, .help = "the speaker's name"},
+    {TIME(struct line, created), .help = "when it was said; now, when absent"},
+    {STR(struct line, id), .max = 500, .help = "its id at the source"},
+    {0},
+};
+
+/* --- LoCoMo --- */
+
+static enum status ingest_sessions(struct importer *im, const struct exam *c)
+{
+    for (size_t s = 0; s < c->n_sessions; s++) {
+        TRY(importer_session(im, &(struct session){.id = c->sessions[s].id}));
+        for (size_t i = 0; i < c->sessions[s].n; i++)
+            TRY(importer_message(im, &c->sessions[s].messages[i]));
+    }
+    return importer_write(im);
+}
+
+enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                const struct exam *c, bool extract, struct ingest_report *out)
+{
+    CLEANUP(importer_end) struct importer im = {0};
+    TRY(importer_begin(&im, ctx, e, pool, extract));
+    TRY(ingest_sessions(&im, c));
+    out->sessions += im.report.sessions;
+    out->messages += im.report.messages;
+    out->memories += im.report.memories;
+    out->skipped += im.report.skipped;
+    return OK;
+}
+
+static enum status ingest_locomo(struct importer *im, str text)
+{
+    struct exam *all;
+    size_t n;
+    TRY(locomo_read(im->ctx, text, &all, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(ingest_sessions(im, &all[i]));
+    return OK;
+}
+
+enum status locomo_all(struct foreign *f, str text)
+{
+    struct exam *all;
+    size_t n;
+    TRY(locomo_read(f->ctx, text, &all, &n));
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < all[i].n_sessions; k++) {
+            const struct exam_session *from = &all[i].sessions[k];
+            TRY(foreign_session(f, &(struct session){.id = from->id}, from->messages, from->n));
+        }
+    }
+    return OK;
+}
+
+/* --- JSON lines --- */
+
+static struct message message_of(const struct line *line)
+{
+    return (struct message){.role = line->role,
+                            .speaker = line->speaker,
+                            .text = line->content,
+                            .ref = line->id,
+                            .origin = ORIGIN_IMPORT,
+                            .created = line->created};
+}
+
+enum status turn_line(struct foreign *f, const struct json *record)
+{
+    struct line line;
+    TRY(fields_read(f->ctx, line_table, record, false, &line));
+    const struct message m = message_of(&line);
+    return foreign_session(f, &(struct session){.id = line.session}, &m, 1);
+}
+
+static enum status read_line(struct importer *im, str text, struct line *out)
+{
+    struct json *j;
+    if (text.n > LINE_MAX_BYTES)
+        return fail(&im->work, TOO_LARGE, "a line may have at most %d bytes", LINE_MAX_BYTES);
+    TRY(json_parse(&im->work, text, &j));
+    if (j->type != JSON_OBJECT)
+        return fail(&im->work, BAD_INPUT, "must be a JSON object");
+    return fields_read(&im->work, line_table, j, false, out);
+}
+
+/* A line with another session ends the bundle; the line is read again in the next one's memory. */
+static enum status add_line(struct importer *im, str text)
+{
+    struct line line;
+    TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &line)));
+    if (!str_eq(im->session.id, line.session)) {
+        struct session next = {.id = str_dup(&im->ctx->arena, line.session)};
+        TRY(importer_session(im, &next));
+        TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &line)));
+    }
+    const struct message m = message_of(&line);
+    return importer_message(im, &m);
+}
+
+/* The number of the line in front of the reason: a file may have millions. */
+static enum status at_line(struct importer *im, int64_t no, enum status s)
+{
+    if (s == OK)
+        return OK;
+    char why[sizeof im->ctx->why];
+    memcpy(why, im->ctx->why, sizeof why);
+    ctx_clear_failure(im->ctx);
+    return fail(im->ctx, s, "line %lld: %s", (long long)no, why);
+}
+
+/* A bad line ends the import; what was read before it is written, and the same file may be given
+ * again. */
+static enum status ingest_lines(struct importer *im, str text,
+                                void (*progress)(int64_t done, int64_t all))
+{
+    int64_t no = 0, told = 0, all = (int64_t)text.n;
+    for (str rest = text; rest.n;) {
+        str line = str_trim(str_cut(&rest, '\n'));
+        int64_t done = all - (int64_t)rest.n;
+        no++;
+        enum status s = line.n ? add_line(im, line) : OK;
+        if (s != OK) {
+            s = at_line(im, no, s);
+            TRY(importer_write(im));
+            return s;
+        }
+        if (progress && (done - told >= PROGRESS_EVERY || !rest.n)) {
+            progress(done, all);
+            told = done;
+        }
+    }
+    return importer_write(im);
+}
+
+/* Both outcomes are looked at: a flush that fails has lost messages that the report counts. */
+enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref pool, str path,
+                          bool extract, void (*progress)(int64_t done, int64_t all),
+                          struct ingest_report *out)
+{
+    CLEANUP(unmap_file) struct mapped file = {S("")};
+    CLEANUP(importer_end) struct importer im = {0};
+    TRY(importer_begin(&im, ctx, e, pool, extract));
+    TRY(map_file(ctx, path, &file));
+    bool is_locomo = str_starts(str_trim(file.text), S("["));
+    enum status s =
+        is_locomo ? ingest_locomo(&im, file.text) : ingest_lines(&im, file.text, progress);
+    enum status flushed = store_flush(ctx, e->store);
+    TRY(s);
+    TRY(flushed);
+    *out = im.report;
+    return OK;
+}

@@ -1,0 +1,15 @@
+/* ingest.h - what import and measuring share. */
+#pragma once
+
+#include "engine/state/state.h"
+#include "ext/import/foreign.h"
+#include "ext/import/import.h"
+#include "ext/import/locomo.h"
+
+/* Queues the turns of a conversation for writing; store_flush waits for them. */
+MUST_USE enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                         const struct exam *c, bool extract,
+                                         struct ingest_report *out);
+
+/* LoCoMo's file as a foreign text. */
+foreign_text_reader locomo_all;

@@ -1,0 +1,98 @@
+/* lines.c - a text whose lines are memories: pasted lists, notes that a program keeps of a user. */
+#include <ctype.h>
+
+#include "base/time_text.h"
+#include "ext/import/foreign.h"
+
+/* A "#" heading, or a line that is bold as a whole; "" for another line. */
+static str heading_of(str line)
+{
+    str inner = line;
+    if (str_starts(line, S("#"))) {
+        while (str_starts(inner, S("#")))
+            inner = str_sub(inner, 1, inner.n);
+        return str_starts(inner, S(" ")) ? str_trim(inner) : S("");
+    }
+    if (str_ends(inner, S(":")))
+        inner = str_sub(inner, 0, inner.n - 1);
+    if (inner.n < 5 || !str_starts(inner, S("**")) || !str_ends(inner, S("**")))
+        return S("");
+    inner = str_sub(inner, 2, inner.n - 2);
+    return str_find(inner, S("**")) < inner.n ? S("") : str_trim(inner);
+}
+
+/* The bytes of "- ", "* ", "• ", "12. " or "12) " in front. */
+static size_t bullet_bytes(str line)
+{
+    static const char *const bullets[] = {"- ", "* ", "+ ", "• ", NULL};
+    size_t n = 0;
+    for (size_t i = 0; bullets[i]; i++)
+        if (str_starts(line, str_of(bullets[i])))
+            return strlen(bullets[i]);
+    while (n < line.n && n < 4 && isdigit((unsigned char)line.p[n]))
+        n++;
+    bool is_number = n && n + 1 < line.n && (line.p[n] == '.' || line.p[n] == ')');
+    return is_number && line.p[n + 1] == ' ' ? n + 2 : 0;
+}
+
+/* "[2026-05-02] - ", with any of the marks that stand behind a date; the time is 0 without one. */
+static str without_date(str line, int64_t *at)
+{
+    static const char *const marks[] = {" ", "-", "–", "—", ".", ":", NULL};
+    size_t end = str_find(line, S("]"));
+    *at = 0;
+    if (!str_starts(line, S("[")) || end == line.n || !time_read(str_sub(line, 1, end), at))
+        return line;
+    line = str_sub(line, end + 1, line.n);
+    for (size_t i = 0; marks[i]; i++) {
+        if (!str_starts(line, str_of(marks[i])))
+            continue;
+        line = str_sub(line, strlen(marks[i]), line.n);
+        i = (size_t)-1; /* from the first mark again */
+    }
+    return line;
+}
+
+/* A rule, or the fence of a code block. */
+static bool is_mark(str line)
+{
+    return str_starts(line, S("```")) || str_starts(line, S("---")) || str_starts(line, S("***"));
+}
+
+/* The tags of m and the heading. */
+static struct strs tags_with(struct arena *a, struct strs tags, str heading)
+{
+    struct strs out = {NEW_N(a, str, tags.n + 1), 0};
+    for (size_t i = 0; i < tags.n; i++)
+        out.v[out.n++] = tags.v[i];
+    if (heading.n)
+        out.v[out.n++] = heading;
+    return out;
+}
+
+enum status foreign_lines(struct foreign *f, str text, const struct memory *like)
+{
+    str heading = S("");
+    while (text.n) {
+        struct memory m = *like;
+        int64_t at;
+        str line = str_trim(str_cut(&text, '\n')), found = heading_of(line);
+        if (found.n)
+            heading = found;
+        if (found.n || is_mark(line))
+            continue;
+        line = str_trim(str_sub(line, bullet_bytes(line), line.n));
+        m.content = str_trim(without_date(line, &at));
+        m.created = at ? at : like->created;
+        m.tags = tags_with(&f->ctx->arena, like->tags, heading);
+        if (m.content.n)
+            TRY(foreign_memory(f, &m));
+    }
+    return OK;
+}
+
+enum status list_lines(struct foreign *f, str text)
+{
+    const struct memory like = {0};
+    return foreign_lines(f, text, &like);
+}

@@ -1,0 +1,246 @@
+/* markdown.c - Markdown notes: one memory a section, named by the note and the heading. */
+#include "base/time_text.h"
+#include "ext/import/foreign.h"
+
+/*
+ * The id of a memory is the note's path and the heading, so a note that was edited and is imported
+ * again changes its memories and doubles none. A section over PART_MAX bytes is cut between
+ * paragraphs, as a chat has room for little. A line "- [category] text" is a memory of its own, as
+ * tools that keep notes for models write it.
+ */
+enum { PART_MAX = 1200, TAGS_MAX = 32 };
+
+struct note {
+    struct foreign *f;
+    str where, title, heading; /* where: what ids are made of */
+    struct memory like;
+    size_t front_tags;    /* tags of the whole note; a section adds its own */
+    struct buf text;      /* of the section so far */
+    int64_t part;         /* of the section; 0: the first */
+    int64_t same;         /* headings of this text before it */
+    struct strs headings; /* that were met, for `same` */
+    size_t cap;
+};
+
+/* --- what is in front of a note --- */
+
+static str unquoted(str s)
+{
+    s = str_trim(s);
+    bool is_quoted = s.n > 1 && s.p[0] == s.p[s.n - 1] && char_is_one_of(s.p[0], "\"'");
+    return is_quoted ? str_sub(s, 1, s.n - 1) : s;
+}
+
+static void add_tag(struct note *n, str tag)
+{
+    tag = unquoted(tag);
+    if (str_starts(tag, S("#")))
+        tag = str_sub(tag, 1, tag.n);
+    if (!tag.n || n->like.tags.n == TAGS_MAX)
+        return;
+    for (size_t i = 0; i < n->like.tags.n; i++)
+        if (str_eq(n->like.tags.v[i], tag))
+            return;
+    n->like.tags.v[n->like.tags.n++] = tag;
+}
+
+/* "[a, b]", "a, b" or one name. */
+static void add_tags(struct note *n, str list)
+{
+    list = str_trim(list);
+    if (str_starts(list, S("[")) && str_ends(list, S("]")))
+        list = str_sub(list, 1, list.n - 1);
+    while (list.n)
+        add_tag(n, str_cut(&list, ','));
+}
+
+/* One line of the front matter. A list goes on in the lines below its name. */
+static void read_member(struct note *n, str line, str *list)
+{
+    str value = line, key = str_cut(&value, ':');
+    bool is_item = str_starts(str_trim(line), S("- "));
+    if (is_item && str_is(*list, "tags"))
+        add_tag(n, str_sub(str_trim(line), 2, str_trim(line).n));
+    if (is_item)
+        return;
+    *list = str_trim(key);
+    value = unquoted(value);
+    if (str_is(*list, "tags") || str_is(*list, "type"))
+        add_tags(n, value);
+    else if ((str_is(*list, "title") || str_is(*list, "description")) && value.n)
+        n->title = value;
+    else if (str_is(*list, "date") || str_is(*list, "created"))
+        (void)time_read(value, &n->like.created);
+    else if (str_is(*list, "updated") || str_is(*list, "modified"))
+        (void)time_read(value, &n->like.updated);
+}
+
+/* The text behind the front matter. */
+static str read_front(struct note *n, str text)
+{
+    str rest = text, list = S("");
+    if (!str_is(str_trim(str_cut(&rest, '\n')), "---"))
+        return text;
+    struct memory before = n->like;
+    while (rest.n) {
+        str line = str_cut(&rest, '\n');
+        if (str_is(str_trim(line), "---"))
+            return rest;
+        read_member(n, line, &list);
+    }
+    n->like = before; /* a rule, and no front matter */
+    return text;
+}
+
+/* --- sections --- */
+
+/* "[[Target|text]]" is text. */
+static str without_links(struct arena *a, str s)
+{
+    struct buf b = buf_make(a, s.n + 1);
+    for (;;) {
+        size_t at = str_find(s, S("[["));
+        str rest = str_sub(s, at, s.n);
+        size_t end = str_find(rest, S("]]"));
+        if (end == rest.n) {
+            buf_add(&b, s);
+            return buf_str(&b);
+        }
+        str link = str_sub(rest, 2, end), shown = link, target = str_cut(&shown, '|');
+        buf_add(&b, str_sub(s, 0, at));
+        buf_add(&b, shown.n ? shown : target);
+        s = str_sub(rest, end + 2, rest.n);
+    }
+}
+
+static enum status give_text(struct note *n, str id, str text, str category)
+{
+    struct arena *a = &n->f->ctx->arena;
+    struct memory m = n->like;
+    bool has_heading = n->heading.n && !str_eq(n->heading, n->title);
+    if (!str_trim(text).n)
+        return OK;
+    m.id = id;
+    m.category = category.n ? category : m.category;
+    m.content = without_links(a, str_printf(a, S_FMT "%s" S_FMT ": " S_FMT, S_ARG(n->title),
+                                            has_heading ? " / " : "",
+                                            S_ARG(has_heading ? n->heading : S("")),
+                                            S_ARG(str_trim(text))));
+    return foreign_memory(n->f, &m);
+}
+
+static str id_of_part(struct note *n)
+{
+    struct arena *a = &n->f->ctx->arena;
+    str id = str_printf(a, S_FMT "#" S_FMT, S_ARG(n->where), S_ARG(n->heading));
+    if (n->same)
+        id = str_printf(a, S_FMT "#%lld", S_ARG(id), (long long)n->same + 1);
+    return n->part ? str_printf(a, S_FMT "/%lld", S_ARG(id), (long long)n->part + 1) : id;
+}
+
+static enum status end_part(struct note *n)
+{
+    str text = str_trim(buf_str(&n->text)), id = id_of_part(n);
+    n->part += text.n > 0;
+    TRY(give_text(n, id, text, S("")));
+    n->text = buf_make(&n->f->ctx->arena, SIZE_MAX);
+    return OK;
+}
+
+static enum status begin_section(struct note *n, str heading)
+{
+    TRY(end_part(n));
+    n->heading = heading;
+    n->part = n->same = 0;
+    n->like.tags.n = n->front_tags;
+    for (size_t i = 0; i < n->headings.n; i++)
+        n->same += str_eq(n->headings.v[i], heading);
+    n->headings.v =
+        arena_more(&n->f->ctx->arena, n->headings.v, n->headings.n, &n->cap, sizeof(str));
+    n->headings.v[n->headings.n++] = heading;
+    return OK;
+}
+
+/* "- [category] text": not a box to tick, and not a link. */
+static bool is_observation(str line, str *category, str *text)
+{
+    size_t end = str_find(line, S("] "));
+    if (!str_starts(line, S("- [")) || end == line.n || end < 5)
+        return false;
+    *category = str_sub(line, 3, end);
+    *text = str_trim(str_sub(line, end + 2, line.n));
+    return text->n > 0 && str_find(*category, S(" ")) == category->n &&
+           !str_starts(*category, S("["));
+}
+
+static void find_tags(struct note *n, str line)
+{
+    while (line.n) {
+        str word = str_cut(&line, ' ');
+        bool is_tag = word.n > 1 && word.p[0] == '#' && word.p[1] != '#' && word.p[1] > ' ';
+        if (is_tag)
+            add_tag(n, word);
+    }
+}
+
+static enum status add_line(struct note *n, str line)
+{
+    str category, text, trimmed = str_trim(line);
+    if (str_ends(n->where, S("MEMORY.md")) && str_starts(trimmed, S("- [")) &&
+        str_find(trimmed, S(".md)")) < trimmed.n)
+        return OK; /* a line of an index, whose note is imported itself */
+    if (is_observation(trimmed, &category, &text)) {
+        str id = str_printf(&n->f->ctx->arena, S_FMT "#" S_FMT "#" S_FMT, S_ARG(n->where),
+                            S_ARG(n->heading), S_ARG(trimmed));
+        return give_text(n, id, text, category);
+    }
+    if (!trimmed.n && n->text.n > PART_MAX)
+        TRY(end_part(n));
+    find_tags(n, line);
+    buf_add(&n->text, line);
+    buf_byte(&n->text, '\n');
+    return OK;
+}
+
+static str heading_in(str line)
+{
+    str rest = line;
+    while (str_starts(rest, S("#")))
+        rest = str_sub(rest, 1, rest.n);
+    bool is_heading = rest.n < line.n && line.n - rest.n <= 6 && str_starts(rest, S(" "));
+    return is_heading ? str_trim(rest) : S("");
+}
+
+enum status foreign_sections(struct foreign *f, str where, str title, str text,
+                             const struct memory *like)
+{
+    struct note n = {.f = f, .where = where, .title = title, .like = *like};
+    bool is_code = false;
+    n.like.tags = (struct strs){NEW_N(&f->ctx->arena, str, TAGS_MAX), 0};
+    n.text = buf_make(&f->ctx->arena, SIZE_MAX);
+    str rest = read_front(&n, text);
+    n.front_tags = n.like.tags.n;
+    while (rest.n) {
+        str line = str_cut(&rest, '\n');
+        str heading = is_code ? S("") : heading_in(line);
+        is_code ^= str_starts(str_trim(line), S("```"));
+        TRY(heading.n ? begin_section(&n, heading) : add_line(&n, line));
+    }
+    return end_part(&n);
+}
+
+static str name_of(str path)
+{
+    while (str_find(path, S("/")) < path.n)
+        str_cut(&path, '/');
+    for (size_t i = path.n; i > 1; i--)
+        if (path.p[i - 1] == '.')
+            return str_sub(path, 0, i - 1);
+    return path;
+}
+
+enum status markdown_note(struct foreign *f, str text)
+{
+    const struct memory like = {0};
+    return foreign_sections(f, f->path, name_of(f->path), text, &like);
+}

@@ -1,0 +1,129 @@
+/* omniroute.c - the memories of OmniRoute's database into pools, again without harm. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "engine/state/state.h"
+#include "ext/import/import.h"
+#include "ext/import/omniroute_db.h"
+
+enum { GROUP_MAX = 2000, GROUP_BYTES_MAX = 2 << 20 }; /* of one write */
+#define IMPORTANCE 0.5                                /* the source does not store any */
+
+struct importer {
+    struct ctx *ctx;
+    struct ctx work; /* of the group that is being filled */
+    struct engine *e;
+    str user, space;
+    str owner; /* of the group */
+    bool has_owner;
+    struct memory *memories;
+    size_t n, bytes;
+    int64_t now;
+    void (*progress)(int64_t done, int64_t all);
+    struct omniroute_report report;
+};
+
+static void end_work(struct importer *im)
+{
+    ctx_free(&im->work);
+}
+
+/*
+ * One owner's memories in one transaction; PUT_IMPORT updates those that an earlier import wrote.
+ */
+static enum status write_group(struct importer *im)
+{
+    if (!im->n)
+        return OK;
+    str space = im->space.n ? im->space : im->owner.n ? im->owner : S(DEFAULT_SPACE);
+    struct bundle b = {.pool = {im->user, space},
+                       .memories = im->memories,
+                       .n_memories = im->n,
+                       .rule = PUT_IMPORT};
+    enum status s = store_write(&im->work, im->e->store, &b);
+    if (s != OK)
+        return fail(im->ctx, s, "%s", im->work.why);
+    im->report.memories += (int64_t)b.added;
+    im->report.updated += (int64_t)b.replaced;
+    im->n = im->bytes = 0;
+    arena_reset(&im->work.arena);
+    return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
+}
+
+static enum status begin_owner(struct importer *im, str owner)
+{
+    if (im->has_owner && str_eq(im->owner, owner))
+        return OK;
+    TRY(write_group(im));
+    im->owner = str_dup(&im->ctx->arena, owner);
+    im->has_owner = true;
+    im->report.owners++;
+    return OK;
+}
+
+/* An id that is not a UUID gives a UUID that is the same in each import. */
+static str id_for(struct importer *im, const struct memory *m)
+{
+    struct arena *a = &im->work.arena;
+    str created = str_printf(a, "%lld", (long long)m->created);
+    const str by_id[] = {S("omniroute"), im->owner, m->id},
+              by_content[] = {S("omniroute"), im->owner, m->key, m->content, created};
+    if (id_is_uuid(m->id))
+        return str_lower(a, m->id);
+    return m->id.n ? id_of(a, by_id, 3) : id_of(a, by_content, 5);
+}
+
+/* Copied, because the row's memory ends with the row. */
+static void import_memory(struct importer *im, const struct memory *from)
+{
+    assert(im->n < GROUP_MAX);
+    if (!im->n)
+        im->memories = NEW_N(&im->work.arena, struct memory, GROUP_MAX);
+    struct memory *m = &im->memories[im->n++];
+    *m = memory_copy(&im->work.arena, from);
+    m->id = id_for(im, from);
+    m->content = str_trim(m->content);
+    m->origin = ORIGIN_IMPORT;
+    m->importance = m->salience = IMPORTANCE;
+    m->created = m->created ? m->created : im->now;
+    m->updated = m->updated > m->created ? m->updated : m->created;
+    m->last_used = m->last_used ? m->last_used : m->updated;
+    im->bytes += sizeof *m + m->content.n + m->metadata.n;
+}
+
+static enum status take_row(struct ctx *ctx, void *own, const struct omniroute_row *row,
+                            int64_t done, int64_t all)
+{
+    struct importer *im = own;
+    (void)ctx;
+    TRY(begin_owner(im, row->owner));
+    if (str_trim(row->memory.content).n)
+        import_memory(im, &row->memory);
+    else
+        im->report.skipped++;
+    if (im->n == GROUP_MAX || im->bytes > GROUP_BYTES_MAX || done == all)
+        TRY(write_group(im));
+    if (im->progress)
+        im->progress(done, all);
+    return OK;
+}
+
+/* May be repeated: ids are kept or derived, so nothing is stored twice. */
+enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
+                                    str path, void (*progress)(int64_t done, int64_t all),
+                                    struct omniroute_report *out)
+{
+    CLEANUP(end_work)
+    struct importer im = {.ctx = ctx,
+                          .work = ctx_child(ctx, 0),
+                          .e = e,
+                          .user = user,
+                          .space = space,
+                          .now = clock_ms(),
+                          .progress = progress};
+    TRY(omniroute_db_read(ctx, path, take_row, &im));
+    TRY(write_group(&im));
+    *out = im.report;
+    return OK;
+}

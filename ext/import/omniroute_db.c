@@ -1,0 +1,291 @@
+/* omniroute_db.c - reads the memories in a database file of OmniRoute, and changes nothing there.
+ */
+#include "ext/import/omniroute_db.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include <sqlite3.h>
+
+#include "base/time_text.h"
+#include "base/words.h"
+
+/*
+ * The file is another program's, so SQLite is called directly: the store's connection would switch
+ * the file to a log of its own, expect our schema, and may ask for a key.
+ */
+
+enum column {
+    ID,
+    OWNER,
+    SESSION,
+    TYPE,
+    KEY,
+    CONTENT,
+    METADATA,
+    CREATED,
+    UPDATED,
+    EXPIRES,
+    USES,
+    LAST_USED,
+    COLUMNS
+};
+
+/* As the table memories names them, and the older memory. */
+static const char *const names[COLUMNS][2] = {
+    [ID] = {"id", "id"},
+    [OWNER] = {"api_key_id", "apiKeyId"},
+    [SESSION] = {"session_id", "sessionId"},
+    [TYPE] = {"type", "type"},
+    [KEY] = {"key", "key"},
+    [CONTENT] = {"content", "content"},
+    [METADATA] = {"metadata", "metadata"},
+    [CREATED] = {"created_at", "createdAt"},
+    [UPDATED] = {"updated_at", "updatedAt"},
+    [EXPIRES] = {"expires_at", "expiresAt"},
+    [USES] = {"access_count", "accessCount"},
+    [LAST_USED] = {"last_accessed_at", "lastAccessedAt"},
+};
+static const char *const tables[] = {"memories", "memory"};
+
+struct source {
+    struct ctx *ctx;
+    const char *path;
+    sqlite3 *handle;
+    sqlite3_stmt *stmt;
+    const char *table;
+    const char *columns[COLUMNS]; /* NULL: the table has none */
+    int64_t all;
+    int rc;          /* of the last step */
+    struct ctx work; /* of one row */
+};
+
+/* Also after a failure half way: stmt and handle may be NULL. */
+static void close_source(struct source *s)
+{
+    sqlite3_finalize(s->stmt);
+    sqlite3_close(s->handle);
+    ctx_free(&s->work);
+}
+
+static enum status source_failed(struct source *s, int rc)
+{
+    if (rc == SQLITE_NOTADB)
+        return fail(s->ctx, BAD_INPUT, "'%s' is not an SQLite database", s->path);
+    return fail(s->ctx, STORAGE, "'%s' cannot be read: %s", s->path,
+                s->handle ? sqlite3_errmsg(s->handle) : sqlite3_errstr(rc));
+}
+
+/* --- opening --- */
+
+static bool file_exists(struct source *s, const char *suffix, bool with_content)
+{
+    struct stat st;
+    str path = str_printf(&s->ctx->arena, "%s%s", s->path, suffix);
+    return stat(path.p, &st) == 0 && (st.st_size > 0 || !with_content);
+}
+
+static const char *uri_of(struct source *s, const char *parameters)
+{
+    struct buf b = buf_make(&s->ctx->arena, 1 << 16);
+    buf_add(&b, s->path[0] == '/' ? S("file://") : S("file:"));
+    for (const char *p = s->path; *p; p++)
+        if (strchr("%?#", *p))
+            buf_printf(&b, "%%%02X", (unsigned)*p);
+        else
+            buf_byte(&b, (unsigned char)*p);
+    buf_printf(&b, "?mode=ro%s", parameters);
+    return str_c(&s->ctx->arena, buf_str(&b));
+}
+
+/*
+ * Opening a database with a log makes files beside it and may write to them. Not here: without a
+ * log that holds anything the file is all there is. With one, and the shared memory of a program
+ * that may be running, that memory is only read; and for a copy without it the log's index is made
+ * in our own memory.
+ */
+static enum status open_source(struct source *s)
+{
+    bool is_live = file_exists(s, "-wal", false) && file_exists(s, "-shm", false);
+    bool is_copy = !is_live && file_exists(s, "-wal", true);
+    bool has_journal = file_exists(s, "-journal", true);
+    const char *how = is_live ? "&readonly_shm=1" : is_copy || has_journal ? "" : "&immutable=1";
+    int rc = sqlite3_open_v2(uri_of(s, how), &s->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+                             is_copy ? "unix-none" : NULL);
+    if (rc != SQLITE_OK)
+        return source_failed(s, rc);
+    sqlite3_busy_timeout(s->handle, 5000);
+    sqlite3_db_config(s->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(s->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    rc = sqlite3_exec(s->handle,
+                      is_copy ? "PRAGMA cell_size_check=ON; PRAGMA locking_mode=EXCLUSIVE; BEGIN"
+                              : "PRAGMA cell_size_check=ON; BEGIN",
+                      NULL, NULL, NULL);
+    return rc == SQLITE_OK ? OK : source_failed(s, rc);
+}
+
+/* --- what the table has --- */
+
+static enum status prepare_text(struct source *s, str text)
+{
+    sqlite3_finalize(s->stmt);
+    s->stmt = NULL;
+    int rc = sqlite3_prepare_v2(s->handle, text.p, (int)text.n, &s->stmt, NULL);
+    return rc == SQLITE_OK ? OK : source_failed(s, rc);
+}
+
+/* The next row; false at the end and after a failure, which end_rows returns. */
+static bool next_row(struct source *s)
+{
+    s->rc = sqlite3_step(s->stmt);
+    return s->rc == SQLITE_ROW;
+}
+
+static enum status end_rows(struct source *s)
+{
+    return s->rc == SQLITE_ROW || s->rc == SQLITE_DONE ? OK : source_failed(s, s->rc);
+}
+
+static void note_column(struct source *s, const char *name)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        for (int k = 0; k < 2; k++)
+            if (sqlite3_stricmp(name, names[i][k]) == 0)
+                s->columns[i] = names[i][k];
+}
+
+/* A memory without an owner and a content is of another program. */
+static enum status find_table(struct source *s)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        memset(s->columns, 0, sizeof s->columns);
+        TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_info(%s)", tables[i])));
+        while (next_row(s))
+            note_column(s, (const char *)sqlite3_column_text(s->stmt, 1));
+        TRY(end_rows(s));
+        s->table = tables[i];
+        if (s->columns[OWNER] && s->columns[CONTENT])
+            return OK;
+    }
+    return fail(s->ctx, NOT_FOUND,
+                "'%s' has neither of OmniRoute's tables: memories with api_key_id and content, or"
+                " memory with apiKeyId and content",
+                s->path);
+}
+
+static enum status count_rows(struct source *s)
+{
+    TRY(prepare_text(s, str_printf(&s->ctx->arena, "SELECT count(*) FROM %s", s->table)));
+    s->all = next_row(s) ? sqlite3_column_int64(s->stmt, 0) : 0;
+    return end_rows(s);
+}
+
+/* Its dates come as texts of two kinds, which only a function of dates puts in order. */
+static enum status select_rows(struct source *s)
+{
+    struct buf b = buf_make(&s->ctx->arena, 1 << 16);
+    buf_printf(&b, "SELECT ");
+    for (int i = 0; i < COLUMNS; i++)
+        buf_printf(&b, "%s%s", i ? ", " : "", s->columns[i] ? s->columns[i] : "NULL");
+    buf_printf(&b, " FROM %s ORDER BY coalesce(%s, '')", s->table, s->columns[OWNER]);
+    if (s->columns[CREATED])
+        buf_printf(&b, ", julianday(%s)", s->columns[CREATED]);
+    if (s->columns[ID])
+        buf_printf(&b, ", id");
+    return prepare_text(s, buf_str(&b));
+}
+
+/* --- one row --- */
+
+/* Invalid UTF-8 and zero bytes become U+FFFD. */
+static str text_at(struct source *s, enum column c)
+{
+    const char *p = (const char *)sqlite3_column_text(s->stmt, (int)c);
+    str text = {p, p ? (size_t)sqlite3_column_bytes(s->stmt, (int)c) : 0};
+    if (!text.n || (utf8_is_valid(text) && !memchr(text.p, 0, text.n)))
+        return text;
+    struct json *j;
+    struct buf b = buf_make(&s->work.arena, text.n * 6 + 2);
+    struct json_out w = json_to(&b);
+    json_str(&w, text);
+    return json_parse(&s->work, buf_str(&b), &j) == OK ? json_string(j) : S("");
+}
+
+/* Also a number of seconds or milliseconds; 0 for anything else. */
+static int64_t time_at(struct source *s, enum column c)
+{
+    const int64_t first_ms = 100000000000;
+    int64_t v = 0;
+    str text = text_at(s, c);
+    if (sqlite3_column_type(s->stmt, (int)c) == SQLITE_TEXT && time_read(text, &v))
+        return v;
+    double number = sqlite3_column_double(s->stmt, (int)c);
+    if (sqlite3_column_type(s->stmt, (int)c) == SQLITE_TEXT && !str_num(text, &number))
+        return 0;
+    if (!(number > 0 && number < 1e15))
+        return 0;
+    return (int64_t)(number < (double)first_ms ? number * 1000 : number);
+}
+
+/* Its category as well: OmniRoute's extraction leaves it there. */
+static void read_metadata(struct source *s, struct memory *m)
+{
+    enum { CATEGORY_MAX = 128 };
+    struct json *j;
+    str text = str_trim(text_at(s, METADATA));
+    if (!text.n)
+        return;
+    if (!soft(&s->work, json_parse(&s->work, text, &j)) || j->type != JSON_OBJECT)
+        return;
+    m->metadata = text;
+    m->category = str_trim(json_string(json_get(j, "category")));
+    if (m->category.n > CATEGORY_MAX)
+        m->category = S("");
+}
+
+static void read_row(struct source *s, struct omniroute_row *out)
+{
+    *out = (struct omniroute_row){.owner = str_trim(text_at(s, OWNER))};
+    struct memory *m = &out->memory;
+    m->id = str_trim(text_at(s, ID));
+    m->session = text_at(s, SESSION);
+    m->type = (enum memory_type)name_index(type_names, text_at(s, TYPE), TYPE_FACTUAL);
+    m->key = text_at(s, KEY);
+    m->content = text_at(s, CONTENT);
+    read_metadata(s, m);
+    m->created = time_at(s, CREATED);
+    m->updated = time_at(s, UPDATED);
+    m->created = m->created ? m->created : m->updated;
+    m->updated = m->updated ? m->updated : m->created;
+    m->expires = time_at(s, EXPIRES);
+    m->uses = sqlite3_column_int64(s->stmt, USES);
+    m->last_used = time_at(s, LAST_USED);
+}
+
+static enum status read_rows(struct source *s, omniroute_row_fn *row, void *own)
+{
+    int64_t done = 0;
+    while (next_row(s)) {
+        struct omniroute_row one;
+        read_row(s, &one);
+        TRY(row(s->ctx, own, &one, ++done, s->all));
+        arena_reset(&s->work.arena);
+    }
+    return end_rows(s);
+}
+
+enum status omniroute_db_read(struct ctx *ctx, str path, omniroute_row_fn *row, void *own)
+{
+    CLEANUP(close_source)
+    struct source s = {.ctx = ctx, .path = str_c(&ctx->arena, path), .work = ctx_child(ctx, 0)};
+    struct stat st;
+    if (stat(s.path, &st) != 0)
+        return fail(ctx, NOT_FOUND, "'%s': %s", s.path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return fail(ctx, BAD_INPUT, "'%s' is not a file", s.path);
+    TRY(open_source(&s));
+    TRY(find_table(&s));
+    TRY(count_rows(&s));
+    TRY(select_rows(&s));
+    return read_rows(&s, row, own);
+}

@@ -1,0 +1,287 @@
+/* run.c - one import: files are recognised, cut into records and read; broken ones are noted. */
+#include <assert.h>
+
+#include "base/words.h"
+#include "ext/import/folder.h"
+#include "ext/import/formats.h"
+#include "ext/import/items.h"
+#include "ext/import/locomo.h"
+#include "ext/import/sink.h"
+
+/*
+ * A file is mapped and never parsed as a whole: items.c cuts it into records, and one record at a
+ * time is a tree. So a file of any size needs the memory of its largest record.
+ */
+enum { RECORD_MAX = 64 << 20 };
+
+static void begin_record(struct import_run *run)
+{
+    ctx_clear_failure(&run->record);
+    arena_reset(&run->record.arena);
+}
+
+/* Only what the record itself breaks is its own: a disk that fails ends the import. */
+static enum status judge_record(struct import_run *run, const struct foreign *f, enum status s,
+                                const char *what, int64_t no)
+{
+    if (s == BAD_INPUT || s == TOO_LARGE) {
+        import_note(run, f->path, what, no);
+        return OK;
+    }
+    return importer_pass(run->ctx, &run->record, s);
+}
+
+static enum status read_record(struct import_run *run, const struct import_format *row,
+                               struct foreign *f, str source)
+{
+    struct json *v;
+    if (source.n > RECORD_MAX)
+        return fail(&run->record, TOO_LARGE, "may have at most %d bytes, has %zu", RECORD_MAX,
+                    source.n);
+    TRY(json_parse(&run->record, source, &v));
+    if (v->type != JSON_OBJECT)
+        return fail(&run->record, BAD_INPUT, "must be a JSON object");
+    return row->read(f, v);
+}
+
+static enum status one_record(struct import_run *run, const struct import_format *row,
+                              struct foreign *f, str source, int64_t no)
+{
+    const char *what = row->shape == RECORDS_LINES ? "line" : "record";
+    begin_record(run);
+    run->report->records++;
+    enum status s = read_record(run, row, f, source);
+    TRY(judge_record(run, f, s, what, no));
+    import_progress(run, source.p + source.n - f->text.p);
+    return ctx_has_time(run->ctx) ? OK : fail(run->ctx, TIMED_OUT, "the import took too long");
+}
+
+static enum status each_item(struct import_run *run, const struct import_format *row,
+                             struct foreign *f, str list)
+{
+    struct items it;
+    struct item item;
+    bool is_open = items_open(list, &it);
+    assert(is_open);
+    for (int64_t no = 1; is_open; no++) {
+        begin_record(run);
+        enum status s = items_next(&run->record, &it, &item);
+        if (s != OK)
+            return judge_record(run, f, s, "record", no);
+        if (!item.value.n)
+            return OK;
+        TRY(one_record(run, row, f, item.value, no));
+    }
+    return OK;
+}
+
+static enum status each_line(struct import_run *run, const struct import_format *row,
+                             struct foreign *f)
+{
+    int64_t no = 0;
+    for (str rest = f->text; rest.n;) {
+        str line = str_trim(str_cut(&rest, '\n'));
+        no++;
+        if (line.n)
+            TRY(one_record(run, row, f, line, no));
+    }
+    return OK;
+}
+
+/* A copy is read as a whole, and its mistakes are the caller's: nothing of it is written then. */
+static enum status read_text(struct import_run *run, const struct import_format *row,
+                             struct foreign *f)
+{
+    begin_record(run);
+    if (row->is_copy)
+        return row->read_text(f, f->text);
+    run->report->records++;
+    enum status s = OK;
+    if (f->text.n > RECORD_MAX)
+        s = fail(&run->record, TOO_LARGE, "may have at most %d bytes, has %zu", RECORD_MAX,
+                 f->text.n);
+    else if (!utf8_is_valid(f->text))
+        s = fail(&run->record, BAD_INPUT, "is not UTF-8 text");
+    else
+        s = row->read_text(f, f->text);
+    return judge_record(run, f, s, "record", 0);
+}
+
+static enum status read_file(struct import_run *run, const struct import_format *row,
+                             const struct folder_file *file, str text)
+{
+    struct foreign f = {.ctx = &run->record,
+                        .run = run,
+                        .format = row->name,
+                        .path = file->name,
+                        .text = text,
+                        .modified = file->modified};
+    str before = run->report->format;
+    run->report->files++;
+    run->report->format = before.n && !str_is(before, row->name) ? S("several") : str_of(row->name);
+    if (row->read_text)
+        return read_text(run, row, &f);
+    switch (row->shape) {
+    case RECORDS_ITEMS:
+        return each_item(run, row, &f, row->member ? items_member(text, row->member) : text);
+    case RECORDS_WHOLE:
+        return one_record(run, row, &f, str_trim(text), 1);
+    default:
+        return each_line(run, row, &f);
+    }
+}
+
+/* --- beginning and end --- */
+
+static enum status begin_run(struct import_run *run, struct ctx *ctx, struct engine *e,
+                             const struct import_in *in, struct import_report *out)
+{
+    *out = (struct import_report){.dry_run = in->dry_run};
+    out->problems.v = NEW_N(&ctx->arena, str, IMPORT_PROBLEMS_MAX);
+    *run = (struct import_run){.ctx = ctx,
+                               .record = ctx_child(ctx, 0),
+                               .session = ctx_child(ctx, 0),
+                               .batch = ctx_child(ctx, 0),
+                               .e = e,
+                               .in = in,
+                               .report = out};
+    if (in->format.n && name_index(import_formats, in->format, -1) < 0)
+        return fail_field(ctx, "format", "is not a known format: " S_FMT, S_ARG(in->format));
+    TRY(importer_begin(&run->im, ctx, e, in->pool, in->extract));
+    run->now = run->im.now;
+    run->im.ctx = &run->record;
+    run->im.once = true;
+    run->im.dry_run = in->dry_run;
+    return OK;
+}
+
+static void end_run(struct import_run *run)
+{
+    importer_end(&run->im);
+    seen_free(&run->seen);
+    ctx_free(&run->batch);
+    ctx_free(&run->session);
+    ctx_free(&run->record);
+}
+
+/* What was given before a failure is kept, as it would be given again. */
+static enum status finish_run(struct import_run *run)
+{
+    struct import_report *r = run->report;
+    const struct importer *im = &run->im;
+    begin_record(run);
+    enum status s = importer_pass(run->ctx, &run->record, importer_write(&run->im));
+    if (s == OK)
+        s = importer_pass(run->ctx, &run->record, import_write_memories(run));
+    if (s == OK && !run->in->dry_run)
+        s = store_flush(run->ctx, run->e->store);
+    r->sessions += im->report.sessions;
+    r->new_sessions += im->new_sessions;
+    r->messages += im->report.messages;
+    r->new_messages += im->new_messages;
+    r->facts += im->report.memories;
+    r->skipped += im->report.skipped;
+    return s;
+}
+
+/* A byte order mark is no part of a text. */
+static str without_mark(str text)
+{
+    return str_starts(text, S("\xEF\xBB\xBF")) ? str_sub(text, 3, text.n) : text;
+}
+
+static str last_name(str path)
+{
+    while (str_find(path, S("/")) < path.n)
+        str_cut(&path, '/');
+    return path;
+}
+
+/* What tells a coding agent how to work is no memory of anybody. */
+static bool is_instructions(str name)
+{
+    static const char *const files[] = {"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md",
+                                        NULL};
+    return str_is_one_of(name, files);
+}
+
+/* Of a folder, what was not asked for by name: any text may be called .txt, and beside exported
+ * conversations stand files that the user once sent to the model. */
+static bool is_left_out(const struct import_run *run, const struct import_format *row, str path)
+{
+    bool is_text = row->shape == RECORDS_TEXT && !row->is_copy && !run->in->format.n;
+    return is_instructions(last_name(path)) ||
+           (is_text && (run->is_archive || !strcmp(row->name, "list")));
+}
+
+static bool is_archived(str path)
+{
+    str name = last_name(path);
+    return str_starts(name, S("conversations")) && str_ends(name, S(".json"));
+}
+
+static enum status import_one(struct import_run *run, const struct folder_file *file, str bytes,
+                              bool is_part)
+{
+    str text = without_mark(bytes);
+    const struct import_format *row = format_of(run->in->format, file->name, text, !is_part);
+    if (row && is_part && is_left_out(run, row, file->name))
+        row = NULL;
+    if (!row && !is_part && !str_trim(text).n) {
+        run->report->files++; /* the export of an empty space */
+        return OK;
+    }
+    if (!row && !is_part)
+        return fail(run->ctx, BAD_INPUT, S_FMT ": " S_FMT, S_ARG(file->name),
+                    S_ARG(format_missing(&run->ctx->arena, run->in->format, text)));
+    if (!row)
+        run->report->ignored++;
+    enum status s = row ? read_file(run, row, file, text) : OK;
+    run->done += (int64_t)bytes.n;
+    import_progress(run, 0);
+    return s;
+}
+
+static enum status import_path(struct import_run *run, const struct folder_file *file, bool is_part)
+{
+    CLEANUP(unmap_file) struct mapped mapped = {S("")};
+    TRY(map_file(run->ctx, file->path, &mapped));
+    return import_one(run, file, mapped.text, is_part);
+}
+
+enum status engine_import(struct ctx *ctx, struct engine *e, const struct import_in *in, str path,
+                          struct import_report *out)
+{
+    CLEANUP(end_run) struct import_run run = {0};
+    struct folder_file *v;
+    size_t n;
+    bool is_folder;
+    enum status s = OK;
+    TRY(begin_run(&run, ctx, e, in, out));
+    TRY(folder_files(ctx, path, &v, &n, &is_folder));
+    for (size_t i = 0; i < n; i++) {
+        run.all += v[i].bytes;
+        run.is_archive |= is_folder && is_archived(v[i].name);
+    }
+    for (size_t i = 0; i < n && s == OK; i++)
+        s = import_path(&run, &v[i], is_folder);
+    enum status finished = finish_run(&run);
+    TRY(s);
+    TRY(finished);
+    return out->files
+               ? OK
+               : fail(ctx, BAD_INPUT, S_FMT ": no file in it is of a known format", S_ARG(path));
+}
+
+enum status engine_import_text(struct ctx *ctx, struct engine *e, const struct import_in *in,
+                               str name, str text, int64_t modified, struct import_report *out)
+{
+    CLEANUP(end_run) struct import_run run = {0};
+    const struct folder_file file = {.name = name, .modified = modified, .bytes = (int64_t)text.n};
+    TRY(begin_run(&run, ctx, e, in, out));
+    run.all = file.bytes;
+    enum status s = import_one(&run, &file, text, false);
+    enum status finished = finish_run(&run);
+    TRY(s);
+    return finished;
+}

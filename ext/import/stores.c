@@ -1,0 +1,186 @@
+/* stores.c - memories of other memory servers: mem0, OpenMemory, the MCP reference server. */
+#include "ext/import/foreign.h"
+#include "ext/import/items.h"
+
+/* The source's metadata with these members of the record, whatever they are. */
+static str metadata_with(struct foreign *f, const struct json *record, const char *const *members)
+{
+    const struct json *own = json_get(record, "metadata");
+    struct buf b = buf_make(&f->ctx->arena, SIZE_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (const struct json *m = own && own->type == JSON_OBJECT ? own->first : NULL; m; m = m->next)
+        json_member_raw(&w, str_c(&f->ctx->arena, m->key), m->source);
+    for (; *members; members++) {
+        const struct json *v = json_get(record, *members);
+        if (v && v->type != JSON_NULL && !json_get(own, *members))
+            json_member_raw(&w, *members, v->source);
+    }
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+/* Names in an array of strings; others are passed over. */
+static struct strs names_in(struct arena *a, const struct json *list)
+{
+    struct strs out = {NEW_N(a, str, (list ? list->n : 0) + 1), 0};
+    for (const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL; v;
+         v = v->next)
+        if (json_string(v).n)
+            out.v[out.n++] = json_string(v);
+    return out;
+}
+
+/* --- mem0 --- */
+
+struct mem0 {
+    str id, memory;
+    const struct json *categories, *created_at, *updated_at, *expiration_date;
+};
+static const struct field mem0_table[] = {
+    {STR(struct mem0, id)},
+    {STR(struct mem0, memory), .required = true, .min = 1},
+    {JSON(struct mem0, categories)},
+    {JSON(struct mem0, created_at)},
+    {JSON(struct mem0, updated_at)},
+    {JSON(struct mem0, expiration_date)},
+    {0},
+};
+
+enum status mem0_memory(struct foreign *f, const struct json *record)
+{
+    static const char *const members[] = {"user_id", "agent_id", "app_id", "run_id", NULL};
+    struct mem0 in;
+    TRY(fields_read(f->ctx, mem0_table, record, false, &in));
+    struct memory m = {.id = in.id,
+                       .content = in.memory,
+                       .tags = names_in(&f->ctx->arena, in.categories),
+                       .metadata = metadata_with(f, record, members)};
+    TRY(foreign_time(f->ctx, in.created_at, "created_at", &m.created));
+    TRY(foreign_time(f->ctx, in.updated_at, "updated_at", &m.updated));
+    TRY(foreign_time(f->ctx, in.expiration_date, "expiration_date", &m.expires));
+    return foreign_memory(f, &m);
+}
+
+/* --- OpenMemory --- */
+
+static const char *const states[] = {"active", "archived", "paused", "deleted", NULL};
+struct openmemory {
+    str id, content, state;
+    const struct json *categories, *category_ids, *created_at, *updated_at, *archived_at;
+};
+static const struct field openmemory_table[] = {
+    {STR(struct openmemory, id), .required = true, .min = 1},
+    {STR(struct openmemory, content), .required = true, .min = 1},
+    {STR(struct openmemory, state), .required = true, .one_of = states},
+    {JSON(struct openmemory, categories)},
+    {JSON(struct openmemory, category_ids)},
+    {JSON(struct openmemory, created_at)},
+    {JSON(struct openmemory, updated_at)},
+    {JSON(struct openmemory, archived_at)},
+    {0},
+};
+
+/* The file has the categories once, and each memory their ids. */
+static enum status category_names(struct foreign *f, const struct json *ids, struct strs *out)
+{
+    struct json *all;
+    str list = items_member(f->text, "categories");
+    *out = (struct strs){NULL, 0};
+    if (!ids || ids->type != JSON_ARRAY || !ids->n || !list.n)
+        return OK;
+    TRY(json_parse(f->ctx, list, &all));
+    out->v = NEW_N(&f->ctx->arena, str, ids->n);
+    for (const struct json *id = ids->first; id; id = id->next)
+        for (const struct json *c = all->first; c && out->n < ids->n; c = c->next)
+            if (json_string(id).n && str_eq(json_string(json_get(c, "id")), json_string(id)))
+                out->v[out->n++] = json_string(json_get(c, "name"));
+    return OK;
+}
+
+/* What was archived stays so: closed. Paused and deleted memories are left out. */
+enum status openmemory_memory(struct foreign *f, const struct json *record)
+{
+    static const char *const members[] = {"app", "app_id", NULL};
+    struct openmemory in;
+    int64_t archived;
+    TRY(fields_read(f->ctx, openmemory_table, record, false, &in));
+    struct memory m = {.id = in.id,
+                       .content = in.content,
+                       .tags = names_in(&f->ctx->arena, in.categories),
+                       .metadata = metadata_with(f, record, members)};
+    TRY(foreign_time(f->ctx, in.created_at, "created_at", &m.created));
+    TRY(foreign_time(f->ctx, in.updated_at, "updated_at", &m.updated));
+    TRY(foreign_time(f->ctx, in.archived_at, "archived_at", &archived));
+    if (!m.tags.n)
+        TRY(category_names(f, in.category_ids, &m.tags));
+    if (str_is(in.state, "archived"))
+        m.valid_to = archived ? archived : m.updated ? m.updated : m.created ? m.created : 1;
+    if (str_is(in.state, "active") || str_is(in.state, "archived"))
+        return foreign_memory(f, &m);
+    foreign_skip(f);
+    return OK;
+}
+
+/* --- the MCP reference server: a graph of entities and relations --- */
+
+struct graph {
+    str type, name, entityType, from, to, relationType;
+    struct strs observations;
+};
+static const struct field entity_table[] = {
+    {STR(struct graph, name), .required = true, .min = 1},
+    {STR(struct graph, entityType)},
+    {STRS(struct graph, observations)},
+    {0},
+};
+static const struct field relation_table[] = {
+    {STR(struct graph, from), .required = true, .min = 1},
+    {STR(struct graph, to), .required = true, .min = 1},
+    {STR(struct graph, relationType), .required = true, .min = 1},
+    {0},
+};
+
+/* Each observation is a memory that says of whom it is. */
+static enum status give_entity(struct foreign *f, const struct json *record)
+{
+    struct graph g;
+    TRY(fields_read(f->ctx, entity_table, record, false, &g));
+    for (size_t i = 0; i < g.observations.n; i++) {
+        struct memory m = {.category = S("entity"),
+                           .tags = {&g.entityType, g.entityType.n > 0},
+                           .content = str_printf(&f->ctx->arena, S_FMT ": " S_FMT, S_ARG(g.name),
+                                                 S_ARG(g.observations.v[i]))};
+        TRY(foreign_memory(f, &m));
+    }
+    return OK;
+}
+
+/* "works_at" as words, so that a question finds it. */
+static str as_words(struct arena *a, str name)
+{
+    char *p = arena_alloc(a, name.n + 1);
+    for (size_t i = 0; i < name.n; i++)
+        p[i] = (char)(name.p[i] == '_' ? ' ' : name.p[i]);
+    return (str){p, name.n};
+}
+
+static enum status give_relation(struct foreign *f, const struct json *record)
+{
+    struct graph g;
+    TRY(fields_read(f->ctx, relation_table, record, false, &g));
+    struct memory m = {.category = S("relationship")};
+    m.content = str_printf(&f->ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(g.from),
+                           S_ARG(as_words(&f->ctx->arena, g.relationType)), S_ARG(g.to));
+    return foreign_memory(f, &m);
+}
+
+enum status graph_line(struct foreign *f, const struct json *record)
+{
+    str type = json_string(json_get(record, "type"));
+    if (str_is(type, "entity"))
+        return give_entity(f, record);
+    if (str_is(type, "relation"))
+        return give_relation(f, record);
+    return fail_field(f->ctx, "type", "must be entity or relation");
+}

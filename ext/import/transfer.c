@@ -1,0 +1,142 @@
+/* transfer.c - what a space holds, for a copy elsewhere: read in parts, and put in unchanged. */
+#include "ext/import/transfer.h"
+
+#include <assert.h>
+
+#include "engine/state/state.h"
+
+/*
+ * A copy is not a new statement: nothing is estimated, distilled, barred or merged, as engine_add
+ * and a chat do. What was derived (vectors, titles, counts) is made again from the rows.
+ */
+
+const char *const transfer_bar_kinds[] = {"statement", "sentences", "all", NULL};
+const char *const transfer_bar_reasons[] = {"forgotten", "corrected",  "expired",
+                                            "cleared",   "superseded", NULL};
+
+/* --- out --- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct session *x = a, *y = b;
+    if (x->created != y->created)
+        return x->created < y->created ? -1 : 1;
+    return str_cmp(x->id, y->id);
+}
+
+/* Only the ids are kept: a user may have many sessions. */
+enum status engine_transfer_sessions(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     struct strs *out)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    const struct session_filter f = {.pool = pool, .limit = SIZE_MAX};
+    struct session *v;
+    size_t n;
+    engine_catch_up(ctx, e, pool);
+    enum status s = store_sessions(&own, e->store, &f, &v, &n, NULL);
+    if (s != OK)
+        return fail(ctx, s, "%s", own.why);
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_begin);
+    *out = (struct strs){NEW_N(&ctx->arena, str, n + 1), n};
+    for (size_t i = 0; i < n; i++)
+        out->v[i] = str_dup(&ctx->arena, v[i].id);
+    return OK;
+}
+
+enum status engine_transfer_messages(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     str session, int64_t from, size_t limit, struct message **out,
+                                     size_t *n)
+{
+    return store_session_messages(ctx, e->store, pool, session, from, limit, out, n);
+}
+
+enum status engine_transfer_bars(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                 struct transfer_bar **out, size_t *n)
+{
+    struct bars_read read;
+    TRY(store_bars(ctx, e->store, pool, 0, &read));
+    struct transfer_bar *v = NEW_N(&ctx->arena, struct transfer_bar, read.n + 1);
+    for (size_t i = 0; i < read.n; i++) {
+        const struct bar *b = &read.bars[i];
+        v[i] = (struct transfer_bar){b->kind, b->reason, b->at, b->message, b->terms, b->n};
+    }
+    *out = v;
+    *n = read.n;
+    return OK;
+}
+
+/* --- in --- */
+
+enum status engine_transfer_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     struct memory *v, size_t n, int64_t *added)
+{
+    struct bundle b = {.pool = pool, .memories = v, .n_memories = n, .rule = PUT_IMPORT};
+    TRY(store_write(ctx, e->store, &b));
+    *added += (int64_t)b.added;
+    return OK;
+}
+
+/* A message that is there has its document already. */
+static enum status count_new(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                             const struct message *v, size_t n, int64_t *out)
+{
+    struct message there;
+    for (size_t i = 0; i < n; i++) {
+        enum status s = store_message(ctx, e->store, pool, v[i].id, &there);
+        if (s != OK && s != NOT_FOUND)
+            return s;
+        *out += s == NOT_FOUND;
+    }
+    return OK;
+}
+
+enum status engine_transfer_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    const struct session *session, struct message *v, size_t n,
+                                    int64_t *added)
+{
+    struct bundle b = {.pool = pool, .session = *session, .messages = v, .n_messages = n};
+    assert(session->id.n);
+    TRY(count_new(ctx, e, pool, v, n, added));
+    return store_write(ctx, e->store, &b);
+}
+
+static bool is_same(const struct transfer_bar *a, const struct transfer_bar *b)
+{
+    return a->kind == b->kind && a->reason == b->reason && a->at == b->at &&
+           a->message == b->message && a->n == b->n &&
+           (!a->n || memcmp(a->terms, b->terms, a->n * sizeof *a->terms) == 0);
+}
+
+enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     const struct transfer_bar *v, size_t n, bool dry_run,
+                                     int64_t *added)
+{
+    struct transfer_bar *old;
+    size_t n_old, missing = 0;
+    struct bar *bars = NEW_N(&ctx->arena, struct bar, n + 1);
+    TRY(engine_transfer_bars(ctx, e, pool, &old, &n_old));
+    for (size_t i = 0; i < n; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < n_old && !is_there; k++)
+            is_there = is_same(&v[i], &old[k]);
+        if (!is_there)
+            bars[missing++] = (struct bar){.kind = (enum bar_kind)v[i].kind,
+                                           .reason = (enum bar_reason)v[i].reason,
+                                           .at = v[i].at,
+                                           .message = v[i].message,
+                                           .terms = v[i].terms,
+                                           .n = v[i].n};
+    }
+    if (!missing || dry_run) {
+        *added += (int64_t)missing;
+        return OK;
+    }
+    const struct barring b = {.pool = pool, .bars = bars, .n = missing};
+    const struct bundle makes_pool = {.pool = pool};
+    struct bundle empty = makes_pool;
+    TRY(store_write(ctx, e->store, &empty));
+    TRY(store_bar(ctx, e->store, &b));
+    *added += (int64_t)missing;
+    return OK;
+}

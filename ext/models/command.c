@@ -1,0 +1,276 @@
+/* command.c - lists, downloads, checks and removes the models of this machine. */
+#include <assert.h>
+#include <sys/stat.h>
+
+#include "embed/reranker.h"
+#include "ext/models/command.h"
+#include "ext/models/cross_encoder.h"
+#include "ext/models/download.h"
+
+#include "app/instance.h"
+#include "app/print.h"
+#include "app/progress.h"
+
+/*
+ * Local embedding models are files in a folder, known by a catalogue with sizes and checksums
+ * (model_cards in embed). pull fetches a model and checks it, check reads the files again, remove
+ * deletes them. Which model is used is a setting that none of these changes; list says which one it
+ * is now. A reranking model has no row in the catalogue: its user puts the files into the folder,
+ * where list and check find it.
+ */
+
+/* --- what there is --- */
+
+struct model_out {
+    str name, source, licence, repo, help;
+    int64_t dimensions, bytes;
+    bool installed, in_use;
+};
+static const struct field model_out_fields[] = {
+    {STR(struct model_out, name)},       {STR(struct model_out, source)},
+    {BOOL(struct model_out, installed)}, {BOOL(struct model_out, in_use)},
+    {INT(struct model_out, dimensions)}, {INT(struct model_out, bytes)},
+    {STR(struct model_out, licence)},    {STR(struct model_out, repo)},
+    {STR(struct model_out, help)},       {0},
+};
+
+/* Size of the download. A card may list a second form of a file, which is not downloaded. */
+static int64_t bytes_of(const struct model_card *card)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < MODEL_FILES_MAX && card->files[i].name; i++)
+        if (!i || strcmp(card->files[i].name, card->files[i - 1].name) != 0)
+            sum += card->files[i].size;
+    return sum;
+}
+
+static struct model_out shape_of(struct ctx *ctx, str folder, const struct model_card *card)
+{
+    return (struct model_out){.name = str_of(card->name),
+                              .source = str_of(embed_source_names[card->source]),
+                              .licence = str_of(card->licence),
+                              .repo = str_of(card->repo),
+                              .help = str_of(card->help),
+                              .dimensions = card->dimensions,
+                              .bytes = bytes_of(card),
+                              .installed = model_is_installed(ctx, folder, card)};
+}
+
+/* The models that are used now, or "". */
+struct used {
+    str embedding; /* what makes vectors */
+    str reranking; /* as the setting names it: "local/NAME" */
+};
+
+/* Settings that were changed at run time are in the database, so an existing one is asked. */
+static struct used in_use(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(instance_close) struct instance instance = {0};
+    struct embed_choice choice = embed_choice_of(&o->settings);
+    struct pool_ref everywhere = {.user = o->user};
+    struct engine_status status;
+    struct ctx own = ctx_child(ctx, 0);
+    struct used used = {embed_resolve(ctx, &o->settings, &choice).model, S("")};
+    if (instance_open_to_read(&own, o, &instance) == OK &&
+        engine_status(&own, instance.engine, everywhere, false, &status) == OK) {
+        used.embedding = str_dup(&ctx->arena, status.embedding.model);
+        if (status.rerank.enabled)
+            used.reranking = str_dup(&ctx->arena, status.rerank.model);
+    }
+    ctx_free(&own);
+    return used;
+}
+
+/* The catalogue, not the folder: a model that can be downloaded is listed too. */
+static size_t add_catalogue(struct ctx *ctx, str folder, const struct used *used,
+                            struct model_out *out)
+{
+    size_t n = 0;
+    for (const struct model_card *c = model_cards; c->name; c++) {
+        out[n] = shape_of(ctx, folder, c);
+        out[n++].in_use = str_is(used->embedding, c->name);
+    }
+    return n;
+}
+
+/* Size of the weights; 0: they are missing. */
+static int64_t weights_of(struct ctx *ctx, str folder, str name)
+{
+    struct stat st;
+    str path =
+        str_printf(&ctx->arena, S_FMT "/" S_FMT "/model.safetensors", S_ARG(folder), S_ARG(name));
+    return stat(path.p, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+static void add_rerankers(struct ctx *ctx, str folder, const struct used *used, const str *names,
+                          size_t n, struct model_out *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        str setting = str_printf(&ctx->arena, "local/" S_FMT, S_ARG(names[i]));
+        out[i] = (struct model_out){.name = names[i],
+                                    .source = S("reranker"),
+                                    .help = S("puts what recall found in order; not checked"),
+                                    .bytes = weights_of(ctx, folder, names[i])};
+        out[i].installed = out[i].bytes > 0;
+        out[i].in_use = out[i].installed && str_eq(used->reranking, setting);
+    }
+}
+
+static void print_model(struct buf *b, const struct model_out *m)
+{
+    const char *state = !m->installed ? "not installed" : m->in_use ? "in use" : "installed";
+    buf_printf(b, "%-18.*s %-13.*s %-14s %4lld MB  %-10.*s  " S_FMT "\n", S_ARG(m->name),
+               S_ARG(m->source), state, (long long)(m->bytes + 500000) / 1000000, S_ARG(m->licence),
+               S_ARG(m->help));
+}
+
+static enum status list_models(struct ctx *ctx, const struct options *o, str folder)
+{
+    enum { PRINT_MAX = 1 << 16, CATALOGUE_MAX = 16 };
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    struct json_out w = json_to(&b);
+    struct used used = in_use(ctx, o);
+    str *names;
+    size_t n, found;
+    reranker_list(ctx, folder, &names, &found);
+    struct model_out *all = NEW_N(&ctx->arena, struct model_out, CATALOGUE_MAX + found);
+    n = add_catalogue(ctx, folder, &used, all);
+    assert(n <= CATALOGUE_MAX);
+    add_rerankers(ctx, folder, &used, names, found, all + n);
+    if (o->json)
+        json_open(&w, '[');
+    for (size_t i = 0; i < n + found; i++) {
+        if (o->json)
+            fields_write(&w, model_out_fields, &all[i]);
+        else
+            print_model(&b, &all[i]);
+    }
+    if (o->json)
+        json_close(&w, ']');
+    else
+        buf_printf(&b, "folder: " S_FMT, S_ARG(folder));
+    print_buf(&b);
+    return OK;
+}
+
+/* --- fetching --- */
+
+struct fetching {
+    struct model_progress progress; /* first member: the download passes only this */
+    struct progress shown;
+};
+
+static void show_progress(struct model_progress *p, const char *file, int64_t done, int64_t total)
+{
+    progress_show(&((struct fetching *)p)->shown, file, done, total, 1e6, "MB");
+}
+
+/* --from serves machines without internet access; both ways check the same checksums. */
+static enum status pull_model(struct ctx *ctx, const struct options *o, str folder,
+                              const struct model_card *card)
+{
+    struct fetching f = {.progress = {show_progress}};
+    enum status s = o->from.n ? model_install(ctx, folder, card, o->from, &f.progress)
+                              : model_pull(ctx, folder, card, o->settings.model_url, &f.progress);
+    progress_end(&f.shown);
+    return s;
+}
+
+/* Installing a model does not enable it, since another model changes what chats are given. */
+static void say_how_to_use(struct ctx *ctx, const struct options *o, const struct model_card *card)
+{
+    bool is_static = card->source == EMBED_STATIC;
+    const char *source = embed_source_names[card->source];
+    const struct model_card *usual =
+        model_card(is_static ? o->settings.static_model : o->settings.transformers_model);
+    if (str_is(in_use(ctx, o).embedding, card->name)) {
+        puts("the model is in use");
+        return;
+    }
+    printf("to use the model: rememberd serve --embedding-%s on", source);
+    if (usual != card)
+        printf(" --%s-model %s", source, card->name);
+    printf("\n%s: curl -X PUT " S_FMT "/api/settings/memory "
+           "-H 'Content-Type: application/json' -d '{\"%sEnabled\":true}'\n",
+           usual == card ? "or, while the server runs"
+                         : "and, if another source was chosen at run time",
+           S_ARG(curl_target(&ctx->arena, o->settings.listen)), source);
+}
+
+/* --- the command --- */
+
+/* past is what text output says when it is done; JSON has the verb itself. */
+static const struct verb {
+    const char *name, *past;
+    bool takes_name;
+} verbs[] = {
+    {"list", "", false},
+    {"pull", "installed", true},
+    {"check", "all sizes and checksums are right", true},
+    {"remove", "removed", true},
+};
+
+static const struct verb *verb_of(const struct options *o)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (str_is(o->words.v[1], verbs[i].name) && (o->words.n == 3) == verbs[i].takes_name)
+            return &verbs[i];
+    return NULL;
+}
+
+static enum status fail_unknown(struct ctx *ctx, str name)
+{
+    return fail(ctx, BAD_INPUT,
+                "unknown model '" S_FMT "'; 'rememberd model list' shows the models", S_ARG(name));
+}
+
+/* A model beside the catalogue may be a reranking model, which only its folder tells. */
+enum status command_model_check(struct ctx *ctx, const struct options *o)
+{
+    if (!verb_of(o))
+        return fail(
+            ctx, BAD_INPUT,
+            "must be one of: model list, model pull NAME, model check NAME, model remove NAME");
+    if (o->words.n == 3 && !str_is(o->words.v[1], "check") && !model_card(o->words.v[2]))
+        return fail_unknown(ctx, o->words.v[2]);
+    return OK;
+}
+
+/* By loading it, as nobody has published checksums for what its user chose. */
+static enum status check_reranker(struct ctx *ctx, const struct options *o, str folder)
+{
+    str name = o->words.v[2],
+        at = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(name));
+    if (!cross_encoder_is_in(ctx, at))
+        return fail_unknown(ctx, name);
+    TRY(reranker_check(ctx, folder, name));
+    printf(o->json ? "{\"model\":\"" S_FMT "\",\"check\":true}\n"
+                   : S_FMT ": it loads; there is no checksum to compare\n",
+           S_ARG(name));
+    return OK;
+}
+
+enum status command_model(struct ctx *ctx, const struct options *o)
+{
+    const struct verb *verb = verb_of(o);
+    assert(verb); /* command_model_check has refused other words */
+    struct instance instance;
+    TRY(instance_find(ctx, &o->settings, &instance));
+    str folder = model_folder(ctx, &o->settings, instance.folder);
+    if (!verb->takes_name)
+        return list_models(ctx, o, folder);
+    const struct model_card *card = model_card(o->words.v[2]);
+    if (!card)
+        return check_reranker(ctx, o, folder);
+    if (str_is(o->words.v[1], "pull"))
+        TRY(pull_model(ctx, o, folder, card));
+    else if (str_is(o->words.v[1], "check"))
+        TRY(model_check(ctx, folder, card));
+    else
+        TRY(model_remove(ctx, folder, card));
+    printf(o->json ? "{\"model\":\"%s\",\"%s\":true}\n" : "%s: %s\n", card->name,
+           o->json ? verb->name : verb->past);
+    if (str_is(o->words.v[1], "pull") && !o->json)
+        say_how_to_use(ctx, o, card);
+    return OK;
+}

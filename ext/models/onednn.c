@@ -1,0 +1,39 @@
+/* onednn.c - finds oneDNN when a transformer is opened: 40 MB that nothing else needs. */
+#include "ext/models/onednn.h"
+
+#include <dlfcn.h>
+
+/*
+ * The library is opened by dlopen and not linked, so that the server starts on machines without it.
+ * The three names are its versions 3 and 2 as Linux distributions call them; the two functions used
+ * are the same in all. RTLD_LOCAL keeps its symbols away from everything else in the process.
+ */
+
+const char *const onednn_names[] = {"libdnnl.so.3.6", "libdnnl.so.3", "libdnnl.so.2", NULL};
+
+/* UNSUPPORTED: no library, or one without the functions; the message says what to install. The
+ * library is never closed. */
+enum status onednn_load(struct ctx *ctx, const char *const *names, struct onednn *out)
+{
+    void *library = NULL;
+    const char *first = NULL; /* the newest version is the one to report */
+    for (; !library && *names; names++) {
+        /* Its OpenMP may keep threads, whose code must not be unloaded. */
+        library = dlopen(*names, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (!library && !first)
+            first = str_printf(&ctx->arena, "%s", dlerror()).p;
+    }
+    if (!library)
+        return fail(ctx, UNSUPPORTED,
+                    "a transformer needs oneDNN (%s): install the package libdnnl3.6 (Debian 13) "
+                    "or libdnnl2 (Debian 12), or use the static table",
+                    first);
+    *(void **)&out->sgemm = dlsym(library, "dnnl_sgemm");
+    /* A symbol of the OpenMP library that oneDNN is linked with. */
+    *(void **)&out->set_threads = dlsym(library, "omp_set_num_threads");
+    if (!out->sgemm || !out->set_threads)
+        return fail(ctx, UNSUPPORTED,
+                    "the oneDNN library has no dnnl_sgemm or is built without OpenMP: install "
+                    "the one of Debian");
+    return OK;
+}

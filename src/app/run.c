@@ -1,0 +1,161 @@
+/* run.c - reads the command line, runs the command, and prints why it failed. */
+#include <assert.h>
+#include <signal.h>
+#include <sodium.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+
+#include "core/suggest.h"
+
+#include "app/command.h"
+#include "app/help.h"
+#include "app/key/key.h"
+#include "http/http.h"
+#include "surface/surface.h"
+
+/*
+ * The way of every run: file mask and random numbers, keys out of the environment, the command line
+ * with all settings, then one row of the table of commands. A command returns a status; its words
+ * are printed here and nowhere else, so a command never prints its own failure. Exit codes: 0 done,
+ * 1 failed, 2 wrong usage, which is found before anything is opened.
+ */
+
+/* PRINT_MAX bounds the OpenAPI document and the list of routes. */
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, PRINT_MAX = 4 << 20 };
+
+static const struct command *command_of(const struct command *const *tables, str name)
+{
+    for (const struct command *const *table = tables; *table; table++)
+        for (const struct command *c = *table; c->name; c++)
+            if (str_is(name, c->name))
+                return c;
+    return NULL;
+}
+
+/* --- running --- */
+
+/* "rememberd COMMAND: FIELD: WHY" on standard error, as one line that a script can log. c is NULL
+ * when no command is known. */
+static int print_failure(const struct ctx *ctx, const struct command *c, int code)
+{
+    fprintf(stderr, "rememberd%s%s: %s%s%s\n", c ? " " : "", c ? c->name : "", ctx->field,
+            ctx->field[0] ? ": " : "", ctx->why[0] ? ctx->why : status_name(ctx->failed));
+    return c && c->always_ok ? EXIT_OK : code;
+}
+
+/* Flags of other commands are refused, so that no flag is silently ignored. */
+static enum status check_usage(struct ctx *ctx, const struct command *c, const struct options *o)
+{
+    size_t n = o->words.n - 1;
+    for (size_t i = 0; i < o->given.n; i++)
+        if (!help_takes(c, o->given.v[i].p))
+            return fail(ctx, BAD_INPUT, "does not take %s; see rememberd %s --help",
+                        options_flag(&ctx->arena, o->given.v[i].p), c->name);
+    if (n < c->words_min || n > c->words_max)
+        return fail(ctx, BAD_INPUT, "usage: rememberd %s", c->usage);
+    return c->check ? c->check(ctx, o) : OK;
+}
+
+/* A typing error gets the nearest command as a suggestion, never its effect. */
+static int refuse_command(const struct command *const *tables, str name)
+{
+    struct suggestion near = {.typed = name};
+    for (const struct command *const *table = tables; *table; table++)
+        for (const struct command *c = *table; c->name; c++)
+            suggest_name(&near, c->name);
+    fprintf(stderr, "rememberd: unknown command '" S_FMT "'; ", S_ARG(name));
+    if (near.best)
+        fprintf(stderr, "did you mean '%s'? ", near.best);
+    fputs("See rememberd --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* "help" alone is --help, "help COMMAND" is COMMAND --help. */
+static int run_help(struct ctx *ctx, const struct command *const *tables, const struct options *o)
+{
+    const struct command *c = o->words.n > 1 ? command_of(tables, o->words.v[1]) : NULL;
+    if (o->words.n > 1 && !c)
+        return refuse_command(tables, o->words.v[1]);
+    if (c)
+        help_print_command(ctx, c);
+    else
+        help_print_commands(tables);
+    return EXIT_OK;
+}
+
+/* Only serve logs as its settings say. Other commands talk to a person or a script: warnings go
+ * to standard error, and everything else would be noise. */
+static int run_command(struct ctx *ctx, const struct command *const *tables,
+                       const struct options *o)
+{
+    assert(o->words.n);
+    const struct command *c = command_of(tables, o->words.v[0]);
+    if (str_is(o->words.v[0], "help"))
+        return run_help(ctx, tables, o);
+    if (!c)
+        return refuse_command(tables, o->words.v[0]);
+    if (o->help) {
+        help_print_command(ctx, c);
+        return EXIT_OK;
+    }
+    if (check_usage(ctx, c, o) != OK)
+        return print_failure(ctx, c, EXIT_USAGE);
+    enum log_level level = o->settings.log_level;
+    log_setup(c->is_server || level < LOG_WARN ? level : LOG_WARN,
+              o->settings.log_format == LOG_JSON);
+    for (size_t i = 0; i < o->settings.notes.n; i++)
+        log_event(LOG_WARN, "settings.note", "note=\"" S_FMT "\"", S_ARG(o->settings.notes.v[i]));
+    http_allow_addresses(o->settings.allow_addresses);
+    return c->run(ctx, o) == OK ? EXIT_OK : print_failure(ctx, c, EXIT_FAILED);
+}
+
+/* Routes and schema come from the same tables as the server, so they cannot be out of date. */
+static int print_tables(struct ctx *ctx, const struct options *o)
+{
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    if (o->routes)
+        surface_routes(surfaces, &b);
+    else
+        surface_openapi(surfaces, &b);
+    fwrite(b.p, 1, b.n, stdout);
+    return EXIT_OK;
+}
+
+/* When the words cannot be read, the command is still the first of them. Only one that must not
+ * fail is named, as the failure is one of all commands. */
+static const struct command *always_ok_of(int argc, char **argv,
+                                          const struct command *const *tables)
+{
+    const struct command *c = argc > 1 ? command_of(tables, str_of(argv[1])) : NULL;
+    return c && c->always_ok ? c : NULL;
+}
+
+/* The mask comes first, so that every file is private. Without SIGXFSZ a file at its limit of size
+ * (ulimit -f) is a write that fails, as on a full disk. Keys leave the environment before anything
+ * else can read or pass it on. */
+int app_run(int argc, char **argv, const struct command *const *tables)
+{
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    struct options o;
+    umask(077);
+    signal(SIGXFSZ, SIG_IGN);
+    if (sodium_init() < 0) {
+        fprintf(stderr, "rememberd: the system has no source of random numbers\n");
+        return EXIT_FAILED;
+    }
+    key_take_environment();
+    if (options_read(&ctx, argc - 1, argv + 1, &o) != OK)
+        return print_failure(&ctx, always_ok_of(argc, argv, tables), EXIT_USAGE);
+    if (o.version) {
+        puts("rememberd " REMEMBERD_VERSION);
+        return EXIT_OK;
+    }
+    if (o.routes || o.schema)
+        return print_tables(&ctx, &o);
+    if (!o.words.n) {
+        help_print_commands(tables);
+        return o.help ? EXIT_OK : EXIT_USAGE;
+    }
+    return run_command(&ctx, tables, &o);
+}
