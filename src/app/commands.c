@@ -65,10 +65,11 @@ const struct command commands[] = {
      " json from ", 1, 2, command_model_check, command_model, false},
     {"reindex", "reindex [--force]", "Make missing vectors now, or all vectors again",
      "reindex --force", " json force ", 0, 0, NULL, command_reindex, false},
-    {"encrypt", "encrypt [--key-file FILE]",
+    {"encrypt", "encrypt [--key-file FILE | --new-key-file FILE]",
      "Encrypt the database with the key of a file, or with a new key that is kept in the system's "
      "keyring or beside the data",
-     "encrypt --key-file /media/stick/memory.key", " json ", 0, 0, NULL, command_encrypt, false},
+     "encrypt --new-key-file /media/stick/memory.key", " json new_key_file ", 0, 0, NULL,
+     command_encrypt, false},
     {"decrypt", "decrypt [--key-file FILE]", "Decrypt the database", "decrypt", " json ", 0, 0,
      NULL, command_decrypt, false},
     {"rekey", "rekey [--key-file FILE --new-key-file FILE]",
