@@ -55,8 +55,9 @@ const struct command commands[] = {
      "Create, list and revoke access tokens; once this command has created one, every request "
      "needs a token",
      "token create --admin --name laptop", POOL "name admin acts_for days ", 1, 2,
-     command_token_check, command_token, false, "a new space"},
-    {"user", "user list | user forget ID [--people]",
+     command_token_check, command_token, false,
+     "a new space; for an admin token the space default"},
+    {"user", "user list | user forget ID [--people] [--yes]",
      "List users and the people behind their keys, and erase one with everything that it owns",
      "user forget anna", " json limit contains people ", 1, 2, command_user_check, command_user,
      false},

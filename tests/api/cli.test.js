@@ -244,7 +244,7 @@ test('every command\'s help has one shape, in 100 columns', async () => {
   for (const line of (await ok(['--help'])).split('\n')) assert.ok(line.length <= 100, line);
   assert.match((await run(['help', 'serv'])).stderr, /did you mean 'serve'\?/);
   const without = async (name) => /Without\s+--space:\s+([^-]*\S)\s+-/.exec(await ok([name, '--help']))[1].replace(/\s+/g, ' ');
-  for (const [name, words] of [['list', 'the space default'], ['mcp', 'the space default'], ['token', 'a new space'],
+  for (const [name, words] of [['list', 'the space default'], ['mcp', 'the space default'], ['token', 'a new space; for an admin token the space default'],
     ['import', 'the space default; of an export the space of each line, of OmniRoute a space for each key'], ['export', 'all spaces of the user'], ['consolidate', 'all spaces of the user']]) assert.equal(await without(name), words);
 });
 
