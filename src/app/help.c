@@ -106,6 +106,8 @@ static const struct {
 } own_help[] = {
     {"reindex", "force", "Make all vectors again, also those that exist"},
     {"restore", "force", "Replace the database that exists"},
+    {"forget", "yes", "With --everything: do not ask. Needed where nobody is at a terminal"},
+    {"user", "yes", "With user forget: do not ask. Needed where nobody is at a terminal"},
     {"import", "dry_run", "Only count what would be new"},
     {"import", "format",
      "Format of the file: rememberd, chatgpt, claude, letta, openmemory, mem0, mcp-memory, "

@@ -189,14 +189,14 @@ test('every command that opens the store takes the key, and refuses without it',
   const turns = path.join(tempFolder(), 'turns.jsonl');
   fs.writeFileSync(turns, JSON.stringify({ session: 'a', role: 'user', content: 'I live in Lisbon.' }));
   await ok(['encrypt', '--key-file', file, ...at], { env: none.env });
-  const commands = [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything'], ['ingest', turns], ['token', 'list'], ['serve'], ['mcp'],
+  const commands = [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything', '--yes'], ['ingest', turns], ['token', 'list'], ['serve'], ['mcp'],
     ['reindex'], ['backup', path.join(tempFolder(), 'b')], ['rekey'], ['decrypt'], ['key', 'where']];
   for (const command of commands) {
     const { env } = none;
     await refused([...command, ...at], /is encrypted, and no key was found/, { env });
     await refused([...command, ...at], /is not the key of the (store|database)|the new key must be given/, { env: { ...env, REMEMBERD_KEY: keyB } });
   }
-  for (const command of [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything'], ['ingest', turns], ['token', 'list'], ['mcp'], ['doctor']])
+  for (const command of [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything', '--yes'], ['ingest', turns], ['token', 'list'], ['mcp'], ['doctor']])
     await ok([...command, ...at], { env: { REMEMBERD_KEY: keyA } });
 });
 
