@@ -94,7 +94,7 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
     if (kind == STORE_ENCRYPTED)
         TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &to));
     else
-        TRY(key_configured(ctx, &o->settings, false, &to));
+        TRY(key_configured(ctx, &o->settings, &to));
     struct store_copy copy = {.from = file,
                               .from_key = from.bytes,
                               .to = instance.file,

@@ -145,7 +145,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
                     "the database '" S_FMT
                     "' is already encrypted; 'rememberd rekey' changes its key",
                     S_ARG(instance.file));
-    TRY(key_configured(ctx, &o->settings, true, &key));
+    TRY(key_to_encrypt(ctx, &o->settings, o->new_key_file, &key));
     if (!key.bytes)
         TRY(key_load_or_create(ctx, instance.folder, &key));
     TRY(kind == STORE_ABSENT ? make_encrypted(ctx, &instance, &key)

@@ -3,7 +3,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,12 +102,17 @@ enum status instance_open(struct ctx *ctx, const struct options *o, struct insta
 }
 
 /* A folder that cannot be looked into is left to the opening, whose failure says why. */
+static bool is_missing(struct ctx *ctx, const struct instance *instance)
+{
+    return access(str_c(&ctx->arena, instance->file), F_OK) != 0 &&
+           (errno == ENOENT || errno == ENOTDIR);
+}
+
 static enum status refuse_missing(struct ctx *ctx, const struct options *o)
 {
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
-    if (access(str_c(&ctx->arena, instance.file), F_OK) == 0 ||
-        (errno != ENOENT && errno != ENOTDIR))
+    if (!is_missing(ctx, &instance))
         return OK;
     return fail(ctx, NOT_FOUND,
                 "there is no database in '" S_FMT "'; name its folder with --data DIR, or create "
@@ -124,6 +131,28 @@ enum status instance_open_to_read(struct ctx *ctx, const struct options *o, stru
 {
     TRY(refuse_missing(ctx, o));
     return open_parts(ctx, o, true, out);
+}
+
+/* Empty, in a folder of its own that instance_close removes. */
+static enum status open_scratch(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    const char *base = getenv("TMPDIR");
+    str folder = str_printf(&ctx->arena, "%s/rememberd-XXXXXX", base && *base ? base : "/tmp");
+    struct options own = *o;
+    if (!mkdtemp((char *)folder.p))
+        return fail(ctx, STORAGE, "the folder " S_FMT " cannot be created: %s", S_ARG(folder),
+                    strerror(errno));
+    own.settings.data = folder;
+    enum status s = open_parts(ctx, &own, false, out);
+    out->is_scratch = true;
+    return s;
+}
+
+enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    struct instance instance;
+    TRY(instance_find(ctx, &o->settings, &instance));
+    return is_missing(ctx, &instance) ? open_scratch(ctx, o, out) : open_parts(ctx, o, true, out);
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)
@@ -189,10 +218,24 @@ enum status instance_settle(struct ctx *ctx, struct instance *instance)
     return OK;
 }
 
+static void remove_scratch(const struct instance *h)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path, sizeof path, S_FMT "%s", S_ARG(h->file), ends[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, S_FMT, S_ARG(h->folder));
+    rmdir(path);
+}
+
 /* The engine first: it uses the store until it is closed. */
 void instance_close(struct instance *h)
 {
     engine_close(h->engine);
     store_close(h->store);
+    if (h->is_scratch)
+        remove_scratch(h);
     *h = (struct instance){0};
 }

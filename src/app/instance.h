@@ -11,6 +11,7 @@ struct instance {
     struct store *store;
     struct engine *engine;
     bool may_wait;   /* of a server and of what only reads: opens although the disk fails */
+    bool is_scratch; /* the folder goes with the instance */
     bool is_settled; /* what the disk has for a server is read, or made */
 };
 
@@ -23,10 +24,14 @@ MUST_USE enum status instance_open_existing(struct ctx *ctx, const struct option
 /* For commands that only read: the same, also where nothing can be written. */
 MUST_USE enum status instance_open_to_read(struct ctx *ctx, const struct options *o,
                                            struct instance *out);
-/* The same for a server, which starts although the disk is full or cannot be written to. Chats then
- * go on without memory, and the store opens when the disk allows it. */
+/* The same for a server, which starts although the disk is full or cannot be written to. Chats
+ * then go on without memory, and the store opens when the disk allows it. */
 MUST_USE enum status instance_open_server(struct ctx *ctx, const struct options *o,
                                           struct instance *out);
+/* For a dry run: as one that reads, or without a database on an empty one elsewhere, for the time
+ * of the command, so that nothing is created. */
+MUST_USE enum status instance_open_dry(struct ctx *ctx, const struct options *o,
+                                       struct instance *out);
 /* On the server: what needs the disk once. OK also when the disk fails; is_settled tells. */
 MUST_USE enum status instance_settle(struct ctx *ctx, struct instance *instance);
 void instance_close(struct instance *h);

@@ -8,6 +8,8 @@
 void print_line(str text);
 /* The buffer and a newline. */
 void print_buf(const struct buf *b);
+/* "1 memory", "2 memories". */
+str counted(struct arena *a, int64_t n, const char *one, const char *more);
 /* "2026-11-20", or "-" for 0. */
 str date_of(struct arena *a, int64_t ms);
 /* A listening address as arguments of curl: "http://127.0.0.1:7077", or for unix:PATH

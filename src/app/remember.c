@@ -1,8 +1,7 @@
 /* remember.c - add, search, list, forget and review on the command line. */
-#include <unistd.h>
-
 #include "base/clock.h"
 
+#include "app/ask.h"
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
@@ -147,20 +146,54 @@ enum status command_forget_check(struct ctx *ctx, const struct options *o)
         return fail(ctx, BAD_INPUT, "must be one of: ID, --session ID, --everything");
     if (o->all_spaces && !o->everything)
         return fail(ctx, BAD_INPUT, "--all-spaces needs --everything");
-    return OK;
+    return o->everything ? ask_is_possible(ctx, o) : OK;
 }
 
-/* A person at a terminal is asked; a script has said what it means. */
-static enum status confirm_all(struct ctx *ctx, const struct options *o)
+/* "a, b" for the message about a space that the user does not have. */
+static str space_names(struct arena *a, const struct pool_info *v, size_t n)
 {
-    char line[16];
-    if (!o->everything || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+    enum { SHOWN = 8 };
+    str list = S("");
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        list = str_printf(a, S_FMT "%s" S_FMT, S_ARG(list), i ? ", " : "", S_ARG(v[i].pool.space));
+    return n > SHOWN ? str_printf(a, S_FMT " and %zu more", S_ARG(list), n - SHOWN) : list;
+}
+
+/* A mistyped name must not look like a space that was empty. */
+static enum status check_space(struct ctx *ctx, const struct options *o, struct engine *e,
+                               size_t *n_spaces)
+{
+    struct pool_info *v;
+    TRY(engine_spaces(ctx, e, o->user, &v, n_spaces));
+    if (!*n_spaces)
+        return fail(ctx, NOT_FOUND, "the user '" S_FMT "' has no space; nothing was erased",
+                    S_ARG(o->user));
+    for (size_t i = 0; i < *n_spaces; i++)
+        if (o->all_spaces || str_eq(v[i].pool.space, o->space))
+            return OK;
+    return fail(ctx, NOT_FOUND,
+                "the user '" S_FMT "' has no space '" S_FMT "'; nothing was erased. Spaces of this "
+                "user: " S_FMT,
+                S_ARG(o->user), S_ARG(o->space), S_ARG(space_names(&ctx->arena, v, *n_spaces)));
+}
+
+static enum status check_everything(struct ctx *ctx, const struct options *o, struct engine *e)
+{
+    struct pool_ref pool = {o->user, o->all_spaces ? S("") : o->space};
+    struct erasure sum = {0};
+    size_t n;
+    TRY(check_space(ctx, o, e, &n));
+    if (o->yes)
         return OK;
-    fprintf(stderr, "This erases all memories and conversations of %s, for good. Type yes: ",
-            o->all_spaces ? "the user" : "the space");
-    if (fgets(line, sizeof line, stdin) && str_is(str_trim(str_of(line)), "yes"))
-        return OK;
-    return fail(ctx, BAD_INPUT, "nothing was erased");
+    TRY(erasure_add(ctx, e, pool, &sum));
+    str what = o->all_spaces
+                   ? str_printf(&ctx->arena, "everything in " S_FMT,
+                                S_ARG(counted(&ctx->arena, (int64_t)n, "space", "spaces")))
+                   : str_printf(&ctx->arena, "the space '" S_FMT "'", S_ARG(o->space));
+    return ask_to_erase(ctx,
+                        str_printf(&ctx->arena, S_FMT " of the user '" S_FMT "'", S_ARG(what),
+                                   S_ARG(o->user)),
+                        &sum);
 }
 
 enum status command_forget(struct ctx *ctx, const struct options *o)
@@ -175,8 +208,9 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
         .everything = o->everything,
         .all_spaces = o->all_spaces,
     };
-    TRY(confirm_all(ctx, o));
     TRY(instance_open_existing(ctx, o, &instance));
+    if (o->everything)
+        TRY(check_everything(ctx, o, instance.engine));
     enum status s = engine_forget(ctx, instance.engine, &what, &erased);
     if (what.id.n && soft_if(ctx, s, NOT_FOUND)) {
         TRY(engine_whole_id(ctx, instance.engine, &what.pool, 1, what.id, &what.id));

@@ -44,7 +44,8 @@ static int print_failure(const struct ctx *ctx, const struct command *c, int cod
     return c && c->always_ok ? EXIT_OK : code;
 }
 
-/* Flags of other commands are refused, so that no flag is silently ignored. */
+/* Flags of other commands are refused, and by serve misspelt variables, so that no setting is
+ * silently ignored. */
 static enum status check_usage(struct ctx *ctx, const struct command *c, const struct options *o)
 {
     size_t n = o->words.n - 1;
@@ -54,6 +55,8 @@ static enum status check_usage(struct ctx *ctx, const struct command *c, const s
                         options_flag(&ctx->arena, o->given.v[i].p), c->name);
     if (n < c->words_min || n > c->words_max)
         return fail(ctx, BAD_INPUT, "usage: rememberd %s", c->usage);
+    if (c->is_server && o->settings.unknown_variable.n)
+        return fail(ctx, BAD_INPUT, S_FMT, S_ARG(o->settings.unknown_variable));
     return c->check ? c->check(ctx, o) : OK;
 }
 

@@ -322,19 +322,29 @@ static const char *variable_of(struct ctx *ctx, const char *setting)
     return p;
 }
 
-/* A variable of our own that no setting has is a typing error, or one of a newer version: the
- * server starts and says so. */
-static void note_unknown(struct ctx *ctx, struct settings *s, str variable)
+/* Names behind the prefix that are no settings: of clients, of ./dev build, and what Kubernetes
+ * sets in every container beside a service that is called rememberd. */
+static bool is_of_others(str name, str value)
 {
-    str typed = str_lower(&ctx->arena, str_sub(variable, strlen(variable_prefix), variable.n));
-    struct suggestion near = {.typed = typed};
+    static const char *const names[] = {"TOKEN", "SQLITE", NULL};
+    return str_is_one_of(name, names) || str_starts(name, S("SERVICE_")) ||
+           str_starts(name, S("PORT_")) ||
+           (str_is(name, "PORT") && str_find(value, S("://")) < value.n);
+}
+
+/* serve refuses it like an unknown flag; other commands, run by other programs, only note it. */
+static void note_unknown(struct ctx *ctx, struct settings *s, str variable, str value)
+{
+    str name = str_sub(variable, strlen(variable_prefix), variable.n);
+    struct suggestion near = {.typed = str_lower(&ctx->arena, name)};
     suggest_from_table(&near, settings_table);
-    if ((near.best && !near.distance) || str_is(variable, "REMEMBERD_TOKEN")) /* of clients */
+    if ((near.best && !near.distance) || is_of_others(name, value))
         return;
-    add_note(ctx, s,
-             str_printf(&ctx->arena, "the variable " S_FMT " is not known and has no effect%s%s%s",
-                        S_ARG(variable), near.best ? "; did you mean " : "",
-                        near.best ? variable_of(ctx, near.best) : "", near.best ? "?" : ""));
+    s->unknown_variable =
+        str_printf(&ctx->arena, "the variable " S_FMT " is not a known setting%s%s%s",
+                   S_ARG(variable), near.best ? "; did you mean " : "",
+                   near.best ? variable_of(ctx, near.best) : "", near.best ? "?" : "");
+    add_note(ctx, s, s->unknown_variable);
 }
 
 /* Only names with our prefix can be misspelt ones; all others belong to other programs. */
@@ -345,7 +355,7 @@ static enum status load_environment(struct ctx *ctx, struct settings *s)
     for (char **one = environ; one && *one; one++) {
         str rest = str_of(*one), name = str_cut(&rest, '=');
         if (str_starts(name, str_of(variable_prefix)))
-            note_unknown(ctx, s, name);
+            note_unknown(ctx, s, name, rest);
     }
     return OK;
 }

@@ -123,6 +123,7 @@ struct settings {
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
     size_t n_upstreams;
     struct strs notes;         /* what was read, but should be corrected: sentences for the log */
+    str unknown_variable;      /* the note about a REMEMBERD_… that is no setting; or "" */
     enum settings_place place; /* that is read now */
     unsigned char from[SETTINGS_MAX]; /* enum settings_place, for each row of settings_table */
 };
@@ -145,7 +146,7 @@ extern const struct field settings_table[];
 /*
  * Defaults, then the config file (JSON, the table's names), then REMEMBERD_… variables, then flags
  * (--name VALUE or --name=VALUE; --upstream NAME=URL may be repeated). A name that no row has is
- * BAD_INPUT. Other words are left in rest, in order.
+ * BAD_INPUT; a variable that no row has is noted. Other words are left in rest, in order.
  */
 MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                                    struct settings *out);

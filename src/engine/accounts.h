@@ -90,6 +90,7 @@ MUST_USE enum status engine_people(struct ctx *ctx, struct engine *e, str owner,
 struct erase_account {
     str id;
     bool with_people;       /* and those behind its keys: OWNER/PERSON */
+    bool dry_run;           /* only the checks, and the number of people */
     int64_t people, erased; /* set: how many people; how many memories and messages */
 };
 /*

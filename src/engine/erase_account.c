@@ -74,6 +74,10 @@ enum status engine_erase_account(struct ctx *ctx, struct engine *e, struct erase
     if (total && !what->with_people)
         return fail(ctx, CONFLICT, "%lld people are behind its keys, and would lose their owner",
                     (long long)total);
+    if (what->dry_run) {
+        what->people = total;
+        return OK;
+    }
     TRY(erase_people(ctx, e, what));
     return erase_one(ctx, e, what->id, &what->erased);
 }

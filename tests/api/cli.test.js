@@ -32,13 +32,13 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.match(await ok(['forget', added.id, ...at]), /^erased 1 memories and messages\n$/);
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 404);
   assert.equal((await run(['forget', added.id, ...at])).code, 1);
-  await ok(['forget', '--everything', ...at]);
+  await ok(['forget', '--everything', '--yes', ...at]);
   assert.doesNotMatch(await ok(['search', 'dog', ...at]), /Rex/);
 });
 
 test('a folder without a database is refused by every command that adds nothing, and nothing is left there', async () => {
-  const commands = [['list'], ['search', 'dog'], ['export'], ['forget', '--everything'], ['review'], ['review', 'allow', 'x'], ['user', 'list'],
-    ['user', 'forget', 'anna'], ['token', 'list'], ['token', 'revoke', 'x'], ['consolidate'], ['consolidate', '--dry-run'], ['compact'],
+  const commands = [['list'], ['search', 'dog'], ['export'], ['forget', '--everything', '--yes'], ['review'], ['review', 'allow', 'x'], ['user', 'list'],
+    ['user', 'forget', 'anna', '--yes'], ['token', 'list'], ['token', 'revoke', 'x'], ['consolidate'], ['consolidate', '--dry-run'], ['compact'],
     ['reopen', 'x'], ['reopen', 'x', '--dry-run'], ['reindex']];
   for (const args of commands) {
     const data = path.join(tempFolder(), 'mistyped');
@@ -244,7 +244,7 @@ test('every command\'s help has one shape, in 100 columns', async () => {
   for (const line of (await ok(['--help'])).split('\n')) assert.ok(line.length <= 100, line);
   assert.match((await run(['help', 'serv'])).stderr, /did you mean 'serve'\?/);
   const without = async (name) => /Without\s+--space:\s+([^-]*\S)\s+-/.exec(await ok([name, '--help']))[1].replace(/\s+/g, ' ');
-  for (const [name, words] of [['list', 'the space default'], ['mcp', 'the space default'], ['token', 'a new space'],
+  for (const [name, words] of [['list', 'the space default'], ['mcp', 'the space default'], ['token', 'a new space; for an admin token the space default'],
     ['import', 'the space default; of an export the space of each line, of OmniRoute a space for each key'], ['export', 'all spaces of the user'], ['consolidate', 'all spaces of the user']]) assert.equal(await without(name), words);
 });
 
@@ -286,11 +286,17 @@ test('a mistyped name is answered with the one that is meant', async (t) => {
   const config = path.join(tempFolder(), 'config.json');
   fs.writeFileSync(config, '{"recal_limit":1}');
   assert.match((await run(['serve', '--config', config])).stderr, /recal_limit: is not a known setting; did you mean recall_limit\?.*config\.json/);
-  const server = await serve(t, { env: { REMEMBERD_BUGDET_TOKENS: '1', REMEMBERD_FROBNICATE: '1', REMEMBERD_RECALL_LIMIT: '5' } });
-  await until('the warnings', () => server.stderr.split('\n').length > 2);
-  assert.match(server.stderr, /warn settings\.note .*REMEMBERD_BUGDET_TOKENS is not known and has no effect; did you mean REMEMBERD_BUDGET_TOKENS\?"/);
-  assert.match(server.stderr, /REMEMBERD_FROBNICATE is not known and has no effect"/);
-  assert.doesNotMatch(server.stderr, /RECALL_LIMIT/);
+  // Of a variable serve says the same; other commands, which run inside of other programs, warn and go on.
+  const at = ['--data', tempFolder()], typed = { env: { REMEMBERD_BUGDET_TOKENS: '1', REMEMBERD_RECALL_LIMIT: '5' } };
+  const refused = await run(['serve', ...at], typed);
+  assert.equal(refused.code, 2);
+  assert.equal(refused.stderr, 'rememberd serve: the variable REMEMBERD_BUGDET_TOKENS is not a known setting; did you mean REMEMBERD_BUDGET_TOKENS?\n');
+  assert.match((await run(['serve', ...at], { env: { REMEMBERD_FROBNICATE: '1' } })).stderr, /REMEMBERD_FROBNICATE is not a known setting\n$/);
+  const added = await run(['add', 'I like tea', ...at], typed);
+  assert.equal(added.code, 0);
+  assert.match(added.stderr, /^\S+ warn settings\.note note="the variable REMEMBERD_BUGDET_TOKENS is not a known setting; did you mean REMEMBERD_BUDGET_TOKENS\?"\n$/);
+  await serve(t, { env: { // of clients, of ./dev build, and of Kubernetes beside a service of this name
+    REMEMBERD_TOKEN: 'x', REMEMBERD_SQLITE: 'x', REMEMBERD_SERVICE_HOST: '10.0.0.1', REMEMBERD_PORT: 'tcp://10.0.0.1:80', REMEMBERD_PORT_80_TCP_ADDR: '10.0.0.1' } });
 });
 
 test('the extraction that was called seed is called omniroute', async () => {
@@ -406,22 +412,61 @@ test('a second server on one folder says so, beside which commands work, and a k
 });
 
 // A terminal of its own, as script(1) makes one.
-test('at a terminal, erasing everything asks first', async (t) => {
-  const data = tempFolder(), at = ['--data', data];
-  await ok(['add', 'My dog is called Rex.', ...at]);
-  const typed = (answer) => new Promise((done) => {
-    const child = spawn('script', ['-qec', `${bin} forget --everything --data ${data}`, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+function atTerminal(args, answer) {
+  return new Promise((done) => {
+    const child = spawn('script', ['-qec', [bin, ...args].join(' '), '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
     let text = '';
     child.stdout.on('data', (part) => { text += part; if (/Type yes: $/.test(text)) child.stdin.end(`${answer}\n`); });
     child.on('close', (code) => done([code, text]));
   });
-  const [code, said] = await typed('no');
-  assert.notEqual(code, 0);
-  assert.match(said, /This erases all memories and conversations of the space, for good/);
-  assert.match(said, /nothing was erased/);
-  assert.match(await ok(['list', ...at]), /Rex/);
-  const [done, text] = await typed('yes');
-  assert.equal(done, 0, text);
-  assert.match(text, /erased 1 memories and messages/);
+}
+
+test('at a terminal, erasing everything asks first, and says what goes', async (t) => {
+  const server = await serve(t), at = ['--data', server.data];
+  await server.tell('My dog is called Rex.');
+  for (const [text, ...more] of [['I row', '--space', 'work'], ['I paint', '--user', 'anna'], ['I sing', '--user', 'anna/b%2Fb'], ['I dance', '--user', 'anna/b%2Fb']])
+    await ok(['add', text, ...more, ...at]);
+  await server.stop();
+  for (const [args, question, erased] of [
+    [['forget', '--everything'], "the space 'default' of the user 'local', for good: 1 memory, and 2 messages in 1 conversation", 'erased 3 memories and messages'],
+    [['forget', '--everything', '--all-spaces', '--user', 'anna'], "everything in 1 space of the user 'anna', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memories and messages'],
+    [['user', 'forget', 'anna', '--people'], "the user 'anna' with its registration and access tokens and 1 person behind its keys, for good: 2 memories, and 0 messages in 0 conversations", 'erased 2 memories and messages, and 1 people'],
+    [['user', 'forget', 'local'], "the user 'local', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memories and messages']]) {
+    const [code, said] = await atTerminal([...args, ...at], 'no');
+    assert.equal(code, 1, said);
+    assert.ok(said.includes(`This erases ${question}. Type yes: `), said);
+    assert.match(said, /nothing was erased/);
+    const [done, text] = await atTerminal([...args, ...at], 'yes');
+    assert.equal(done, 0, text);
+    assert.ok(text.includes(erased), text);
+  }
+  await ok(['add', 'I row', ...at]);
+  const [code, text] = await atTerminal(['forget', '--everything', '--yes', ...at]);
+  assert.deepEqual([code, text], [0, 'erased 1 memories and messages\r\n']);
+});
+
+test('without a terminal everything is erased only with --yes', async () => {
+  const at = ['--data', tempFolder()];
+  await ok(['add', 'My dog is called Rex.', ...at]);
+  for (const args of [['forget', '--everything'], ['forget', '--everything', '--all-spaces'], ['user', 'forget', 'local']]) {
+    const res = await run([...args, ...at], { input: 'yes\n' });
+    assert.equal(res.code, 2, args.join(' '));
+    assert.match(res.stderr, /nothing was erased\. Add --yes/);
+    assert.match(await ok(['list', ...at]), /Rex/);
+  }
+  await ok(['user', 'forget', 'local', '--yes', ...at]);
   assert.match(await ok(['list', ...at]), /^0 of 0$/m);
+});
+
+test('a space or user that is not there is named, with the spaces that are', async () => {
+  const at = ['--yes', '--data', tempFolder()], forget = async (...args) => {
+    const res = await run(['forget', '--everything', ...args, ...at]);
+    assert.deepEqual([res.code, res.stdout], [1, ''], args.join(' '));
+    return res.stderr;
+  };
+  for (const space of ['work', 'home']) await ok(['add', 'I row', '--space', space, ...at.slice(1)]);
+  assert.equal(await forget('--space', 'nope'), "rememberd forget: the user 'local' has no space 'nope'; nothing was erased. Spaces of this user: home, work\n");
+  for (const more of [[], ['--all-spaces']])
+    assert.equal(await forget('--user', 'nobody', ...more), "rememberd forget: the user 'nobody' has no space; nothing was erased\n");
+  assert.match(await ok(['list', '--space', 'work', ...at.slice(1)]), /I row/);
 });

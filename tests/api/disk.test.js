@@ -144,7 +144,7 @@ test('commands that read do so on a read-only disk, and the others say why they 
   const copy = path.join(tempFolder(), 'rememberd.db');
   await ok('backup', copy, ...at);
   assert.match(await ok('list', '--data', path.dirname(copy)), /Rex/);
-  for (const args of [['add', 'I like tea.'], ['forget', '--everything'], ['consolidate']]) {
+  for (const args of [['add', 'I like tea.'], ['forget', '--everything', '--yes'], ['consolidate']]) {
     const res = await run([...args, ...at]);
     assert.equal(res.code, 1);
     assert.match(res.stderr, /Read-only file system/);

@@ -166,19 +166,37 @@ test('a key is named by a file, a variable or a command, and by one of them', as
   assert.equal((await run(['serve', '--key', keyA, ...at])).code, 2, 'a key is no flag');
 });
 
+test('a key file is made only where a new one is asked for', async () => {
+  const folder = tempFolder(), typo = path.join(folder, 'typo'), made = path.join(folder, 'made'), at = ['--data', tempFolder()];
+  await ok(['add', 'My favourite tea is lapsang souchong', ...at]);
+  for (const [args, env] of [[['--key-file', typo], {}], [[], { REMEMBERD_KEY_FILE: typo }]])
+    await refused(['encrypt', ...args, ...at], /the key file '.*typo' cannot be opened: No such file or directory; --new-key-file FILE makes/, { env: { ...none.env, ...env } });
+  for (const [args, env] of [[['--key-file', typo], {}], [['--key-command', 'echo'], {}], [[], { REMEMBERD_KEY: keyA }]])
+    await refused(['encrypt', '--new-key-file', made, ...args, ...at], /use --new-key-file without/, { env: { ...none.env, ...env } });
+  assert.deepEqual(fs.readdirSync(folder), []);
+  assert.match(await ok(['list', ...at]), /lapsang/, 'it is as it was');
+  await ok(['encrypt', '--new-key-file', made, ...at], { env: { ...none.env, REMEMBERD_KEY_FILE: made } });
+  assert.deepEqual(fs.readdirSync(folder), ['made']);
+  assert.equal(fs.statSync(made).mode & 0o777, 0o600);
+  assert.match(await ok(['list', '--key-file', made, ...at]), /lapsang/);
+  const given = keyFile(keyA), there = ['--data', tempFolder()];
+  await ok(['encrypt', '--new-key-file', given, ...there], { env: none.env });
+  await ok(['list', ...there], { env: { REMEMBERD_KEY: keyA } });
+});
+
 test('every command that opens the store takes the key, and refuses without it', async () => {
   const data = tempFolder(), at = ['--data', data, '--listen', '127.0.0.1:0'], file = keyFile(keyA);
   const turns = path.join(tempFolder(), 'turns.jsonl');
   fs.writeFileSync(turns, JSON.stringify({ session: 'a', role: 'user', content: 'I live in Lisbon.' }));
   await ok(['encrypt', '--key-file', file, ...at], { env: none.env });
-  const commands = [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything'], ['ingest', turns], ['token', 'list'], ['serve'], ['mcp'],
+  const commands = [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything', '--yes'], ['ingest', turns], ['token', 'list'], ['serve'], ['mcp'],
     ['reindex'], ['backup', path.join(tempFolder(), 'b')], ['rekey'], ['decrypt'], ['key', 'where']];
   for (const command of commands) {
     const { env } = none;
     await refused([...command, ...at], /is encrypted, and no key was found/, { env });
     await refused([...command, ...at], /is not the key of the (store|database)|the new key must be given/, { env: { ...env, REMEMBERD_KEY: keyB } });
   }
-  for (const command of [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything'], ['ingest', turns], ['token', 'list'], ['mcp'], ['doctor']])
+  for (const command of [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything', '--yes'], ['ingest', turns], ['token', 'list'], ['mcp'], ['doctor']])
     await ok([...command, ...at], { env: { REMEMBERD_KEY: keyA } });
 });
 

@@ -188,7 +188,7 @@ test('a file is found, given to chats, listed, changed and erased like every mem
   assert.equal((await server.ask('DELETE', '/api/v1/memory?confirm=true')).status, 200);
   await refused(server, view(at), /does not exist/);
   await done(server, create(at, 'and again'));
-  assert.equal((await run(['forget', '--everything', '--data', server.data])).code, 0);
+  assert.equal((await run(['forget', '--everything', '--yes', '--data', server.data])).code, 0);
   await refused(server, view(at), /does not exist/);
 });
 

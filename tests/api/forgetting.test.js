@@ -29,10 +29,10 @@ test('the command line erases one space, and with --all-spaces every space of th
   const at = ['--data', server.data], other = async () => (await run(['list', '--space', 'other', ...at])).stdout;
   await run(['add', 'another space', '--space', 'other', ...at]);
   for (const [args, left] of [[['--space', 'other'], /^0 of 0$/m], [[], /another space/], [['--all-spaces'], /^0 of 0$/m]]) {
-    await run(['forget', '--everything', ...at]);
+    await run(['forget', '--everything', '--yes', ...at]);
     await remembered(server);
     await run(['add', 'another space', '--space', 'other', ...at]);
-    assert.equal((await run(['forget', '--everything', ...args, ...at])).code, 0);
+    assert.equal((await run(['forget', '--everything', '--yes', ...args, ...at])).code, 0);
     assert.deepEqual(await found(server), args[0] === '--space' ? [true, true] : BOTH, args.join(' '));
     assert.match(await other(), left, args.join(' '));
   }
@@ -51,7 +51,7 @@ test("an agent's memory is erased by the header, by its space, and replaced by a
   await ingest([]);
   assert.equal((await found(server, agent))[1], false);
   await ingest([{ user: TEXT, assistant: 'A fine name.' }]);
-  assert.equal((await run(['forget', '--everything', '--space', 'birdwatcher', '--data', server.data])).code, 0);
+  assert.equal((await run(['forget', '--everything', '--yes', '--space', 'birdwatcher', '--data', server.data])).code, 0);
   assert.deepEqual((await server.ask('GET', '/agents')).json().agents, []);
 });
 

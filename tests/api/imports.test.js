@@ -56,6 +56,8 @@ for (const { file, format, counts, finds, problems } of table) {
     const names = Object.keys(counts);
     const dry = await json([...command, '--dry-run']);
     assert.deepEqual([dry.format, dry.dry_run, part(dry, names)], [format, true, counts]);
+    await ok(['add', 'Ada rows', '--user', 'bo', ...at]); // from here on there is a database
+    assert.deepEqual(part(await json([...command, '--dry-run']), names), counts);
     assert.deepEqual(await listed(at), [], 'a dry run writes nothing');
     assert.equal((await ok(['export', ...at])).stdout, '', 'a dry run writes nothing');
     const first = await json(command);
@@ -157,6 +159,22 @@ test('a file that was cut off is read up to there, and the whole file later adds
   fs.writeFileSync(file, text);
   const whole = await json(['import', file, ...at]);
   assert.deepEqual([whole.messages, whole.new_messages, whole.broken], [50, 50 - half.new_messages, 0]);
+});
+
+test('a dry run without a database makes none, and leaves nothing elsewhere', async () => {
+  const folder = tempFolder(), data = path.join(folder, 'data'), temp = path.join(folder, 'temp');
+  fs.mkdirSync(temp);
+  const key = path.join(folder, 'key');
+  fs.writeFileSync(key, 'a'.repeat(64), { mode: 0o600 });
+  for (const more of [[], ['--key-file', key]]) {
+    const res = await run(['import', sample('list.txt'), '--dry-run', '--data', data, ...more], { env: { TMPDIR: temp } });
+    assert.match(res.stdout, /^memories +3, 3 new$/m, res.stderr);
+    assert.deepEqual(fs.readdirSync(folder).sort(), ['key', 'temp']);
+    assert.deepEqual(fs.readdirSync(temp), []);
+  }
+  const refused = await run(['import', path.join(folder, 'nothing'), '--dry-run', '--data', data], { env: { TMPDIR: temp } });
+  assert.equal(refused.code, 1);
+  assert.deepEqual([fs.existsSync(data), fs.readdirSync(temp)], [false, []]);
 });
 
 test('text beside exported conversations, and any .txt of a folder, is read only when asked for', async () => {
@@ -359,7 +377,6 @@ test('the command line exports everything of a user, and imports it back', async
   const twice = await run(['export', copy, ...from]);
   assert.match(twice.stderr, /File exists/);
   const dry = await json(['import', copy, '--dry-run', ...to]);
-  assert.equal((await ok(['export', ...to])).stdout, '');
   const done = await json(['import', copy, ...to]);
   assert.deepEqual({ ...dry, dry_run: false }, done);
   assert.deepEqual([done.format, done.new_memories, done.new_sessions], ['rememberd', done.memories, 2]);

@@ -9,11 +9,12 @@ const path = require('node:path');
 const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js');
 const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/client/streamableHttp.js');
+const { cleanEnv, serve } = require('./lib');
 
 const root = path.resolve(__dirname, '../..');
 const binary = path.resolve(root, process.env.REMEMBERD_BIN ?? 'build/rememberd');
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-readme-'));
-const env = { ...process.env, XDG_DATA_HOME: home };
+const env = { ...cleanEnv(), XDG_DATA_HOME: home };
 
 function markdownIn(folder) {
   return fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) =>
@@ -110,6 +111,25 @@ test('the example of a settings file is one', () => {
   const known = execFileSync(binary, ['serve', '--print-settings', '--config', file], { env, encoding: 'utf8' });
   assert.match(known, /^budget_tokens = 600 /m);
   assert.match(known, /^# models ollama\/\S+ go to http:\/\/127/m);
+});
+
+test('the operator who follows the quick start still has the memories from before, and may do everything', async (t) => {
+  const page = fs.readFileSync(path.join(root, 'docs/quickstart/operator.md'), 'utf8').split('## 5')[0];
+  const clean = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-operator-')), own = { ...cleanEnv(), HOME: clean };
+  t.after(() => fs.rmSync(clean, { recursive: true }));
+  delete own.XDG_DATA_HOME;
+  const sh = (script) => execFileSync('bash', ['-ec', script.replaceAll('build/rememberd', binary)], { env: own, cwd: clean, encoding: 'utf8' });
+  sh('build/rememberd add I like tea');
+  fs.writeFileSync(path.join(clean, 'rememberd.json'), /<!-- config -->\s*```json\n([^]*?)```/.exec(page)[1]);
+  const lines = [...page.matchAll(/```sh\n([^]*?)```/g)].flatMap(([, block]) => block.split('\n'));
+  const serves = (line) => /rememberd serve(?! --print)/.test(line);
+  assert.equal(lines.filter(serves).length, 2);
+  const out = sh(`${lines.filter((line) => !serves(line)).join('\n')}\necho "named $REMEMBERD_CONFIG"`);
+  const started = await serve(t, { data: path.join(clean, '.local/share/rememberd'), env: { REMEMBERD_CONFIG: /^named (.+)$/m.exec(out)[1] } });
+  const authorization = `Bearer ${/^rk_\S+/m.exec(out)[0]}`; // the first token
+  assert.match((await started.ask('GET', '/v1/memories', undefined, { authorization })).text, /I like tea/);
+  assert.equal((await started.ask('GET', '/v1/users', undefined, { authorization })).status, 200);
+  assert.equal((await started.ask('GET', '/v1/memories')).status, 401);
 });
 
 test('the error that the reference shows is the one that the server gives', async () => {

@@ -188,11 +188,11 @@ test('the command user lists and erases', async (t) => {
   assert.equal(list.total, 6);
   assert.deepEqual(list.users.map((u) => u.id).filter((id) => id.startsWith('front')), ['front', 'front/a%2Fb', 'front/eve']);
   assert.match((await user('list', '--contains', 'ANN')).stdout, /^ann  2 memories, .*\n1 of 1\n$/);
-  const people = await user('forget', 'front');
+  const people = await user('forget', 'front', '--yes');
   assert.notEqual(people.code, 0);
   assert.match(people.stderr, /2 people.*--people/);
-  assert.match((await user('forget', 'front', '--people')).stdout, /^erased 3 memories and messages, and 2 people\n$/);
-  assert.notEqual((await user('forget', 'front')).code, 0);
+  assert.match((await user('forget', 'front', '--people', '--yes')).stdout, /^erased 3 memories and messages, and 2 people\n$/);
+  assert.notEqual((await user('forget', 'front', '--yes')).code, 0);
   for (const args of [[], ['forget'], ['list', 'x'], ['erase', 'ann'], ['list', '--people']]) assert.equal((await user(...args)).code, 2, args.join(' '));
   assert.equal(JSON.parse((await user('list', '--json')).stdout).total, 3);
 });

@@ -160,6 +160,18 @@ test('X-Osaurus-Agent-Id reaches no other token\'s own space, and each other one
   assert.equal((await server.chat(body('any'), as(desk, ada.space))).status, 403, 'also after its token is gone');
 });
 
+test('an admin token is of the space default, where the memories from before are, unless it names another', async (t) => {
+  const { server, make } = await ready(t);
+  await server.tell('My dog is called Rex.');
+  const { space, token } = await make('--admin');
+  assert.equal(space, 'default');
+  assert.match((await server.ask('GET', '/v1/memories', undefined, bearer(token))).text, /Rex/);
+  assert.equal((await make('--admin', '--space', 'desk')).space, 'desk');
+  assert.match((await make()).space, /^[0-9a-f-]{36}$/);
+  const { stdout } = await run(['token', 'create', '--admin', '--data', server.data]);
+  assert.match(stdout, /Its memories are those of user local, space default\.\n$/);
+});
+
 test('an address that others reach is refused until there is an admin token', async (t) => {
   const { server, make } = await ready(t);
   const open = () => run(['serve', '--listen', '0.0.0.0:0', '--data', server.data]);

@@ -17,7 +17,8 @@ async function act(server, call, body, names = {}, headers = {}) {
   const line = filled(call, names), sent = body && JSON.parse(filled(JSON.stringify(body), names));
   if (line.startsWith('rememberd ')) {
     const words = [...line.slice(10).matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word);
-    const { code, stdout, stderr } = await run([...words, '--data', server.data]);
+    const unasked = words.includes('--everything') ? ['--yes'] : []; // nobody is at a terminal
+    const { code, stdout, stderr } = await run([...words, ...unasked, '--data', server.data]);
     return { ok: code === 0, text: stdout + stderr, json: () => JSON.parse(stdout) };
   }
   if (!line.includes(' ')) {

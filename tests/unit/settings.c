@@ -77,7 +77,7 @@ TEST(an_unknown_variable_is_noted_and_a_similar_setting_named)
     CHECK_OK(load(ctx, &s, &rest, 0));
     unsetenv("REMEMBERD_RECAL_LIMIT");
     CHECK_INT(s.notes.n, 1);
-    CHECK_STR(s.notes.v[0], S("the variable REMEMBERD_RECAL_LIMIT is not known and has no effect; "
+    CHECK_STR(s.notes.v[0], S("the variable REMEMBERD_RECAL_LIMIT is not a known setting; "
                               "did you mean REMEMBERD_RECALL_LIMIT?"));
 }
 

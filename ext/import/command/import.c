@@ -165,6 +165,6 @@ enum status command_import_check(struct ctx *ctx, const struct options *o)
 enum status command_import(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    TRY(instance_open(ctx, o, &instance));
+    TRY(o->dry_run ? instance_open_dry(ctx, o, &instance) : instance_open(ctx, o, &instance));
     return is_omniroute(o) ? import_omniroute(ctx, o, &instance) : import_files(ctx, o, &instance);
 }

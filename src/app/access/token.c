@@ -71,7 +71,8 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
                       .is_admin = o->admin};
     str secret;
     TRY(acts_for_check(ctx, t.acts_for));
-    if (!options_has(o, "space"))
+    bool is_own = !options_has(o, "space") && !o->admin;
+    if (is_own)
         t.pool.space = S(""); /* a new space for this token */
     if (o->days)
         t.expires = clock_ms() + o->days * 86400000;
@@ -88,10 +89,9 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
             "From now on every request needs a token.\nIts memories are those of user " S_FMT
             ", space " S_FMT "%s",
             S_ARG(secret), S_ARG(t.pool.user), S_ARG(t.pool.space),
-            options_has(o, "space")
-                ? "."
-                : ", which no other token uses. --space NAME lets tokens share a space; memories "
-                  "from before the first token are in --space default.");
+            is_own ? ", which no other token uses. --space NAME lets tokens share a space; "
+                     "memories from before the first token are in --space default."
+                   : ".");
     print_buf(&b);
     return OK;
 }

@@ -1,4 +1,5 @@
 /* user.c - lists everyone who has something here, and erases one with all of it. */
+#include "app/ask.h"
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
@@ -61,17 +62,49 @@ static enum status list_users(struct ctx *ctx, const struct options *o, struct i
     return OK;
 }
 
-static enum status forget_user(struct ctx *ctx, const struct options *o, struct instance *instance)
+static enum status erase_user(struct ctx *ctx, struct instance *instance,
+                              struct erase_account *what)
 {
-    struct erase_account what = {.id = o->words.v[2], .with_people = o->people};
-    enum status s = engine_erase_account(ctx, instance->engine, &what);
+    enum status s = engine_erase_account(ctx, instance->engine, what);
     if (s == NOT_FOUND)
-        return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(what.id));
+        return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(what->id));
     if (s == CONFLICT) {
         str why = ctx_take_why(ctx);
         return fail(ctx, CONFLICT, S_FMT "; --people erases them as well", S_ARG(why));
     }
-    TRY(s);
+    return s;
+}
+
+static enum status ask_about_user(struct ctx *ctx, struct instance *instance,
+                                  const struct erase_account *what)
+{
+    struct arena *a = &ctx->arena;
+    struct erasure sum = {0};
+    struct strs people;
+    bool is_local = str_is(what->id, LOCAL_USER);
+    TRY(erasure_add(ctx, instance->engine, (struct pool_ref){what->id, S("")}, &sum));
+    TRY(engine_people(ctx, instance->engine, what->id, &people));
+    for (size_t i = 0; i < people.n; i++) {
+        struct pool_ref pool = {person_user(a, what->id, people.v[i]), S("")};
+        TRY(erasure_add(ctx, instance->engine, pool, &sum));
+    }
+    str who = str_printf(a, "the user '" S_FMT "'%s", S_ARG(what->id),
+                         is_local ? "" : " with its registration and access tokens");
+    if (what->people)
+        who = str_printf(a, S_FMT " and " S_FMT " behind its keys", S_ARG(who),
+                         S_ARG(counted(a, what->people, "person", "people")));
+    return ask_to_erase(ctx, who, &sum);
+}
+
+static enum status forget_user(struct ctx *ctx, const struct options *o, struct instance *instance)
+{
+    struct erase_account what = {.id = o->words.v[2], .with_people = o->people, .dry_run = !o->yes};
+    TRY(erase_user(ctx, instance, &what));
+    if (what.dry_run) {
+        TRY(ask_about_user(ctx, instance, &what));
+        what.dry_run = false;
+        TRY(erase_user(ctx, instance, &what));
+    }
     printf(o->json ? "{\"erased\":%lld,\"people\":%lld}\n"
                    : "erased %lld memories and messages, and %lld people\n",
            (long long)what.erased, (long long)what.people);
@@ -81,10 +114,11 @@ static enum status forget_user(struct ctx *ctx, const struct options *o, struct 
 enum status command_user_check(struct ctx *ctx, const struct options *o)
 {
     str verb = o->words.v[1];
-    if ((str_is(verb, "list") && o->words.n == 2 && !o->people) ||
-        (str_is(verb, "forget") && o->words.n == 3))
+    if (str_is(verb, "list") && o->words.n == 2 && !o->people)
         return OK;
-    return fail(ctx, BAD_INPUT, "must be one of: user list, user forget ID [--people]");
+    if (str_is(verb, "forget") && o->words.n == 3)
+        return ask_is_possible(ctx, o);
+    return fail(ctx, BAD_INPUT, "must be one of: user list, user forget ID [--people] [--yes]");
 }
 
 enum status command_user(struct ctx *ctx, const struct options *o)

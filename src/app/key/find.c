@@ -86,8 +86,8 @@ static bool is_missing(const char *path)
     return lstat(path, &st) != 0 && errno == ENOENT;
 }
 
-/* Only encrypt and rekey create a missing file. Everywhere else a missing key file is an error: a
- * new key would open nothing. */
+/* Only a new key's file is made when it is missing (--new-key-file). Everywhere else a missing key
+ * file is an error: the path is mistyped, or the key would open nothing. */
 static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *out)
 {
     const char *path = str_c(&ctx->arena, file);
@@ -128,7 +128,7 @@ static enum status from_command(struct ctx *ctx, str command, struct key *out)
 }
 
 /* Two configured keys would leave open which one protects the database, so that is refused. */
-enum status key_configured(struct ctx *ctx, const struct settings *s, bool makes, struct key *out)
+enum status key_configured(struct ctx *ctx, const struct settings *s, struct key *out)
 {
     bool said = environment[SAID_KEY].is_there;
     if (said + (s->key_file.n > 0) + (s->key_command.n > 0) > 1)
@@ -138,7 +138,7 @@ enum status key_configured(struct ctx *ctx, const struct settings *s, bool makes
     if (said)
         return from_environment(ctx, SAID_KEY, out);
     if (s->key_file.n)
-        return from_file(ctx, s->key_file, makes, out);
+        return from_file(ctx, s->key_file, false, out);
     if (s->key_command.n)
         return from_command(ctx, s->key_command, out);
     *out = (struct key){0};
@@ -157,6 +157,31 @@ enum status key_configured_new(struct ctx *ctx, str file, struct key *out)
         return from_file(ctx, file, true, out);
     *out = (struct key){0};
     return OK;
+}
+
+/* A missing file is named, with how to get one: the path may be mistyped, and the database would be
+ * encrypted with a key that its owner does not know of. */
+static enum status configured_to_encrypt(struct ctx *ctx, const struct settings *s, struct key *out)
+{
+    enum status status = key_configured(ctx, s, out);
+    if (status != NOT_FOUND)
+        return status;
+    str why = ctx_take_why(ctx);
+    return fail(ctx, NOT_FOUND, S_FMT "; --new-key-file FILE makes a file with a new key",
+                S_ARG(why));
+}
+
+/* The setting key_file may already name the file that is to be made. */
+enum status key_to_encrypt(struct ctx *ctx, const struct settings *s, str new_file, struct key *out)
+{
+    bool is_same = str_eq(s->key_file, new_file);
+    bool is_configured =
+        environment[SAID_KEY].is_there || s->key_command.n || (s->key_file.n && !is_same);
+    if (is_configured && new_file.n)
+        return fail(ctx, BAD_INPUT,
+                    "use --new-key-file without REMEMBERD_KEY, key_command and another key_file");
+    return is_configured ? configured_to_encrypt(ctx, s, out)
+                         : key_configured_new(ctx, new_file, out);
 }
 
 /* --- stored keys --- */
@@ -196,7 +221,7 @@ static bool find_kept(struct ctx *ctx, str folder, const char *file, struct key 
 enum status key_find(struct ctx *ctx, const struct settings *s, str folder, str file,
                      struct key *out)
 {
-    TRY(key_configured(ctx, s, false, out));
+    TRY(key_configured(ctx, s, out));
     if (out->bytes || store_kind(ctx, file) != STORE_ENCRYPTED)
         return OK;
     if (!find_kept(ctx, folder, str_c(&ctx->arena, file), out))

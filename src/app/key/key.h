@@ -42,11 +42,13 @@ void key_take_environment(void);
 MUST_USE enum status key_find(struct ctx *ctx, const struct settings *s, str folder, str file,
                               struct key *out);
 
-/* The key that settings or the environment give; without bytes when they give none. With makes, a
- * missing key file is created with a new key. */
-MUST_USE enum status key_configured(struct ctx *ctx, const struct settings *s, bool makes,
+/* The key that settings or the environment give; without bytes when they give none. NOT_FOUND: the
+ * key file is missing. */
+MUST_USE enum status key_configured(struct ctx *ctx, const struct settings *s, struct key *out);
+/* The key for a plain database: the configured one, or as key_configured_new. */
+MUST_USE enum status key_to_encrypt(struct ctx *ctx, const struct settings *s, str new_file,
                                     struct key *out);
-/* The new key of a rekey: from the file or REMEMBERD_NEW_KEY. A missing file is created. */
+/* The new key: from the file or REMEMBERD_NEW_KEY. A missing file is created. */
 MUST_USE enum status key_configured_new(struct ctx *ctx, str file, struct key *out);
 
 /* A key that is stored already, so that no key is ever lost; otherwise a new one, stored now. */
