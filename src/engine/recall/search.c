@@ -89,8 +89,7 @@ static enum status give_chat(struct ctx *ctx, struct engine *e, const struct rec
     return OK;
 }
 
-/* The order is better than that of the scores: by it alone LoCoMo's any@5 is 1.5 points lower. So
- * the scores are laid over the order.
+/* The order knows more than each line's score, so the scores are laid over it (decisions/023).
  *
  * Two recalls: one as a chat makes it, whose results come first, and one without a gate for the
  * rest. One alone lost answers (decisions/023). A search with a gate and without limits of its own
