@@ -30,7 +30,7 @@ static void announce_upstreams(const struct settings *s)
 {
     fputs("upstreams: ", stdout);
     if (!s->n_upstreams)
-        fputs("none; the built-in model rememberd/demo answers", stdout);
+        fputs("none; only the built-in model rememberd/demo answers", stdout);
     for (size_t i = 0; i < s->n_upstreams; i++) {
         const struct upstream *up = &s->upstreams[i];
         printf("%s" S_FMT "%s" S_FMT, i ? ", " : "", S_ARG(up->name), up->name.n ? "=" : "",

@@ -17,6 +17,8 @@
 /* REVIEWS_LISTED is what the REST API gives on one page at most. */
 enum { PRINT_MAX = 64 << 20, REVIEWS_LISTED = 500 };
 
+#define LEAST_SHOWN 0.005 /* a lower score of a result would read 0.00 */
+
 /* The type is checked before anything is opened, as a wrong word should not create a database. */
 enum status command_add(struct ctx *ctx, const struct options *o)
 {
@@ -61,27 +63,30 @@ static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
     }
 }
 
-/* A budget of -1 is none: as many results as --limit says, whatever they would cost in a prompt. */
+/* Finds what the REST API finds. Nothing is noted, as the database is opened to be read. */
 enum status command_search(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     struct recall_in in = {.pool = pool_of(o),
                            .question = options_text(ctx, o, 1),
                            .limit = (size_t)o->limit,
-                           .budget_tokens = -1};
+                           .is_preview = true};
     struct recall_out found;
+    size_t n = 0;
     TRY(instance_open_to_read(ctx, o, &instance));
-    TRY(engine_recall(ctx, instance.engine, &in, &found));
+    TRY(engine_search(ctx, instance.engine, &in, &found));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
         TRY(surface_found_json(ctx, &found, o->explain, &b));
         print_buf(&b);
         return OK;
     }
-    for (size_t i = 0; i < found.n; i++)
-        print_found(ctx, &found.v[i], o->explain);
+    for (; n < found.n && found.v[n].score >= LEAST_SHOWN; n++)
+        print_found(ctx, &found.v[n], o->explain);
     if (!found.n)
         puts("nothing found");
+    else if (n < found.n)
+        printf("%zu more with a score below 0.005: --json shows all\n", found.n - n);
     if (o->explain && found.vectors.n)
         printf("searched by words and by vectors of " S_FMT "\n", S_ARG(found.vectors));
     if (o->explain && found.without.n)

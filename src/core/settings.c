@@ -150,6 +150,14 @@ static void note_place(struct settings *s, str name)
             s->from[i] = (unsigned char)s->place;
 }
 
+bool settings_is_default(const struct settings *s, str name)
+{
+    for (size_t i = 0; settings_table[i].name; i++)
+        if (str_is(name, settings_table[i].name))
+            return s->from[i] == FROM_DEFAULT;
+    return true;
+}
+
 static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
 {
     text = current_value(ctx, s, name, text);

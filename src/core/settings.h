@@ -159,6 +159,9 @@ void row_print(struct buf *b, const struct field *f, const void *in);
  * Secrets are masked. */
 void settings_print(struct buf *b, const struct settings *s, bool as_json);
 
+/* Whether nobody has set the row of that name. */
+bool settings_is_default(const struct settings *s, str name);
+
 /* Whether an address to listen at is of this machine alone. */
 bool listens_locally(str listen);
 

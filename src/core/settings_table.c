@@ -49,7 +49,7 @@ const struct field settings_table[] = {
      .unit = "[NAME=]URL",
      .help = "Base URL of a model server, such as https://api.openai.com/v1. NAME=URL adds a "
              "server for the models NAME/MODEL; repeat the setting for more. Without any upstream, "
-             "the built-in model rememberd/demo answers models without '/'"},
+             "only the built-in model rememberd/demo answers"},
     {STR(struct settings, upstream_key), .otherwise_str = "", .max = 4000, .secret = true,
      .group = GROUP_MODELS, .unit = "KEY",
      .help = "API key for the default upstream, sent when the client's own key is not passed on"},

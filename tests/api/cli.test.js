@@ -362,7 +362,7 @@ test('serve says where, what, for whom, and a line to try that works', async (t)
   await ok(['add', 'I prefer espresso', '--data', data]);
   const server = await serve(t, { data }), lines = await startLines(server);
   assert.equal(lines.data, `${data}, 1 memory`);
-  assert.equal(lines.upstreams, 'none; the built-in model rememberd/demo answers');
+  assert.equal(lines.upstreams, 'none; only the built-in model rememberd/demo answers');
   assert.equal(lines.memory, 'on');
   assert.equal(lines.access, 'anyone on this machine, without a token');
   assert.equal((await execLine(lines.try)).model, 'rememberd/demo');

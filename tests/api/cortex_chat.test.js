@@ -84,6 +84,16 @@ test('what is wrong with a request is said in Cortex\'s words, and nothing is ke
   await one.say('hi', null);
 });
 
+test('a model that the operator has named is not answered by the built-in one', async (t) => {
+  const server = await serve(t, { flags: ['--model-fast', 'gpt-4o', '--model-powerful', 'rememberd/demo'] });
+  const one = await session(server);
+  const res = await one.chat('hi', { model_preference: 'fast' });
+  assert.equal(res.status, 502, res.text);
+  for (const words of ["'gpt-4o'", '--upstream URL', 'rememberd/demo']) assert.ok(res.text.includes(words), res.text);
+  assert.equal((await one.say('hi', { model_preference: 'powerful' })).model, 'rememberd/demo');
+  assert.equal((await one.say('hi')).model, 'rememberd/demo', 'nobody has named a model');
+});
+
 test('a model elsewhere is given the conversation, what is remembered, and the right key', async (t) => {
   const model = await upstream(t, (req, res, asked) => {
     res.setHeader('x-up', 'theirs');

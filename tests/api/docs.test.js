@@ -6,6 +6,7 @@ const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { bin, cleanEnv, inlined } = require('./lib');
+const { figures, marks } = require('../../tools/figures');
 
 const root = path.resolve(__dirname, '../..');
 const read = (page) => fs.readFileSync(path.join(root, page), 'utf8');
@@ -50,7 +51,7 @@ function* blocksOf(page) {
 
 /** Sentences of a block: code in backticks is one word, a link is its text. */
 function sentences(text) {
-  const plain = text.replace(/`[^`]*`/g, 'CODE').replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_]{1,2}(?=\S)|(?<=\S)[*_]{1,2}/g, '');
+  const plain = text.replace(/<!--.*?-->/g, '').replace(/`[^`]*`/g, 'CODE').replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_]{1,2}(?=\S)|(?<=\S)[*_]{1,2}/g, '');
   return plain.split(/(?<=[.!?])["”)]?\s+(?=[A-Z"“(])/);
 }
 
@@ -92,6 +93,21 @@ test('words that a reader would stumble over are not used', () => {
       if (m && page !== 'CONTRIBUTING.md') found.push(`${at}: ${m[0]}`);
     }
   assert.deepEqual(found, []);
+});
+
+test('a figure is the same wherever it is quoted, and README\'s table quotes no other', () => {
+  const all = marks();
+  assert.deepEqual(all.filter(({ stated, value }) => stated !== value), [], 'tools/figures writes them');
+  for (const { id, page, what, command, date, commit } of figures.values()) {
+    assert.ok(all.some((one) => one.id === id && one.page === page), `${id} is quoted on ${page}`);
+    assert.ok(what && command && /^\d{4}-\d\d-\d\d$/.test(date) && /^[0-9a-f]{8}$/.test(commit), id);
+  }
+  const rows = read('README.md').split('\n## How good is it\n')[1].split('\n## ')[0].split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| question'));
+  assert.ok(rows.length > 5, 'the table is there');
+  for (const row of rows) {
+    const [, , cell] = row.split(/ ?\| ?/), rest = cell.replace(/[\d.]+<!-- figure:\S+ -->/g, '');
+    assert.ok(rest !== cell && !/\d/.test(rest), `${row}: each figure has a mark`);
+  }
 });
 
 /** Headings as link targets, as GitHub makes them. */

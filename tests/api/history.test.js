@@ -95,7 +95,7 @@ test('what is wrong with the header is said in OpenAI\'s words', async (t) => {
     assert.match(res.json().error.message, why);
     assert.deepEqual([res.json().error.type, res.json().error.param], ['invalid_request_error', 'X-Session-History']);
   }
-  const older = await server.chat({ messages: [user('hi')] }, { 'X-Session-History': 'ON', 'X-OmniRoute-Session-Id': 's' });
+  const older = await server.chat({ model: 'rememberd/demo', messages: [user('hi')] }, { 'X-Session-History': 'ON', 'X-OmniRoute-Session-Id': 's' });
   assert.equal(older.status, 200);
 });
 

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const http = require('node:http');
 const test = require('node:test');
-const { serve, inlined } = require('./lib');
+const { inlined, run, serve } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -45,6 +45,30 @@ test('a memory is added, read, listed, searched and erased', async (t) => {
   assert.equal((await server.ask('GET', `/v1/memories/${memory.id}`)).status, 404);
   assert.equal((await server.ask('DELETE', `/v1/memories/${memory.id}`)).status, 404);
   assert.ok((await search({ query: 'Which tea does Ada like?' })).results.every((one) => one.id !== memory.id));
+});
+
+test('scores fall with the order, in the API and on the command line, and none reads 0.00', async (t) => {
+  const server = await serve(t);
+  for (const text of ['My favourite coffee is a double espresso.', 'I live in Lisbon, near the harbour.', 'I lived in Rome until 2019, and I miss the coffee there.',
+    'My dog is called Rex and my cat is called Mia.', 'What should I cook tonight for my dog?', 'My sister Ada plays the cello in Lisbon.',
+    'I am allergic to peanuts.', 'Which coffee do you like?', 'My flight to Oslo leaves on Monday.', 'I prefer a window seat on a flight.'])
+    await server.tell(text);
+  await server.ask('POST', '/v1/memories', { content: 'Parks in lot 7' });
+  let n = 0;
+  for (const query of ['Where do I live?', 'Which coffee do I like?', 'What is my dog called?', 'Which seat should I book?', 'Where does my sister live?',
+    'What should I cook tonight?', 'When does my flight leave?', 'coffee Lisbon dog', 'zebra']) {
+    const falls = (scores, where) => assert.deepEqual(scores, [...scores].sort((a, b) => b - a), `${where}: ${query}`);
+    const { results } = (await server.ask('POST', '/v1/memories/search', { query, limit: 50 })).json();
+    falls(results.map((one) => one.score), 'API');
+    n += results.length;
+    const { stdout } = await run(['search', query, '--data', server.data, '--limit', '50']);
+    const shown = [...stdout.matchAll(/^(\d\.\d\d)  /gm)].map(([, score]) => Number(score));
+    falls(shown, 'CLI');
+    assert.ok(shown.every((score) => score > 0), stdout);
+    const said = JSON.parse((await run(['search', query, '--data', server.data, '--limit', '50', '--json'])).stdout).results;
+    assert.deepEqual(said.map((one) => [one.id, one.score]), results.map((one) => [one.id, one.score]), `the command finds what the API finds: ${query}`);
+  }
+  assert.ok(n > 30, `${n} results`);
 });
 
 test('the same key closes what was said before', async (t) => {

@@ -409,21 +409,21 @@ test('an answer without memory says why', async (t) => {
 
 test('without an upstream the built-in model answers this API as well', async (t) => {
   const server = await serve(t), client = sdk(server);
-  const ask = (content, more) => client.messages.create({ model: 'claude-opus-4-8', max_tokens: 100, ...user(content), ...more });
+  const ask = (content, more) => client.messages.create({ model: 'rememberd/demo', max_tokens: 100, ...user(content), ...more });
   const told = await ask('My dog is called Biscuit.');
   assert.deepEqual([told.type, told.role, told.stop_reason], ['message', 'assistant', 'end_turn']);
   assert.ok(told.usage.input_tokens > 0 && told.usage.output_tokens > 0);
   const asked = await ask('What is my dog called?');
   assert.match(asked.content[0].text, /Biscuit/);
-  const streamed = await client.messages.stream({ model: 'claude-opus-4-8', max_tokens: 100, ...user('What is my dog called, please?') }).finalMessage();
+  const streamed = await client.messages.stream({ model: 'rememberd/demo', max_tokens: 100, ...user('What is my dog called, please?') }).finalMessage();
   assert.match(streamed.content[0].text, /Biscuit/);
   assert.equal(streamed.stop_reason, 'end_turn');
-  assert.ok((await client.messages.countTokens({ model: 'claude-opus-4-8', ...user('Twelve characters') })).input_tokens >= 4);
+  assert.ok((await client.messages.countTokens({ model: 'rememberd/demo', ...user('Twelve characters') })).input_tokens >= 4);
   const models = await client.models.list();
   assert.deepEqual(models.data.map((one) => one.id), ['rememberd/demo']);
   assert.equal((await server.client().models.list()).data[0].object, 'model');
   assert.equal((await client.models.retrieve('rememberd/demo')).type, 'model');
-  assert.equal((await say(server, { messages: 'hi' })).status, 400);
+  assert.equal((await say(server, { model: 'rememberd/demo', messages: 'hi' })).status, 400);
 });
 
 test('counting tokens, batches and models are passed on; HEAD / is answered here', async (t) => {

@@ -55,9 +55,26 @@ test('a model that nobody serves is named, with the setting', async (t) => {
       error.status === 404 && error.code === 'model_not_found' && error.param === 'model' &&
       error.message.includes(model) && error.message.includes('--upstream'));
   }
-  // With nothing set, an unprefixed name is answered by the stand-in, which says so.
-  const reply = await none.client().chat.completions.create({ model: 'gpt-4o', messages });
-  assert.equal(reply.model, 'rememberd/demo');
+});
+
+test('without an upstream only rememberd/demo answers: every other model is an error that says what to do, at each API', async (t) => {
+  const server = await serve(t), model = 'gpt-4o', built = 'rememberd/demo';
+  const codes = { '/v1/chat/completions': 404, '/v1/messages': 404, '/v1/messages/count_tokens': 404, '/v1/responses': 404, '/api/chat': 501 };
+  const shown = { '/v1/messages': (body) => [body.type, body.error.type, body.error.message], '/api/chat': (body) => ['error', 'error', body.error] };
+  for (const [at, code] of Object.entries(codes)) {
+    for (const headers of [{}, { 'x-memory-mode': 'off' }]) {
+      const res = await server.ask('POST', at, { model, messages, input: 'hi', max_tokens: 9 }, headers);
+      assert.equal(res.status, code, `${at}: ${res.text}`);
+      const [type, kind, said] = (shown[at.replace('/count_tokens', '')] ?? ((body) => ['error', body.error.code, body.error.message]))(res.json());
+      assert.deepEqual([type, kind], ['error', { '/v1/messages': 'not_found_error', '/api/chat': 'error' }[at.replace('/count_tokens', '')] ?? 'model_not_found']);
+      for (const words of [`'${model}'`, '--upstream URL', built]) assert.ok(said.includes(words), said);
+    }
+    assert.equal((await server.ask('POST', at, { model: built, messages, input: 'hi', max_tokens: 9 })).status, 200, at);
+    const unnamed = await server.ask('POST', at, { messages, input: 'hi', max_tokens: 9 });
+    assert.equal(unnamed.status, code, at);
+    assert.match(unnamed.text, /--upstream URL.*rememberd\/demo/);
+  }
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 0, 'nothing of a refused chat is kept');
 });
 
 test('the built-in model answers by its name even with an upstream', async (t) => {

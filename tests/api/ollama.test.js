@@ -468,20 +468,20 @@ test('a request without messages loads the model, and a packed one cannot be rea
 test('the built-in model answers in this shape, whole and streamed', async (t) => {
   const server = await serve(t);
   await server.tell('My boat is called Halcyon.');
-  const one = await say(server, { ...user('What is my boat called?'), stream: false });
+  const one = await say(server, { ...user('What is my boat called?'), model: 'rememberd/demo', stream: false });
   assert.equal(one.status, 200, one.text);
   const { model, message, done, done_reason, created_at, ...rest } = one.json();
   assert.deepEqual([model, message.role, done, done_reason], ['rememberd/demo', 'assistant', true, 'stop']);
   assert.match(message.content, /Halcyon/);
   assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60000);
   for (const name of ['total_duration', 'load_duration', 'prompt_eval_count', 'prompt_eval_duration', 'eval_count', 'eval_duration']) assert.ok(Number.isInteger(rest[name]), name);
-  const streamed = await say(server, user('What is my boat called?'));
+  const streamed = await say(server, { ...user('What is my boat called?'), model: 'rememberd/demo' });
   assert.equal(streamed.headers['content-type'], 'application/x-ndjson');
   const all = streamed.text.trim().split('\n').map((line) => JSON.parse(line));
   assert.equal(heard(streamed.text).content, message.content);
   assert.deepEqual(all.map((line) => line.done), [...all.slice(1).map(() => false), true]);
   await until('the turn is kept', async () => (await server.ask('GET', `/v1/receipts/${streamed.headers['x-rememberd-receipt']}`)).status === 200);
-  const loaded = await say(server, { messages: [], stream: false });
+  const loaded = await say(server, { model: 'rememberd/demo', messages: [], stream: false });
   assert.deepEqual([loaded.json().message.content, loaded.json().done_reason], ['', 'load']);
-  refusal(await say(server, { messages: 'hi' }), 400, /^messages: must be an array of messages/);
+  refusal(await say(server, { model: 'rememberd/demo', messages: 'hi' }), 400, /^messages: must be an array of messages/);
 });

@@ -82,19 +82,20 @@ static str model_of(const struct settings *s, str preference)
     return is_openai && !has_upstream(s, S("openai")) ? rest : model;
 }
 
+/* A request names a preference, no model. Until somebody names a model or an upstream, the built-in
+ * model answers, under its own name. */
 static enum status find_model(struct ctx *ctx, const struct settings *s, struct chat_scene *scene,
                               str preference)
 {
-    scene->model = model_of(s, preference);
-    scene->to = (struct target){.model = S(DEMO_MODEL)};
-    if (s->n_upstreams && !soft(ctx, target_of(ctx, s, scene->model, &scene->to)))
-        return fail(ctx, UPSTREAM,
-                    "no model server is set for '" S_FMT "', the model for " S_FMT
-                    ": see the setting model_" S_FMT,
-                    S_ARG(scene->model), S_ARG(preference), S_ARG(preference));
-    if (!scene->to.up)
-        scene->model = S(DEMO_MODEL);
-    return OK;
+    str setting = str_printf(&ctx->arena, "model_" S_FMT, S_ARG(preference));
+    bool is_free = !s->n_upstreams && settings_is_default(s, setting);
+    scene->model = is_free ? S(DEMO_MODEL) : model_of(s, preference);
+    if (soft(ctx, target_of(ctx, s, scene->model, &scene->to)))
+        return OK;
+    return fail(ctx, UPSTREAM,
+                "no model server is set for '" S_FMT "', the model for " S_FMT
+                ": start rememberd with --upstream URL, or set " S_FMT " to " DEMO_MODEL,
+                S_ARG(scene->model), S_ARG(preference), S_ARG(setting));
 }
 
 /* Whoever begins a turn here writes into the session, so it must be one that the caller reaches. */

@@ -130,28 +130,34 @@ static int greatest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The model's order is laid over recall's scores: its first gets the greatest, and so on. The model
- * decides what goes in, recall how much (decisions/023). */
+void scores_by_place(struct arena *a, struct recalled *v, size_t n)
+{
+    double *sure = NEW_N(a, double, n + 1), *ranks = NEW_N(a, double, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        sure[i] = v[i].score;
+        ranks[i] = v[i].rank;
+    }
+    qsort(sure, n, sizeof *sure, greatest_first);
+    qsort(ranks, n, sizeof *ranks, greatest_first);
+    for (size_t i = 0; i < n; i++) {
+        v[i].score = sure[i];
+        v[i].rank = ranks[i];
+    }
+}
+
+/* The model decides what goes in, recall how much (decisions/023). */
 static void put_in_order(struct finder *f, const double *scores)
 {
     struct arena *a = &f->ctx->arena;
     const struct reranked *places = reranked_of(a, scores, f->n);
-    double *sure = NEW_N(a, double, f->n), *ranks = NEW_N(a, double, f->n);
     struct recalled *found = NEW_N(a, struct recalled, f->n);
     const struct candidate **of = NEW_N(a, const struct candidate *, f->n);
     for (size_t i = 0; i < f->n; i++) {
-        sure[i] = f->found[i].score;
-        ranks[i] = f->found[i].rank;
-    }
-    qsort(sure, f->n, sizeof *sure, greatest_first);
-    qsort(ranks, f->n, sizeof *ranks, greatest_first);
-    for (size_t i = 0; i < f->n; i++) {
         found[i] = f->found[places[i].was];
         of[i] = f->of[places[i].was];
-        found[i].score = sure[i];
-        found[i].rank = ranks[i];
         found[i].ordered = places[i].score;
     }
+    scores_by_place(a, found, f->n);
     f->found = found;
     f->of = of;
 }

@@ -1,6 +1,7 @@
 /* search.c - a search: what a chat would be given for the question, then what else is found. */
 #include "base/clock.h"
 #include "core/tokens.h"
+#include "engine/recall/beside.h"
 #include "engine/recall/candidates.h"
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
@@ -88,7 +89,9 @@ static enum status give_chat(struct ctx *ctx, struct engine *e, const struct rec
     return OK;
 }
 
-/* Two recalls: one as a chat makes it, whose results come first, and one without a gate for the
+/* The order knows more than each line's score, so the scores are laid over it (decisions/023).
+ *
+ * Two recalls: one as a chat makes it, whose results come first, and one without a gate for the
  * rest. One alone lost answers (decisions/023). A search with a gate and without limits of its own
  * is the first of them alone. */
 static enum status search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
@@ -111,6 +114,8 @@ static enum status search(struct ctx *ctx, struct engine *e, const struct recall
     TRY(find_recalled(ctx, e, &ask, out));
     merge_given(ctx, &given, out);
     out->n = out->n < limit ? out->n : limit;
+    if (!in->gate)
+        scores_by_place(&ctx->arena, out->v, out->n);
     if (has_chat) {
         out->decision = given.decision;
         out->reason = given.reason;

@@ -411,7 +411,8 @@ bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding 
     for (size_t i = 0; i < in->settings->n_upstreams; i++)
         look_at_upstream(v, &in->settings->upstreams[i]);
     if (!in->settings->n_upstreams)
-        add_finding(v, "ok", S("upstream"), S("none: the built-in model rememberd/demo answers"),
+        add_finding(v, "ok", S("upstream"),
+                    S("none: only the built-in model rememberd/demo answers"),
                     "set an upstream with --upstream URL");
     look_at_core(v);
     look_at_libcurl(v);

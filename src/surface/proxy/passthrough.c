@@ -173,12 +173,6 @@ enum status get_model(struct ctx *ctx, struct app *app, const struct request *in
         out->relay = relay_to(ctx, in, to.up, path, in->body);
         return OK;
     }
-    if (!str_is(id, DEMO_MODEL)) {
-        fail(ctx, NOT_FOUND, "there is no model '" S_FMT "'; " DEMO_MODEL " is built in",
-             S_ARG(id));
-        snprintf(ctx->field, sizeof ctx->field, "model");
-        return NOT_FOUND;
-    }
     struct json_out w = json_to(&out->body);
     write_demo_model(&w);
     return OK;

@@ -17,6 +17,8 @@
  * never passed on by accident: Authorization is always left out and set again by credential_of.
  */
 
+#define OR_DEMO "or ask for the built-in model " DEMO_MODEL
+
 /* NOT_FOUND for a model that has no upstream names the field model, for which word_openai_error has
  * the code model_not_found that OpenAI's clients know. */
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
@@ -26,23 +28,16 @@ enum status target_of(struct ctx *ctx, const struct settings *settings, str mode
     if (str_is(model, DEMO_MODEL))
         return OK;
     out->up = settings_upstream(settings, &out->model);
-    str rest = model, prefix = str_cut(&rest, '/');
-    if (out->up || (!settings->n_upstreams && !rest.n))
+    if (out->up)
         return OK;
     if (!model.n)
         return fail(ctx, NOT_FOUND,
                     "no model is named and there is no default upstream: start rememberd with "
-                    "--upstream URL");
-    if (rest.n)
-        fail(ctx, NOT_FOUND,
-             "the model '" S_FMT "' has no upstream: start rememberd with --upstream " S_FMT
-             "=URL, or with --upstream URL as the default",
-             S_ARG(model), S_ARG(prefix));
-    else
-        fail(ctx, NOT_FOUND,
-             "the model '" S_FMT "' names no upstream and there is no default: ask for NAME/" S_FMT
-             ", or start rememberd with --upstream URL",
-             S_ARG(model), S_ARG(model));
+                    "--upstream URL, " OR_DEMO);
+    fail(ctx, NOT_FOUND,
+         "the model '" S_FMT "' has no upstream: start rememberd with --upstream URL (or NAME=URL, "
+         "and ask for NAME/MODEL), " OR_DEMO,
+         S_ARG(model));
     snprintf(ctx->field, sizeof ctx->field, "model");
     return NOT_FOUND;
 }
@@ -54,19 +49,21 @@ static enum api_dialect dialect_of(const struct request *in)
     return speaks_anthropic(in) ? DIALECT_ANTHROPIC : DIALECT_OPENAI;
 }
 
-static enum status refuse_ollama(struct ctx *ctx)
+static enum status refuse_ollama(struct ctx *ctx, str model)
 {
+    str what = model.n ? str_printf(&ctx->arena, "the model '" S_FMT "'", S_ARG(model)) : S("this");
     ctx_clear_failure(ctx);
     return fail(ctx, UNSUPPORTED,
-                "no upstream with Ollama's API is set for this: start rememberd with --upstream "
-                "URL --upstream-dialect ollama, or give an upstream of the settings file "
-                "\"dialect\": \"ollama\"");
+                "no upstream with Ollama's API is set for " S_FMT ": start rememberd with "
+                "--upstream URL --upstream-dialect ollama, give an upstream of the settings file "
+                "\"dialect\": \"ollama\", " OR_DEMO,
+                S_ARG(what));
 }
 
 enum status target_missing(struct ctx *ctx, const struct request *in)
 {
     if (speaks_ollama(in))
-        return refuse_ollama(ctx);
+        return refuse_ollama(ctx, S(""));
     return fail(ctx, NOT_FOUND,
                 "only a model server answers this, and none is set: start rememberd with "
                 "--upstream URL");
@@ -91,7 +88,7 @@ enum status target_for(struct ctx *ctx, const struct settings *settings, const s
     }
     enum status s = target_of(ctx, settings, model, out);
     bool is_other = s != OK || (out->up && !str_is(out->up->dialect, name));
-    return dialect == DIALECT_OLLAMA && is_other ? refuse_ollama(ctx) : s;
+    return dialect == DIALECT_OLLAMA && is_other ? refuse_ollama(ctx, model) : s;
 }
 
 enum placement target_placement(const struct settings *settings, const struct target *to)

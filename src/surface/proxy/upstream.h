@@ -4,13 +4,13 @@
 #include "surface/surface.h"
 
 struct target {
-    const struct upstream *up; /* NULL: the built-in model answers */
+    const struct upstream *up; /* NULL: the built-in model, which was asked for by its name */
     str model;                 /* as the upstream knows it: without the prefix that chose it */
 };
 
 /*
- * The upstream of a model by its prefix, else the default. "rememberd/demo" is always built in, and
- * so is every name without a prefix as long as no upstream is set. NOT_FOUND names the setting.
+ * The upstream of a model by its prefix, else the default. Only "rememberd/demo" is built in.
+ * NOT_FOUND names the setting.
  */
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out);
