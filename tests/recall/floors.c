@@ -6,8 +6,8 @@
 
 #include <sodium.h>
 
-#include "ext/eval/measure.h"
 #include "engine/engine.h"
+#include "ext/eval/measure.h"
 #include "store/store.h"
 
 /*
