@@ -41,7 +41,7 @@ TEST(a_job_that_ends_is_told_of_though_the_list_drops_it)
     sem_init(&may_end, 0, 0);
     sem_init(&ended, 0, 0);
     for (int round = 0; round < ROUNDS; round++) {
-        begin_job(ctx, e, (str){name, NAME}, wait_to_end);
+        begin_job(ctx, e, (str){name, (size_t)(NAME - round)}, wait_to_end);
         for (int i = 0; i < JOBS_KEPT + LATER; i++) {
             if (i == JOBS_KEPT + 1)
                 sem_post(&may_end);
