@@ -1,6 +1,8 @@
 /* utterance.c - what a turn states, and what of it is no statement. */
 #include "engine/text/utterance.h"
 
+#include "core/notes.h"
+#include "engine/recall/given.h"
 #include "lib/store.h"
 
 TEST(a_message_of_courtesies_asks_nothing)
@@ -203,4 +205,19 @@ TEST(an_answer_that_promises_or_excuses_states_nothing)
     CHECK_STR(utterance_statements(&ctx->arena, asks, true), asks);
     CHECK_STR(utterance_statements(&ctx->arena, S("You are a pirate from the North Sea."), true),
               S(""));
+}
+
+/* Two texts may have the same hash. */
+TEST(a_note_of_a_longer_text_gives_no_bytes_behind_a_shorter_one)
+{
+    str text = S("My sister lives in Bergen.");
+    str cut = str_dup(&ctx->arena, S("I like tea."));
+    struct message_notes notes = {.pool = 1}, other = {.pool = 1};
+    struct message m = {.role = S("user"), .text = text, .notes = &notes};
+    CHECK_STR(given_of(&ctx->arena, &m).text, text);
+    CHECK(notes.v[NOTE_GIVEN].of);
+    note_add(&other, NOTE_GIVEN, cut, notes.v[NOTE_GIVEN].bytes);
+    m.text = cut;
+    m.notes = &other;
+    CHECK_STR(given_of(&ctx->arena, &m).text, cut);
 }
