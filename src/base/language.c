@@ -64,8 +64,7 @@ static const char weak[] =
 
 static const char *const english[] = {
 #define STOP(w) w,
-#include "base/stop.def"
-#undef STOP
+#include "lang/stop.def"
 };
 
 static const char *const stemmer_names[LANGUAGES] = {

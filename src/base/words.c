@@ -30,8 +30,7 @@ enum { STEM_MAX = 64 };
 
 static const str stops[] = {
 #define STOP(w) {w, sizeof w - 1},
-#include "base/stop.def"
-#undef STOP
+#include "lang/stop.def"
 };
 
 /* Forms whose base another word spells the same ("saw", "left", "found") are not among them. */
@@ -39,8 +38,7 @@ static const struct irregular {
     str form, base;
 } irregulars[] = {
 #define IRREGULAR(form, base) {{form, sizeof form - 1}, {base, sizeof base - 1}},
-#include "base/irregular.def"
-#undef IRREGULAR
+#include "lang/irregular.def"
 };
 
 enum kind { KIND_OTHER, KIND_LETTER, KIND_DIGIT, KIND_UNSPACED };
