@@ -50,16 +50,12 @@ static const struct row {
 #define FUNCTION(language, words) {language, NULL, words},
 #define BASE(language, base, forms) {language, base, forms},
 #define HEAD(words) {GERMAN, "", words},
-#include "base/language.def"
-#undef FUNCTION
-#undef BASE
-#undef HEAD
+#include "lang/language.def"
 };
 
 static const char weak[] =
-#define WEAK(words) words
-#include "base/language.def"
-#undef WEAK
+#define WEAK(words) words " "
+#include "lang/language.def"
     ;
 
 static const char *const english[] = {

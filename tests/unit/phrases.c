@@ -102,11 +102,11 @@ static bool stands_plainly(const struct phrase_words *t, const char *phrase)
 
 static const char *const changes[] = {
 #define CHANGES(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const asks[] = {
 #define ASKS(name, phrase) phrase,
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
     NULL};
 
 /* A text of words that stand in the phrases, in no order, so that many nearly stand there. */

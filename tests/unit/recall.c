@@ -503,8 +503,7 @@ TEST(a_word_has_one_row_of_words_for_the_same_thing)
 {
     static const char *const rows[] = {
 #define SAME(words) words,
-#include "engine/recall/same_words.def"
-#undef SAME
+#include "lang/same_words.def"
         NULL};
     enum { WORDS_MAX = 20 };
     for (size_t i = 0; rows[i]; i++)

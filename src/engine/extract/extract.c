@@ -24,28 +24,28 @@ struct seed_row {
 
 static const struct seed_row seed_rows[SEED_COUNT] = {
 #define SEED(CATEGORY, TYPE, HEAD) {#CATEGORY, TYPE, HEAD "([^.,\\n]+)"},
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
 };
 
 /* A head is tried where a clause begins, nowhere else. */
 const struct fact_row fact_rows[FACT_COUNT] = {
 #define FACT(CATEGORY, TYPE, KEY, HEAD, SAY) {#CATEGORY, TYPE, KEY, "\\G" HEAD, SAY},
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
 };
 
 static const char *const clause_regexes[CLAUSE_COUNT] = {
 #define CLAUSE(NAME, REGEX) REGEX,
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
 };
 
 static const char *const secret_regexes[SECRET_COUNT] = {
 #define SECRET(SHOWS, REGEX) REGEX,
-#include "engine/extract/patterns.def"
+#include "engine/extract/secrets.def"
 };
 
 const unsigned secret_shows[SECRET_COUNT] = {
 #define SECRET(SHOWS, REGEX) SHOWS,
-#include "engine/extract/patterns.def"
+#include "engine/extract/secrets.def"
 };
 
 /* The importance of facts of the compatible table, from 0 to 1. */

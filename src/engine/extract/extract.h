@@ -14,7 +14,7 @@ struct fact_row {
 
 enum clause_pattern {
 #define CLAUSE(NAME, REGEX) CLAUSE_##NAME,
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
     CLAUSE_COUNT
 };
 
@@ -22,19 +22,19 @@ enum clause_pattern {
 enum {
     SEED_COUNT = 0
 #define SEED(...) +1
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
     ,
     FACT_COUNT = 0
 #define FACT(...) +1
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
     ,
     SECRET_COUNT = 0
 #define SECRET(...) +1
-#include "engine/extract/patterns.def"
+#include "engine/extract/secrets.def"
     ,
     TOLD_COUNT = 0 /* of other languages than English */
 #define TELLS(...) +1
-#include "engine/extract/languages.def"
+#include "lang/statements.def"
 };
 
 /* What each of these languages has, beside its rows. */

@@ -26,7 +26,7 @@ static const struct told_row {
 } rows[TOLD_COUNT] = {
 #define TELLS(LANGUAGE, CATEGORY, TYPE, KEY, ENDING, HEAD)                                         \
     {LANGUAGE, #CATEGORY, TYPE, KEY, ENDING, "\\G" HEAD},
-#include "engine/extract/languages.def"
+#include "lang/statements.def"
 };
 
 /* SPLITS, REPORTS and KEY_TAIL are looked for anywhere. */
@@ -36,7 +36,7 @@ static const struct {
     const char *anchored, *anywhere;
 } guards[] = {
 #define GUARD(LANGUAGE, WHICH, REGEX) {LANGUAGE, GUARD_##WHICH, "\\G(?:" REGEX ")", REGEX},
-#include "engine/extract/languages.def"
+#include "lang/statements.def"
 };
 
 void languages_prepare(struct extractor *x)

@@ -444,8 +444,7 @@ static bool is_general(struct arena *a, str question)
 {
     static const char *const phrases[] = {
 #define GENERAL(phrase) phrase,
-#include "engine/gate/general.def"
-#undef GENERAL
+#include "lang/general.def"
         NULL};
     if (gate_is_first_person(question))
         return false;

@@ -14,8 +14,7 @@ static const struct step {
     str words; /* in the order of bytes, with a blank between */
 } steps[] = {
 #define COMMON(rarity, words) {rarity, {words, sizeof words - 1}},
-#include "engine/gate/common_words.def"
-#undef COMMON
+#include "lang/common_words.def"
 };
 
 static const double rarest = 0.8;

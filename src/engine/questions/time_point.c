@@ -18,8 +18,7 @@ enum { YEAR_MIN = 1900, YEAR_MAX = 2100 };
 
 static const struct time_row rows[] = {
 #define MEANS(word, is, value) {{word, sizeof(word) - 1}, is, value},
-#include "engine/questions/time_words.def"
-#undef MEANS
+#include "lang/time_words.def"
 };
 
 /* --- words --- */

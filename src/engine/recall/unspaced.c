@@ -31,7 +31,7 @@ static unsigned cues_of(str text)
         const char *text;
     } cues[] = {
 #define CUE(cue, text) {cue, text},
-#include "engine/recall/unspaced.def"
+#include "lang/unspaced.def"
     };
     unsigned found = 0;
     for (size_t i = 0; i < sizeof cues / sizeof *cues; i++)
@@ -45,7 +45,7 @@ static const struct {
     const char *text;
 } in[] = {
 #define IN(slot, text) {slot, text},
-#include "engine/recall/unspaced.def"
+#include "lang/unspaced.def"
 };
 
 /* One bit for each slot of which a word stands in the text. */
@@ -63,7 +63,7 @@ static int kin_of(str text)
 {
     static const char *const kin[] = {
 #define KIN(text) text,
-#include "engine/recall/unspaced.def"
+#include "lang/unspaced.def"
         NULL};
     size_t first = text.n;
     int who = -1;
@@ -110,8 +110,8 @@ bool text_is_unspaced(str text)
 static struct term_set topics_of(struct arena *a, str text)
 {
     static const char plain[] =
-#define PLAIN(pairs) pairs
-#include "engine/recall/unspaced.def"
+#define PLAIN(pairs) pairs " "
+#include "lang/unspaced.def"
         ;
     struct term_set out = terms_with_room(a, text.n);
     for (size_t i = 0; i + 2 * WIDE <= text.n; i++) {

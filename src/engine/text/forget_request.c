@@ -20,14 +20,12 @@ enum shape { ALL, TOPIC, CLAUSE, THAT, MINE, FROM };
 
 static const enum shape shapes[] = {
 #define ASKS(shape, phrase) shape,
-#include "engine/text/forget_request.def"
-#undef ASKS
+#include "lang/forget_request.def"
 };
 
 static const char *const phrases[] = {
 #define ASKS(shape, phrase) phrase,
-#include "engine/text/forget_request.def"
-#undef ASKS
+#include "lang/forget_request.def"
     NULL};
 
 /* --- how it begins --- */

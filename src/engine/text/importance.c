@@ -39,7 +39,7 @@ static const struct phrase phrases[] = {
 #define SAYS(LEVEL, WORDS) {LEVEL, WORDS, NULL, false},
 #define UNLESS(LEVEL, WORDS, OTHERS) {LEVEL, WORDS, OTHERS, false},
 #define EARLY_SAYS(LEVEL, WORDS) {LEVEL, WORDS, NULL, true},
-#include "engine/text/importance.def"
+#include "lang/importance.def"
 };
 
 /* What was sorted when it was learnt. People and things of one's own are asked for as often as

@@ -17,9 +17,7 @@ static const struct entry {
 } entries[] = {
 #define WORD(w, c) {{w, sizeof w - 1}, c, -1},
 #define NTH(w, c, n) {{w, sizeof w - 1}, c, n},
-#include "engine/text/lexicon.def"
-#undef WORD
-#undef NTH
+#include "lang/lexicon.def"
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 

@@ -50,13 +50,9 @@ static const char tables[] =
 #define FUNCTION(language, words) #language " " words " "
 #define BASE(language, base, forms) #language " " base " " forms " "
 #define HEAD(words) words " "
-#include "base/language.def"
-#undef FUNCTION
-#undef BASE
-#undef HEAD
+#include "lang/language.def"
 #define TAIL(words) words " "
-#include "base/unspaced_words.def"
-#undef TAIL
+#include "lang/unspaced_words.def"
     ;
 
 /* What of an episode is indexed beside its summary counts, too. */
