@@ -1,9 +1,9 @@
 /* phrases.c - a list of phrases is read once, and finds what each phrase alone would find. */
 #include "engine/text/phrases.h"
 #include "base/once.h"
-#include "base/word_index.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/term_set.h"
+#include "words/word_index.h"
 
 #include "t.h"
 

@@ -3,6 +3,7 @@
 
 #include "lib/engine.h"
 #include "store/store.h"
+#include "words/words.h"
 
 static const int64_t may = 1683554160000; /* 2023-05-08 */
 

@@ -4,17 +4,17 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/extract/secrets.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
 /*
- * Two tables in patterns.def. SEED: the compatible table, some regular expressions that take the
- * text up to the next mark; used only where the setting `extraction` asks for it, also on answers.
- * FACT: our own, tried where a clause of the user's begins, each with a key, so that a new value
- * replaces the old one: "My dog is called Rex" has the key of the dog's name. Either way at most
- * FACTS_PER_TEXT or SEED_FACTS_PER_TEXT facts of the last EXTRACT_TEXT_MAX units of a text.
+ * Two tables in lang/patterns.def. SEED: the compatible table, some regular expressions that take
+ * the text up to the next mark; used only where the setting `extraction` asks for it, also on
+ * answers. FACT: our own, tried where a clause of the user's begins, each with a key, so that a new
+ * value replaces the old one: "My dog is called Rex" has the key of the dog's name. Either way at
+ * most FACTS_PER_TEXT or SEED_FACTS_PER_TEXT facts of the last EXTRACT_TEXT_MAX units of a text.
  */
 struct seed_row {
     const char *category;

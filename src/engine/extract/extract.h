@@ -1,11 +1,11 @@
 /* extract.h - what both tables of patterns share: compiled patterns, and how a fact is made. */
 #pragma once
 
-#include "base/language.h"
 #include "engine/state/state.h"
 #include "engine/text/regex.h"
+#include "words/language.h"
 
-/* A row of our own table in patterns.def. */
+/* A row of our own table in lang/patterns.def. */
 struct fact_row {
     const char *category;
     enum memory_type type;

@@ -3,12 +3,10 @@
 
 #include <assert.h>
 
-#include "base/words.h"
-
 /*
- * languages.def has for each language some dozen heads ("ich wohne in …") and what parts clauses.
- * A head is tried only where a clause begins, so what is asked, wished or said of others is no
- * fact. The English table (clauses.c) knows far more forms; these are the commonest ones.
+ * lang/statements.def has for each language some dozen heads ("ich wohne in …") and what parts
+ * clauses. A head is tried only where a clause begins, so what is asked, wished or said of others
+ * is no fact. The English table (clauses.c) knows far more forms; these are the commonest ones.
  */
 
 /* Bytes of a value: longer ones are no names of things. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/gate/rarity.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/once.h"
-#include "base/word_index.h"
+#include "words/word_index.h"
 
 /*
  * A pool cannot tell whether a word that it lacks says much: "Zanzibar" does, "mention" does not.

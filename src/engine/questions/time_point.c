@@ -2,7 +2,7 @@
 #include "engine/questions/time_point.h"
 
 #include "base/clock.h"
-#include "base/word_index.h"
+#include "words/word_index.h"
 
 /*
  * A point is a day, month, season, year or feast of the calendar, or a distance from now. Words

@@ -2,10 +2,10 @@
 #include "engine/recall/complete.h"
 
 #include "base/clock.h"
-#include "base/stem_table.h"
 #include "engine/questions/event_day.h"
 #include "engine/questions/names.h"
 #include "engine/recall/stem_search.h"
+#include "words/stem_table.h"
 
 /*
  * Two things that a question's own words do not hold. "The week before the wedding": the wedding is

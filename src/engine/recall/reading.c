@@ -1,11 +1,12 @@
 /* reading.c - a line as currency compares it: its clauses, whom they are about, what they say. */
 #include "engine/recall/reading.h"
 
-#include "base/stem_table.h"
+#include "base/utf8.h"
 #include "engine/recall/currency.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "words/stem_table.h"
 
 /* Bytes of a line that are looked at. */
 enum { LINE_MAX = 600 };
@@ -22,7 +23,7 @@ enum {
     IS_DATE = 64
 };
 
-/* The bits of a word by its stem, from currency.def. IS_LIST is a verb that takes many values
+/* The bits of a word by its stem, from lang/currency.def. IS_LIST is a verb that takes many values
  * ("like", "speak"), so another value replaces nothing; IS_LIST_OF_ONE is one only where the
  * speaker is the subject; ENDS_FRONT_OF ends what stands in front of it, as German verbs at the end
  * of a clause do. */

@@ -1,11 +1,12 @@
 /* unspaced.c - which line a later one replaces in Chinese and Japanese, which part no words. */
 #include "engine/recall/unspaced.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/term_set.h"
+#include "words/words.h"
 
 /*
- * These scripts part no words, so a text is searched for short strings from unspaced.def: cues of
+ * These scripts part no words, so a text is searched for short strings of data/lang: cues of
  * change ("now", "no longer"), cues of slots (home, work …) and words of kinship. Two lines with a
  * cue of the same slot about the same person are a change; without one, shared pairs of characters
  * tell whether they have a topic in common, and then a cue of change is needed. Coarser than

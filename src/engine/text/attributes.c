@@ -2,14 +2,14 @@
 #include "engine/text/attributes.h"
 
 #include "base/buf.h"
-#include "base/stem_table.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "words/stem_table.h"
 
 /*
  * A question and its answer often share no word: "Who is my manager?" and "My boss is called Ana".
- * attributes.def lists for each attribute of a person (home, job, diet …) the phrases that ask for
- * it (ASKS), the words by which statements tell of it (TELLS), and the labels of profile lines
+ * lang/attributes.def lists for each attribute of a person (home, job, diet …) the phrases that ask
+ * for it (ASKS), the words by which statements tell of it (TELLS), and the labels of profile lines
  * (LABELS). Recall uses them for a second search (recall/about.c). An attribute is one bit, so a
  * set of them is a number.
  */

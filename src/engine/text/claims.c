@@ -2,16 +2,16 @@
  */
 #include "engine/text/claims.h"
 
-#include "base/stem_table.h"
 #include "engine/text/lexicon.h"
+#include "words/stem_table.h"
 
 /*
  * A clause fills at most one slot: "My brother works for Equinor now" fills the slot employer with
- * what follows "works for". The tables in claims.def are looked up by the first word of a row (one
- * look-up for each word of the clause), and only then is the rest of the row compared. A row may
- * want words behind it ("moved to"), where "?" marks an optional word, "|" parts choices and "*" is
- * any word; or have its value in front, as before a German verb at the end of its clause. Also
- * read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
+ * what follows "works for". The tables in lang/claims.def are looked up by the first word of a row
+ * (one look-up for each word of the clause), and only then is the rest of the row compared. A row
+ * may want words behind it ("moved to"), where "?" marks an optional word, "|" parts choices and
+ * "*" is any word; or have its value in front, as before a German verb at the end of its clause.
+ * Also read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
  * ("might").
  */
 #define MOVES                                                                                      \

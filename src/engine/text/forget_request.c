@@ -1,11 +1,11 @@
 /* forget_request.c - whether a message asks that something be forgotten. */
 #include "engine/text/forget_request.h"
 
-#include "base/words.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
+#include "words/words.h"
 
 /*
  * A phrase begins the request, and the rest of the sentence is what to forget. People also say

@@ -1,10 +1,11 @@
 /* importance.c - how important a user's words are, by rule: six levels from 0.5 to 0.9. */
 #include <math.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/importance.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/slots.h"
+#include "words/words.h"
 
 /*
  * What may hurt someone when it is forgotten comes first, so a word that names an illness, a drug

@@ -1,7 +1,7 @@
 /* memory_intent.c - the phrases by which people ask for what was said before. */
 #include "engine/text/memory_intent.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 

@@ -1,6 +1,6 @@
 /* unspaced_words.c - words of scripts that part none, and of Korean, whose words carry particles.
  */
-#include "base/unspaced_words.h"
+#include "words/unspaced_words.h"
 
 #include <assert.h>
 #include <utf8proc.h>
