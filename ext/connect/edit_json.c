@@ -117,13 +117,14 @@ static enum status member_begin(struct ctx *ctx, const struct page *p, const str
 {
     size_t at = begin_of(p, v);
     *out = at;
-    if (!v->key.n)
+    if (!json_name(v).n)
         return OK;
     while (at && p->plain[at - 1] != '"')
         at--;
-    str name = str_printf(&ctx->arena, "\"" S_FMT "\"", S_ARG(v->key));
+    str name = str_printf(&ctx->arena, "\"" S_FMT "\"", S_ARG(json_name(v)));
     if (at < name.n || !str_eq((str){p->plain + at - name.n, name.n}, name))
-        return fail(ctx, BAD_INPUT, S_FMT ": its name is written with escapes", S_ARG(v->key));
+        return fail(ctx, BAD_INPUT, S_FMT ": its name is written with escapes",
+                    S_ARG(json_name(v)));
     *out = at - name.n;
     return OK;
 }
@@ -149,7 +150,7 @@ static void add_value(struct buf *b, const struct json *v, str base, str unit, s
         add_indent(b, base, unit, depth + 1);
         if (is_object) {
             buf_byte(b, '"');
-            json_escape(b, m->key);
+            json_escape(b, json_name(m));
             buf_add(b, S("\": "));
         }
         add_value(b, m, base, unit, depth + 1);

@@ -51,8 +51,8 @@ static enum status with_project(struct ctx *ctx, str event, str *out)
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     for (const struct json *m = root->first; m; m = m->next)
-        if (!str_is(m->key, "project"))
-            json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+        if (!str_is(json_name(m), "project"))
+            json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
     json_member_str(&w, "project", project_root(&ctx->arena, folder));
     json_close(&w, '}');
     *out = buf_str(&b);

@@ -163,7 +163,7 @@ static void add_ids(struct reader *r, struct exam_question *q, const struct json
     if (j->type == JSON_NUMBER)
         add_id(r, q, j->source);
     if (j->type == JSON_STRING)
-        add_id(r, q, j->string);
+        add_id(r, q, json_string(j));
     for (const struct json *k = j->first; k; k = k->next)
         add_ids(r, q, k);
 }
@@ -173,11 +173,12 @@ static enum status add_question(struct reader *r, const struct json *j, const st
 {
     struct arena *a = &r->ctx->arena;
     const struct json *ids = json_get(j, "source_chat_ids");
-    int kind = name_index(kinds, list->key, UNKNOWN_KIND);
-    struct exam_question q = {.id = str_printf(a, S_FMT "-%lld", S_ARG(list->key), (long long)no),
+    int kind = name_index(kinds, json_name(list), UNKNOWN_KIND);
+    struct exam_question q = {.id = str_printf(a, S_FMT "-%lld", S_ARG(json_name(list)),
+                                               (long long)no),
                               .text = json_string(json_get(j, "question")),
                               .answer = json_string(json_get(j, "answer")),
-                              .kind = list->key,
+                              .kind = json_name(list),
                               .category = kind};
     if (!q.text.n)
         return fail(r->ctx, BAD_INPUT, "conversation " S_FMT ": " S_FMT ": has no text question",

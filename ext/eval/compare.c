@@ -166,9 +166,9 @@ static void compare_figures(struct comparison *c)
     const struct json *first = json_get(c->pairs[0].a, "figures");
     for (const struct json *j = first->first; j && c->n_figures < FIGURES_MAX; j = j->next) {
         struct figure *f = &c->figures[c->n_figures];
-        *f = (struct figure){.name = str_c(&c->ctx->arena, j->key),
-                             .is_share = !str_is_one_of(j->key, sizes),
-                             .is_cost = str_is_one_of(j->key, costs)};
+        *f = (struct figure){.name = str_c(&c->ctx->arena, json_name(j)),
+                             .is_share = !str_is_one_of(json_name(j), sizes),
+                             .is_cost = str_is_one_of(json_name(j), costs)};
         compare_figure(c, f);
         c->n_figures += f->n > 0;
     }

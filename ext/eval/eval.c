@@ -359,7 +359,7 @@ static enum status load_turns(struct eval *v)
 {
     struct ingest_report in = {0};
     int64_t began = clock_mono_us();
-    for (size_t i = 0; i < v->n; i++)
+    for (size_t i = 0; i < v->n && !v->report.in->is_loaded; i++)
         TRY(ingest_conversation(v->ctx, v->e, pool_of(v, i), &v->all[i], false, &in));
     TRY(store_flush(v->ctx, v->e->store));
     v->report.ingest_seconds = (double)(clock_mono_us() - began) / 1e6;

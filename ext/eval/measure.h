@@ -21,8 +21,9 @@ struct eval_in {
     str per_question; /* a file for the figures of every question, or "" */
     bool has_texts;   /* … with the questions' texts */
     bool curve;       /* of engine_eval_prompt: at each threshold, too */
+    bool is_loaded;   /* of engine_eval: the store holds the conversations of an earlier call */
 };
-/* Writes the report: text, or JSON. The engine's store must be empty. */
+/* Writes the report: text, or JSON. The engine's store must be empty, unless it is_loaded. */
 MUST_USE enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                                  bool as_json, struct buf *out);
 

@@ -9,7 +9,7 @@ enum status eval_begin(struct ctx *ctx, struct engine *e, const struct eval_in *
 {
     struct store_stats before;
     TRY(store_stats(ctx, e->store, &before));
-    if (before.messages || before.memories)
+    if (!in->is_loaded && (before.messages || before.memories))
         return fail(ctx, CONFLICT, "the database must be empty");
     TRY(eval_read(ctx, in->file, in->format, file, out));
     for (size_t c = 0; in->sessions > 0 && c < out->n; c++)

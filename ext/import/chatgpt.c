@@ -28,7 +28,7 @@ static const struct field chat_table[] = {
 static int by_key(const void *a, const void *b)
 {
     const struct json *const *x = a, *const *y = b;
-    return str_cmp((*x)->key, (*y)->key);
+    return str_cmp(json_name((*x)), json_name((*y)));
 }
 
 /* The nodes by name, as a long conversation has thousands. */
@@ -45,7 +45,7 @@ static const struct json **sorted_nodes(struct arena *a, const struct json *mapp
 
 static const struct json *node_named(const struct json **sorted, size_t n, str name)
 {
-    const struct json key = {.key = name}, *at = &key;
+    const struct json key = {.texts = &name}, *at = &key;
     const struct json **found = n ? bsearch(&at, sorted, n, sizeof *sorted, by_key) : NULL;
     return found ? *found : NULL;
 }
@@ -138,7 +138,7 @@ enum status chatgpt_conversation(struct foreign *f, const struct json *record)
     for (size_t i = 0; i < n; i++) {
         const struct json *message = json_get(branch[i], "message");
         if (is_said(message))
-            TRY(read_message(f, message, branch[i]->key, &v[said++]));
+            TRY(read_message(f, message, json_name(branch[i]), &v[said++]));
     }
     for (size_t i = 0; i < n; i++)
         TRY(give_notes(f, json_at(branch[i], "message.content"), s.created));

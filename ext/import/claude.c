@@ -58,7 +58,7 @@ enum status claude_memories(struct foreign *f, const struct json *record)
         struct buf b = buf_make(&f->ctx->arena, SIZE_MAX);
         struct json_out w = json_to(&b);
         json_open(&w, '{');
-        json_member_str(&w, "project", p->key);
+        json_member_str(&w, "project", json_name(p));
         json_close(&w, '}');
         const struct memory of_project = {.metadata = buf_str(&b)};
         TRY(foreign_lines(f, json_string(p), &of_project));

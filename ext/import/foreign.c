@@ -87,8 +87,8 @@ static str metadata_of(struct foreign *f, const struct memory *m)
     json_open(&w, '{');
     if (m->metadata.n && soft(f->ctx, json_parse(f->ctx, m->metadata, &own)))
         for (const struct json *v = own->first; v; v = v->next)
-            if (!str_is(v->key, "imported_from") && !str_is(v->key, "source_id"))
-                json_member_raw(&w, str_c(a, v->key), v->source);
+            if (!str_is(json_name(v), "imported_from") && !str_is(json_name(v), "source_id"))
+                json_member_raw(&w, str_c(a, json_name(v)), v->source);
     json_member_str(&w, "imported_from", str_of(f->format));
     if (m->id.n)
         json_member_str(&w, "source_id", m->id);
@@ -182,9 +182,9 @@ enum status foreign_time(struct ctx *ctx, const struct json *v, const char *fiel
 {
     static const double ms_from = 1e11; /* seconds until the year 5138 are less */
     *out = 0;
-    if (!v || v->type == JSON_NULL || (v->type == JSON_STRING && !v->string.n))
+    if (!v || v->type == JSON_NULL || (v->type == JSON_STRING && !json_string(v).n))
         return OK;
-    if (v->type == JSON_STRING && time_read(v->string, out))
+    if (v->type == JSON_STRING && time_read(json_string(v), out))
         return OK;
     double n = json_num_or(v, -1);
     if (n < 0 || n > 1e15)
@@ -199,7 +199,7 @@ str foreign_text_of(struct arena *a, const struct json *content, const char *typ
     if (!content || content->type != JSON_ARRAY)
         return json_string(content);
     for (const struct json *v = content->first; v; v = v->next) {
-        str text = v->type == JSON_STRING ? v->string : json_string(json_get(v, "text"));
+        str text = v->type == JSON_STRING ? json_string(v) : json_string(json_get(v, "text"));
         if (!text.n || (type && !str_is(json_string(json_get(v, "type")), type)))
             continue;
         if (b.n)

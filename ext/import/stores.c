@@ -10,7 +10,7 @@ static str metadata_with(struct foreign *f, const struct json *record, const cha
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     for (const struct json *m = own && own->type == JSON_OBJECT ? own->first : NULL; m; m = m->next)
-        json_member_raw(&w, str_c(&f->ctx->arena, m->key), m->source);
+        json_member_raw(&w, str_c(&f->ctx->arena, json_name(m)), m->source);
     for (; *members; members++) {
         const struct json *v = json_get(record, *members);
         if (v && v->type != JSON_NULL && !json_get(own, *members))

@@ -189,7 +189,7 @@ static enum status read_strs(struct ctx *ctx, const struct field *f, const struc
     for (const struct json *item = v->first; item; item = item->next) {
         if (item->type != JSON_STRING)
             return fail_field(ctx, f->name, "must be an array of strings");
-        list.v[list.n++] = item->string;
+        list.v[list.n++] = json_string(item);
     }
     *out = list;
     return OK;
@@ -207,11 +207,11 @@ static enum status read_one(struct ctx *ctx, const struct field *f, const struct
     case FIELD_SWITCH:
         if (v->type != JSON_STRING)
             return fail_field(ctx, f->name, "must be a string");
-        TRY(check_text(ctx, f, v->string));
+        TRY(check_text(ctx, f, json_string(v)));
         if (f->type == FIELD_STR)
-            *(str *)at = v->string;
+            *(str *)at = json_string(v);
         else
-            put_choice(f, (size_t)name_index(f->one_of, v->string, -1), at);
+            put_choice(f, (size_t)name_index(f->one_of, json_string(v), -1), at);
         return OK;
     case FIELD_INT:
         return read_whole_number(ctx, f, v, at);
@@ -227,7 +227,7 @@ static enum status read_one(struct ctx *ctx, const struct field *f, const struct
         *(bool *)at = v->truth;
         return OK;
     case FIELD_TIME:
-        if (v->type != JSON_STRING || !time_read(v->string, (int64_t *)at))
+        if (v->type != JSON_STRING || !time_read(json_string(v), (int64_t *)at))
             return fail_field(ctx, f->name, "must be an ISO 8601 date or time");
         return OK;
     case FIELD_JSON:
@@ -266,8 +266,8 @@ enum status fields_read(struct ctx *ctx, const struct field *table, const struct
         return fail(ctx, BAD_INPUT, "a JSON object is expected");
     if (strict) {
         for (const struct json *m = object->first; m; m = m->next)
-            if (!row_of(table, m->key))
-                return fail_field(ctx, str_c(&ctx->arena, m->key), "is not a known field");
+            if (!row_of(table, json_name(m)))
+                return fail_field(ctx, str_c(&ctx->arena, json_name(m)), "is not a known field");
     }
     fields_defaults(table, out);
     for (const struct field *row = table; row->name; row++) {
@@ -286,7 +286,7 @@ void fields_translate(struct json_out *w, const struct field *table, const struc
 {
     json_open(w, '{');
     for (const struct json *m = object->first; m; m = m->next) {
-        const struct field *row = row_of(table, m->key);
+        const struct field *row = row_of(table, json_name(m));
         assert(row && row->like);
         struct field f = field_whole(row);
         json_key(w, row->like->name);
@@ -333,7 +333,9 @@ bool truth_read(str text, bool *out)
 enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
 {
     const struct field *row = row_of(table, name);
-    struct json v = {.source = text, .string = text};
+    const str texts[] = {S(""), text};
+    struct json v = {.source = text, .is_decoded = true, .texts = texts};
+    bool truth;
     if (!row)
         return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
     struct field whole = field_whole(row), *f = &whole;
@@ -349,7 +351,8 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
         v.type = JSON_NUMBER;
         break;
     case FIELD_BOOL:
-        v.type = truth_read(text, &v.truth) ? JSON_BOOL : JSON_STRING;
+        v.type = truth_read(text, &truth) ? JSON_BOOL : JSON_STRING;
+        v.truth = truth;
         break;
     case FIELD_STRS:
         return set_strs(ctx, text, member_at(f, out));

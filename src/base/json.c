@@ -19,6 +19,7 @@
 struct reader {
     struct ctx *ctx;
     const char *start, *p, *end;
+    size_t values_left;
     int depth;
 };
 
@@ -26,6 +27,15 @@ static enum status fail_at(struct reader *r, const char *what)
 {
     return fail(r->ctx, BAD_INPUT, "not valid JSON: %s at byte %zu", what,
                 (size_t)(r->p - r->start));
+}
+
+/* A value takes two bytes of the text, and this of memory. */
+static_assert(sizeof(struct json) == 48, "and the key of a member");
+
+static size_t values_max(size_t bytes)
+{
+    size_t by_size = bytes / JSON_BYTES_A_VALUE;
+    return by_size > JSON_VALUES_MAX ? by_size : JSON_VALUES_MAX;
 }
 
 static void skip_space(struct reader *r)
@@ -108,7 +118,7 @@ static str decode_string(struct ctx *ctx, str raw)
 
 /* The opening quote is at p. The content is validated here, so that decode_string needs no
  * checks. */
-static enum status read_string(struct reader *r, str *out)
+static enum status read_string(struct reader *r, str *out, bool *is_decoded)
 {
     const char *from = ++r->p;
     bool escaped = false;
@@ -135,6 +145,7 @@ static enum status read_string(struct reader *r, str *out)
     *out = (str){from, (size_t)(r->p - from)};
     if (escaped)
         *out = decode_string(r->ctx, *out);
+    *is_decoded = escaped;
     r->p++;
     return OK;
 }
@@ -193,6 +204,52 @@ static enum status read_word(struct reader *r, struct json *v)
 
 static enum status read_value(struct reader *r, struct json *v);
 
+/* Most strings are their bytes without the quotes. A decoded one stands beside the key, if any. */
+static enum status read_text(struct reader *r, struct json *v)
+{
+    str string;
+    bool is_decoded;
+    TRY(read_string(r, &string, &is_decoded));
+    v->type = JSON_STRING;
+    v->is_decoded = is_decoded;
+    if (is_decoded) {
+        str *texts = NEW_N(&r->ctx->arena, str, 2);
+        texts[0] = json_name(v);
+        texts[1] = string;
+        v->texts = texts;
+    }
+    return OK;
+}
+
+/* A member's key stands behind it. */
+static enum status new_value(struct reader *r, bool is_member, struct json **out)
+{
+    if (!r->values_left--)
+        return fail(r->ctx, TOO_LARGE,
+                    "the JSON has more than %zu values (members and elements): the limit is "
+                    "reached at byte %zu",
+                    values_max((size_t)(r->end - r->start)), (size_t)(r->p - r->start));
+    struct json *v = arena_alloc(&r->ctx->arena, sizeof *v + (is_member ? sizeof(str) : 0));
+    if (is_member)
+        v->texts = (const str *)(v + 1);
+    *out = v;
+    return OK;
+}
+
+/* The name of a member and the colon behind it. */
+static enum status read_key(struct reader *r, struct json *member)
+{
+    bool is_decoded;
+    if (r->p >= r->end || *r->p != '"')
+        return fail_at(r, "a member's name is expected");
+    TRY(read_string(r, (str *)(member + 1), &is_decoded));
+    skip_space(r);
+    if (r->p >= r->end || *r->p != ':')
+        return fail_at(r, "':' is expected");
+    r->p++;
+    return OK;
+}
+
 /* The members of an object or the elements of an array; p is at the bracket. depth goes down only
  * on success: a failure ends the whole reading. */
 static enum status read_items(struct reader *r, struct json *v, char close)
@@ -208,17 +265,11 @@ static enum status read_items(struct reader *r, struct json *v, char close)
         return OK;
     }
     for (;;) {
-        struct json *item = NEW(&r->ctx->arena, struct json);
+        struct json *item = NULL;
         skip_space(r);
-        if (close == '}') {
-            if (r->p >= r->end || *r->p != '"')
-                return fail_at(r, "a member's name is expected");
-            TRY(read_string(r, &item->key));
-            skip_space(r);
-            if (r->p >= r->end || *r->p != ':')
-                return fail_at(r, "':' is expected");
-            r->p++;
-        }
+        TRY(new_value(r, close == '}', &item));
+        if (close == '}')
+            TRY(read_key(r, item));
         TRY(read_value(r, item));
         *tail = item;
         tail = &item->next;
@@ -250,8 +301,7 @@ static enum status read_value(struct reader *r, struct json *v)
         s = read_items(r, v, ']');
         break;
     case '"':
-        v->type = JSON_STRING;
-        s = read_string(r, &v->string);
+        s = read_text(r, v);
         break;
     case 't':
     case 'f':
@@ -272,7 +322,11 @@ enum status json_parse(struct ctx *ctx, str text, struct json **out)
 {
     if (!text.p)
         text = S("");
-    struct reader r = {.ctx = ctx, .start = text.p, .p = text.p, .end = text.p + text.n};
+    struct reader r = {.ctx = ctx,
+                       .start = text.p,
+                       .p = text.p,
+                       .end = text.p + text.n,
+                       .values_left = values_max(text.n)};
     if (!utf8_is_valid(text))
         return fail(ctx, BAD_INPUT, "not valid JSON: the text is not UTF-8");
     struct json *v = NEW(&ctx->arena, struct json);
@@ -292,7 +346,7 @@ const struct json *json_get(const struct json *object, const char *name)
     if (!object || object->type != JSON_OBJECT)
         return NULL;
     for (const struct json *m = object->first; m; m = m->next)
-        if (str_is(m->key, name))
+        if (str_is(json_name(m), name))
             found = m;
     return found;
 }
@@ -310,7 +364,7 @@ const struct json *json_at(const struct json *value, const char *path)
                 next = next->next;
         } else if (value->type == JSON_OBJECT) {
             for (const struct json *m = value->first; m; m = m->next)
-                if (str_eq(m->key, step))
+                if (str_eq(json_name(m), step))
                     next = m;
         }
         value = next;
@@ -320,7 +374,14 @@ const struct json *json_at(const struct json *value, const char *path)
 
 str json_string(const struct json *value)
 {
-    return value && value->type == JSON_STRING ? value->string : (str){0};
+    if (!value || value->type != JSON_STRING)
+        return (str){0};
+    return value->is_decoded ? value->texts[1] : str_sub(value->source, 1, value->source.n - 1);
+}
+
+str json_name(const struct json *member)
+{
+    return member->texts ? *member->texts : (str){0};
 }
 
 double json_num_or(const struct json *value, double otherwise)

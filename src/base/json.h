@@ -13,31 +13,40 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
  * A value of a parsed text. The values live in the ctx's arena and point into the source, which
  * must outlive them. source is the exact bytes of the value, so that a body can be passed on with
  * one part changed and every other byte as it came (numbers as written, unknown members, spacing).
+ * A value is small, because a text of two bytes a value may have many.
  */
 struct json {
-    enum json_type type;
-    bool truth;         /* of a JSON_BOOL */
-    uint32_t n;         /* members or elements */
-    str key;            /* of a member: its name, decoded */
-    str source;         /* the value's own bytes in the source, with quotes and brackets */
-    str string;         /* of a JSON_STRING: decoded; a lone surrogate and NUL read as U+FFFD */
-    struct json *first; /* of an array or object */
-    struct json *next;  /* the next in the same array or object */
+    enum json_type type : 8;
+    bool truth : 1;      /* of a JSON_BOOL */
+    bool is_decoded : 1; /* of a JSON_STRING whose text is not its bytes between the quotes */
+    uint32_t n;          /* members or elements */
+    str source;          /* the value's own bytes in the source, with quotes and brackets */
+    struct json *first;  /* of an array or object */
+    struct json *next;   /* the next in the same array or object */
+    const str *texts;    /* the key of a member, then what is_decoded; NULL: neither. Read them with
+                            json_name and json_string */
 };
 
-enum { JSON_DEPTH_MAX = 128 };
+enum {
+    JSON_DEPTH_MAX = 128,
+    JSON_VALUES_MAX = 1000000, /* of a text; of a long one, one for every JSON_BYTES_A_VALUE */
+    JSON_BYTES_A_VALUE = 16
+};
 
 /* Strict RFC 8259: valid UTF-8, no trailing bytes, at most JSON_DEPTH_MAX deep. The failure
- * (BAD_INPUT) names the byte. */
+ * (BAD_INPUT; TOO_LARGE for too many values) names the byte. */
 MUST_USE enum status json_parse(struct ctx *ctx, str text, struct json **out);
 
+/* Of a member: its name, decoded. Else empty. */
+str json_name(const struct json *member);
 /* The member of that name (the last of several), or NULL; also NULL when object is NULL or not an
  * object. */
 const struct json *json_get(const struct json *object, const char *name);
 /* Walks names separated by dots: "usage.prompt_tokens"; a number picks an array's element. */
 const struct json *json_at(const struct json *value, const char *path);
 
-/* The string, or an empty one when value is NULL or no string. */
+/* The string, decoded, or an empty one when value is NULL or no string. A lone surrogate and NUL
+ * read as U+FFFD. */
 str json_string(const struct json *value);
 /* The number, or otherwise. */
 int64_t json_int_or(const struct json *value, int64_t otherwise);

@@ -91,7 +91,7 @@ static str lists_of(struct arena *a, const struct memory *m)
         const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
         for (; v; v = v->next)
             if (v->type == JSON_STRING)
-                buf_printf(&b, "\n" S_FMT, S_ARG(v->string));
+                buf_printf(&b, "\n" S_FMT, S_ARG(json_string(v)));
     }
     return buf_str(&b);
 }

@@ -216,9 +216,9 @@ static enum status take_file(struct ctx *ctx, struct settings *s, str text)
     if (root->type != JSON_OBJECT)
         return fail(ctx, BAD_INPUT, "must hold a JSON object with settings");
     for (const struct json *m = root->first; m; m = m->next) {
-        if (!str_is(m->key, "upstreams")) {
-            TRY(check_key(ctx, m->key));
-            TRY(set_one(ctx, s, m->key, m->type == JSON_STRING ? m->string : m->source));
+        if (!str_is(json_name(m), "upstreams")) {
+            TRY(check_key(ctx, json_name(m)));
+            TRY(set_one(ctx, s, json_name(m), m->type == JSON_STRING ? json_string(m) : m->source));
             continue;
         }
         if (m->type != JSON_ARRAY)

@@ -93,7 +93,7 @@ static const struct json *without_member(struct arena *a, const struct json *obj
     struct json *copy = NEW(a, struct json), **end = &copy->first;
     *copy = *object;
     for (const struct json *m = object->first; m; m = m->next) {
-        if (str_eq(m->key, name)) {
+        if (str_eq(json_name(m), name)) {
             copy->n--;
             continue;
         }

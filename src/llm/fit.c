@@ -26,7 +26,7 @@ static bool is_nothing(const struct json *v)
     if (v->type != JSON_STRING)
         return false;
     for (const char *const *word = words; *word; word++)
-        if (str_eq_nocase(str_trim(v->string), str_of(*word)))
+        if (str_eq_nocase(str_trim(json_string(v)), str_of(*word)))
             return true;
     return false;
 }
@@ -41,7 +41,7 @@ static const struct json *unwrap_single(const struct json *v)
 static void write_text(struct json_out *w, const struct field *f, const struct json *v)
 {
     bool is_other = v->type == JSON_NUMBER || v->type == JSON_BOOL;
-    str text = is_other ? v->source : v->string;
+    str text = is_other ? v->source : json_string(v);
     for (const char *const *name = f->one_of; name && *name; name++)
         if (str_eq_nocase(str_trim(text), str_of(*name)))
             text = str_of(*name);
@@ -94,7 +94,7 @@ static bool number_of(str text, double *out)
  * from an overstated share; such a number is taken as a share and clamped to 1. */
 static bool share_of(const struct json *v, double *out)
 {
-    str rest = str_trim(v->type == JSON_STRING ? v->string : v->source);
+    str rest = str_trim(v->type == JSON_STRING ? json_string(v) : v->source);
     double whole = 1;
     if (v->type != JSON_STRING && v->type != JSON_NUMBER)
         return false;
@@ -118,7 +118,7 @@ static bool share_of(const struct json *v, double *out)
 static void write_number(struct json_out *w, const struct field *f, const struct json *v)
 {
     double d;
-    str text = v->type == JSON_STRING ? str_trim(v->string) : v->source;
+    str text = v->type == JSON_STRING ? str_trim(json_string(v)) : v->source;
     bool is_number = v->type == JSON_NUMBER || v->type == JSON_STRING;
     if (!is_number || !str_num(text, &d) || !isfinite(d)) {
         json_raw(w, v->source);
@@ -133,7 +133,7 @@ static void write_truth(struct json_out *w, const struct json *v)
 {
     static const char *const yes[] = {"true", "yes", "1", "on", NULL};
     static const char *const no[] = {"false", "no", "0", "off", NULL};
-    str text = v->type == JSON_STRING ? str_trim(v->string) : v->source;
+    str text = v->type == JSON_STRING ? str_trim(json_string(v)) : v->source;
     for (size_t i = 0; yes[i]; i++) {
         bool is_yes = str_eq_nocase(text, str_of(yes[i]));
         if (is_yes || str_eq_nocase(text, str_of(no[i]))) {
@@ -153,10 +153,10 @@ static void write_texts(struct json_out *w, const struct json *v)
     }
     json_open(w, '[');
     if (v->type == JSON_STRING)
-        json_str(w, v->string);
+        json_str(w, json_string(v));
     for (const struct json *item = v->first; item; item = item->next)
         if (item->type == JSON_STRING)
-            json_str(w, item->string);
+            json_str(w, json_string(item));
     json_close(w, ']');
 }
 
@@ -170,7 +170,7 @@ static void write_inside(struct json_out *w, const struct field *table, const st
         write_object(w, table, v);
     } else if (v->type == JSON_STRING && f->name) {
         json_open(w, '{');
-        json_member_str(w, f->name, v->string);
+        json_member_str(w, f->name, json_string(v));
         json_close(w, '}');
     } else {
         json_raw(w, v->source);

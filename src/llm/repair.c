@@ -523,7 +523,7 @@ enum status llm_object(struct ctx *ctx, str text, struct json **out)
     struct json *v = parse_as(ctx, text, JSON_OBJECT);
     if (!v) {
         const struct json *quoted = parse_as(ctx, text, JSON_STRING);
-        text = quoted ? quoted->string : text;
+        text = quoted ? json_string(quoted) : text;
         str inside = text.n ? fenced_text(text) : S("");
         v = parse_as(ctx, inside, JSON_OBJECT);
         v = v ? v : find_object(ctx, inside);

@@ -133,3 +133,25 @@ test('stored messages have a limit, too', async (t) => {
   assert.equal(ingest.status, 403, ingest.text);
   assert.match(ingest.text, /has 4 messages, and the limit is 4 \(setting user_messages_max\)/);
 });
+
+test('the values of a JSON body are limited, in the words of each surface', async (t) => {
+  const server = await serve(t), many = 1_000_001;
+  const ask = (path, head) => server.ask('POST', path, `${head}${'0,'.repeat(many - 1)}0]}`);
+  const rule = /the JSON has more than 1000000 values/;
+  const chat = await ask('/v1/chat/completions', '{"model":"m","messages":[');
+  assert.deepEqual([chat.status, chat.json().error.code], [413, 'request_too_large'], chat.text);
+  assert.match(chat.json().error.message, rule);
+  const messages = await ask('/v1/messages', '{"model":"m","max_tokens":9,"messages":[');
+  assert.deepEqual([messages.status, messages.json().error.type], [413, 'request_too_large'], messages.text);
+  assert.match(messages.json().error.message, rule);
+  const kept = await ask('/v1/memories', '{"content":"My bicycle is blue.","tags":[');
+  assert.deepEqual([kept.status, kept.json().code], [413, 'too_large'], kept.text);
+  assert.match(kept.json().detail, rule);
+});
+
+test('a large body of few values is no problem', async (t) => {
+  const server = await serve(t);
+  const floats = Array.from({ length: 300_000 }, (_, i) => i / 7);
+  const chat = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: 'word '.repeat(200_000) }, { role: 'user', content: 'hi' }], extra: floats });
+  assert.equal(chat.status, 200, chat.text);
+});

@@ -2,8 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ext/models/download.h"
 #include "base/id.h"
+#include "ext/models/download.h"
 #include "lib/embedder.h"
 #include "lib/tiny_models.h"
 

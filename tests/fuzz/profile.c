@@ -27,15 +27,16 @@ static void check_facts(struct ctx *ctx, const struct engine *e, const struct js
 {
     assert(facts->type == JSON_OBJECT && facts->n <= PROFILE_MAX && !ctx->why[0]);
     for (const struct json *m = facts->first; m; m = m->next) {
-        str words = profile_words(&ctx->arena, m->key);
-        assert(m->type == JSON_STRING && is_visible(m->string) && is_visible(m->key));
-        assert(m->key.n && characters(m->key) <= PROFILE_NAME_MAX);
-        assert(m->string.n && characters(m->string) <= PROFILE_VALUE_MAX);
-        assert(str_eq(profile_camel(&ctx->arena, m->key), m->key));
-        assert(!str_eq_nocase(m->string, S("unknown")) && !str_eq_nocase(m->string, S("n/a")));
+        str words = profile_words(&ctx->arena, json_name(m));
+        assert(m->type == JSON_STRING && is_visible(json_string(m)) && is_visible(json_name(m)));
+        assert(json_name(m).n && characters(json_name(m)) <= PROFILE_NAME_MAX);
+        assert(json_string(m).n && characters(json_string(m)) <= PROFILE_VALUE_MAX);
+        assert(str_eq(profile_camel(&ctx->arena, json_name(m)), json_name(m)));
+        assert(!str_eq_nocase(json_string(m), S("unknown")) &&
+               !str_eq_nocase(json_string(m), S("n/a")));
         assert(!secrets_are_in(e->extractor, str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(words),
-                                                        S_ARG(m->string))));
-        assert(json_get(facts, str_c(&ctx->arena, m->key)) == m);
+                                                        S_ARG(json_string(m)))));
+        assert(json_get(facts, str_c(&ctx->arena, json_name(m))) == m);
     }
 }
 

@@ -39,10 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (messages && messages->type == JSON_ARRAY)
             for (const struct json *at = messages->first; at; at = at->next)
                 place_all(&ctx, body, root, at);
-        if (model && model->type == JSON_STRING && model->string.n) {
+        if (model && model->type == JSON_STRING && json_string(model).n) {
             struct splice s = {.body = body};
-            splice_model(&ctx.arena, &s, model, str_sub(model->string, 1, model->string.n));
-            bool is_whole = ((unsigned char)model->string.p[0] & 0x80) == 0;
+            splice_model(&ctx.arena, &s, model,
+                         str_sub(json_string(model), 1, json_string(model).n));
+            bool is_whole = ((unsigned char)json_string(model).p[0] & 0x80) == 0;
             if (is_whole)
                 assert(json_parse(&ctx, splice_done(&ctx.arena, &s), &again) == OK);
         }

@@ -36,9 +36,9 @@ static void write_answer(struct app *app, const struct request *in, struct reply
     str texts[128];
     size_t n = 0;
     if (input->type == JSON_STRING)
-        texts[n++] = input->string;
+        texts[n++] = json_string(input);
     for (const struct json *t = input->type == JSON_ARRAY ? input->first : NULL; t; t = t->next)
-        texts[n++] = t->string;
+        texts[n++] = json_string(t);
     atomic_fetch_add(&app->texts, (int)n);
     size_t given = app->mode == GIVES_TOO_FEW ? n - 1 : n;
     struct json_out w = json_to(&out->body);

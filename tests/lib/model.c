@@ -227,7 +227,7 @@ static enum status answer_order(struct ctx *ctx, struct app *app, const struct r
     bool is_shaped = n && json_string(json_get(in->json, "query")).n &&
                      json_int_or(json_get(in->json, "top_n"), 0) == (int64_t)n;
     for (const struct json *d = n ? documents->first : NULL; d; d = d->next, i++) {
-        v[i] = (struct judged){i, d->string.n};
+        v[i] = (struct judged){i, json_string(d).n};
         is_shaped &= d->type == JSON_STRING;
     }
     if (call_fails(app, in, "tiny/order", is_shaped, out))

@@ -2,7 +2,9 @@
 #include "store/sqlite/index/word_lists.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/notes.h"
@@ -720,4 +722,126 @@ TEST(lists_have_a_bounded_size)
     for (int i = 0; i < WORDS; i++)
         there += kept(lists, 7, str_printf(&ctx->arena, "n%d", i).p, 0, 1) == 0;
     CHECK(there > 16000 && there <= 32768);
+}
+
+/* Many changes of one transaction, in any order, give what they give one by one; who has a list
+ * goes on reading it as it was. */
+TEST(a_list_becomes_what_the_changes_of_a_transaction_say)
+{
+    enum { ROUNDS = 300, DOCS = 60, MOST = 40 };
+    LISTS(lists);
+    uint8_t counts[DOCS] = {0}; /* 0: it is not there */
+    uint64_t random = 88172645463325252u;
+    keep_list(ctx, lists, 1, "said", 0);
+    for (uint64_t view = 1; view < ROUNDS; view++) {
+        uint8_t before[DOCS];
+        struct word_docs docs;
+        memcpy(before, counts, sizeof before);
+        CHECK(word_lists_find(lists, view, S("said"), 0, DOCS, &docs));
+        word_lists_begin(lists, view);
+        for (uint64_t i = 0; i < view % MOST; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            doc_id doc = (doc_id)(random >> 33) % DOCS;
+            bool is_removal = random >> 62 == 0;
+            word_lists_change(lists, S("said"), doc, IN_TEXT, is_removal);
+            counts[doc] = is_removal ? 0 : counts[doc] + (counts[doc] < 15);
+        }
+        word_lists_seal(lists, view + 1);
+        word_lists_end(lists, true);
+        size_t there = 0;
+        for (doc_id doc = 0; doc < DOCS; doc++)
+            if (before[doc] && there++ < docs.n)
+                CHECK(docs.v[there - 1].doc == doc && docs.v[there - 1].counts == before[doc]);
+        CHECK_INT(docs.n, there);
+        word_docs_end(&docs);
+    }
+    word_lists_keep(lists, ROUNDS + 1, S("other"), 0, &(struct word_docs){0}, 1);
+    CHECK_INT(word_lists_bytes(lists), 0);
+}
+
+/* One transaction erases a whole list of n documents; how long the processor has to do with it. */
+static int64_t erase_ns(struct ctx *ctx, struct word_lists *lists, uint64_t view, size_t n)
+{
+    struct timespec begin, end;
+    keep_list(ctx, lists, view, "said", n);
+    word_lists_begin(lists, view);
+    for (size_t i = 1; i <= n; i++)
+        word_lists_change(lists, S("said"), (doc_id)i, IN_TEXT, true);
+    word_lists_seal(lists, view + 1);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    word_lists_end(lists, true);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    CHECK_INT(kept(lists, view + 1, "said", 0, n), 0);
+    return (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
+}
+
+/* Each erased document once moved all behind it, 3 GB together, with the lock held. */
+TEST(the_time_of_a_transaction_grows_with_its_changes_and_not_their_square)
+{
+    enum { MANY = 19000, PART = 10, TRIES = 5 };
+    LISTS(lists);
+    int64_t few = INT64_MAX, many = INT64_MAX;
+    for (uint64_t i = 1; i <= TRIES; i++) {
+        int64_t one = erase_ns(ctx, lists, 10 * i, MANY / PART);
+        int64_t all = erase_ns(ctx, lists, 10 * i + 5, MANY);
+        few = one < few ? one : few;
+        many = all < many ? all : many;
+    }
+    CHECK(many < 3 * PART * few);
+}
+
+struct reading_on {
+    struct word_lists *lists;
+    _Atomic uint64_t view;
+    atomic_bool is_over;
+};
+
+/* Lists and messages are whole whenever they are there. */
+static void *read_on(void *arg)
+{
+    struct reading_on *t = arg;
+    while (!t->is_over) {
+        struct ctx own = {0};
+        struct word_docs docs = {0};
+        struct message m;
+        doc_id doc = 1, missing;
+        size_t place;
+        uint64_t view = t->view;
+        if (word_lists_find(t->lists, view, S("said"), 0, 20000, &docs))
+            for (size_t i = 1; i < docs.n; i++)
+                CHECK(docs.v[i - 1].doc < docs.v[i].doc && docs.v[i].counts);
+        word_docs_end(&docs);
+        if (!word_lists_messages(t->lists, view, &own.arena, 1, &doc, 1, &m, &missing, &place))
+            CHECK_STR(m.text, S("Ithaca"));
+        ctx_free(&own);
+    }
+    return NULL;
+}
+
+TEST(lists_are_read_while_they_change)
+{
+    enum { ROUNDS = 400, READERS = 2, DOCS = 300 };
+    LISTS(lists);
+    struct reading_on t = {.lists = lists, .view = 1};
+    pthread_t threads[READERS];
+    keep_list(ctx, lists, 1, "said", DOCS);
+    for (int i = 0; i < READERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, read_on, &t) == 0);
+    for (uint64_t view = 1; view < ROUNDS; view++) {
+        keep_message(lists, view, 1, S("Ithaca"));
+        word_lists_begin(lists, view);
+        word_lists_change(lists, S("said"), DOCS + (doc_id)view, IN_TEXT, false);
+        if (view % 4 == 0)
+            word_lists_change(lists, S("said"), (doc_id)view / 2, IN_TEXT, true);
+        if (view % 8 == 0)
+            word_lists_drop_document(lists, 1);
+        word_lists_seal(lists, view + 1);
+        word_lists_end(lists, view % 50 != 0); /* else nothing is kept */
+        if (view % 50 == 0)
+            keep_list(ctx, lists, view + 1, "said", DOCS);
+        t.view = view + 1;
+    }
+    t.is_over = true;
+    for (int i = 0; i < READERS; i++)
+        pthread_join(threads[i], NULL);
 }

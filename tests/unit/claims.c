@@ -16,47 +16,6 @@ static struct claim read_claim(struct ctx *ctx, const char *clause, str *value)
     return c;
 }
 
-TEST(a_clause_fills_a_slot)
-{
-    static const struct {
-        const char *clause;
-        enum slot slot;
-        const char *value;
-    } rows[] = {
-        {"My sister works for an airline", SLOT_employer, "an airline"},
-        {"I now teach at the deaf school", SLOT_employer, "the deaf school"},
-        {"We moved back to Tralee", SLOT_home, "Tralee"},
-        {"Haruki is dating Sora", SLOT_partner, "Sora"},
-        {"The roofer charges 3,900", SLOT_price, "3,900"},
-        {"My name is Carla", SLOT_name, "Carla"},
-        {"Meine Tante wohnt jetzt in Graz", SLOT_home, "Graz"},
-        {"Mein Bruder ist nach Linz gezogen", SLOT_home, "Linz"},
-        {"Mi padre se ha mudado a Valencia", SLOT_home, "Valencia"},
-        {"Ma soeur travaille chez Airbus", SLOT_employer, "Airbus"},
-        {"O meu irmão mora em Braga", SLOT_home, "Braga"},
-        {"Mia sorella lavora in banca", SLOT_employer, "banca"},
-    };
-    str value;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        CHECK_INT(read_claim(ctx, rows[i].clause, &value).slot, rows[i].slot);
-        CHECK_STR(value, str_of(rows[i].value));
-    }
-}
-
-TEST(others_fill_none)
-{
-    static const char *const none[] = {"I work at night",
-                                       "We live in peace",
-                                       "The laptop works well",
-                                       "My cat's name is Luna",
-                                       "Thanks a lot",
-                                       "Its price is fine",
-                                       NULL};
-    str value;
-    for (const char *const *c = none; *c; c++)
-        CHECK_INT(read_claim(ctx, *c, &value).slot, SLOT_COUNT);
-}
-
 TEST(what_has_ended_and_what_is_only_thought_of_are_known)
 {
     str value;

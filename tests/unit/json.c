@@ -66,6 +66,57 @@ TEST(depth_is_limited)
     CHECK_STATUS(json_parse(ctx, buf_str(&b), &v), BAD_INPUT);
 }
 
+/* "[0,0,…]", with so many values beside the array, and spaces behind it. */
+static str zeros(struct ctx *ctx, size_t values, size_t spaces)
+{
+    struct buf b = buf_make(&ctx->arena, 2 * values + spaces + 8);
+    buf_add(&b, S("[0"));
+    for (size_t i = 1; i < values; i++)
+        buf_add(&b, S(",0"));
+    buf_byte(&b, ']');
+    for (size_t i = 0; i < spaces; i++)
+        buf_byte(&b, ' ');
+    return buf_str(&b);
+}
+
+/* A long text may have more of them, so that its memory is a few times its size. */
+TEST(values_are_limited_by_number_and_by_the_size_of_the_text)
+{
+    enum { MORE = 1000 };
+    const size_t max = JSON_VALUES_MAX, long_text = (max + MORE) * JSON_BYTES_A_VALUE;
+    struct json *v;
+    CHECK_OK(json_parse(ctx, zeros(ctx, max, 0), &v));
+    CHECK_INT(v->n, max);
+    CHECK_STATUS(json_parse(ctx, zeros(ctx, max + 1, 0), &v), TOO_LARGE);
+    CHECK(str_find(str_of(ctx->why), S("more than 1000000 values")) < strlen(ctx->why));
+    ctx_clear_failure(ctx);
+    str many = zeros(ctx, max + MORE, long_text);
+    struct ctx own = {0};
+    CHECK_OK(json_parse(&own, many, &v));
+    CHECK_INT(v->n, max + MORE);
+    CHECK(own.arena.total < 4 * many.n);
+    ctx_free(&own);
+}
+
+TEST(members_and_elements_have_their_texts_with_and_without_escapes)
+{
+    struct json *v =
+        parse(ctx, "{\"a\\n\":\"b\",\"c\":\"d\\t\",\"\\u0065\":\"\\/\",\"\":[\"f\",\"\\\\\"]}");
+    static const char *const names[] = {"a\n", "c", "e", ""}, *const texts[] = {"b", "d\t", "/",
+                                                                                ""};
+    int i = 0;
+    for (const struct json *m = v->first; m; m = m->next, i++) {
+        CHECK_STR(json_name(m), str_of(names[i]));
+        CHECK_STR(json_string(m), str_of(texts[i]));
+    }
+    CHECK_INT(i, 4);
+    const struct json *list = json_get(v, "");
+    CHECK_STR(json_name(list->first), S(""));
+    CHECK_STR(json_string(list->first), S("f"));
+    CHECK_STR(json_name(list->first->next), S(""));
+    CHECK_STR(json_string(list->first->next), S("\\"));
+}
+
 TEST(a_text_that_was_never_set_is_written_as_an_empty_one)
 {
     struct buf b = buf_make(&ctx->arena, 64);

@@ -64,10 +64,10 @@ static enum status retrieve(struct app *app, const struct request *in, struct re
     json_key(&w, "result");
     json_open(&w, '[');
     for (const struct json *id = json_get(in->json, "ids")->first; id; id = id->next)
-        if (point_of(app, id->string)) {
+        if (point_of(app, json_string(id))) {
             json_open(&w, '{');
             json_key(&w, "id");
-            json_str(&w, id->string);
+            json_str(&w, json_string(id));
             json_key(&w, "payload");
             json_raw(&w, S("{\"userId\":\"anna\",\"apiKeyId\":\"default\"}"));
             json_close(&w, '}');
@@ -80,7 +80,7 @@ static enum status retrieve(struct app *app, const struct request *in, struct re
 static enum status drop(struct app *app, const struct request *in, struct reply *out)
 {
     for (const struct json *id = json_get(in->json, "points")->first; id; id = id->next) {
-        struct kept *k = point_of(app, id->string);
+        struct kept *k = point_of(app, json_string(id));
         if (k)
             *k = app->points[--app->n];
     }

@@ -193,6 +193,24 @@ TEST(what_is_made_once_is_made_once)
     CHECK_INT(times_made, 1);
 }
 
+static void *make_copy(const void *key, size_t n, size_t size)
+{
+    (void)n, (void)size;
+    times_made++;
+    return (void *)key;
+}
+
+TEST(as_many_are_made_once_as_are_asked_for)
+{
+    enum { MANY = 2000 };
+    static const char keys[MANY];
+    times_made = 0;
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < MANY; i++)
+            CHECK(once_of(&keys[i], 1, 1, make_copy) == &keys[i]);
+    CHECK_INT(times_made, MANY);
+}
+
 TEST(terms_of_short_and_long_texts_are_sorted_alike)
 {
     uint64_t random = 3;

@@ -134,7 +134,7 @@ TEST(a_model_loses_its_prefix_however_it_is_written)
         CHECK_OK(json_parse(ctx, cases[i].body, &root));
         const struct json *model = json_get(root, "model");
         struct splice s = {.body = cases[i].body};
-        splice_model(&ctx->arena, &s, model, str_sub(model->string, 2, model->string.n));
+        splice_model(&ctx->arena, &s, model, str_sub(json_string(model), 2, json_string(model).n));
         CHECK_STR(splice_done(&ctx->arena, &s), cases[i].want);
     }
 }

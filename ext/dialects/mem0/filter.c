@@ -93,9 +93,9 @@ static bool read_moment(const struct json *v, int64_t *from, int64_t *until)
     double seconds;
     if (v->type == JSON_NUMBER && str_num(v->source, &seconds) && seconds > -1e11 && seconds < 1e11)
         *from = (int64_t)(seconds * 1000);
-    else if (v->type != JSON_STRING || !time_read(v->string, from))
+    else if (v->type != JSON_STRING || !time_read(json_string(v), from))
         return false;
-    *until = *from + (v->type == JSON_STRING && v->string.n == DATE ? DAY_MS : 1);
+    *until = *from + (v->type == JSON_STRING && json_string(v).n == DATE ? DAY_MS : 1);
     return true;
 }
 
@@ -152,16 +152,16 @@ static bool has_operators(const struct filtered *field, const struct json *v)
     if (v->type != JSON_OBJECT || !v->n)
         return false;
     return field->kind != KIND_PAIRS ||
-           (v->n == 1 && name_index(op_names, v->first->key, -1) >= 0 &&
+           (v->n == 1 && name_index(op_names, json_name(v->first), -1) >= 0 &&
             v->first->type == JSON_OBJECT);
 }
 
 static enum status read_field(struct filter_reader *r, const struct json *m,
                               struct mem0_filter *parent)
 {
-    struct mem0_filter test = {.member = m->key, .value = m};
+    struct mem0_filter test = {.member = json_name(m), .value = m};
     for (size_t i = 0; i < FILTERED && !test.field; i++)
-        if (str_is(m->key, filtered[i].name))
+        if (str_is(json_name(m), filtered[i].name))
             test.field = &filtered[i];
     if (!test.field && r->grammar == FILTER_OPEN)
         test.field = &open_member;
@@ -170,16 +170,16 @@ static enum status read_field(struct filter_reader *r, const struct json *m,
                       "'%s' is neither AND, OR, NOT nor one of user_id, agent_id, app_id, run_id, "
                       "memory_ids, categories, created_at, timestamp, updated_at, "
                       "expiration_date, metadata, keywords, text",
-                      c_text(r, m->key));
+                      c_text(r, json_name(m)));
     if (!has_operators(test.field, m)) {
         test.op = m->type == JSON_ARRAY && test.field->ops & OP(IN) ? IN : test.field->bare;
         return add_test(r, parent, test);
     }
     for (const struct json *op = m->first; op; op = op->next) {
-        int index = name_index(op_names, op->key, -1);
+        int index = name_index(op_names, json_name(op), -1);
         if (index < 0 || (index == EQ && test.field->kind == KIND_TIME))
-            return REFUSE(r, "'%s' does not take the operator '%s'", c_text(r, m->key),
-                          c_text(r, op->key));
+            return REFUSE(r, "'%s' does not take the operator '%s'", c_text(r, json_name(m)),
+                          c_text(r, json_name(op)));
         test.op = (enum test_op)index;
         test.value = op;
         TRY(add_test(r, parent, test));
@@ -214,7 +214,7 @@ static enum status read_object(struct filter_reader *r, const struct json *objec
     if (object->type != JSON_OBJECT)
         return REFUSE(r, "each condition must be an object");
     for (const struct json *m = object->first; m; m = m->next) {
-        int kind = name_index(node_names, m->key, -1);
+        int kind = name_index(node_names, json_name(m), -1);
         TRY(kind >= 0 ? read_parts(r, (enum node_kind)kind, m, parent) : read_field(r, m, parent));
     }
     return OK;
@@ -246,7 +246,7 @@ static bool is_same_json(const struct json *a, const struct json *b)
     if (a->type != b->type || a->n != b->n)
         return false;
     if (a->type == JSON_STRING)
-        return str_eq(a->string, b->string);
+        return str_eq(json_string(a), json_string(b));
     if (a->type == JSON_NUMBER)
         return str_num(a->source, &x) && str_num(b->source, &y) && x == y;
     if (a->type == JSON_BOOL)
@@ -254,7 +254,7 @@ static bool is_same_json(const struct json *a, const struct json *b)
     for (const struct json *v = a->first, *w = b->first; v && w; v = v->next, w = w->next) {
         const struct json *other = a->type == JSON_OBJECT ? NULL : w;
         for (const struct json *o = b->first; o && a->type == JSON_OBJECT && !other; o = o->next)
-            other = str_eq(o->key, v->key) ? o : NULL;
+            other = str_eq(json_name(o), json_name(v)) ? o : NULL;
         if (!other || !is_same_json(v, other))
             return false;
     }
@@ -275,7 +275,7 @@ static bool fits_name(enum test_op op, str is, const struct json *v)
 {
     bool is_in = false;
     if (op == EQ || op == NE) {
-        bool is_same = str_is(v->string, "*") ? is.n > 0 : str_eq(is, v->string);
+        bool is_same = str_is(json_string(v), "*") ? is.n > 0 : str_eq(is, json_string(v));
         return is_same == (op == EQ);
     }
     for (const struct json *one = v->first; one; one = one->next)
@@ -295,9 +295,9 @@ static bool fits_labels(enum test_op op, const struct memory *m, const struct js
 {
     bool fits = false;
     if (op == CONTAINS)
-        return has_label(m, v->string);
+        return has_label(m, json_string(v));
     for (const struct json *one = v->first; one; one = one->next)
-        fits |= has_label(m, one->string);
+        fits |= has_label(m, json_string(one));
     return fits;
 }
 
@@ -324,12 +324,12 @@ static bool fits_time(enum test_op op, int64_t is, const struct json *v)
 
 static bool fits_pair(const struct asked *q, enum test_op op, const struct json *pair)
 {
-    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, pair->key));
+    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, json_name(pair)));
     bool fits = false;
     if (op != CONTAINS || !is)
         return is_same_json(is, pair);
     if (is->type == JSON_STRING && pair->type == JSON_STRING)
-        return holds_text(&q->ctx->arena, is->string, pair->string, false);
+        return holds_text(&q->ctx->arena, json_string(is), json_string(pair), false);
     for (const struct json *one = is->type == JSON_ARRAY ? is->first : NULL; one; one = one->next)
         fits |= is_same_json(one, pair);
     return fits || is_same_json(is, pair);
@@ -350,15 +350,15 @@ static int compare_json(const struct json *a, const struct json *b)
     if (a->type == JSON_NUMBER && b->type == JSON_NUMBER && str_num(a->source, &x) &&
         str_num(b->source, &y))
         return (x > y) - (x < y);
-    return str_cmp(a->type == JSON_STRING ? a->string : a->source,
-                   b->type == JSON_STRING ? b->string : b->source);
+    return str_cmp(a->type == JSON_STRING ? json_string(a) : a->source,
+                   b->type == JSON_STRING ? json_string(b) : b->source);
 }
 
 static bool fits_member(const struct asked *q, const struct mem0_filter *t)
 {
     const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, t->member)), *v = t->value;
     bool is_there = is && is->type != JSON_NULL, is_in = false;
-    bool any = v->type == JSON_STRING && str_is(v->string, "*");
+    bool any = v->type == JSON_STRING && str_is(json_string(v), "*");
     switch (t->op) {
     case EQ:
     case NE:
@@ -373,8 +373,9 @@ static bool fits_member(const struct asked *q, const struct mem0_filter *t)
         for (const struct json *one = is && is->type == JSON_ARRAY ? is->first : NULL; one;
              one = one->next)
             is_in |= is_same_json(one, v);
-        return is_in || (is && is->type == JSON_STRING && v->type == JSON_STRING &&
-                         holds_text(&q->ctx->arena, is->string, v->string, t->op == ICONTAINS));
+        return is_in ||
+               (is && is->type == JSON_STRING && v->type == JSON_STRING &&
+                holds_text(&q->ctx->arena, json_string(is), json_string(v), t->op == ICONTAINS));
     default:
         if (!is_there || is->type != v->type)
             return false;
@@ -415,7 +416,7 @@ static bool fits_test(const struct asked *q, const struct mem0_filter *t)
     case KIND_PAIRS:
         return fits_pairs(q, t->op, t->value);
     case KIND_TEXT:
-        return holds_text(&q->ctx->arena, q->m->content, t->value->string, t->op == ICONTAINS);
+        return holds_text(&q->ctx->arena, q->m->content, json_string(t->value), t->op == ICONTAINS);
     case KIND_MEMBER:
         return fits_member(q, t);
     }
@@ -452,9 +453,9 @@ static bool is_id(const struct mem0_filter *t, enum mem0_entity which)
 
 static bool is_any_name(const struct mem0_filter *t)
 {
-    bool any = t->op == EQ && str_is(t->value->string, "*");
+    bool any = t->op == EQ && str_is(json_string(t->value), "*");
     for (const struct json *one = t->op == IN ? t->value->first : NULL; one; one = one->next)
-        any |= str_is(one->string, "*");
+        any |= str_is(json_string(one), "*");
     return any;
 }
 
@@ -514,7 +515,7 @@ static struct allowed allowed_by(struct arena *a, const struct mem0_filter *f)
         out.any = false;
         for (const struct json *v = f->op == IN ? f->value->first : f->value; v;
              v = f->op == IN ? v->next : NULL)
-            add_name(a, &out.names, v->string);
+            add_name(a, &out.names, json_string(v));
     }
     for (const struct mem0_filter *part = f->first; part && f->kind != NODE_NOT; part = part->next)
         out = join_allowed(a, is_and, out, allowed_by(a, part));
@@ -552,7 +553,7 @@ static void take_ids(const struct mem0_filter *f, str *ids, bool *is_all)
         for (enum mem0_entity i = 0; i < ENTITY_COUNT; i++) {
             if (!is_id(part, i) || part->op != EQ || is_any_name(part) || ids[i].n)
                 continue;
-            ids[i] = part->value->string;
+            ids[i] = json_string(part->value);
             is_taken = ids[i].n > 0;
         }
         *is_all &= is_taken;

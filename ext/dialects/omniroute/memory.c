@@ -275,7 +275,7 @@ static enum status expiry_of(struct ctx *ctx, const struct json *v, int64_t *out
     int64_t ms = 0;
     bool is_good = !v || v->type == JSON_NULL;
     if (v && v->type == JSON_STRING)
-        is_good = time_read(v->string, &ms) && ms > 0;
+        is_good = time_read(json_string(v), &ms) && ms > 0;
     if (v && v->type == JSON_NUMBER)
         is_good = (ms = json_int_or(v, 0)) > 0 && ms <= 8640000000000000;
     if (!is_good)

@@ -53,15 +53,15 @@ static str merged_metadata(struct ctx *ctx, str old, const struct rag_create_in 
     const struct json *was = rag_object(ctx, old), *is = c->metadata;
     json_open(&w, '{');
     for (const struct json *m = is ? is->first : NULL; m; m = m->next) {
-        if (c->source.n && str_is(m->key, "source"))
+        if (c->source.n && str_is(json_name(m), "source"))
             continue;
-        json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+        json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
     }
     if (c->source.n)
         json_member_str(&w, "source", c->source);
     for (const struct json *m = was->first; m; m = m->next) {
-        const char *name = str_c(&ctx->arena, m->key);
-        if ((is && json_get(is, name)) || (c->source.n && str_is(m->key, "source")))
+        const char *name = str_c(&ctx->arena, json_name(m));
+        if ((is && json_get(is, name)) || (c->source.n && str_is(json_name(m), "source")))
             continue;
         json_member_raw(&w, name, m->source);
     }

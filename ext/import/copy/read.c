@@ -86,7 +86,7 @@ static enum status read_kind(struct ctx *ctx, struct json *v, enum line_kind *ki
         return fail_field(ctx, "kind", "must be memory, session, message or bar");
     *kind = (enum line_kind)at;
     for (struct json **m = &v->first; *m; m = &(*m)->next) {
-        if (str_is((*m)->key, "kind")) {
+        if (str_is(json_name((*m)), "kind")) {
             *m = (*m)->next;
             v->n--;
             return OK;
@@ -104,8 +104,10 @@ static void put_text(struct ctx *ctx, struct json *v, enum line_kind kind,
     if (!record->has_text || !names[kind])
         return;
     struct json *member = NEW(&ctx->arena, struct json), **tail = &v->first;
-    *member =
-        (struct json){.type = JSON_STRING, .key = str_of(names[kind]), .string = record->text};
+    str *texts = NEW_N(&ctx->arena, str, 2);
+    texts[0] = str_of(names[kind]);
+    texts[1] = record->text;
+    *member = (struct json){.type = JSON_STRING, .is_decoded = true, .texts = texts};
     while (*tail)
         tail = &(*tail)->next;
     *tail = member; /* the last one of a name counts */

@@ -77,7 +77,7 @@ static enum status read_tensor(struct ctx *ctx, const struct json *entry, str da
                                struct tensor *out)
 {
     const struct json *at = json_get(entry, "data_offsets");
-    struct tensor t = {.name = entry->key};
+    struct tensor t = {.name = json_name(entry)};
     size_t from, to, need;
     TRY(read_type(ctx, &t, json_string(json_get(entry, "dtype"))));
     TRY(read_shape(ctx, &t, json_get(entry, "shape")));
@@ -154,7 +154,7 @@ enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out
         return fail(ctx, BAD_INPUT, "the header is not a JSON object");
     struct tensor *v = NEW_N(&ctx->arena, struct tensor, root->n + 1);
     for (const struct json *m = root->first; m; m = m->next)
-        if (!str_is(m->key, "__metadata__"))
+        if (!str_is(json_name(m), "__metadata__"))
             TRY(read_tensor(ctx, m, data, &v[s.n++]));
     s.v = v;
     TRY(check_places(ctx, &s, data.n));

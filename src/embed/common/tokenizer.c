@@ -132,8 +132,9 @@ static enum status read_vocabulary(struct ctx *ctx, struct tokenizer *t, const s
     for (const struct json *entry = vocab->first; entry; entry = entry->next) {
         int64_t id = entry->type == JSON_NUMBER ? json_int_or(entry, -1) : -1;
         if (id < 0 || id >= INT32_MAX)
-            return fail(ctx, BAD_INPUT, "the token '" S_FMT "' has no valid id", S_ARG(entry->key));
-        add_piece(t, entry->key, (uint32_t)id, prefix, &at);
+            return fail(ctx, BAD_INPUT, "the token '" S_FMT "' has no valid id",
+                        S_ARG(json_name(entry)));
+        add_piece(t, json_name(entry), (uint32_t)id, prefix, &at);
     }
     return find_unknown(ctx, t, json_string(json_get(model, "unk_token")));
 }

@@ -69,7 +69,7 @@ struct members {
 static int by_name(const void *a, const void *b)
 {
     const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
-    int order = str_cmp(x->key, y->key);
+    int order = str_cmp(json_name(x), json_name(y));
     return order ? order : (x->source.p > y->source.p) - (x->source.p < y->source.p);
 }
 
@@ -84,7 +84,7 @@ static struct members members_of(struct arena *a, const struct json *object)
         m.v[n++] = one;
     qsort(m.v, n, sizeof *m.v, by_name);
     for (size_t i = 0; i < n; i++)
-        if (i + 1 == n || !str_eq(m.v[i]->key, m.v[i + 1]->key))
+        if (i + 1 == n || !str_eq(json_name(m.v[i]), json_name(m.v[i + 1])))
             m.v[m.n++] = m.v[i];
     return m;
 }
@@ -95,7 +95,7 @@ static const struct json *find_member(const struct members *m, str name)
     size_t low = 0, high = m->n;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = str_cmp(m->v[middle]->key, name);
+        int order = str_cmp(json_name(m->v[middle]), name);
         if (order == 0)
             return m->v[middle];
         if (order < 0)
@@ -123,19 +123,20 @@ static void merge_members(struct arena *a, struct json_out *w, const struct json
     struct members olds = members_of(a, old), news = members_of(a, patch);
     json_open(w, '{');
     for (const struct json *m = olds.n ? old->first : NULL; m; m = m->next) {
-        const struct json *with = find_member(&news, m->key);
-        if (find_member(&olds, m->key) != m || (with && with->type == JSON_NULL))
+        const struct json *with = find_member(&news, json_name(m));
+        if (find_member(&olds, json_name(m)) != m || (with && with->type == JSON_NULL))
             continue;
-        write_key(a, w, m->key);
+        write_key(a, w, json_name(m));
         if (with)
             merge_members(a, w, m, with);
         else
             json_raw(w, m->source);
     }
     for (const struct json *m = patch->first; m; m = m->next) {
-        if (find_member(&news, m->key) != m || m->type == JSON_NULL || find_member(&olds, m->key))
+        if (find_member(&news, json_name(m)) != m || m->type == JSON_NULL ||
+            find_member(&olds, json_name(m)))
             continue;
-        write_key(a, w, m->key);
+        write_key(a, w, json_name(m));
         merge_members(a, w, NULL, m);
     }
     json_close(w, '}');

@@ -85,7 +85,7 @@ static void write_list(struct keeper *k, struct json_out *w, const struct json *
     const struct json *old = json_get(before, name);
     struct strs list = {NEW_N(&k->ctx->arena, str, LIST_MAX), 0};
     for (const struct json *v = old && old->type == JSON_ARRAY ? old->first : NULL; v; v = v->next)
-        keeper_add_item(k, &list, v->string);
+        keeper_add_item(k, &list, json_string(v));
     for (size_t i = 0; i < now.n; i++)
         keeper_add_item(k, &list, now.v[i]);
     json_member_open(w, name, '[');

@@ -55,8 +55,8 @@ static struct strs list_of(struct arena *a, const struct json *metadata, const c
         return list;
     list.v = NEW_N(a, str, array->n + 1);
     for (const struct json *v = array->first; v; v = v->next)
-        if (v->type == JSON_STRING && v->string.n)
-            list.v[list.n++] = v->string;
+        if (v->type == JSON_STRING && json_string(v).n)
+            list.v[list.n++] = json_string(v);
     return list;
 }
 
@@ -230,8 +230,8 @@ static str metadata_of(struct ctx *ctx, const struct episode *e)
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     for (const struct json *m = e->metadata ? e->metadata->first : NULL; m; m = m->next)
-        if (!is_listed(m->key))
-            json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+        if (!is_listed(json_name(m)))
+            json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
     for (int i = 0; i < LIST_COUNT; i++) {
         json_member_open(&w, list_names[i], '[');
         for (size_t k = 0; k < e->lists[i].n; k++)

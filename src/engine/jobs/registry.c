@@ -55,10 +55,20 @@ static bool has_ended(const struct job_info *j)
     return j->state >= JOB_DONE;
 }
 
-static void tell_change(struct entry *x)
+static struct job_info copy_job(struct arena *a, const struct job_info *j)
 {
-    const struct event v = {.kind = EVENT_JOB_CHANGED, .pool = x->job.ask.pool, .id = x->job.id};
-    feed_tell(x->registry->engine->feed, &v);
+    struct job_info out = *j;
+    out.id = str_dup(a, j->id);
+    out.ask.pool = (struct pool_ref){str_dup(a, j->ask.pool.user), str_dup(a, j->ask.pool.space)};
+    out.result = str_dup(a, j->result);
+    out.error = str_dup(a, j->error);
+    return out;
+}
+
+static void tell_change(struct registry *r, const struct job_info *j)
+{
+    const struct event v = {.kind = EVENT_JOB_CHANGED, .pool = j->ask.pool, .id = j->id};
+    feed_tell(r->engine->feed, &v);
 }
 
 static void entry_free(struct entry *x)
@@ -81,7 +91,7 @@ void job_progress(struct job_run *run, int64_t done, int64_t total)
     if (!is_news || now - x->told_us < TELL_MS * 1000)
         return;
     x->told_us = now;
-    tell_change(x);
+    tell_change(x->registry, &x->job);
 }
 
 /* How it ended. What was cancelled may have done a part of its work, which its result tells. */
@@ -123,6 +133,18 @@ static void log_end(const struct entry *x, const struct job_info *j)
     soft(&ctx, store_log_work(&ctx, x->registry->engine->store, &work));
 }
 
+/* The entry has ended, and the list may drop it as soon as the lock is left. */
+static void end_entry(struct entry *x, const struct job_info *end)
+{
+    struct registry *r = x->registry;
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    const struct job_info own = copy_job(&ctx.arena, end);
+    pthread_mutex_lock(&r->lock);
+    x->job = *end;
+    pthread_mutex_unlock(&r->lock);
+    tell_change(r, &own);
+}
+
 /* On a thread of the pool. One that was cancelled while it was queued ends at once. */
 static void run_entry(void *arg)
 {
@@ -136,14 +158,11 @@ static void run_entry(void *arg)
     x->job.state = JOB_RUNNING;
     x->job.started = clock_ms();
     pthread_mutex_unlock(&x->registry->lock);
-    tell_change(x);
+    tell_change(x->registry, &x->job);
     enum status s = atomic_load(&x->is_cut) ? TIMED_OUT : x->work(&run);
     const struct job_info end = end_of(x, &run, s);
     log_end(x, &end); /* first: who sees that it has ended finds it in the log */
-    pthread_mutex_lock(&x->registry->lock);
-    x->job = end;
-    pthread_mutex_unlock(&x->registry->lock);
-    tell_change(x);
+    end_entry(x, &end);
 }
 
 /* --- the list; the lock is held --- */
@@ -187,16 +206,6 @@ static void drop_old(struct registry *r)
             at = &x->older;
         }
     }
-}
-
-static struct job_info copy_job(struct arena *a, const struct job_info *j)
-{
-    struct job_info out = *j;
-    out.id = str_dup(a, j->id);
-    out.ask.pool = (struct pool_ref){str_dup(a, j->ask.pool.user), str_dup(a, j->ask.pool.space)};
-    out.result = str_dup(a, j->result);
-    out.error = str_dup(a, j->error);
-    return out;
 }
 
 static struct entry *entry_new(struct registry *r, const struct job_ask *ask, job_work *work)

@@ -46,7 +46,7 @@ static void add_names(struct ctx *ctx, const struct memory *m, struct strs *name
     const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
     for (; v && names->n < NAMES_MAX; v = v->next)
         if (v->type == JSON_STRING)
-            names->v[names->n++] = v->string;
+            names->v[names->n++] = json_string(v);
 }
 
 /* Of the episodes that hold a word of the message, the newest first. */

@@ -24,7 +24,7 @@ enum { PAGE = 1000 };
 /* A text as it reads, anything else as its JSON. */
 static str shown_value(const struct json *value)
 {
-    return value->type == JSON_STRING ? value->string : value->source;
+    return value->type == JSON_STRING ? json_string(value) : value->source;
 }
 
 /* "favorite color: green": what is searched, and what a chat is shown. */
@@ -51,7 +51,12 @@ static const struct json *text_value(struct ctx *ctx, str text)
     struct json_out w = json_to(&b);
     json_str(&w, text);
     struct json *v = NEW(&ctx->arena, struct json);
-    *v = (struct json){.type = JSON_STRING, .source = buf_str(&b), .string = text};
+    str *texts = NEW_N(&ctx->arena, str, 2);
+    texts[1] = text;
+    *v = (struct json){.type = JSON_STRING,
+                       .is_decoded = true,
+                       .source = buf_str(&b),
+                       .texts = texts};
     return v;
 }
 
@@ -164,7 +169,7 @@ struct changes {
 static int by_member(const void *a, const void *b)
 {
     const struct json *const *x = a, *const *y = b;
-    int order = str_cmp((*x)->key, (*y)->key);
+    int order = str_cmp(json_name((*x)), json_name((*y)));
     return order ? order : ((*x)->source.p > (*y)->source.p) - ((*x)->source.p < (*y)->source.p);
 }
 
@@ -179,8 +184,8 @@ static void gather_changes(struct changes *c, const struct json *facts)
         qsort(all, n, sizeof *all, by_member);
     c->v = NEW_N(&c->ctx->arena, struct profile_fact, n + 1);
     for (size_t i = 0; i < n; i++)
-        if (i + 1 == n || !str_eq(all[i]->key, all[i + 1]->key))
-            c->v[c->n++] = (struct profile_fact){all[i]->key, all[i]};
+        if (i + 1 == n || !str_eq(json_name(all[i]), json_name(all[i + 1])))
+            c->v[c->n++] = (struct profile_fact){json_name(all[i]), all[i]};
 }
 
 /* No control characters, and no blank at either end. */

@@ -30,7 +30,7 @@ static bool is_flat(const struct json *v)
 static void walk_value(struct reading *r, str *path, size_t depth, const struct json *v)
 {
     if (v->type == JSON_STRING || v->type == JSON_NUMBER || v->type == JSON_BOOL)
-        reading_add(r, path, depth, v->type == JSON_STRING ? v->string : v->source);
+        reading_add(r, path, depth, v->type == JSON_STRING ? json_string(v) : v->source);
     if (v->type == JSON_ARRAY)
         for (const struct json *item = v->first; item; item = item->next)
             walk_value(r, path, depth, item);
@@ -40,7 +40,7 @@ static void walk_value(struct reading *r, str *path, size_t depth, const struct 
         for (const struct json *m = v->first; m; m = m->next)
             if (is_flat(m) != (deeper == 1)) {
                 assert(depth < PATH_MAX_);
-                path[depth] = m->key;
+                path[depth] = json_name(m);
                 walk_value(r, path, depth + 1, m);
             }
 }

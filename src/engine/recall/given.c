@@ -58,10 +58,16 @@ static void note_given(struct arena *a, const struct message *m, str text, const
     note_add(m->notes, NOTE_GIVEN, text, (str){(char *)noted, bytes});
 }
 
+/* Of another text with the same hash a note is no part of this one. */
+static bool is_within(const struct noted *noted, str text)
+{
+    return !noted->is_part || (noted->from <= text.n && noted->n <= text.n - noted->from);
+}
+
 static struct given given_of_text(struct arena *a, const struct message *m, str text)
 {
     const struct noted *noted = note_find(m->notes, NOTE_GIVEN, text);
-    if (noted)
+    if (noted && is_within(noted, text))
         return (struct given){{(noted->is_part ? text.p + noted->from : noted->own), noted->n},
                               noted->why};
     struct given given = work_out(a, text, str_is(m->role, "user"));

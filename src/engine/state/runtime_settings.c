@@ -81,7 +81,7 @@ static bool is_set(const struct field *f, const struct json *v)
     assert(f->type < sizeof types / sizeof *types);
     if (!v || v->type != types[f->type])
         return false;
-    return v->type != JSON_STRING || v->string.n || f->empty == EMPTY_NULL;
+    return v->type != JSON_STRING || json_string(v).n || f->empty == EMPTY_NULL;
 }
 
 /* An administrator or another version may have written the stored text: numbers are clamped, and
@@ -92,7 +92,7 @@ static bool take_member(struct ctx *ctx, const struct field *f, const struct jso
     if (!is_set(f, v))
         return false;
     double d = json_num_or(v, NAN);
-    str text = v->type == JSON_STRING ? v->string : v->source;
+    str text = v->type == JSON_STRING ? json_string(v) : v->source;
     if (v->type == JSON_NUMBER && isfinite(d)) {
         d = d < f->min ? f->min : d > f->max ? f->max : d;
         text = str_printf(&ctx->arena, "%.17g", f->type == FIELD_INT ? round(d) : d);
@@ -256,7 +256,7 @@ static str names_of(struct ctx *ctx, const struct json *object)
 {
     struct buf b = buf_make(&ctx->arena, 4096);
     for (const struct json *m = object->first; m; m = m->next)
-        buf_printf(&b, "%s" S_FMT, b.n ? "," : "", S_ARG(m->key));
+        buf_printf(&b, "%s" S_FMT, b.n ? "," : "", S_ARG(json_name(m)));
     return buf_str(&b);
 }
 

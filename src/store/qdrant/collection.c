@@ -52,7 +52,7 @@ static enum status read_collection(struct ctx *ctx, const struct qdrant_settings
     if (vectors && !json_get(vectors, "size")) {
         one = vectors->type == JSON_OBJECT ? vectors->first : NULL;
         out->is_named = true;
-        out->vector = one ? one->key : S("");
+        out->vector = one ? json_name(one) : S("");
     }
     out->dimensions = json_int_or(json_get(one, "size"), 0);
     return out->dimensions > 0

@@ -116,7 +116,7 @@ static enum status name_in_body(struct ctx *ctx, const struct json *body, str so
         return OK;
     if (v->type != JSON_STRING && v->type != JSON_NUMBER)
         return refuse_name(ctx, source, "must be a string");
-    *out = v->type == JSON_STRING ? v->string : v->source;
+    *out = v->type == JSON_STRING ? json_string(v) : v->source;
     if (str_is(source, "metadata.user_id") && read_installation(ctx, *out, &it))
         *out = it.account.n ? it.account : it.device;
     return OK;

@@ -22,7 +22,7 @@ str text_of_content(struct arena *a, const struct json *content)
         if (!text || text->type != JSON_STRING || !is_text_part(part))
             continue;
         buf_add(&b, is_first ? S("") : S("\n"));
-        buf_add(&b, text->string);
+        buf_add(&b, json_string(text));
         is_first = false;
     }
     return buf_str(&b);

@@ -150,14 +150,14 @@ static enum status run_create(struct running *c)
 /* --- str_replace and insert --- */
 
 /* The file to edit, or NULL with the refusal. */
-static const struct file *edited_file(struct running *c)
+static enum status find_edited(struct running *c, const struct file **out)
 {
-    const struct file *file = tree_file(&c->tree, c->path);
-    if (!file && tree_has_folder(&c->tree, c->path))
-        (void)!refuse_path(c, "The path ", c->in->path, " is not a file.");
-    else if (!file)
-        (void)!refuse_missing(c);
-    return file;
+    *out = tree_file(&c->tree, c->path);
+    if (*out)
+        return OK;
+    return tree_has_folder(&c->tree, c->path)
+               ? refuse_path(c, "The path ", c->in->path, " is not a file.")
+               : refuse_missing(c);
 }
 
 static enum status write_file(struct running *c, const struct file *file, str text, str said)
@@ -192,7 +192,8 @@ static enum status run_replace(struct running *c)
     str old = c->in->old_str, new = c->in->new_str, list;
     struct arena *a = &c->ctx->arena;
     int64_t line = 0;
-    const struct file *file = edited_file(c);
+    const struct file *file;
+    TRY(find_edited(c, &file));
     if (!file)
         return OK;
     size_t n = lines_with(a, file->text, old, &line, &list);
@@ -232,7 +233,8 @@ static enum status run_insert(struct running *c)
     struct arena *a = &c->ctx->arena;
     str put = c->in->insert_text;
     int64_t line = c->in->insert_line;
-    const struct file *file = edited_file(c);
+    const struct file *file;
+    TRY(find_edited(c, &file));
     if (!file)
         return OK;
     int64_t lines = lines_in(file->text);

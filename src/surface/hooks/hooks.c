@@ -198,7 +198,8 @@ static void answer_context(struct ctx *ctx, const struct hook *h, str context, s
 static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *h,
                                  struct reply *out)
 {
-    struct json typed = {.type = JSON_STRING, .string = h->in->prompt};
+    const str texts[] = {S(""), h->in->prompt};
+    struct json typed = {.type = JSON_STRING, .is_decoded = true, .texts = texts};
     struct said said = {.role = S("user"), .text = talk_words(&ctx->arena, &typed)};
     struct turn_in *t = &h->turn;
     str context = S("");

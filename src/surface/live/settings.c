@@ -326,9 +326,9 @@ static enum status rename_members(struct ctx *ctx, const struct row *rows, size_
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     for (const struct json *m = change->first; m; m = m->next) {
-        const struct row *r = find_row(rows, n, m->key);
+        const struct row *r = find_row(rows, n, json_name(m));
         if (!r)
-            return not_known(ctx, rows, n, m->key);
+            return not_known(ctx, rows, n, json_name(m));
         if (!r->runtime)
             return fail_field(ctx, r->name,
                               "acts at start only: set it in the file, the environment or as an "

@@ -103,7 +103,9 @@ static enum status check_headers(struct mcp *m)
     if (!str_is(m->rpc.method, "tools/call") || !name || name->type != JSON_STRING)
         return OK;
     str said = plain_text(&m->ctx->arena, request_header(m->http, "Mcp-Name"));
-    return str_eq(said, name->string) ? OK : refuse_mismatch(m, "Mcp-Name", said, name->string);
+    return str_eq(said, json_string(name))
+               ? OK
+               : refuse_mismatch(m, "Mcp-Name", said, json_string(name));
 }
 
 /* Who the client is and what it can do comes with each request; nothing of it changes what is
@@ -137,10 +139,10 @@ static enum status check_modern(struct mcp *m, str header, const struct json *me
                               fail_field(m->ctx, "_meta." META "protocolVersion",
                                          "is required and must be a string"));
     }
-    if (m->http && !str_eq(header, version->string))
-        return refuse_mismatch(m, "MCP-Protocol-Version", header, version->string);
-    TRY(check_version(m, version->string));
-    m->is_modern = str_is(version->string, MODERN);
+    if (m->http && !str_eq(header, json_string(version)))
+        return refuse_mismatch(m, "MCP-Protocol-Version", header, json_string(version));
+    TRY(check_version(m, json_string(version)));
+    m->is_modern = str_is(json_string(version), MODERN);
     if (!m->is_modern)
         return OK;
     if (m->http && m->rpc.kind == RPC_REQUEST)
@@ -226,7 +228,8 @@ static enum status run_initialize(struct mcp *m)
                                          "is required and must be a string"));
     struct json_out w = begin_result(m);
     json_member_str(&w, "protocolVersion",
-                    is_with_hello(version->string) ? version->string : S(NEWEST_WITH_HELLO));
+                    is_with_hello(json_string(version)) ? json_string(version)
+                                                        : S(NEWEST_WITH_HELLO));
     json_key(&w, "serverInfo");
     server_info(&w);
     write_introduction(&w);
@@ -306,11 +309,11 @@ static enum status call_tool(struct mcp *m)
                               fail_field(ctx, "name", "is required and must be a string"));
     if (arguments && arguments->type != JSON_OBJECT)
         return refuse_message(m, RPC_PARAMS, fail_field(ctx, "arguments", "must be an object"));
-    const struct tool *t = tool_find(name->string);
+    const struct tool *t = tool_find(json_string(name));
     if (!t)
         return refuse_message(m, RPC_PARAMS,
                               fail_field(ctx, "name", "there is no tool '%.100s'",
-                                         str_c(&ctx->arena, name->string)));
+                                         str_c(&ctx->arena, json_string(name))));
     struct tool_call c = {.ctx = ctx,
                           .app = m->app,
                           .who = m->who,

@@ -90,8 +90,8 @@ enum status controls_hide_space(struct ctx *ctx, struct json **root, str *body)
         return OK;
     json_open(&w, '{');
     for (const struct json *m = (*root)->first; m; m = m->next)
-        if (!str_is(m->key, SPACE_MEMBER))
-            json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+        if (!str_is(json_name(m), SPACE_MEMBER))
+            json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
     json_close(&w, '}');
     *body = buf_str(&b);
     return json_parse(ctx, *body, root);

@@ -82,10 +82,10 @@ static void add_list(struct ctx *ctx, struct buf *b, const char *name, const str
     if (!list || list->type != JSON_ARRAY)
         return;
     for (const struct json *v = list->first; v; v = v->next) {
-        if (v->type != JSON_STRING || !v->string.n)
+        if (v->type != JSON_STRING || !json_string(v).n)
             continue;
         buf_printf(b, "%s", is_first ? name : ", ");
-        add_flat(ctx, b, v->string, EXCERPT_MAX);
+        add_flat(ctx, b, json_string(v), EXCERPT_MAX);
         is_first = false;
     }
 }

@@ -92,7 +92,7 @@ static void write_sum(struct arena *a, struct json_out *w, const struct json *v,
     const struct json **inside = NEW_N(a, const struct json *, n);
     json_open(w, '{');
     for (const struct json *m = v->first; m; m = m->next) {
-        const char *name = str_c(a, m->key);
+        const char *name = str_c(a, json_name(m));
         for (size_t i = 0; i < n; i++)
             inside[i] = json_get(spent[i], name);
         json_key(w, name);
@@ -144,10 +144,10 @@ static void mend_end(struct splice *s, const struct json *finish, const struct t
 static bool tells_more(const struct json *delta, bool has_calls)
 {
     for (const struct json *m = delta ? delta->first : NULL; m; m = m->next) {
-        bool is_empty = m->type == JSON_NULL || (m->type == JSON_STRING && !m->string.n) ||
+        bool is_empty = m->type == JSON_NULL || (m->type == JSON_STRING && !json_string(m).n) ||
                         ((m->type == JSON_ARRAY || m->type == JSON_OBJECT) && !m->n);
-        bool is_left_out = str_is(m->key, "tool_calls") && !has_calls;
-        if (!is_empty && !is_left_out && !str_is(m->key, "role"))
+        bool is_left_out = str_is(json_name(m), "tool_calls") && !has_calls;
+        if (!is_empty && !is_left_out && !str_is(json_name(m), "role"))
             return true;
     }
     return false;

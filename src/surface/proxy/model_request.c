@@ -102,7 +102,7 @@ void model_set_caller(struct model_request *m, enum caller caller)
 struct relay *model_relay(struct ctx *ctx, const struct request *in, struct model_request *m,
                           str path)
 {
-    if (m->model && m->to.model.n < m->model->string.n)
+    if (m->model && m->to.model.n < json_string(m->model).n)
         splice_model(&ctx->arena, &m->body, m->model, m->to.model);
     return relay_to(ctx, in, m->to.up, path, splice_done(&ctx->arena, &m->body));
 }

@@ -43,7 +43,7 @@ enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in
     TRY(target_for(ctx, app->settings, in, json_string(model), &to));
     if (!to.up)
         return target_missing(ctx, in);
-    if (model && to.model.n < model->string.n)
+    if (model && to.model.n < json_string(model).n)
         splice_model(&ctx->arena, &s, model, to.model);
     out->relay = relay_to(ctx, in, to.up, path, splice_done(&ctx->arena, &s));
     return OK;

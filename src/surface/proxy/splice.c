@@ -59,8 +59,8 @@ static str quote_json(struct arena *a, str text)
 void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter)
 {
     str inside = str_sub(model->source, 1, model->source.n - 1);
-    assert(model->type == JSON_STRING && str_ends(model->string, shorter));
-    if (inside.n == model->string.n)
+    assert(model->type == JSON_STRING && str_ends(json_string(model), shorter));
+    if (inside.n == json_string(model).n)
         splice_at(s, inside.p, inside.n - shorter.n, S(""));
     else
         splice_at(s, model->source.p, model->source.n, quote_json(a, shorter));
@@ -73,7 +73,7 @@ void splice_model(struct arena *a, struct splice *s, const struct json *model, s
 static bool has_key(const struct json *v, const char *name)
 {
     for (const struct json *m = v->first; m; m = m->next)
-        if ((v->type == JSON_OBJECT && str_is(m->key, name)) || has_key(m, name))
+        if ((v->type == JSON_OBJECT && str_is(json_name(m), name)) || has_key(m, name))
             return true;
     return false;
 }
@@ -99,7 +99,7 @@ static void put_message(struct arena *a, struct splice *s, const struct json *at
 static struct cut beside_text(struct arena *a, const struct json *content, bool is_front, str text)
 {
     struct buf b = buf_make(a, text.n * 6 + 16);
-    str gap = content->string.n ? S("\n\n") : S("");
+    str gap = json_string(content).n ? S("\n\n") : S("");
     const char *at = content->source.p + (is_front ? 1 : content->source.n - 1);
     json_escape(&b, is_front ? text : gap);
     json_escape(&b, is_front ? gap : text);
@@ -142,7 +142,7 @@ bool splice_part(struct arena *a, const struct json *message, str text, struct c
     if (!content || content->type != JSON_STRING)
         return splice_beside(a, message, false, text, out);
     str part = text_part(a, quote_json(a, text));
-    str own = content->string.n ? text_part(a, content->source) : S("");
+    str own = json_string(content).n ? text_part(a, content->source) : S("");
     *out = (struct cut){content->source.p, content->source.n,
                         str_printf(a, "[" S_FMT "%s" S_FMT "]", S_ARG(own), own.n ? "," : "",
                                    S_ARG(part))};

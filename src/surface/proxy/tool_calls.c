@@ -59,11 +59,11 @@ static str extra_of(struct arena *a, const struct json *piece)
     static const char *const known[] = {"index", "id", "type", "function", NULL};
     struct buf b = buf_make(a, ARGUMENTS_MAX);
     for (const struct json *m = piece->first; m; m = m->next) {
-        if (name_index(known, m->key, -1) >= 0)
+        if (name_index(known, json_name(m), -1) >= 0)
             continue;
         struct json_out w = json_to(&b);
         buf_byte(&b, ',');
-        json_member_raw(&w, str_c(a, m->key), m->source);
+        json_member_raw(&w, str_c(a, json_name(m)), m->source);
     }
     return b.full ? S("") : buf_str(&b);
 }
@@ -99,7 +99,7 @@ static void hear_calls(struct tool_calls *c, const struct json *list, bool is_wh
             call = add_call(c, piece);
         if (arguments && arguments->type != JSON_NULL)
             buf_add(&call->arguments,
-                    arguments->type == JSON_STRING ? arguments->string : arguments->source);
+                    arguments->type == JSON_STRING ? json_string(arguments) : arguments->source);
     }
 }
 

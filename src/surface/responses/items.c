@@ -78,7 +78,7 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
     if (instructions.n)
         add_said(out, (struct said){.role = S("system"), .text = instructions}, NULL);
     if (is_text) {
-        add_said(out, (struct said){.role = S("user"), .text = input->string}, input);
+        add_said(out, (struct said){.role = S("user"), .text = json_string(input)}, input);
         return true;
     }
     for (const struct json *item = input->first; item; item = item->next) {

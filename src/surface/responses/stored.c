@@ -22,7 +22,7 @@ static enum status check_once(struct ctx *ctx, const struct json *object, const 
 {
     size_t n = 0;
     for (const struct json *m = object->first; m; m = m->next)
-        n += str_is(m->key, name);
+        n += str_is(json_name(m), name);
     return n < 2 ? OK : fail_field(ctx, name, "must be there once");
 }
 
@@ -55,8 +55,8 @@ static enum status check_id(struct ctx *ctx, struct app *app, str user, enum hel
         return OK;
     if (id->type != JSON_STRING)
         return fail_field(ctx, field, "must be an id");
-    enum status s = engine_may_follow(ctx, app->engine, user, kind, id->string);
-    return s == NOT_FOUND ? refuse_id(ctx, field, kinds[kind].what, id->string) : s;
+    enum status s = engine_may_follow(ctx, app->engine, user, kind, json_string(id));
+    return s == NOT_FOUND ? refuse_id(ctx, field, kinds[kind].what, json_string(id)) : s;
 }
 
 static enum status check_conversation(struct ctx *ctx, struct app *app, str user,

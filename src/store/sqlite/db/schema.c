@@ -421,9 +421,9 @@ static enum status read_version(struct ctx *ctx, struct db *db, int64_t *version
     if (status == OK)
         status = refuse_strangers(ctx, db, *version);
     struct ctx quiet = ctx_detached(ctx);
-    (void)!db_exec(&quiet, db, "ROLLBACK");
+    enum status ended = db_exec(status == OK ? ctx : &quiet, db, "ROLLBACK");
     ctx_free(&quiet);
-    return status;
+    return status == OK ? ended : status;
 }
 
 /* All missing steps, the version and the id are one transaction: a crash or a failure leaves the
@@ -450,6 +450,7 @@ enum status schema_bring(struct ctx *ctx, struct db *db)
             db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA application_id=%d", APPLICATION_ID).p);
     if (status == OK)
         return db_exec(ctx, db, "COMMIT");
+    /* It may fail, too; the caller closes the connection. */
     struct ctx quiet = ctx_detached(ctx);
     (void)!db_exec(&quiet, db, "ROLLBACK");
     ctx_free(&quiet);

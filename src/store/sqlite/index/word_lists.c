@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "store/sqlite/index/kept_list.h"
 #include "store/sqlite/index/kept_messages.h"
 
 /*
@@ -30,8 +31,12 @@
  * A search reads a list without a copy and without the lock. So a list counts who has it, and is
  * freed with the last of them; its bytes are counted until then.
  *
+ * The lock is held for microseconds, since all users wait for it. The writer works out what the
+ * lists become without it: while it changes the index, nobody else changes the table.
+ *
  * Messages that were read are of the same view, since whatever adds or removes a message changes
- * the index, too.
+ * the index, too. They have a lock of their own, which many may hold to copy them. Who changes the
+ * view or is_changing holds both, in this order, and who reads them one.
  */
 enum {
     ROWS = 8192,
@@ -42,13 +47,6 @@ enum {
     CHANGES_MAX = 20000 /* of one transaction; what it changes beyond them is dropped */
 };
 
-struct kept_list {
-    size_t users; /* the table is one; under the lock of lists */
-    size_t n, room;
-    struct word_lists *of;
-    struct posting v[];
-};
-
 struct place {
     uint64_t word;          /* 0: none */
     struct kept_list *list; /* of n, unless is_long; NULL: the word has no documents */
@@ -56,16 +54,9 @@ struct place {
     bool is_long;
 };
 
-/* One word of a document that our writer adds or removes. */
-struct word_change {
-    uint64_t word;
-    doc_id doc;
-    enum word_column at;
-    bool is_removal;
-};
-
 struct word_lists {
     pthread_mutex_t lock;
+    pthread_rwlock_t messages_lock;
     uint64_t view, sealed; /* 0: none */
     uint64_t past[PAST];   /* the last views that our writer replaced */
     size_t n_past;
@@ -83,25 +74,37 @@ struct word_lists {
 struct word_lists *word_lists_new(void)
 {
     struct word_lists *lists = heap_alloc(sizeof *lists);
+    pthread_rwlockattr_t fair; /* else readers that follow each other keep a writer out */
     pthread_mutex_init(&lists->lock, NULL);
+    pthread_rwlockattr_init(&fair);
+    pthread_rwlockattr_setkind_np(&fair, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&lists->messages_lock, &fair);
+    pthread_rwlockattr_destroy(&fair);
     randombytes_buf(lists->key, sizeof lists->key);
     kept_messages_open(&lists->messages);
     return lists;
 }
 
-static size_t bytes_of(size_t room)
+static void lock_all(struct word_lists *lists)
 {
-    return sizeof(struct kept_list) + room * sizeof(struct posting);
+    pthread_mutex_lock(&lists->lock);
+    pthread_rwlock_wrlock(&lists->messages_lock);
 }
 
-/* The lock is held. */
-static void leave_list(struct kept_list *list)
+static void unlock_all(struct word_lists *lists)
+{
+    pthread_rwlock_unlock(&lists->messages_lock);
+    pthread_mutex_unlock(&lists->lock);
+}
+
+/* The list when nobody has it any more, to be freed; else NULL. The lock is held. */
+static struct kept_list *leave_list(struct kept_list *list)
 {
     assert(list->users);
     if (--list->users)
-        return;
-    list->of->bytes -= bytes_of(list->room);
-    free(list);
+        return NULL;
+    list->of->bytes -= kept_list_bytes(list->room);
+    return list;
 }
 
 static void empty_place(struct word_lists *lists, struct place *p)
@@ -110,7 +113,7 @@ static void empty_place(struct word_lists *lists, struct place *p)
         return;
     lists->n--;
     if (p->list)
-        leave_list(p->list);
+        free(leave_list(p->list));
     *p = (struct place){0};
 }
 
@@ -137,6 +140,7 @@ void word_lists_free(struct word_lists *lists)
     assert(!lists->bytes);
     kept_messages_close(&lists->messages);
     free(lists->changes);
+    pthread_rwlock_destroy(&lists->messages_lock);
     pthread_mutex_destroy(&lists->lock);
     free(lists);
 }
@@ -168,20 +172,6 @@ static struct place *find_place(struct word_lists *lists, uint64_t word)
 
 /* --- readers --- */
 
-/* The first document from `least` on. */
-static size_t place_of(const struct kept_list *list, doc_id least)
-{
-    size_t low = 0, high = list->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (list->v[middle].doc < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* A long list only answers that there are too many. */
 static bool read_place(const struct place *p, doc_id least, size_t max, struct word_docs *out)
 {
@@ -190,7 +180,7 @@ static bool read_place(const struct place *p, doc_id least, size_t max, struct w
         return !least && p->n > max;
     if (!p->list)
         return true;
-    size_t from = least ? place_of(p->list, least) : 0, n = p->list->n - from;
+    size_t from = least ? kept_list_place(p->list, least) : 0, n = p->list->n - from;
     out->is_over = n > max;
     if (!n || out->is_over)
         return true;
@@ -223,8 +213,9 @@ void word_docs_end(struct word_docs *docs)
         return;
     struct word_lists *lists = docs->kept->of;
     pthread_mutex_lock(&lists->lock);
-    leave_list(docs->kept);
+    struct kept_list *last = leave_list(docs->kept);
     pthread_mutex_unlock(&lists->lock);
+    free(last);
     *docs = (struct word_docs){0};
 }
 
@@ -253,32 +244,16 @@ static void make_room(struct word_lists *lists, size_t bytes)
         empty_row(lists, lists->hand++ % ROWS);
 }
 
-static struct kept_list *copy_list(struct word_lists *lists, const struct posting *v, size_t n,
-                                   size_t room)
-{
-    assert(room >= n);
-    struct kept_list *list = heap_alloc(bytes_of(room));
-    *list = (struct kept_list){.users = 1, .n = n, .room = room, .of = lists};
-    if (n)
-        memcpy(list->v, v, n * sizeof *v);
-    lists->bytes += bytes_of(room);
-    return list;
-}
-
 /* The lock is held. */
-static void fill_place(struct word_lists *lists, uint64_t word, const struct word_docs *docs,
-                       size_t max)
+static void fill_place(struct word_lists *lists, const struct place *kept)
 {
-    bool is_long = docs->is_over || docs->n > LIST_MAX, has_list = docs->n && !is_long;
-    if (has_list)
-        make_room(lists, bytes_of(docs->n));
-    struct place *p = take_place(lists, word);
+    size_t bytes = kept->list ? kept_list_bytes(kept->list->room) : 0;
+    make_room(lists, bytes);
+    struct place *p = take_place(lists, kept->word);
     empty_place(lists, p);
-    *p = (struct place){.word = word,
-                        .n = (uint32_t)(docs->is_over ? max + 1 : docs->n),
-                        .is_long = is_long,
-                        .list = has_list ? copy_list(lists, docs->v, docs->n, docs->n) : NULL};
+    *p = *kept;
     lists->n++;
+    lists->bytes += bytes;
 }
 
 static bool is_past(const struct word_lists *lists, uint64_t view)
@@ -295,9 +270,12 @@ static bool take_view(struct word_lists *lists, uint64_t view)
 {
     if (lists->is_changing || is_past(lists, view))
         return false;
-    if (lists->view != view)
-        empty_all(lists);
+    if (lists->view == view)
+        return true;
+    pthread_rwlock_wrlock(&lists->messages_lock);
+    empty_all(lists);
     lists->view = view;
+    pthread_rwlock_unlock(&lists->messages_lock);
     return true;
 }
 
@@ -305,12 +283,21 @@ void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id 
                      const struct word_docs *docs, size_t max)
 {
     uint64_t word = hash_token(lists, token);
+    bool is_long = docs->is_over || docs->n > LIST_MAX;
     assert(!least || least == DOC_MEMORY);
-    word = least ? of_memories(word) : word;
+    const struct place kept = {.word = least ? of_memories(word) : word,
+                               .n = (uint32_t)(docs->is_over ? max + 1 : docs->n),
+                               .is_long = is_long,
+                               .list = docs->n && !is_long
+                                           ? kept_list_new(lists, docs->v, docs->n, docs->n)
+                                           : NULL};
     pthread_mutex_lock(&lists->lock);
-    if (take_view(lists, view))
-        fill_place(lists, word, docs, max);
+    bool is_taken = take_view(lists, view);
+    if (is_taken)
+        fill_place(lists, &kept);
     pthread_mutex_unlock(&lists->lock);
+    if (!is_taken)
+        free(kept.list);
 }
 
 size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a, int64_t pool,
@@ -318,7 +305,7 @@ size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena
                            size_t *places)
 {
     size_t n_missing = 0;
-    pthread_mutex_lock(&lists->lock);
+    pthread_rwlock_rdlock(&lists->messages_lock);
     bool is_ours = lists->view == view;
     for (size_t i = 0; i < n; i++) {
         if (is_ours && kept_messages_find(&lists->messages, a, pool, docs[i], &out[i]))
@@ -326,7 +313,7 @@ size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena
         missing[n_missing] = docs[i];
         places[n_missing++] = i;
     }
-    pthread_mutex_unlock(&lists->lock);
+    pthread_rwlock_unlock(&lists->messages_lock);
     return n_missing;
 }
 
@@ -334,33 +321,36 @@ void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t po
                              const struct message *m)
 {
     pthread_mutex_lock(&lists->lock);
-    if (take_view(lists, view))
+    if (take_view(lists, view)) {
+        pthread_rwlock_wrlock(&lists->messages_lock);
         kept_messages_add(&lists->messages, pool, m);
+        pthread_rwlock_unlock(&lists->messages_lock);
+    }
     pthread_mutex_unlock(&lists->lock);
 }
 
 /* Of another view the number of a message may be that of another one. */
 void word_lists_keep_notes(struct word_lists *lists, const struct message_notes *first)
 {
-    pthread_mutex_lock(&lists->lock);
+    pthread_rwlock_wrlock(&lists->messages_lock);
     for (const struct message_notes *n = first; n && !lists->is_changing; n = n->next)
         if (n->is_new && n->view == lists->view)
             kept_messages_note(&lists->messages, n);
-    pthread_mutex_unlock(&lists->lock);
+    pthread_rwlock_unlock(&lists->messages_lock);
 }
 
 /* --- the writer --- */
 
 void word_lists_begin(struct word_lists *lists, uint64_t view)
 {
-    pthread_mutex_lock(&lists->lock);
+    lock_all(lists);
     assert(!lists->is_changing);
     if (lists->view != view)
         empty_all(lists);
     lists->view = view;
     lists->sealed = 0;
     lists->is_changing = true;
-    pthread_mutex_unlock(&lists->lock);
+    unlock_all(lists);
 }
 
 bool word_lists_is_changing(struct word_lists *lists)
@@ -389,6 +379,7 @@ static void note_change(struct word_lists *lists, struct word_change change)
         lists->changes_cap = lists->changes_cap ? 2 * lists->changes_cap : 256;
         lists->changes = heap_grow(lists->changes, lists->changes_cap * sizeof *lists->changes);
     }
+    change.no = (uint32_t)lists->n_changes;
     lists->changes[lists->n_changes++] = change;
 }
 
@@ -398,86 +389,90 @@ void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum wor
     pthread_mutex_lock(&lists->lock);
     assert(lists->is_changing);
     if (lists->n)
-        note_change(lists, (struct word_change){hash_token(lists, token), doc, at, is_removal});
+        note_change(lists, (struct word_change){.word = hash_token(lists, token),
+                                                .doc = doc,
+                                                .at = (uint8_t)at,
+                                                .is_removal = is_removal});
     pthread_mutex_unlock(&lists->lock);
 }
 
-/* Makes the list the table's alone, with room for one more: searches keep the one they have. */
-static struct kept_list *own_list(struct word_lists *lists, struct place *p)
+/* What a place becomes. */
+struct next_place {
+    struct place *p;
+    struct kept_list *list, *left; /* left: its list before, to be freed */
+    size_t n;
+    bool is_unknown;
+};
+
+struct next_places {
+    struct next_place *v;
+    size_t n;
+};
+
+/* Of a long list only a lower bound is known, which a removal may break. Without the lock, which
+ * the writer needs for what it changes only. */
+static void plan_place(struct word_lists *lists, uint64_t word, const struct word_change *v,
+                       size_t n, struct next_places *out)
 {
-    enum { SPARE = 4 };
-    struct kept_list *list = p->list;
-    size_t n = list ? list->n : 0;
-    if (list && list->users == 1 && n < list->room)
-        return list;
-    p->list = copy_list(lists, list ? list->v : NULL, n, n + n / 8 + SPARE);
-    if (list)
-        leave_list(list);
-    return p->list;
+    struct next_place next = {.p = n ? find_place(lists, word) : NULL};
+    if (!next.p)
+        return;
+    for (size_t i = 0; i < n && next.p->is_long; i++)
+        next.is_unknown |= v[i].is_removal;
+    if (next.p->is_long && !next.is_unknown)
+        return;
+    if (!next.is_unknown)
+        next.list = kept_list_changed(next.p->list, lists, v, n, &next.n);
+    out->v[out->n++] = next;
 }
 
-static void add_posting(struct word_lists *lists, struct place *p, doc_id doc, enum word_column at)
+/* The lists of the view before become those of the view behind. The changes of memories stand last
+ * among those of a word. */
+static struct next_places plan_places(struct word_lists *lists, struct arena *a)
 {
-    struct kept_list *list = own_list(lists, p);
-    size_t i = place_of(list, doc);
-    if (i == list->n || list->v[i].doc != doc) {
-        memmove(list->v + i + 1, list->v + i, (list->n++ - i) * sizeof *list->v);
-        list->v[i] = (struct posting){.doc = doc};
+    struct word_change *v = lists->changes;
+    size_t n = lists->n_changes;
+    struct next_places out = {ROOM_N(a, struct next_place, 2 * n), 0};
+    word_changes_sort(v, n);
+    for (size_t from = 0, to; from < n; from = to) {
+        size_t memories = from;
+        for (to = from; to < n && v[to].word == v[from].word; to++)
+            memories += !doc_is_memory(v[to].doc);
+        plan_place(lists, v[from].word, v + from, to - from, &out);
+        plan_place(lists, of_memories(v[from].word), v + memories, to - memories, &out);
     }
-    posting_count(&list->v[i], at);
-    p->n = (uint32_t)list->n;
-    if (list->n <= LIST_MAX)
+    return out;
+}
+
+/* The lock is held. */
+static void change_place(struct word_lists *lists, struct next_place *next)
+{
+    struct place *p = next->p;
+    if (next->is_unknown) {
+        empty_place(lists, p);
         return;
-    leave_list(list);
+    }
+    if (p->list != next->list) {
+        lists->bytes += next->list ? kept_list_bytes(next->list->room) : 0;
+        next->left = p->list ? leave_list(p->list) : NULL;
+        p->list = next->list;
+    }
+    if (p->list)
+        p->list->n = next->n;
+    p->n = (uint32_t)next->n;
+    if (next->n <= LIST_MAX)
+        return;
+    free(leave_list(p->list));
     p->list = NULL;
     p->is_long = true;
 }
 
-static void remove_posting(struct word_lists *lists, struct place *p, doc_id doc)
-{
-    size_t i = p->list ? place_of(p->list, doc) : 0;
-    if (!p->list || i == p->list->n || p->list->v[i].doc != doc)
-        return;
-    struct kept_list *list = own_list(lists, p);
-    memmove(list->v + i, list->v + i + 1, (list->n - i - 1) * sizeof *list->v);
-    p->n = (uint32_t)--list->n;
-    if (list->n)
-        return;
-    leave_list(list);
-    p->list = NULL;
-}
-
-/* Of a long list only a lower bound is known, which a removal may break. */
-static void change_place(struct word_lists *lists, struct place *p, const struct word_change *c)
-{
-    if (!p || (p->is_long && !c->is_removal))
-        return;
-    if (p->is_long)
-        empty_place(lists, p);
-    else if (c->is_removal)
-        remove_posting(lists, p, c->doc);
-    else
-        add_posting(lists, p, c->doc, c->at);
-}
-
-/* The lists of the view before become those of the view behind. The lock is held. */
-static void change_lists(struct word_lists *lists)
-{
-    for (size_t i = 0; i < lists->n_changes; i++) {
-        const struct word_change *c = &lists->changes[i];
-        change_place(lists, find_place(lists, c->word), c);
-        if (doc_is_memory(c->doc))
-            change_place(lists, find_place(lists, of_memories(c->word)), c);
-    }
-    make_room(lists, 0);
-}
-
 void word_lists_drop_document(struct word_lists *lists, doc_id doc)
 {
-    pthread_mutex_lock(&lists->lock);
+    pthread_rwlock_wrlock(&lists->messages_lock);
     assert(lists->is_changing);
     kept_messages_drop(&lists->messages, doc);
-    pthread_mutex_unlock(&lists->lock);
+    pthread_rwlock_unlock(&lists->messages_lock);
 }
 
 void word_lists_seal(struct word_lists *lists, uint64_t view)
@@ -488,20 +483,35 @@ void word_lists_seal(struct word_lists *lists, uint64_t view)
     pthread_mutex_unlock(&lists->lock);
 }
 
-void word_lists_end(struct word_lists *lists, bool is_committed)
+/* Of what was planned, and from now on. */
+static void begin_view(struct word_lists *lists, struct next_places *next, uint64_t view,
+                       bool is_committed)
 {
-    pthread_mutex_lock(&lists->lock);
-    uint64_t view = is_committed ? lists->sealed : 0;
-    if (lists->is_changing && !view)
+    lock_all(lists);
+    for (size_t i = 0; i < next->n; i++)
+        change_place(lists, &next->v[i]);
+    make_room(lists, 0);
+    if (!view)
         empty_all(lists);
-    else
-        change_lists(lists);
-    lists->n_changes = 0;
-    if (lists->is_changing && is_committed)
+    if (is_committed)
         lists->past[lists->n_past++ % PAST] = lists->view;
-    if (lists->is_changing)
-        lists->view = view;
+    lists->view = view;
     lists->is_changing = false;
     lists->sealed = 0;
-    pthread_mutex_unlock(&lists->lock);
+    unlock_all(lists);
+}
+
+void word_lists_end(struct word_lists *lists, bool is_committed)
+{
+    if (!word_lists_is_changing(lists))
+        return;
+    CLEANUP(arena_free) struct arena a = {0};
+    uint64_t view = is_committed ? lists->sealed : 0; /* the caller's thread has set it */
+    struct next_places next = {0};
+    if (view)
+        next = plan_places(lists, &a);
+    lists->n_changes = 0;
+    begin_view(lists, &next, view, is_committed);
+    for (size_t i = 0; i < next.n; i++)
+        free(next.v[i].left);
 }

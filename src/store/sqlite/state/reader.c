@@ -14,8 +14,8 @@
  * thread at a time. Opening one reads the schema and prepares every statement, so connections are
  * kept.
  *
- * The pool of connections grows to max_open and never shrinks. When all are lent, a call waits for
- * the next one, to its deadline.
+ * The pool of connections grows to max_open, and loses only those whose transaction cannot be
+ * ended. When all are lent, a call waits for the next one, to its deadline.
  *
  * Before the store is open (the disk is full or cannot be written to), each read opens the file for
  * itself, without locks and without the log: nobody else can write there either. After the file was
@@ -106,11 +106,24 @@ static enum status take_reader(struct ctx *ctx, struct sqlite_store *s, struct d
     return status;
 }
 
+static void close_reader(struct db *db)
+{
+    db_close(db);
+    free(db);
+}
+
+/* One whose transaction could not be ended is closed: another is opened in its place. */
 static void give_back(struct sqlite_store *s, struct db *db)
 {
+    bool is_fit = !db_in_transaction(db);
+    if (!is_fit)
+        close_reader(db);
     pthread_mutex_lock(&s->lock);
     assert(s->n_idle < s->n_open);
-    s->idle[s->n_idle++] = db;
+    if (is_fit)
+        s->idle[s->n_idle++] = db;
+    else
+        s->n_open--;
     pthread_cond_signal(&s->given);
     pthread_mutex_unlock(&s->lock);
 }
@@ -239,21 +252,14 @@ enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s, struct 
     return *is_empty ? OK : begin_read(ctx, s, out);
 }
 
-static void close_reader(struct db *db)
-{
-    db_close(db);
-    free(db);
-}
-
+/* What was read is read, also when the transaction cannot be ended. */
 void reader_end(struct reader *r)
 {
     struct ctx quiet = {0};
     if (!r->db || r->is_lent)
         return;
-    if (!sqlite3_get_autocommit(r->db->handle)) {
-        SQL_RUN(q, &quiet, r->db, SQL_COMMIT);
-        (void)!sql_do(&q);
-    }
+    if (db_in_transaction(r->db))
+        soft(&quiet, SQL_DO(&quiet, r->db, SQL_COMMIT));
     if (r->is_passing)
         close_reader(r->db);
     else

@@ -97,12 +97,12 @@ static enum status merge_metadata(struct put *p, str old, str new, str *out)
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     for (const struct json *m = was->first; m; m = m->next) {
-        const char *name = str_c(&p->ctx->arena, m->key);
+        const char *name = str_c(&p->ctx->arena, json_name(m));
         if (!json_get(is, name))
             json_member_raw(&w, name, m->source);
     }
     for (const struct json *m = is->first; m; m = m->next)
-        json_member_raw(&w, str_c(&p->ctx->arena, m->key), m->source);
+        json_member_raw(&w, str_c(&p->ctx->arena, json_name(m)), m->source);
     json_close(&w, '}');
     if (!b.full && (b.n <= METADATA_MAX || b.n <= old.n))
         *out = buf_str(&b);

@@ -1,0 +1,179 @@
+/* rules.c - what the rules of language say of the rows in data, and how many must be right. */
+#include <stdlib.h>
+
+#include "core/notes.h"
+#include "engine/questions/namesake.h"
+#include "engine/questions/relatives.h"
+#include "engine/recall/currency.h"
+#include "engine/text/claims.h"
+#include "engine/text/utterance.h"
+#include "lib/store.h"
+
+/*
+ * data/NAME.txt: a row is `text | expected` or `text | text | expected`, as its first line says.
+ * A better classifier may get other rows wrong, so a file has a rate, not an assertion for each
+ * row. Rates may only rise. Wrong rows are printed.
+ */
+enum { CELLS_MAX = 3, FILE_MAX_BYTES = 1 << 20, QUESTION_WORDS = 100, CLAUSE_WORDS = 40 };
+
+static str yes_or_no(bool is)
+{
+    return is ? S("yes") : S("no");
+}
+
+static str judge_namesake(struct ctx *ctx, const str *in)
+{
+    struct words w = words_of(&ctx->arena, in[0], QUESTION_WORDS);
+    return yes_or_no(is_namesake(&ctx->arena, &w, in[0], in[1]));
+}
+
+static str judge_other_name(struct ctx *ctx, const str *in)
+{
+    struct words w = words_of(&ctx->arena, in[0], QUESTION_WORDS);
+    return yes_or_no(is_other_name(&ctx->arena, &w, in[1]));
+}
+
+static str judge_other_relative(struct ctx *ctx, const str *in)
+{
+    struct words w = words_of(&ctx->arena, in[0], QUESTION_WORDS);
+    return yes_or_no(is_of_other_relative(&ctx->arena, &w, in[1]));
+}
+
+static str judge_claim(struct ctx *ctx, const str *in)
+{
+    struct words w = words_of(&ctx->arena, in[0], CLAUSE_WORDS);
+    struct claim c = claim_of(&w);
+    if (c.slot == SLOT_COUNT)
+        return S("none");
+    const struct word *last = &w.v[c.end - 1];
+    str value = c.value < c.end ? str_sub(in[0], w.v[c.value].at, last->at + last->text.n) : S("");
+    return str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(slot_name(c.slot)), S_ARG(value));
+}
+
+/* Judged as it was read, and again by what was noted of it. */
+static str judge_currency(struct ctx *ctx, const str *in)
+{
+    static const char *const names[] = {"current", "doubtful", "partly", "replaced"};
+    static const bool all[] = {true, true};
+    struct message_notes notes[2] = {{.is_new = false}};
+    enum currency is[2];
+    for (int round = 0; round < 2; round++) {
+        struct dated_line v[] = {{.text = in[0], .created = 1, .id = S("a"), .notes = &notes[0]},
+                                 {.text = in[1], .created = 2, .id = S("b"), .notes = &notes[1]}};
+        notes[0].is_new = notes[1].is_new = false;
+        currency_judge(&ctx->arena, S(""), v, 2, all);
+        CHECK_INT(v[1].is, CURRENT);
+        is[round] = v[0].is;
+    }
+    CHECK_INT(is[0], is[1]);
+    CHECK(!notes[0].is_new && !notes[1].is_new); /* nothing was read twice */
+    return str_is(in[2], "changed") && is[0] != CURRENT ? in[2] : str_of(names[is[0]]);
+}
+
+static str judge_past(struct ctx *ctx, const str *in)
+{
+    return yes_or_no(currency_asks_past(&ctx->arena, in[0]));
+}
+
+static str judge_courtesy(struct ctx *ctx, const str *in)
+{
+    return yes_or_no(utterance_is_courtesy(&ctx->arena, in[0]));
+}
+
+static str judge_user(struct ctx *ctx, const str *in)
+{
+    return utterance_statements(&ctx->arena, in[0], true);
+}
+
+static str judge_assistant(struct ctx *ctx, const str *in)
+{
+    return utterance_statements(&ctx->arena, in[0], false);
+}
+
+static str judge_instruction(struct ctx *ctx, const str *in)
+{
+    return yes_or_no(sentence_instructs(&ctx->arena, in[0], str_is(in[1], "user")));
+}
+
+static str judge_own_words(struct ctx *ctx, const str *in)
+{
+    return utterance_own_words(&ctx->arena, in[0]);
+}
+
+static const struct rule {
+    const char *file;
+    size_t texts; /* in front of what is expected */
+    str (*judge)(struct ctx *ctx, const str *in);
+    double rate; /* percent of the rows that must be right */
+} rules[] = {
+    {"asks_past", 1, judge_past, 100},        {"claims", 1, judge_claim, 100},
+    {"courtesy", 1, judge_courtesy, 100},     {"currency", 2, judge_currency, 100},
+    {"instructs", 2, judge_instruction, 100}, {"namesake", 2, judge_namesake, 100},
+    {"other_name", 2, judge_other_name, 100}, {"other_relative", 2, judge_other_relative, 100},
+    {"own_words", 1, judge_own_words, 100},   {"stated_by_assistant", 1, judge_assistant, 100},
+    {"stated_by_user", 1, judge_user, 100},
+};
+
+/* The text up to the next " | ", with \n for a new line. */
+static str cut_cell(struct arena *a, str *line)
+{
+    size_t n = str_find(*line, S(" | "));
+    str cell = str_sub(*line, 0, n);
+    *line = n < line->n ? str_sub(*line, n + 3, line->n) : S("");
+    struct buf b = buf_make(a, cell.n + 1);
+    for (size_t i = 0; i < cell.n; i++) {
+        bool is_break = cell.p[i] == '\\' && i + 1 < cell.n && cell.p[i + 1] == 'n';
+        buf_byte(&b, is_break ? '\n' : cell.p[i]);
+        i += is_break;
+    }
+    return buf_str(&b);
+}
+
+static str file_of(struct ctx *ctx, const char *name)
+{
+    const char *path = str_printf(&ctx->arena, "%s/tests/unit/data/%s.txt", SOURCE_ROOT, name).p;
+    FILE *f = fopen(path, "re");
+    char *text = arena_alloc(&ctx->arena, FILE_MAX_BYTES);
+    if (!f)
+        fail_msg("%s cannot be read", path);
+    size_t n = fread(text, 1, FILE_MAX_BYTES, f);
+    fclose(f);
+    CHECK(n < FILE_MAX_BYTES);
+    return (str){text, n};
+}
+
+static bool is_right(struct ctx *ctx, const struct rule *r, str line)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    str cells[CELLS_MAX], rest = line;
+    for (size_t i = 0; i <= r->texts; i++)
+        cells[i] = cut_cell(&own.arena, &rest);
+    str got = r->judge(&own, cells);
+    if (str_eq(got, cells[r->texts]))
+        return true;
+    printf("%s: " S_FMT "\n  gives: " S_FMT "\n", r->file, S_ARG(line), S_ARG(got));
+    return false;
+}
+
+TEST(the_rules_keep_their_rates)
+{
+    size_t below = 0;
+    for (const struct rule *r = rules; r < rules + sizeof rules / sizeof *rules; r++) {
+        size_t n = 0, right = 0;
+        for (str rest = file_of(ctx, r->file); rest.n;) {
+            str line = str_cut(&rest, '\n');
+            if (!line.n || line.p[0] == '#')
+                continue;
+            n++;
+            right += is_right(ctx, r, line);
+        }
+        CHECK(n > 0);
+        double rate = 100 * (double)right / (double)n;
+        if (rate < r->rate) {
+            printf("%s: %zu of %zu rows are right, %.1f %%; the rate is %.1f %%\n", r->file, right,
+                   n, rate, r->rate);
+            below++;
+        }
+    }
+    CHECK_INT(below, 0);
+}
