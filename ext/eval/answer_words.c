@@ -1,9 +1,9 @@
 /* answer_words.c - how much of an answer stands in a block of memory. */
 #include "ext/eval/answer_words.h"
 
-#include "base/words.h"
 #include "engine/text/block_strip.h"
 #include "engine/text/term_set.h"
+#include "words/words.h"
 
 /*
  * Evidence counts as given when a line of its message is in the block, whatever part of the message

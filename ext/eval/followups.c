@@ -2,7 +2,7 @@
 #include "ext/eval/followups.h"
 
 #include "base/json.h"
-#include "base/words.h"
+#include "words/words.h"
 
 /*
  * Two questions about the same session in a row; in the second one, names and things that the first

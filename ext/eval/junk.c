@@ -5,10 +5,11 @@
 
 #include "base/id.h"
 #include "base/json.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/sentences.h"
 #include "ext/eval/eval.h"
 #include "ext/eval/measure.h"
+#include "words/words.h"
 
 /*
  * Facts are extracted from what users say, by pattern, as without a core model. Each fact has a

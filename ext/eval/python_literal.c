@@ -1,5 +1,4 @@
 /* python_literal.c - a literal of Python as JSON text. */
-#include "base/words.h"
 #include "ext/eval/readers.h"
 
 /*

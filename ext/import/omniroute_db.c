@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 
 #include "base/time_text.h"
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * The file is another program's, so SQLite is called directly: the store's connection would switch

@@ -1,7 +1,7 @@
 /* run.c - one import: files are recognised, cut into records and read; broken ones are noted. */
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "ext/import/folder.h"
 #include "ext/import/formats.h"
 #include "ext/import/items.h"

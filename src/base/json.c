@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * A value keeps its place in the source. So the proxy can change a few bytes of a request and pass

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/json.h"
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * One flag is all the state a writer needs: comma says whether a value stands before the next one

@@ -1,8 +1,7 @@
 /* utf8.c - checking, cutting and counting UTF-8. */
-#include <stdint.h>
-#include <utf8proc.h>
+#include "base/utf8.h"
 
-#include "base/words.h"
+#include <utf8proc.h>
 
 /* The length of the character at p if it is valid, else 0. Table 3-7 of the Unicode standard. The
  * bounds of the second byte exclude overlong forms (E0, F0), surrogates (ED) and what is above
@@ -98,4 +97,40 @@ bool utf8_is_digit(int32_t c)
 {
     utf8proc_category_t category = utf8proc_category(c);
     return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
+}
+
+int32_t utf8_at_wide(str s, size_t i, size_t *n)
+{
+    utf8proc_int32_t c;
+    utf8proc_ssize_t got =
+        utf8proc_iterate((const utf8proc_uint8_t *)s.p + i, (utf8proc_ssize_t)(s.n - i), &c);
+    *n = got > 0 ? (size_t)got : 1;
+    return got > 0 ? c : -1;
+}
+
+/* Without leaving early, so that the compiler takes many bytes at a time. */
+bool utf8_is_ascii(str s)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < s.n; i++)
+        ascii &= (unsigned char)s.p[i] < 0x80;
+    return ascii;
+}
+
+str utf8_lower(struct arena *a, str s)
+{
+    enum { LONGEST = 4 };
+    if (utf8_is_ascii(s))
+        return str_lower(a, s);
+    /* The lower case of two bytes may have three. */
+    str out = {arena_alloc(a, 2 * s.n + LONGEST), 0};
+    utf8proc_uint8_t *to = (utf8proc_uint8_t *)out.p;
+    for (size_t i = 0, n; i < s.n; i += n) {
+        int32_t c = utf8_at(s, i, &n);
+        if (c < 0)
+            to[out.n++] = (utf8proc_uint8_t)s.p[i];
+        else
+            out.n += (size_t)utf8proc_encode_char(utf8proc_tolower(c), to + out.n);
+    }
+    return out;
 }

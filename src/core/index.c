@@ -8,6 +8,7 @@
 #include "base/ctx.h"
 #include "base/json.h"
 #include "base/time_text.h"
+#include "base/utf8.h"
 
 /*
  * The search counts words and ignores lengths, which is right for turns of a conversation: a longer

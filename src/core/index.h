@@ -1,8 +1,8 @@
 /* index.h - what of a message or memory goes into the words index; the same for every store. */
 #pragma once
 
-#include "base/words.h"
 #include "core/memory.h"
+#include "words/words.h"
 
 /* Two columns: a thing's own words, and the words about it (speaker, date) together with what a
  * long text only mentions. Stems with repeats. */

@@ -1,7 +1,7 @@
 /* tokens.c - the estimate: four UTF-16 units are a token. */
 #include "core/tokens.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 
 /* The usual rule of thumb for English, four characters for a token. UTF-16 units are what the
  * length of a string is in JavaScript, so estimates agree with those of clients. Budgets need no

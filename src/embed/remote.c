@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "embed/common/floats.h"
 #include "embed/embed.h"
 #include "http/http.h"

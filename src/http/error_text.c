@@ -1,5 +1,5 @@
 /* error_text.c - what another server says is wrong, in words that may be shown. */
-#include "base/words.h"
+#include "base/utf8.h"
 #include "http/http.h"
 #include "http/mask.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * The router is one list of all rows of all surfaces, with their paths cut into segments when the

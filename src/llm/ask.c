@@ -1,6 +1,5 @@
 /* ask.c - one request to a remote model, in the API of its server. */
 #include "base/json.h"
-#include "base/words.h"
 #include "core/tokens.h"
 #include "llm/inside.h"
 

@@ -1,7 +1,6 @@
 /* call.c - one POST to a model server. */
 #include "base/json.h"
 
-#include "base/words.h"
 #include "llm/inside.h"
 #include <assert.h>
 

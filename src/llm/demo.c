@@ -2,7 +2,7 @@
 #include "llm/llm.h"
 
 #include "base/buf.h"
-#include "base/words.h"
+#include "words/words.h"
 
 /*
  * Without an upstream the server still answers, so that memory can be tried without a key. No model

@@ -1,5 +1,4 @@
 /* repair.c - finds the JSON object in the text of a model, and repairs it if needed. */
-#include "base/words.h"
 
 #include "llm/llm.h"
 #include <assert.h>

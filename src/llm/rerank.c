@@ -1,7 +1,7 @@
 /* rerank.c - requests relevance scores from a reranker. */
 #include <math.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "llm/inside.h"
 
 /*

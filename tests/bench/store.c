@@ -5,6 +5,7 @@
 #include "bench.h"
 #include "lib/store.h"
 #include "store/store.h"
+#include "words/words.h"
 
 /* Turns look like English in what matters here: half of the words are stop words, the others are
  * drawn by Zipf's law from a vocabulary. */

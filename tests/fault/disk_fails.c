@@ -7,6 +7,7 @@
 #include "disk.h"
 #include "lib/store.h"
 #include "store/store.h"
+#include "words/words.h"
 
 /* What the body did, and which of it was acknowledged. */
 struct done {

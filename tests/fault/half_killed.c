@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "lib/store.h"
 #include "store/store.h"
+#include "words/words.h"
 
 enum { ROUNDS = 40, ROUNDS_IN_PIECES = 15, PAIRS = 100, TURNS = 300 };
 

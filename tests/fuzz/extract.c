@@ -1,7 +1,7 @@
 /* extract.c - any text: facts are whole and stand alone, and a block goes in and out of it. */
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
 #include "engine/text/memory_intent.h"

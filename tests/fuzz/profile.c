@@ -1,7 +1,7 @@
 /* profile.c - any answer of a model, any source: facts are few, short, plain and no secret. */
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/extract/secrets.h"
 #include "engine/profile/profile.h"
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/id.h"
-#include "base/words.h"
 #include "store/store.h"
+#include "words/words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

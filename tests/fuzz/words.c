@@ -1,7 +1,8 @@
 /* words.c - any bytes: words lie in the text, in order, and are valid wherever the text is. */
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
+#include "words/words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

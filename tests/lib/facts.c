@@ -1,7 +1,7 @@
 /* facts.c - the facts that are found in a text, and tables of texts with the facts wanted. */
 #include "lib/facts.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "lib/engine.h"
 #include "t.h"
 

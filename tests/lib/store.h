@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/words.h"
 #include "store/store.h"
 #include "t.h"
 

@@ -1,4 +1,5 @@
 /* words.c - the words index: what is counted, what is left out, and that no word breaks it. */
+#include "words/words.h"
 #include "lib/store.h"
 
 TEST(own_words_and_labels_are_counted_apart)

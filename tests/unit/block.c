@@ -4,7 +4,7 @@
 #include "engine/text/block_strip.h"
 
 #include "base/id.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "t.h"
 

@@ -1,7 +1,7 @@
 /* extract.c - what is taken from a text as a fact, and what is not. */
 #include "engine/engine.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/extract/extract.h"
 #include "lib/facts.h"
 #include "t.h"

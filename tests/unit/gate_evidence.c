@@ -16,8 +16,7 @@ TEST(the_first_and_the_last_word_of_a_step_are_found)
 {
     static const char *const lists[] = {
 #define COMMON(rarity, words) words,
-#include "engine/gate/common_words.def"
-#undef COMMON
+#include "lang/common_words.def"
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         str rest = str_of(lists[i]);

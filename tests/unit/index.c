@@ -1,6 +1,7 @@
 /* index.c - what of a message or memory goes into the words index. */
 #include "core/index.h"
 
+#include "base/utf8.h"
 #include "t.h"
 
 static size_t count(const struct words *w, const char *stem)

@@ -1,8 +1,8 @@
 /* languages.c - words of other languages than English, and what is told in them. */
-#include "base/language.h"
-#include "base/words.h"
 #include "lib/facts.h"
 #include "t.h"
+#include "words/language.h"
+#include "words/words.h"
 
 /* --- which language --- */
 

@@ -6,9 +6,7 @@
 static const char *const words[] = {
 #define WORD(w, c) w,
 #define NTH(w, c, n) w,
-#include "engine/text/lexicon.def"
-#undef WORD
-#undef NTH
+#include "lang/lexicon.def"
 };
 enum { WORDS = sizeof words / sizeof *words };
 

@@ -1,9 +1,9 @@
 /* phrases.c - a list of phrases is read once, and finds what each phrase alone would find. */
 #include "engine/text/phrases.h"
 #include "base/once.h"
-#include "base/word_index.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/term_set.h"
+#include "words/word_index.h"
 
 #include "t.h"
 
@@ -102,11 +102,11 @@ static bool stands_plainly(const struct phrase_words *t, const char *phrase)
 
 static const char *const changes[] = {
 #define CHANGES(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const asks[] = {
 #define ASKS(name, phrase) phrase,
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
     NULL};
 
 /* A text of words that stand in the phrases, in no order, so that many nearly stand there. */

@@ -1,5 +1,6 @@
 /* rank.c - the arithmetic of ranking: what holds for any input, and the spec's vectors. */
 #include "engine/text/rank.h"
+#include "base/utf8.h"
 #include "engine/text.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 
 #include "lib/engine.h"
 #include "store/store.h"
+#include "words/words.h"
 
 static const int64_t may = 1683554160000; /* 2023-05-08 */
 
@@ -503,8 +504,7 @@ TEST(a_word_has_one_row_of_words_for_the_same_thing)
 {
     static const char *const rows[] = {
 #define SAME(words) words,
-#include "engine/recall/same_words.def"
-#undef SAME
+#include "lang/same_words.def"
         NULL};
     enum { WORDS_MAX = 20 };
     for (size_t i = 0; rows[i]; i++)

@@ -1,5 +1,6 @@
 /* words.c - splitting, folding and stemming. */
-#include "base/words.h"
+#include "words/words.h"
+#include "base/utf8.h"
 
 #include "t.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/time_text.h"
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * An object is its members joined by AND. A member is AND, OR or NOT with a list of objects, or a

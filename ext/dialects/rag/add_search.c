@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "ext/dialects/rag/rag.h"
 #include "surface/common/memory_json.h"
 

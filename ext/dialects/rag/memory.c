@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "ext/dialects/rag/rag.h"
 #include "surface/common/memory_json.h"
 

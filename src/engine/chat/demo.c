@@ -1,10 +1,11 @@
 /* demo.c - what the built-in model answers: what was recalled, and what the user said before. */
 #include "base/log.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/chat/turn.h"
 #include "engine/recall/currency.h"
 #include "engine/text/block_strip.h"
 #include "llm/llm.h"
+#include "words/words.h"
 
 /*
  * The demo model lets a new user see memory work before any model server is set up. It is no

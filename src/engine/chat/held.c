@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/chat/turn.h"
 
 /*

@@ -3,11 +3,11 @@
 
 #include <assert.h>
 
-#include "base/words.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
 #include "engine/text/sentences.h"
 #include "engine/text/term_set.h"
+#include "words/words.h"
 
 /*
  * A model that was given memory repeats it. If its answer were found by the same words, each recall

@@ -1,9 +1,9 @@
 /* rewrite.h - what the two ways of rewriting a question share: its history, and what it lacks. */
 #pragma once
 
-#include "base/words.h"
 #include "engine/state/state.h"
 #include "engine/text/followup.h"
+#include "words/words.h"
 
 enum { HISTORY_MAX = 6 };
 

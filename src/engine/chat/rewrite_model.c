@@ -1,5 +1,6 @@
 /* rewrite_model.c - a question that stands alone, in the core model's words. */
 #include "base/json.h"
+#include "base/utf8.h"
 #include "engine/chat/rewrite.h"
 #include "engine/state/core_ask.h"
 

@@ -1,4 +1,5 @@
 /* rewrite_rules.c - a question that stands alone, by rules: names in the place of pronouns. */
+#include "base/utf8.h"
 #include "engine/chat/rewrite.h"
 #include "engine/recall/currency.h"
 #include "engine/text/lexicon.h"

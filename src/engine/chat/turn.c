@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/chat/forgetting.h"
 #include "engine/chat/replay.h"

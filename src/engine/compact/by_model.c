@@ -2,12 +2,13 @@
 #include <assert.h>
 
 #include "base/log.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/compact/compact.h"
 #include "engine/state/core_ask.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/term_set.h"
+#include "words/words.h"
 
 enum { TOLD_MAX = 64000, WORDS_MAX = 4000 };
 

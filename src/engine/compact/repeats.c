@@ -1,11 +1,12 @@
 /* repeats.c - what several memories say again and again, said once. */
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/compact/compact.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "words/words.h"
 
 /*
  * A sentence goes when another one is the same word by word, or begins with all of it and adds to

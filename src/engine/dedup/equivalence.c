@@ -1,9 +1,10 @@
 /* equivalence.c - whether two texts say the same, as far as their words tell. */
 #include "engine/dedup/equivalence.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/slots.h"
+#include "words/words.h"
 
 /*
  * A cosine says how similar two texts are, and "User's dog likes long walks" is similar to "User's

@@ -1,6 +1,6 @@
 /* equivalence_model.c - the core model's word on whether two memories say the same. */
 #include "base/log.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/state/core_ask.h"

@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/questions/query.h"
 

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/words.h"
 #include "engine/distil/distil.h"
 
 /*

@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/words.h"
 #include "engine/extract/extract.h"
 #include "engine/text.h"
 #include "engine/text/lexicon.h"
+#include "words/words.h"
 
 /*
  * A fact counts as mentioned by an episode that holds two fifths of its words. The share is of the

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/recall/bars.h"
 #include "engine/text/utterance.h"
 

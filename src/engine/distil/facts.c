@@ -1,7 +1,7 @@
 /* facts.c - a fact of the model's answer: new, known, fuller than a known one, or in its place. */
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/distil/facts.h"
 #include "engine/distil/kinds.h"
 #include "engine/distil/known.h"

@@ -2,11 +2,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/words.h"
 #include "engine/distil/grounding.h"
 #include "engine/distil/prompt.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "words/words.h"
 
 /*
  * Shared words are a sign and no proof: an honest paraphrase may share few, and a line in another

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/distil/facts.h"
 #include "engine/distil/known.h"
 #include "engine/extract/extract.h"

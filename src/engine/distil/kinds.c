@@ -1,7 +1,7 @@
 /* kinds.c - what a distilled fact is about: the model's word for it, or a rule. */
 #include "engine/distil/kinds.h"
-#include "base/words.h"
 #include "engine/text/importance.h"
+#include "words/words.h"
 
 enum { WORDS_MAX = 64 };
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/utf8.h"
 #include "engine/distil/known.h"
 #include "engine/questions/query.h"
 

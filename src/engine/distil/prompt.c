@@ -1,7 +1,7 @@
 /* prompt.c - what the core model is asked of a session, and the shape of its answer. */
 #include <stdio.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/distil/prompt.h"
 
 /*

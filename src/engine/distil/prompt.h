@@ -1,7 +1,6 @@
 /* prompt.h - what the core model is asked of a session, and the shape of its answer. */
 #pragma once
 
-#include "base/words.h"
 #include "engine/distil/session.h"
 
 /* A model's answer about a session. Without a salience a rule decides it. */

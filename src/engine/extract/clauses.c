@@ -4,10 +4,11 @@
 #include <assert.h>
 #include <utf8proc.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/claims.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "words/words.h"
 
 /* Bytes of a key, facts of a note, and how far quotations, shared subjects and words of reporting
  * reach: people's sentences are shorter, and no text can make the work grow with its square. */

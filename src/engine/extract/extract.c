@@ -4,17 +4,17 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/extract/secrets.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
 /*
- * Two tables in patterns.def. SEED: the compatible table, some regular expressions that take the
- * text up to the next mark; used only where the setting `extraction` asks for it, also on answers.
- * FACT: our own, tried where a clause of the user's begins, each with a key, so that a new value
- * replaces the old one: "My dog is called Rex" has the key of the dog's name. Either way at most
- * FACTS_PER_TEXT or SEED_FACTS_PER_TEXT facts of the last EXTRACT_TEXT_MAX units of a text.
+ * Two tables in lang/patterns.def. SEED: the compatible table, some regular expressions that take
+ * the text up to the next mark; used only where the setting `extraction` asks for it, also on
+ * answers. FACT: our own, tried where a clause of the user's begins, each with a key, so that a new
+ * value replaces the old one: "My dog is called Rex" has the key of the dog's name. Either way at
+ * most FACTS_PER_TEXT or SEED_FACTS_PER_TEXT facts of the last EXTRACT_TEXT_MAX units of a text.
  */
 struct seed_row {
     const char *category;
@@ -24,28 +24,28 @@ struct seed_row {
 
 static const struct seed_row seed_rows[SEED_COUNT] = {
 #define SEED(CATEGORY, TYPE, HEAD) {#CATEGORY, TYPE, HEAD "([^.,\\n]+)"},
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
 };
 
 /* A head is tried where a clause begins, nowhere else. */
 const struct fact_row fact_rows[FACT_COUNT] = {
 #define FACT(CATEGORY, TYPE, KEY, HEAD, SAY) {#CATEGORY, TYPE, KEY, "\\G" HEAD, SAY},
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
 };
 
 static const char *const clause_regexes[CLAUSE_COUNT] = {
 #define CLAUSE(NAME, REGEX) REGEX,
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
 };
 
 static const char *const secret_regexes[SECRET_COUNT] = {
 #define SECRET(SHOWS, REGEX) REGEX,
-#include "engine/extract/patterns.def"
+#include "engine/extract/secrets.def"
 };
 
 const unsigned secret_shows[SECRET_COUNT] = {
 #define SECRET(SHOWS, REGEX) SHOWS,
-#include "engine/extract/patterns.def"
+#include "engine/extract/secrets.def"
 };
 
 /* The importance of facts of the compatible table, from 0 to 1. */

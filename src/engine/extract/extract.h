@@ -1,11 +1,11 @@
 /* extract.h - what both tables of patterns share: compiled patterns, and how a fact is made. */
 #pragma once
 
-#include "base/language.h"
 #include "engine/state/state.h"
 #include "engine/text/regex.h"
+#include "words/language.h"
 
-/* A row of our own table in patterns.def. */
+/* A row of our own table in lang/patterns.def. */
 struct fact_row {
     const char *category;
     enum memory_type type;
@@ -14,7 +14,7 @@ struct fact_row {
 
 enum clause_pattern {
 #define CLAUSE(NAME, REGEX) CLAUSE_##NAME,
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
     CLAUSE_COUNT
 };
 
@@ -22,19 +22,19 @@ enum clause_pattern {
 enum {
     SEED_COUNT = 0
 #define SEED(...) +1
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
     ,
     FACT_COUNT = 0
 #define FACT(...) +1
-#include "engine/extract/patterns.def"
+#include "lang/patterns.def"
     ,
     SECRET_COUNT = 0
 #define SECRET(...) +1
-#include "engine/extract/patterns.def"
+#include "engine/extract/secrets.def"
     ,
     TOLD_COUNT = 0 /* of other languages than English */
 #define TELLS(...) +1
-#include "engine/extract/languages.def"
+#include "lang/statements.def"
 };
 
 /* What each of these languages has, beside its rows. */

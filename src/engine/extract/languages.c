@@ -3,12 +3,10 @@
 
 #include <assert.h>
 
-#include "base/words.h"
-
 /*
- * languages.def has for each language some dozen heads ("ich wohne in …") and what parts clauses.
- * A head is tried only where a clause begins, so what is asked, wished or said of others is no
- * fact. The English table (clauses.c) knows far more forms; these are the commonest ones.
+ * lang/statements.def has for each language some dozen heads ("ich wohne in …") and what parts
+ * clauses. A head is tried only where a clause begins, so what is asked, wished or said of others
+ * is no fact. The English table (clauses.c) knows far more forms; these are the commonest ones.
  */
 
 /* Bytes of a value: longer ones are no names of things. */
@@ -26,7 +24,7 @@ static const struct told_row {
 } rows[TOLD_COUNT] = {
 #define TELLS(LANGUAGE, CATEGORY, TYPE, KEY, ENDING, HEAD)                                         \
     {LANGUAGE, #CATEGORY, TYPE, KEY, ENDING, "\\G" HEAD},
-#include "engine/extract/languages.def"
+#include "lang/statements.def"
 };
 
 /* SPLITS, REPORTS and KEY_TAIL are looked for anywhere. */
@@ -36,7 +34,7 @@ static const struct {
     const char *anchored, *anywhere;
 } guards[] = {
 #define GUARD(LANGUAGE, WHICH, REGEX) {LANGUAGE, GUARD_##WHICH, "\\G(?:" REGEX ")", REGEX},
-#include "engine/extract/languages.def"
+#include "lang/statements.def"
 };
 
 void languages_prepare(struct extractor *x)

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/words.h"
 #include "engine/extract/extract.h"
 
 /*
- * Three ways to find a secret: patterns (see SECRET in patterns.def), numbers whose checksum fits
+ * Three ways to find a secret: patterns (see secrets.def), numbers whose checksum fits
  * (cards, IBAN, CPF, AHV), and values that were found before in the same conversation, since an
  * answer repeats a password without the word "password". A checksum keeps order numbers and phone
  * numbers from being masked: of random numbers one in ten passes Luhn, so cards must also begin

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/gate/rarity.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
@@ -444,8 +444,7 @@ static bool is_general(struct arena *a, str question)
 {
     static const char *const phrases[] = {
 #define GENERAL(phrase) phrase,
-#include "engine/gate/general.def"
-#undef GENERAL
+#include "lang/general.def"
         NULL};
     if (gate_is_first_person(question))
         return false;

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/once.h"
-#include "base/word_index.h"
+#include "words/word_index.h"
 
 /*
  * A pool cannot tell whether a word that it lacks says much: "Zanzibar" does, "mention" does not.
@@ -14,8 +14,7 @@ static const struct step {
     str words; /* in the order of bytes, with a blank between */
 } steps[] = {
 #define COMMON(rarity, words) {rarity, {words, sizeof words - 1}},
-#include "engine/gate/common_words.def"
-#undef COMMON
+#include "lang/common_words.def"
 };
 
 static const double rarest = 0.8;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/time_text.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/questions/query.h"
 #include "engine/recall/candidates.h"

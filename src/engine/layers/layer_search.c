@@ -2,7 +2,6 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/words.h"
 #include "core/tokens.h"
 #include "engine/layers/context.h"
 #include "engine/recall/candidates.h"

@@ -1,6 +1,6 @@
 /* literal_search.c - one layer of memory looked through for a text as it stands. */
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/layers/context.h"
 #include "engine/recall/candidates.h"

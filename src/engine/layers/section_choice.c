@@ -1,7 +1,7 @@
 /* section_choice.c - whether a message opens a section of memory: by phrases, names, or the model.
  */
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/layers/context.h"
 #include "engine/questions/query.h"
 #include "engine/recall/features.h"

@@ -5,7 +5,7 @@
 #include <utf8proc.h>
 
 #include "base/time_text.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/recall/barring.h"
 
 /*

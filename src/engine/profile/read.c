@@ -1,5 +1,5 @@
 /* read.c - facts about the user from a text: by the core model, else by rules. */
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/profile/profile.h"
 #include "engine/state/core_ask.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/profile/profile.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * Three readers, each of which hands (path, value) to reading_add:

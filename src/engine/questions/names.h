@@ -1,7 +1,7 @@
 /* names.h - what a statement says someone or something is called. */
 #pragma once
 
-#include "base/words.h"
+#include "base/str.h"
 
 /* "my wife is called Anna": two words for one. */
 struct naming {

@@ -1,7 +1,7 @@
 /* namesake.h - names that look like words: "a bath bomb" is not about the town of Bath. */
 #pragma once
 
-#include "base/words.h"
+#include "words/words.h"
 
 /*
  * Whether everything that a question and a statement share is a name in the one and a plain word in

@@ -1,7 +1,6 @@
 /* query.h - a question as recall sees it: the words to search, what kind of answer, which time. */
 #pragma once
 
-#include "base/words.h"
 #include "core/memory.h"
 #include "engine/questions/time_phrase.h"
 

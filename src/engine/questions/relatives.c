@@ -1,8 +1,8 @@
 /* relatives.c - people by what they are to the one who speaks. */
 #include "engine/questions/relatives.h"
 
-#include "base/stem_table.h"
 #include "engine/text/lexicon.h"
+#include "words/stem_table.h"
 
 /*
  * The encoder finds all of a family near to each other, so a question for the mother's birthday got

@@ -1,8 +1,8 @@
 /* relatives.h - whom a question is about, and whom a statement tells of: "my mother", "my boss". */
 #pragma once
 
-#include "base/words.h"
 #include "engine/text/term_set.h"
+#include "words/words.h"
 
 /*
  * Whether the question asks of somebody by what he is to the speaker, and the statement tells of

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/utf8.h"
 #include "engine/text/sentences.h"
 
 /*

@@ -1,7 +1,7 @@
 /* standing.c - standing instructions: when one applies, and which a later one ends. */
 #include "engine/questions/standing.h"
 
-#include "base/stem_table.h"
+#include "words/stem_table.h"
 
 /*
  * An instruction has a verb, what it is about, and perhaps a way ("as", "in") and a condition

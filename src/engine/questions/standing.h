@@ -1,7 +1,7 @@
 /* standing.h - standing instructions: when one applies, and which a later one ends. */
 #pragma once
 
-#include "base/words.h"
+#include "words/words.h"
 
 /*
  * "Always format dates as DD.MM. when I ask about deadlines" is kept by extraction as a memory of

@@ -1,8 +1,8 @@
 /* time_phrase.h - the times that a text names: "last May", "two weeks ago", "since March". */
 #pragma once
 
-#include "base/words.h"
 #include "engine/questions/calendar.h"
+#include "words/words.h"
 
 /* A stretch of time, or months of one year or of any. */
 struct time_phrase {

@@ -2,7 +2,7 @@
 #include "engine/questions/time_point.h"
 
 #include "base/clock.h"
-#include "base/word_index.h"
+#include "words/word_index.h"
 
 /*
  * A point is a day, month, season, year or feast of the calendar, or a distance from now. Words
@@ -18,8 +18,7 @@ enum { YEAR_MIN = 1900, YEAR_MAX = 2100 };
 
 static const struct time_row rows[] = {
 #define MEANS(word, is, value) {{word, sizeof(word) - 1}, is, value},
-#include "engine/questions/time_words.def"
-#undef MEANS
+#include "lang/time_words.def"
 };
 
 /* --- words --- */

@@ -6,7 +6,7 @@
 /* Words of a text that are looked at. */
 enum { TIME_WORDS_MAX = 400 };
 
-/* What a word can be in a time; time_words.def lists them. */
+/* What a word can be in a time; data/lang lists them. */
 enum time_word {
     TIME_MONTH = 1 << 0,
     TIME_WEEKDAY = 1 << 1,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/given.h"

@@ -2,11 +2,11 @@
 #include "engine/recall/barring.h"
 
 #include "base/clock.h"
-#include "base/words.h"
 #include "core/tokens.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 #include "engine/text/session_title.h"
+#include "words/words.h"
 
 /*
  * A statement is barred as such, so that it is found in messages that come later and are older. The

@@ -3,11 +3,12 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/questions/relatives.h"
 #include "engine/recall/reading.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "words/words.h"
 
 /*
  * Example: "My locksmith Otto Brandt charges 90 euros" was forgotten. Its statement is the set of

@@ -4,9 +4,10 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/text/block_strip.h"
+#include "words/words.h"
 
 /*
  * The block is what the model reads: an opening that says that these are data, one line for each

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"

@@ -2,10 +2,10 @@
 #include "engine/recall/complete.h"
 
 #include "base/clock.h"
-#include "base/stem_table.h"
 #include "engine/questions/event_day.h"
 #include "engine/questions/names.h"
 #include "engine/recall/stem_search.h"
+#include "words/stem_table.h"
 
 /*
  * Two things that a question's own words do not hold. "The week before the wedding": the wedding is
@@ -162,8 +162,7 @@ static enum status find_names(struct finder *f)
 
 static const char *const same[] = {
 #define SAME(words) words,
-#include "engine/recall/same_words.def"
-#undef SAME
+#include "lang/same_words.def"
 };
 
 /* The row of a word, counted from 1 (__COUNTER__ numbers the rows); a word stands in one row. */
@@ -172,8 +171,7 @@ static uint32_t row_of(str stem)
     enum { FIRST = __COUNTER__ + 1 };
     static const struct stem_row rows[] = {
 #define SAME(words) {__COUNTER__ - FIRST + 1, words},
-#include "engine/recall/same_words.def"
-#undef SAME
+#include "lang/same_words.def"
     };
     return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), stem);
 }

@@ -27,7 +27,7 @@ bool currency_asks_past(struct arena *a, str question)
 {
     static const char *const past[] = {
 #define PAST(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
         NULL};
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
     return phrase_find_any(&w, past, NULL) || unspaced_asks_past(question);

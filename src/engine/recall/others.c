@@ -1,6 +1,7 @@
 /* others.c - what was found and is about somebody else, or about a text that was pasted. */
 #include "engine/recall/others.h"
 
+#include "base/utf8.h"
 #include "engine/questions/namesake.h"
 #include "engine/questions/relatives.h"
 #include "engine/recall/features.h"

@@ -1,11 +1,12 @@
 /* reading.c - a line as currency compares it: its clauses, whom they are about, what they say. */
 #include "engine/recall/reading.h"
 
-#include "base/stem_table.h"
+#include "base/utf8.h"
 #include "engine/recall/currency.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "words/stem_table.h"
 
 /* Bytes of a line that are looked at. */
 enum { LINE_MAX = 600 };
@@ -22,7 +23,7 @@ enum {
     IS_DATE = 64
 };
 
-/* The bits of a word by its stem, from currency.def. IS_LIST is a verb that takes many values
+/* The bits of a word by its stem, from lang/currency.def. IS_LIST is a verb that takes many values
  * ("like", "speak"), so another value replaces nothing; IS_LIST_OF_ONE is one only where the
  * speaker is the subject; ENDS_FRONT_OF ends what stands in front of it, as German verbs at the end
  * of a clause do. */
@@ -36,7 +37,7 @@ static unsigned known_as(str stem)
 #define LISTS_OF_ONE(words) {IS_LIST_OF_ONE, words},
 #define ENDS_FRONT(words) {ENDS_FRONT_OF, words},
 #define DENIES(words) {DENIES_IT, words},
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     };
     return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), stem);
 }
@@ -62,31 +63,31 @@ bool currency_is_kin(str stem)
 
 static const char *const changes[] = {
 #define CHANGES(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const present[] = {
 #define PRESENT(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const adds[] = {
 #define ADDS(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const passes[] = {
 #define PASSES(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const ends_next[] = {
 #define ENDS_NEXT(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const parts[] = {
 #define PARTS(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 static const char *const ends_subject[] = {
 #define ENDS_SUBJECT(phrase) phrase,
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     NULL};
 
 /* "I", "wir"; not "my". */
@@ -461,7 +462,7 @@ bool reading_holds_cue(const struct words *w)
     static const struct stem_row rows[] = {
 #define CHANGES(phrase) {1, phrase},
 #define PRESENT(phrase) {1, phrase},
-#include "engine/recall/currency.def"
+#include "lang/currency.def"
     };
     static const char *const alone[] = {"now", "any", "again", "from", "as", NULL};
     const struct stem_table *cues = stem_table_of(rows, sizeof rows / sizeof *rows);

@@ -2,12 +2,12 @@
  */
 #include <math.h>
 
-#include "base/words.h"
 #include "engine/recall/candidates.h"
 #include "engine/state/state.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/rank.h"
+#include "words/words.h"
 
 /* Memories that are counted; the nearest that are looked at first, how many times as many next, and
  * where that ends; how many are read at once. */

@@ -1,7 +1,6 @@
 /* subject.c - whether a statement is about the one whom a question is about. */
 #include "engine/recall/subject.h"
 
-#include "base/stem_table.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/reading.h"
@@ -9,6 +8,7 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "words/stem_table.h"
 
 /*
  * "Where does my sister live?" must not be answered with "I live in Bergen", although both tell of

@@ -1,11 +1,12 @@
 /* unspaced.c - which line a later one replaces in Chinese and Japanese, which part no words. */
 #include "engine/recall/unspaced.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/term_set.h"
+#include "words/words.h"
 
 /*
- * These scripts part no words, so a text is searched for short strings from unspaced.def: cues of
+ * These scripts part no words, so a text is searched for short strings of data/lang: cues of
  * change ("now", "no longer"), cues of slots (home, work …) and words of kinship. Two lines with a
  * cue of the same slot about the same person are a change; without one, shared pairs of characters
  * tell whether they have a topic in common, and then a cue of change is needed. Coarser than
@@ -31,7 +32,7 @@ static unsigned cues_of(str text)
         const char *text;
     } cues[] = {
 #define CUE(cue, text) {cue, text},
-#include "engine/recall/unspaced.def"
+#include "lang/unspaced.def"
     };
     unsigned found = 0;
     for (size_t i = 0; i < sizeof cues / sizeof *cues; i++)
@@ -45,7 +46,7 @@ static const struct {
     const char *text;
 } in[] = {
 #define IN(slot, text) {slot, text},
-#include "engine/recall/unspaced.def"
+#include "lang/unspaced.def"
 };
 
 /* One bit for each slot of which a word stands in the text. */
@@ -63,7 +64,7 @@ static int kin_of(str text)
 {
     static const char *const kin[] = {
 #define KIN(text) text,
-#include "engine/recall/unspaced.def"
+#include "lang/unspaced.def"
         NULL};
     size_t first = text.n;
     int who = -1;
@@ -110,8 +111,8 @@ bool text_is_unspaced(str text)
 static struct term_set topics_of(struct arena *a, str text)
 {
     static const char plain[] =
-#define PLAIN(pairs) pairs
-#include "engine/recall/unspaced.def"
+#define PLAIN(pairs) pairs " "
+#include "lang/unspaced.def"
         ;
     struct term_set out = terms_with_room(a, text.n);
     for (size_t i = 0; i + 2 * WIDE <= text.n; i++) {

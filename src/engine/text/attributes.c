@@ -2,14 +2,14 @@
 #include "engine/text/attributes.h"
 
 #include "base/buf.h"
-#include "base/stem_table.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "words/stem_table.h"
 
 /*
  * A question and its answer often share no word: "Who is my manager?" and "My boss is called Ana".
- * attributes.def lists for each attribute of a person (home, job, diet …) the phrases that ask for
- * it (ASKS), the words by which statements tell of it (TELLS), and the labels of profile lines
+ * lang/attributes.def lists for each attribute of a person (home, job, diet …) the phrases that ask
+ * for it (ASKS), the words by which statements tell of it (TELLS), and the labels of profile lines
  * (LABELS). Recall uses them for a second search (recall/about.c). An attribute is one bit, so a
  * set of them is a number.
  */
@@ -49,17 +49,17 @@ static const struct stem_row rows[] = {
 #define NOT_FOOD(words) {1u << NO_FOOD, words},
 #define WANTS_ASKED(words) {1u << WANTED_ASKED, words},
 #define TASTES(words) {1u << TASTE, words},
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
 };
 
 static const struct stem_row sought_rows[] = {
 #define SOUGHT(name, words) {1u << ATTRIBUTE_##name, words},
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
 };
 
 static const struct stem_row label_rows[] = {
 #define LABELS(name, words) {1u << ATTRIBUTE_##name, words},
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
 };
 
 /* Tables of stems are made once, at the first use, and shared by all threads. */
@@ -163,11 +163,11 @@ uint32_t attributes_asked(struct arena *a, str question)
 {
     static const uint32_t attributes[] = {
 #define ASKS(name, phrase) ATTRIBUTE_BIT(name),
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
     };
     static const char *const asks[] = {
 #define ASKS(name, phrase) phrase,
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
         NULL};
     uint32_t asked = 0;
     if (question.n > REQUEST_MAX)
@@ -177,7 +177,7 @@ uint32_t attributes_asked(struct arena *a, str question)
         const char *text;
     } parts[] = {
 #define ASKS_PART(name, text) {ATTRIBUTE_BIT(name), text},
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (str_find(question, str_of(parts[i].text)) < question.n)
@@ -196,11 +196,11 @@ uint32_t attributes_told_so(struct arena *a, str line)
 {
     static const char *const phrases[] = {
 #define TELLS_SO(name, phrase) phrase,
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
         NULL};
     static const uint32_t attributes[] = {
 #define TELLS_SO(name, phrase) ATTRIBUTE_BIT(name),
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
     };
     uint32_t told = 0;
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, line));
@@ -274,11 +274,11 @@ struct bearing bearing_of(struct arena *a, str request)
 {
     static const char *const advises[] = {
 #define ADVISES(phrase) phrase,
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
         NULL};
     static const char *const plain[] = {
 #define PLAIN(phrase) phrase,
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
         NULL};
     struct bearing b = {0};
     bool is_own = false, is_asked = false, is_request = false, is_food = false;
@@ -320,7 +320,7 @@ bool attributes_likes(struct arena *a, str line)
 {
     static const char *const likes[] = {
 #define LIKES(phrase) phrase,
-#include "engine/text/attributes.def"
+#include "lang/attributes.def"
         NULL};
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, line));
     return phrase_find_any(&p, likes, NULL);

@@ -1,7 +1,7 @@
 /* attributes.h - which attribute of a person or thing a question asks for and a statement tells. */
 #pragma once
 
-#include "base/words.h"
+#include "words/words.h"
 
 enum attribute {
 #define ATTRIBUTE(name, is_single) ATTRIBUTE_##name,

@@ -2,16 +2,16 @@
  */
 #include "engine/text/claims.h"
 
-#include "base/stem_table.h"
 #include "engine/text/lexicon.h"
+#include "words/stem_table.h"
 
 /*
  * A clause fills at most one slot: "My brother works for Equinor now" fills the slot employer with
- * what follows "works for". The tables in claims.def are looked up by the first word of a row (one
- * look-up for each word of the clause), and only then is the rest of the row compared. A row may
- * want words behind it ("moved to"), where "?" marks an optional word, "|" parts choices and "*" is
- * any word; or have its value in front, as before a German verb at the end of its clause. Also
- * read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
+ * what follows "works for". The tables in lang/claims.def are looked up by the first word of a row
+ * (one look-up for each word of the clause), and only then is the rest of the row compared. A row
+ * may want words behind it ("moved to"), where "?" marks an optional word, "|" parts choices and
+ * "*" is any word; or have its value in front, as before a German verb at the end of its clause.
+ * Also read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
  * ("might").
  */
 #define MOVES                                                                                      \
@@ -28,22 +28,22 @@ static const struct row {
     bool is_before; /* the value stands in front */
 } rows[] = {
 #define FILLS(slot, words, behind) {SLOT_##slot, words, behind, false},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
 #define FILLED(slot, words, before) {SLOT_##slot, words, before, true},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
 };
 
 static const struct stem_row firsts[] = {
 #define FILLS(slot, words, behind) {1u << SLOT_##slot, words},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
 #define FILLED(slot, words, before) {1u << SLOT_##slot, words},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
 #define ENDS(slot, words) {1u << (ENDS_AT + SLOT_##slot), words},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
 #define IDLE(words) {1u << IDLE_BIT, words},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
 #define SUPPOSES(words) {1u << SUPPOSES_BIT, words},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
 };
 
 /* A person has one employer and may have two cars: only of single slots does a new value replace
@@ -198,7 +198,7 @@ enum slot slot_of_label(str label)
         const char *words;
     } labels[] = {
 #define LABEL(slot, words) {SLOT_##slot, words},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
     };
     label = str_trim(label);
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
@@ -261,7 +261,7 @@ static bool is_over(const struct words *w)
 {
     static const char *const pairs[][2] = {
 #define OVER(first, second) {first, second},
-#include "engine/text/claims.def"
+#include "lang/claims.def"
     };
     for (size_t i = 0; i + 1 < w->n; i++)
         for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {

@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "base/words.h"
+#include "words/words.h"
 
 enum slot {
 #define SLOT(name, is_single, is_kept) SLOT_##name,

@@ -1,7 +1,7 @@
 /* followup.h - whether a question needs what was said before it. */
 #pragma once
 
-#include "base/words.h"
+#include "words/words.h"
 
 enum { FOLLOW_WORDS_MAX = 40 };
 

@@ -1,11 +1,11 @@
 /* forget_request.c - whether a message asks that something be forgotten. */
 #include "engine/text/forget_request.h"
 
-#include "base/words.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
+#include "words/words.h"
 
 /*
  * A phrase begins the request, and the rest of the sentence is what to forget. People also say
@@ -20,14 +20,12 @@ enum shape { ALL, TOPIC, CLAUSE, THAT, MINE, FROM };
 
 static const enum shape shapes[] = {
 #define ASKS(shape, phrase) shape,
-#include "engine/text/forget_request.def"
-#undef ASKS
+#include "lang/forget_request.def"
 };
 
 static const char *const phrases[] = {
 #define ASKS(shape, phrase) phrase,
-#include "engine/text/forget_request.def"
-#undef ASKS
+#include "lang/forget_request.def"
     NULL};
 
 /* --- how it begins --- */

@@ -1,7 +1,7 @@
 /* helper_prompt.c - whether a request is the front end's own and not its user's. */
 #include "engine/text/helper_prompt.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 

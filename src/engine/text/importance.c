@@ -1,10 +1,11 @@
 /* importance.c - how important a user's words are, by rule: six levels from 0.5 to 0.9. */
 #include <math.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/importance.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/slots.h"
+#include "words/words.h"
 
 /*
  * What may hurt someone when it is forgotten comes first, so a word that names an illness, a drug
@@ -39,7 +40,7 @@ static const struct phrase phrases[] = {
 #define SAYS(LEVEL, WORDS) {LEVEL, WORDS, NULL, false},
 #define UNLESS(LEVEL, WORDS, OTHERS) {LEVEL, WORDS, OTHERS, false},
 #define EARLY_SAYS(LEVEL, WORDS) {LEVEL, WORDS, NULL, true},
-#include "engine/text/importance.def"
+#include "lang/importance.def"
 };
 
 /* What was sorted when it was learnt. People and things of one's own are asked for as often as

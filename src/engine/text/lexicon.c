@@ -1,11 +1,12 @@
 /* lexicon.c - the classes of words that rules ask for: months, pronouns, negations and so on. */
 #include "engine/text/lexicon.h"
 
-#include "base/word_index.h"
+#include "words/word_index.h"
 
 /*
  * One table for all rules: a word has a set of classes, so one look-up answers several questions.
- * The index is made at the first use (base/word_index); longer words than WORD_MAX are in no class.
+ * The index is made at the first use (words/word_index); longer words than WORD_MAX are in no
+ * class.
  */
 
 enum { WORD_MAX = 15 };
@@ -17,9 +18,7 @@ static const struct entry {
 } entries[] = {
 #define WORD(w, c) {{w, sizeof w - 1}, c, -1},
 #define NTH(w, c, n) {{w, sizeof w - 1}, c, n},
-#include "engine/text/lexicon.def"
-#undef WORD
-#undef NTH
+#include "lang/lexicon.def"
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 

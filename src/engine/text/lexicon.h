@@ -1,9 +1,9 @@
 /* lexicon.h - the classes of words that rules ask for: months, pronouns, negations and so on. */
 #pragma once
 
-#include "base/words.h"
+#include "words/words.h"
 
-/* A word may have several; lexicon.def lists the words of each. */
+/* A word may have several; data/lang lists the words of each. */
 enum word_class {
     LEX_MONTH = 1 << 0,              /* "january"; lexicon_month gives the number */
     LEX_MONTH_SHORT = 1 << 1,        /* "jan", "sept" */

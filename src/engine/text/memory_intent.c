@@ -1,7 +1,7 @@
 /* memory_intent.c - the phrases by which people ask for what was said before. */
 #include "engine/text/memory_intent.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 
@@ -14,27 +14,35 @@ enum { ENTITY_MIN = 4 };
  */
 #define ENTITIES "*|*"
 
+enum { EPISODE_asks, EPISODE_time };
+
 static const struct rule {
     enum gate_section section; /* GATE_NONE: none of the rows behind it fires, either */
     bool is_weak, is_time;
 } rules[] = {
-#define ASKS(section, phrase) {GATE_##section, false, false},
-#define TIME(section, phrase) {GATE_##section, false, true},
-#define WEAK(section, phrase) {GATE_##section, true, false},
-#include "engine/text/memory_intent.def"
-#undef ASKS
-#undef TIME
-#undef WEAK
+#define IDENTITY(phrase) {GATE_IDENTITY, false, false},
+#define TRANSCRIPT(phrase) {GATE_TRANSCRIPT, false, false},
+#define EPISODE(is, phrase) {GATE_EPISODE, false, EPISODE_##is},
+#include "lang/memory_intent.def"
+    {GATE_PINNED, true, false}, /* ENTITIES */
+#define PINNED(phrase) {GATE_PINNED, false, false},
+#define NOT_PINNED(phrase) {GATE_NONE, false, false},
+#define ALSO_PINNED(phrase) {GATE_PINNED, false, false},
+#define OWN(phrase) {GATE_PINNED, true, false},
+#include "lang/memory_intent.def"
 };
 
 static const char *const phrases[] = {
-#define ASKS(section, phrase) phrase,
-#define TIME(section, phrase) phrase,
-#define WEAK(section, phrase) phrase,
-#include "engine/text/memory_intent.def"
-#undef ASKS
-#undef TIME
-#undef WEAK
+#define IDENTITY(phrase) phrase,
+#define TRANSCRIPT(phrase) phrase,
+#define EPISODE(is, phrase) phrase,
+#include "lang/memory_intent.def"
+    ENTITIES,
+#define PINNED(phrase) phrase,
+#define NOT_PINNED(phrase) phrase,
+#define ALSO_PINNED(phrase) phrase,
+#define OWN(phrase) phrase,
+#include "lang/memory_intent.def"
     NULL};
 
 /* The row in whose place known names are looked for: phrases before it win over a name. */

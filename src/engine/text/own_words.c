@@ -1,8 +1,9 @@
 /* own_words.c - the part of a message that its writer wrote, without what was pasted and quoted. */
 #include "base/buf.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/utterance.h"
+#include "words/words.h"
 
 /* Words of a quote that is a text and not a name; bytes of a document between tags; words before a
  * colon that make a request; words that are looked at first, of a line. */

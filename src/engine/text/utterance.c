@@ -2,10 +2,11 @@
 #include "engine/text/utterance.h"
 
 #include "base/buf.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
+#include "words/words.h"
 
 /*
  * Examples of what a sentence does:

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/language.h"
 #include "base/log.h"
 #include "embed/encoder.h"
+#include "words/language.h"
 
 /*
  * Stored texts wait in a queue of the store until the background makes their vectors. A question in

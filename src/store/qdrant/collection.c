@@ -2,7 +2,7 @@
 #include "store/qdrant/collection.h"
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "store/qdrant/rest.h"
 
 /*

@@ -1,7 +1,7 @@
 /* rest.c - one request to Qdrant's REST interface, and what its answer says. */
 #include "store/qdrant/rest.h"
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "http/http.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "base/seal.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/account.h"
 
 /*

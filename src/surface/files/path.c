@@ -4,7 +4,6 @@
 #include <ctype.h>
 
 #include "base/buf.h"
-#include "base/words.h"
 
 /*
  * There is no folder of the disk behind a path: it is the name of a memory. A path that would leave

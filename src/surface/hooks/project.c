@@ -4,7 +4,7 @@
 #include <ctype.h>
 
 #include "base/id.h"
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * The name follows from the path alone, so that nothing has to be set up and nothing is read from

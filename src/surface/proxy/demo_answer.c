@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/sse.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/tokens.h"
 
 /*

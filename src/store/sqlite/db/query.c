@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 
 /*
  * A query is bound from left to right (bound counts up) and read from left to right (column counts

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/words.h"
+#include "base/utf8.h"
 #include "store/sqlite/db/query.h"
 
 /*

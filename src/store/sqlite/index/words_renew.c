@@ -14,11 +14,9 @@
  */
 static const char sample[] =
 #define STOP(w) w " "
-#include "base/stop.def"
-#undef STOP
+#include "lang/stop.def"
 #define IRREGULAR(form, base) form " "
-#include "base/irregular.def"
-#undef IRREGULAR
+#include "lang/irregular.def"
     "running generalization universities happily Node.js Python 3.12 caf\u00E9 STRASSE stra\u00DFe "
     "\u0130stanbul \u00C5ngstr\u00F6m \u041C\u043E\u0441\u043A\u0432\u0430 "
     "\u6211\u559C\u6B22\u732B "
@@ -52,13 +50,9 @@ static const char tables[] =
 #define FUNCTION(language, words) #language " " words " "
 #define BASE(language, base, forms) #language " " base " " forms " "
 #define HEAD(words) words " "
-#include "base/language.def"
-#undef FUNCTION
-#undef BASE
-#undef HEAD
+#include "lang/language.def"
 #define TAIL(words) words " "
-#include "base/unspaced_words.def"
-#undef TAIL
+#include "lang/unspaced_words.def"
     ;
 
 /* What of an episode is indexed beside its summary counts, too. */

@@ -3,7 +3,7 @@
 #include <float.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/state/reader.h"

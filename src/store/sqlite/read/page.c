@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "core/memory_select.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"

@@ -1,6 +1,6 @@
 /* accounts.c - everyone who has something in the store: listed by name, and erased. */
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 

@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/words.h"
+#include "base/utf8.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/index/vector_set.h"
 #include "store/sqlite/search/vector_cache.h"

@@ -1,6 +1,6 @@
 /* unspaced_words.c - words of scripts that part none, and of Korean, whose words carry particles.
  */
-#include "base/unspaced_words.h"
+#include "words/unspaced_words.h"
 
 #include <assert.h>
 #include <utf8proc.h>
@@ -125,8 +125,7 @@ enum covers { CHINESE, JAPANESE, THAI, COVERS_COUNT };
 
 static const char *const covers[COVERS_COUNT] = {
 #define COVERS(language, words) [language] = words,
-#include "base/unspaced_words.def"
-#undef COVERS
+#include "lang/unspaced_words.def"
 };
 
 /* Of a list of words parted by blanks, the longest that begins or ends the text: its bytes. */
@@ -162,14 +161,12 @@ enum { SYLLABLE_BASE = 0xAC00, FINALS = 28, VOWELS = 21 };
 enum { FINAL_N = 4, FINAL_L = 8, FINAL_M = 16, FINAL_B = 17, FINAL_SS = 20 };
 
 static const char tails[] =
-#define TAIL(words) words
-#include "base/unspaced_words.def"
-#undef TAIL
+#define TAIL(words) words " "
+#include "lang/unspaced_words.def"
     ;
 static const char empty_words[] =
-#define EMPTY(words) words
-#include "base/unspaced_words.def"
-#undef EMPTY
+#define EMPTY(words) words " "
+#include "lang/unspaced_words.def"
     ;
 
 static bool is_empty_word(str word)

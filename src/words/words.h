@@ -42,20 +42,3 @@ struct words words_to_ask(struct arena *a, str question, size_t max);
 
 /* The same words for who asks only how they are written: no stems, no stop words. */
 struct words words_as_written(struct arena *a, str text, size_t max);
-
-/* Valid UTF-8 throughout (no surrogates, nothing over U+10FFFF, shortest form). */
-bool utf8_is_valid(str s);
-/* Unicode's letters with their marks, and its numbers. */
-bool utf8_is_letter(int32_t c);
-bool utf8_is_digit(int32_t c);
-/* How many characters: every byte but those that continue one. */
-size_t utf8_length(str s);
-/* The longest prefix of at most n bytes that does not cut a character. */
-str utf8_cut(str s, size_t n);
-/* The text itself when it has at most 2 · each bytes; else that many of its front and of its end,
- * cut at characters, with "…" on a line between them. */
-str utf8_ends(struct arena *a, str s, size_t each);
-/* Lower case, character by character; invalid bytes are kept. */
-str utf8_lower(struct arena *a, str s);
-/* The length in UTF-16 units, as JavaScript counts. */
-size_t utf16_length(str s);

@@ -1,5 +1,5 @@
 /* word_index.c - a table of words by their hashes, half of which is free. */
-#include "base/word_index.h"
+#include "words/word_index.h"
 
 #include <assert.h>
 

@@ -1,11 +1,11 @@
 /* stem_table.c - classes of words by their stems, in every form and language that a row lists. */
-#include "base/stem_table.h"
+#include "words/stem_table.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/once.h"
-#include "base/words.h"
+#include "words/words.h"
 
 /*
  * Rows are written by people, as words in all their forms; the words are split and stemmed here by

@@ -1,5 +1,5 @@
 /* arabic.c - Arabic words without article, particles, endings and long vowels. */
-#include "base/arabic.h"
+#include "words/arabic.h"
 
 /*
  * A word is written together with "and", "the", "for" in front and with pronouns behind, and its

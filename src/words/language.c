@@ -1,21 +1,22 @@
 /* language.c - which language a text is in, and its words without their endings. */
-#include "base/language.h"
+#include "words/language.h"
 
 #include <assert.h>
 #include <libstemmer.h>
 #include <utf8proc.h>
 
-#include "base/arabic.h"
 #include "base/once.h"
-#include "base/word_index.h"
-#include "base/words.h"
+#include "base/utf8.h"
+#include "words/arabic.h"
+#include "words/word_index.h"
+#include "words/words.h"
 
 /*
- * Most rules are Snowball's. Beside them stand three tables of language.def: function words, which
- * tell the language of a text and say nothing about a topic; odd forms and their bases; nouns that
- * end German compounds. A text in Latin letters is of the language that has most of its function
- * words; a word that several languages have counts for each of them the less. Other scripts tell
- * their language at each word.
+ * Most rules are Snowball's. Beside them stand three tables of lang/language.def: function words,
+ * which tell the language of a text and say nothing about a topic; odd forms and their bases; nouns
+ * that end German compounds. A text in Latin letters is of the language that has most of its
+ * function words; a word that several languages have counts for each of them the less. Other
+ * scripts tell their language at each word.
  */
 
 enum { ROW_WORDS = 1000, READ_WORDS = 80, READ_BYTES = 2000, WHOLE = 60, PROVES = 2 };
@@ -32,7 +33,7 @@ struct odd_form {
     str form, base;
 };
 
-/* What is made of language.def at the first use. */
+/* What is made of lang/language.def at the first use. */
 struct vocabulary {
     struct arena arena;
     struct function_word *functions;
@@ -50,22 +51,17 @@ static const struct row {
 #define FUNCTION(language, words) {language, NULL, words},
 #define BASE(language, base, forms) {language, base, forms},
 #define HEAD(words) {GERMAN, "", words},
-#include "base/language.def"
-#undef FUNCTION
-#undef BASE
-#undef HEAD
+#include "lang/language.def"
 };
 
 static const char weak[] =
-#define WEAK(words) words
-#include "base/language.def"
-#undef WEAK
+#define WEAK(words) words " "
+#include "lang/language.def"
     ;
 
 static const char *const english[] = {
 #define STOP(w) w,
-#include "base/stop.def"
-#undef STOP
+#include "lang/stop.def"
 };
 
 static const char *const stemmer_names[LANGUAGES] = {
@@ -88,18 +84,10 @@ static str map_word(struct arena *a, str w, int options)
     return out;
 }
 
-static bool is_ascii(str s)
-{
-    bool ascii = true;
-    for (size_t i = 0; i < s.n; i++)
-        ascii &= (unsigned char)s.p[i] < 0x80;
-    return ascii;
-}
-
 str language_plain(struct arena *a, str word)
 {
-    return is_ascii(word) ? str_lower(a, word)
-                          : map_word(a, word, UTF8PROC_STRIPMARK | UTF8PROC_DECOMPOSE);
+    return utf8_is_ascii(word) ? str_lower(a, word)
+                               : map_word(a, word, UTF8PROC_STRIPMARK | UTF8PROC_DECOMPOSE);
 }
 
 /* What stands for what in composed, case-folded text; 0: nothing. */
@@ -160,7 +148,7 @@ static str fold_letters(struct arena *a, str w)
 
 str language_fold(struct arena *a, str word, enum language language)
 {
-    if (is_ascii(word))
+    if (utf8_is_ascii(word))
         return str_lower(a, word);
     str folded = map_word(a, word, UTF8PROC_COMPOSE);
     return language >= RUSSIAN ? fold_letters(a, folded) : folded;

@@ -1,14 +1,15 @@
 /* words.c - splitting, folding and stemming, by utf8proc and Snowball. */
-#include "base/words.h"
+#include "words/words.h"
 
 #include <libstemmer.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <utf8proc.h>
 
-#include "base/language.h"
-#include "base/unspaced_words.h"
-#include "base/word_index.h"
+#include "base/utf8.h"
+#include "words/language.h"
+#include "words/unspaced_words.h"
+#include "words/word_index.h"
 
 /*
  * One pass over the text: each character is a letter, a digit, of an unspaced script, or other;
@@ -30,8 +31,7 @@ enum { STEM_MAX = 64 };
 
 static const str stops[] = {
 #define STOP(w) {w, sizeof w - 1},
-#include "base/stop.def"
-#undef STOP
+#include "lang/stop.def"
 };
 
 /* Forms whose base another word spells the same ("saw", "left", "found") are not among them. */
@@ -39,8 +39,7 @@ static const struct irregular {
     str form, base;
 } irregulars[] = {
 #define IRREGULAR(form, base) {{form, sizeof form - 1}, {base, sizeof base - 1}},
-#include "base/irregular.def"
-#undef IRREGULAR
+#include "lang/irregular.def"
 };
 
 enum kind { KIND_OTHER, KIND_LETTER, KIND_DIGIT, KIND_UNSPACED };
@@ -93,47 +92,6 @@ static str regular_form(const struct splitter *s, str w)
 {
     uint32_t at = word_index_find(s->irregulars, w);
     return at == NO_WORD ? w : irregulars[at].base;
-}
-
-/* The character at i and its length; an invalid byte is one character of KIND_OTHER. */
-static int32_t char_at(str s, size_t i, size_t *n)
-{
-    if ((unsigned char)s.p[i] < 0x80) {
-        *n = 1;
-        return s.p[i];
-    }
-    utf8proc_int32_t c;
-    utf8proc_ssize_t got =
-        utf8proc_iterate((const utf8proc_uint8_t *)s.p + i, (utf8proc_ssize_t)(s.n - i), &c);
-    *n = got > 0 ? (size_t)got : 1;
-    return got > 0 ? c : -1;
-}
-
-/* Without leaving early, so that the compiler takes many bytes at a time. */
-static bool is_ascii(str s)
-{
-    bool ascii = true;
-    for (size_t i = 0; i < s.n; i++)
-        ascii &= (unsigned char)s.p[i] < 0x80;
-    return ascii;
-}
-
-str utf8_lower(struct arena *a, str s)
-{
-    enum { LONGEST = 4 };
-    if (is_ascii(s))
-        return str_lower(a, s);
-    /* The lower case of two bytes may have three. */
-    str out = {arena_alloc(a, 2 * s.n + LONGEST), 0};
-    utf8proc_uint8_t *to = (utf8proc_uint8_t *)out.p;
-    for (size_t i = 0, n; i < s.n; i += n) {
-        int32_t c = char_at(s, i, &n);
-        if (c < 0)
-            to[out.n++] = (utf8proc_uint8_t)s.p[i];
-        else
-            out.n += (size_t)utf8proc_encode_char(utf8proc_tolower(c), to + out.n);
-    }
-    return out;
 }
 
 /* Pointers to words before it are no longer good. */
@@ -234,7 +192,7 @@ static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
 {
     size_t n;
     struct word *w = push_word(s, from, to);
-    int32_t first = char_at(s->text, from, &n);
+    int32_t first = utf8_at(s->text, from, &n);
     enum language script = language_of_script(first);
     w->is_number = is_number;
     w->is_name = !s->sentence_begins && utf8proc_category(first) == UTF8PROC_CATEGORY_LU;
@@ -253,7 +211,7 @@ static size_t add_run(struct splitter *s, size_t from)
     static const enum run_use uses[] = {RUN_PAIRS, RUN_INDEX, RUN_ASK};
     size_t n, end = from;
     while (end < s->text.n && end - from < PIECE &&
-           kind_of(char_at(s->text, end, &n)) == KIND_UNSPACED)
+           kind_of(utf8_at(s->text, end, &n)) == KIND_UNSPACED)
         end += n;
     struct run_tokens run =
         run_tokens_of(s->a, str_sub(s->text, from, end), uses[s->use], s->is_japanese);
@@ -275,7 +233,7 @@ static size_t word_end(str t, size_t i, bool *is_number)
     size_t n;
     *is_number = true;
     while (i < t.n) {
-        enum kind k = kind_of(char_at(t, i, &n));
+        enum kind k = kind_of(utf8_at(t, i, &n));
         if (k == KIND_LETTER)
             *is_number = false;
         else if (k != KIND_DIGIT && !(*is_number && t.p[i] == '.' && i + 1 < t.n &&
@@ -323,7 +281,7 @@ static struct words split_text(struct splitter s)
     size_t i = 0, n;
     s.sentence_begins = true;
     while (i < text.n && s.out.n < s.max) {
-        int32_t c = char_at(text, i, &n);
+        int32_t c = utf8_at(text, i, &n);
         enum kind k = kind_of(c);
         if (k == KIND_OTHER) {
             s.sentence_begins |= c == '.' || c == '!' || c == '?' || c == '\n';

@@ -1,7 +1,7 @@
 /* stem_table.h - classes of words by their stems, in every form and language that a row lists. */
 #pragma once
 
-#include "base/word_index.h"
+#include "words/word_index.h"
 
 /* Words parted by blanks, which all have these bits. A word may stand in several rows. */
 struct stem_row {
