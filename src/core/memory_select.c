@@ -14,6 +14,8 @@ double memory_sort_value(const struct memory *m, enum memory_sort sort)
         return m->importance;
     case SORT_LAST_USED:
         return (double)m->last_used;
+    case SORT_ACTIVE:
+        return (double)(m->last_used > m->created ? m->last_used : m->created);
     case SORT_USES:
         return (double)m->uses;
     default:

@@ -10,10 +10,11 @@ enum memory_sort {
     SORT_IMPORTANCE,
     SORT_LAST_USED,
     SORT_USES,
-    SORT_COUNT
+    SORT_COUNT,               /* of those that have a name and an index */
+    SORT_ACTIVE = SORT_COUNT, /* last used or, where that is later, created */
 };
 /* Memories that are closed or have expired. */
-enum memory_closed { CLOSED_OUT, CLOSED_TOO, CLOSED_ONLY };
+enum memory_closed { CLOSED_OUT, CLOSED_TOO, CLOSED_ONLY, EXPIRED_TOO };
 
 /* Everything that is looked for; SELECT_ALL, with pools, is every open memory. */
 struct memory_select {
@@ -21,6 +22,7 @@ struct memory_select {
     size_t n_pools;
     int layer, type, origin; /* -1: any */
     str category, session, key, tag;
+    str kind;               /* of kind_names; "" for any */
     str contains;           /* in content or key, ASCII case folded */
     int64_t after, before;  /* created in [after, before), unix ms; 0: no such end */
     int64_t expires_before; /* 0: whenever or never */

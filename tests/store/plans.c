@@ -109,8 +109,8 @@ TEST(a_layer_leads_to_its_memories)
 {
     PLACE(p);
     STORE(s, p);
-    static const char *const by_layer[] = {"MEMORY_LIST_LAYER", "MEMORY_LIST_LAYER_OLDEST",
-                                           "MEMORY_COUNT_LAYER"};
+    static const char *const by_layer[] = {"MEMORY_PAGE_LAYER_DOWN", "MEMORY_PAGE_LAYER_UP",
+                                           "MEMORY_KINDS_LAYER"};
     sqlite3 *handle = open_beside(&p);
     for (size_t i = 0; i < sizeof by_layer / sizeof *by_layer; i++) {
         size_t k = 0;

@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 
 #include "store/sqlite/db/schema.h"
-#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/records/pending.h"
-#include "store/sqlite/state/notes.h"
+#include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/forget_long.h"

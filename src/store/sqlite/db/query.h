@@ -68,6 +68,31 @@ int64_t sql_get_int(struct query *q);
 double sql_get_real(struct query *q);
 /* Not copied: it lives until the next row. */
 str sql_see_blob(struct query *q);
+/* The next column, as a whole row of SQL_ROWS. */
+static inline void sql_read_int(struct query *q, int64_t *out)
+{
+    *out = sql_get_int(q);
+}
+static inline void sql_read_text(struct query *q, str *out)
+{
+    *out = sql_get_text(q);
+}
+/* The remaining rows as an array in the arena, each read by read(q, &row); an enum status. */
+#define SQL_ROWS(q, read, out, n)                                                                  \
+    ({                                                                                             \
+        __typeof__(*(out)) v_ = NULL;                                                              \
+        size_t n_ = 0, cap_ = 0;                                                                   \
+        while (sql_row(q)) {                                                                       \
+            v_ = arena_more(&(q)->ctx->arena, v_, n_, &cap_, sizeof *v_);                          \
+            read((q), &v_[n_++]);                                                                  \
+        }                                                                                          \
+        enum status s_ = sql_end(q);                                                               \
+        if (s_ == OK) {                                                                            \
+            *(out) = v_;                                                                           \
+            *(n) = n_;                                                                             \
+        }                                                                                          \
+        s_;                                                                                        \
+    })
 
 /* A list's limit as SQL takes it. */
 static inline int64_t sql_limit(size_t n)

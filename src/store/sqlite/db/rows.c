@@ -97,16 +97,7 @@ void read_memory(struct query *q, struct memory *out)
 
 enum status read_memories(struct query *q, struct memory **out, size_t *n)
 {
-    struct memory *v = NULL;
-    size_t have = 0, cap = 0;
-    while (sql_row(q)) {
-        v = arena_more(&q->ctx->arena, v, have, &cap, sizeof *v);
-        read_memory(q, &v[have++]);
-    }
-    TRY(sql_end(q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(q, read_memory, out, n);
 }
 
 /* No memory has the id "", but most have the key "". */

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "store/sqlite/db/query.h"
-#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/posting_cache.h"
 
 /* A token is the pool's number, a middle dot and the stem: "42·postgr". So every pool has words of
  * its own, and a search reads nothing of another pool. The tokenizer (ascii) ends a token at any

@@ -52,16 +52,16 @@ static enum status add_each(struct chain *c, enum sql which, str name)
     return OK;
 }
 
+static void read_revision(struct query *q, struct revision *out)
+{
+    out->at = sql_get_int(q);
+    out->old = sql_get_text(q);
+}
+
 static enum status read_revisions(struct chain *c, struct history_item *item)
 {
-    size_t cap = 0;
     SQL_RUN(q, c->ctx, c->db, SQL_REVISION_LIST, memory_no(item->memory.doc));
-    while (sql_row(&q)) {
-        item->v = arena_more(&c->ctx->arena, item->v, item->n, &cap, sizeof *item->v);
-        item->v[item->n].at = sql_get_int(&q);
-        item->v[item->n++].old = sql_get_text(&q);
-    }
-    return sql_end(&q);
+    return SQL_ROWS(&q, read_revision, &item->v, &item->n);
 }
 
 static int by_age(const void *a, const void *b)

@@ -1,197 +1,185 @@
-/* list.c - memories by a filter: a page of them, how many, and what they come to. */
-#include <assert.h>
+/* list.c - memories by a filter, what they come to, and the pools and users that there are. */
 #include <float.h>
+#include <math.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "store/sqlite/db/lookup.h"
-#include "store/sqlite/db/rows.h"
+#include "store/sqlite/read/page.h"
 #include "store/sqlite/state/reader.h"
 
-/* Each statement exists for one pool (by its number), for one layer of a pool, and for all pools of
- * a user. */
-struct list {
-    const struct memory_filter *f;
-    int64_t pool, now;
-};
+/* --- memories --- */
 
-static enum status find_pool(struct ctx *ctx, struct db *db, const struct memory_filter *f,
-                             struct list *out)
+enum status sqlite_memory_page(struct ctx *ctx, struct store *s, const struct memory_page_in *in,
+                               struct memory_page *out)
 {
-    struct pool_row row = {0};
-    if (f->pool.space.n)
-        TRY(pool_find(ctx, db, f->pool, &row));
-    *out = (struct list){f, row.no, clock_ms()};
+    const struct memory_select *f = &in->select;
+    int64_t *pools = NEW_N(&ctx->arena, int64_t, f->n_pools + 1);
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    for (size_t i = 0; i < f->n_pools; i++) {
+        struct pool_row row;
+        TRY(pool_find(ctx, r.db, f->pools[i], &row));
+        pools[i] = row.no;
+    }
+    return page_read(ctx, r.db, in, pools, f->n_pools, out);
+}
+
+/* One pool, or all of a user's. */
+static enum status pools_of(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t **out,
+                            size_t *n)
+{
+    struct pool_row row;
+    if (!pool.space.n) {
+        SQL_RUN(q, ctx, db, SQL_SESSION_POOLS, pool.user, pool.space);
+        return SQL_ROWS(&q, sql_read_int, out, n);
+    }
+    TRY(pool_find(ctx, db, pool, &row));
+    *out = NEW(&ctx->arena, int64_t);
+    **out = row.no;
+    *n = 1;
     return OK;
 }
 
-/* The place of a name in the list; -1 for "", which the statements take as any. */
-static int index_or_any(const char *const *names, str name)
+/* A priority ranges from its least importance to that of the next higher one. */
+static struct memory_select select_of(const struct memory_filter *f)
 {
-    return name.n ? name_index(names, name, -1) : -1;
+    int priority = name_index(priority_names, f->priority, -1);
+    struct memory_select s = SELECT_ALL;
+    s.layer = name_index(layer_names, f->layer, -1);
+    s.type = name_index(type_names, f->type, -1);
+    s.kind = f->kind;
+    s.category = f->category;
+    s.session = f->session;
+    s.contains = f->contains;
+    s.after = f->after;
+    s.before = f->before;
+    s.closed = f->with_closed ? CLOSED_TOO : f->with_expired ? EXPIRED_TOO : CLOSED_OUT;
+    s.importance_min =
+        priority < 0 || priority == PRIORITY_LOW ? -DBL_MAX : priority_least[priority];
+    s.importance_max =
+        priority <= PRIORITY_CRITICAL ? DBL_MAX : nextafter(priority_least[priority - 1], 0);
+    return s;
 }
 
-/* Every condition of a filter is a parameter with a neutral value ("" or the widest range), so that
- * no SQL is put together at run time. The order is that of MEMORY_MATCHES in sql.def. */
-static void bind_filter(struct query *q, const struct list *l)
-{
-    const struct memory_filter *f = l->f;
-    /* A priority ranges from its least importance to that of the next higher one. */
-    int p = index_or_any(priority_names, f->priority);
-    double least = p < 0 || p == PRIORITY_LOW ? -DBL_MAX : priority_least[p];
-    double below = p <= PRIORITY_CRITICAL ? DBL_MAX : priority_least[p - 1];
-    assert(p < PRIORITY_COUNT);
-    if (f->pool.space.n)
-        sql_int(q, l->pool);
-    else
-        sql_text(q, f->pool.user);
-    SQL_BIND(q, f->after ? f->after : INT64_MIN, f->before ? f->before : INT64_MAX,
-             index_or_any(type_names, f->type), f->category, f->session,
-             utf8_lower(&q->ctx->arena, f->contains), f->with_closed, f->with_expired, l->now,
-             index_or_any(layer_names, f->layer), f->kind, least, below);
-}
-
-/* There is an index of the layers other than facts. */
-static bool is_one_layer(const struct memory_filter *f)
-{
-    return f->pool.space.n && name_index(layer_names, f->layer, LAYER_FACT) != LAYER_FACT;
-}
-
-static enum status count_memories(struct ctx *ctx, struct db *db, const struct list *l,
-                                  int64_t *out)
-{
-    SQL_RUN(q, ctx, db,
-            is_one_layer(l->f)   ? SQL_MEMORY_COUNT_LAYER
-            : l->f->pool.space.n ? SQL_MEMORY_COUNT
-                                 : SQL_MEMORY_COUNT_OF_USER);
-    bind_filter(&q, l);
-    return sql_number(&q, out);
-}
-
-static enum sql list_of(const struct memory_filter *f)
-{
-    if (f->by_use)
-        return f->pool.space.n ? SQL_MEMORY_LIST_BY_USE : SQL_MEMORY_LIST_OF_USER_BY_USE;
-    if (is_one_layer(f))
-        return f->oldest_first ? SQL_MEMORY_LIST_LAYER_OLDEST : SQL_MEMORY_LIST_LAYER;
-    if (f->pool.space.n)
-        return f->oldest_first ? SQL_MEMORY_LIST_OLDEST : SQL_MEMORY_LIST;
-    return f->oldest_first ? SQL_MEMORY_LIST_OF_USER_OLDEST : SQL_MEMORY_LIST_OF_USER;
-}
-
-/* Page and total come from one transaction and agree. total may be NULL: counting reads all
- * matches. */
 enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total)
 {
-    struct list l;
-    int64_t all = 0;
+    const struct memory_page_in in = {.select = select_of(f),
+                                      .sort = f->by_use ? SORT_ACTIVE : SORT_CREATED,
+                                      .is_ascending = f->oldest_first && !f->by_use,
+                                      .limit = f->limit,
+                                      .offset = f->offset,
+                                      .counts = total != NULL};
+    struct memory_page page;
+    int64_t *pools;
+    size_t n_pools;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    TRY(find_pool(ctx, r.db, f, &l));
+    TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
+    TRY(page_read(ctx, r.db, &in, pools, n_pools, &page));
+    *out = page.v;
+    *n = page.n;
     if (total)
-        TRY(count_memories(ctx, r.db, &l, &all));
-    SQL_RUN(q, ctx, r.db, list_of(f));
-    bind_filter(&q, &l);
-    SQL_BIND(&q, sql_limit(f->limit), sql_limit(f->offset));
-    TRY(read_memories(&q, out, n));
-    if (total)
-        *total = all;
+        *total = page.total;
     return OK;
 }
 
 /* One pass over the matches: counting each group apart would read them a dozen times. */
+static enum status add_totals(struct query *q, struct memory_totals *out)
+{
+    int64_t n = 0;
+    if (!sql_row(q))
+        return sql_end(q);
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        int64_t of_type = sql_get_int(q);
+        out->by_type[i] += of_type;
+        n += of_type;
+    }
+    for (int i = 0; i < KIND_COUNT; i++)
+        out->by_kind[i] += sql_get_int(q);
+    for (int i = 0; i < PRIORITY_COUNT; i++)
+        out->by_priority[i] += sql_get_int(q);
+    out->uses += sql_get_int(q);
+    int64_t oldest = sql_get_int(q), newest = sql_get_int(q);
+    if (n && (!out->total || oldest < out->oldest))
+        out->oldest = oldest;
+    if (n && (!out->total || newest > out->newest))
+        out->newest = newest;
+    out->tokens += sql_get_int(q);
+    out->total += n;
+    return sql_end(q);
+}
+
 enum status sqlite_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory_totals *out)
 {
-    struct list l;
+    const struct memory_select select = select_of(f);
     struct memory_totals found = {0};
+    int64_t *pools, now = clock_ms();
+    size_t n_pools;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    TRY(find_pool(ctx, r.db, f, &l));
-    SQL_RUN(q, ctx, r.db, f->pool.space.n ? SQL_MEMORY_TOTALS : SQL_MEMORY_TOTALS_OF_USER);
-    bind_filter(&q, &l);
-    if (sql_row(&q)) {
-        for (int i = 0; i < TYPE_COUNT; i++)
-            found.total += found.by_type[i] = sql_get_int(&q);
-        for (int i = 0; i < KIND_COUNT; i++)
-            found.by_kind[i] = sql_get_int(&q);
-        for (int i = 0; i < PRIORITY_COUNT; i++)
-            found.by_priority[i] = sql_get_int(&q);
-        found.uses = sql_get_int(&q);
-        found.oldest = sql_get_int(&q);
-        found.newest = sql_get_int(&q);
-        found.tokens = sql_get_int(&q);
+    TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
+    for (size_t i = 0; i < n_pools; i++) {
+        SQL_RUN(q, ctx, r.db, SQL_MEMORY_TOTALS);
+        select_bind(&q, &select, pools[i], now);
+        TRY(add_totals(&q, &found));
     }
-    TRY(sql_end(&q));
     *out = found;
     return OK;
 }
 
-static void read_pool(struct query *q, str user, struct pool_info *out)
+/* --- pools --- */
+
+static void read_pool(struct query *q, struct pool_info *out)
 {
-    out->pool = (struct pool_ref){user, sql_get_text(q)};
+    *out = (struct pool_info){.pool = {.space = sql_get_text(q)}};
     out->created = sql_get_int(q);
     out->sessions = sql_get_int(q);
     out->messages = sql_get_int(q);
     out->memories = sql_get_int(q);
 }
 
+static void read_sum(struct query *q, struct pool_sum *out)
+{
+    read_pool(q, &out->pool);
+    out->facts = sql_get_int(q);
+    out->episodes = sql_get_int(q);
+    out->signals = sql_get_int(q);
+    out->updated = sql_get_int(q);
+}
+
 enum status sqlite_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
                          size_t *n)
 {
-    struct pool_info *v = NULL;
-    size_t have = 0, cap = 0;
     str owner = str_dup(&ctx->arena, user);
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_POOL_LIST, user);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_pool(&q, owner, &v[have++]);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
+    TRY(SQL_ROWS(&q, read_pool, out, n));
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i].pool.user = owner;
     return OK;
 }
 
 enum status sqlite_users(struct ctx *ctx, struct store *s, struct strs *out)
 {
-    struct strs found = {0};
-    size_t cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_POOL_USERS);
-    while (sql_row(&q)) {
-        found.v = arena_more(&ctx->arena, found.v, found.n, &cap, sizeof *found.v);
-        found.v[found.n++] = sql_get_text(&q);
-    }
-    TRY(sql_end(&q));
-    *out = found;
-    return OK;
+    return SQL_ROWS(&q, sql_read_text, &out->v, &out->n);
 }
 
 enum status sqlite_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
                              struct pool_sum **out, size_t *n)
 {
-    struct pool_sum *v = NULL;
-    size_t have = 0, cap = 0;
     str owner = str_dup(&ctx->arena, pool.user);
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_POOL_SUMS, pool.user, pool.space);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        struct pool_sum *p = &v[have++];
-        read_pool(&q, owner, &p->pool);
-        p->facts = sql_get_int(&q);
-        p->episodes = sql_get_int(&q);
-        p->signals = sql_get_int(&q);
-        p->updated = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
+    TRY(SQL_ROWS(&q, read_sum, out, n));
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i].pool.pool.user = owner;
     return OK;
 }

@@ -47,27 +47,23 @@ enum status sqlite_once_true(struct ctx *ctx, struct store *s, struct pool_ref p
 
 /* --- numbers --- */
 
+static void read_group(struct query *q, struct memory_group *out)
+{
+    out->layer = (enum layer)sql_get_int(q);
+    out->type = (enum memory_type)sql_get_int(q);
+    out->origin = (enum origin)sql_get_int(q);
+    out->n = sql_get_int(q);
+}
+
 enum status sqlite_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                  struct memory_group **out, size_t *n)
 {
     struct pool_row row;
-    struct memory_group *v = NULL;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
     SQL_RUN(q, ctx, r.db, SQL_MEMORY_GROUPS, row.no);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        struct memory_group *g = &v[have++];
-        g->layer = (enum layer)sql_get_int(&q);
-        g->type = (enum memory_type)sql_get_int(&q);
-        g->origin = (enum origin)sql_get_int(&q);
-        g->n = sql_get_int(&q);
-    }
-    *out = v;
-    *n = have;
-    return sql_end(&q);
+    return SQL_ROWS(&q, read_group, out, n);
 }
 
 enum status sqlite_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
@@ -90,26 +86,22 @@ enum status sqlite_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref
     return sql_end(&q);
 }
 
+static void read_day(struct query *q, struct day_count *out)
+{
+    out->day = sql_get_int(q);
+    out->stat = (int)sql_get_int(q);
+    out->n = sql_get_int(q);
+}
+
 static enum status read_days(struct ctx *ctx, struct store *s, struct pool_ref pool, enum sql which,
                              int64_t from, int64_t to, struct day_count **out, size_t *n)
 {
     struct pool_row row;
-    struct day_count *v = NULL;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
     SQL_RUN(q, ctx, r.db, which, row.no, from, to);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        struct day_count *c = &v[have++];
-        c->day = sql_get_int(&q);
-        c->stat = (int)sql_get_int(&q);
-        c->n = sql_get_int(&q);
-    }
-    *out = v;
-    *n = have;
-    return sql_end(&q);
+    return SQL_ROWS(&q, read_day, out, n);
 }
 
 enum status sqlite_days(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,

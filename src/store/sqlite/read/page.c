@@ -1,14 +1,14 @@
-/* page.c - a page of memories by any filter and order, over spaces, and how many there are. */
+/* page.c - the list of memories by any filter and order, over spaces, and how many there are. */
+#include "store/sqlite/read/page.h"
+
 #include <assert.h>
-#include <float.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "core/memory_select.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
-#include "store/sqlite/state/reader.h"
+#include "store/sqlite/read/places.h"
 
 /*
  * A page is found as numbers first, in each pool apart, by the index of its order: so a page costs
@@ -16,7 +16,8 @@
  * merged, and only the rows of the page are read.
  *
  * In the order of an index every row that does not match is looked at. So where an index names the
- * few that can match (of a session, a key, a rare category), these are read and sorted instead.
+ * few that can match (of a session, a key, a rare category), or all have to be counted one by one,
+ * these are read and sorted instead.
  *
  * Totals come from memory_tally, which triggers keep, unless the filter asks for more than kinds.
  */
@@ -24,40 +25,39 @@
 /* Up to so many rows are sorted, rather than looked for in the order of the list. */
 enum { FEW_MAX = 1000, BUCKETS = 1024 };
 
-struct place {
-    double value;
-    int64_t no, pool;
-    size_t at; /* of the pool, in the request */
-};
-
 struct paging {
     struct ctx *ctx;
     struct db *db;
     const struct memory_page_in *in;
     const struct memory_select *f;
-    str contains; /* in lower case */
     int64_t now;
-    int64_t *pools; /* numbers; 0: there is no such pool */
-    struct place *places;
-    size_t n, cap;
+    const int64_t *pools; /* numbers; 0: there is no such pool */
+    struct places places;
     struct memory_tally *tallies;
     size_t n_tallies, tallies_cap, next_cap;
     uint32_t buckets[BUCKETS], *next; /* by kind: 1 + the place in tallies, or 0 */
 };
 
+/* Nothing but kinds and a range of dates or importance. */
+static bool asks_range(const struct memory_select *f)
+{
+    return !f->session.n && !f->key.n && !f->tag.n && !f->contains.n && !f->expires_before;
+}
+
 /* Nothing but what memory_tally counts. */
 static bool asks_kinds(const struct memory_select *f)
 {
-    return !f->session.n && !f->key.n && !f->tag.n && !f->contains.n && !f->after && !f->before &&
-           !f->expires_before && f->importance_min <= 0 && f->importance_max >= 1;
+    return asks_range(f) && !f->after && !f->before && f->importance_min <= 0 &&
+           f->importance_max >= 1;
 }
 
-static void bind_kinds(struct query *q, const struct paging *p, const struct memory_select *f,
-                       int64_t pool)
+/* Each term of a filter is a parameter with a neutral value, so no SQL is put together. */
+void select_bind(struct query *q, const struct memory_select *f, int64_t pool, int64_t now)
 {
     SQL_BIND(q, pool, f->after ? f->after : INT64_MIN, f->before ? f->before : INT64_MAX, f->type,
-             f->category, f->layer, f->origin, f->closed, p->now, f->expires_before,
-             f->importance_min, f->importance_max);
+             f->category, f->layer, f->origin, f->closed, now, f->expires_before, f->importance_min,
+             f->importance_max, f->kind, f->session, f->key,
+             utf8_lower(&q->ctx->arena, f->contains), f->tag);
 }
 
 /* Of an index that is sorted by it a statement uses one range, that of the filter: so the place is
@@ -116,9 +116,17 @@ static void add_tally(struct paging *p, struct memory_tally one)
     *at = (uint32_t)++p->n_tallies;
 }
 
+/* is_closed: or has expired, unless these are asked for, too. */
 static bool is_selected(const struct memory_select *f, bool is_closed)
 {
     return f->closed == CLOSED_TOO || is_closed == (f->closed == CLOSED_ONLY);
+}
+
+static enum memory_kind kind_of_tally(const struct memory_tally *t)
+{
+    return kind_of(&(struct memory){.layer = (enum layer)t->layer,
+                                    .type = (enum memory_type)t->type,
+                                    .category = t->category});
 }
 
 /* Closed or not. */
@@ -126,7 +134,8 @@ static bool is_of_kind(const struct memory_select *f, const struct memory_tally 
 {
     return (f->type < 0 || t->type == f->type) && (f->layer < 0 || t->layer == f->layer) &&
            (f->origin < 0 || t->origin == f->origin) &&
-           (!f->category.n || str_eq(t->category, f->category));
+           (!f->category.n || str_eq(t->category, f->category)) &&
+           (!f->kind.n || str_is(f->kind, kind_names[kind_of_tally(t)]));
 }
 
 /* The category is not copied for each of many rows: it lives until the next one. */
@@ -156,7 +165,7 @@ static enum status add_kept(struct paging *p, size_t at, struct query *q)
 /* Those that have expired are counted as open there until they are pruned. */
 static enum status move_expired(struct paging *p, size_t at, struct query *q)
 {
-    while (sql_row(q)) {
+    while (p->f->closed != EXPIRED_TOO && sql_row(q)) {
         struct memory_tally t = read_kind(q, at);
         int64_t n = sql_get_int(q);
         for (int closed = 0; closed < 2 && is_of_kind(p->f, &t); closed++) {
@@ -188,7 +197,7 @@ static enum status count_rows(struct paging *p, size_t at, struct query *q)
         struct memory_tally t = read_kind(q, at);
         int64_t expires = sql_get_int(q), created = sql_get_int(q);
         bool is_of_time = (!f->after || created >= f->after) && (!f->before || created < f->before);
-        t.is_closed |= expires && expires <= p->now;
+        t.is_closed |= f->closed != EXPIRED_TOO && expires && expires <= p->now;
         if (is_of_time && is_of_kind(f, &t) && is_selected(f, t.is_closed))
             add_tally(p, t);
     }
@@ -238,56 +247,6 @@ static enum status count_range(struct paging *p, size_t at)
     return is_weighed ? count_weights(p, at) : count_dates(p, at);
 }
 
-/* In the order of the list, behind the place where the page begins. */
-static bool is_behind(const struct memory_page_in *in, double value, int64_t row)
-{
-    if (!in->has_place)
-        return true;
-    if (value == in->place_value)
-        return in->is_ascending ? row > in->place_row : row < in->place_row;
-    return in->is_ascending ? value > in->place_value : value < in->place_value;
-}
-
-static void add_place(struct paging *p, size_t at, int64_t no, double value)
-{
-    p->places = arena_more(&p->ctx->arena, p->places, p->n, &p->cap, sizeof *p->places);
-    p->places[p->n++] = (struct place){.no = no, .value = value, .pool = p->pools[at], .at = at};
-}
-
-static bool asks_text(const struct memory_select *f)
-{
-    return !f->session.n && !f->key.n && !f->expires_before && (f->tag.n || f->contains.n);
-}
-
-static enum status count_kinds(struct paging *p, size_t at)
-{
-    const struct memory_select *f = p->f;
-    bool is_any = asks_text(f);
-    SQL_RUN(q, p->ctx, p->db,
-            is_any         ? SQL_MEMORY_KINDS_ANY
-            : f->session.n ? SQL_MEMORY_KINDS_SESSION
-            : f->key.n     ? SQL_MEMORY_KINDS_KEY
-                           : SQL_MEMORY_KINDS_EXPIRY);
-    bind_kinds(&q, p, f, p->pools[at]);
-    SQL_BIND(&q, f->session, f->key, p->contains, f->tag);
-    if (is_any) {
-        SQL_BIND(&q, p->in->sort);
-    }
-    while (sql_row(&q)) {
-        add_tally(p, read_kind(&q, at));
-        int64_t no = is_any ? sql_get_int(&q) : 0;
-        double value = is_any ? sql_get_real(&q) : 0;
-        if (is_any && p->in->limit && is_behind(p->in, value, no))
-            add_place(p, at, no, value);
-    }
-    return sql_end(&q);
-}
-
-static bool asks_range(const struct memory_select *f)
-{
-    return !f->session.n && !f->key.n && !f->expires_before && !f->tag.n && !f->contains.n;
-}
-
 static int64_t sum_of(const struct paging *p, size_t from)
 {
     int64_t sum = 0;
@@ -296,131 +255,154 @@ static int64_t sum_of(const struct paging *p, size_t from)
     return sum;
 }
 
+/* Whether kept counts say where few rows are, or where the last one is. */
+static bool is_narrow(const struct memory_select *f)
+{
+    return f->category.n || f->type >= 0 || f->origin >= 0 || f->kind.n || f->closed == CLOSED_ONLY;
+}
+
+/* How many match in the pool, without a look at each; -1: that is not known. */
+static enum status count_fast(struct paging *p, size_t at, int64_t *known)
+{
+    size_t before = p->n_tallies;
+    *known = -1;
+    if (asks_kinds(p->f) && (p->in->counts || is_narrow(p->f)))
+        TRY(tally_kinds(p, at));
+    else if (asks_range(p->f) && p->in->counts)
+        TRY(count_range(p, at));
+    else
+        return OK;
+    *known = sum_of(p, before);
+    return OK;
+}
+
 /* --- the page --- */
 
-static bool is_known(const struct paging *p, size_t at, int64_t *n)
-{
-    *n = 0;
-    for (size_t i = 0; i < p->n_tallies; i++)
-        *n += p->tallies[i].pool == at ? p->tallies[i].n : 0;
-    return asks_kinds(p->f) || p->in->counts;
-}
-
-/* PAGE_UP and PAGE_DOWN stand in the order of the sorts. */
-static enum sql page_of(const struct paging *p, size_t at, bool *is_few)
+/* Whether all that an index has of the filter are read and sorted. */
+static bool reads_few(const struct paging *p, int64_t known)
 {
     const struct memory_select *f = p->f;
-    int64_t n;
-    bool few = is_known(p, at, &n) && n <= FEW_MAX;
-    *is_few = true;
-    if (f->session.n)
-        return SQL_MEMORY_PAGE_SESSION;
-    if (f->key.n)
-        return SQL_MEMORY_PAGE_KEY;
-    if (f->expires_before)
-        return SQL_MEMORY_PAGE_EXPIRY;
-    if (few && f->category.n)
-        return SQL_MEMORY_PAGE_CATEGORY;
-    if (few && f->layer > 0)
-        return SQL_MEMORY_PAGE_LAYER;
-    if (few && f->type > 0)
-        return SQL_MEMORY_PAGE_TYPE;
-    *is_few = false;
-    return (enum sql)(
-        (p->in->is_ascending ? SQL_MEMORY_PAGE_CREATED_UP : SQL_MEMORY_PAGE_CREATED_DOWN) +
-        p->in->sort);
+    if (f->session.n || f->key.n || f->expires_before || p->in->sort == SORT_ACTIVE)
+        return true;
+    if (known < 0)
+        return p->in->counts;
+    bool has_index = f->category.n || f->type > 0 || (f->layer > 0 && p->in->sort != SORT_CREATED);
+    return known <= FEW_MAX && has_index;
 }
 
-static enum status read_places(struct paging *p, size_t at)
+static enum sql few_of(const struct memory_select *f)
 {
-    const struct memory_page_in *in = p->in;
-    bool is_few, up = in->is_ascending;
-    double value = in->has_place ? in->place_value : up ? -DBL_MAX : DBL_MAX;
-    int64_t row = in->has_place ? in->place_row : up ? -1 : INT64_MAX;
-    size_t most = in->offset + in->limit + 1;
-    int64_t n;
-    if (is_known(p, at, &n) && (uint64_t)n < most)
-        most = (size_t)n; /* behind the last one no row need be looked at */
-    const struct memory_select f = narrowed(in);
-    SQL_RUN(q, p->ctx, p->db, page_of(p, at, &is_few));
-    bind_kinds(&q, p, &f, p->pools[at]);
-    SQL_BIND(&q, f.session, f.key, p->contains, f.tag, value, row, sql_limit(most));
-    if (is_few) {
-        SQL_BIND(&q, in->sort, up ? 1 : -1);
-    }
+    return f->session.n        ? SQL_MEMORY_KINDS_SESSION
+           : f->key.n          ? SQL_MEMORY_KINDS_KEY
+           : f->expires_before ? SQL_MEMORY_KINDS_EXPIRY
+           : f->category.n     ? SQL_MEMORY_KINDS_CATEGORY
+           : f->layer > 0      ? SQL_MEMORY_KINDS_LAYER
+           : f->type > 0       ? SQL_MEMORY_KINDS_TYPE
+                               : SQL_MEMORY_KINDS_ANY;
+}
+
+static enum status read_few(struct paging *p, size_t at, bool is_counted)
+{
+    SQL_RUN(q, p->ctx, p->db, few_of(p->f));
+    select_bind(&q, p->f, p->pools[at], p->now);
+    SQL_BIND(&q, p->in->sort);
     while (sql_row(&q)) {
-        int64_t no = sql_get_int(&q);
-        add_place(p, at, no, sql_get_real(&q));
+        struct memory_tally kind = read_kind(&q, at);
+        if (!is_counted)
+            add_tally(p, kind);
+        struct place place = {.no = sql_get_int(&q), .pool = p->pools[at]};
+        place.value = sql_get_real(&q);
+        if (p->in->limit && place_is_behind(&p->places, &place))
+            places_add(&p->places, place);
     }
+    places_end_run(&p->places, false);
     return sql_end(&q);
 }
 
-static int by_place(const void *a, const void *b)
+/* Both directions of a sort follow each other. */
+static enum sql page_of(const struct paging *p)
 {
-    const struct place *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return x->no < y->no ? -1 : x->no > y->no;
+    bool is_layer = p->f->layer > 0 && p->in->sort == SORT_CREATED;
+    enum sql down = is_layer ? SQL_MEMORY_PAGE_LAYER_DOWN
+                             : (enum sql)(SQL_MEMORY_PAGE_CREATED_DOWN + 2 * p->in->sort);
+    return (enum sql)(down + p->in->is_ascending);
 }
 
-static int by_place_down(const void *a, const void *b)
+static size_t wanted(const struct memory_page_in *in)
 {
-    return by_place(b, a);
+    return (size_t)(sql_limit(in->offset) + sql_limit(in->limit));
 }
 
-static enum status read_page(struct paging *p, struct memory_page *out)
+/* Behind the last one no row need be looked at. */
+static enum status read_in_order(struct paging *p, size_t at, int64_t known)
 {
-    const struct memory_page_in *in = p->in;
-    if (p->n > 1)
-        qsort(p->places, p->n, sizeof *p->places, in->is_ascending ? by_place : by_place_down);
-    size_t from = in->offset < p->n ? in->offset : p->n;
-    size_t n = p->n - from < in->limit ? p->n - from : in->limit;
-    out->v = NEW_N(&p->ctx->arena, struct memory, n + 1);
-    out->has_more = p->n - from > n;
-    for (size_t i = 0; i < n; i++) {
-        const struct place *place = &p->places[from + i];
-        SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_GET, place->pool, place->no);
-        assert(out->n < n);
-        if (sql_row(&q))
-            read_memory(&q, &out->v[out->n++]);
-        TRY(sql_end(&q));
+    const struct memory_select f = narrowed(p->in);
+    size_t most = wanted(p->in) + 1;
+    if (known >= 0 && (uint64_t)known < most)
+        most = (size_t)known;
+    SQL_RUN(q, p->ctx, p->db, page_of(p));
+    select_bind(&q, &f, p->pools[at], p->now);
+    SQL_BIND(&q, p->places.behind.value, p->places.behind.no, sql_limit(most));
+    while (sql_row(&q)) {
+        struct place place = {.no = sql_get_int(&q), .pool = p->pools[at]};
+        place.value = sql_get_real(&q);
+        places_add(&p->places, place);
     }
-    return OK;
+    places_end_run(&p->places, true);
+    return sql_end(&q);
 }
 
 static enum status page_pool(struct paging *p, size_t at)
 {
-    struct pool_row row;
     int64_t known;
-    TRY(pool_find(p->ctx, p->db, p->f->pools[at], &row));
-    p->pools[at] = row.no;
-    if (!row.no)
+    if (!p->pools[at])
         return OK;
-    if (asks_kinds(p->f))
-        TRY(tally_kinds(p, at));
-    else if (p->in->counts)
-        TRY(asks_range(p->f) ? count_range(p, at) : count_kinds(p, at));
-    bool has_places = p->in->counts && asks_text(p->f);
-    if (has_places || !p->in->limit || (is_known(p, at, &known) && !known))
+    TRY(count_fast(p, at, &known));
+    if (!known || (!p->in->limit && (known > 0 || !p->in->counts)))
         return OK;
-    return read_places(p, at);
+    return reads_few(p, known) ? read_few(p, at, known > 0 || !p->in->counts)
+                               : read_in_order(p, at, known);
 }
 
-/* All of it in one transaction, so that the page and its counts agree. */
-enum status sqlite_memory_page(struct ctx *ctx, struct store *s, const struct memory_page_in *in,
-                               struct memory_page *out)
+/* One statement for all rows of a pool that follow each other. */
+static enum status read_page(struct paging *p, struct memory_page *out)
+{
+    const struct memory_page_in *in = p->in;
+    places_merge(&p->places, wanted(in) + 1);
+    size_t from = in->offset < p->places.n ? in->offset : p->places.n, left = p->places.n - from;
+    size_t n = left < in->limit ? left : in->limit;
+    const struct place *v = p->places.v + from;
+    int64_t *nos = NEW_N(&p->ctx->arena, int64_t, n + 1);
+    out->v = NEW_N(&p->ctx->arena, struct memory, n + 1);
+    out->has_more = left > n;
+    for (size_t i = 0, begin = 0; i < n; i++) {
+        nos[i] = v[i].no;
+        if (i + 1 < n && v[i + 1].pool == v[i].pool)
+            continue;
+        SQL_RUN(q, p->ctx, p->db, SQL_MEMORIES_GET, v[i].pool);
+        sql_list(&q, nos + begin, i + 1 - begin);
+        while (out->n <= i && sql_row(&q))
+            read_memory(&q, &out->v[out->n++]);
+        TRY(sql_end(&q));
+        begin = i + 1;
+    }
+    return OK;
+}
+
+enum status page_read(struct ctx *ctx, struct db *db, const struct memory_page_in *in,
+                      const int64_t *pools, size_t n_pools, struct memory_page *out)
 {
     struct memory_page page = {0};
     struct paging p = {.ctx = ctx,
+                       .db = db,
                        .in = in,
                        .f = &in->select,
-                       .contains = utf8_lower(&ctx->arena, in->select.contains),
                        .now = clock_ms(),
-                       .pools = NEW_N(&ctx->arena, int64_t, in->select.n_pools + 1)};
-    READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
-    p.db = r.db;
-    for (size_t i = 0; i < in->select.n_pools; i++)
+                       .pools = pools,
+                       .places = places_of(&ctx->arena, in->is_ascending)};
+    if (in->has_place)
+        p.places.behind = (struct place){.value = in->place_value, .no = in->place_row};
+    for (size_t i = 0; i < n_pools; i++)
         TRY(page_pool(&p, i));
     TRY(read_page(&p, &page));
     if (in->counts) {

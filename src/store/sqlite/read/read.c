@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
-#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/state/reader.h"
 
@@ -173,8 +173,6 @@ enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct poo
                                     size_t *n)
 {
     struct pool_row row;
-    struct message *v = NULL;
-    size_t have = 0, cap = 0;
     int64_t no;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
@@ -184,12 +182,5 @@ enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct poo
     if (from < 0)
         TRY(from_end(ctx, r.db, row.no, no, from, &begin));
     SQL_RUN(q, ctx, r.db, SQL_MESSAGE_RANGE, row.no, begin, session_last(no), sql_limit(limit));
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_message(&q, &v[have++]);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_message, out, n);
 }

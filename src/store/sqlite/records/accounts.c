@@ -27,24 +27,10 @@ static void read_account(struct query *q, struct account *out)
     out->active = sql_get_int(q);
 }
 
-static enum status read_accounts(struct ctx *ctx, struct query *q, struct account **out, size_t *n)
-{
-    struct account *v = NULL;
-    size_t have = 0, cap = 0;
-    while (sql_row(q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_account(q, &v[have++]);
-    }
-    TRY(sql_end(q));
-    *out = v;
-    *n = have;
-    return OK;
-}
-
 static enum status read_one(struct ctx *ctx, struct db *db, str id, struct account **out, size_t *n)
 {
     SQL_RUN(q, ctx, db, SQL_ACCOUNT_GET, id, S(""), clock_ms());
-    return read_accounts(ctx, &q, out, n);
+    return SQL_ROWS(&q, read_account, out, n);
 }
 
 /* The people of an owner are the names from "owner/" up to "owner0": '0' is the byte behind '/'. */
@@ -60,7 +46,7 @@ static enum status read_page(struct ctx *ctx, struct db *db, const struct accoun
     SQL_RUN(all, ctx, db, SQL_ACCOUNT_COUNT, from, to, now, contains);
     TRY(sql_number(&all, total));
     SQL_RUN(q, ctx, db, SQL_ACCOUNT_LIST, after, to, now, contains, sql_limit(f->limit));
-    return read_accounts(ctx, &q, out, n);
+    return SQL_ROWS(&q, read_account, out, n);
 }
 
 enum status sqlite_accounts(struct ctx *ctx, struct store *s, const struct account_filter *f,

@@ -69,14 +69,10 @@ enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_re
  * Another process that is alive keeps its claims. */
 enum status claims_free(struct ctx *ctx, struct db *db)
 {
-    int64_t *owners = NULL;
-    size_t n = 0, cap = 0;
+    int64_t *owners;
+    size_t n;
     SQL_RUN(q, ctx, db, SQL_WAITING_OWNERS);
-    while (sql_row(&q)) {
-        owners = arena_more(&ctx->arena, owners, n, &cap, sizeof *owners);
-        owners[n++] = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
+    TRY(SQL_ROWS(&q, sql_read_int, &owners, &n));
     for (size_t i = 0; i < n; i++)
         if (!hold_has_mark(db->hold, owners[i]))
             TRY(SQL_DO(ctx, db, SQL_WAITING_DISOWN, owners[i]));
@@ -209,27 +205,23 @@ static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref 
     return session_find(ctx, db, row.no, id, &out->no);
 }
 
+static void read_signal(struct query *q, struct pending_signal *out)
+{
+    out->no = sql_get_int(q);
+    out->answer = sql_get_text(q);
+    read_message(q, &out->message);
+}
+
 enum status sqlite_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
                            size_t limit, struct pending_signal **out, size_t *n)
 {
     struct session_ref ref;
-    struct pending_signal *v = NULL;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(find_session(ctx, r.db, pool, session, &ref));
     SQL_RUN(q, ctx, r.db, SQL_SIGNAL_LIST, ref.pool, session_first(ref.no), session_last(ref.no),
             sql_limit(limit));
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        v[have].no = sql_get_int(&q);
-        v[have].answer = sql_get_text(&q);
-        read_message(&q, &v[have++].message);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_signal, out, n);
 }
 
 /* --- the end of a claim without memories --- */

@@ -74,21 +74,12 @@ enum status sqlite_held(struct ctx *ctx, struct store *s, struct pool_ref pool, 
 enum status sqlite_held_list(struct ctx *ctx, struct store *s, struct pool_ref pool,
                              enum review_state state, struct held_item **out, size_t *n)
 {
-    struct held_item *v = NULL;
     struct pool_row row;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
     SQL_RUN(q, ctx, r.db, SQL_REVIEW_LIST, row.no, state);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_held(&q, &v[have++]);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_held, out, n);
 }
 
 struct decision {

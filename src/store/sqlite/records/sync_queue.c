@@ -53,25 +53,20 @@ enum status sqlite_sync_all(struct ctx *ctx, struct store *s)
     return writer_call(ctx, sqlite_of(s)->writer, queue_all, NULL);
 }
 
+static void read_item(struct query *q, struct sync_item *out)
+{
+    *out = (struct sync_item){.no = sql_get_int(q)};
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    out->id = sql_get_text(q);
+    out->tries = sql_get_int(q);
+}
+
 static enum status next_items(struct ctx *ctx, struct db *db, size_t limit, struct sync_item **out,
                               size_t *n)
 {
-    struct sync_item *v = NULL;
-    size_t have = 0, cap = 0;
     SQL_RUN(q, ctx, db, SQL_SYNC_NEXT, clock_ms(), sql_limit(limit));
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        struct sync_item *m = &v[have++];
-        *m = (struct sync_item){.no = sql_get_int(&q)};
-        m->pool.user = sql_get_text(&q);
-        m->pool.space = sql_get_text(&q);
-        m->id = sql_get_text(&q);
-        m->tries = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_item, out, n);
 }
 
 /* Read when it is due, not when it was queued: the second place gets the newest state once. */

@@ -112,8 +112,6 @@ enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct
 
 enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct token **out, size_t *n)
 {
-    struct token *v = NULL;
-    size_t have = 0, cap = 0;
     bool is_empty;
     READER(r);
     *n = 0;
@@ -123,14 +121,7 @@ enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct tok
     SQL_RUN(q, ctx, r.db, user.n ? SQL_TOKEN_LIST : SQL_TOKEN_LIST_ALL);
     if (user.n)
         sql_text(&q, user);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_token(&q, &v[have++]);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_token, out, n);
 }
 
 enum status sqlite_has_tokens(struct ctx *ctx, struct store *s, bool *out)

@@ -54,19 +54,10 @@ enum status sqlite_user_by_email(struct ctx *ctx, struct store *s, str email, st
 
 enum status sqlite_sealed_users(struct ctx *ctx, struct store *s, struct user **out, size_t *n)
 {
-    struct user *v = NULL;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_USER_SEALED);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_user(&q, &v[have++]);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_user, out, n);
 }
 
 /* --- in the writer's transaction --- */

@@ -62,8 +62,6 @@ static void read_work(struct query *q, struct work *out)
 enum status sqlite_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
                             size_t limit, struct work **out, size_t *n)
 {
-    struct work *v = NULL;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     SQL_RUN(q, ctx, r.db, pool ? SQL_WORK_LIST_OF : SQL_WORK_LIST, sql_limit(limit), kind);
@@ -71,14 +69,7 @@ enum status sqlite_work_log(struct ctx *ctx, struct store *s, const struct pool_
         sql_text(&q, pool->user);
         sql_text(&q, pool->space);
     }
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_work(&q, &v[have++]);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_work, out, n);
 }
 
 enum status sqlite_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out)

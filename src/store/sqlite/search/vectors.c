@@ -156,8 +156,6 @@ enum status sqlite_unembedded(struct ctx *ctx, struct store *s, const struct poo
                               size_t limit, struct unembedded **out, size_t *n)
 {
     struct pool_row row = {0};
-    struct unembedded *v = NULL;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     if (pool)
@@ -165,14 +163,7 @@ enum status sqlite_unembedded(struct ctx *ctx, struct store *s, const struct poo
     SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_WAITING_OF : SQL_VECTOR_WAITING, clock_ms(), limit);
     if (pool)
         sql_int(&q, row.no);
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        read_unembedded(&q, &v[have++]);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_unembedded, out, n);
 }
 
 enum status sqlite_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,

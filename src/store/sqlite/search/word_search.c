@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "store/sqlite/db/functions.h"
 #include "store/sqlite/db/lookup.h"
-#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/state/reader.h"
 
@@ -12,7 +12,7 @@
  * FTS5 only delivers, for each word, which documents have it and how often; ranking is the
  * engine's. A word with more than max documents is too common to be worth its reading: it is
  * skipped, and found says so. Lists are sorted by document, so merging is linear in their lengths.
- * Lists that were fetched before are kept (word_lists.c).
+ * Lists that were fetched before are kept (posting_cache.c).
  */
 
 /* What is searched, in one view of the store. */

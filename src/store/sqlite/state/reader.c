@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "core/notes.h"
-#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/state/writer.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "store/sqlite/index/index.h"
-#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/index/words.h"
 
 /*

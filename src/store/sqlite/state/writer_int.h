@@ -4,8 +4,8 @@
 #include <pthread.h>
 
 #include "store/sqlite/index/index.h"
+#include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/log_sync.h"
-#include "store/sqlite/state/notes.h"
 #include "store/sqlite/state/writer.h"
 
 enum {

@@ -91,38 +91,29 @@ enum status sqlite_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, 
 {
     struct bars_read found = {0};
     struct pool_row row;
-    size_t cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
     SQL_RUN(q, ctx, r.db, SQL_BAR_LIST, row.no);
-    while (sql_row(&q)) {
-        found.bars = arena_more(&ctx->arena, found.bars, found.n, &cap, sizeof *found.bars);
-        read_bar(&q, &found.bars[found.n++]);
-    }
-    TRY(sql_end(&q));
+    TRY(SQL_ROWS(&q, read_bar, &found.bars, &found.n));
     SQL_RUN(m, ctx, r.db, SQL_MEMORY_PAST, row.no, now);
     TRY(read_memories(&m, &found.expired, &found.n_expired));
     *out = found;
     return OK;
 }
 
+static void read_expired(struct query *q, struct expired *out)
+{
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    read_memory(q, &out->memory);
+}
+
 enum status sqlite_expired(struct ctx *ctx, struct store *s, int64_t now, size_t limit,
                            struct expired **out, size_t *n)
 {
-    struct expired *v = NULL;
-    size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_MEMORY_PAST_ALL, now, sql_limit(limit));
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        v[have].pool.user = sql_get_text(&q);
-        v[have].pool.space = sql_get_text(&q);
-        read_memory(&q, &v[have++].memory);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_expired, out, n);
 }

@@ -11,7 +11,7 @@
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/search/vector_cache.h"
-#include "store/sqlite/state/notes.h"
+#include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/forget.h"
 
@@ -38,20 +38,19 @@ enum {
 
 /* What the row says. */
 struct kept_forget {
-    str user, space, session, type;
-    int64_t before;
-    bool keeps_memories, everything, all_spaces, memories, rewrites;
+    struct forget what;
+    bool rewrites;
 };
 static const struct field kept_forget_fields[] = {
-    {STR(struct kept_forget, user)},
-    {STR(struct kept_forget, space)},
-    {STR(struct kept_forget, session)},
-    {STR(struct kept_forget, type)},
-    {INT(struct kept_forget, before)},
-    {BOOL(struct kept_forget, keeps_memories)},
-    {BOOL(struct kept_forget, everything)},
-    {BOOL(struct kept_forget, all_spaces)},
-    {BOOL(struct kept_forget, memories)},
+    {AS_STR(struct kept_forget, what.pool.user, "user")},
+    {AS_STR(struct kept_forget, what.pool.space, "space")},
+    {AS_STR(struct kept_forget, what.session, "session")},
+    {AS_STR(struct kept_forget, what.type, "type")},
+    {AS_INT(struct kept_forget, what.before, "before")},
+    {AS_BOOL(struct kept_forget, what.keeps_memories, "keeps_memories")},
+    {AS_BOOL(struct kept_forget, what.everything, "everything")},
+    {AS_BOOL(struct kept_forget, what.all_spaces, "all_spaces")},
+    {AS_BOOL(struct kept_forget, what.memories, "memories")},
     {BOOL(struct kept_forget, rewrites)},
     {0},
 };
@@ -71,44 +70,22 @@ struct long_forget {
 
 static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forget *l)
 {
-    const struct forget *w = &l->what;
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     struct json_out out = json_to(&b);
-    const struct kept_forget kept = {
-        .user = w->pool.user,
-        .space = w->pool.space,
-        .session = w->session,
-        .type = w->type,
-        .before = w->before,
-        .keeps_memories = w->keeps_memories,
-        .everything = w->everything,
-        .all_spaces = w->all_spaces,
-        .memories = w->memories,
-        .rewrites = l->rewrites,
-    };
-    assert(db->hold && !w->id.n && !w->n_ids && !w->undo);
+    const struct kept_forget kept = {l->what, l->rewrites};
+    assert(db->hold && !l->what.id.n && !l->what.n_ids && !l->what.undo);
     fields_write(&out, kept_forget_fields, &kept);
     l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)db->hold->mark,
                          S_ARG(id_random(&ctx->arena)));
     return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
 }
 
-static enum status read_forget(struct ctx *ctx, str text, struct forget *what, bool *rewrites)
+static enum status read_forget(struct ctx *ctx, str text, struct kept_forget *out)
 {
-    struct kept_forget kept;
     struct json *root;
+    *out = (struct kept_forget){0};
     TRY(json_parse(ctx, text, &root));
-    TRY(fields_read(ctx, kept_forget_fields, root, false, &kept));
-    *what = (struct forget){.pool = {kept.user, kept.space},
-                            .session = kept.session,
-                            .type = kept.type,
-                            .before = kept.before,
-                            .keeps_memories = kept.keeps_memories,
-                            .everything = kept.everything,
-                            .all_spaces = kept.all_spaces,
-                            .memories = kept.memories};
-    *rewrites = kept.rewrites;
-    return OK;
+    return fields_read(ctx, kept_forget_fields, root, false, out);
 }
 
 /* --- the phases, each a task of the writer --- */
@@ -277,17 +254,16 @@ struct forget_row {
     str name, value;
 };
 
+static void read_row(struct query *q, struct forget_row *out)
+{
+    out->name = sql_get_text(q);
+    out->value = sql_get_text(q);
+}
+
 static enum status read_rows(struct ctx *ctx, struct db *db, struct forget_row **out, size_t *n)
 {
-    size_t cap = 0;
-    *n = 0;
-    *out = NULL;
     SQL_RUN(q, ctx, db, SQL_FACT_FORGETS);
-    while (sql_row(&q)) {
-        *out = arena_more(&ctx->arena, *out, *n, &cap, sizeof **out);
-        (*out)[(*n)++] = (struct forget_row){sql_get_text(&q), sql_get_text(&q)};
-    }
-    return sql_end(&q);
+    return SQL_ROWS(&q, read_row, out, n);
 }
 
 static int64_t mark_of(str name)
@@ -300,17 +276,16 @@ static int64_t mark_of(str name)
 /* In one transaction, since nobody waits yet. */
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
-    struct forget what;
+    struct kept_forget kept;
     int64_t erased = 0;
-    bool rewrites;
-    const struct forgetting f = {.ctx = ctx, .db = db, .what = &what, .erased = &erased};
-    TRY(read_forget(ctx, row->value, &what, &rewrites));
+    const struct forgetting f = {.ctx = ctx, .db = db, .what = &kept.what, .erased = &erased};
+    TRY(read_forget(ctx, row->value, &kept));
     TXN(t);
     TRY(txn_begin(ctx, db, &t));
-    enum status status = forget_some(&f, rewrites);
+    enum status status = forget_some(&f, kept.rewrites);
     if (!soft_if(ctx, status, NOT_FOUND))
         TRY(status);
-    if (rewrites)
+    if (kept.rewrites)
         TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
     TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, row->name));
     TRY(txn_commit(&t));

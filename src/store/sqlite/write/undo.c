@@ -206,20 +206,16 @@ static enum status apply_changes(struct undoing *u, str changes)
     return rc == SQLITE_OK ? OK : db_failed(u->ctx, u->db, rc);
 }
 
+static void read_part(struct query *q, str *out)
+{
+    *out = str_dup(&q->ctx->arena, sql_see_blob(q));
+}
+
 /* The newest part first. */
 static enum status read_parts(struct undoing *u, str id, str **out, size_t *n)
 {
-    str *v = NULL;
-    size_t have = 0, cap = 0;
     SQL_RUN(q, u->ctx, u->db, SQL_UNDO_PARTS, u->pool, id, clock_ms());
-    while (sql_row(&q)) {
-        v = arena_more(&u->ctx->arena, v, have, &cap, sizeof *v);
-        v[have++] = str_dup(&u->ctx->arena, sql_see_blob(&q));
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    return OK;
+    return SQL_ROWS(&q, read_part, out, n);
 }
 
 struct undo_call {

@@ -1,5 +1,5 @@
-/* notes.c - triggers note what each write changes, and the follower is told after the commit. */
-#include "store/sqlite/state/notes.h"
+/* change_events.c - triggers note what a write changes; the follower is told after the commit. */
+#include "store/sqlite/state/change_events.h"
 
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-/* kept_messages.h - messages that were read, in bounded memory. */
+/* message_cache.h - messages that were read, in bounded memory. */
 #pragma once
 
 #include "core/memory.h"
@@ -6,7 +6,7 @@
 
 struct kept_message;
 
-/* It has no lock: word_lists.c, whose view they are of, has one. */
+/* It has no lock: posting_cache.c, whose view they are of, has one. */
 struct kept_messages {
     struct kept_message **places;
     size_t n, bytes, hand; /* hand: the place that is emptied next */

@@ -1,5 +1,5 @@
-/* kept_messages.c - a table of fixed size, each message in one block. */
-#include "store/sqlite/index/kept_messages.h"
+/* message_cache.c - a table of fixed size, each message in one block. */
+#include "store/sqlite/index/message_cache.h"
 
 #include <assert.h>
 #include <stdlib.h>

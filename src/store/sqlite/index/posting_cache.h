@@ -1,4 +1,4 @@
-/* word_lists.h - documents of searched words, and messages that were read, until a write. */
+/* posting_cache.h - documents of searched words, and messages that were read, until a write. */
 #pragma once
 
 #include "core/memory.h"

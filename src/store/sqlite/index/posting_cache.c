@@ -1,5 +1,5 @@
-/* word_lists.c - documents of searched words, and messages that were read, until a write. */
-#include "store/sqlite/index/word_lists.h"
+/* posting_cache.c - documents of searched words, and messages that were read, until a write. */
+#include "store/sqlite/index/posting_cache.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "store/sqlite/index/kept_list.h"
-#include "store/sqlite/index/kept_messages.h"
+#include "store/sqlite/index/message_cache.h"
 
 /*
  * FTS5 looks for a word in each piece (segment) of the index, and a store that grew by many small

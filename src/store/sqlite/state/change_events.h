@@ -1,4 +1,4 @@
-/* notes.h - what a group of writes changed, as triggers note it, until the follower is told. */
+/* change_events.h - what a group of writes changed, as triggers note it for the follower. */
 #pragma once
 
 #include <pthread.h>
