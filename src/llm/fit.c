@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "lang/fit_lists.h"
 #include "llm/inside.h"
 
 /*
@@ -19,13 +20,11 @@ static void write_object(struct json_out *w, const struct field *table, const st
 /* Words with which models fill a member that has no value. */
 static bool is_nothing(const struct json *v)
 {
-    static const char *const words[] = {"",        "null",    "none",          "n/a", "na", "nil",
-                                        "unknown", "not set", "not specified", "-",   NULL};
     if (!v || v->type == JSON_NULL)
         return true;
     if (v->type != JSON_STRING)
         return false;
-    for (const char *const *word = words; *word; word++)
+    for (const char *const *word = no_values; *word; word++)
         if (str_eq_nocase(str_trim(json_string(v)), str_of(*word)))
             return true;
     return false;

@@ -7,6 +7,7 @@
 
 #include "base/once.h"
 #include "base/utf8.h"
+#include "lang/language_lists.h"
 #include "words/arabic.h"
 #include "words/word_index.h"
 #include "words/words.h"
@@ -198,11 +199,7 @@ static str with_accents(struct arena *a, enum language language, str w)
 /* Of separable verbs: "angemeldet" is "anmelden". */
 static size_t separable_of(str w)
 {
-    static const char *const prefixes[] = {"zurück", "zuruck", "durch", "nach", "fort",
-                                           "hin",    "aus",    "auf",   "ein",  "mit",
-                                           "vor",    "weg",    "her",   "bei",  "los",
-                                           "an",     "ab",     "um",    "zu",   NULL};
-    for (const char *const *p = prefixes; *p; p++)
+    for (const char *const *p = parted_prefixes; *p; p++)
         if (str_starts(w, str_of(*p)))
             return strlen(*p);
     return 0;
@@ -249,9 +246,7 @@ static str german_stem(struct arena *a, str stem)
 static str russian_stem(struct arena *a, str stem)
 {
     enum { LEAST = 6 };
-    static const char *const ends[] = {"ат", "ят", "а", "е", "и", "о",
-                                       "у",  "ы",  "я", "ь", "й", NULL};
-    for (const char *const *end = ends; *end; end++)
+    for (const char *const *end = russian_endings; *end; end++)
         if (stem.n >= LEAST + strlen(*end) && str_ends(stem, str_of(*end)))
             return str_dup(a, str_sub(stem, 0, stem.n - strlen(*end)));
     return str_dup(a, stem);

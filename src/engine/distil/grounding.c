@@ -6,6 +6,7 @@
 #include "engine/distil/prompt.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "lang/grounding_lists.h"
 #include "words/words.h"
 
 /*
@@ -27,34 +28,6 @@
 enum { TOLD_MAX = 50000, LINE_WORDS = 100, SENTENCE_WORDS = 400, NAME_LEAST = 5 };
 
 /* --- words --- */
-
-/* Words of other languages that say nothing about a topic. The words index knows those of English.
- */
-static const char *const german_glue[] = {"der",   "die",  "das",    "den",        "dem",   "des",
-                                          "ein",   "eine", "einen",  "einem",      "einer", "und",
-                                          "oder",  "ist",  "sind",   "war",        "hat",   "habe",
-                                          "haben", "im",   "am",     "zu",         "zum",   "zur",
-                                          "mit",   "von",  "vom",    "f\xC3\xBCr", "als",   "auf",
-                                          "aus",   "bei",  "nach",   "sich",       "ich",   "mein",
-                                          "meine", "wird", "werden", "auch",       "noch",  "nicht",
-                                          "sehr",  "seit", NULL};
-static const char *const romance_glue[] = {
-    "el",    "la",   "los",  "las",  "un",   "una",   "es", "est\xC3\xA1", "son", "de",  "del",
-    "al",    "en",   "con",  "por",  "para", "que",   "y",  "su",          "sus", "se",  "le",
-    "lo",    "como", "mi",   "mis",  "muy",  "tiene", "le", "les",         "des", "du",  "une",
-    "est",   "et",   "dans", "avec", "pour", "sur",   "il", "elle",        "di",  "che", "per",
-    "della", "uma",  "um",   "em",   "com",  "da",    "do", "dos",         NULL};
-
-/* With which models join the user to what they say: "works as a plumber" is made up when only
- * "work" is the user's word. */
-static const char *const common_verbs[] = {
-    "works", "work",   "working",  "worked",   "lives",    "live",   "living",  "lived",
-    "name",  "named",  "called",   "uses",     "use",      "using",  "used",    "likes",
-    "like",  "liked",  "loves",    "love",     "prefers",  "prefer", "enjoys",  "enjoy",
-    "wants", "want",   "plans",    "plan",     "owns",     "own",    "goes",    "needs",
-    "need",  "heißt",  "wohnt",    "lebt",     "arbeitet", "mag",    "liebt",   "möchte",
-    "will",  "nutzt",  "braucht",  "besitzt",  "llama",    "vive",   "trabaja", "gusta",
-    "usa",   "quiere", "prefiere", "necesita", NULL};
 
 /* The lists hold lower case; only ASCII is folded here, which suffices for these short words. */
 static bool is_of(const struct word *w, const char *const *list)

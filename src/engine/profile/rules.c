@@ -4,6 +4,7 @@
 #include "engine/profile/profile.h"
 
 #include "base/utf8.h"
+#include "lang/profile_rules_lists.h"
 
 /*
  * Three readers, each of which hands (path, value) to reading_add:
@@ -74,11 +75,7 @@ static str strip_marks(str s, const char *marks)
 /* Words before a colon that are not names of facts. */
 static bool is_heading(str name)
 {
-    static const char *const headings[] = {"http",   "https",        "note",    "ps",      "re",
-                                           "fwd",    "dear",         "example", "profile", "here",
-                                           "facts",  "answer",       "output",  "sorry",   "error",
-                                           "result", "user profile", NULL};
-    const char *const *h = headings;
+    const char *const *h = no_fact_names;
     while (*h && !str_eq_nocase(name, str_of(*h)))
         h++;
     return *h != NULL;
@@ -320,17 +317,15 @@ static void add_born(struct reading *r, str what)
 /* "my favourite colour is blue", "my wife's name is Eva": the thing names the fact. */
 static bool add_own(struct reading *r, str says)
 {
-    static const char *const verbs[] = {" is called ", " are called ", " is named ", " is ",
-                                        " are ",       "'s ",          NULL};
     struct arena *a = &r->ctx->arena;
     str rest = says;
     if (!cut_front(&rest, "my ") && !cut_front(&rest, "our "))
         return false;
-    for (size_t i = 0; verbs[i]; i++) {
-        size_t at = str_find(rest, str_of(verbs[i]));
+    for (size_t i = 0; own_verbs[i]; i++) {
+        size_t at = str_find(rest, str_of(own_verbs[i]));
         if (at == rest.n)
             continue;
-        str thing = str_sub(rest, 0, at), value = str_sub(rest, at + strlen(verbs[i]), rest.n);
+        str thing = str_sub(rest, 0, at), value = str_sub(rest, at + strlen(own_verbs[i]), rest.n);
         if (i < 3)
             thing = str_printf(a, S_FMT " name", S_ARG(thing));
         if (str_ends(thing, S("'s name")))
@@ -455,19 +450,13 @@ static str in_plain_words(struct arena *a, str text)
 /* What one says of himself in a form, and seldom in a chat, so that extraction does not know it. */
 static void read_own(struct reading *r, str text)
 {
-    static const char *const things[] = {"email",        "e-mail",      "email address", "phone",
-                                         "phone number", "address",     "hobby",         "hobbies",
-                                         "city",         "country",     "postal code",   "zip code",
-                                         "gender",       "nationality", "website",       "language",
-                                         "age",          "username",    "date of birth", "street",
-                                         "state",        NULL};
     struct arena *a = &r->ctx->arena;
     for (size_t at = 0; at < text.n; at++) {
         str rest = str_sub(text, at, text.n);
         bool begins = at == 0 || char_is_one_of(text.p[at - 1], " \n\t(,.;");
         if (!begins || !cut_front(&rest, "my "))
             continue;
-        for (const char *const *thing = things; *thing; thing++) {
+        for (const char *const *thing = own_things; *thing; thing++) {
             str value = rest;
             if (!cut_front(&value, *thing) ||
                 (!cut_front(&value, " is ") && !cut_front(&value, " are ")))

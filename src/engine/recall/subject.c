@@ -8,6 +8,7 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "lang/subject_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -90,15 +91,8 @@ static bool is_first_person(const struct words *w)
 /* "¿Dónde trabajaba?": the verb says who, without a pronoun. */
 static bool has_own_verb(const struct words *w)
 {
-    static const char *const verbs[] = {"vivo",      "vivía",    "vivía",        "trabajo",
-                                        "trabajaba", "tengo",    "tenía",        "moro",
-                                        "morava",    "vivia",    "trabalho",     "trabalhava",
-                                        "tenho",     "tinha",    "abito",        "abitavo",
-                                        "vivevo",    "lavoro",   "lavoravo",     "ho",
-                                        "avevo",     "vivíamos", "trabajábamos", "j",
-                                        NULL};
     for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, verbs))
+        if (str_is_one_of(w->v[i].text, self_verbs))
             return true;
     return false;
 }
@@ -130,13 +124,9 @@ static bool is_whose_name(const struct words *w, size_t i)
 /* "Ivy needs …", "Biscuit is …": a sentence that begins with somebody and what he does. */
 static bool opens_with_name(const struct words *w)
 {
-    static const char *const verbs[] = {"s",     "needs", "has",  "works", "lives", "wants",
-                                        "loves", "hates", "gets", "takes", "eats",  "likes",
-                                        "goes",  "ist",   "hat",  "est",   "a",     "es",
-                                        "tiene", "é",     "tem",  "è",     "ha",    NULL};
     char first = w->n > 1 ? w->v[0].text.p[0] : 'a';
     return first >= 'A' && first <= 'Z' && !w->v[0].is_stop && !told_by(&w->v[0]) &&
-           (lexicon_is(w->v[1].text, LEX_AUXILIARY) || str_is_one_of(w->v[1].text, verbs));
+           (lexicon_is(w->v[1].text, LEX_AUXILIARY) || str_is_one_of(w->v[1].text, name_verbs));
 }
 
 /* The words of a sentence. */
@@ -215,15 +205,8 @@ static bool has_teller(const struct told_words *t, const struct told_sentence *o
 /* "A cake for the party", "dinner for us": whoever it is may eat with them. */
 static bool is_for_several(const struct words *q)
 {
-    static const char *const several[] = {"us",      "our",    "we",     "everyone", "everybody",
-                                          "party",   "family", "guests", "friends",  "kids",
-                                          "twins",   "boys",   "girls",  "lads",     "wir",
-                                          "uns",     "alle",   "gäste",  "freunde",  "kinder",
-                                          "familie", "nous",   "tous",   "invités",  "amis",
-                                          "famille", "todos",  "amigos", "familia",  "invitados",
-                                          NULL};
     for (size_t i = 0; i < q->n; i++)
-        if (str_is_one_of(q->v[i].text, several))
+        if (str_is_one_of(q->v[i].text, several_people))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 #include "engine/text/claims.h"
 
 #include "engine/text/lexicon.h"
+#include "lang/claims_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -97,9 +98,7 @@ static bool is_among(str list, str word, char between)
 /* "arbeitet nicht mehr bei": whether it is so is asked of the whole clause. */
 static size_t after_denial(const struct words *w, size_t i)
 {
-    static const char *const denials[] = {"nicht", "mehr", "plus", "pas", "più",
-                                          "niet",  "meer", "más",  NULL};
-    while (i < w->n && str_is_one_of(w->v[i].text, denials))
+    while (i < w->n && str_is_one_of(w->v[i].text, still_denied))
         i++;
     return i;
 }
@@ -228,11 +227,7 @@ static bool is_move(const struct word *w)
 /* "I", "we", "wir"; not "my". Who lives with the speaker moves with him. */
 static bool is_mover(const struct word *w)
 {
-    static const char *const movers[] = {"i",  "we",   "us",      "ich",      "wir",  "je",
-                                         "j",  "nous", "yo",      "nosotros", "eu",   "nós",
-                                         "io", "noi",  "ik",      "wij",      "user", "family",
-                                         "me", "se",   "familie", "famille",  NULL};
-    return str_is_one_of(w->text, movers);
+    return str_is_one_of(w->text, speakers);
 }
 
 size_t claim_moved_thing(const struct words *w)

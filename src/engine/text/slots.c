@@ -1,6 +1,8 @@
 /* slots.c - what a line about the user is about: name, employer, home. */
 #include "engine/text/slots.h"
 
+#include "lang/slots_lists.h"
+
 #include <string.h>
 
 /*
@@ -19,11 +21,8 @@ static bool cut_front(str *line, str with)
 
 static str without_subject(str line)
 {
-    static const char *const subjects[] = {"the user's ", "the user ", "user's ", "user ", "my ",
-                                           "his ",        "her ",      "their ",  "he ",   "she ",
-                                           "they ",       "i ",        NULL};
     line = str_trim(line);
-    for (const char *const *s = subjects; *s; s++)
+    for (const char *const *s = slot_subjects; *s; s++)
         if (cut_front(&line, str_of(*s)))
             return str_trim(line);
     return line;
