@@ -63,11 +63,10 @@ static bool share_in_words(str text, double *out)
     static const struct {
         const char *word;
         double share;
-    } words[] = {{"critical", 0.95}, {"very high", 0.9}, {"high", 0.8},   {"important", 0.8},
-                 {"medium", 0.5},    {"moderate", 0.5},  {"normal", 0.5}, {"low", 0.2},
-                 {"very low", 0.1},  {"hoch", 0.8},      {"mittel", 0.5}, {"niedrig", 0.2},
-                 {"alta", 0.8},      {"alto", 0.8},      {"media", 0.5},  {"medio", 0.5},
-                 {"baja", 0.2},      {"bajo", 0.2}};
+    } words[] = {
+#define SHARE(word, share) {word, share},
+#include "lang/fit.def"
+    };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_eq_nocase(text, str_of(words[i].word))) {
             *out = words[i].share;

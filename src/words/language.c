@@ -185,9 +185,10 @@ static str with_accents(struct arena *a, enum language language, str w)
     static const struct {
         enum language language;
         const char *typed, *means;
-    } endings[] = {{SPANISH, "cion", "ción"},  {SPANISH, "sion", "sión"},
-                   {PORTUGUESE, "cao", "ção"}, {PORTUGUESE, "coes", "ções"},
-                   {FRENCH, "ees", "ées"},     {FRENCH, "ee", "ée"}};
+    } endings[] = {
+#define ACCENT(language, typed, means) {language, typed, means},
+#include "lang/language.def"
+    };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         str typed = str_of(endings[i].typed);
         if (endings[i].language == language && w.n > typed.n + 2 && str_ends(w, typed))

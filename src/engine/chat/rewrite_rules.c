@@ -272,9 +272,10 @@ static str with_topic(struct arena *a, str question, str topic)
 {
     static const struct {
         const char *phrase, *instead;
-    } places[] = {{"of them", "of the "},        {"about them", "about the "},
-                  {"about it", "about "},        {"about this", "about "},
-                  {"about these", "about the "}, {"about those", "about the "}};
+    } places[] = {
+#define PLACE(phrase, instead) {phrase, instead},
+#include "lang/rewrite.def"
+    };
     str out;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         str instead = str_printf(a, "%s" S_FMT, places[i].instead, S_ARG(topic));
@@ -425,9 +426,10 @@ static size_t picked_of(const struct words *w, size_t n)
     static const struct {
         const char *word;
         int at; /* < 0: from the end */
-    } picks[] = {{"first", 0},    {"second", 1},  {"third", 2},   {"former", 0},  {"latter", -1},
-                 {"last", -1},    {"erste", 0},   {"zweite", 1},  {"premier", 0}, {"première", 0},
-                 {"deuxième", 1}, {"primero", 0}, {"segundo", 1}, {"primo", 0},   {"secondo", 1}};
+    } picks[] = {
+#define PICK(word, at) {word, at},
+#include "lang/rewrite.def"
+    };
     for (size_t i = 0; i + 1 <= w->n; i++)
         for (size_t p = 0; p < sizeof picks / sizeof *picks; p++) {
             bool is_alone =

@@ -34,9 +34,10 @@ static uint64_t term_of(str stem)
 {
     static const struct {
         const char *word, *means;
-    } folded[] = {{"love", "like"},   {"enjoy", "like"},       {"ador", "like"},
-                  {"dislik", "hate"}, {"detest", "hate"},      {"call", "name"},
-                  {"resid", "live"},  {"favourit", "favorit"}, {"colour", "color"}};
+    } folded[] = {
+#define SAME_STEM(word, means) {word, means},
+#include "lang/equivalence.def"
+    };
     for (size_t i = 0; i < sizeof folded / sizeof *folded; i++)
         if (str_is(stem, folded[i].word))
             return str_hash(str_of(folded[i].means));

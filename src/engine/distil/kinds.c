@@ -11,16 +11,8 @@ static const struct {
     const char *word;
     enum memory_kind kind;
 } synonyms[] = {
-    {"liking", KIND_PREFERENCE}, {"dislike", KIND_PREFERENCE},    {"opinion", KIND_PREFERENCE},
-    {"taste", KIND_PREFERENCE},  {"plan", KIND_CONTEXT},          {"goal", KIND_CONTEXT},
-    {"project", KIND_CONTEXT},   {"task", KIND_CONTEXT},          {"situation", KIND_CONTEXT},
-    {"event", KIND_CONTEXT},     {"episodic", KIND_CONTEXT},      {"procedural", KIND_PROCEDURE},
-    {"process", KIND_PROCEDURE}, {"workflow", KIND_PROCEDURE},    {"instruction", KIND_PROCEDURE},
-    {"howto", KIND_PROCEDURE},   {"how-to", KIND_PROCEDURE},      {"routine", KIND_PROCEDURE},
-    {"person", KIND_ENTITY},     {"people", KIND_ENTITY},         {"place", KIND_ENTITY},
-    {"pet", KIND_ENTITY},        {"organization", KIND_ENTITY},   {"organisation", KIND_ENTITY},
-    {"thing", KIND_ENTITY},      {"relation", KIND_RELATIONSHIP}, {"family", KIND_RELATIONSHIP},
-    {"identity", KIND_FACT},     {"attribute", KIND_FACT},        {"factual", KIND_FACT},
+#define SYNONYM(word, kind) {word, kind},
+#include "lang/kinds.def"
 };
 
 /* -1 when the word is neither a kind nor a known synonym, in the singular or the plural. */

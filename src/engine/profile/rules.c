@@ -210,30 +210,10 @@ void read_pairs(struct reading *r, str text)
 struct statement {
     const char *says, *name;
 };
-static const struct statement statements[] = {{"lives in ", "location"},
-                                              {"moved to ", "location"},
-                                              {"works at ", "employer"},
-                                              {"works for ", "employer"},
-                                              {"works as ", "job"},
-                                              {"works in ", "workField"},
-                                              {"is from ", "origin"},
-                                              {"was born in ", "born"},
-                                              {"was born on ", "birthDate"},
-                                              {"was born at ", "birthPlace"},
-                                              {"speaks ", "languages"},
-                                              {"is allergic to ", "allergies"},
-                                              {"wants to be called ", "nickname"},
-                                              {"prefers ", "preferences"},
-                                              {"likes ", "likes"},
-                                              {"loves ", "likes"},
-                                              {"adores ", "likes"},
-                                              {"enjoys ", "likes"},
-                                              {"hates ", "dislikes"},
-                                              {"dislikes ", "dislikes"},
-                                              {"avoids ", "dislikes"},
-                                              {"doesn't like ", "dislikes"},
-                                              {"can't stand ", "dislikes"},
-                                              {0}};
+static const struct statement statements[] = {
+#define SAYS(says, name) {says, #name},
+#include "lang/profile_rules.def"
+    {0}};
 
 /* Of one name, without a path. */
 static void add_fact(struct reading *r, const char *name, str value)
@@ -418,10 +398,9 @@ static const struct {
     const char *said, *plain;
     bool needs_me;
 } ways[] = {
-    {" living in ", ", I live in ", true},  {" based in ", ", I live in ", true},
-    {" working at ", ", I work at ", true}, {" working for ", ", I work for ", true},
-    {" working as ", ", I work as ", true}, {"I am called ", "my name is ", false},
-    {"I'm called ", "my name is ", false},  {"I\xE2\x80\x99m called ", "my name is ", false}};
+#define PLAIN(said, plain, needs_me) {said, plain, needs_me},
+#include "lang/profile_rules.def"
+};
 
 /* "I'm a developer living in Rome" becomes "…, I live in Rome", which extraction knows. */
 static str in_plain_words(struct arena *a, str text)

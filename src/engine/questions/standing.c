@@ -13,13 +13,8 @@
 enum { WORDS_MAX = 60 };
 
 static const struct stem_row general[] = {
-    {1, "asks ask always never ever from now on again may need not take takes instruction back "
-        "stop using adding including writing giving answering replying putting calling please "
-        "any more anymore longer use include give write answer respond reply add put keep show "
-        "provide make mention answers replies responses answer response every all each"},
-    {1, "immer nie niemals wieder mehr nicht keine kein keinen bitte ab jetzt künftig zukunft von "
-        "nun an nur noch antworte antworten schreib schreibe schreiben verwende verwenden benutze "
-        "benutzen nutze nutzen gib geben füge mache machen zeige"},
+#define GENERAL(words) {1, words},
+#include "lang/standing.def"
 };
 
 static bool is_topic(const struct word *w)

@@ -23,19 +23,12 @@ enum { SENTENCE_WORDS = 120, FRONT = 3 };
 /* Words for several kinds of relatives, and those whom they may mean. */
 enum { CHILDREN = 1, SIBLINGS = 2, PARENTS = 4, GRANDPARENTS = 8 };
 static const struct stem_row general_rows[] = {
-    {CHILDREN, "child children kid kids kind kinder enfant enfants hijos filhos figli"},
-    {SIBLINGS, "sibling siblings geschwister"},
-    {PARENTS, "parent parents eltern padres pais genitori"},
-    {GRANDPARENTS, "grandparent grandparents großeltern abuelos avós nonni"},
+#define SEVERAL(who, words) {who, words},
+#include "lang/subject.def"
 };
 static const struct stem_row relative_rows[] = {
-    {CHILDREN, "son daughter lad lads boy boys girl girls baby toddler twins sohn tochter fils "
-               "fille hijo hija filho filha figlio figlia"},
-    {SIBLINGS, "brother sister bruder schwester frère sœur soeur hermano hermana irmão irmã "
-               "fratello sorella"},
-    {PARENTS, "mother father mum mom dad mutter vater mère père madre padre mãe pai"},
-    {GRANDPARENTS, "grandmother grandfather grandma grandpa granny oma opa großmutter großvater "
-                   "abuela abuelo avó avô nonna nonno"},
+#define RELATIVE(who, words) {who, words},
+#include "lang/subject.def"
 };
 
 /* 0 of a word that is none of the general ones. */
@@ -105,11 +98,11 @@ enum teller { SPEAKER, HOUSEHOLD, ANOTHER, ANIMAL };
 static bool is_household(const struct word *w)
 {
     static const struct stem_row rows[] = {
-        {1, "wife husband partner spouse fiancé fiancée girlfriend boyfriend son daughter child "
-            "kid baby toddler twin roommate flatmate frau mann sohn tochter kind freund freundin "
-            "femme mari fils fille enfant esposa marido hijo hija novio novia filho filha moglie "
-            "marito figlio figlia"}};
-    return stem_bits(stem_table_of(rows, 1), w->stem) || general_of(w->stem) == CHILDREN;
+#define IN_HOUSEHOLD(words) {1, words},
+#include "lang/subject.def"
+    };
+    return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), w->stem) ||
+           general_of(w->stem) == CHILDREN;
 }
 
 /* A name that says who, and not where ("in Leeds"). */

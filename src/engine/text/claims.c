@@ -15,10 +15,6 @@
  * Also read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
  * ("might").
  */
-#define MOVES                                                                                      \
-    "moved move moves moving relocated transferred shifted umgezogen gezogen déménagé mudado "  \
-    "mudada trasferito trasferita verhuisd"
-
 /* Words of a value, and how far apart the two halves of "no … longer" are. */
 enum { VALUE_WORDS = 6, APART = 3, IDLE_BIT = 15, ENDS_AT = 16, SUPPOSES_BIT = 31 };
 _Static_assert((int)SLOT_COUNT < (int)IDLE_BIT, "a slot has two bits of a row, and two are left");
@@ -220,8 +216,11 @@ static bool is_own_name(const struct words *w, size_t at)
 
 static bool is_move(const struct word *w)
 {
-    static const struct stem_row moves[] = {{1, MOVES}};
-    return stem_bits(stem_table_of(moves, 1), w->stem);
+    static const struct stem_row moves[] = {
+#define MOVED(words) {1, words},
+#include "lang/claims.def"
+    };
+    return stem_bits(stem_table_of(moves, sizeof moves / sizeof *moves), w->stem);
 }
 
 /* "I", "we", "wir"; not "my". Who lives with the speaker moves with him. */
