@@ -22,12 +22,7 @@ static bool is_nothing(const struct json *v)
 {
     if (!v || v->type == JSON_NULL)
         return true;
-    if (v->type != JSON_STRING)
-        return false;
-    for (const char *const *word = no_values; *word; word++)
-        if (str_eq_nocase(str_trim(json_string(v)), str_of(*word)))
-            return true;
-    return false;
+    return v->type == JSON_STRING && str_is_one_of(str_trim(json_string(v)), no_values);
 }
 
 /* Models wrap a single value in a list now and then. */

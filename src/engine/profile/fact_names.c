@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "lang/fact_names_lists.h"
+#include "lang/time_point_lists.h"
 
 /*
  * A fact has a name in camelCase ("favoriteColor"), whatever the source called it
@@ -158,7 +159,10 @@ static str american_name(struct arena *a, str name)
 {
     static const struct {
         const char *british, *american;
-    } spellings[] = {{"avourite", "avorite"}, {"olour", "olor"}};
+    } spellings[] = {
+#define SPELLING(british, american) {british, american},
+#include "lang/fact_names.def"
+    };
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         str british = str_of(spellings[i].british);
         size_t at = str_find(name, british);

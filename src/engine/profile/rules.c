@@ -72,15 +72,6 @@ static str strip_marks(str s, const char *marks)
     return s;
 }
 
-/* Words before a colon that are not names of facts. */
-static bool is_heading(str name)
-{
-    const char *const *h = no_fact_names;
-    while (*h && !str_eq_nocase(name, str_of(*h)))
-        h++;
-    return *h != NULL;
-}
-
 /* Up to four plain words. */
 static bool is_name(str s)
 {
@@ -92,7 +83,7 @@ static bool is_name(str s)
         words += begins;
         letters += is_word_char(s.p[i]) && !char_is_one_of(s.p[i], "0123456789_-.");
     }
-    return letters && words <= 4 && s.n <= 4 * PROFILE_NAME_MAX && !is_heading(s);
+    return letters && words <= 4 && s.n <= 4 * PROFILE_NAME_MAX && !str_is_one_of(s, no_fact_names);
 }
 
 /* The names of a pair: "address.city" are two. */

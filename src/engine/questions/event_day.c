@@ -54,8 +54,5 @@ bool event_day_of(struct arena *a, str event, str statement, int64_t said, struc
 bool event_is_yearly(struct arena *a, str event)
 {
     struct words w = words_of(a, event, EVENT_WORDS);
-    for (size_t i = 0; i < w.n; i++)
-        if (str_is_one_of(w.v[i].text, yearly_days))
-            return true;
-    return false;
+    return words_have(&w, yearly_days);
 }

@@ -41,15 +41,6 @@ static bool asks_past(const struct words *w)
     return false;
 }
 
-/* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?". */
-static bool asks_advice(const struct words *w)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, suggestion_words))
-            return true;
-    return false;
-}
-
 /* "How many days after the move …" asks of both ends of a time, and not of what was behind one. */
 static bool asks_duration(const struct words *w)
 {
@@ -154,7 +145,8 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
     q.asks_past = asks_past(&w);
-    q.asks_advice = asks_advice(&w);
+    /* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?" */
+    q.asks_advice = words_have(&w, suggestion_words);
     q.times = times_of(&w, question, asked, TIMES_OF_QUESTION);
     if (asks_duration(&w))
         q.times.event = (struct event_time){0};

@@ -112,7 +112,7 @@ int time_month_day(const struct reader *r, size_t i)
     if (i >= r->n)
         return 0;
     int day = digits_of(r->w->v[i].text, &rest);
-    bool ends = !rest.n || str_is_one_of(rest, day_endings);
+    bool ends = !rest.n || str_is_one_of(rest, ordinal_endings);
     return ends && day >= 1 && day <= 31 ? day : 0;
 }
 

@@ -83,10 +83,7 @@ static const double own_most = 0.5, share_least = 0.5;
 /* Then even an answer with most of the question's words is left out. */
 static bool is_about_asker(const struct words *w)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO))
-            return true;
-    return false;
+    return lexicon_in(w, LEX_SELF | LEX_SELF_TOO);
 }
 
 /* "What did the page say", "the review I pasted". */

@@ -6,6 +6,7 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "lang/pronouns_lists.h"
 #include "lang/reading_lists.h"
 #include "words/stem_table.h"
 

@@ -73,23 +73,6 @@ static bool names_someone(const struct word *w)
            !told_by(w);
 }
 
-static bool is_first_person(const struct words *w)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO))
-            return true;
-    return false;
-}
-
-/* "¿Dónde trabajaba?": the verb says who, without a pronoun. */
-static bool has_own_verb(const struct words *w)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, self_verbs))
-            return true;
-    return false;
-}
-
 /* --- whom a sentence tells of --- */
 
 /* Those who live with the speaker; what they eat and suffer from bears on his requests. */
@@ -195,15 +178,6 @@ static bool has_teller(const struct told_words *t, const struct told_sentence *o
     return is_any ? fits : teller_at(t, FRONT_WORDS, of->wanted, before, inherits) <= most;
 }
 
-/* "A cake for the party", "dinner for us": whoever it is may eat with them. */
-static bool is_for_several(const struct words *q)
-{
-    for (size_t i = 0; i < q->n; i++)
-        if (str_is_one_of(q->v[i].text, several_people))
-            return true;
-    return false;
-}
-
 bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
 {
     enum { BARE = 24 };
@@ -214,9 +188,11 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
     bool names = false, inherits = false;
     if (text_is_unspaced(question) && text_is_unspaced(of->sentence))
         return of->is_for_request || unspaced_subject_fits(question, of->sentence);
-    enum teller before = SPEAKER, most = !of->is_for_request || of->is_far    ? SPEAKER
-                                         : of->is_grave || is_for_several(&q) ? ANOTHER
-                                                                              : HOUSEHOLD;
+    /* "A cake for the party", "dinner for us": whoever it is may eat with them. */
+    enum teller before = SPEAKER, most = !of->is_for_request || of->is_far ? SPEAKER
+                                         : of->is_grave || words_have(&q, several_people)
+                                             ? ANOTHER
+                                             : HOUSEHOLD;
     for (str rest = of->before; sentence_cut(&rest, &in_front);) {
         struct told_words t = told_words_of(a, in_front.text);
         before = teller_of(&t, of->wanted, before);
@@ -232,7 +208,8 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
             (inherits && (holds_stem(&told, w->stem) || holds_relative(&told, general))))
             return true;
     }
-    bool is_plain = is_first_person(&s.w) || s.w.n <= BARE;
-    bool is_own = is_first_person(&q) || has_own_verb(&q);
+    bool is_plain = lexicon_in(&s.w, LEX_SELF | LEX_SELF_TOO) || s.w.n <= BARE;
+    /* "¿Dónde trabajaba?": the verb says who, without a pronoun. */
+    bool is_own = lexicon_in(&q, LEX_SELF | LEX_SELF_TOO) || words_have(&q, self_verbs);
     return fits && is_plain && (of->is_for_request || (!names && is_own));
 }

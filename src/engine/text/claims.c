@@ -4,6 +4,7 @@
 
 #include "engine/text/lexicon.h"
 #include "lang/claims_lists.h"
+#include "lang/pronouns_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -226,7 +227,7 @@ static bool is_move(const struct word *w)
 /* "I", "we", "wir"; not "my". Who lives with the speaker moves with him. */
 static bool is_mover(const struct word *w)
 {
-    return str_is_one_of(w->text, speakers);
+    return str_is_one_of(w->text, self_pronouns) || str_is_one_of(w->text, movers_too);
 }
 
 size_t claim_moved_thing(const struct words *w)

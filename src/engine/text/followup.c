@@ -2,6 +2,7 @@
 #include "engine/text/followup.h"
 #include "engine/text/lexicon.h"
 #include "lang/followup_lists.h"
+#include "lang/pronouns_lists.h"
 
 /*
  * The RAG backend's list is asked as parts of words there, so that "it" in "capital" makes nearly
@@ -157,7 +158,8 @@ static bool has_pronoun_elsewhere(const struct words *w)
     enum { FEW = 7 };
     bool has = false;
     for (size_t i = 0; i < w->n; i++) {
-        has |= str_is_one_of(w->v[i].text, other_pronouns);
+        has |= str_is_one_of(w->v[i].text, other_pronouns) ||
+               str_is_one_of(w->v[i].text, more_pronouns);
         if (is_name(w, i) && i)
             return false;
     }

@@ -59,14 +59,6 @@ static bool is_order(const struct phrase_words *t)
 
 /* --- what follows the phrase --- */
 
-static bool has_one_of(const struct words *w, const char *const *list)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, list))
-            return true;
-    return false;
-}
-
 /* "Forget that I asked" tells of nothing but the talk. */
 static bool tells(const struct words *w)
 {
@@ -100,7 +92,7 @@ static bool reads_as_clause(const struct words *w)
  * "meine Schwester nicht". */
 static bool is_of_chat(const struct words *w)
 {
-    return has_one_of(w, of_chat);
+    return words_have(w, of_chat);
 }
 
 /* A second clause, an exception, or a time: "… and write an advert", "… but keep her number", "…
@@ -115,7 +107,7 @@ static bool has_more(const struct words *w, str what)
     for (size_t i = 0; i < what.n; i++)
         if (char_is_one_of(what.p[i], ",;:?!\"\n()"))
             return true;
-    return has_one_of(w, no_plain_request) || str_find(what, S(" - ")) < what.n;
+    return words_have(w, no_plain_request) || str_find(what, S(" - ")) < what.n;
 }
 
 /* --- the whole --- */
