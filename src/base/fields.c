@@ -32,6 +32,7 @@ struct field field_whole(const struct field *row)
     whole.name = row->name;
     whole.at = row->at;
     whole.help = row->help ? row->help : whole.help;
+    whole.otherwise = row->otherwise != 0 ? row->otherwise : whole.otherwise;
     whole.group = row->group;
     whole.unit = row->unit;
     whole.clamps = row->clamps;
