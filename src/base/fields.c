@@ -442,6 +442,12 @@ static bool is_empty(const struct field *f, const void *at)
     return false;
 }
 
+void field_write(struct json_out *w, const struct field *row, const void *in)
+{
+    struct field f = field_whole(row);
+    write_one(w, &f, (const char *)in + f.at);
+}
+
 /* Members come in the order of the table, so answers are stable and can be compared byte by
  * byte. */
 void fields_write(struct json_out *w, const struct field *table, const void *in)

@@ -109,6 +109,8 @@ str field_choice(const struct field *row, const void *in);
  */
 void fields_translate(struct json_out *w, const struct field *table, const struct json *object);
 
+/* Writes the member of one row, as it is also when empty. */
+void field_write(struct json_out *w, const struct field *row, const void *in);
 /* Writes the struct as an object. */
 void fields_write(struct json_out *w, const struct field *table, const void *in);
 

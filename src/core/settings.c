@@ -143,26 +143,24 @@ static enum status check_user_from(struct ctx *ctx, str list)
     return OK;
 }
 
-static void note_place(struct settings *s, str name)
+static enum setting_id id_of(str name)
 {
-    for (size_t i = 0; settings_table[i].name; i++)
-        if (str_is(name, settings_table[i].name))
-            s->from[i] = (unsigned char)s->place;
+    size_t i = 0;
+    while (!str_is(name, settings_rows[i].name))
+        i++;
+    return (enum setting_id)i;
 }
 
 bool settings_is_default(const struct settings *s, str name)
 {
-    for (size_t i = 0; settings_table[i].name; i++)
-        if (str_is(name, settings_table[i].name))
-            return s->from[i] == FROM_DEFAULT;
-    return true;
+    return s->from[id_of(name)] == FROM_DEFAULT;
 }
 
 static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
 {
     text = current_value(ctx, s, name, text);
     TRY(fields_set(ctx, settings_table, name, text, s));
-    note_place(s, name);
+    s->from[id_of(name)] = (unsigned char)s->place;
     if (str_is(name, "listen"))
         TRY(check_listen(ctx, text));
     if (str_is(name, "prices"))
@@ -479,13 +477,13 @@ void row_print(struct buf *b, const struct field *f, const void *in)
 }
 
 /* One line for each setting, with its help behind it; a long value pushes its help to the right. */
-static void print_group(struct buf *b, const struct settings *s, int group)
+static void print_group(struct buf *b, const struct settings *s, const char *group)
 {
     enum { HELP_COLUMN = 40 };
-    buf_printf(b, "%s# %s\n", group ? "\n" : "", settings_group_names[group]);
+    buf_printf(b, "%s# %s\n", b->n ? "\n" : "", group);
     for (const struct field *f = settings_table; f->name; f++) {
         size_t from = b->n;
-        if (settings_sections[f->group].group != (enum settings_group)group)
+        if (!settings_is_in(f, group))
             continue;
         buf_printf(b, "%s = ", f->name);
         row_print(b, f, s);
@@ -501,8 +499,8 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
         print_json(b, s);
         return;
     }
-    for (int group = 0; settings_group_names[group]; group++)
-        print_group(b, s, group);
+    for (const char *const *group = settings_groups; *group; group++)
+        print_group(b, s, *group);
     buf_add(b, s->n_upstreams ? S("\n") : S(""));
     for (size_t i = 0; i < s->n_upstreams; i++)
         print_upstream(b, &s->upstreams[i]);

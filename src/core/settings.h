@@ -42,11 +42,7 @@ enum socket_mode { SOCKET_600, SOCKET_660, SOCKET_666 };
 enum log_format { LOG_TEXT, LOG_JSON };
 
 /* Names of what may be chosen, NULL-ended, in the order of the enums. */
-extern const char *const extraction_names[];
 extern const char *const embed_choice_names[]; /* auto, remote, static, transformers, encoder */
-extern const char *const extraction_mode_names[];
-extern const char *const gate_mode_names[];
-extern const char *const embedding_backend_names[];
 
 /* Where a model lives. */
 struct upstream {
@@ -110,24 +106,14 @@ struct settings {
     unsigned char from[SETTING_COUNT]; /* enum settings_place */
 };
 
-/* The headings under which help lists the settings. */
-enum settings_group {
-    GROUP_NETWORK,
-    GROUP_MEMORY,
-    GROUP_MODELS,
-    GROUP_VECTORS,
-    GROUP_STORAGE,
-    GROUP_ACCESS,
-    GROUP_LOGS
-};
-/* NULL-ended, in the order of the enum. */
-extern const char *const settings_group_names[];
-
-/* The tables of the page of settings, in its order; a group may have several. */
+/* The tables of the page of settings, in its order. Help has the sections of one group together. */
 extern const struct settings_section {
-    const char *title;
-    enum settings_group group;
+    const char *title, *group;
 } settings_sections[];
+/* The headings of help, NULL-ended. */
+extern const char *const settings_groups[];
+/* Whether help has the row of settings_table under that heading. */
+bool settings_is_in(const struct field *row, const char *group);
 
 /* One row of settings.def. */
 struct setting_row {
@@ -169,7 +155,7 @@ void row_print(struct buf *b, const struct field *f, const void *in);
  * Secrets are masked. */
 void settings_print(struct buf *b, const struct settings *s, bool as_json);
 
-/* Whether nobody has set the row of that name. */
+/* Whether nobody has set the setting of that name, which must be one. */
 bool settings_is_default(const struct settings *s, str name);
 
 /* Whether someone has set it while a server ran. */

@@ -3,13 +3,13 @@
 
 const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
 const char *const dialect_names[] = {"openai", "anthropic", "ollama", NULL};
-const char *const extraction_names[] = {"off", "user", "omniroute", NULL};
+static const char *const extraction_names[] = {"off", "user", "omniroute", NULL};
 const char *const embed_choice_names[] = {"auto",         "remote",  "static",
                                           "transformers", "encoder", NULL};
 static const char *const quantizations[] = {"none", "int8", NULL}; /* no binary ones */
-const char *const extraction_mode_names[] = {"sessionEnd", "manual", NULL};
-const char *const gate_mode_names[] = {"off", "heuristic", "llm", NULL};
-const char *const embedding_backend_names[] = {"mlx", "none", NULL};
+static const char *const extraction_mode_names[] = {"sessionEnd", "manual", NULL};
+static const char *const gate_mode_names[] = {"off", "heuristic", "llm", NULL};
+static const char *const embedding_backend_names[] = {"mlx", "none", NULL};
 const char *const strategy_names[] = {"hybrid", "semantic", "recent", NULL};
 const char *const quantization_names[] = {"none", "int8", "binary", NULL};
 static const char *const stores[] = {"sqlite-vec", "qdrant", "auto", NULL};
@@ -18,9 +18,6 @@ static const char *const socket_modes[] = {"600", "660", "666", NULL};
 static const char *const rewritings[] = {"on", "rules", "off", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
-
-const char *const settings_group_names[] = {"Network", "Memory", "Models", "Vectors",
-                                            "Storage", "Access", "Logs",   NULL};
 
 enum section {
     SECTION_NETWORK,
@@ -38,20 +35,22 @@ enum section {
     SECTION_COUNT
 };
 const struct settings_section settings_sections[] = {
-    [SECTION_NETWORK] = {"Network", GROUP_NETWORK},
-    [SECTION_CHATS] = {"Memory in chats", GROUP_MEMORY},
-    [SECTION_DISTILLATION] = {"Distillation and consolidation", GROUP_MEMORY},
-    [SECTION_SESSIONS] = {"Sessions and follow-up questions", GROUP_MEMORY},
-    [SECTION_DUPLICATES] = {"Duplicates and age", GROUP_MEMORY},
-    [SECTION_MODELS] = {"Models", GROUP_MODELS},
-    [SECTION_VECTORS] = {"Vectors", GROUP_VECTORS},
-    [SECTION_QDRANT] = {"Qdrant", GROUP_VECTORS},
-    [SECTION_STORAGE] = {"Storage", GROUP_STORAGE},
-    [SECTION_ACCESS] = {"Access", GROUP_ACCESS},
-    [SECTION_LOGS] = {"Logs", GROUP_LOGS},
-    [SECTION_BY_API] = {"Set by the API only", GROUP_MEMORY},
+    [SECTION_NETWORK] = {"Network", "Network"},
+    [SECTION_CHATS] = {"Memory in chats", "Memory"},
+    [SECTION_DISTILLATION] = {"Distillation and consolidation", "Memory"},
+    [SECTION_SESSIONS] = {"Sessions and follow-up questions", "Memory"},
+    [SECTION_DUPLICATES] = {"Duplicates and age", "Memory"},
+    [SECTION_MODELS] = {"Models", "Models"},
+    [SECTION_VECTORS] = {"Vectors", "Vectors"},
+    [SECTION_QDRANT] = {"Qdrant", "Vectors"},
+    [SECTION_STORAGE] = {"Storage", "Storage"},
+    [SECTION_ACCESS] = {"Access", "Access"},
+    [SECTION_LOGS] = {"Logs", "Logs"},
+    [SECTION_BY_API] = {"Set by the API only", "Memory"},
     [SECTION_COUNT] = {0},
 };
+const char *const settings_groups[] = {"Network", "Memory", "Models", "Vectors",
+                                       "Storage", "Access", "Logs",   NULL};
 
 /* --- the limits of a row --- */
 
@@ -106,6 +105,11 @@ const struct setting_row settings_rows[] = {
 };
 
 /* clang-format on */
+
+bool settings_is_in(const struct field *row, const char *group)
+{
+    return !strcmp(settings_sections[row->group].group, group);
+}
 
 void settings_defaults(struct settings *out)
 {

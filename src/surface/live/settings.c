@@ -76,21 +76,13 @@ static const struct json *read_back(struct ctx *ctx, const struct buf *b)
 }
 
 /* On and off are a boolean here. */
-static const struct json *value_json(struct ctx *ctx, const struct field *f, const void *in)
+static const struct json *value_json(struct ctx *ctx, const struct field *row, const void *in)
 {
-    const void *at = (const char *)in + f->at;
+    struct field f = *row;
     struct buf b = buf_make(&ctx->arena, 64 << 10);
     struct json_out w = json_to(&b);
-    if (f->type == FIELD_STR)
-        json_str(&w, f->secret && ((const str *)at)->n ? S("***") : *(const str *)at);
-    else if (f->type == FIELD_ENUM)
-        json_str(&w, field_choice(f, in));
-    else if (f->type == FIELD_BOOL || f->type == FIELD_SWITCH)
-        json_bool(&w, *(const bool *)at);
-    else if (f->type == FIELD_NUM)
-        json_num(&w, *(const double *)at);
-    else
-        json_int(&w, *(const int64_t *)at);
+    f.type = f.type == FIELD_SWITCH ? FIELD_BOOL : f.type;
+    field_write(&w, &f, in);
     return read_back(ctx, &b);
 }
 
@@ -159,7 +151,7 @@ static struct setting_out shape_of(struct ctx *ctx, const struct view *v,
         .max = has_range ? f->max : __builtin_nan(""),
         .choices = choices_of(ctx, f),
         .secret = f->secret,
-        .group = str_of(settings_group_names[settings_sections[f->group].group]),
+        .group = str_of(settings_sections[f->group].group),
         .help = help_plain(&ctx->arena, f->help),
         .cost = str_of(row->cost ? row->cost : ""),
     };
@@ -214,13 +206,13 @@ static enum status check_setting(struct ctx *ctx, str name)
     for (const struct setting_row *row = settings_rows; row->name; row++) {
         if (row == &settings_rows[SETTING_upstream])
             continue;
-        if (str_is(name, row->name) && !row->live)
-            return fail_field(ctx, row->name,
-                              "acts at start only: set it in the file, the environment or as an "
-                              "option, and start the server again");
-        if (str_is(name, row->name))
-            return OK;
         suggest_name(&near, row->name);
+        if (!str_is(name, row->name))
+            continue;
+        return row->live ? OK
+                         : fail_field(ctx, row->name,
+                                      "acts at start only: set it in the file, the environment or "
+                                      "as an option, and start the server again");
     }
     return fail_field(ctx, str_c(&ctx->arena, name), "is not a known setting%s%s%s",
                       near.best ? "; did you mean " : "", near.best ? near.best : "",
