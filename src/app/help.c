@@ -92,12 +92,11 @@ static str default_of(struct arena *a, const struct field *f, const void *defaul
     return str_printf(a, "(default " S_FMT ")", S_ARG(buf_str(&b)));
 }
 
-static void add_row(struct ctx *ctx, struct buf *b, const struct field *row, const void *defaults)
+static void add_row(struct ctx *ctx, struct buf *b, const struct field *f, const void *defaults)
 {
     struct arena *a = &ctx->arena;
-    struct field whole = field_whole(row), *f = &whole;
     str left = str_printf(a, "%s" S_FMT, options_flag(a, f->name), S_ARG(value_of(a, f)));
-    add_pair(b, left, str_of(f->help), default_of(a, f, defaults), FLAG_COLUMN);
+    add_pair(b, left, help_plain(a, f->help), default_of(a, f, defaults), FLAG_COLUMN);
 }
 
 /* The help of a row in one command; what no --space means depends on the command, too. */
@@ -118,10 +117,10 @@ static void add_option(struct ctx *ctx, struct buf *b, const struct field *row,
 
 static void add_groups(struct ctx *ctx, struct buf *b, const struct settings *defaults)
 {
-    for (int group = 0; settings_group_names[group]; group++) {
-        buf_printf(b, "\n%s\n", settings_group_names[group]);
+    for (const char *const *group = settings_groups; *group; group++) {
+        buf_printf(b, "\n%s\n", *group);
         for (const struct field *f = settings_table; f->name; f++)
-            if (f->group == group)
+            if (settings_is_in(f, *group))
                 add_row(ctx, b, f, defaults);
     }
     buf_byte(b, '\n');
@@ -172,7 +171,7 @@ void help_print_command(struct ctx *ctx, const struct command *c)
     struct options options = {0};
     struct settings settings = {0};
     fields_defaults(options_table, &options);
-    fields_defaults(settings_table, &settings);
+    settings_defaults(&settings);
     add_wrapped(&b, str_printf(&ctx->arena, "usage: rememberd %s", c->usage), S(""), 0);
     buf_byte(&b, '\n');
     add_wrapped(&b, str_printf(&ctx->arena, "%s.", c->help), S(""), 0);

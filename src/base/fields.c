@@ -32,6 +32,7 @@ struct field field_whole(const struct field *row)
     whole.name = row->name;
     whole.at = row->at;
     whole.help = row->help ? row->help : whole.help;
+    whole.otherwise = row->otherwise != 0 ? row->otherwise : whole.otherwise;
     whole.group = row->group;
     whole.unit = row->unit;
     whole.clamps = row->clamps;
@@ -439,6 +440,12 @@ static bool is_empty(const struct field *f, const void *at)
         break;
     }
     return false;
+}
+
+void field_write(struct json_out *w, const struct field *row, const void *in)
+{
+    struct field f = field_whole(row);
+    write_one(w, &f, (const char *)in + f.at);
 }
 
 /* Members come in the order of the table, so answers are stable and can be compared byte by

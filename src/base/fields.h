@@ -30,8 +30,8 @@ enum field_empty { EMPTY_STANDS, EMPTY_NULL, EMPTY_OUT };
 
 /*
  * One row. Text limits count bytes; a row with min and max both 0 has no limit. A row that is like
- * another has all rules and the default of that row, and its help unless it has its own; name,
- * place, group, unit and clamps are its own.
+ * another has all rules of that row, and its help and default unless it has its own; name, place,
+ * group, unit and clamps are its own.
  */
 struct field {
     const char *name;
@@ -109,6 +109,8 @@ str field_choice(const struct field *row, const void *in);
  */
 void fields_translate(struct json_out *w, const struct field *table, const struct json *object);
 
+/* Writes the member of one row, as it is also when empty. */
+void field_write(struct json_out *w, const struct field *row, const void *in);
 /* Writes the struct as an object. */
 void fields_write(struct json_out *w, const struct field *table, const void *in);
 

@@ -143,26 +143,24 @@ static enum status check_user_from(struct ctx *ctx, str list)
     return OK;
 }
 
-static void note_place(struct settings *s, str name)
+static enum setting_id id_of(str name)
 {
-    for (size_t i = 0; settings_table[i].name; i++)
-        if (str_is(name, settings_table[i].name))
-            s->from[i] = (unsigned char)s->place;
+    size_t i = 0;
+    while (!str_is(name, settings_rows[i].name))
+        i++;
+    return (enum setting_id)i;
 }
 
 bool settings_is_default(const struct settings *s, str name)
 {
-    for (size_t i = 0; settings_table[i].name; i++)
-        if (str_is(name, settings_table[i].name))
-            return s->from[i] == FROM_DEFAULT;
-    return true;
+    return s->from[id_of(name)] == FROM_DEFAULT;
 }
 
 static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
 {
     text = current_value(ctx, s, name, text);
     TRY(fields_set(ctx, settings_table, name, text, s));
-    note_place(s, name);
+    s->from[id_of(name)] = (unsigned char)s->place;
     if (str_is(name, "listen"))
         TRY(check_listen(ctx, text));
     if (str_is(name, "prices"))
@@ -247,43 +245,6 @@ static enum status load_file(struct ctx *ctx, struct settings *s, const char *pa
 
 /* --- environment and flags --- */
 
-/* Variables of other servers whose users come here; our own names win, also those of the file. */
-static const struct {
-    const char *variable, *setting;
-    const char *only,
-        *means; /* only this truth counts, and means that; NULL: the value is the setting's */
-} other_names[] = {
-    {"DATA_DIR", "data"},
-    {"MEMORY_EMBEDDING_CACHE_MAX", "embedding_cache_max"},
-    {"MEMORY_EMBEDDING_CACHE_TTL_MS", "embedding_cache_ttl_ms"},
-    {"MEMORY_STATIC_MODEL", "static_model"},
-    {"MEMORY_TRANSFORMERS_MODEL", "transformers_model"},
-    {"MEMORY_STATIC_CACHE_DIR", "model_dir"},
-    {"MEMORY_VEC_QUANTIZATION", "vec_quantization"},
-    {"MEMORY_VEC_TOP_K", "vec_top_k"},
-    {"MEMORY_RRF_K", "rrf_k"},
-    {"VECTOR_STORE_DISABLE_VEC", "vectors", "true", "off"},
-    {"HF_HUB_ENDPOINT", "model_url"},
-    {"LLM_BASE_URL", "upstream"},
-    {"SWITCH_AI_API_KEY", "upstream_key"},
-    {"ENCRYPTION_KEY", "encryption_key"},
-    {"MODEL_FAST", "model_fast"},
-    {"MODEL_BALANCED", "model_balanced"},
-    {"MODEL_POWERFUL", "model_powerful"},
-    {"MEMORY_TEMPORAL_DECAY", "memory_decay"},
-    {"MEMORY_MIN_IMPORTANCE", "importance_min"},
-    {"MEMORY_MAX_AGE_DAYS", "memory_max_age_days"},
-    {"MEMORY_DEDUP_SIMILARITY_THRESHOLD", "dedup_similarity"},
-    {"MEMORY_DEDUP_LLM_CHECK_ENABLED", "dedup_llm", "false", "off"},
-    {"MEMORY_DEDUP_LLM_THRESHOLD_LOW", "dedup_llm_low"},
-    {"MEMORY_DEDUP_LLM_THRESHOLD_HIGH", "dedup_llm_high"},
-    {"QDRANT_HOST", "qdrant_host"},
-    {"QDRANT_PORT", "qdrant_port"},
-    {"QDRANT_API_KEY", "qdrant_api_key"},
-    {"QDRANT_COLLECTION", "qdrant_collection"},
-    {"QDRANT_EMBEDDING_MODEL", "qdrant_embedding_model"},
-};
-
 /* The failure names the variable, since its value may come from a service file that nobody
  * remembers. */
 static enum status load_variable(struct ctx *ctx, struct settings *s, const char *variable,
@@ -303,17 +264,18 @@ static bool is_same_truth(const char *value, const char *only)
     return truth_read(str_of(value), &is) && truth_read(str_of(only), &wanted) && is == wanted;
 }
 
+/* Of other servers: a leftover of such a server sets nothing that our own names set, in the file,
+ * too. */
 static enum status load_other_names(struct ctx *ctx, struct settings *s)
 {
-    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++) {
-        const char *value = getenv(other_names[i].variable), *only = other_names[i].only;
-        str setting = str_of(other_names[i].setting);
+    for (const struct setting_row *row = settings_rows; row->name; row++) {
+        const char *value = row->variable ? getenv(row->variable) : NULL;
         if (!value || !*value)
             continue;
-        if (!only)
-            TRY(load_variable(ctx, s, other_names[i].variable, other_names[i].setting));
-        else if (is_same_truth(value, only))
-            TRY(set_one(ctx, s, setting, str_of(other_names[i].means)));
+        if (!row->only)
+            TRY(load_variable(ctx, s, row->variable, row->name));
+        else if (is_same_truth(value, row->only))
+            TRY(set_one(ctx, s, str_of(row->name), str_of(row->means)));
     }
     return OK;
 }
@@ -451,7 +413,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
 {
     const char *config = getenv("REMEMBERD_CONFIG");
     *out = (struct settings){0};
-    fields_defaults(settings_table, out);
+    settings_defaults(out);
     if (config)
         out->config = str_of(config);
     out->place = FROM_ENVIRONMENT;
@@ -515,19 +477,19 @@ void row_print(struct buf *b, const struct field *f, const void *in)
 }
 
 /* One line for each setting, with its help behind it; a long value pushes its help to the right. */
-static void print_group(struct buf *b, const struct settings *s, int group)
+static void print_group(struct buf *b, const struct settings *s, const char *group)
 {
     enum { HELP_COLUMN = 40 };
-    buf_printf(b, "%s# %s\n", group ? "\n" : "", settings_group_names[group]);
+    buf_printf(b, "%s# %s\n", b->n ? "\n" : "", group);
     for (const struct field *f = settings_table; f->name; f++) {
         size_t from = b->n;
-        if (f->group != group)
+        if (!settings_is_in(f, group))
             continue;
         buf_printf(b, "%s = ", f->name);
         row_print(b, f, s);
         size_t width = b->n - from;
-        buf_printf(b, "%*s  # %s\n", width < HELP_COLUMN ? (int)(HELP_COLUMN - width) : 0, "",
-                   f->help);
+        buf_printf(b, "%*s  # " S_FMT "\n", width < HELP_COLUMN ? (int)(HELP_COLUMN - width) : 0,
+                   "", S_ARG(help_plain(b->arena, f->help)));
     }
 }
 
@@ -537,8 +499,8 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
         print_json(b, s);
         return;
     }
-    for (int group = 0; settings_group_names[group]; group++)
-        print_group(b, s, group);
+    for (const char *const *group = settings_groups; *group; group++)
+        print_group(b, s, *group);
     buf_add(b, s->n_upstreams ? S("\n") : S(""));
     for (size_t i = 0; i < s->n_upstreams; i++)
         print_upstream(b, &s->upstreams[i]);

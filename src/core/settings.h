@@ -42,11 +42,7 @@ enum socket_mode { SOCKET_600, SOCKET_660, SOCKET_666 };
 enum log_format { LOG_TEXT, LOG_JSON };
 
 /* Names of what may be chosen, NULL-ended, in the order of the enums. */
-extern const char *const extraction_names[];
 extern const char *const embed_choice_names[]; /* auto, remote, static, transformers, encoder */
-extern const char *const extraction_mode_names[];
-extern const char *const gate_mode_names[];
-extern const char *const embedding_backend_names[];
 
 /* Where a model lives. */
 struct upstream {
@@ -68,80 +64,80 @@ extern const char *const dialect_names[];
 
 enum { UPSTREAMS_MAX = 16 };
 
-/* Where a setting's value comes from. */
-enum settings_place { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_OPTION };
-enum { SETTINGS_MAX = 120 }; /* rows of settings_table */
+/* How things are found. hybrid: words and vectors together; semantic: vectors; recent: the newest.
+ */
+enum strategy { STRATEGY_HYBRID, STRATEGY_SEMANTIC, STRATEGY_RECENT };
+/* Where vectors are searched. */
+enum vector_store { VECTORS_IN_STORE, VECTORS_IN_QDRANT, VECTORS_AUTO };
+extern const char *const strategy_names[];
+extern const char *const quantization_names[];
+
+/* SETTING_budget_tokens: the place of a setting in settings_rows. */
+enum setting_id {
+#define START(TYPE, NAME, ...) SETTING_##NAME,
+#define LIVE START
+#define API START
+#include "core/settings.def"
+    SETTING_COUNT
+};
+/* LIVE_budget_tokens: the place in live_fields of a setting that the API changes. */
+enum live_id {
+#define START(...)
+#define LIVE(TYPE, NAME, ...) LIVE_##NAME,
+#define API LIVE
+#include "core/settings.def"
+    LIVE_COUNT
+};
+
+/* Where a setting's value comes from. FROM_API: someone has set it while a server ran. */
+enum settings_place { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_OPTION, FROM_API };
 
 /* Durations in ms, sizes in bytes, unless the name says otherwise. */
 struct settings {
-    enum socket_mode socket_mode;
-    int64_t user_memories_max, user_messages_max; /* 0: no limit */
-    int64_t address_connections_max, address_requests_max, address_rate_max, connection_rate_max,
-        token_requests_max, token_rate_max;
-    bool require_token;
-    str listen, data, config, upstream, upstream_key;
-    enum api_dialect upstream_dialect; /* of the default upstream, unless the file says it */
-    enum log_level log_level;
-    enum log_format log_format;
-    str key_file, key_command; /* of an encrypted store */
-    bool memory, keep_secrets, learn_history;
-    enum placement placement;
-    enum extract_rules extraction;
-    str origins; /* of foreign web pages that are served: patterns, separated by commas */
-    str hosts;   /* further Host names that are served, separated by commas; * for any */
-    int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days, tool_rounds;
-    double gate_threshold; /* least probability of an answer for any to go in; lower talks more */
-    int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
-        idle_timeout_ms, request_timeout_ms, shutdown_ms;
-    enum embed_source embedding_source;
-    str embedding_model;                                    /* provider/model of a remote source */
-    bool embedding_static, embedding_transformers, encoder; /* what auto may take */
-    str static_model, transformers_model, model_dir, model_url;
-    int64_t embedding_timeout_ms, embedding_cache_max, embedding_cache_ttl_ms;
-    bool vectors;
-    enum quantization vec_quantization; /* none, int8 */
-    int64_t vec_top_k, rrf_k;
-    str core_model; /* [UPSTREAM/]MODEL that distils and writes summaries, or "" */
-    int64_t rerank_timeout_ms, core_timeout_ms, core_max_tokens, core_tokens_per_hour;
-    int64_t core_parallel; /* sessions that are distilled at once */
-    enum extraction_mode extraction_mode;
-    enum gate_mode gate_mode;                 /* of chats of agents */
-    enum embedding_backend embedding_backend; /* none leaves vectors out of searches for agents */
-    int64_t memory_budget, summary_debounce_s, consolidation_hours, episode_days;
-    double salience_floor;
-    str qdrant_host, qdrant_api_key, qdrant_collection, qdrant_embedding_model;
-    int64_t qdrant_port, qdrant_timeout_ms;
-    str allow_addresses; /* barred addresses that may be called, separated by commas */
-    str user_from; /* where people are named, in order: headers (with a '-') and body members */
-    enum registration_mode registration;
-    str encryption_key; /* seals what users leave here; "" is a file's */
-    str model_fast, model_balanced, model_powerful, prices;
-    bool dynamic_window, session_budget, dedup_llm;
-    enum query_rewriting query_rewriting;
-    int64_t context_tokens, rewrite_timeout_ms, memory_max_age_days;
-    double importance_min, memory_decay, dedup_similarity, dedup_llm_low, dedup_llm_high;
+#define START(TYPE, NAME, ...) TYPE NAME;
+#define LIVE START
+#define API START
+#include "core/settings.def"
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
     size_t n_upstreams;
     struct strs notes;         /* what was read, but should be corrected: sentences for the log */
     str unknown_variable;      /* the note about a REMEMBERD_… that is no setting; or "" */
     enum settings_place place; /* that is read now */
-    unsigned char from[SETTINGS_MAX]; /* enum settings_place, for each row of settings_table */
+    unsigned char from[SETTING_COUNT]; /* enum settings_place */
 };
 
-/* The headings under which help lists the settings. */
-enum settings_group {
-    GROUP_NETWORK,
-    GROUP_MEMORY,
-    GROUP_MODELS,
-    GROUP_VECTORS,
-    GROUP_STORAGE,
-    GROUP_ACCESS,
-    GROUP_LOGS
-};
-/* NULL-ended, in the order of the enum. */
-extern const char *const settings_group_names[];
+/* The tables of the page of settings, in its order. Help has the sections of one group together. */
+extern const struct settings_section {
+    const char *title, *group;
+} settings_sections[];
+/* The headings of help, NULL-ended. */
+extern const char *const settings_groups[];
+/* Whether help has the row of settings_table under that heading. */
+bool settings_is_in(const struct field *row, const char *group);
 
-extern const struct field settings_table[];
+/* One row of settings.def. */
+struct setting_row {
+    const char *name;
+    const struct field *field; /* in settings_table; NULL: only the API sets it */
+    const struct field *live;  /* in live_fields; NULL: it acts at the start only */
+    const char *stored;        /* its name in databases, when that is another one */
+    const char *variable;      /* of another server whose users come here; our own names win */
+    const char *only, *means;  /* only this truth of the variable counts, and means that */
+    const char *cost;          /* what the setting takes, where that is known */
+    const char *see;           /* what the page of settings adds to the help */
+};
+/* All of them; ends with an all-zero row. */
+extern const struct setting_row settings_rows[SETTING_COUNT + 1];
+
+/* Rows of struct settings: of flags, variables and the file, in the order of settings_rows; and of
+ * the API, where a switch is true or false. .group is the section. */
+extern const struct field settings_table[], live_fields[];
+
+/* Every default of both tables. */
+void settings_defaults(struct settings *out);
+
+/* The help of a row without the backticks that mark code. */
+str help_plain(struct arena *a, const char *help);
 
 /*
  * Defaults, then the config file (JSON, the table's names), then REMEMBERD_… variables, then flags
@@ -159,8 +155,14 @@ void row_print(struct buf *b, const struct field *f, const void *in);
  * Secrets are masked. */
 void settings_print(struct buf *b, const struct settings *s, bool as_json);
 
-/* Whether nobody has set the row of that name. */
+/* Whether nobody has set the setting of that name, which must be one. */
 bool settings_is_default(const struct settings *s, str name);
+
+/* Whether someone has set it while a server ran. */
+static inline bool setting_is_changed(const struct settings *s, enum setting_id id)
+{
+    return s->from[id] == FROM_API;
+}
 
 /* Whether an address to listen at is of this machine alone. */
 bool listens_locally(str listen);

@@ -1,7 +1,6 @@
 /* engine.h - the face of the engine: the verbs of memory, each in its part. */
 #pragma once
 
-#include "core/runtime.h"
 #include "core/settings.h"
 #include "engine/accounts.h"
 #include "engine/chat.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/memory.h"
-#include "core/runtime.h"
 #include "core/settings.h"
 
 struct engine;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/memory.h"
-#include "core/runtime.h"
+#include "core/settings.h"
 #include "core/work.h"
 
 struct engine;
@@ -12,12 +12,12 @@ struct json;
 /* --- settings --- */
 
 /* What acts now. It stays as it is for as long as the caller's request lives. */
-const struct runtime *engine_runtime(struct engine *e);
+const struct settings *engine_runtime(struct engine *e);
 
 /* Whether chats have memory now. Never waits, so an event loop may ask. */
 bool engine_remembers(struct engine *e);
 
-/* Changes the members of runtime_fields that the object names; the whole change is checked first
+/* Changes the settings of live_fields that the object names; the whole change is checked first
  * (strict: an unknown member is BAD_INPUT). It acts at once and is stored. */
 MUST_USE enum status engine_change_settings(struct ctx *ctx, struct engine *e,
                                             const struct json *object);

@@ -87,8 +87,7 @@ static enum status vectors_status(struct ctx *ctx, struct engine *e, struct pool
     TRY(store_vector_set(ctx, e->store, &set));
     TRY(vector_counts(ctx, e, pool, &counts));
     bool is_there = set.dimensions && str_eq(maker_of(set.signature), c.maker);
-    bool is_qdrant =
-        engine_runtime(e)->memory.vector_store == VECTORS_IN_QDRANT && out->qdrant.healthy;
+    bool is_qdrant = engine_runtime(e)->vector_store == VECTORS_IN_QDRANT && out->qdrant.healthy;
     out->vectors.backend = is_qdrant ? "qdrant" : c.source ? "sqlite-vec" : "none";
     out->vectors.available = is_qdrant || (c.source && is_there);
     out->vectors.rows = counts.rows;

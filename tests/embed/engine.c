@@ -28,9 +28,9 @@ static void set(struct setting *s, const char *change)
     change_runtime_settings(ctx, s->e, change);
 }
 
-static const char use_static[] = "{\"embedding_source\":\"static\",\"static_enabled\":true}";
+static const char use_static[] = "{\"embedding_source\":\"static\",\"embedding_static\":true}";
 static const char use_transformer[] =
-    "{\"embedding_source\":\"transformers\",\"transformers_enabled\":true}";
+    "{\"embedding_source\":\"transformers\",\"embedding_transformers\":true}";
 static const char use_remote[] =
     "{\"embedding_source\":\"remote\",\"embedding_model\":\"fake/tiny/model\"}";
 
@@ -210,7 +210,7 @@ TEST(without_a_source_nothing_waits_and_the_status_says_why)
     set(s, use_static); /* acts at once, on what was kept before, too */
     CHECK_OK(embed_all(s));
     CHECK_INT(counts(s).rows, 1);
-    set(s, "{\"static_enabled\":false}"); /* and vectors stay as they are */
+    set(s, "{\"embedding_static\":false}"); /* and vectors stay as they are */
     add(s, "the mat");
     CHECK_OK(embed_all(s));
     CHECK(counts(s).rows == 1 && !ask(s, "the cat").v);
@@ -470,7 +470,7 @@ TEST(who_can_make_vectors_is_listed)
     CHECK_STR(v[n - 2].name, S("static"));
     CHECK_STR(v[n - 2].models[0].name, S("static/us/table"));
     CHECK_STR(v[n - 1].name, S("transformers"));
-    set(s, "{\"embedding_model\":\"static/us/table\",\"static_enabled\":true}");
+    set(s, "{\"embedding_model\":\"static/us/table\",\"embedding_static\":true}");
     CHECK_STR(str_of(status_of(s).embedding.source), S("static"));
     tear_down(s);
 }

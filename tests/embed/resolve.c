@@ -6,7 +6,7 @@
 static struct settings settings(void)
 {
     struct settings s = {0};
-    fields_defaults(settings_table, &s);
+    settings_defaults(&s);
     return s;
 }
 

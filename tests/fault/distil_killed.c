@@ -55,7 +55,7 @@ static pid_t model_begin(struct ctx *ctx, struct heard *out, int *answers)
 static struct settings settings_of(const struct heard *model)
 {
     struct settings settings = {0};
-    fields_defaults(settings_table, &settings);
+    settings_defaults(&settings);
     settings.upstreams[0] =
         (struct upstream){.name = S("fake"), .url = str_of(model->url), .key = S("secret")};
     settings.n_upstreams = 1;

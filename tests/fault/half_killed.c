@@ -45,7 +45,7 @@ static enum status consolidate(struct ctx *ctx, struct store *s, struct pool_ref
     struct settings settings = {0};
     struct engine *e;
     struct consolidate_report report;
-    fields_defaults(settings_table, &settings);
+    settings_defaults(&settings);
     TRY(engine_open(ctx, s, &settings, &e));
     enum status status = engine_consolidate(ctx, e, pool, false, &report);
     engine_close(e);

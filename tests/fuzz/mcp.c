@@ -27,7 +27,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     if (sodium_init() < 0 || !mkdtemp(folder))
         abort();
     log_setup(LOG_ERROR, false);
-    fields_defaults(settings_table, &settings);
+    settings_defaults(&settings);
     struct store_settings where = {.path = str_printf(&ctx.arena, "%s/fuzz.db", folder)};
     enum status s = store_open(&ctx, &where, &store);
     assert(s == OK);

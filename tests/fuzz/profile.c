@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct settings settings;
     struct ctx ctx = {0};
     if (!e) {
-        fields_defaults(settings_table, &settings);
+        settings_defaults(&settings);
         if (engine_open(&ctx, NULL, &settings, &e) != OK)
             return 1;
     }

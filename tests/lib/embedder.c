@@ -122,7 +122,7 @@ struct server *embedder_open(struct ctx *ctx, struct app *app)
 struct settings embedder_settings(struct ctx *ctx, const struct server *s)
 {
     struct settings out = {0};
-    fields_defaults(settings_table, &out);
+    settings_defaults(&out);
     if (s) {
         out.upstreams[0] = fake_server_upstream(ctx, s);
         out.n_upstreams = 1;

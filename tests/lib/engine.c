@@ -9,7 +9,7 @@ void engine_closep(struct engine **e)
 struct settings settings_for_test(void)
 {
     struct settings s = {0};
-    fields_defaults(settings_table, &s);
+    settings_defaults(&s);
     s.recall_deadline_ms = 5000;
     return s;
 }

@@ -17,7 +17,7 @@ void engine_closep(struct engine **e);
 
 /* The defaults, with enough time for a recall under sanitizers on a busy machine. */
 struct settings settings_for_test(void);
-/* Changes runtime settings: "{\"max_tokens\":100}". */
+/* Changes runtime settings: "{\"budget_tokens\":100}". */
 void change_runtime_settings(struct ctx *ctx, struct engine *e, const char *members);
 
 /* What a question recalls; of the pool mine unless in names another. */

@@ -35,7 +35,7 @@ struct asked {
 static struct settings settings_of(const struct asked *asked)
 {
     struct settings s = {0};
-    fields_defaults(settings_table, &s);
+    settings_defaults(&s);
     s.encoder = asked->by_encoder;
     if (asked->models.n) {
         s.embedding_source = EMBED_STATIC;

@@ -476,10 +476,10 @@ TEST(the_settings_that_act_decide)
     change_runtime_settings(ctx, e, "{\"salience_floor\":0,\"episode_days\":30}");
     CHECK_INT(pass(ctx, e, mine, true, 3000).evicted, 0);
     CHECK_INT(pass(ctx, e, mine, true, 31).pruned, 1);
-    change_runtime_settings(ctx, e, "{\"consolidation_hours\":1,\"enabled\":false}");
+    change_runtime_settings(ctx, e, "{\"consolidation_hours\":1,\"memory\":false}");
     CHECK_OK(consolidate_some_at(ctx, e, start, &more));
     CHECK_STATUS(engine_consolidated(ctx, e, mine.user, &r), NOT_FOUND);
-    change_runtime_settings(ctx, e, "{\"enabled\":true}");
+    change_runtime_settings(ctx, e, "{\"memory\":true}");
     for (int64_t i = 0; i < 3; i++)
         CHECK_OK(consolidate_some_at(ctx, e, start + i * 1800000, &more));
     CHECK_OK(engine_consolidated(ctx, e, mine.user, &r));
@@ -596,7 +596,7 @@ TEST(a_full_pool_is_done_in_a_moment)
     CHECK(r.took_ms <
           30000); /* under sanitizers on a busy machine; else it is a tenth of a second */
     CLEANUP(ctx_free) struct ctx own = {0};
-    struct runtime_layers by = {.episode_days = 365};
+    struct settings by = {.episode_days = 365};
     struct pass alone = {.ctx = &own, .e = e, .by = &by, .now = start + 50 * DAY_MS};
     alone.change.pool = mine;
     alone.change.seen = clock_ms();

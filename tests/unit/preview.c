@@ -241,7 +241,7 @@ TEST(a_preview_with_memory_off_says_so)
     in.mode = MODE_AFTER;
     engine_preview(ctx, e, &in, &r);
     CHECK_STR(r.decision, S("off"));
-    change_runtime_settings(ctx, e, "{\"enabled\":false}");
+    change_runtime_settings(ctx, e, "{\"memory\":false}");
     in.mode = MODE_FULL;
     engine_preview(ctx, e, &in, &r);
     CHECK_STR(r.reason, S("memory is switched off"));

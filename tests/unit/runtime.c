@@ -24,7 +24,7 @@ static str shown(struct ctx *ctx, struct engine *e)
 {
     struct buf b = buf_make(&ctx->arena, 1 << 12);
     struct json_out w = json_to(&b);
-    fields_write(&w, runtime_fields, engine_runtime(e));
+    fields_write(&w, live_fields, engine_runtime(e));
     return buf_str(&b);
 }
 
@@ -34,20 +34,21 @@ TEST(what_nobody_has_set_is_the_default_or_the_servers)
 {
     ENGINE(e, s, p);
     CHECK_STR(shown(ctx, e),
-              S("{\"enabled\":true,\"max_tokens\":2000,\"retention_days\":30,"
-                "\"strategy\":\"hybrid\",\"skills_enabled\":false,\"embedding_source\":\"auto\","
-                "\"embedding_model\":null,\"transformers_enabled\":false,"
-                "\"static_enabled\":false,\"rerank_enabled\":false,\"rerank_model\":null,"
-                "\"vector_store\":\"auto\",\"qdrant_enabled\":false,\"qdrant_host\":\"\","
-                "\"qdrant_port\":6333,\"qdrant_collection\":\"omniroute_memory\","
+              S("{\"memory\":true,\"budget_tokens\":800,\"embedding_source\":\"auto\","
+                "\"embedding_model\":null,\"embedding_static\":false,"
+                "\"embedding_transformers\":false,\"extraction_mode\":\"sessionEnd\","
+                "\"summary_debounce_s\":60,\"gate_mode\":\"heuristic\",\"memory_budget\":800,"
+                "\"embedding_backend\":\"mlx\",\"consolidation_hours\":24,"
+                "\"salience_floor\":0.2,\"episode_days\":365,\"qdrant_host\":\"\","
+                "\"qdrant_port\":6333,\"qdrant_api_key\":\"\","
+                "\"qdrant_collection\":\"omniroute_memory\","
                 "\"qdrant_embedding_model\":\"openai/text-embedding-3-small\","
-                "\"qdrant_quantization\":\"none\",\"qdrant_api_key\":\"\","
-                "\"embedding_backend\":\"mlx\","
-                "\"agent_embedding_model\":\"nomic-embed-text-v1.5\","
-                "\"extraction_mode\":\"sessionEnd\",\"gate_mode\":\"heuristic\","
-                "\"memory_budget\":800,\"summary_debounce_s\":60,\"consolidation_hours\":24,"
-                "\"salience_floor\":0.2,\"episode_days\":365}"));
-    CHECK(!engine_runtime(e)->budget_set && !engine_runtime(e)->retention_set);
+                "\"retention_days\":30,\"strategy\":\"hybrid\",\"skills_enabled\":false,"
+                "\"rerank_enabled\":false,\"rerank_model\":null,\"vector_store\":\"auto\","
+                "\"qdrant_enabled\":false,\"qdrant_quantization\":\"none\","
+                "\"agent_embedding_model\":\"nomic-embed-text-v1.5\"}"));
+    CHECK(!setting_is_changed(engine_runtime(e), SETTING_budget_tokens));
+    CHECK(!setting_is_changed(engine_runtime(e), SETTING_retention_days));
     struct settings own = settings;
     CLEANUP(engine_closep) struct engine *other = NULL;
     own.memory = false;
@@ -56,26 +57,27 @@ TEST(what_nobody_has_set_is_the_default_or_the_servers)
     own.embedding_model = S("fake/tiny");
     own.qdrant_host = S("qdrant.example");
     CHECK_OK(engine_open(ctx, s, &own, &other));
-    const struct runtime *l = engine_runtime(other);
-    CHECK(!l->memory.enabled && l->memory.static_enabled && !engine_remembers(other));
-    CHECK_INT(l->memory.embedding_source, EMBED_REMOTE);
-    CHECK_STR(l->memory.embedding_model, S("fake/tiny"));
-    CHECK_STR(l->qdrant.host, S("qdrant.example"));
-    CHECK_INT(l->qdrant.port, 6333);
+    const struct settings *l = engine_runtime(other);
+    CHECK(!l->memory && l->embedding_static && !engine_remembers(other));
+    CHECK_INT(l->embedding_source, EMBED_REMOTE);
+    CHECK_STR(l->embedding_model, S("fake/tiny"));
+    CHECK_STR(l->qdrant_host, S("qdrant.example"));
+    CHECK_INT(l->qdrant_port, 6333);
 }
 
 TEST(a_change_names_some_members_and_leaves_the_others)
 {
     ENGINE(e, s, p);
-    const struct runtime *before = engine_runtime(e);
-    CHECK_OK(set(ctx, e, "{\"max_tokens\":100,\"strategy\":\"recent\"}"));
-    CHECK_OK(set(ctx, e, "{\"max_tokens\":300,\"enabled\":false}"));
+    const struct settings *before = engine_runtime(e);
+    CHECK_OK(set(ctx, e, "{\"budget_tokens\":100,\"strategy\":\"recent\"}"));
+    CHECK_OK(set(ctx, e, "{\"budget_tokens\":300,\"memory\":false}"));
     CHECK_OK(set(ctx, e, "{}"));
-    const struct runtime *l = engine_runtime(e);
-    CHECK(!l->memory.enabled && l->budget_set && !l->retention_set);
-    CHECK_INT(l->memory.max_tokens, 300);
-    CHECK_INT(l->memory.strategy, STRATEGY_RECENT);
-    CHECK_INT(before->memory.max_tokens, 2000); /* as it was when its request began */
+    const struct settings *l = engine_runtime(e);
+    CHECK(!l->memory && setting_is_changed(l, SETTING_budget_tokens) &&
+          !setting_is_changed(l, SETTING_retention_days));
+    CHECK_INT(l->budget_tokens, 300);
+    CHECK_INT(l->strategy, STRATEGY_RECENT);
+    CHECK_INT(before->budget_tokens, 800); /* as it was when its request began */
     struct settings own = settings;
     own.memory = true; /* what was stored wins */
     CLEANUP(engine_closep) struct engine *next = NULL;
@@ -89,12 +91,12 @@ TEST(a_null_takes_a_model_away_also_one_that_a_flag_names)
     settings.embedding_model = S("fake/tiny");
     CLEANUP(engine_closep) struct engine *named = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &named));
-    CHECK_STR(engine_runtime(named)->memory.embedding_model, S("fake/tiny"));
+    CHECK_STR(engine_runtime(named)->embedding_model, S("fake/tiny"));
     CHECK_OK(set(ctx, named, "{\"embedding_model\":null,\"rerank_model\":\"a/b\"}"));
-    CHECK_STR(engine_runtime(named)->memory.embedding_model, S(""));
-    CHECK_STR(engine_runtime(named)->memory.rerank_model, S("a/b"));
+    CHECK_STR(engine_runtime(named)->embedding_model, S(""));
+    CHECK_STR(engine_runtime(named)->rerank_model, S("a/b"));
     CHECK_OK(set(ctx, named, "{\"rerank_model\":\"\"}"));
-    CHECK_STR(engine_runtime(named)->memory.rerank_model, S(""));
+    CHECK_STR(engine_runtime(named)->rerank_model, S(""));
 }
 
 TEST(a_wrong_change_is_named_and_changes_nothing)
@@ -103,15 +105,15 @@ TEST(a_wrong_change_is_named_and_changes_nothing)
     static const struct {
         const char *change, *field;
     } cases[] = {
-        {"{\"max_tokens\":16001}", "max_tokens"},
-        {"{\"max_tokens\":-1}", "max_tokens"},
-        {"{\"max_tokens\":1.5}", "max_tokens"},
+        {"{\"budget_tokens\":16001}", "budget_tokens"},
+        {"{\"budget_tokens\":-1}", "budget_tokens"},
+        {"{\"budget_tokens\":1.5}", "budget_tokens"},
         {"{\"retention_days\":0}", "retention_days"},
         {"{\"retention_days\":366}", "retention_days"},
         {"{\"retention_days\":\"30\"}", "retention_days"},
         {"{\"strategy\":\"exact\"}", "strategy"},
-        {"{\"enabled\":1}", "enabled"},
-        {"{\"enabled\":null}", "enabled"},
+        {"{\"memory\":1}", "memory"},
+        {"{\"memory\":null}", "memory"},
         {"{\"embedding_source\":\"none\"}", "embedding_source"},
         {"{\"vector_store\":\"faiss\"}", "vector_store"},
         {"{\"strategy\":\"recent\",\"autoSummarize\":true}", "autoSummarize"},
@@ -124,7 +126,7 @@ TEST(a_wrong_change_is_named_and_changes_nothing)
         {"{\"gate_mode\":\"often\"}", "gate_mode"},
         {"{\"episode_days\":-1}", "episode_days"},
         {"{\"budget\":800}", "budget"},
-        {"{\"enabled\":false,\"extraction_mode\":\"never\"}", "extraction_mode"},
+        {"{\"memory\":false,\"extraction_mode\":\"never\"}", "extraction_mode"},
         {"[]", ""},
     };
     str before = shown(ctx, e), stored;
@@ -148,17 +150,18 @@ TEST(what_is_stored_out_of_range_is_brought_into_it)
           "\"summary_debounce_s\":\"x\",\"qdrant_port\":\"80\"}")));
     CLEANUP(engine_closep) struct engine *next = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &next));
-    const struct runtime *l = engine_runtime(next);
-    CHECK_INT(l->memory.max_tokens, 16000);
-    CHECK_INT(l->memory.retention_days, 1);
-    CHECK(l->memory.enabled && l->memory.static_enabled && l->budget_set && l->retention_set);
-    CHECK_INT(l->memory.strategy, STRATEGY_HYBRID);
-    CHECK_INT(l->memory.vector_store, VECTORS_AUTO);
-    CHECK(!l->qdrant.enabled && l->qdrant.port == 6333);
-    CHECK(l->layers.salience_floor == 1 && l->layers.budget_tokens == 100);
-    CHECK(l->layers.debounce_s == 60 && l->layers.extraction_mode == DISTIL_AT_SESSION_END);
+    const struct settings *l = engine_runtime(next);
+    CHECK_INT(l->budget_tokens, 16000);
+    CHECK_INT(l->retention_days, 1);
+    CHECK(l->memory && l->embedding_static && setting_is_changed(l, SETTING_budget_tokens) &&
+          setting_is_changed(l, SETTING_retention_days));
+    CHECK_INT(l->strategy, STRATEGY_HYBRID);
+    CHECK_INT(l->vector_store, VECTORS_AUTO);
+    CHECK(!l->qdrant_enabled && l->qdrant_port == 6333);
+    CHECK(l->salience_floor == 1 && l->memory_budget == 100);
+    CHECK(l->summary_debounce_s == 60 && l->extraction_mode == DISTIL_AT_SESSION_END);
     CHECK_OK(set(ctx, next, "{\"qdrant_enabled\":true}"));
-    CHECK(engine_runtime(next)->qdrant.enabled);
+    CHECK(engine_runtime(next)->qdrant_enabled);
 }
 
 TEST(what_is_stored_and_is_no_json_is_as_never_set)
@@ -176,23 +179,23 @@ TEST(a_key_of_qdrant_stays_until_it_is_taken_away)
     CHECK_OK(
         set(ctx, e, "{\"qdrant_host\":\"a\",\"qdrant_api_key\":\"secret\",\"qdrant_port\":1}"));
     CHECK_OK(set(ctx, e, "{\"qdrant_enabled\":true,\"qdrant_quantization\":\"binary\"}"));
-    const struct runtime_qdrant *q = &engine_runtime(e)->qdrant;
-    CHECK_STR(q->api_key, S("secret"));
-    CHECK_INT(q->quantization, QUANTIZE_BINARY);
-    CHECK(q->enabled && q->port == 1 && str_is(q->host, "a"));
+    const struct settings *q = engine_runtime(e);
+    CHECK_STR(q->qdrant_api_key, S("secret"));
+    CHECK_INT(q->qdrant_quantization, QUANTIZE_BINARY);
+    CHECK(q->qdrant_enabled && q->qdrant_port == 1 && str_is(q->qdrant_host, "a"));
     CHECK_OK(set(ctx, e, "{\"qdrant_api_key\":\"\",\"qdrant_host\":\"\"}"));
-    CHECK_STR(engine_runtime(e)->qdrant.api_key, S(""));
+    CHECK_STR(engine_runtime(e)->qdrant_api_key, S(""));
     settings.qdrant_host = S("from.environment");
     settings.qdrant_api_key = S("its key");
     CLEANUP(engine_closep) struct engine *next = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &next)); /* what is empty is as never set */
-    CHECK_STR(engine_runtime(next)->qdrant.host, S("from.environment"));
-    CHECK_INT(engine_runtime(next)->qdrant.port, 1);
-    CHECK_STR(engine_runtime(next)->qdrant.api_key, S("")); /* its key is for another port */
+    CHECK_STR(engine_runtime(next)->qdrant_host, S("from.environment"));
+    CHECK_INT(engine_runtime(next)->qdrant_port, 1);
+    CHECK_STR(engine_runtime(next)->qdrant_api_key, S("")); /* its key is for another port */
     settings.qdrant_port = 1;
     CLEANUP(engine_closep) struct engine *again = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &again));
-    CHECK_STR(engine_runtime(again)->qdrant.api_key, S("its key"));
+    CHECK_STR(engine_runtime(again)->qdrant_api_key, S("its key"));
 }
 
 /* --- several at once --- */
@@ -204,13 +207,13 @@ TEST(another_process_sees_a_change_before_long)
     CLEANUP(engine_closep) struct engine *other = NULL;
     CHECK_OK(store_open(ctx, &(struct store_settings){.path = str_of(p.path)}, &beside));
     CHECK_OK(engine_open(ctx, beside, &settings, &other));
-    CHECK_OK(set(ctx, e, "{\"enabled\":false}"));
+    CHECK_OK(set(ctx, e, "{\"memory\":false}"));
     CHECK(!engine_remembers(e));
-    WAIT_FOR(!engine_runtime(other)->memory.enabled);
+    WAIT_FOR(!engine_runtime(other)->memory);
     CHECK(!engine_remembers(other));
-    CHECK_OK(set(ctx, other, "{\"max_tokens\":7}")); /* on top of what it has seen */
-    CHECK(!engine_runtime(other)->memory.enabled);
-    CHECK_INT(engine_runtime(other)->memory.max_tokens, 7);
+    CHECK_OK(set(ctx, other, "{\"budget_tokens\":7}")); /* on top of what it has seen */
+    CHECK(!engine_runtime(other)->memory);
+    CHECK_INT(engine_runtime(other)->budget_tokens, 7);
 }
 
 struct changer {
@@ -240,9 +243,9 @@ static void *read_often(void *arg)
 {
     struct changer *c = arg;
     while (!*c->ending) {
-        const struct runtime *l = engine_runtime(c->e);
-        *c->wrong += l->memory.max_tokens < 1 || l->memory.max_tokens > 2000 ||
-                     l->memory.embedding_model.n > 20 || l->memory.strategy != STRATEGY_HYBRID;
+        const struct settings *l = engine_runtime(c->e);
+        *c->wrong += l->budget_tokens < 1 || l->budget_tokens > 2000 || l->embedding_model.n > 20 ||
+                     l->strategy != STRATEGY_HYBRID;
     }
     return NULL;
 }
@@ -253,7 +256,7 @@ TEST(changes_at_once_lose_nothing_and_readers_never_wait)
     atomic_bool ending = false;
     atomic_int wrong = 0;
     struct changer of[] = {
-        {e, "{\"max_tokens\":%d}", 25, &ending, &wrong},
+        {e, "{\"budget_tokens\":%d}", 25, &ending, &wrong},
         {e, "{\"retention_days\":%d}", 25, &ending, &wrong},
         {e, "{\"embedding_model\":\"m/%d\"}", 25, &ending, &wrong},
         {.e = e, .ending = &ending, .wrong = &wrong},
@@ -268,11 +271,11 @@ TEST(changes_at_once_lose_nothing_and_readers_never_wait)
             ending = true;
         pthread_join(threads[i], NULL);
     }
-    const struct runtime *l = engine_runtime(e);
+    const struct settings *l = engine_runtime(e);
     CHECK_INT(wrong, 0);
-    CHECK_INT(l->memory.max_tokens, 25);
-    CHECK_INT(l->memory.retention_days, 25);
-    CHECK_STR(l->memory.embedding_model, S("m/25"));
+    CHECK_INT(l->budget_tokens, 25);
+    CHECK_INT(l->retention_days, 25);
+    CHECK_STR(l->embedding_model, S("m/25"));
 }
 
 /* --- in a chat --- */
@@ -299,7 +302,8 @@ TEST(switched_off_a_chat_is_given_nothing_and_leaves_nothing)
     chat(&c, "My dog is called Rex.");
     CHECK(chat(&c, "What is my dog's name?").n);
     int64_t before = messages(ctx, s);
-    static const char *const off[] = {"{\"enabled\":false}", "{\"enabled\":true,\"max_tokens\":0}"};
+    static const char *const off[] = {"{\"memory\":false}",
+                                      "{\"memory\":true,\"budget_tokens\":0}"};
     for (int i = 0; i < 2; i++) {
         CHECK_OK(set(ctx, e, off[i]));
         CHECK_STR(chat(&c, "What is my dog's name?"), S(""));
@@ -307,7 +311,7 @@ TEST(switched_off_a_chat_is_given_nothing_and_leaves_nothing)
         CHECK_INT(c.turn->out.mode, MODE_OFF);
         CHECK_INT(messages(ctx, s), before);
     }
-    CHECK_OK(set(ctx, e, "{\"max_tokens\":2000}"));
+    CHECK_OK(set(ctx, e, "{\"budget_tokens\":2000}"));
     CHECK(chat(&c, "What is my dog's name?").n);
 }
 
@@ -317,7 +321,7 @@ TEST(switched_off_while_a_model_answers_nothing_is_kept)
     struct said said = {S("user"), S("My dog is called Rex."), S("")};
     const struct turn_in in = {.pool = mine, .session = S(""), .said = &said, .n_said = 1};
     struct turn *t = engine_begin_turn(ctx, e, &in);
-    CHECK_OK(set(ctx, e, "{\"enabled\":false}"));
+    CHECK_OK(set(ctx, e, "{\"memory\":false}"));
     CHECK_OK(engine_end_turn(ctx, e, t, S("Nice name!")));
     CHECK_OK(store_flush(ctx, s));
     CHECK_INT(messages(ctx, s), 0);
@@ -332,11 +336,11 @@ TEST(the_budget_that_was_set_bounds_the_block)
         chat(&c, text.p);
     }
     const char *question = "What does my dog Rex like?";
-    CHECK_OK(set(ctx, e, "{\"max_tokens\":100}"));
+    CHECK_OK(set(ctx, e, "{\"budget_tokens\":100}"));
     chat(&c, question);
     int64_t little = c.turn->record.tokens;
     CHECK(little > 0 && little <= 100);
-    CHECK_OK(set(ctx, e, "{\"max_tokens\":16000}"));
+    CHECK_OK(set(ctx, e, "{\"budget_tokens\":16000}"));
     chat(&c, question);
     CHECK(c.turn->record.tokens > little && c.turn->record.tokens <= RECALL_BUDGET_MAX);
 }
@@ -359,9 +363,9 @@ TEST(what_a_chat_would_be_given_follows_as_well)
     chat(&c, "My dog is called Rex.");
     fake_clock_stop();
     CHECK(context(ctx, e, "What is my dog's name?").n);
-    CHECK_OK(set(ctx, e, "{\"max_tokens\":10}"));
+    CHECK_OK(set(ctx, e, "{\"budget_tokens\":10}"));
     CHECK_STR(context(ctx, e, "What is my dog's name?"), S(""));
-    CHECK_OK(set(ctx, e, "{\"max_tokens\":2000,\"retention_days\":30}"));
+    CHECK_OK(set(ctx, e, "{\"budget_tokens\":2000,\"retention_days\":30}"));
     CHECK_STR(context(ctx, e, "What is my dog's name?"), S(""));
     CHECK_OK(set(ctx, e, "{\"retention_days\":60}"));
     CHECK(context(ctx, e, "What is my dog's name?").n);
@@ -397,9 +401,9 @@ TEST(the_layers_follow_the_server)
     own.salience_floor = 0.5;
     own.episode_days = 0;
     CHECK_OK(engine_open(ctx, s, &own, &other));
-    const struct runtime_layers *l = &engine_runtime(other)->layers;
-    CHECK(l->budget_tokens == 400 && l->debounce_s == 10 && l->episode_days == 0);
-    CHECK(l->consolidation_h == 1 && l->salience_floor == 0.5);
+    const struct settings *l = engine_runtime(other);
+    CHECK(l->memory_budget == 400 && l->summary_debounce_s == 10 && l->episode_days == 0);
+    CHECK(l->consolidation_hours == 1 && l->salience_floor == 0.5);
     CHECK(l->extraction_mode == DISTIL_WHEN_ASKED && l->gate_mode == GATE_MODE_LLM);
     CHECK_INT(l->embedding_backend, BACKEND_NONE);
 }
@@ -408,12 +412,12 @@ TEST(a_change_of_the_layers_acts_at_once)
 {
     ENGINE(e, s, p);
     CHECK_OK(set(ctx, e, "{\"salience_floor\":0.35,\"memory_budget\":1200}"));
-    CHECK_OK(set(ctx, e, "{\"enabled\":false,\"extraction_mode\":\"manual\"}"));
-    const struct runtime *l = engine_runtime(e);
-    CHECK(!l->memory.enabled && !engine_remembers(e));
-    CHECK(l->layers.salience_floor == 0.35 && l->layers.budget_tokens == 1200);
-    CHECK_OK(set(ctx, e, "{\"enabled\":true}"));
-    CHECK(engine_runtime(e)->memory.enabled);
+    CHECK_OK(set(ctx, e, "{\"memory\":false,\"extraction_mode\":\"manual\"}"));
+    const struct settings *l = engine_runtime(e);
+    CHECK(!l->memory && !engine_remembers(e));
+    CHECK(l->salience_floor == 0.35 && l->memory_budget == 1200);
+    CHECK_OK(set(ctx, e, "{\"memory\":true}"));
+    CHECK(engine_runtime(e)->memory);
     CLEANUP(engine_closep) struct engine *next = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &next));
     CHECK_STR(shown(ctx, next), shown(ctx, e));

@@ -50,11 +50,60 @@ TEST(upstreams_are_chosen_by_prefix)
 
 TEST(the_help_of_a_setting_names_its_values)
 {
-    for (const struct field *row = settings_table; row->name; row++) {
-        struct field f = field_whole(row);
-        for (const char *const *one = f.one_of; one && *one; one++)
-            CHECK(str_find(str_of(f.help), str_of(*one)) < strlen(f.help));
+    for (const struct field *f = settings_table; f->name; f++)
+        for (const char *const *one = f->one_of; one && *one; one++)
+            CHECK(holds(str_of(f->help), *one));
+}
+
+/* --- the page of settings --- */
+
+static void add_page_row(struct buf *b, const struct setting_row *row, const struct settings *s)
+{
+    const struct field *f = row->field ? row->field : row->live;
+    size_t from = b->n;
+    buf_printf(b, "| `%s` | `", row->name);
+    row_print(b, f, s);
+    if (f->type == FIELD_BOOL)
+        buf_add(b, *(const bool *)((const char *)s + f->at) ? S("true") : S("false"));
+    if (b->p[b->n - 1] == '`') /* an empty default */
+        b->n -= 1;
+    else
+        buf_byte(b, '`');
+    buf_printf(b, " | %s%s%s |\n", f->help, row->see ? ". " : "", row->see ? row->see : "");
+    CHECK(b->n > from && !b->full);
+}
+
+/* What tools/settings-page puts behind the head of the page, which is written by hand. */
+static str page_tables(struct ctx *ctx)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 17);
+    struct settings s;
+    settings_defaults(&s);
+    for (int section = 0; settings_sections[section].title; section++) {
+        buf_printf(&b, "%s## %s\n\n| setting | default | meaning |\n|---|---|---|\n",
+                   section ? "\n" : "", settings_sections[section].title);
+        for (const struct setting_row *row = settings_rows; row->name; row++)
+            if ((row->field ? row->field : row->live)->group == section)
+                add_page_row(&b, row, &s);
     }
+    return buf_str(&b);
+}
+
+TEST(the_page_of_settings_is_made_from_the_table)
+{
+    static char page[1 << 17];
+    bool writes = getenv("SETTINGS_PAGE_WRITE") != NULL;
+    FILE *f = fopen(SOURCE_ROOT "/docs/reference/settings.md", writes ? "r+e" : "re");
+    CHECK(f);
+    str text = {page, fread(page, 1, sizeof page, f)}, tables = page_tables(ctx);
+    size_t head = str_find(text, str_printf(&ctx->arena, "## %s\n", settings_sections[0].title));
+    if (writes) {
+        CHECK(!fseek(f, (long)head, SEEK_SET) && !ftruncate(fileno(f), (off_t)head));
+        CHECK_INT(fwrite(tables.p, 1, tables.n, f), tables.n);
+    }
+    fclose(f);
+    if (!writes && !str_eq(str_sub(text, head, text.n), tables))
+        fail_msg("docs/reference/settings.md is not what the table gives: run tools/settings-page");
 }
 
 TEST(the_old_name_of_a_value_is_read_and_noted)
@@ -85,11 +134,11 @@ TEST(every_setting_has_a_group_and_prints_under_it)
 {
     struct settings s = {0};
     struct buf b = buf_make(&ctx->arena, 1 << 16);
-    fields_defaults(settings_table, &s);
+    settings_defaults(&s);
     settings_print(&b, &s, false);
     for (const struct field *f = settings_table; f->name; f++) {
         str line = str_printf(&ctx->arena, "\n%s = ", f->name);
-        CHECK(f->help && f->group <= GROUP_LOGS);
+        CHECK(f->help && settings_sections[f->group].group);
         CHECK(str_find(buf_str(&b), line) < b.n);
     }
 }

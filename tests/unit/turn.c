@@ -285,10 +285,12 @@ TEST(memory_that_is_switched_off_does_nothing)
     struct talk t = talk_of(ctx, silent, s);
     talk_ask(&t, "My dog is called Rex.", "Nice name!");
     CHECK_INT(stats_of(ctx, s).messages, 0);
-    t = talk_of(ctx, e, s);
+    CLEANUP(engine_closep) struct engine *sparse = NULL;
     settings.budget_tokens = 0;
+    CHECK_OK(engine_open(ctx, s, &settings, &sparse));
+    t = talk_of(ctx, sparse, s);
     talk_ask(&t, "My dog is called Rex.", "Nice name!");
-    struct talk two = talk_of(ctx, e, s);
+    struct talk two = talk_of(ctx, sparse, s);
     CHECK_STR(talk_ask(&two, "What is my dog's name?", "Rex."), S(""));
 }
 

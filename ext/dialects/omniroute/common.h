@@ -24,6 +24,11 @@ void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *
 enum status managed_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
                          struct pool_ref *out);
 
+/* OmniRoute gives a search 2,000 tokens until someone sets another budget; chats have the budget of
+ * this server. */
+enum { OMNIROUTE_BUDGET = 2000 };
+int64_t omniroute_budget(const struct settings *s);
+
 /* The part behind "provider/", or all of it. */
 str model_of(str provider_model);
 

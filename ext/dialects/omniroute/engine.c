@@ -172,7 +172,7 @@ static enum strategy strategy_of(const struct app *app, str name)
     int i = 0;
     while (strategies[i] && !str_is(name, strategies[i]))
         i++;
-    return strategies[i] ? (enum strategy)i : engine_runtime(app->engine)->memory.strategy;
+    return strategies[i] ? (enum strategy)i : engine_runtime(app->engine)->strategy;
 }
 
 /* What a chat is given of what was found. */
@@ -211,7 +211,7 @@ static enum status preview_retrieval(struct ctx *ctx, struct app *app, const str
                                      struct reply *out)
 {
     const struct preview_in *p = in->in;
-    int64_t setting = engine_runtime(app->engine)->memory.max_tokens;
+    int64_t setting = omniroute_budget(engine_runtime(app->engine));
     struct recall_out found;
     struct recall_in ask = {.question = p->query,
                             .strategy = strategy_of(app, p->strategy),

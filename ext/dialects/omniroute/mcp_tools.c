@@ -8,8 +8,7 @@
  * (surface/mcp/tools.c).
  */
 
-/* BUDGET: tokens, used when neither the call nor the settings set a budget. */
-enum { BUDGET = 2000, CONTENT_MAX = 65536 };
+enum { CONTENT_MAX = 65536 };
 
 static const char key_help[] = "id of one of your keys; default: the key of the request";
 
@@ -61,9 +60,9 @@ GIVES(page);
  * default budget. */
 static int64_t budget_of(struct tool_call *c, const struct search_in *in)
 {
-    const struct runtime_memory *l = &engine_runtime(c->app->engine)->memory;
-    int64_t setting = l->enabled && l->max_tokens ? l->max_tokens : BUDGET;
-    return in->max_tokens ? in->max_tokens : setting;
+    const struct settings *now = engine_runtime(c->app->engine);
+    int64_t setting = now->memory ? omniroute_budget(now) : 0;
+    return in->max_tokens ? in->max_tokens : setting ? setting : OMNIROUTE_BUDGET;
 }
 
 /* Memories only: OmniRoute has no conversations to search. The budget counts the tokens of the

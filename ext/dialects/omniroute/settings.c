@@ -13,36 +13,36 @@
 
 enum { QUERY_MAX = 65536, PAYLOAD_MAX = 256 << 10 };
 
-/* A row with this dialect's name for a setting; limits, help and the check of a value are those of
- * the runtime's own row. */
-#define WIRE(KIND, MEMBER, NAME, ROW)                                                              \
-    {                                                                                              \
-        AS_##KIND(struct runtime, MEMBER, NAME), .like = &runtime_fields[RUNTIME_##ROW]            \
-    }
-
 /* --- memory --- */
 
 static const struct field memory_settings_fields[] = {
-    WIRE(BOOL, memory.enabled, "enabled", ENABLED),
-    WIRE(INT, memory.max_tokens, "maxTokens", MAX_TOKENS),
-    WIRE(INT, memory.retention_days, "retentionDays", RETENTION_DAYS),
-    WIRE(ENUM, memory.strategy, "strategy", STRATEGY),
-    WIRE(BOOL, memory.skills_enabled, "skillsEnabled", SKILLS_ENABLED),
-    WIRE(ENUM, memory.embedding_source, "embeddingSource", EMBEDDING_SOURCE),
-    WIRE(STR, memory.embedding_model, "embeddingProviderModel", EMBEDDING_MODEL),
-    WIRE(BOOL, memory.transformers_enabled, "transformersEnabled", TRANSFORMERS_ENABLED),
-    WIRE(BOOL, memory.static_enabled, "staticEnabled", STATIC_ENABLED),
-    WIRE(BOOL, memory.rerank_enabled, "rerankEnabled", RERANK_ENABLED),
-    WIRE(STR, memory.rerank_model, "rerankProviderModel", RERANK_MODEL),
-    WIRE(ENUM, memory.vector_store, "vectorStore", VECTOR_STORE),
+    {WIRE(BOOL, memory, "enabled")},
+    {WIRE(INT, budget_tokens, "maxTokens"), .otherwise = OMNIROUTE_BUDGET},
+    {WIRE(INT, retention_days, "retentionDays")},
+    {WIRE(ENUM, strategy, "strategy")},
+    {WIRE(BOOL, skills_enabled, "skillsEnabled")},
+    {WIRE(ENUM, embedding_source, "embeddingSource")},
+    {WIRE(STR, embedding_model, "embeddingProviderModel")},
+    {WIRE(BOOL, embedding_transformers, "transformersEnabled")},
+    {WIRE(BOOL, embedding_static, "staticEnabled")},
+    {WIRE(BOOL, rerank_enabled, "rerankEnabled")},
+    {WIRE(STR, rerank_model, "rerankProviderModel")},
+    {WIRE(ENUM, vector_store, "vectorStore")},
     {0},
 };
+
+int64_t omniroute_budget(const struct settings *s)
+{
+    return setting_is_changed(s, SETTING_budget_tokens) ? s->budget_tokens : OMNIROUTE_BUDGET;
+}
 
 static enum status show_memory_settings(struct ctx *ctx, struct app *app, const struct request *in,
                                         struct reply *out)
 {
     (void)ctx, (void)in;
-    reply_fields(out, memory_settings_fields, engine_runtime(app->engine));
+    struct settings shape = *engine_runtime(app->engine);
+    shape.budget_tokens = omniroute_budget(&shape);
+    reply_fields(out, memory_settings_fields, &shape);
     return OK;
 }
 
@@ -56,30 +56,28 @@ static enum status change_memory(struct ctx *ctx, struct app *app, const struct 
 
 /* --- qdrant --- */
 
+#define QDRANT_ROWS                                                                                \
+    {WIRE(BOOL, qdrant_enabled, "enabled")}, {WIRE(STR, qdrant_host, "host")},                     \
+        {WIRE(INT, qdrant_port, "port")}, {WIRE(STR, qdrant_collection, "collection")},            \
+        {WIRE(STR, qdrant_embedding_model, "embeddingModel")},                                     \
+    {                                                                                              \
+        WIRE(ENUM, qdrant_quantization, "quantization")                                            \
+    }
+
 static const struct field qdrant_settings_fields[] = {
-    WIRE(BOOL, qdrant.enabled, "enabled", QDRANT_ENABLED),
-    WIRE(STR, qdrant.host, "host", QDRANT_HOST),
-    WIRE(INT, qdrant.port, "port", QDRANT_PORT),
-    WIRE(STR, qdrant.collection, "collection", QDRANT_COLLECTION),
-    WIRE(STR, qdrant.embedding_model, "embeddingModel", QDRANT_EMBEDDING_MODEL),
-    WIRE(ENUM, qdrant.quantization, "quantization", QDRANT_QUANTIZATION),
-    WIRE(STR, qdrant.api_key, "apiKey", QDRANT_API_KEY),
+    QDRANT_ROWS,
+    {WIRE(STR, qdrant_api_key, "apiKey")},
     {0},
 };
 
 /* The settings, plus two members about the key in the place of the key. */
 struct qdrant_out {
-    struct runtime runtime;
+    struct settings settings;
     bool has_key;
     str masked;
 };
 static const struct field qdrant_out_fields[] = {
-    WIRE(BOOL, qdrant.enabled, "enabled", QDRANT_ENABLED),
-    WIRE(STR, qdrant.host, "host", QDRANT_HOST),
-    WIRE(INT, qdrant.port, "port", QDRANT_PORT),
-    WIRE(STR, qdrant.collection, "collection", QDRANT_COLLECTION),
-    WIRE(STR, qdrant.embedding_model, "embeddingModel", QDRANT_EMBEDDING_MODEL),
-    WIRE(ENUM, qdrant.quantization, "quantization", QDRANT_QUANTIZATION),
+    QDRANT_ROWS,
     {AS_BOOL(struct qdrant_out, has_key, "hasApiKey")},
     {AS_STR(struct qdrant_out, masked, "apiKeyMasked"), .empty = EMPTY_NULL,
      .help = "the end of a long key behind ***"},
@@ -100,9 +98,9 @@ static str mask_key(struct ctx *ctx, str key)
 static enum status show_qdrant_settings(struct ctx *ctx, struct app *app, const struct request *in,
                                         struct reply *out)
 {
-    const struct runtime *now = engine_runtime(app->engine);
+    const struct settings *now = engine_runtime(app->engine);
     (void)in;
-    struct qdrant_out shape = {*now, now->qdrant.api_key.n > 0, mask_key(ctx, now->qdrant.api_key)};
+    struct qdrant_out shape = {*now, now->qdrant_api_key.n > 0, mask_key(ctx, now->qdrant_api_key)};
     reply_fields(out, qdrant_out_fields, &shape);
     return OK;
 }
@@ -234,7 +232,7 @@ static enum status clean_up(struct ctx *ctx, struct app *app, const struct reque
     struct cleanup_out shape = {
         .ok = s == OK,
         .deleted = s == OK ? deleted : 0,
-        .retention_days = engine_runtime(app->engine)->memory.retention_days,
+        .retention_days = engine_runtime(app->engine)->retention_days,
         .error = reason_of(ctx, s),
     };
     reply_fields(out, cleanup_out_fields, &shape);
@@ -293,12 +291,12 @@ static enum status embedding_models(struct ctx *ctx, struct app *app, const stru
 static const struct route routes[] = {
     {ROUTE("GET", "/api/settings/memory", show_memory_settings), .access = ACCESS_ADMIN,
      ANSWERS(memory_settings), .help = "current memory settings"},
-    {ROUTE("PUT", "/api/settings/memory", change_memory), READS_AS(memory_settings, runtime),
+    {ROUTE("PUT", "/api/settings/memory", change_memory), READS_AS(memory_settings, settings),
      .strict = true, .access = ACCESS_OPERATOR, ANSWERS(memory_settings),
      .help = "change settings; takes effect at once"},
     {ROUTE("GET", "/api/settings/qdrant", show_qdrant_settings), .access = ACCESS_ADMIN,
      ANSWERS(qdrant_out), .help = "current Qdrant settings; the key is masked"},
-    {ROUTE("PUT", "/api/settings/qdrant", change_qdrant), READS_AS(qdrant_settings, runtime),
+    {ROUTE("PUT", "/api/settings/qdrant", change_qdrant), READS_AS(qdrant_settings, settings),
      .strict = true, .access = ACCESS_OPERATOR, ANSWERS(qdrant_out),
      .help = "change settings; takes effect at once"},
     {ROUTE("GET", "/api/settings/qdrant/health", qdrant_health_now), .access = ACCESS_ADMIN,

@@ -19,22 +19,21 @@ static const char agent_help[] =
 /* --- the ten settings --- */
 
 /* Osaurus clamps a number to its range; the other dialects refuse it. */
-#define KNOB(KIND, MEMBER, NAME, ROW)                                                              \
+#define KNOB(...)                                                                                  \
     {                                                                                              \
-        AS_##KIND(struct runtime, MEMBER, NAME), .like = &runtime_fields[RUNTIME_##ROW],           \
-                                                 .clamps = true                                    \
+        WIRE(__VA_ARGS__), .clamps = true                                                          \
     }
 static const struct field config_fields[] = {
-    KNOB(BOOL, memory.enabled, "enabled", ENABLED),
-    KNOB(ENUM, layers.embedding_backend, "embeddingBackend", EMBEDDING_BACKEND),
-    KNOB(STR, layers.embedding_model, "embeddingModel", AGENT_EMBEDDING_MODEL),
-    KNOB(ENUM, layers.extraction_mode, "extractionMode", EXTRACTION_MODE),
-    KNOB(ENUM, layers.gate_mode, "relevanceGateMode", GATE_MODE),
-    KNOB(INT, layers.budget_tokens, "memoryBudgetTokens", MEMORY_BUDGET),
-    KNOB(INT, layers.debounce_s, "summaryDebounceSeconds", SUMMARY_DEBOUNCE),
-    KNOB(INT, layers.consolidation_h, "consolidationIntervalHours", CONSOLIDATION_HOURS),
-    KNOB(NUM, layers.salience_floor, "salienceFloor", SALIENCE_FLOOR),
-    KNOB(INT, layers.episode_days, "episodeRetentionDays", EPISODE_DAYS),
+    KNOB(BOOL, memory, "enabled"),
+    KNOB(ENUM, embedding_backend, "embeddingBackend"),
+    KNOB(STR, agent_embedding_model, "embeddingModel"),
+    KNOB(ENUM, extraction_mode, "extractionMode"),
+    KNOB(ENUM, gate_mode, "relevanceGateMode"),
+    KNOB(INT, memory_budget, "memoryBudgetTokens"),
+    KNOB(INT, summary_debounce_s, "summaryDebounceSeconds"),
+    KNOB(INT, consolidation_hours, "consolidationIntervalHours"),
+    KNOB(NUM, salience_floor, "salienceFloor"),
+    KNOB(INT, episode_days, "episodeRetentionDays"),
     {0},
 };
 
@@ -244,7 +243,7 @@ static enum status add_tiers(struct ctx *ctx, struct app *app, struct pool_ref p
 {
     struct engine_status s;
     TRY(engine_status(ctx, app->engine, pool, false, &s));
-    bool is_used = engine_runtime(app->engine)->layers.embedding_backend != BACKEND_NONE;
+    bool is_used = engine_runtime(app->engine)->embedding_backend != BACKEND_NONE;
     str reason = s.embedding.reason.n ? s.embedding.reason : s.vectors.reason;
     *out = (struct tiers_out){
         .words = s.words_ok,
@@ -279,7 +278,7 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
                                struct reply *out)
 {
     const struct agent_in *a = in->in;
-    struct status_out shape = {.enabled = engine_runtime(app->engine)->memory.enabled};
+    struct status_out shape = {.enabled = engine_runtime(app->engine)->memory};
     struct pool_ref pool;
     struct agent *v;
     size_t n;
@@ -458,7 +457,7 @@ static enum status work_log(struct ctx *ctx, struct app *app, const struct reque
 static const struct route routes[] = {
     {ROUTE("GET", "/memory/config", show_config), .access = ACCESS_ADMIN, ANSWERS(config),
      .help = "the current settings"},
-    {ROUTE("PUT", "/memory/config", change_config), READS_AS(config, runtime), .strict = true,
+    {ROUTE("PUT", "/memory/config", change_config), READS_AS(config, settings), .strict = true,
      .access = ACCESS_OPERATOR, ANSWERS(config),
      .help = "change settings; numbers are clamped to their range; takes effect at once"},
     {ROUTE("GET", "/memory/status", show_status), READS(agent_in), .strict = true,

@@ -145,7 +145,7 @@ static void note_failure(struct ctx *ctx, struct engine *e, struct turn *t, enum
 static int64_t turn_budget(struct engine *e, const struct turn *t)
 {
     const struct preview *p = t->in.preview;
-    int64_t most = t->in.budget_tokens, all = runtime_budget(e, engine_runtime(e));
+    int64_t most = t->in.budget_tokens, all = runtime_budget(engine_runtime(e));
     if (p && p->budget_tokens)
         return p->budget_tokens;
     return most && most < all ? most : all;
@@ -190,7 +190,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct recall_out found;
-    const struct runtime *runtime = engine_runtime(e);
+    const struct settings *runtime = engine_runtime(e);
     int64_t budget = turn_budget(e, t), now = turn_now(t);
     struct strs excluded = excluded_of(&own.arena, t);
     assert(t->in.pool.user.n);
@@ -203,7 +203,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
                            .session = t->out.whole,
                            .budget_tokens = budget,
                            .gate = true,
-                           .strategy = runtime->memory.strategy,
+                           .strategy = runtime->strategy,
                            .after = runtime_after(runtime, now),
                            .is_caught_up = true,
                            .is_preview = t->in.preview != NULL};
@@ -244,7 +244,7 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     struct plan_out found;
     struct strs excluded = excluded_of(&own.arena, t);
     const struct preview *preview = t->in.preview;
-    int64_t budget = engine_runtime(e)->layers.budget_tokens;
+    int64_t budget = engine_runtime(e)->memory_budget;
     assert(t->in.pool.user.n && t->in.is_planned && !(preview && preview->as_of));
     if (preview && preview->budget_tokens)
         budget = preview->budget_tokens;
@@ -274,7 +274,7 @@ static int64_t recall_limit_ms(struct engine *e, const struct turn *t)
     enum { WITH_MODEL_MS = 3000 };
     int64_t ms = e->settings->recall_deadline_ms;
     bool waits = t->in.is_planned && e->settings->core_model.n &&
-                 engine_runtime(e)->layers.gate_mode == GATE_MODE_LLM;
+                 engine_runtime(e)->gate_mode == GATE_MODE_LLM;
     return waits && ms < WITH_MODEL_MS ? WITH_MODEL_MS : ms;
 }
 

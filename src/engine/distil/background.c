@@ -27,10 +27,10 @@ enum {
 #define WHEN_ASKED ((int64_t)253402300799000)
 
 /* now + debounce, or never where the settings say that distillation runs on request only. */
-int64_t distil_due(const struct runtime *l, int64_t now)
+int64_t distil_due(const struct settings *l, int64_t now)
 {
-    bool is_manual = l->layers.extraction_mode == DISTIL_WHEN_ASKED;
-    return is_manual ? WHEN_ASKED : now + l->layers.debounce_s * 1000;
+    bool is_manual = l->extraction_mode == DISTIL_WHEN_ASKED;
+    return is_manual ? WHEN_ASKED : now + l->summary_debounce_s * 1000;
 }
 
 /* Longer than a claim should take: no session of it begins after CLAIM_SLACK_MS, and one question

@@ -290,12 +290,9 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
                             struct consolidate_report *sum)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    const struct runtime *by = engine_runtime(e);
-    struct pass p = {.ctx = &own,
-                     .e = e,
-                     .by = &by->layers,
-                     .prunes_transcript = by->episode_days_set,
-                     .now = sum->began};
+    const struct settings *by = engine_runtime(e);
+    struct pass p = {
+        .ctx = &own, .e = e, .by = by, .prunes_transcript = runtime_prunes(by), .now = sum->began};
     assert(pool.user.n && pool.space.n);
     p.change.pool = pool;
     p.report.dry_run = sum->dry_run;
@@ -430,8 +427,8 @@ enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, 
     struct strs users;
     *more = false;
     TRY(store_setting(ctx, e->store, S("consolidated"), &last));
-    const struct runtime *by = engine_runtime(e);
-    if (!by->memory.enabled || !is_due(last, now, by->layers.consolidation_h))
+    const struct settings *by = engine_runtime(e);
+    if (!by->memory || !is_due(last, now, by->consolidation_hours))
         return OK;
     TRY(store_users(ctx, e->store, &users));
     consolidate_all(ctx, e, &users, now);

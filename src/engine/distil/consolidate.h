@@ -24,7 +24,7 @@ struct episode {
 struct pass {
     struct ctx *ctx;
     struct engine *e;
-    const struct runtime_layers *by;
+    const struct settings *by;
     bool prunes_transcript; /* someone has set how long episodes are kept */
     int64_t now;
     struct consolidation change;

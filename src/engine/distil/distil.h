@@ -25,6 +25,6 @@ MUST_USE enum status distil_session(struct ctx *ctx, struct engine *e,
                                     struct distil_outcome *out);
 
 /* When what a message of now says is due to be distilled, by the runtime settings. */
-int64_t distil_due(const struct runtime *l, int64_t now);
+int64_t distil_due(const struct settings *l, int64_t now);
 /* How long a claim must last. */
 int64_t distil_lease_ms(const struct engine *e);

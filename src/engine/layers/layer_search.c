@@ -29,7 +29,7 @@ static str layer_of(enum plan_scope scope)
 /* The one place that says what a layer is for recall; the caller sets bar, budget and limit. */
 struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
 {
-    const struct runtime_layers *runtime = &engine_runtime(e)->layers;
+    const struct settings *runtime = engine_runtime(e);
     assert(in->pool.user.n && in->scope <= PLAN_TRANSCRIPT);
     return (struct recall_in){
         .pool = in->pool,

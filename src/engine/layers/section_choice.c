@@ -151,7 +151,7 @@ static struct opening by_model(struct ctx *ctx, struct engine *e, const struct p
 
 struct opening plan_gate(struct ctx *ctx, struct engine *e, const struct plan_in *in)
 {
-    enum gate_mode mode = engine_runtime(e)->layers.gate_mode;
+    enum gate_mode mode = engine_runtime(e)->gate_mode;
     if (mode == GATE_MODE_OFF)
         return (struct opening){GATE_EPISODE, false, BAR_OF_ALL, S("the gate is off")};
     bool says_something = utf16_length(str_trim(in->question)) >= LEAST;

@@ -52,9 +52,9 @@ static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most, st
  * complete. */
 static void say_why_unused(struct finder *f)
 {
-    const struct runtime *r = engine_runtime(f->e);
+    const struct settings *r = engine_runtime(f->e);
     struct engine_status status = {0};
-    if (!r->qdrant.enabled || r->memory.vector_store != VECTORS_AUTO)
+    if (!r->qdrant_enabled || r->vector_store != VECTORS_AUTO)
         return;
     mirror_status(f->ctx, f->e, false, &status);
     str why = status.qdrant.error;
@@ -182,7 +182,7 @@ static str judged_text(const struct finder *f, const struct recalled *r, bool is
 void order_beside(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
-    if (!f->n || !engine_runtime(f->e)->memory.rerank_enabled)
+    if (!f->n || !engine_runtime(f->e)->rerank_enabled)
         return;
     store_view_rest(f->ctx, f->e->store);
     bool is_here = rerank_is_here(f->e);

@@ -531,11 +531,11 @@ static enum status find(struct finder *f, struct recall_out *out)
 enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                            struct recall_out *out, str *block)
 {
-    const struct runtime *runtime = engine_runtime(e);
+    const struct settings *runtime = engine_runtime(e);
     struct recall_in gated = *in;
     gated.gate = true;
-    gated.budget_tokens = in->budget_tokens ? in->budget_tokens : runtime_budget(e, runtime);
-    gated.strategy = in->strategy ? in->strategy : runtime->memory.strategy;
+    gated.budget_tokens = in->budget_tokens ? in->budget_tokens : runtime_budget(runtime);
+    gated.strategy = in->strategy ? in->strategy : runtime->strategy;
     gated.after = in->after ? in->after : runtime_after(runtime, clock_ms());
     TRY(engine_recall(ctx, e, &gated, out));
     int64_t now = in->asked ? in->asked : clock_ms();

@@ -57,9 +57,9 @@ static void merge_given(struct ctx *ctx, const struct recall_out *given, struct 
  * newest, where the settings give these to chats: it looks for words. */
 static struct recall_in search_of(struct engine *e, const struct recall_in *in, size_t limit)
 {
-    const struct runtime *runtime = engine_runtime(e);
+    const struct settings *runtime = engine_runtime(e);
     struct recall_in ask = *in;
-    bool is_newest = runtime->memory.strategy == STRATEGY_RECENT;
+    bool is_newest = runtime->strategy == STRATEGY_RECENT;
     ask.after = in->after ? in->after : runtime_after(runtime, clock_ms());
     ask.limit = limit;
     ask.is_patient = true;
@@ -71,7 +71,7 @@ static struct recall_in search_of(struct engine *e, const struct recall_in *in, 
     ask.words_only |= is_newest;
     ask.strategy = !str_trim(in->question).n ? STRATEGY_RECENT
                    : is_newest               ? STRATEGY_HYBRID
-                                             : runtime->memory.strategy;
+                                             : runtime->strategy;
     return ask;
 }
 
@@ -80,7 +80,7 @@ static enum status give_chat(struct ctx *ctx, struct engine *e, const struct rec
                              struct recall_out *out)
 {
     struct recall_in chat = *ask;
-    int64_t own = runtime_budget(e, engine_runtime(e));
+    int64_t own = runtime_budget(engine_runtime(e));
     chat.gate = true;
     chat.limit = (size_t)e->settings->recall_limit;
     chat.budget_tokens = own;

@@ -59,7 +59,7 @@ static int64_t time_for(const struct ctx *ctx, const struct engine *e)
 /* --- a model of this machine --- */
 
 /* "" when the settings choose none. */
-static str model_here(const struct engine *e, const struct runtime_memory *l)
+static str model_here(const struct engine *e, const struct settings *l)
 {
     struct orderer o;
     const char *why;
@@ -69,12 +69,12 @@ static str model_here(const struct engine *e, const struct runtime_memory *l)
 
 bool rerank_is_here(struct engine *e)
 {
-    return model_here(e, &engine_runtime(e)->memory).n > 0;
+    return model_here(e, engine_runtime(e)).n > 0;
 }
 
 enum status engine_load_reranker(struct ctx *ctx, struct engine *e)
 {
-    return reranker_load(ctx, e->reranker, model_here(e, &engine_runtime(e)->memory));
+    return reranker_load(ctx, e->reranker, model_here(e, engine_runtime(e)));
 }
 
 /* Without a deadline nobody minds the second that a load takes: a command may have no background.
@@ -158,7 +158,7 @@ static enum status last_outcome(struct ctx *ctx, struct engine *e, str here, str
 
 void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out)
 {
-    const struct runtime_memory *l = &engine_runtime(e)->memory;
+    const struct settings *l = engine_runtime(e);
     struct orderer by;
     const char *hindrance;
     str why = S(""), document = S("probe");
@@ -190,7 +190,7 @@ void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
 bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *texts, size_t n,
                    double *scores, struct rerank_out *out)
 {
-    const struct runtime_memory *l = &engine_runtime(e)->memory;
+    const struct settings *l = engine_runtime(e);
     struct order_call c = {.query = query, .texts = texts, .n = n, .scores = scores};
     *out = (struct rerank_out){.model = str_dup(&ctx->arena, l->rerank_model), .why = S("")};
     return l->rerank_enabled && n && ask(ctx, e, out->model, &c, &out->why) == OK;

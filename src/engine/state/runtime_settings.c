@@ -24,9 +24,9 @@ static const int64_t KEEP_US = (int64_t)3600 * 1000 * 1000;
 static const char stored_name[] = "runtime";
 
 struct snapshot {
-    struct runtime runtime;
-    str text;       /* as stored, or "" */
-    struct ctx ctx; /* owns the strings */
+    struct settings settings; /* the server's own, and what someone changed over them */
+    str text;                 /* as stored, or "" */
+    struct ctx ctx;           /* owns the strings that were changed */
     int64_t retired_us;
     struct snapshot *older;
 };
@@ -39,37 +39,6 @@ static void snapshot_free(struct snapshot *s)
 }
 
 /* --- from the text to settings --- */
-
-/*
- * The server's own settings are the defaults; what someone changed at run time is laid over them.
- */
-static void follow_settings(const struct settings *s, struct runtime *out)
-{
-    struct runtime_memory *m = &out->memory;
-    struct runtime_layers *l = &out->layers;
-    fields_defaults(runtime_fields, out);
-    m->enabled = s->memory;
-    m->embedding_source = s->embedding_source;
-    m->embedding_model = s->embedding_model;
-    m->static_enabled = s->embedding_static;
-    m->transformers_enabled = s->embedding_transformers;
-    out->qdrant.host = s->qdrant_host;
-    out->qdrant.port = s->qdrant_port;
-    out->qdrant.api_key = s->qdrant_api_key;
-    out->qdrant.collection = s->qdrant_collection;
-    out->qdrant.embedding_model = s->qdrant_embedding_model;
-    l->embedding_backend = s->embedding_backend;
-    if (s->embedding_model.n)
-        l->embedding_model = s->embedding_model;
-    l->extraction_mode = s->extraction_mode;
-    l->gate_mode = s->gate_mode;
-    l->budget_tokens = s->memory_budget;
-    l->debounce_s = s->summary_debounce_s;
-    l->consolidation_h = s->consolidation_hours;
-    l->salience_floor = s->salience_floor;
-    l->episode_days = s->episode_days;
-    out->episode_days_set = s->episode_days != runtime_fields[RUNTIME_EPISODE_DAYS].otherwise;
-}
 
 /* An empty text means "not set", except where it removes a model. */
 static bool is_set(const struct field *f, const struct json *v)
@@ -87,7 +56,7 @@ static bool is_set(const struct field *f, const struct json *v)
 /* An administrator or another version may have written the stored text: numbers are clamped, and
  * invalid values are ignored. */
 static bool take_member(struct ctx *ctx, const struct field *f, const struct json *v,
-                        struct runtime *out)
+                        struct settings *out)
 {
     if (!is_set(f, v))
         return false;
@@ -97,7 +66,7 @@ static bool take_member(struct ctx *ctx, const struct field *f, const struct jso
         d = d < f->min ? f->min : d > f->max ? f->max : d;
         text = str_printf(&ctx->arena, "%.17g", f->type == FIELD_INT ? round(d) : d);
     }
-    return soft(ctx, fields_set(ctx, runtime_fields, str_of(f->name), text, out));
+    return soft(ctx, fields_set(ctx, live_fields, str_of(f->name), text, out));
 }
 
 static const struct json *parse_stored(struct ctx *ctx, str text)
@@ -108,11 +77,18 @@ static const struct json *parse_stored(struct ctx *ctx, str text)
     return root;
 }
 
+/* The name of a setting in the stored text. */
+static const char *name_in_store(const struct setting_row *row)
+{
+    return row->stored ? row->stored : row->name;
+}
+
 /* Where Qdrant is. Two texts that mean one server may differ; then the key is asked for once more
  * than needed. */
-static bool is_same_server(const struct runtime_qdrant *a, const struct runtime_qdrant *b)
+static bool is_same_server(const struct settings *a, const struct settings *b)
 {
-    return str_eq(str_trim(a->host), str_trim(b->host)) && a->port == b->port;
+    return str_eq(str_trim(a->qdrant_host), str_trim(b->qdrant_host)) &&
+           a->qdrant_port == b->qdrant_port;
 }
 
 /* Members of the stored text that are damaged or unknown are ignored: a newer or older version may
@@ -120,22 +96,18 @@ static bool is_same_server(const struct runtime_qdrant *a, const struct runtime_
 static struct snapshot *snapshot_new(const struct engine *e, str text)
 {
     struct snapshot *s = heap_alloc(sizeof *s);
+    struct settings *now = &s->settings;
     s->text = str_dup(&s->ctx.arena, text);
-    follow_settings(e->settings, &s->runtime);
-    const struct runtime_qdrant own = s->runtime.qdrant;
-    bool has_own_key = false;
+    *now = *e->settings;
+    if (now->embedding_model.n)
+        now->agent_embedding_model = now->embedding_model;
     const struct json *root = parse_stored(&s->ctx, s->text);
-    for (const struct field *f = runtime_fields; f->name; f++) {
-        bool is_taken = take_member(&s->ctx, f, json_get(root, f->name), &s->runtime);
-        s->runtime.changed[f - runtime_fields] = is_taken;
-        s->runtime.budget_set |= is_taken && f == &runtime_fields[RUNTIME_MAX_TOKENS];
-        s->runtime.retention_set |= is_taken && f == &runtime_fields[RUNTIME_RETENTION_DAYS];
-        s->runtime.episode_days_set |= is_taken && f == &runtime_fields[RUNTIME_EPISODE_DAYS];
-        has_own_key |= is_taken && f == &runtime_fields[RUNTIME_QDRANT_API_KEY];
-    }
+    for (const struct setting_row *row = settings_rows; row->name; row++)
+        if (row->live && take_member(&s->ctx, row->live, json_get(root, name_in_store(row)), now))
+            now->from[row - settings_rows] = FROM_API;
     /* The key of the server's own settings is for the server that they name. */
-    if (!has_own_key && !is_same_server(&own, &s->runtime.qdrant))
-        s->runtime.qdrant.api_key = S("");
+    if (!setting_is_changed(now, SETTING_qdrant_api_key) && !is_same_server(e->settings, now))
+        now->qdrant_api_key = S("");
     return s;
 }
 
@@ -148,12 +120,12 @@ static str server_model(str model)
     return is_local ? S("") : model;
 }
 
-static void choose_settings(struct engine *e, const struct runtime_memory *m)
+static void choose_settings(struct engine *e, const struct settings *s)
 {
-    struct embed_choice choice = {.source = m->embedding_source,
-                                  .provider_model = server_model(m->embedding_model),
-                                  .static_enabled = m->static_enabled,
-                                  .transformers_enabled = m->transformers_enabled};
+    struct embed_choice choice = {.source = s->embedding_source,
+                                  .provider_model = server_model(s->embedding_model),
+                                  .static_enabled = s->embedding_static,
+                                  .transformers_enabled = s->embedding_transformers};
     embed_choose(e->embed, &choice);
     dependency_reset(&e->vectors.questions);
     dependency_reset(&e->vectors.making);
@@ -184,7 +156,7 @@ static void replace_snapshot(struct engine *e, struct snapshot *next)
     next->older = now;
     now->retired_us = clock_mono_us();
     e->runtime.now = next;
-    choose_settings(e, &next->runtime.memory);
+    choose_settings(e, &next->settings);
     free_old(next, now->retired_us - KEEP_US);
 }
 
@@ -206,12 +178,12 @@ enum null_means { NULL_EMPTIES, NULL_TAKES_BACK };
 
 /* Where the server of a key is, is stored with the key: other settings at the next start must not
  * take the key to another server. */
-static void write_place(struct json_out *w, const struct field *f, const struct runtime_qdrant *q)
+static void write_place(struct json_out *w, const struct setting_row *row, const struct settings *s)
 {
-    if (f == &runtime_fields[RUNTIME_QDRANT_HOST])
-        json_member_str(w, f->name, q->host);
-    if (f == &runtime_fields[RUNTIME_QDRANT_PORT])
-        json_member_int(w, f->name, q->port);
+    if (row == &settings_rows[SETTING_qdrant_host])
+        json_member_str(w, row->name, s->qdrant_host);
+    if (row == &settings_rows[SETTING_qdrant_port])
+        json_member_int(w, row->name, s->qdrant_port);
 }
 
 /* The members of the change, and those stored that it does not name. */
@@ -221,18 +193,19 @@ static str merge_change(struct ctx *ctx, const struct snapshot *now, const struc
     struct buf b = buf_make(&ctx->arena, TEXT_MAX);
     struct json_out w = json_to(&b);
     const struct json *old = parse_stored(ctx, now->text);
-    bool has_key = json_string(json_get(change, runtime_fields[RUNTIME_QDRANT_API_KEY].name)).n > 0;
+    bool has_key = json_string(json_get(change, "qdrant_api_key")).n > 0;
     json_open(&w, '{');
-    for (const struct field *f = runtime_fields; f->name; f++) {
-        const struct json *v = json_get(change, f->name);
-        if (!v)
-            v = json_get(old, f->name);
+    for (const struct setting_row *row = settings_rows; row->name; row++) {
+        const char *stored = name_in_store(row);
+        const struct json *v = row->live ? json_get(change, row->name) : NULL;
+        if (!v && row->live)
+            v = json_get(old, stored);
         if (v && v->type == JSON_NULL && null == NULL_TAKES_BACK)
             continue;
         if (v)
-            json_member_raw(&w, f->name, v->type == JSON_NULL ? S("\"\"") : v->source);
+            json_member_raw(&w, stored, v->type == JSON_NULL ? S("\"\"") : v->source);
         else if (has_key)
-            write_place(&w, f, &now->runtime.qdrant);
+            write_place(&w, row, &now->settings);
     }
     json_close(&w, '}');
     return buf_str(&b);
@@ -240,18 +213,18 @@ static str merge_change(struct ctx *ctx, const struct snapshot *now, const struc
 
 /* A key goes to the server that it was given for. Whoever moves Qdrant gives the key again, or
  * removes it. */
-static enum status check_key(struct ctx *ctx, const struct runtime_qdrant *now,
-                             const struct runtime_qdrant *next, const struct json *change)
+static enum status check_key(struct ctx *ctx, const struct settings *now,
+                             const struct settings *next, const struct json *change)
 {
-    const char *name = runtime_fields[RUNTIME_QDRANT_API_KEY].name;
-    if (!now->api_key.n || json_get(change, name) || is_same_server(now, next))
+    static const char name[] = "qdrant_api_key";
+    if (!now->qdrant_api_key.n || json_get(change, name) || is_same_server(now, next))
         return OK;
     return fail_field(ctx, name,
                       "must be given again, because the host or port changes: the stored key is "
                       "not sent to another server. An empty one removes it");
 }
 
-/* "max_tokens,strategy" */
+/* "budget_tokens,strategy" */
 static str names_of(struct ctx *ctx, const struct json *object)
 {
     struct buf b = buf_make(&ctx->arena, 4096);
@@ -268,7 +241,7 @@ static enum status change_now(struct ctx *ctx, struct engine *e, const struct js
     const struct snapshot *now = e->runtime.now;
     str text = merge_change(ctx, now, object, null);
     struct snapshot *next = snapshot_new(e, text);
-    enum status s = check_key(ctx, &now->runtime.qdrant, &next->runtime.qdrant, object);
+    enum status s = check_key(ctx, &now->settings, &next->settings, object);
     if (s == OK)
         s = store_put_setting(ctx, e->store, str_of(stored_name), text);
     if (s != OK) {
@@ -296,7 +269,7 @@ static enum status begin_change(struct ctx *ctx, struct engine *e)
 
 /* Valid for at least KEEP_US, so callers may keep the pointer for a request. One thread at a time
  * looks into the store; the others go on with what they have. */
-const struct runtime *engine_runtime(struct engine *e)
+const struct settings *engine_runtime(struct engine *e)
 {
     bool is_due = clock_mono_us() - e->runtime.looked >= LOOK_US;
     if (is_due && !atomic_exchange(&e->runtime.is_changing, true)) {
@@ -308,47 +281,51 @@ const struct runtime *engine_runtime(struct engine *e)
         ctx_free(&own);
         e->runtime.is_changing = false;
     }
-    return &atomic_load(&e->runtime.now)->runtime;
+    return &atomic_load(&e->runtime.now)->settings;
 }
 
 enum status runtime_renew(struct ctx *ctx, struct engine *e)
 {
     TRY(begin_change(ctx, e));
-    choose_settings(e, &atomic_load(&e->runtime.now)->runtime.memory);
+    choose_settings(e, &atomic_load(&e->runtime.now)->settings);
     e->runtime.is_changing = false;
     return OK;
 }
 
-/* A token budget that someone set to 0 switches memory off as well. */
-bool runtime_remembers(const struct runtime *r)
+bool runtime_remembers(const struct settings *r)
 {
-    return r->memory.enabled && !(r->budget_set && r->memory.max_tokens == 0);
+    return r->memory && (r->budget_tokens || !setting_is_changed(r, SETTING_budget_tokens));
 }
 
 bool engine_remembers(struct engine *e)
 {
-    return runtime_remembers(&atomic_load(&e->runtime.now)->runtime);
+    return runtime_remembers(&atomic_load(&e->runtime.now)->settings);
 }
 
-int64_t runtime_budget(const struct engine *e, const struct runtime *r)
+int64_t runtime_budget(const struct settings *r)
 {
-    int64_t set = r->memory.max_tokens;
-    if (!r->budget_set)
-        return e->settings->budget_tokens;
-    return set < RECALL_BUDGET_MAX ? set : RECALL_BUDGET_MAX;
+    bool is_over = r->budget_tokens > RECALL_BUDGET_MAX;
+    return is_over && setting_is_changed(r, SETTING_budget_tokens) ? RECALL_BUDGET_MAX
+                                                                   : r->budget_tokens;
 }
 
 /* The time before which nothing is recalled (unix ms), or 0. The default number of days is not
  * applied until someone sets it: a default must not hide what people said. */
-int64_t runtime_after(const struct runtime *r, int64_t now)
+int64_t runtime_after(const struct settings *r, int64_t now)
 {
-    return r->retention_set ? now - r->memory.retention_days * 86400000 : 0;
+    return setting_is_changed(r, SETTING_retention_days) ? now - r->retention_days * 86400000 : 0;
+}
+
+bool runtime_prunes(const struct settings *r)
+{
+    return setting_is_changed(r, SETTING_episode_days) ||
+           r->episode_days != settings_table[SETTING_episode_days].otherwise;
 }
 
 /* null removes a value, which only members that may be empty allow. */
 static enum status check_nulls(struct ctx *ctx, const struct json *object)
 {
-    for (const struct field *f = runtime_fields; f->name; f++) {
+    for (const struct field *f = live_fields; f->name; f++) {
         const struct json *v = json_get(object, f->name);
         if (v && v->type == JSON_NULL && f->empty != EMPTY_NULL)
             return fail_field(ctx, f->name, "must not be null");
@@ -360,12 +337,12 @@ static enum status check_nulls(struct ctx *ctx, const struct json *object)
 static enum status change_settings(struct ctx *ctx, struct engine *e, const struct json *object,
                                    enum null_means null)
 {
-    struct runtime checked;
-    TRY(fields_read(ctx, runtime_fields, object, true, &checked));
+    struct settings checked;
+    TRY(fields_read(ctx, live_fields, object, true, &checked));
     if (null == NULL_EMPTIES)
         TRY(check_nulls(ctx, object));
-    TRY(url_check(ctx, runtime_fields[RUNTIME_QDRANT_HOST].name, str_trim(checked.qdrant.host),
-                  false, e->settings->allow_addresses));
+    TRY(url_check(ctx, "qdrant_host", str_trim(checked.qdrant_host), false,
+                  e->settings->allow_addresses));
     TRY(begin_change(ctx, e));
     enum status s = change_now(ctx, e, object, null);
     e->runtime.is_changing = false;
@@ -385,7 +362,7 @@ enum status engine_patch_settings(struct ctx *ctx, struct engine *e, const struc
 enum status runtime_open(struct ctx *ctx, struct engine *e)
 {
     e->runtime.now = snapshot_new(e, S(""));
-    choose_settings(e, &atomic_load(&e->runtime.now)->runtime.memory);
+    choose_settings(e, &atomic_load(&e->runtime.now)->settings);
     if (!e->store) /* patterns alone need no store */
         return OK;
     e->runtime.is_changing = true;

@@ -140,13 +140,15 @@ void runtime_free(struct engine *e);
 /* Forgets failures of the source of vectors, so that it is retried at once. */
 MUST_USE enum status runtime_renew(struct ctx *ctx, struct engine *e);
 
-/* Whether chats have memory. max_tokens set to 0 also keeps nothing; the server setting
- * budget_tokens of 0 only injects nothing. */
-bool runtime_remembers(const struct runtime *r);
+/* Whether chats have memory. A budget_tokens of 0 from the API also keeps nothing; one from
+ * elsewhere only injects nothing. */
+bool runtime_remembers(const struct settings *r);
 /* Most tokens of a chat's block. */
-int64_t runtime_budget(const struct engine *e, const struct runtime *r);
+int64_t runtime_budget(const struct settings *r);
 /* Chats find only memories made since this time; 0: of any age. */
-int64_t runtime_after(const struct runtime *r, int64_t now);
+int64_t runtime_after(const struct settings *r, int64_t now);
+/* Whether messages are kept no longer than episodes: someone has set how long. */
+bool runtime_prunes(const struct settings *r);
 
 /* --- vectors/embed_queue.c --- */
 

@@ -74,8 +74,7 @@ static enum status choose_source(struct ctx *ctx, struct engine *e, str model, s
     } else if (is_model(e->settings->transformers_model, model, rest)) {
         t->choice =
             (struct embed_choice){.source = EMBED_TRANSFORMERS, .transformers_enabled = true};
-    } else if (first.source == EMBED_REMOTE &&
-               str_eq(engine_runtime(e)->memory.embedding_model, model)) {
+    } else if (first.source == EMBED_REMOTE && str_eq(engine_runtime(e)->embedding_model, model)) {
         t->is_own = false;
     } else if (is_provider(ctx, e, provider) || first.source == EMBED_NONE) {
         t->choice = (struct embed_choice){.source = EMBED_REMOTE, .provider_model = model};
@@ -95,16 +94,16 @@ static enum status choose_source(struct ctx *ctx, struct engine *e, str model, s
 /* UNSUPPORTED with "not_configured", or with what is wrong with the settings. */
 static enum status mirror_of(struct ctx *ctx, struct engine *e, struct mirror *out)
 {
-    const struct runtime_qdrant *l = &engine_runtime(e)->qdrant;
-    struct mirror t = {.q = {.url = qdrant_url(&ctx->arena, l->host, l->port),
-                             .key = l->api_key,
-                             .collection = l->collection,
-                             .quantization = str_of(quantization_names[l->quantization]),
+    const struct settings *l = engine_runtime(e);
+    struct mirror t = {.q = {.url = qdrant_url(&ctx->arena, l->qdrant_host, l->qdrant_port),
+                             .key = l->qdrant_api_key,
+                             .collection = l->qdrant_collection,
+                             .quantization = str_of(quantization_names[l->qdrant_quantization]),
                              .timeout_ms = CALL_MS}};
-    if (!l->enabled || !t.q.url.n)
+    if (!l->qdrant_enabled || !t.q.url.n)
         return fail(ctx, UNSUPPORTED, "not_configured");
-    TRY(choose_source(ctx, e, l->embedding_model, &t));
-    str parts[] = {t.mirrors, l->api_key};
+    TRY(choose_source(ctx, e, l->qdrant_embedding_model, &t));
+    str parts[] = {t.mirrors, l->qdrant_api_key};
     t.hash = hash64(parts, 2);
     *out = t;
     return OK;
@@ -181,7 +180,7 @@ static enum status follow_settings(struct ctx *ctx, struct engine *e, str mirror
 
 bool engine_mirrors(struct engine *e)
 {
-    return str_trim(engine_runtime(e)->qdrant.host).n > 0;
+    return str_trim(engine_runtime(e)->qdrant_host).n > 0;
 }
 
 /* While Qdrant is switched off the queue is kept, so that no deletion is lost when it is switched
@@ -353,7 +352,7 @@ bool mirror_is_used(struct engine *e)
 {
     struct ctx ctx = {0};
     struct mirror t;
-    enum vector_store choice = engine_runtime(e)->memory.vector_store;
+    enum vector_store choice = engine_runtime(e)->vector_store;
     bool is_used = choice == VECTORS_IN_QDRANT ||
                    (choice == VECTORS_AUTO && mirror_of(&ctx, e, &t) == OK && !is_resting(e, &t));
     ctx_free(&ctx);
@@ -443,7 +442,7 @@ enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *too
 enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, int64_t *deleted)
 {
     struct mirror t;
-    int64_t days = engine_runtime(e)->memory.retention_days;
+    int64_t days = engine_runtime(e)->retention_days;
     days = days < 1 ? 1 : days > RETENTION_MAX_DAYS ? RETENTION_MAX_DAYS : days;
     TRY(mirror_of(ctx, e, &t));
     return qdrant_cleanup(ctx, &t.q, user, clock_ms() - days * DAY_MS, deleted);
@@ -484,7 +483,7 @@ void mirror_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
 {
     struct mirror t;
     size_t due;
-    out->qdrant.enabled = engine_runtime(e)->qdrant.enabled;
+    out->qdrant.enabled = engine_runtime(e)->qdrant_enabled;
     if (!out->qdrant.enabled)
         return;
     out->qdrant.probed = probe;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /*
- * Settings have one set of names and limits (runtime_fields in core); a dialect's table maps its
+ * Settings have one set of names and limits (live_fields in core); a dialect's table maps its
  * own names to them by .like. A change is translated to the neutral names, given to the engine, and
  * a refusal is translated back, so that the client reads the name that it sent.
  */

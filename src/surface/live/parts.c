@@ -169,8 +169,8 @@ static const struct json *payload_of(struct ctx *ctx, str text)
 
 static enum status check_qdrant(struct ctx *ctx, struct app *app)
 {
-    const struct runtime *r = engine_runtime(app->engine);
-    return r->qdrant.enabled && r->qdrant.host.n
+    const struct settings *r = engine_runtime(app->engine);
+    return r->qdrant_enabled && r->qdrant_host.n
                ? OK
                : fail(ctx, UNSUPPORTED,
                       "Qdrant is not used: set qdrant_enabled and qdrant_host first");
@@ -207,7 +207,7 @@ static const struct field cleanup_out_fields[] = {
 static enum status qdrant_cleanup(struct ctx *ctx, struct app *app, const struct request *in,
                                   struct reply *out)
 {
-    struct cleanup_out shape = {0, engine_runtime(app->engine)->memory.retention_days};
+    struct cleanup_out shape = {0, engine_runtime(app->engine)->retention_days};
     TRY(check_qdrant(ctx, app));
     TRY(engine_qdrant_cleanup(ctx, app->engine, in->who.pool.user, &shape.erased));
     reply_fields(out, cleanup_out_fields, &shape);
