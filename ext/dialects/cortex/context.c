@@ -26,30 +26,11 @@ const struct field context_in_fields[] = {
     {0},
 };
 
-struct context_memory {
-    str id, kind, content, why;
-    double score;
-    int64_t token_count, created_at;
-};
-static const struct field context_memory_fields[] = {
-    {STR(struct context_memory, id)},
-    {STR(struct context_memory, kind), .help = "memory, or message: of another conversation"},
-    {STR(struct context_memory, content)},
-    {NUM(struct context_memory, score), .help = "0 to 1: how likely it helps"},
-    {STR(struct context_memory, why)},
-    {INT(struct context_memory, token_count)},
-    {TIME(struct context_memory, created_at)},
-    {0},
-};
-struct context_message {
-    str id, role, content;
-    int64_t token_count, created_at;
-};
-static const struct field context_message_fields[] = {
-    {STR(struct context_message, id)},          {STR(struct context_message, role)},
-    {STR(struct context_message, content)},     {INT(struct context_message, token_count)},
-    {TIME(struct context_message, created_at)}, {0},
-};
+SHAPE(context_memory, (STR, id), (STR, kind, .help = "memory, or message: of another conversation"),
+      (STR, content), (NUM, score, .help = "0 to 1: how likely it helps"), (STR, why),
+      (INT, token_count), (TIME, created_at));
+SHAPE(context_message, (STR, id), (STR, role), (STR, content), (INT, token_count),
+      (TIME, created_at));
 /* block is the memories as the model reads them; memories are the same, one by one, with
  * reasons. */
 struct context_out {

@@ -27,37 +27,19 @@ static double score_rounded(double value)
 /* --- search --- */
 
 /* switch_ai_api_key is accepted so that Cortex's clients work, and not used. */
-struct search_in {
-    str query, app, key;
-    int64_t limit, offset;
-    double least;
-};
-static const struct field search_in_fields[] = {
-    {STR(struct search_in, query), .required = true, .min = 1, .max = QUERY_MAX,
-     .help = "a question or words"},
-    {AS_STR(struct search_in, app, "app_id"), .help = app_help},
-    {INT(struct search_in, limit), .otherwise = 15, .min = 1, .max = 50, .help = "most results"},
-    {INT(struct search_in, offset), .max = 1e9, .help = "results to skip"},
-    {AS_NUM(struct search_in, least, "min_similarity"), .otherwise = 0.6, .min = 0, .max = 1,
-     .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
-             "holds, or how sure recall is of it, whichever is most"},
-    {AS_STR(struct search_in, key, "switch_ai_api_key"),
-     .help = "accepted and ignored: the server's own embedding source and key are used"},
-    {0},
-};
+SHAPE(search_in,
+      (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "a question or words"),
+      (AS_STR, app, "app_id", .help = app_help),
+      (INT, limit, .otherwise = 15, .min = 1, .max = 50, .help = "most results"),
+      (INT, offset, .max = 1e9, .help = "results to skip"),
+      (AS_NUM, least, "min_similarity", .otherwise = 0.6, .min = 0, .max = 1,
+       .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
+               "holds, or how sure recall is of it, whichever is most"),
+      (AS_STR, key, "switch_ai_api_key",
+       .help = "accepted and ignored: the server's own embedding source and key are used"));
 
-struct hit_out {
-    str id, content;
-    double similarity;
-    int64_t created;
-};
-static const struct field hit_out_fields[] = {
-    {STR(struct hit_out, id), .required = true},
-    {STR(struct hit_out, content), .required = true},
-    {NUM(struct hit_out, similarity), .required = true},
-    {AS_TIME(struct hit_out, created, "created_at"), .required = true},
-    {0},
-};
+SHAPE(hit_out, (STR, id, .required = true), (STR, content, .required = true),
+      (NUM, similarity, .required = true), (AS_TIME, created, "created_at", .required = true));
 
 /* The list is written twice, under both names that clients read. */
 struct search_out {
@@ -105,16 +87,9 @@ static enum status search_memories(struct ctx *ctx, struct app *app, const struc
 
 /* --- list --- */
 
-struct list_in {
-    str app;
-    int64_t limit, offset;
-};
-static const struct field list_in_fields[] = {
-    {AS_STR(struct list_in, app, "app_id"), .help = "only of this application; without it, of all"},
-    {INT(struct list_in, limit), .otherwise = 15, .min = 1, .max = 100, .help = "most results"},
-    {INT(struct list_in, offset), .max = 1e9, .help = "results to skip"},
-    {0},
-};
+SHAPE(list_in, (AS_STR, app, "app_id", .help = "only of this application; without it, of all"),
+      (INT, limit, .otherwise = 15, .min = 1, .max = 100, .help = "most results"),
+      (INT, offset, .max = 1e9, .help = "results to skip"));
 
 struct shown {
     str id, content;
@@ -133,18 +108,9 @@ struct shown {
     }
 static const struct field shown_fields[] = {SHOWN_ROWS, {0}};
 
-struct list_out {
-    const struct json *memories;
-    int64_t total, limit, offset;
-};
-static const struct field list_out_fields[] = {
-    {JSON(struct list_out, memories), .required = true, .inside = shown_fields,
-     .help = "newest first"},
-    {INT(struct list_out, total), .required = true},
-    {INT(struct list_out, limit), .required = true},
-    {INT(struct list_out, offset), .required = true},
-    {0},
-};
+SHAPE(list_out, (JSON, memories, .required = true, .inside = shown_fields, .help = "newest first"),
+      (INT, total, .required = true), (INT, limit, .required = true),
+      (INT, offset, .required = true));
 
 /* importance decays with age when it is shown (setting memory_decay); the stored one stays. */
 static struct shown show_memory(struct ctx *ctx, struct app *app, const struct memory *m,
@@ -182,20 +148,11 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
 
 /* --- save --- */
 
-struct save_in {
-    str content, app;
-    double importance;
-    struct strs tags;
-};
-static const struct field save_in_fields[] = {
-    {STR(struct save_in, content), .required = true, .min = 1, .max = CONTENT_MAX,
-     .help = "what to remember"},
-    {AS_STR(struct save_in, app, "app_id"), .help = app_help},
-    {NUM(struct save_in, importance), .min = 0, .max = 1,
-     .help = "0 to 1; default: estimated by rules"},
-    {STRS(struct save_in, tags), .help = "free labels"},
-    {0},
-};
+SHAPE(save_in,
+      (STR, content, .required = true, .min = 1, .max = CONTENT_MAX, .help = "what to remember"),
+      (AS_STR, app, "app_id", .help = app_help),
+      (NUM, importance, .min = 0, .max = 1, .help = "0 to 1; default: estimated by rules"),
+      (STRS, tags, .help = "free labels"));
 
 struct save_out {
     struct shown memory;
@@ -241,15 +198,7 @@ static enum status save_memory(struct ctx *ctx, struct app *app, const struct re
 
 /* --- delete --- */
 
-struct gone_out {
-    bool success;
-    str message;
-};
-static const struct field gone_out_fields[] = {
-    {BOOL(struct gone_out, success), .required = true},
-    {STR(struct gone_out, message), .required = true},
-    {0},
-};
+SHAPE(gone_out, (BOOL, success, .required = true), (STR, message, .required = true));
 
 /* Wherever the caller reaches it: the path names no app. */
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
@@ -285,16 +234,10 @@ static const struct field all_in_fields[] = {
     {0},
 };
 
-struct erased_out {
-    bool success;
-    int64_t count;
-};
-static const struct field erased_out_fields[] = {
-    {BOOL(struct erased_out, success), .required = true},
-    {AS_INT(struct erased_out, count, "deleted_count"), .required = true,
-     .help = "deleted memories, including superseded ones; messages and sessions are not counted"},
-    {0},
-};
+SHAPE(
+    erased_out, (BOOL, success, .required = true),
+    (AS_INT, count, "deleted_count", .required = true,
+     .help = "deleted memories, including superseded ones; messages and sessions are not counted"));
 
 /* The app of that name; for "*" all that the caller sees: one pool without a space for the whole
  * user, or only the token's own. */
@@ -349,41 +292,16 @@ static const struct field app_in_fields[] = {
     {0},
 };
 
-struct duplicate_out {
-    str id, content;
-    int64_t created;
-    double similarity;
-};
-static const struct field duplicate_out_fields[] = {
-    {STR(struct duplicate_out, id), .required = true},
-    {STR(struct duplicate_out, content), .required = true},
-    {AS_TIME(struct duplicate_out, created, "created_at"), .required = true},
-    {AS_NUM(struct duplicate_out, similarity, "similarity_to_canonical"), .required = true},
-    {0},
-};
+SHAPE(duplicate_out, (STR, id, .required = true), (STR, content, .required = true),
+      (AS_TIME, created, "created_at", .required = true),
+      (AS_NUM, similarity, "similarity_to_canonical", .required = true));
 
-struct group_out {
-    str id, content;
-    const struct json *duplicates;
-};
-static const struct field group_out_fields[] = {
-    {AS_STR(struct group_out, id, "canonical_id"), .required = true,
-     .help = "id of the oldest memory"},
-    {AS_STR(struct group_out, content, "canonical_content"), .required = true},
-    {JSON(struct group_out, duplicates), .required = true, .inside = duplicate_out_fields,
-     .help = "by age"},
-    {0},
-};
+SHAPE(group_out, (AS_STR, id, "canonical_id", .required = true, .help = "id of the oldest memory"),
+      (AS_STR, content, "canonical_content", .required = true),
+      (JSON, duplicates, .required = true, .inside = duplicate_out_fields, .help = "by age"));
 
-struct groups_out {
-    const struct json *groups;
-    int64_t total;
-};
-static const struct field groups_out_fields[] = {
-    {JSON(struct groups_out, groups), .required = true, .inside = group_out_fields},
-    {AS_INT(struct groups_out, total, "total_duplicates"), .required = true},
-    {0},
-};
+SHAPE(groups_out, (JSON, groups, .required = true, .inside = group_out_fields),
+      (AS_INT, total, "total_duplicates", .required = true));
 
 /* The oldest memory is the canonical one, the others are shown with their similarity to it. */
 static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
@@ -428,17 +346,10 @@ static enum status app_of(struct ctx *ctx, const struct request *in, str named, 
     return OK;
 }
 
-struct merged_out {
-    bool success;
-    int64_t closed, groups;
-};
-static const struct field merged_out_fields[] = {
-    {BOOL(struct merged_out, success), .required = true},
-    {AS_INT(struct merged_out, closed, "deleted_count"), .required = true,
-     .help = "closed duplicates; they remain as history"},
-    {AS_INT(struct merged_out, groups, "groups_merged"), .required = true},
-    {0},
-};
+SHAPE(merged_out, (BOOL, success, .required = true),
+      (AS_INT, closed, "deleted_count", .required = true,
+       .help = "closed duplicates; they remain as history"),
+      (AS_INT, groups, "groups_merged", .required = true));
 
 /* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
  * erased. */
@@ -458,36 +369,21 @@ static enum status remove_duplicates(struct ctx *ctx, struct app *app, const str
 
 /* --- consolidation --- */
 
-struct tidy_in {
-    str app;
-    bool dry_run;
-};
-static const struct field tidy_in_fields[] = {
-    {AS_STR(struct tidy_in, app, "app_id"),
-     .help = "the application; default: the token's own, or default; * for all visible ones"},
-    {BOOL(struct tidy_in, dry_run), .help = "report what would change without changing it"},
-    {0},
-};
+SHAPE(tidy_in,
+      (AS_STR, app, "app_id",
+       .help = "the application; default: the token's own, or default; * for all visible ones"),
+      (BOOL, dry_run, .help = "report what would change without changing it"));
 
 /* merged, promoted, decayed and deleted are the four things that consolidation does; decayed are
  * closed, deleted are gone. */
-struct tidied_out {
-    bool success, dry_run;
-    int64_t looked_at, merged, promoted, decayed, deleted;
-};
-static const struct field tidied_out_fields[] = {
-    {BOOL(struct tidied_out, success), .required = true},
-    {INT(struct tidied_out, merged), .required = true, .help = "duplicate episodes merged"},
-    {INT(struct tidied_out, decayed), .required = true,
-     .help = "unused facts that were closed; they remain as history"},
-    {INT(struct tidied_out, deleted), .required = true,
-     .help = "episodes deleted after their retention"},
-    {INT(struct tidied_out, promoted), .required = true,
-     .help = "facts promoted because conversations return to them"},
-    {INT(struct tidied_out, looked_at), .required = true},
-    {BOOL(struct tidied_out, dry_run), .required = true},
-    {0},
-};
+SHAPE(tidied_out, (BOOL, success, .required = true),
+      (INT, merged, .required = true, .help = "duplicate episodes merged"),
+      (INT, decayed, .required = true,
+       .help = "unused facts that were closed; they remain as history"),
+      (INT, deleted, .required = true, .help = "episodes deleted after their retention"),
+      (INT, promoted, .required = true,
+       .help = "facts promoted because conversations return to them"),
+      (INT, looked_at, .required = true), (BOOL, dry_run, .required = true));
 
 static enum status consolidate_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                         struct reply *out)

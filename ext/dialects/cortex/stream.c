@@ -48,28 +48,9 @@ const struct field chat_out_fields[] = {
     {0},
 };
 
-struct chunk {
-    str chunk, id;
-};
-static const struct field chunk_fields[] = {
-    {STR(struct chunk, chunk)},
-    {STR(struct chunk, id)},
-    {0},
-};
-struct done_event {
-    str status;
-    struct chat_usage usage;
-    double cost_usd;
-    str model;
-};
-static const struct field done_event_fields[] = {
-    {STR(struct done_event, status)},
-    {FIELD_(struct done_event, usage, struct chat_usage, FIELD_OBJECT, "usage"),
-     .inside = usage_fields},
-    {NUM(struct done_event, cost_usd)},
-    {STR(struct done_event, model)},
-    {0},
-};
+SHAPE(chunk, (STR, chunk), (STR, id));
+SHAPE(done_event, (STR, status), (OBJECT, usage, struct chat_usage, .inside = usage_fields),
+      (NUM, cost_usd), (STR, model));
 
 /* NULL for a chat without one: the member is left out of the answer then. */
 const struct json *chat_envelope(struct ctx *ctx, str in_reply_to)

@@ -30,13 +30,7 @@ const struct field mem0_add_in_fields[] = {
     {0},
 };
 
-struct added_text {
-    str memory;
-};
-static const struct field added_text_fields[] = {
-    {STR(struct added_text, memory), .required = true},
-    {0},
-};
+SHAPE(added_text, (STR, memory, .required = true));
 struct added {
     str id, memory, event;
     struct added_text data;

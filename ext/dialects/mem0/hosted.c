@@ -14,17 +14,11 @@
 
 static const double threshold_v2 = 0.3, threshold_v3 = 0.1;
 
-struct ping_out {
-    str status, org_id, project_id, user_email;
-};
-static const struct field ping_out_fields[] = {
-    {STR(struct ping_out, status), .required = true, .help = "ok"},
-    {STR(struct ping_out, org_id), .required = true, .empty = EMPTY_NULL},
-    {STR(struct ping_out, project_id), .required = true, .empty = EMPTY_NULL},
-    {STR(struct ping_out, user_email), .required = true, .empty = EMPTY_NULL,
-     .help = "null: there are no organizations, projects and addresses here"},
-    {0},
-};
+SHAPE(ping_out, (STR, status, .required = true, .help = "ok"),
+      (STR, org_id, .required = true, .empty = EMPTY_NULL),
+      (STR, project_id, .required = true, .empty = EMPTY_NULL),
+      (STR, user_email, .required = true, .empty = EMPTY_NULL,
+       .help = "null: there are no organizations, projects and addresses here"));
 
 /* mem0's client asks once, before anything else, whether its key is good. */
 static enum status answer_ping(struct ctx *ctx, struct app *app, const struct request *in,
@@ -38,16 +32,9 @@ static enum status answer_ping(struct ctx *ctx, struct app *app, const struct re
 
 /* --- add --- */
 
-struct add_out {
-    str status, message;
-    const struct json *results;
-};
-static const struct field add_out_fields[] = {
-    {STR(struct add_out, status), .required = true, .help = "SUCCEEDED"},
-    {STR(struct add_out, message), .empty = EMPTY_OUT},
-    {JSON(struct add_out, results), .required = true, .inside = mem0_added_fields},
-    {0},
-};
+SHAPE(add_out, (STR, status, .required = true, .help = "SUCCEEDED"),
+      (STR, message, .empty = EMPTY_OUT),
+      (JSON, results, .required = true, .inside = mem0_added_fields));
 
 static enum status add_messages(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
@@ -131,14 +118,8 @@ static enum status list_v1(struct ctx *ctx, struct app *app, const struct reques
     return OK;
 }
 
-struct found_list {
-    const struct json *results;
-};
-static const struct field found_list_fields[] = {
-    {JSON(struct found_list, results), .required = true, .inside = mem0_memory_fields,
-     .help = "the most alike first"},
-    {0},
-};
+SHAPE(found_list, (JSON, results, .required = true, .inside = mem0_memory_fields,
+                   .help = "the most alike first"));
 
 static enum status search_by(struct ctx *ctx, struct app *app, const struct request *in,
                              double threshold, struct found_list *out)

@@ -11,13 +11,7 @@
 static const double threshold_default = 0.1;
 
 /* What a list of results is of: memories that are there, or what was added. */
-struct results {
-    const struct json *results;
-};
-static const struct field results_fields[] = {
-    {JSON(struct results, results), .required = true, .inside = mem0_memory_fields},
-    {0},
-};
+SHAPE(results, (JSON, results, .required = true, .inside = mem0_memory_fields));
 static const struct field added_list_fields[] = {
     {JSON(struct results, results), .required = true, .inside = mem0_added_fields},
     {0},

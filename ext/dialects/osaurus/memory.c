@@ -57,90 +57,39 @@ static enum status change_config(struct ctx *ctx, struct app *app, const struct 
 
 /* --- how it does --- */
 
-struct agent_in {
-    str agent;
-};
-static const struct field agent_in_fields[] = {
-    {AS_STR(struct agent_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
-    {0},
-};
+SHAPE(agent_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help));
 
 /* A signal is a turn that waits to be distilled; a session is dead after too many failures and
  * waits for a sync. */
-struct pending_out {
-    int64_t signals, sessions, dead, oldest;
-    str error;
-};
-static const struct field pending_out_fields[] = {
-    {INT(struct pending_out, signals), .help = "turns waiting to be distilled"},
-    {INT(struct pending_out, sessions), .help = "conversations of these turns"},
-    {INT(struct pending_out, dead),
-     .help = "conversations that failed too often; POST /memory/sync retries them"},
-    {TIME(struct pending_out, oldest), .help = "time of the oldest waiting turn; null: none"},
-    {STR(struct pending_out, error), .empty = EMPTY_NULL, .help = "last error of a conversation"},
-    {0},
-};
+SHAPE(pending_out, (INT, signals, .help = "turns waiting to be distilled"),
+      (INT, sessions, .help = "conversations of these turns"),
+      (INT, dead, .help = "conversations that failed too often; POST /memory/sync retries them"),
+      (TIME, oldest, .help = "time of the oldest waiting turn; null: none"),
+      (STR, error, .empty = EMPTY_NULL, .help = "last error of a conversation"));
 
-struct counts_out {
-    int64_t agents, pinned, episodes, sessions, turns;
-};
-static const struct field counts_out_fields[] = {
-    {INT(struct counts_out, agents)},
-    {INT(struct counts_out, pinned), .help = "facts in force"},
-    {INT(struct counts_out, episodes)},
-    {INT(struct counts_out, sessions), .help = "conversations"},
-    {INT(struct counts_out, turns), .help = "messages, of the user and of the assistant"},
-    {0},
-};
+SHAPE(counts_out, (INT, agents), (INT, pinned, .help = "facts in force"), (INT, episodes),
+      (INT, sessions, .help = "conversations"),
+      (INT, turns, .help = "messages, of the user and of the assistant"));
 
-struct tidied_out {
-    int64_t began, took_ms, looked_at, merged, promoted, evicted, pruned;
-};
-static const struct field tidied_out_fields[] = {
-    {AS_TIME(struct tidied_out, began, "at"), .help = "null: not run yet"},
-    {AS_INT(struct tidied_out, took_ms, "duration_ms")},
-    {INT(struct tidied_out, looked_at), .help = "facts and episodes"},
-    {INT(struct tidied_out, merged), .help = "duplicate episodes merged"},
-    {INT(struct tidied_out, promoted),
-     .help = "facts promoted because conversations return to them"},
-    {INT(struct tidied_out, evicted), .help = "unused facts that were closed"},
-    {INT(struct tidied_out, pruned), .help = "episodes deleted after their retention"},
-    {0},
-};
+SHAPE(tidied_out, (AS_TIME, began, "at", .help = "null: not run yet"),
+      (AS_INT, took_ms, "duration_ms"), (INT, looked_at, .help = "facts and episodes"),
+      (INT, merged, .help = "duplicate episodes merged"),
+      (INT, promoted, .help = "facts promoted because conversations return to them"),
+      (INT, evicted, .help = "unused facts that were closed"),
+      (INT, pruned, .help = "episodes deleted after their retention"));
 
 /* Two ways to search: by words, which always work unless the index is broken, and by vectors, which
  * need a source and a store. */
-struct tiers_out {
-    bool words, vectors;
-    str backend, model, reason;
-    int64_t rows, waiting, failed;
-};
-static const struct field tiers_out_fields[] = {
-    {BOOL(struct tiers_out, words), .help = "whether keyword search works"},
-    {BOOL(struct tiers_out, vectors), .help = "whether vector search works"},
-    {STR(struct tiers_out, backend), .help = "sqlite-vec, qdrant or none"},
-    {STR(struct tiers_out, model), .empty = EMPTY_NULL, .help = "embedding model"},
-    {AS_INT(struct tiers_out, rows, "vector_rows")},
-    {AS_INT(struct tiers_out, waiting, "vectors_waiting")},
-    {AS_INT(struct tiers_out, failed, "vectors_failed")},
-    {STR(struct tiers_out, reason), .empty = EMPTY_NULL, .help = "what does not work, and why"},
-    {0},
-};
+SHAPE(tiers_out, (BOOL, words, .help = "whether keyword search works"),
+      (BOOL, vectors, .help = "whether vector search works"),
+      (STR, backend, .help = "sqlite-vec, qdrant or none"),
+      (STR, model, .empty = EMPTY_NULL, .help = "embedding model"), (AS_INT, rows, "vector_rows"),
+      (AS_INT, waiting, "vectors_waiting"), (AS_INT, failed, "vectors_failed"),
+      (STR, reason, .empty = EMPTY_NULL, .help = "what does not work, and why"));
 
-struct processing_out {
-    int64_t calls, failures, tokens_in, tokens_out, average_ms, hour_tokens, hour_budget, bytes;
-};
-static const struct field processing_out_fields[] = {
-    {INT(struct processing_out, calls)},
-    {INT(struct processing_out, failures)},
-    {AS_INT(struct processing_out, tokens_in, "input_tokens")},
-    {AS_INT(struct processing_out, tokens_out, "output_tokens")},
-    {AS_INT(struct processing_out, average_ms, "average_duration_ms")},
-    {INT(struct processing_out, hour_tokens)},
-    {INT(struct processing_out, hour_budget)},
-    {AS_INT(struct processing_out, bytes, "database_bytes")},
-    {0},
-};
+SHAPE(processing_out, (INT, calls), (INT, failures), (AS_INT, tokens_in, "input_tokens"),
+      (AS_INT, tokens_out, "output_tokens"), (AS_INT, average_ms, "average_duration_ms"),
+      (INT, hour_tokens), (INT, hour_budget), (AS_INT, bytes, "database_bytes"));
 
 struct status_out {
     bool enabled, distils;
@@ -301,19 +250,11 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
 
 /* --- sync --- */
 
-struct sync_out {
-    str status, reason;
-    int64_t sessions;
-    bool distils;
-};
-static const struct field sync_out_fields[] = {
-    {STR(struct sync_out, status), .required = true, .help = "ok"},
-    {INT(struct sync_out, sessions), .required = true, .help = "conversations that are due now"},
-    {AS_BOOL(struct sync_out, distils, "distilling"), .required = true,
-     .help = "whether they are distilled in the background; false: they wait"},
-    {STR(struct sync_out, reason), .required = true, .empty = EMPTY_NULL, .help = "why they wait"},
-    {0},
-};
+SHAPE(sync_out, (STR, status, .required = true, .help = "ok"),
+      (INT, sessions, .required = true, .help = "conversations that are due now"),
+      (AS_BOOL, distils, "distilling", .required = true,
+       .help = "whether they are distilled in the background; false: they wait"),
+      (STR, reason, .required = true, .empty = EMPTY_NULL, .help = "why they wait"));
 
 /* Returns at once: the background distils. sessions says how many are due, not how many are
  * done. */
@@ -342,15 +283,8 @@ static enum status sync_now(struct ctx *ctx, struct app *app, const struct reque
 
 /* --- consolidation --- */
 
-struct consolidate_in {
-    str agent;
-    bool dry_run;
-};
-static const struct field consolidate_in_fields[] = {
-    {AS_STR(struct consolidate_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
-    {BOOL(struct consolidate_in, dry_run), .help = "report what would change without changing it"},
-    {0},
-};
+SHAPE(consolidate_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
+      (BOOL, dry_run, .help = "report what would change without changing it"));
 
 static const struct field line_fields[] = {
     {STR(struct consolidate_line, what), .help = "merge, promote, evict or prune"},
@@ -360,19 +294,9 @@ static const struct field line_fields[] = {
     {0},
 };
 
-struct consolidate_out {
-    bool dry_run;
-    struct tidied_out report;
-    const struct json *changes;
-};
-static const struct field consolidate_out_fields[] = {
-    {BOOL(struct consolidate_out, dry_run), .required = true},
-    {FIELD_(struct consolidate_out, report, struct tidied_out, FIELD_OBJECT, "report"),
-     .inside = tidied_out_fields},
-    {JSON(struct consolidate_out, changes), .required = true, .inside = line_fields,
-     .help = "the first 200"},
-    {0},
-};
+SHAPE(consolidate_out, (BOOL, dry_run, .required = true),
+      (OBJECT, report, struct tidied_out, .inside = tidied_out_fields),
+      (JSON, changes, .required = true, .inside = line_fields, .help = "the first 200"));
 
 /* Runs within the request, on its worker, and answers when it is done. */
 static enum status consolidate_now(struct ctx *ctx, struct app *app, const struct request *in,
@@ -395,44 +319,21 @@ static enum status consolidate_now(struct ctx *ctx, struct app *app, const struc
 
 /* --- the log --- */
 
-struct log_in {
-    str agent, kind;
-    int64_t limit;
-};
-static const struct field log_in_fields[] = {
-    {AS_STR(struct log_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
-    {AS_STR(struct log_in, kind, "task_type"), .max = 64,
-     .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
-             "or prune"},
-    {INT(struct log_in, limit), .otherwise = 20, .min = 1, .max = 500, .help = "most rows"},
-    {0},
-};
+SHAPE(log_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
+      (AS_STR, kind, "task_type", .max = 64,
+       .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
+               "or prune"),
+      (INT, limit, .otherwise = 20, .min = 1, .max = 500, .help = "most rows"));
 
-struct work_out {
-    str agent, kind, status, details, model;
-    int64_t tokens_in, tokens_out, took_ms, created;
-};
-static const struct field work_out_fields[] = {
-    {AS_STR(struct work_out, agent, "agent_id")},
-    {AS_STR(struct work_out, kind, "task_type")},
-    {STR(struct work_out, status), .help = "success, skipped, empty, error or dead"},
-    {STR(struct work_out, details), .help = "never the text of a conversation"},
-    {STR(struct work_out, model), .empty = EMPTY_NULL, .help = "null: no model was called"},
-    {AS_INT(struct work_out, tokens_in, "input_tokens")},
-    {AS_INT(struct work_out, tokens_out, "output_tokens")},
-    {AS_INT(struct work_out, took_ms, "duration_ms")},
-    {AS_TIME(struct work_out, created, "created_at")},
-    {0},
-};
+SHAPE(work_out, (AS_STR, agent, "agent_id"), (AS_STR, kind, "task_type"),
+      (STR, status, .help = "success, skipped, empty, error or dead"),
+      (STR, details, .help = "never the text of a conversation"),
+      (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
+      (AS_INT, tokens_in, "input_tokens"), (AS_INT, tokens_out, "output_tokens"),
+      (AS_INT, took_ms, "duration_ms"), (AS_TIME, created, "created_at"));
 
-struct log_out {
-    const struct json *log;
-};
-static const struct field log_out_fields[] = {
-    {JSON(struct log_out, log), .required = true, .inside = work_out_fields,
-     .help = "newest first, of the last 30 days"},
-    {0},
-};
+SHAPE(log_out, (JSON, log, .required = true, .inside = work_out_fields,
+                .help = "newest first, of the last 30 days"));
 
 /* Without an agent, an admin sees all agents of the user. */
 static enum status work_log(struct ctx *ctx, struct app *app, const struct request *in,

@@ -105,36 +105,19 @@ enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in
     return OK;
 }
 
-struct agent_out {
-    str id, name, description, default_model, effective_model;
-    bool supports_thinking, supports_vision, is_built_in;
-    int64_t entries, created, updated;
-};
-static const struct field agent_out_fields[] = {
-    {STR(struct agent_out, id), .required = true, .help = "as agent_id and X-Osaurus-Agent-Id"},
-    {STR(struct agent_out, name), .required = true, .help = "the same"},
-    {STR(struct agent_out, description), .required = true},
-    {STR(struct agent_out, default_model), .required = true, .empty = EMPTY_NULL,
-     .help = "null: a request names its model"},
-    {STR(struct agent_out, effective_model), .required = true, .empty = EMPTY_NULL},
-    {BOOL(struct agent_out, supports_thinking), .required = true},
-    {BOOL(struct agent_out, supports_vision), .required = true},
-    {BOOL(struct agent_out, is_built_in), .required = true},
-    {AS_INT(struct agent_out, entries, "memory_entry_count"), .required = true,
-     .help = "facts in force"},
-    {AS_TIME(struct agent_out, created, "created_at"), .required = true},
-    {AS_TIME(struct agent_out, updated, "updated_at"), .required = true},
-    {0},
-};
+SHAPE(agent_out, (STR, id, .required = true, .help = "as agent_id and X-Osaurus-Agent-Id"),
+      (STR, name, .required = true, .help = "the same"), (STR, description, .required = true),
+      (STR, default_model, .required = true, .empty = EMPTY_NULL,
+       .help = "null: a request names its model"),
+      (STR, effective_model, .required = true, .empty = EMPTY_NULL),
+      (BOOL, supports_thinking, .required = true), (BOOL, supports_vision, .required = true),
+      (BOOL, is_built_in, .required = true),
+      (AS_INT, entries, "memory_entry_count", .required = true, .help = "facts in force"),
+      (AS_TIME, created, "created_at", .required = true),
+      (AS_TIME, updated, "updated_at", .required = true));
 
-struct agents_out {
-    const struct json *agents;
-};
-static const struct field agents_out_fields[] = {
-    {JSON(struct agents_out, agents), .required = true, .inside = agent_out_fields,
-     .help = "facts by name"},
-    {0},
-};
+SHAPE(agents_out,
+      (JSON, agents, .required = true, .inside = agent_out_fields, .help = "facts by name"));
 
 /* Members about models are there because Osaurus's clients read them; an agent here has no model of
  * its own. */
@@ -193,40 +176,25 @@ static const struct field turn_fields[] = {
     {0},
 };
 
-struct ingest_in {
-    str agent, conversation;
-    const struct json *turns;
-    int64_t session_date;
-    bool skip_extraction;
-};
-static const struct field ingest_in_fields[] = {
-    {AS_STR(struct ingest_in, agent, "agent_id"), .required = true, .min = 1, .max = AGENT_MAX,
-     .help = "agent that owns the memory; any text names one"},
-    {AS_STR(struct ingest_in, conversation, "conversation_id"), .required = true, .min = 1,
-     .max = 255, .help = "a conversation with the same id is replaced"},
-    {JSON(struct ingest_in, turns), .required = true, .inside = turn_fields, .help = "in order"},
-    {TIME(struct ingest_in, session_date),
-     .help = "time of the conversation, ISO 8601; default: now"},
-    {BOOL(struct ingest_in, skip_extraction), .help = "store the turns without distilling them"},
-    {0},
-};
+SHAPE(ingest_in,
+      (AS_STR, agent, "agent_id", .required = true, .min = 1, .max = AGENT_MAX,
+       .help = "agent that owns the memory; any text names one"),
+      (AS_STR, conversation, "conversation_id", .required = true, .min = 1, .max = 255,
+       .help = "a conversation with the same id is replaced"),
+      (JSON, turns, .required = true, .inside = turn_fields, .help = "in order"),
+      (TIME, session_date, .help = "time of the conversation, ISO 8601; default: now"),
+      (BOOL, skip_extraction, .help = "store the turns without distilling them"));
 
 /* status is about the turns, distillation about what was made of them: a failure there does not
  * undo the rest. */
-struct ingest_out {
-    str status, distillation, episode;
-    int64_t turns;
-};
-static const struct field ingest_out_fields[] = {
-    {STR(struct ingest_out, status), .required = true, .help = "ok: the turns are stored"},
-    {AS_INT(struct ingest_out, turns, "turns_ingested"), .required = true},
-    {STR(struct ingest_out, distillation), .empty = EMPTY_OUT,
+SHAPE(
+    ingest_out, (STR, status, .required = true, .help = "ok: the turns are stored"),
+    (AS_INT, turns, "turns_ingested", .required = true),
+    (STR, distillation, .empty = EMPTY_OUT,
      .help = "distilled, no_signals, or skipped, empty, pending or error with the reason behind a "
-             "colon; left out when it was to be skipped"},
-    {AS_STR(struct ingest_out, episode, "episode_id"), .empty = EMPTY_OUT,
-     .help = "id of the episode, when distilled"},
-    {0},
-};
+             "colon; left out when it was to be skipped"),
+    (AS_STR, episode, "episode_id", .empty = EMPTY_OUT,
+     .help = "id of the episode, when distilled"));
 
 /* Names the turn as well as its member. */
 static enum status read_turn(struct ctx *ctx, const struct json *v, size_t i,

@@ -42,16 +42,7 @@ static bool has_body(const struct request *in)
     return str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
 }
 
-struct invalid {
-    const struct json *loc;
-    str msg, type;
-};
-static const struct field invalid_fields[] = {
-    {JSON(struct invalid, loc)},
-    {STR(struct invalid, msg)},
-    {STR(struct invalid, type)},
-    {0},
-};
+SHAPE(invalid, (JSON, loc), (STR, msg), (STR, type));
 
 /* detail is a list for input that breaks a rule, else a sentence. */
 static const struct field error_shape[] = {
@@ -207,33 +198,18 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
 
 /* --- list --- */
 
-struct list_in {
-    int64_t page, page_size;
-    str memory_type, priority, search;
-};
-static const struct field list_in_fields[] = {
-    {INT(struct list_in, page), .otherwise = 1, .min = 1, .max = 1e7,
-     .help = "page number, from 1"},
-    {INT(struct list_in, page_size), .otherwise = 50, .min = 1, .max = 200},
-    {STR(struct list_in, memory_type), .one_of = kind_names, .help = "only of this type"},
-    {STR(struct list_in, priority), .one_of = priority_names, .help = "only of this priority"},
-    {STR(struct list_in, search), .help = "only with this text, letters of any case; at most 200 "
-                                          "characters"},
-    {0},
-};
+SHAPE(list_in, (INT, page, .otherwise = 1, .min = 1, .max = 1e7, .help = "page number, from 1"),
+      (INT, page_size, .otherwise = 50, .min = 1, .max = 200),
+      (STR, memory_type, .one_of = kind_names, .help = "only of this type"),
+      (STR, priority, .one_of = priority_names, .help = "only of this priority"),
+      (STR, search,
+       .help = "only with this text, letters of any case; at most 200 "
+               "characters"));
 
-struct list_out {
-    const struct json *memories;
-    int64_t total, page, page_size;
-};
-static const struct field list_out_fields[] = {
-    {JSON(struct list_out, memories), .required = true, .inside = rag_shown_fields,
-     .help = "last accessed first"},
-    {INT(struct list_out, total), .required = true},
-    {INT(struct list_out, page), .required = true},
-    {INT(struct list_out, page_size), .required = true},
-    {0},
-};
+SHAPE(list_out,
+      (JSON, memories, .required = true, .inside = rag_shown_fields, .help = "last accessed first"),
+      (INT, total, .required = true), (INT, page, .required = true),
+      (INT, page_size, .required = true));
 
 static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, str user,
                             struct rag_shown **out)
@@ -275,23 +251,12 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
 
 /* --- statistics --- */
 
-struct stats_out {
-    int64_t total_memories, oldest_memory, newest_memory;
-    const struct json *memories_by_type, *memories_by_priority;
-    double avg_access_count;
-};
-static const struct field stats_out_fields[] = {
-    {INT(struct stats_out, total_memories), .required = true},
-    {JSON(struct stats_out, memories_by_type), .required = true, .help = "memories by type"},
-    {JSON(struct stats_out, memories_by_priority), .required = true,
-     .help = "memories by priority"},
-    {NUM(struct stats_out, avg_access_count), .required = true},
-    {TIME(struct stats_out, oldest_memory), .required = true, .empty = EMPTY_NULL,
-     .help = "null: no memories"},
-    {TIME(struct stats_out, newest_memory), .required = true, .empty = EMPTY_NULL,
-     .help = "null: no memories"},
-    {0},
-};
+SHAPE(stats_out, (INT, total_memories, .required = true),
+      (JSON, memories_by_type, .required = true, .help = "memories by type"),
+      (JSON, memories_by_priority, .required = true, .help = "memories by priority"),
+      (NUM, avg_access_count, .required = true),
+      (TIME, oldest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"),
+      (TIME, newest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"));
 
 static const struct json *write_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
 {
@@ -402,15 +367,8 @@ static enum status get_memory(struct ctx *ctx, struct app *app, const struct req
     return OK;
 }
 
-struct change_in {
-    str content;
-    enum priority priority;
-};
-static const struct field change_in_fields[] = {
-    {STR(struct change_in, content), .min = 1, .max = RAG_CONTENT_MAX},
-    {ENUM(struct change_in, priority), .one_of = priority_names, .otherwise = PRIORITY_COUNT},
-    {0},
-};
+SHAPE(change_in, (STR, content, .min = 1, .max = RAG_CONTENT_MAX),
+      (ENUM_OF, priority, enum priority, .one_of = priority_names, .otherwise = PRIORITY_COUNT));
 
 /* Content, priority or both: a body with neither would change nothing and is refused. */
 static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
@@ -438,15 +396,7 @@ static enum status change_memory(struct ctx *ctx, struct app *app, const struct 
     return OK;
 }
 
-struct gone_out {
-    bool deleted;
-    str memory_id;
-};
-static const struct field gone_out_fields[] = {
-    {BOOL(struct gone_out, deleted), .required = true},
-    {STR(struct gone_out, memory_id), .required = true},
-    {0},
-};
+SHAPE(gone_out, (BOOL, deleted, .required = true), (STR, memory_id, .required = true));
 
 /* Also a closed memory. Checks first that the id is a memory's, because forget also accepts ids of
  * messages and sessions. */
@@ -469,24 +419,11 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
 
 /* --- clear --- */
 
-struct clear_in {
-    bool confirm;
-};
-static const struct field clear_in_fields[] = {
-    {BOOL(struct clear_in, confirm), .help = "must be true"},
-    {0},
-};
+SHAPE(clear_in, (BOOL, confirm, .help = "must be true"));
 
-struct clear_out {
-    bool cleared;
-    int64_t count;
-};
-static const struct field clear_out_fields[] = {
-    {BOOL(struct clear_out, cleared), .required = true},
-    {INT(struct clear_out, count), .required = true,
-     .help = "deleted memories, including superseded and expired ones"},
-    {0},
-};
+SHAPE(clear_out, (BOOL, cleared, .required = true),
+      (INT, count, .required = true,
+       .help = "deleted memories, including superseded and expired ones"));
 
 /* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
  * sound, and nothing is to be corrected but the intent. */

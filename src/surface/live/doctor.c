@@ -3,10 +3,6 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
-struct doctor_out {
-    bool ok;
-    const struct json *findings;
-};
 static const struct field finding_fields[] = {
     {STR(struct finding, level), .help = "ok, warn or bad"},
     {STR(struct finding, what), .help = "what was looked at"},
@@ -14,11 +10,8 @@ static const struct field finding_fields[] = {
     {STR(struct finding, advice), .help = "what to do, or \"\""},
     {0},
 };
-static const struct field doctor_out_fields[] = {
-    {BOOL(struct doctor_out, ok), .help = "whether no finding is bad"},
-    {JSON(struct doctor_out, findings), .inside = finding_fields},
-    {0},
-};
+SHAPE(doctor_out, (BOOL, ok, .help = "whether no finding is bad"),
+      (JSON, findings, .inside = finding_fields));
 
 /* 200 also when something is bad: the question was answered. */
 static enum status doctor_get(struct ctx *ctx, struct app *app, const struct request *in,

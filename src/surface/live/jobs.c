@@ -12,47 +12,27 @@
  * that of operators. A job that a caller may not see is answered like one that does not exist.
  */
 
-struct job_in {
-    enum job_kind kind;
-    bool dry_run, all;
-    int64_t older_than_days;
-};
-static const struct field job_in_fields[] = {
-    {ENUM(struct job_in, kind), .required = true, .one_of = job_kinds,
+SHAPE(
+    job_in,
+    (ENUM_OF, kind, enum job_kind, .required = true, .one_of = job_kinds,
      .help = "reindex: make vectors; consolidate: merge, promote and close memories; compact: put "
              "summaries in the place of old memories; distil: conversations that wait; prune: "
              "remove old receipts and expired memories. reindex and prune are of the whole server "
-             "and for operators"},
-    {BOOL(struct job_in, dry_run),
-     .help = "consolidate, compact: report what would change, without changing it"},
-    {BOOL(struct job_in, all), .help = "reindex: every vector again, not only missing ones"},
-    {INT(struct job_in, older_than_days), .otherwise = 30, .min = 1, .max = 365,
-     .help = "compact: only memories of at least this age"},
-    {0},
-};
+             "and for operators"),
+    (BOOL, dry_run, .help = "consolidate, compact: report what would change, without changing it"),
+    (BOOL, all, .help = "reindex: every vector again, not only missing ones"),
+    (INT, older_than_days, .otherwise = 30, .min = 1, .max = 365,
+     .help = "compact: only memories of at least this age"));
 
-struct job_out {
-    str id, kind, space, state, result, error;
-    bool dry_run, is_servers;
-    int64_t done, total, created, started, ended, took_ms;
-};
-static const struct field job_out_fields[] = {
-    {STR(struct job_out, id)},
-    {STR(struct job_out, kind)},
-    {STR(struct job_out, space), .empty = EMPTY_NULL, .help = "null: every space of the user"},
-    {AS_BOOL(struct job_out, is_servers, "server"), .help = "it is about the whole server"},
-    {BOOL(struct job_out, dry_run)},
-    {STR(struct job_out, state), .help = "queued, running, done, failed or cancelled"},
-    {INT(struct job_out, done), .help = "parts that are done"},
-    {INT(struct job_out, total), .help = "parts in all; 0 until it is known"},
-    {TIME(struct job_out, created)},
-    {TIME(struct job_out, started)},
-    {TIME(struct job_out, ended)},
-    {INT(struct job_out, took_ms), .help = "until it ended, or until now"},
-    {RAW(struct job_out, result), .help = "what it did; null until it has ended"},
-    {STR(struct job_out, error), .empty = EMPTY_NULL, .help = "why it failed"},
-    {0},
-};
+SHAPE(job_out, (STR, id), (STR, kind),
+      (STR, space, .empty = EMPTY_NULL, .help = "null: every space of the user"),
+      (AS_BOOL, is_servers, "server", .help = "it is about the whole server"), (BOOL, dry_run),
+      (STR, state, .help = "queued, running, done, failed or cancelled"),
+      (INT, done, .help = "parts that are done"),
+      (INT, total, .help = "parts in all; 0 until it is known"), (TIME, created), (TIME, started),
+      (TIME, ended), (INT, took_ms, .help = "until it ended, or until now"),
+      (RAW, result, .help = "what it did; null until it has ended"),
+      (STR, error, .empty = EMPTY_NULL, .help = "why it failed"));
 
 static struct job_out shape_of(const struct job_info *j)
 {

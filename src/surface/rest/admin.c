@@ -16,17 +16,8 @@
 
 /* --- health --- */
 
-struct health_out {
-    str status, version, store;
-    int64_t uptime_s;
-};
-static const struct field health_out_fields[] = {
-    {STR(struct health_out, status), .help = "ok or failing"},
-    {STR(struct health_out, version)},
-    {INT(struct health_out, uptime_s)},
-    {STR(struct health_out, store), .help = "ok, or the error"},
-    {0},
-};
+SHAPE(health_out, (STR, status, .help = "ok or failing"), (STR, version), (INT, uptime_s),
+      (STR, store, .help = "ok, or the error"));
 
 static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
@@ -44,15 +35,8 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
-struct check {
-    str status;
-    double latency_ms;
-};
-static const struct field check_fields[] = {
-    {STR(struct check, status), .help = "healthy, degraded, unhealthy, or unknown until checked"},
-    {NUM(struct check, latency_ms)},
-    {0},
-};
+SHAPE(check, (STR, status, .help = "healthy, degraded, unhealthy, or unknown until checked"),
+      (NUM, latency_ms));
 #define CHECKED(M, HELP)                                                                           \
     {                                                                                              \
         FIELD_(struct checks, M, struct check, FIELD_OBJECT, #M), .inside = check_fields,          \
@@ -71,19 +55,10 @@ static const struct field checks_fields[] = {
     CHECKED(llm_config, "the same"),
     {0},
 };
-struct live_out {
-    str status;
-    struct checks checks;
-    int64_t timestamp;
-};
-static const struct field live_out_fields[] = {
-    {STR(struct live_out, status),
-     .help = "healthy, degraded (a model server is set and does not answer) or unhealthy"},
-    {FIELD_(struct live_out, checks, struct checks, FIELD_OBJECT, "checks"),
-     .inside = checks_fields},
-    {TIME(struct live_out, timestamp)},
-    {0},
-};
+SHAPE(live_out,
+      (STR, status,
+       .help = "healthy, degraded (a model server is set and does not answer) or unhealthy"),
+      (OBJECT, checks, struct checks, .inside = checks_fields), (TIME, timestamp));
 
 /* A read, timed. Unlike /health it shows no words of a failure: probes look at the status. */
 static struct check check_store(struct ctx *ctx, struct app *app)
@@ -157,15 +132,7 @@ static enum status show_live(struct ctx *ctx, struct app *app, const struct requ
     return OK;
 }
 
-struct ready_out {
-    bool ready;
-    str message;
-};
-static const struct field ready_out_fields[] = {
-    {BOOL(struct ready_out, ready)},
-    {STR(struct ready_out, message)},
-    {0},
-};
+SHAPE(ready_out, (BOOL, ready), (STR, message));
 
 static enum status show_ready(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)

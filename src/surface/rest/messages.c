@@ -62,14 +62,8 @@ enum status message_items(struct ctx *ctx, const struct message *v, size_t n, st
 
 enum { AROUND_MAX = 100, USES_SHOWN = 20 };
 
-struct around_in {
-    int64_t around;
-};
-static const struct field around_in_fields[] = {
-    {INT(struct around_in, around), .otherwise = 2, .max = AROUND_MAX,
-     .help = "how many messages before it and after it"},
-    {0},
-};
+SHAPE(around_in, (INT, around, .otherwise = 2, .max = AROUND_MAX,
+                  .help = "how many messages before it and after it"));
 
 struct message_out {
     struct message_item message;

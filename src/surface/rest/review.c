@@ -30,27 +30,14 @@ static const struct field review_fields[] = {
     {0},
 };
 
-struct review_in {
-    enum review_state state;
-    int64_t limit, offset;
-};
-static const struct field review_in_fields[] = {
-    {ENUM(struct review_in, state), .otherwise_str = "held", .one_of = review_states,
-     .help = "held: waits for a decision; allowed: may be given"},
-    {INT(struct review_in, limit), .otherwise = 50, .min = 1, .max = 500, .help = "most results"},
-    {INT(struct review_in, offset), .max = 1e9, .help = "results to skip"},
-    {0},
-};
+SHAPE(review_in,
+      (ENUM_OF, state, enum review_state, .otherwise_str = "held", .one_of = review_states,
+       .help = "held: waits for a decision; allowed: may be given"),
+      (INT, limit, .otherwise = 50, .min = 1, .max = 500, .help = "most results"),
+      (INT, offset, .max = 1e9, .help = "results to skip"));
 
-struct review_out {
-    const struct json *held;
-    int64_t total;
-};
-static const struct field review_out_fields[] = {
-    {JSON(struct review_out, held), .inside = review_fields, .help = "held back last first"},
-    {INT(struct review_out, total), .help = "how many there are"},
-    {0},
-};
+SHAPE(review_out, (JSON, held, .inside = review_fields, .help = "held back last first"),
+      (INT, total, .help = "how many there are"));
 
 enum status surface_review_json(struct ctx *ctx, const struct review *v, size_t n, int64_t total,
                                 struct buf *out)
@@ -76,27 +63,14 @@ static enum status review_list(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* hold takes an earlier allow back. */
-struct decide_in {
-    enum review_state decision;
-};
-static const struct field decide_in_fields[] = {
-    {ENUM(struct decide_in, decision), .required = true, .one_of = review_decisions,
-     .help = "allow: chats may be given it; forget: it is barred; hold: an allowed one is held "
-             "again"},
-    {0},
-};
+SHAPE(decide_in,
+      (ENUM_OF, decision, enum review_state, .required = true, .one_of = review_decisions,
+       .help = "allow: chats may be given it; forget: it is barred; hold: an allowed one is held "
+               "again"));
 
-struct decide_out {
-    str id, decision;
-    int64_t barred;
-};
-static const struct field decide_out_fields[] = {
-    {STR(struct decide_out, id), .help = "id of the message or memory"},
-    {STR(struct decide_out, decision), .help = "as it was asked for"},
-    {INT(struct decide_out, barred),
-     .help = "number of statements in messages that recall no longer gives"},
-    {0},
-};
+SHAPE(decide_out, (STR, id, .help = "id of the message or memory"),
+      (STR, decision, .help = "as it was asked for"),
+      (INT, barred, .help = "number of statements in messages that recall no longer gives"));
 
 /* forget erases a memory; of a message the sentences are barred from recall, and it stays in its
  * conversation. */

@@ -14,41 +14,24 @@
 
 /* --- numbers --- */
 
-struct counts_out {
-    int64_t memories_added, memories_forgotten, memories_expired, sessions, messages,
-        tokens_injected, recalls, recall_p50_us, recall_p95_us, core_tokens_in, core_tokens_out;
-    str added_by_type, decisions;
-};
-static const struct field counts_out_fields[] = {
-    {INT(struct counts_out, memories_added), .help = "memories that came"},
-    {RAW(struct counts_out, added_by_type), .help = "the same by type"},
-    {INT(struct counts_out, memories_forgotten), .help = "memories that were erased"},
-    {INT(struct counts_out, memories_expired), .help = "memories that were erased as expired"},
-    {INT(struct counts_out, sessions), .help = "conversations begun"},
-    {INT(struct counts_out, messages), .help = "messages that came"},
-    {INT(struct counts_out, tokens_injected), .help = "tokens of the blocks that chats were given"},
-    {RAW(struct counts_out, decisions), .help = "chats by the decision of the relevance gate"},
-    {INT(struct counts_out, recalls), .help = "chats that were searched for"},
-    {INT(struct counts_out, recall_p50_us),
-     .help = "half of these recalls took no longer, in microseconds, within 7 %"},
-    {INT(struct counts_out, recall_p95_us), .help = "95 % of them took no longer"},
-    {INT(struct counts_out, core_tokens_in), .help = "tokens that the core model read"},
-    {INT(struct counts_out, core_tokens_out), .help = "tokens that the core model wrote"},
-    {0},
-};
+SHAPE(counts_out, (INT, memories_added, .help = "memories that came"),
+      (RAW, added_by_type, .help = "the same by type"),
+      (INT, memories_forgotten, .help = "memories that were erased"),
+      (INT, memories_expired, .help = "memories that were erased as expired"),
+      (INT, sessions, .help = "conversations begun"), (INT, messages, .help = "messages that came"),
+      (INT, tokens_injected, .help = "tokens of the blocks that chats were given"),
+      (RAW, decisions, .help = "chats by the decision of the relevance gate"),
+      (INT, recalls, .help = "chats that were searched for"),
+      (INT, recall_p50_us,
+       .help = "half of these recalls took no longer, in microseconds, within 7 %"),
+      (INT, recall_p95_us, .help = "95 % of them took no longer"),
+      (INT, core_tokens_in, .help = "tokens that the core model read"),
+      (INT, core_tokens_out, .help = "tokens that the core model wrote"));
 
-struct memories_out {
-    int64_t open, closed;
-    str by_layer, by_type, by_origin;
-};
-static const struct field memories_out_fields[] = {
-    {INT(struct memories_out, open), .help = "memories that are true"},
-    {INT(struct memories_out, closed), .help = "kept as history"},
-    {RAW(struct memories_out, by_layer), .help = "open ones by layer"},
-    {RAW(struct memories_out, by_type), .help = "open ones by type"},
-    {RAW(struct memories_out, by_origin), .help = "open ones by where they came from"},
-    {0},
-};
+SHAPE(memories_out, (INT, open, .help = "memories that are true"),
+      (INT, closed, .help = "kept as history"), (RAW, by_layer, .help = "open ones by layer"),
+      (RAW, by_type, .help = "open ones by type"),
+      (RAW, by_origin, .help = "open ones by where they came from"));
 
 struct stats_out {
     struct memories_out memories;
@@ -193,36 +176,20 @@ static const struct field series_query_fields[] = {
     {0},
 };
 
-struct period_out {
-    int64_t at, total, mean_us, p50_us, p95_us;
-    str parts;
-};
-static const struct field period_out_fields[] = {
-    {TIME(struct period_out, at), .help = "when the period begins"},
-    {INT(struct period_out, total), .help = "all of it; of recall_latency: how many recalls"},
-    {RAW(struct period_out, parts), .empty = EMPTY_OUT,
-     .help = "by type, by decision, or in and out; left out where a metric has no parts"},
-    {INT(struct period_out, mean_us), .empty = EMPTY_OUT,
-     .help = "of recall_latency, in microseconds; left out where nothing was recalled"},
-    {INT(struct period_out, p50_us), .empty = EMPTY_OUT, .help = "half took no longer"},
-    {INT(struct period_out, p95_us), .empty = EMPTY_OUT, .help = "95 % took no longer"},
-    {0},
-};
+SHAPE(period_out, (TIME, at, .help = "when the period begins"),
+      (INT, total, .help = "all of it; of recall_latency: how many recalls"),
+      (RAW, parts, .empty = EMPTY_OUT,
+       .help = "by type, by decision, or in and out; left out where a metric has no parts"),
+      (INT, mean_us, .empty = EMPTY_OUT,
+       .help = "of recall_latency, in microseconds; left out where nothing was recalled"),
+      (INT, p50_us, .empty = EMPTY_OUT, .help = "half took no longer"),
+      (INT, p95_us, .empty = EMPTY_OUT, .help = "95 % took no longer"));
 
-struct series_out {
-    str metric, by;
-    int64_t from, to;
-    const struct json *items;
-};
-static const struct field series_out_fields[] = {
-    {STR(struct series_out, metric), .help = "as it was asked for"},
-    {STR(struct series_out, by), .help = "day or month"},
-    {TIME(struct series_out, from), .help = "when the first period begins"},
-    {TIME(struct series_out, to), .help = "when the last period begins"},
-    {JSON(struct series_out, items), .inside = period_out_fields,
-     .help = "each period, also those in which nothing was done, oldest first"},
-    {0},
-};
+SHAPE(series_out, (STR, metric, .help = "as it was asked for"), (STR, by, .help = "day or month"),
+      (TIME, from, .help = "when the first period begins"),
+      (TIME, to, .help = "when the last period begins"),
+      (JSON, items, .inside = period_out_fields,
+       .help = "each period, also those in which nothing was done, oldest first"));
 
 static struct period_out period_of(struct ctx *ctx, const struct period *p, enum metric metric)
 {
@@ -281,24 +248,14 @@ static const struct field spaces_in_fields[] = {
     {0},
 };
 
-struct space_out {
-    str space;
-    bool is_own;
-    int64_t sessions, messages, memories, facts, episodes, waiting, created, updated;
-};
-static const struct field space_out_fields[] = {
-    {STR(struct space_out, space), .help = "its name"},
-    {AS_BOOL(struct space_out, is_own, "own"), .help = "it is used when a request names none"},
-    {INT(struct space_out, sessions), .help = "conversations"},
-    {INT(struct space_out, messages), .help = "messages"},
-    {INT(struct space_out, memories), .help = "open memories"},
-    {INT(struct space_out, facts), .help = "facts among them"},
-    {INT(struct space_out, episodes), .help = "episodes among them"},
-    {INT(struct space_out, waiting), .help = "turns that wait to be distilled"},
-    {TIME(struct space_out, created), .help = "when the space came to be"},
-    {TIME(struct space_out, updated), .help = "when something came last"},
-    {0},
-};
+SHAPE(space_out, (STR, space, .help = "its name"),
+      (AS_BOOL, is_own, "own", .help = "it is used when a request names none"),
+      (INT, sessions, .help = "conversations"), (INT, messages, .help = "messages"),
+      (INT, memories, .help = "open memories"), (INT, facts, .help = "facts among them"),
+      (INT, episodes, .help = "episodes among them"),
+      (INT, waiting, .help = "turns that wait to be distilled"),
+      (TIME, created, .help = "when the space came to be"),
+      (TIME, updated, .help = "when something came last"));
 
 static const struct field spaces_out_fields[] = {
     LIST_ITEMS(space_out_fields, "by name"),

@@ -136,25 +136,18 @@ static enum status token_list(struct ctx *ctx, struct app *app, const struct req
 /* --- making --- */
 
 /* The member space is read with the request, as everywhere. */
-struct make_in {
-    str user, name, acts_for;
-    bool admin, own_space;
-    int64_t expires;
-};
-static const struct field make_in_fields[] = {
-    {STR(struct make_in, user), .max = 1000,
-     .help = "whose token; default: your own. Another user's only for operators"},
-    {STR(struct make_in, name), .otherwise_str = "API token", .max = 200,
-     .help = "name of the token in the list"},
-    {BOOL(struct make_in, own_space),
+SHAPE(
+    make_in,
+    (STR, user, .max = 1000,
+     .help = "whose token; default: your own. Another user's only for operators"),
+    (STR, name, .otherwise_str = "API token", .max = 200, .help = "name of the token in the list"),
+    (BOOL, own_space,
      .help = "a new space that no other token uses; default: the space that the request names, or "
-             "your own, and for another user the space default"},
-    {BOOL(struct make_in, admin), .help = "only admins may make admins"},
-    {STR(struct make_in, acts_for), .max = 4000,
-     .help = "people that its client may name: any, or names between commas; only for admins"},
-    {TIME(struct make_in, expires), .help = "default: never, or with the token that makes it"},
-    {0},
-};
+             "your own, and for another user the space default"),
+    (BOOL, admin, .help = "only admins may make admins"),
+    (STR, acts_for, .max = 4000,
+     .help = "people that its client may name: any, or names between commas; only for admins"),
+    (TIME, expires, .help = "default: never, or with the token that makes it"));
 
 /* What a caller that is no admin may not give. */
 static enum status check_rights(struct ctx *ctx, const struct identity *who,

@@ -99,26 +99,11 @@ static enum status user_get(struct ctx *ctx, struct app *app, const struct reque
 
 /* --- erasing --- */
 
-struct erase_in {
-    str confirm;
-    bool people;
-};
-static const struct field erase_in_fields[] = {
-    {STR(struct erase_in, confirm), .required = true, .max = 1000, .help = "the id once more"},
-    {BOOL(struct erase_in, people), .help = "also the people behind the user's keys"},
-    {0},
-};
+SHAPE(erase_in, (STR, confirm, .required = true, .max = 1000, .help = "the id once more"),
+      (BOOL, people, .help = "also the people behind the user's keys"));
 
-struct user_erased_out {
-    str id;
-    int64_t erased, people;
-};
-static const struct field user_erased_out_fields[] = {
-    {STR(struct user_erased_out, id)},
-    {INT(struct user_erased_out, erased), .help = "number of memories and messages"},
-    {INT(struct user_erased_out, people), .help = "number of people erased with it"},
-    {0},
-};
+SHAPE(user_erased_out, (STR, id), (INT, erased, .help = "number of memories and messages"),
+      (INT, people, .help = "number of people erased with it"));
 
 static enum status user_erase(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
@@ -142,15 +127,7 @@ static enum status user_erase(struct ctx *ctx, struct app *app, const struct req
 
 /* --- a space --- */
 
-struct space_erased_out {
-    str space;
-    int64_t erased;
-};
-static const struct field space_erased_out_fields[] = {
-    {STR(struct space_erased_out, space)},
-    {INT(struct space_erased_out, erased), .help = "number of memories and messages"},
-    {0},
-};
+SHAPE(space_erased_out, (STR, space), (INT, erased, .help = "number of memories and messages"));
 
 /* The space of the path, under the rule of reach that holds for one that a header names. */
 static enum status space_erase(struct ctx *ctx, struct app *app, const struct request *in,
