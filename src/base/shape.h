@@ -10,14 +10,20 @@
  *           (AS_INT, limit, "topK", .otherwise = 10, .max = 50));
  *
  * is struct search_in {str query; int64_t limit;} with search_in_fields, whose rows are
- * {STR(struct search_in, query), .required = true, ...} and so on. A struct of other members has
- * its rows written by hand. At most 37 fields.
+ * {STR(struct search_in, query), .required = true, ...} and so on. At most 37 fields.
  */
 #define SHAPE(NAME, ...)                                                                           \
     struct NAME {                                                                                  \
         SHAPE_EACH(SHAPE_MEMBER, NAME, __VA_ARGS__)                                                \
     };                                                                                             \
-    static const struct field NAME##_fields[] = {SHAPE_EACH(SHAPE_ROW, NAME, __VA_ARGS__){0}}
+    static FIELDS(NAME, __VA_ARGS__)
+
+/* The table alone, of a struct that is declared elsewhere or has other members as well, also under
+ * a name of its own; and the rows alone. */
+#define FIELDS(NAME, ...) FIELDS_OF(NAME, NAME, __VA_ARGS__)
+#define FIELDS_OF(STRUCT, NAME, ...)                                                               \
+    const struct field NAME##_fields[] = {FIELD_ROWS(STRUCT, __VA_ARGS__){0}}
+#define FIELD_ROWS(NAME, ...) SHAPE_EACH(SHAPE_ROW, NAME, __VA_ARGS__)
 
 /* A row whose C type disagrees does not compile. */
 #define MEMBER_IS(S, M, T) (0 * sizeof(_Generic(((S *)0)->M, T : 1)))

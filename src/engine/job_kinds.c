@@ -45,12 +45,7 @@ static bool wait_a_little(struct job_run *run)
 
 /* --- consolidate --- */
 
-static const struct field change_fields[] = {
-    {STR(struct consolidate_line, what)},
-    {STR(struct consolidate_line, id)},
-    {STR(struct consolidate_line, why)},
-    {0},
-};
+static FIELDS_OF(consolidate_line, change, (STR, what), (STR, id), (STR, why));
 
 SHAPE(tidied, (INT, looked_at), (INT, merged), (INT, promoted), (INT, evicted), (INT, pruned));
 

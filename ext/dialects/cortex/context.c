@@ -16,15 +16,12 @@ enum { REASONS = 3, QUERY_MAX = 8000 };
 
 /* --- shapes --- */
 
-const struct field context_in_fields[] = {
-    {STR(struct context_in, query), .otherwise_str = "", .max = QUERY_MAX,
-     .help = "the next message; without it memory is not searched"},
-    {INT(struct context_in, budget), .max = 10000000,
-     .help = "token budget; 0: context_tokens minus the answer"},
-    {STR(struct context_in, model_preference), .otherwise_str = "balanced",
-     .one_of = chat_preferences, .help = "the model's size decides how much context it gets"},
-    {0},
-};
+FIELDS(context_in,
+       (STR, query, .otherwise_str = "", .max = QUERY_MAX,
+        .help = "the next message; without it memory is not searched"),
+       (INT, budget, .max = 10000000, .help = "token budget; 0: context_tokens minus the answer"),
+       (STR, model_preference, .otherwise_str = "balanced", .one_of = chat_preferences,
+        .help = "the model's size decides how much context it gets"));
 
 SHAPE(context_memory, (STR, id), (STR, kind, .help = "memory, or message: of another conversation"),
       (STR, content), (NUM, score, .help = "0 to 1: how likely it helps"), (STR, why),
@@ -40,21 +37,16 @@ struct context_out {
     int64_t token_count, budget;
     struct strs reasons;
 };
-const struct field context_out_fields[] = {
-    {STR(struct context_out, session_id), .required = true},
-    {STR(struct context_out, model), .required = true},
-    {STR(struct context_out, system), .required = true},
-    {JSON(struct context_out, memories), .required = true, .inside = context_memory_fields,
-     .help = "memories that would be added to the message"},
-    {JSON(struct context_out, messages), .required = true, .inside = context_message_fields,
-     .help = "the session's earlier messages"},
-    {STR(struct context_out, block), .help = "the memories as the model reads them"},
-    {INT(struct context_out, token_count), .required = true,
-     .help = "of system, block and messages"},
-    {INT(struct context_out, budget), .required = true},
-    {STRS(struct context_out, reasons), .required = true, .help = "reasons for this choice"},
-    {0},
-};
+FIELDS(context_out, (STR, session_id, .required = true), (STR, model, .required = true),
+       (STR, system, .required = true),
+       (JSON, memories, .required = true, .inside = context_memory_fields,
+        .help = "memories that would be added to the message"),
+       (JSON, messages, .required = true, .inside = context_message_fields,
+        .help = "the session's earlier messages"),
+       (STR, block, .help = "the memories as the model reads them"),
+       (INT, token_count, .required = true, .help = "of system, block and messages"),
+       (INT, budget, .required = true),
+       (STRS, reasons, .required = true, .help = "reasons for this choice"));
 
 /* --- assembling --- */
 

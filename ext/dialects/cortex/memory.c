@@ -46,17 +46,13 @@ struct search_out {
     const struct json *results;
     int64_t total, limit, offset;
 };
-static const struct field search_out_fields[] = {
-    {JSON(struct search_out, results), .required = true, .inside = hit_out_fields,
-     .help = "most similar first, then newest"},
-    {INT(struct search_out, total), .required = true,
-     .help = "number of results, counted up to 1000"},
-    {INT(struct search_out, limit), .required = true},
-    {INT(struct search_out, offset), .required = true},
-    {AS_JSON(struct search_out, results, "memories"), .required = true, .inside = hit_out_fields,
-     .help = "the results again, under the name that Traylinx's command line reads"},
-    {0},
-};
+static FIELDS(search_out,
+              (JSON, results, .required = true, .inside = hit_out_fields,
+               .help = "most similar first, then newest"),
+              (INT, total, .required = true, .help = "number of results, counted up to 1000"),
+              (INT, limit, .required = true), (INT, offset, .required = true),
+              (AS_JSON, results, "memories", .required = true, .inside = hit_out_fields,
+               .help = "the results again, under the name that Traylinx's command line reads"));
 
 /* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
  * this page, up to 1000. */
@@ -158,13 +154,9 @@ struct save_out {
     struct shown memory;
     bool success;
 };
-static const struct field save_out_fields[] = {
-    {BOOL(struct save_out, success), .required = true},
-    {FIELD_(struct save_out, memory, struct shown, FIELD_OBJECT, "memory"), .required = true,
-     .inside = shown_fields},
-    {AS_STR(struct save_out, memory.id, "id"), .required = true},
-    {0},
-};
+static FIELDS(save_out, (BOOL, success, .required = true),
+              (OBJECT, memory, struct shown, .required = true, .inside = shown_fields),
+              (AS_STR, memory.id, "id", .required = true));
 
 /* The table checks that tags are strings; their number and length it cannot. */
 static enum status check_tags(struct ctx *ctx, const struct strs *tags)
@@ -228,11 +220,10 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
 struct app_in {
     str app;
 };
-static const struct field all_in_fields[] = {
-    {AS_STR(struct app_in, app, "app_id"),
-     .help = "the application; default: the token's own, or default; * for all visible ones"},
-    {0},
-};
+static FIELDS_OF(
+    app_in, all_in,
+    (AS_STR, app, "app_id",
+     .help = "the application; default: the token's own, or default; * for all visible ones"));
 
 SHAPE(
     erased_out, (BOOL, success, .required = true),
@@ -287,10 +278,7 @@ static enum status erase_all(struct ctx *ctx, struct app *app, const struct requ
 
 /* --- duplicates --- */
 
-static const struct field app_in_fields[] = {
-    {AS_STR(struct app_in, app, "app_id"), .help = app_help},
-    {0},
-};
+static FIELDS(app_in, (AS_STR, app, "app_id", .help = app_help));
 
 SHAPE(duplicate_out, (STR, id, .required = true), (STR, content, .required = true),
       (AS_TIME, created, "created_at", .required = true),

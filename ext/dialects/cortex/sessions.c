@@ -150,24 +150,15 @@ static enum status show_history(struct ctx *ctx, struct app *app, const struct r
 
 /* --- all of them --- */
 
-struct list_in {
-    str app_id, search, contains, query, cursor;
-    int64_t after, before, limit, offset;
-};
-static const struct field list_in_fields[] = {
-    {STR(struct list_in, app_id), .help = "only this app's"},
-    {STR(struct list_in, search), .max = 200, .help = "only sessions with this text in the title"},
-    {INT(struct list_in, limit), .otherwise = 20, .min = 1, .max = 100},
-    {INT(struct list_in, offset), .max = INT32_MAX},
-    {STR(struct list_in, contains), .max = 200, .help = "the same as search"},
-    {STR(struct list_in, query), .max = 2000,
-     .help = "a question or words: sessions whose title holds it, then those in which something "
-             "about it was said, the likeliest first; not with search, contains or cursor"},
-    {TIME(struct list_in, after), .help = "only last spoken in at this time or later"},
-    {TIME(struct list_in, before), .help = "only last spoken in before this time"},
-    LIST_CURSOR(struct list_in),
-    {0},
-};
+SHAPE(list_in, (STR, app_id, .help = "only this app's"),
+      (STR, search, .max = 200, .help = "only sessions with this text in the title"),
+      (INT, limit, .otherwise = 20, .min = 1, .max = 100), (INT, offset, .max = INT32_MAX),
+      (STR, contains, .max = 200, .help = "the same as search"),
+      (STR, query, .max = 2000,
+       .help = "a question or words: sessions whose title holds it, then those in which something "
+               "about it was said, the likeliest first; not with search, contains or cursor"),
+      (TIME, after, .help = "only last spoken in at this time or later"),
+      (TIME, before, .help = "only last spoken in before this time"), LIST_CURSOR);
 
 SHAPE(row_out, (STR, id, .required = true), (STR, title, .required = true, .empty = EMPTY_NULL),
       (STR, app_id, .required = true), (TIME, created_at, .required = true),

@@ -35,14 +35,10 @@ struct added {
     str id, memory, event;
     struct added_text data;
 };
-const struct field mem0_added_fields[] = {
-    {STR(struct added, id), .required = true},
-    {STR(struct added, memory), .required = true},
-    {STR(struct added, event), .required = true, .help = "ADD"},
-    {FIELD_(struct added, data, struct added_text, FIELD_OBJECT, "data"), .required = true,
-     .inside = added_text_fields, .help = "the text once more"},
-    {0},
-};
+FIELDS_OF(added, mem0_added, (STR, id, .required = true), (STR, memory, .required = true),
+          (STR, event, .required = true, .help = "ADD"),
+          (OBJECT, data, struct added_text, .required = true, .inside = added_text_fields,
+           .help = "the text once more"));
 
 struct adding {
     struct ctx *ctx;

@@ -17,16 +17,11 @@ struct entity {
     int64_t created_at, updated_at;
     double total_memories; /* NAN: they are not counted */
 };
-const struct field mem0_entity_fields[] = {
-    {STR(struct entity, id), .required = true, .help = "the name"},
-    {STR(struct entity, name), .required = true},
-    {ENUM(struct entity, type), .required = true, .one_of = mem0_entities},
-    {TIME(struct entity, created_at), .required = true},
-    {TIME(struct entity, updated_at), .required = true},
-    {NUM(struct entity, total_memories), .required = true, .empty = EMPTY_NULL,
-     .help = "null: those of a run are not counted"},
-    {0},
-};
+FIELDS_OF(entity, mem0_entity, (STR, id, .required = true, .help = "the name"),
+          (STR, name, .required = true), (ENUM, type, .required = true, .one_of = mem0_entities),
+          (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+          (NUM, total_memories, .required = true, .empty = EMPTY_NULL,
+           .help = "null: those of a run are not counted"));
 
 struct entities {
     struct ctx *ctx;

@@ -167,26 +167,16 @@ struct batch_row {
     str memory_id;
     struct mem0_change_in change;
 };
-static const struct field change_row_fields[] = {
-    {STR(struct batch_row, memory_id), .required = true, .min = 1},
-    {AS_STR(struct batch_row, change.text, "text"), .max = 65536},
-    {AS_RAW(struct batch_row, change.metadata, "metadata")},
-    {0},
-};
-static const struct field erase_row_fields[] = {
-    {STR(struct batch_row, memory_id), .required = true, .min = 1},
-    {0},
-};
-static const struct field change_batch_fields[] = {
-    {JSON(struct batch_in, memories), .required = true, .inside = change_row_fields,
-     .help = "at most 1000"},
-    {0},
-};
-static const struct field erase_batch_fields[] = {
-    {JSON(struct batch_in, memories), .required = true, .inside = erase_row_fields,
-     .help = "at most 1000"},
-    {0},
-};
+static FIELDS_OF(batch_row, change_row, (STR, memory_id, .required = true, .min = 1),
+                 (AS_STR, change.text, "text", .max = 65536),
+                 (AS_RAW, change.metadata, "metadata"));
+static FIELDS_OF(batch_row, erase_row, (STR, memory_id, .required = true, .min = 1));
+static FIELDS_OF(batch_in, change_batch,
+                 (JSON, memories, .required = true, .inside = change_row_fields,
+                  .help = "at most 1000"));
+static FIELDS_OF(batch_in, erase_batch,
+                 (JSON, memories, .required = true, .inside = erase_row_fields,
+                  .help = "at most 1000"));
 
 struct batch {
     struct batch_row *rows;

@@ -22,11 +22,8 @@ const struct field mem0_search_in_fields[] = {
     {0},
 };
 
-const struct field mem0_page_in_fields[] = {
-    {INT(struct mem0_page_in, page), .min = 1, .max = 1e7, .help = "from 1"},
-    {INT(struct mem0_page_in, page_size), .otherwise = 100, .min = 1, .max = 1000},
-    {0},
-};
+FIELDS(mem0_page_in, (INT, page, .min = 1, .max = 1e7, .help = "from 1"),
+       (INT, page_size, .otherwise = 100, .min = 1, .max = 1000));
 
 enum status mem0_page_read(struct ctx *ctx, const struct request *in, struct mem0_page_in *out)
 {

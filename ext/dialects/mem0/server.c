@@ -12,10 +12,8 @@ static const double threshold_default = 0.1;
 
 /* What a list of results is of: memories that are there, or what was added. */
 SHAPE(results, (JSON, results, .required = true, .inside = mem0_memory_fields));
-static const struct field added_list_fields[] = {
-    {JSON(struct results, results), .required = true, .inside = mem0_added_fields},
-    {0},
-};
+static FIELDS_OF(results, added_list,
+                 (JSON, results, .required = true, .inside = mem0_added_fields));
 
 /* Without names the request's own memory would be meant, and no one would notice. */
 static enum status server_add(struct ctx *ctx, struct app *app, const struct request *in,

@@ -83,10 +83,7 @@ void mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *ou
 
 /* --- messages --- */
 
-const struct field mem0_said_fields[] = {
-    {STR(struct mem0_said, message), .required = true},
-    {0},
-};
+FIELDS(mem0_said, (STR, message, .required = true));
 
 enum status mem0_say(struct reply *out, str message)
 {

@@ -54,17 +54,15 @@ struct resolution {
     enum strategy strategy;
     bool is_reranked;
 };
-static const struct field resolution_fields[] = {
-    {AS_STR(struct resolution, source, "embeddingSource"), .empty = EMPTY_NULL,
-     .help = "remote, static, transformers or encoder"},
-    {AS_STR(struct resolution, model, "embeddingModel"), .empty = EMPTY_NULL},
-    {AS_STR(struct resolution, store, "vectorStore"), .help = "sqlite-vec, qdrant or none"},
-    {AS_ENUM(struct resolution, strategy, "strategyUsed"), .one_of = strategies},
-    {AS_BOOL(struct resolution, is_reranked, "rerankApplied")},
-    {AS_STR(struct resolution, fallback, "fallbackReason"), .empty = EMPTY_NULL,
-     .help = "why the strategy differs from the request"},
-    {0},
-};
+static FIELDS(resolution,
+              (AS_STR, source, "embeddingSource", .empty = EMPTY_NULL,
+               .help = "remote, static, transformers or encoder"),
+              (AS_STR, model, "embeddingModel", .empty = EMPTY_NULL),
+              (AS_STR, store, "vectorStore", .help = "sqlite-vec, qdrant or none"),
+              (AS_ENUM, strategy, "strategyUsed", .one_of = strategies),
+              (AS_BOOL, is_reranked, "rerankApplied"),
+              (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
+               .help = "why the strategy differs from the request"));
 
 /* With explain only: the list shows what was found, the gate what a chat would take of it. */
 SHAPE(gate_out, (STR, decision, .help = "the decision of the relevance gate of chats"),

@@ -82,19 +82,16 @@ struct add_in {
     str api_key;
     struct memory memory;
 };
-static const struct field add_in_fields[] = {
-    {AS_STR(struct add_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
-    {AS_STR(struct add_in, memory.session, "sessionId"), .max = 256,
-     .help = "the conversation it belongs to"},
-    {AS_ENUM(struct add_in, memory.type, "type"), .required = true, .one_of = type_names,
-     .help = "kind of knowledge"},
-    {AS_STR(struct add_in, memory.key, "key"), .required = true, .min = 1, .max = 512,
-     .help = "a memory with the same key is changed in place"},
-    {AS_STR(struct add_in, memory.content, "content"), .required = true, .min = 1,
-     .max = CONTENT_MAX, .help = "what to remember"},
-    {AS_RAW(struct add_in, memory.metadata, "metadata"), .help = "an object"},
-    {0},
-};
+static FIELDS(add_in, (AS_STR, api_key, "apiKeyId", .max = 200, .help = key_help),
+              (AS_STR, memory.session, "sessionId", .max = 256,
+               .help = "the conversation it belongs to"),
+              (AS_ENUM, memory.type, "type", .required = true, .one_of = type_names,
+               .help = "kind of knowledge"),
+              (AS_STR, memory.key, "key", .required = true, .min = 1, .max = 512,
+               .help = "a memory with the same key is changed in place"),
+              (AS_STR, memory.content, "content", .required = true, .min = 1, .max = CONTENT_MAX,
+               .help = "what to remember"),
+              (AS_RAW, memory.metadata, "metadata", .help = "an object"));
 
 SHAPE(added, (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields),
       (STR, message, .required = true));

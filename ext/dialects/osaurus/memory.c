@@ -286,13 +286,8 @@ static enum status sync_now(struct ctx *ctx, struct app *app, const struct reque
 SHAPE(consolidate_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
       (BOOL, dry_run, .help = "report what would change without changing it"));
 
-static const struct field line_fields[] = {
-    {STR(struct consolidate_line, what), .help = "merge, promote, evict or prune"},
-    {STR(struct consolidate_line, id), .help = "of the memory"},
-    {STR(struct consolidate_line, text)},
-    {STR(struct consolidate_line, why)},
-    {0},
-};
+static FIELDS_OF(consolidate_line, line, (STR, what, .help = "merge, promote, evict or prune"),
+                 (STR, id, .help = "of the memory"), (STR, text), (STR, why));
 
 SHAPE(consolidate_out, (BOOL, dry_run, .required = true),
       (OBJECT, report, struct tidied_out, .inside = tidied_out_fields),

@@ -168,13 +168,9 @@ static enum status show_agent(struct ctx *ctx, struct app *app, const struct req
 
 /* --- conversations brought in whole --- */
 
-static const struct field turn_fields[] = {
-    {STR(struct ingest_turn, user), .required = true, .help = "what the user said"},
-    {STR(struct ingest_turn, assistant), .required = true,
-     .help = "the assistant's answer; may be empty"},
-    {TIME(struct ingest_turn, date), .help = "time of the turn, ISO 8601; default: session_date"},
-    {0},
-};
+static FIELDS_OF(ingest_turn, turn, (STR, user, .required = true, .help = "what the user said"),
+                 (STR, assistant, .required = true, .help = "the assistant's answer; may be empty"),
+                 (TIME, date, .help = "time of the turn, ISO 8601; default: session_date"));
 
 SHAPE(ingest_in,
       (AS_STR, agent, "agent_id", .required = true, .min = 1, .max = AGENT_MAX,

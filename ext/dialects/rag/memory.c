@@ -101,23 +101,20 @@ static enum status memory_missing(struct ctx *ctx)
 
 /* --- a memory --- */
 
-const struct field rag_shown_fields[] = {
-    {STR(struct rag_shown, id), .required = true, .help = "UUID"},
-    {AS_STR(struct rag_shown, user, "user_id"), .empty = EMPTY_OUT, .help = "of an export"},
-    {STR(struct rag_shown, content), .required = true},
-    {ENUM(struct rag_shown, memory_type), .required = true, .one_of = kind_names},
-    {ENUM(struct rag_shown, priority), .required = true, .one_of = priority_names},
-    {TIME(struct rag_shown, created_at), .required = true},
-    {TIME(struct rag_shown, last_accessed), .required = true, .help = "last recall or read"},
-    {INT(struct rag_shown, access_count), .required = true},
-    {STR(struct rag_shown, source), .required = true, .empty = EMPTY_NULL,
-     .help = "the given source, or id of the message it came from"},
-    {STRS(struct rag_shown, entities), .required = true, .help = "entities of its metadata"},
-    {NUM(struct rag_shown, decay_score), .required = true,
-     .help = "1 right after an access, halved every 30 days"},
-    {JSON(struct rag_shown, metadata), .required = true, .help = "an object"},
-    {0},
-};
+FIELDS(rag_shown, (STR, id, .required = true, .help = "UUID"),
+       (AS_STR, user, "user_id", .empty = EMPTY_OUT, .help = "of an export"),
+       (STR, content, .required = true),
+       (ENUM, memory_type, .required = true, .one_of = kind_names),
+       (ENUM, priority, .required = true, .one_of = priority_names),
+       (TIME, created_at, .required = true),
+       (TIME, last_accessed, .required = true, .help = "last recall or read"),
+       (INT, access_count, .required = true),
+       (STR, source, .required = true, .empty = EMPTY_NULL,
+        .help = "the given source, or id of the message it came from"),
+       (STRS, entities, .required = true, .help = "entities of its metadata"),
+       (NUM, decay_score, .required = true,
+        .help = "1 right after an access, halved every 30 days"),
+       (JSON, metadata, .required = true, .help = "an object"));
 
 /* An array of names, or of objects that have one. */
 static struct strs names_of(struct ctx *ctx, const struct json *array)

@@ -23,13 +23,9 @@
  * knowing. */
 enum { ANSWER_MAX = 8 << 20, CALL_MS = 5000, TRIAL_BYTES = 64 << 10 };
 
-static const struct field finding_fields[] = {
-    {STR(struct finding, level), .help = "ok, warn or bad"},
-    {STR(struct finding, what), .help = "what was looked at"},
-    {STR(struct finding, detail), .help = "what was seen"},
-    {STR(struct finding, advice), .help = "what to do, or \"\""},
-    {0},
-};
+static FIELDS(finding, (STR, level, .help = "ok, warn or bad"),
+              (STR, what, .help = "what was looked at"), (STR, detail, .help = "what was seen"),
+              (STR, advice, .help = "what to do, or \"\""));
 
 /* What one run has seen. All texts are in the ctx's arena. */
 struct visit {

@@ -3,13 +3,9 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
-static const struct field finding_fields[] = {
-    {STR(struct finding, level), .help = "ok, warn or bad"},
-    {STR(struct finding, what), .help = "what was looked at"},
-    {STR(struct finding, detail), .help = "what was seen"},
-    {STR(struct finding, advice), .help = "what to do, or \"\""},
-    {0},
-};
+static FIELDS(finding, (STR, level, .help = "ok, warn or bad"),
+              (STR, what, .help = "what was looked at"), (STR, detail, .help = "what was seen"),
+              (STR, advice, .help = "what to do, or \"\""));
 SHAPE(doctor_out, (BOOL, ok, .help = "whether no finding is bad"),
       (JSON, findings, .inside = finding_fields));
 

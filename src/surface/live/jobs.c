@@ -120,12 +120,7 @@ static enum status job_begin(struct ctx *ctx, struct app *app, const struct requ
     return OK;
 }
 
-static const struct field jobs_out_fields[] = {
-    LIST_ITEMS(job_out_fields, "newest first"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(jobs_out, job_out_fields, "newest first");
 
 /* At most JOBS_KEPT and those that run: one page. */
 static enum status job_list(struct ctx *ctx, struct app *app, const struct request *in,
@@ -138,10 +133,8 @@ static enum status job_list(struct ctx *ctx, struct app *app, const struct reque
     struct job_out *items = NEW_N(&ctx->arena, struct job_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = shape_of(&v[i]);
-    TRY(json_list(ctx, job_out_fields, items, n, sizeof *items, &page.items));
     page.total = (int64_t)n;
-    reply_fields(out, jobs_out_fields, &page);
-    return OK;
+    return list_reply(ctx, jobs_out_fields, &page, items, n, sizeof *items, out);
 }
 
 static enum status job_get(struct ctx *ctx, struct app *app, const struct request *in,

@@ -158,12 +158,7 @@ SHAPE(work_out, (STR, space, .help = "empty: several spaces, or the whole server
       (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
       (INT, tokens_in, .help = "tokens sent to the model"),
       (INT, tokens_out, .help = "tokens that the model answered"), (INT, took_ms), (TIME, created));
-static const struct field log_out_fields[] = {
-    LIST_ITEMS(work_out_fields, "newest first, of the last 30 days"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(log_out, work_out_fields, "newest first, of the last 30 days");
 
 /* One page: a log is read from its end. */
 static enum status log_list(struct ctx *ctx, struct app *app, const struct request *in,
@@ -181,10 +176,8 @@ static enum status log_list(struct ctx *ctx, struct app *app, const struct reque
         items[i] = (struct work_out){v[i].pool.space, v[i].kind,    v[i].status,
                                      v[i].details,    v[i].model,   v[i].tokens_in,
                                      v[i].tokens_out, v[i].took_ms, v[i].created};
-    TRY(json_list(ctx, work_out_fields, items, n, sizeof *items, &page.items));
     page.total = (int64_t)n;
-    reply_fields(out, log_out_fields, &page);
-    return OK;
+    return list_reply(ctx, log_out_fields, &page, items, n, sizeof *items, out);
 }
 
 static const struct route routes[] = {

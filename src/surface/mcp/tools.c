@@ -196,19 +196,16 @@ static enum status tool_forget(struct tool_call *c)
 
 /* --- update --- */
 
-static const struct field update_in_fields[] = {
-    {STR(struct memory, id), .required = true, .min = 1, .max = 256, .help = "its id"},
-    {STR(struct memory, content), .max = CONTENT_MAX, .help = "the new text"},
-    {STR(struct memory, key), .max = 512, .help = "its new key; empty removes the key"},
-    {ENUM(struct memory, type), .one_of = type_names, .help = "kind of knowledge"},
-    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
-    {STRS(struct memory, tags), .help = "its new labels"},
-    {RAW(struct memory, metadata), .help = "its new object"},
-    {NUM(struct memory, importance), .min = 0, .max = 1, .help = "0 to 1"},
-    {TIME(struct memory, expires), .help = "when it expires"},
-    {STR(struct memory, space), .max = NAME_MAX_BYTES, .help = space_help},
-    {0},
-};
+static FIELDS_OF(memory, update_in,
+                 (STR, id, .required = true, .min = 1, .max = 256, .help = "its id"),
+                 (STR, content, .max = CONTENT_MAX, .help = "the new text"),
+                 (STR, key, .max = 512, .help = "its new key; empty removes the key"),
+                 (ENUM, type, .one_of = type_names, .help = "kind of knowledge"),
+                 (STR, category, .max = 128, .help = "preference, decision, …, or free"),
+                 (STRS, tags, .help = "its new labels"), (RAW, metadata, .help = "its new object"),
+                 (NUM, importance, .min = 0, .max = 1, .help = "0 to 1"),
+                 (TIME, expires, .help = "when it expires"),
+                 (STR, space, .max = NAME_MAX_BYTES, .help = space_help));
 
 /* Only members that the call names are changed; null counts as not named. */
 static unsigned named_members(const struct json *arguments)

@@ -42,17 +42,14 @@ SHAPE(search_in,
        .help = "the conversation that the question belongs to: a follow-up question is completed "
                "from what was said there"));
 
-static const struct field steps_fields[] = {
-    {ENUM(struct recall_steps, strategy), .one_of = strategy_names,
-     .help = "the strategy that was used in the end"},
-    {STR(struct recall_steps, store),
-     .help = "where vectors were searched: sqlite-vec, qdrant or none"},
-    {AS_BOOL(struct recall_steps, is_reranked, "reranked")},
-    {STR(struct recall_steps, reranker), .empty = EMPTY_OUT,
-     .help = "the model that reranked: upstream/model or local/model"},
-    {STR(struct recall_steps, fallback), .help = "why another strategy was used, or empty"},
-    {0},
-};
+static FIELDS_OF(recall_steps, steps,
+                 (ENUM, strategy, .one_of = strategy_names,
+                  .help = "the strategy that was used in the end"),
+                 (STR, store, .help = "where vectors were searched: sqlite-vec, qdrant or none"),
+                 (AS_BOOL, is_reranked, "reranked"),
+                 (STR, reranker, .empty = EMPTY_OUT,
+                  .help = "the model that reranked: upstream/model or local/model"),
+                 (STR, fallback, .help = "why another strategy was used, or empty"));
 
 /* vectors and without are left out when empty: they are there to tell a search by words alone from
  * one by meaning. */

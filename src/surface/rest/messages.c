@@ -17,22 +17,18 @@ static str recalls_of(const struct message *m)
     return !m->is_echo ? S("all") : str_trim(m->says).n ? S("what is new") : S("nothing");
 }
 
-const struct field message_item_fields[] = {
-    {STR(struct message_item, id), .help = "UUID"},
-    {STR(struct message_item, session), .help = "id of its conversation"},
-    {STR(struct message_item, space), .help = "the space it is in"},
-    {INT(struct message_item, position), .help = "its place in the conversation, from 0"},
-    {STR(struct message_item, role), .help = "user, assistant, tool or system"},
-    {STR(struct message_item, speaker), .empty = EMPTY_OUT, .help = "a name where one is known"},
-    {STR(struct message_item, text), .help = "word for word; secrets are masked"},
-    {STR(struct message_item, origin), .help = "where the text came from"},
-    {STR(struct message_item, recalls),
+FIELDS(
+    message_item, (STR, id, .help = "UUID"), (STR, session, .help = "id of its conversation"),
+    (STR, space, .help = "the space it is in"),
+    (INT, position, .help = "its place in the conversation, from 0"),
+    (STR, role, .help = "user, assistant, tool or system"),
+    (STR, speaker, .empty = EMPTY_OUT, .help = "a name where one is known"),
+    (STR, text, .help = "word for word; secrets are masked"),
+    (STR, origin, .help = "where the text came from"),
+    (STR, recalls,
      .help = "what of it recall looks at: all; what is new, of a message that repeats memories; or "
-             "nothing"},
-    {INT(struct message_item, tokens), .help = "estimated"},
-    {TIME(struct message_item, created), .help = "when it was said"},
-    {0},
-};
+             "nothing"),
+    (INT, tokens, .help = "estimated"), (TIME, created, .help = "when it was said"));
 
 struct message_item message_item_of(const struct message *m, str space)
 {

@@ -13,22 +13,18 @@
 
 /* held_first, held_last and held_times tell how often a chat would have had the text, which is how
  * urgent a decision is. */
-static const struct field review_fields[] = {
-    {STR(struct review, id), .help = "id of the message or memory"},
-    {STR(struct review, kind), .help = "message or memory"},
-    {STR(struct review, text), .help = "its sentences that read as instructions, one a line"},
-    {STR(struct review, role), .empty = EMPTY_OUT, .help = "who said it; of a message only"},
-    {STR(struct review, origin), .help = "where it came from: user, assistant, api, mcp, …"},
-    {STR(struct review, space), .help = "the space it is in"},
-    {STR(struct review, session), .empty = EMPTY_OUT, .help = "the conversation it came from"},
-    {TIME(struct review, created), .help = "when it was said or learnt"},
-    {AS_TIME(struct review, first, "held_first"), .help = "when a chat was first not given it"},
-    {AS_TIME(struct review, last, "held_last"), .help = "when a chat was last not given it"},
-    {AS_INT(struct review, times, "held_times"), .help = "how often a chat was not given it"},
-    {STR(struct review, state), .help = "held, or allowed"},
-    {STR(struct review, why), .help = "why it is held back"},
-    {0},
-};
+static FIELDS(review, (STR, id, .help = "id of the message or memory"),
+              (STR, kind, .help = "message or memory"),
+              (STR, text, .help = "its sentences that read as instructions, one a line"),
+              (STR, role, .empty = EMPTY_OUT, .help = "who said it; of a message only"),
+              (STR, origin, .help = "where it came from: user, assistant, api, mcp, …"),
+              (STR, space, .help = "the space it is in"),
+              (STR, session, .empty = EMPTY_OUT, .help = "the conversation it came from"),
+              (TIME, created, .help = "when it was said or learnt"),
+              (AS_TIME, first, "held_first", .help = "when a chat was first not given it"),
+              (AS_TIME, last, "held_last", .help = "when a chat was last not given it"),
+              (AS_INT, times, "held_times", .help = "how often a chat was not given it"),
+              (STR, state, .help = "held, or allowed"), (STR, why, .help = "why it is held back"));
 
 SHAPE(review_in,
       (ENUM_OF, state, enum review_state, .otherwise_str = "held", .one_of = review_states,

@@ -19,26 +19,13 @@ enum status session_at(struct ctx *ctx, struct app *app, const struct request *i
 
 /* --- messages --- */
 
-struct session_messages_in {
-    str cursor;
-    int64_t limit;
-    enum order order;
-};
 static const char *const message_orders[] = {"desc", "asc", NULL};
-static const struct field session_messages_in_fields[] = {
-    {ENUM(struct session_messages_in, order), .otherwise_str = "asc", .one_of = message_orders,
-     .help = "asc: oldest first; desc: newest first"},
-    LIST_CURSOR(struct session_messages_in),
-    LIST_LIMIT(struct session_messages_in),
-    {0},
-};
+SHAPE(session_messages_in,
+      (ENUM_OF, order, enum order, .otherwise_str = "asc", .one_of = message_orders,
+       .help = "asc: oldest first; desc: newest first"),
+      LIST_CURSOR, LIST_LIMIT);
 
-static const struct field session_messages_out_fields[] = {
-    LIST_ITEMS(message_item_fields, "in the order that was asked for"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(session_messages_out, message_item_fields, "in the order that was asked for");
 
 static enum status session_messages(struct ctx *ctx, struct app *app, const struct request *in,
                                     struct reply *out)

@@ -165,16 +165,12 @@ struct series_query {
     enum { BY_DAY, BY_MONTH } by;
     int64_t from, to;
 };
-static const struct field series_query_fields[] = {
-    {ENUM(struct series_query, metric), .required = true, .one_of = metric_names,
-     .help = "what is counted"},
-    {ENUM(struct series_query, by), .otherwise_str = "day", .one_of = by_names,
-     .help = "the length of a period, by UTC"},
-    {TIME(struct series_query, from),
-     .help = "in the first period; absent: the last 30 days or 12 months"},
-    {TIME(struct series_query, to), .help = "in the last period; absent: now"},
-    {0},
-};
+static FIELDS(series_query,
+              (ENUM, metric, .required = true, .one_of = metric_names, .help = "what is counted"),
+              (ENUM, by, .otherwise_str = "day", .one_of = by_names,
+               .help = "the length of a period, by UTC"),
+              (TIME, from, .help = "in the first period; absent: the last 30 days or 12 months"),
+              (TIME, to, .help = "in the last period; absent: now"));
 
 SHAPE(period_out, (TIME, at, .help = "when the period begins"),
       (INT, total, .help = "all of it; of recall_latency: how many recalls"),
@@ -238,15 +234,7 @@ static enum status series_show(struct ctx *ctx, struct app *app, const struct re
 
 /* --- spaces --- */
 
-struct spaces_in {
-    str cursor;
-    int64_t limit;
-};
-static const struct field spaces_in_fields[] = {
-    LIST_CURSOR(struct spaces_in),
-    LIST_LIMIT(struct spaces_in),
-    {0},
-};
+SHAPE(spaces_in, LIST_CURSOR, LIST_LIMIT);
 
 SHAPE(space_out, (STR, space, .help = "its name"),
       (AS_BOOL, is_own, "own", .help = "it is used when a request names none"),
@@ -257,12 +245,7 @@ SHAPE(space_out, (STR, space, .help = "its name"),
       (TIME, created, .help = "when the space came to be"),
       (TIME, updated, .help = "when something came last"));
 
-static const struct field spaces_out_fields[] = {
-    LIST_ITEMS(space_out_fields, "by name"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(spaces_out, space_out_fields, "by name");
 
 static bool is_reached(const struct pool_ref *pools, size_t n, str space)
 {
@@ -315,9 +298,7 @@ static enum status space_list(struct ctx *ctx, struct app *app, const struct req
         place.name = items[have - 1].space;
         page.next = cursor_write(ctx, of, &place);
     }
-    TRY(json_list(ctx, space_out_fields, items, have, sizeof *items, &page.items));
-    reply_fields(out, spaces_out_fields, &page);
-    return OK;
+    return list_reply(ctx, spaces_out_fields, &page, items, have, sizeof *items, out);
 }
 
 static const struct route routes[] = {

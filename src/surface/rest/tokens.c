@@ -69,25 +69,9 @@ static enum status tokens_of(struct ctx *ctx, struct app *app, const struct iden
 
 /* --- listing --- */
 
-struct tokens_in {
-    str user;
-    bool ended;
-    int64_t limit;
-    str cursor;
-};
-static const struct field tokens_in_fields[] = {
-    {STR(struct tokens_in, user), .max = 1000, .help = "only this user's"},
-    {BOOL(struct tokens_in, ended), .help = "include revoked and expired ones"},
-    LIST_CURSOR(struct tokens_in),
-    LIST_LIMIT(struct tokens_in),
-    {0},
-};
-static const struct field tokens_out_fields[] = {
-    LIST_ITEMS(token_out_fields, "newest first"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+SHAPE(tokens_in, (STR, user, .max = 1000, .help = "only this user's"),
+      (BOOL, ended, .help = "include revoked and expired ones"), LIST_CURSOR, LIST_LIMIT);
+LIST_PAGE(tokens_out, token_out_fields, "newest first");
 
 static str name_list(struct ctx *ctx, const struct tokens_in *a)
 {
@@ -128,9 +112,7 @@ static enum status token_list(struct ctx *ctx, struct app *app, const struct req
             page.next = cursor_write(ctx, name_list(ctx, a), &end);
         }
     }
-    TRY(json_list(ctx, token_out_fields, items, n, sizeof *items, &page.items));
-    reply_fields(out, tokens_out_fields, &page);
-    return OK;
+    return list_reply(ctx, tokens_out_fields, &page, items, n, sizeof *items, out);
 }
 
 /* --- making --- */
