@@ -76,16 +76,9 @@ enum { LOOK_MS = 2000, LOOK_EVERY_US = 15000000, LIST_MAX = 4 << 20 };
 /* Any answer counts, also an error; only an unreachable server does not answer. */
 static bool model_answers(struct ctx *ctx, const struct upstream *up)
 {
-    const struct header key = {S("Authorization"),
-                               str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(up->key))};
-    const struct call call = {.url = upstream_url(&ctx->arena, up, S("/v1/models"), S("")),
-                              .method = S("GET"),
-                              .headers = &key,
-                              .n_headers = up->key.n ? 1 : 0,
-                              .timeout_ms = LOOK_MS,
-                              .answer_max = LIST_MAX};
+    const struct call call = {.timeout_ms = LOOK_MS, .answer_max = LIST_MAX};
     struct answer answer;
-    enum status s = http_call(ctx, &call, &answer);
+    enum status s = http_call_upstream(ctx, up, "/v1/models", call, &answer);
     return soft(ctx, s) || s == TOO_LARGE;
 }
 
