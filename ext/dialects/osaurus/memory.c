@@ -71,12 +71,13 @@ SHAPE(counts_out, (INT, agents), (INT, pinned, .help = "facts in force"), (INT, 
       (INT, sessions, .help = "conversations"),
       (INT, turns, .help = "messages, of the user and of the assistant"));
 
-SHAPE(tidied_out, (AS_TIME, began, "at", .help = "null: not run yet"),
-      (AS_INT, took_ms, "duration_ms"), (INT, looked_at, .help = "facts and episodes"),
-      (INT, merged, .help = "duplicate episodes merged"),
-      (INT, promoted, .help = "facts promoted because conversations return to them"),
-      (INT, evicted, .help = "unused facts that were closed"),
-      (INT, pruned, .help = "episodes deleted after their retention"));
+static FIELDS_OF(consolidate_report, tidied_out,
+                 (AS_TIME, began, "at", .help = "null: not run yet"),
+                 (AS_INT, took_ms, "duration_ms"), (INT, looked_at, .help = "facts and episodes"),
+                 (INT, merged, .help = "duplicate episodes merged"),
+                 (INT, promoted, .help = "facts promoted because conversations return to them"),
+                 (INT, evicted, .help = "unused facts that were closed"),
+                 (INT, pruned, .help = "episodes deleted after their retention"));
 
 /* Two ways to search: by words, which always work unless the index is broken, and by vectors, which
  * need a source and a store. */
@@ -96,12 +97,11 @@ struct status_out {
     str core_model, reason;
     struct pending_out pending;
     struct counts_out counts;
-    struct tidied_out consolidation;
+    struct consolidate_report consolidation;
     struct tiers_out search;
     const struct json *processing;
 };
-#define PART(M, TABLE)                                                                             \
-    FIELD_(struct status_out, M, struct TABLE, FIELD_OBJECT, #M), .inside = TABLE##_fields
+#define PART(M, TYPE, TABLE) OBJECT(struct status_out, M, struct TYPE), .inside = TABLE##_fields
 static const struct field status_out_fields[] = {
     {BOOL(struct status_out, enabled), .help = "whether memory is on"},
     {STR(struct status_out, core_model), .empty = EMPTY_NULL,
@@ -110,10 +110,11 @@ static const struct field status_out_fields[] = {
      .help = "whether due conversations are distilled"},
     {STR(struct status_out, reason), .empty = EMPTY_NULL,
      .help = "why distilling is off, or the last error"},
-    {PART(pending, pending_out)},
-    {PART(counts, counts_out)},
-    {PART(consolidation, tidied_out), .help = "the last consolidation for your user"},
-    {PART(search, tiers_out)},
+    {PART(pending, pending_out, pending_out)},
+    {PART(counts, counts_out, counts_out)},
+    {PART(consolidation, consolidate_report, tidied_out),
+     .help = "the last consolidation for your user"},
+    {PART(search, tiers_out, tiers_out)},
     {JSON(struct status_out, processing), .empty = EMPTY_NULL,
      .help = "for admins, of the whole server: calls, failures, input_tokens, output_tokens and "
              "average_duration_ms of the core model in 24 hours, hour_tokens of hour_budget (0: no "
@@ -174,16 +175,10 @@ static enum status add_processing(struct ctx *ctx, struct app *app, const struct
 
 /* NOT_FOUND means that none has run yet: all members are 0 or null then. */
 static enum status add_consolidation(struct ctx *ctx, struct app *app, str user,
-                                     struct tidied_out *out)
+                                     struct consolidate_report *out)
 {
-    struct consolidate_report r;
-    enum status s = engine_consolidated(ctx, app->engine, user, &r);
-    if (s == NOT_FOUND)
-        return OK;
-    TRY(s);
-    *out = (struct tidied_out){r.began,    r.took_ms, r.looked_at, r.merged,
-                               r.promoted, r.evicted, r.pruned};
-    return OK;
+    enum status s = engine_consolidated(ctx, app->engine, user, out);
+    return s == NOT_FOUND ? OK : s;
 }
 
 /* The first reason that explains why vectors do not work: the source of embeddings before the store
@@ -290,7 +285,7 @@ static FIELDS_OF(consolidate_line, line, (STR, what, .help = "merge, promote, ev
                  (STR, id, .help = "of the memory"), (STR, text), (STR, why));
 
 SHAPE(consolidate_out, (BOOL, dry_run, .required = true),
-      (OBJECT, report, struct tidied_out, .inside = tidied_out_fields),
+      (OBJECT, report, struct consolidate_report, .inside = tidied_out_fields),
       (JSON, changes, .required = true, .inside = line_fields, .help = "the first 200"));
 
 /* Runs within the request, on its worker, and answers when it is done. */
@@ -299,15 +294,13 @@ static enum status consolidate_now(struct ctx *ctx, struct app *app, const struc
 {
     const struct consolidate_in *c = in->in;
     struct pool_ref pool;
-    struct consolidate_report r;
+    struct consolidate_out shape;
     TRY(agent_pool(ctx, app, in, c->agent, &pool));
     TRY(needs_memory(ctx, app));
-    TRY(engine_consolidate(ctx, app->engine, pool, c->dry_run, &r));
-    struct consolidate_out shape = {
-        .dry_run = r.dry_run,
-        .report = {r.began, r.took_ms, r.looked_at, r.merged, r.promoted, r.evicted, r.pruned},
-    };
-    TRY(json_list(ctx, line_fields, r.lines, r.n, sizeof *r.lines, &shape.changes));
+    TRY(engine_consolidate(ctx, app->engine, pool, c->dry_run, &shape.report));
+    const struct consolidate_report *r = &shape.report;
+    shape.dry_run = r->dry_run;
+    TRY(json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines, &shape.changes));
     reply_fields(out, consolidate_out_fields, &shape);
     return OK;
 }
@@ -320,12 +313,12 @@ SHAPE(log_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
                "or prune"),
       (INT, limit, .otherwise = 20, .min = 1, .max = 500, .help = "most rows"));
 
-SHAPE(work_out, (AS_STR, agent, "agent_id"), (AS_STR, kind, "task_type"),
-      (STR, status, .help = "success, skipped, empty, error or dead"),
-      (STR, details, .help = "never the text of a conversation"),
-      (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
-      (AS_INT, tokens_in, "input_tokens"), (AS_INT, tokens_out, "output_tokens"),
-      (AS_INT, took_ms, "duration_ms"), (AS_TIME, created, "created_at"));
+static FIELDS_OF(work, work_out, (AS_STR, pool.space, "agent_id"), (AS_STR, kind, "task_type"),
+                 (STR, status, .help = "success, skipped, empty, error or dead"),
+                 (STR, details, .help = "never the text of a conversation"),
+                 (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
+                 (AS_INT, tokens_in, "input_tokens"), (AS_INT, tokens_out, "output_tokens"),
+                 (AS_INT, took_ms, "duration_ms"), (AS_TIME, created, "created_at"));
 
 SHAPE(log_out, (JSON, log, .required = true, .inside = work_out_fields,
                 .help = "newest first, of the last 30 days"));
@@ -340,13 +333,8 @@ static enum status work_log(struct ctx *ctx, struct app *app, const struct reque
     size_t n;
     TRY(agent_pool(ctx, app, in, l->agent, &pool));
     TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
-    struct work_out *items = NEW_N(&ctx->arena, struct work_out, n);
-    for (size_t i = 0; i < n; i++)
-        items[i] = (struct work_out){v[i].pool.space, v[i].kind,    v[i].status,
-                                     v[i].details,    v[i].model,   v[i].tokens_in,
-                                     v[i].tokens_out, v[i].took_ms, v[i].created};
     struct log_out shape;
-    TRY(json_list(ctx, work_out_fields, items, n, sizeof *items, &shape.log));
+    TRY(json_list(ctx, work_out_fields, v, n, sizeof *v, &shape.log));
     reply_fields(out, log_out_fields, &shape);
     return OK;
 }

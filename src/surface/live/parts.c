@@ -152,12 +152,15 @@ SHAPE(log_in,
                "or prune"),
       (INT, limit, .otherwise = 50, .min = 1, .max = 500, .help = "most rows"));
 
-SHAPE(work_out, (STR, space, .help = "empty: several spaces, or the whole server"), (STR, kind),
-      (STR, status, .help = "success, skipped, empty, error or dead"),
-      (STR, details, .help = "numbers and reasons, never texts"),
-      (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
-      (INT, tokens_in, .help = "tokens sent to the model"),
-      (INT, tokens_out, .help = "tokens that the model answered"), (INT, took_ms), (TIME, created));
+static FIELDS_OF(work, work_out,
+                 (AS_STR, pool.space, "space",
+                  .help = "empty: several spaces, or the whole server"),
+                 (STR, kind), (STR, status, .help = "success, skipped, empty, error or dead"),
+                 (STR, details, .help = "numbers and reasons, never texts"),
+                 (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
+                 (INT, tokens_in, .help = "tokens sent to the model"),
+                 (INT, tokens_out, .help = "tokens that the model answered"), (INT, took_ms),
+                 (TIME, created));
 LIST_PAGE(log_out, work_out_fields, "newest first, of the last 30 days");
 
 /* One page: a log is read from its end. */
@@ -171,13 +174,8 @@ static enum status log_list(struct ctx *ctx, struct app *app, const struct reque
     size_t n;
     TRY(auth_spaces(ctx, app, &in->who, &pool));
     TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
-    struct work_out *items = NEW_N(&ctx->arena, struct work_out, n);
-    for (size_t i = 0; i < n; i++)
-        items[i] = (struct work_out){v[i].pool.space, v[i].kind,    v[i].status,
-                                     v[i].details,    v[i].model,   v[i].tokens_in,
-                                     v[i].tokens_out, v[i].took_ms, v[i].created};
     page.total = (int64_t)n;
-    return list_reply(ctx, log_out_fields, &page, items, n, sizeof *items, out);
+    return list_reply(ctx, log_out_fields, &page, v, n, sizeof *v, out);
 }
 
 static const struct route routes[] = {
