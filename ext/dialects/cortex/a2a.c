@@ -80,8 +80,7 @@ static enum status create_session(struct ctx *ctx, struct app *app, const struct
                                      .created_at = session.created};
     out->code = 201;
     out->type = type_of(in);
-    reply_fields(out, create_out_fields, &shape);
-    return OK;
+    return reply_fields(out, create_out_fields, &shape);
 }
 
 /* balanced is the default of /v1/chat as well; an envelope has no place for another choice. */

@@ -204,6 +204,5 @@ enum status chat_context(struct ctx *ctx, struct app *app, const struct request 
     };
     TRY(list_memories(ctx, c, &shape.memories));
     TRY(list_messages(ctx, &c->scene.window, &shape.messages));
-    reply_fields(out, context_out_fields, &shape);
-    return OK;
+    return reply_fields(out, context_out_fields, &shape);
 }

@@ -77,8 +77,7 @@ static enum status search_memories(struct ctx *ctx, struct app *app, const struc
         hits[i] = (struct hit_out){v[i].memory.id, v[i].memory.content,
                                    score_rounded(v[i].similarity), v[i].memory.created};
     TRY(json_list(ctx, hit_out_fields, hits, n, sizeof *hits, &shape.results));
-    reply_fields(out, search_out_fields, &shape);
-    return OK;
+    return reply_fields(out, search_out_fields, &shape);
 }
 
 /* --- list --- */
@@ -138,8 +137,7 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     for (size_t i = 0; i < n; i++)
         items[i] = show_memory(ctx, app, &v[i], now);
     TRY(json_list(ctx, shown_fields, items, n, sizeof *items, &shape.memories));
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* --- save --- */
@@ -184,8 +182,7 @@ static enum status save_memory(struct ctx *ctx, struct app *app, const struct re
     TRY(engine_add(ctx, app->engine, pool, &m));
     struct save_out shape = {show_memory(ctx, app, &m, clock_ms()), true};
     out->code = 201;
-    reply_fields(out, save_out_fields, &shape);
-    return OK;
+    return reply_fields(out, save_out_fields, &shape);
 }
 
 /* --- delete --- */
@@ -213,8 +210,8 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
     if (s == NOT_FOUND)
         return cortex_missing(ctx, "memory");
     TRY(s);
-    reply_fields(out, gone_out_fields, &(struct gone_out){true, S("Memory deleted successfully")});
-    return OK;
+    return reply_fields(out, gone_out_fields,
+                        &(struct gone_out){true, S("Memory deleted successfully")});
 }
 
 struct app_in {
@@ -272,8 +269,7 @@ static enum status erase_all(struct ctx *ctx, struct app *app, const struct requ
     TRY(named_apps(ctx, app, in, a->app, &pools, &n));
     for (size_t i = 0; i < n; i++)
         TRY(erase_app(ctx, app, pools[i], &shape.count));
-    reply_fields(out, erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, erased_out_fields, &shape);
 }
 
 /* --- duplicates --- */
@@ -319,8 +315,7 @@ static enum status list_duplicates(struct ctx *ctx, struct app *app, const struc
         shape.total += (int64_t)v[i].n;
     }
     TRY(json_list(ctx, group_out_fields, groups, n, sizeof *groups, &shape.groups));
-    reply_fields(out, groups_out_fields, &shape);
-    return OK;
+    return reply_fields(out, groups_out_fields, &shape);
 }
 
 /* Cortex names the app in the query, also of a POST. A misspelt name must not change another app.
@@ -351,8 +346,7 @@ static enum status remove_duplicates(struct ctx *ctx, struct app *app, const str
     TRY(app_of(ctx, in, a->app, &name));
     TRY(app_pool(ctx, app, in, name, &pool));
     TRY(engine_deduplicate(ctx, app->engine, pool, &shape.groups, &shape.closed));
-    reply_fields(out, merged_out_fields, &shape);
-    return OK;
+    return reply_fields(out, merged_out_fields, &shape);
 }
 
 /* --- consolidation --- */
@@ -397,8 +391,7 @@ static enum status consolidate_memories(struct ctx *ctx, struct app *app, const 
         shape.decayed += r.evicted;
         shape.deleted += r.pruned;
     }
-    reply_fields(out, tidied_out_fields, &shape);
-    return OK;
+    return reply_fields(out, tidied_out_fields, &shape);
 }
 
 static const struct route routes[] = {

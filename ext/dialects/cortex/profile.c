@@ -48,8 +48,7 @@ static enum status show_profile(struct ctx *ctx, struct pool_ref pool, const str
     json_close(&w, '}');
     facts.source = buf_str(&b);
     struct profile_out shape = {pool.user, pool.space, &facts, p->updated};
-    reply_fields(out, profile_out_fields, &shape);
-    return OK;
+    return reply_fields(out, profile_out_fields, &shape);
 }
 
 static enum status get_profile(struct ctx *ctx, struct app *app, const struct request *in,
@@ -118,8 +117,7 @@ static enum status extract_facts(struct ctx *ctx, struct app *app, const struct 
     TRY(engine_read_profile(ctx, app->engine, pool, &source, &facts, &by));
     reply_header(out, BY_HEADER, by);
     struct extract_out shape = {facts};
-    reply_fields(out, extract_out_fields, &shape);
-    return OK;
+    return reply_fields(out, extract_out_fields, &shape);
 }
 
 #define PROFILE "/v1/users/me/profile"

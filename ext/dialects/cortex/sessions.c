@@ -37,8 +37,7 @@ static enum status reply_session(struct ctx *ctx, const struct request *in, cons
                                 .created_at = s->created,
                                 .updated_at = s->updated,
                                 .metadata = metadata};
-    reply_fields(out, session_out_fields, &shape);
-    return OK;
+    return reply_fields(out, session_out_fields, &shape);
 }
 
 /* Two routes, one handler: see the overview. */
@@ -67,8 +66,7 @@ static enum status make_session(struct ctx *ctx, struct app *app, const struct r
     TRY(engine_make_session(ctx, app->engine, pool, &s));
     struct make_out shape = {s.id, s.created};
     out->code = 201;
-    reply_fields(out, make_out_fields, &shape);
-    return OK;
+    return reply_fields(out, make_out_fields, &shape);
 }
 
 /* Both members are optional, and a body without them changes nothing and answers the session. */
@@ -144,8 +142,7 @@ static enum status show_history(struct ctx *ctx, struct app *app, const struct r
                                     .created_at = v[i].created};
     struct history_out shape = {.session_id = s.id};
     TRY(json_list(ctx, said_out_fields, said, n, sizeof *said, &shape.messages));
-    reply_fields(out, history_out_fields, &shape);
-    return OK;
+    return reply_fields(out, history_out_fields, &shape);
 }
 
 /* --- all of them --- */
@@ -228,8 +225,7 @@ static enum status reply_list(struct ctx *ctx, const struct sessions_out *found,
         shape->next = cursor_write(ctx, of, &place);
     }
     TRY(json_list(ctx, row_out_fields, rows, found->n, sizeof *rows, &shape->sessions));
-    reply_fields(out, list_out_fields, shape);
-    return OK;
+    return reply_fields(out, list_out_fields, shape);
 }
 
 /* Best first, so there is no cursor. A search looks at the first messages that it finds, so total
@@ -261,8 +257,7 @@ static enum status search_sessions(struct ctx *ctx, struct app *app, const struc
     }
     shape.total = (int64_t)all;
     TRY(json_list(ctx, row_out_fields, rows, n, sizeof *rows, &shape.sessions));
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* limit and offset are repeated in the answer, for clients that page without keeping their own

@@ -122,8 +122,7 @@ static enum status show_me(struct ctx *ctx, struct app *app, const struct reques
                              .created_at = u.created,
                              .has_api_key = u.sealed_key.n > 0,
                              .api_key_preview = u.key_preview};
-    reply_fields(out, user_out_fields, &shape);
-    return OK;
+    return reply_fields(out, user_out_fields, &shape);
 }
 
 SHAPE(key_in, (STR, api_key, .help = "key of the model server; null or \"\" deletes it"));
@@ -144,8 +143,7 @@ static enum status put_key(struct ctx *ctx, struct app *app, const struct reques
     struct key_out shape = {.has_api_key = u.sealed_key.n > 0, .api_key_preview = u.key_preview};
     shape.message =
         shape.has_api_key ? S("API key updated successfully") : S("API key cleared successfully");
-    reply_fields(out, key_out_fields, &shape);
-    return OK;
+    return reply_fields(out, key_out_fields, &shape);
 }
 
 /* --- tokens --- */
@@ -215,8 +213,7 @@ static enum status list_tokens(struct ctx *ctx, struct app *app, const struct re
         };
     struct tokens_out shape;
     TRY(json_list(ctx, token_row_fields, rows, n, sizeof *rows, &shape.tokens));
-    reply_fields(out, tokens_out_fields, &shape);
-    return OK;
+    return reply_fields(out, tokens_out_fields, &shape);
 }
 
 /* A token that is not theirs is answered like one that does not exist, so that ids cannot be tried.

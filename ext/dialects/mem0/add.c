@@ -17,18 +17,14 @@
 
 enum { TEXT_MAX = 65536 };
 
-const struct field mem0_add_in_fields[] = {
-    MEM0_ID_ROWS,
-    {JSON(struct mem0_add_in, messages), .required = true,
-     .help = "a text, or messages with role and content"},
-    {BOOL(struct mem0_add_in, infer), .otherwise = 1,
-     .help = "false: keep each message as a memory, word for word"},
-    {RAW(struct mem0_add_in, metadata), .help = "an object, of each memory that is made"},
-    {STR(struct mem0_add_in, expiration_date), .help = "the last day on which they count"},
-    {NUM(struct mem0_add_in, timestamp), .max = 1e11,
-     .help = "seconds since 1970: when it was said; with infer false"},
-    {0},
-};
+const struct field mem0_add_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
+    mem0_add_in,
+    (JSON, messages, .required = true, .help = "a text, or messages with role and content"),
+    (BOOL, infer, .otherwise = 1, .help = "false: keep each message as a memory, word for word"),
+    (RAW, metadata, .help = "an object, of each memory that is made"),
+    (STR, expiration_date, .help = "the last day on which they count"),
+    (NUM, timestamp, .max = 1e11,
+     .help = "seconds since 1970: when it was said; with infer false")){0}};
 
 SHAPE(added_text, (STR, memory, .required = true));
 struct added {

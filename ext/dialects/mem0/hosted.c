@@ -26,8 +26,7 @@ static enum status answer_ping(struct ctx *ctx, struct app *app, const struct re
 {
     const struct ping_out shape = {.status = S("ok")};
     (void)ctx, (void)app, (void)in;
-    reply_fields(out, ping_out_fields, &shape);
-    return OK;
+    return reply_fields(out, ping_out_fields, &shape);
 }
 
 /* --- add --- */
@@ -44,20 +43,13 @@ static enum status add_messages(struct ctx *ctx, struct app *app, const struct r
     if (!mem0_has_ids(&a->ids))
         return fail(ctx, BAD_INPUT, "name at least one of user_id, agent_id, app_id and run_id");
     TRY(mem0_add(ctx, app, in, a, &shape.results, &shape.message));
-    reply_fields(out, add_out_fields, &shape);
-    return OK;
+    return reply_fields(out, add_out_fields, &shape);
 }
 
 /* --- list and search --- */
 
-static const struct field asked_fields[] = {
-    MEM0_ASKED_ROWS,
-    {0},
-};
-static const struct field memory_page_fields[] = {
-    MEM0_PAGE_ROWS(mem0_memory_fields),
-    {0},
-};
+static const struct field asked_fields[] = {MEM0_ASKED_ROWS{0}};
+static FIELDS_OF(mem0_page, memory_page, MEM0_PAGE(mem0_memory_fields));
 
 static enum status read_page(struct ctx *ctx, struct app *app, const struct request *in,
                              const struct mem0_asked *asked, const struct mem0_page_in *page,
@@ -80,8 +72,7 @@ static enum status list_v3(struct ctx *ctx, struct app *app, const struct reques
     struct mem0_page shape = {0};
     TRY(mem0_page_read(ctx, in, &page));
     TRY(read_page(ctx, app, in, in->in, &page, &shape));
-    reply_fields(out, memory_page_fields, &shape);
-    return OK;
+    return reply_fields(out, memory_page_fields, &shape);
 }
 
 /* A list as such, of the page that is asked for. */
@@ -100,12 +91,9 @@ struct list_in {
     struct mem0_ids ids;
     struct mem0_page_in page;
 };
-static const struct field list_in_fields[] = {
-    MEM0_ID_ROWS,
-    {AS_INT(struct list_in, page.page, "page"), .min = 1, .max = 1e7, .help = "from 1"},
-    {AS_INT(struct list_in, page.page_size, "page_size"), .otherwise = 100, .min = 1, .max = 1000},
-    {0},
-};
+static const struct field list_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
+    list_in, (AS_INT, page.page, "page", .min = 1, .max = 1e7, .help = "from 1"),
+    (AS_INT, page.page_size, "page_size", .otherwise = 100, .min = 1, .max = 1000)){0}};
 
 static enum status list_v1(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)
@@ -134,8 +122,7 @@ static enum status search_v3(struct ctx *ctx, struct app *app, const struct requ
 {
     struct found_list shape;
     TRY(search_by(ctx, app, in, threshold_v3, &shape));
-    reply_fields(out, found_list_fields, &shape);
-    return OK;
+    return reply_fields(out, found_list_fields, &shape);
 }
 
 static enum status search_v2(struct ctx *ctx, struct app *app, const struct request *in,

@@ -88,8 +88,7 @@ FIELDS(mem0_said, (STR, message, .required = true));
 enum status mem0_say(struct reply *out, str message)
 {
     const struct mem0_said said = {message};
-    reply_fields(out, mem0_said_fields, &said);
-    return OK;
+    return reply_fields(out, mem0_said_fields, &said);
 }
 
 /* --- failures --- */

@@ -105,8 +105,7 @@ static enum status summarize_memories(struct ctx *ctx, struct app *app, const st
     TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
     TRY(engine_condense(ctx, app->engine, &ask, &done));
     TRY(shape_of(ctx, &done, &shape));
-    reply_fields(out, summarize_out_fields, &shape);
-    return OK;
+    return reply_fields(out, summarize_out_fields, &shape);
 }
 
 enum status condensed_json(struct ctx *ctx, const struct condense_out *done, struct buf *out)
@@ -151,8 +150,7 @@ static enum status list_replaced(struct ctx *ctx, struct app *app, const struct 
     TRY(engine_replaced(ctx, app->engine, pool, in->params[0], &v, &n));
     struct replaced_out shape = {.total = (int64_t)n};
     TRY(show_first(ctx, v, n, &shape.data));
-    reply_fields(out, replaced_out_fields, &shape);
-    return OK;
+    return reply_fields(out, replaced_out_fields, &shape);
 }
 
 SHAPE(
@@ -168,8 +166,7 @@ static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct
     struct reopen_out shape = {.success = true};
     TRY(summary_pool(ctx, app, in, &pool));
     TRY(engine_reopen(ctx, app->engine, pool, in->params[0], &shape.reopened));
-    reply_fields(out, reopen_out_fields, &shape);
-    return OK;
+    return reply_fields(out, reopen_out_fields, &shape);
 }
 
 static const struct route routes[] = {

@@ -188,8 +188,7 @@ static enum status preview_retrieval(struct ctx *ctx, struct app *app, const str
     engine_memories_within(ctx, &found, ask.limit ? ask.limit : RECALL_LIMIT_MAX, shape.budget);
     shape.tokens = found.tokens;
     TRY(preview_lines(ctx, &found, &shape.memories));
-    reply_fields(out, preview_out_fields, &shape);
-    return OK;
+    return reply_fields(out, preview_out_fields, &shape);
 }
 
 /* --- status --- */
@@ -298,8 +297,7 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
         .qdrant = qdrant_tier(&s),
         .rerank = rerank_tier(&s),
     };
-    reply_fields(out, status_out_fields, &shape);
-    return OK;
+    return reply_fields(out, status_out_fields, &shape);
 }
 
 /* --- providers --- */
@@ -337,8 +335,7 @@ static enum status list_providers(struct ctx *ctx, struct app *app, const struct
     }
     struct providers_out shape;
     TRY(json_list(ctx, provider_out_fields, items, n, sizeof *items, &shape.providers));
-    reply_fields(out, providers_out_fields, &shape);
-    return OK;
+    return reply_fields(out, providers_out_fields, &shape);
 }
 
 /* --- reindex --- */
@@ -363,8 +360,7 @@ static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struc
     /* A job watches it, unless one does already. */
     soft(ctx, engine_begin_job(ctx, app->engine, &(struct job_ask){.kind = JOB_REINDEX}, &job));
     TRY(engine_status(ctx, app->engine, everywhere, false, &s));
-    reply_fields(out, reindex_out_fields, &(struct reindex_out){true, s.vectors.waiting});
-    return OK;
+    return reply_fields(out, reindex_out_fields, &(struct reindex_out){true, s.vectors.waiting});
 }
 
 static const struct route routes[] = {

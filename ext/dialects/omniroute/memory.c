@@ -37,8 +37,7 @@ SHAPE(done_out, (BOOL, success, .required = true));
 
 static enum status reply_done(struct reply *out)
 {
-    reply_fields(out, done_out_fields, &(struct done_out){true});
-    return OK;
+    return reply_fields(out, done_out_fields, &(struct done_out){true});
 }
 
 /* --- list --- */
@@ -181,8 +180,7 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     count_cache(ctx, app, in, &shape.stats);
     shape.items = is_command_line(in, l) ? shape.data : NULL;
     shape.pages = (shape.total + l->limit - 1) / l->limit;
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* --- add --- */
@@ -252,8 +250,7 @@ static enum status create_memory(struct ctx *ctx, struct app *app, const struct 
     m.space = pool.space;
     TRY(engine_replace(ctx, app->engine, pool, &m));
     struct create_out shape = {true, m.id, m};
-    reply_fields(out, create_out_fields, &shape);
-    return OK;
+    return reply_fields(out, create_out_fields, &shape);
 }
 
 /* --- clear --- */
@@ -282,8 +279,7 @@ static enum status clear_memories(struct ctx *ctx, struct app *app, const struct
         return s;
     if (soft_if(ctx, s, NOT_FOUND))
         shape.count = 0;
-    reply_fields(out, clear_out_fields, &shape);
-    return OK;
+    return reply_fields(out, clear_out_fields, &shape);
 }
 
 /* --- one memory --- */
@@ -309,8 +305,7 @@ static enum status get_memory(struct ctx *ctx, struct app *app, const struct req
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
     struct get_out shape = {m};
-    reply_fields(out, get_out_fields, &shape);
-    return OK;
+    return reply_fields(out, get_out_fields, &shape);
 }
 
 SHAPE(change_in,
@@ -392,8 +387,7 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
     if (!shape.working)
         shape.error = s == OK ? S("the words index does not answer") : str_of(ctx->why);
     shape.latency_ms = (double)(clock_mono_us() - began) / 1000;
-    reply_fields(out, health_out_fields, &shape);
-    return OK;
+    return reply_fields(out, health_out_fields, &shape);
 }
 
 static const struct route routes[] = {

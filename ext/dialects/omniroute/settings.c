@@ -42,8 +42,7 @@ static enum status show_memory_settings(struct ctx *ctx, struct app *app, const 
                                         struct reply *out)
 {
     (void)ctx, (void)in;
-    reply_fields(out, memory_settings_fields, engine_runtime(app->engine));
-    return OK;
+    return reply_fields(out, memory_settings_fields, engine_runtime(app->engine));
 }
 
 /* All members or none: one that breaks a rule leaves every setting as it was. */
@@ -103,8 +102,7 @@ static enum status show_qdrant_settings(struct ctx *ctx, struct app *app, const 
     const struct runtime *now = engine_runtime(app->engine);
     (void)in;
     struct qdrant_out shape = {*now, now->qdrant.api_key.n > 0, mask_key(ctx, now->qdrant.api_key)};
-    reply_fields(out, qdrant_out_fields, &shape);
-    return OK;
+    return reply_fields(out, qdrant_out_fields, &shape);
 }
 
 static enum status change_qdrant(struct ctx *ctx, struct app *app, const struct request *in,
@@ -133,8 +131,7 @@ static enum status qdrant_health_now(struct ctx *ctx, struct app *app, const str
     (void)in;
     enum status s = engine_qdrant_health(ctx, app->engine, &took_us);
     struct health_out shape = {s == OK, (double)took_us / 1000, reason_of(ctx, s)};
-    reply_fields(out, health_out_fields, &shape);
-    return OK;
+    return reply_fields(out, health_out_fields, &shape);
 }
 
 SHAPE(search_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "the query"),
@@ -173,8 +170,7 @@ static enum status qdrant_search_now(struct ctx *ctx, struct app *app, const str
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
     TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
-    reply_fields(out, search_out_fields, &shape);
-    return OK;
+    return reply_fields(out, search_out_fields, &shape);
 }
 
 SHAPE(cleanup_out, (BOOL, ok, .required = true),
@@ -194,8 +190,7 @@ static enum status clean_up(struct ctx *ctx, struct app *app, const struct reque
         .retention_days = engine_runtime(app->engine)->memory.retention_days,
         .error = reason_of(ctx, s),
     };
-    reply_fields(out, cleanup_out_fields, &shape);
-    return OK;
+    return reply_fields(out, cleanup_out_fields, &shape);
 }
 
 /* --- embedding models --- */
@@ -230,8 +225,7 @@ static enum status embedding_models(struct ctx *ctx, struct app *app, const stru
             options[kept++] = (struct option){options[i].value, options[i].value};
     struct models_out shape;
     TRY(json_list(ctx, option_fields, options, kept, sizeof *options, &shape.models));
-    reply_fields(out, models_out_fields, &shape);
-    return OK;
+    return reply_fields(out, models_out_fields, &shape);
 }
 
 static const struct route routes[] = {

@@ -42,8 +42,7 @@ static enum status show_config(struct ctx *ctx, struct app *app, const struct re
                                struct reply *out)
 {
     (void)ctx, (void)in;
-    reply_fields(out, config_fields, engine_runtime(app->engine));
-    return OK;
+    return reply_fields(out, config_fields, engine_runtime(app->engine));
 }
 
 /* Numbers out of range become the nearest allowed value (KNOB's clamps); the answer shows what was
@@ -239,8 +238,7 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
     TRY(add_tiers(ctx, app, pool, &shape.search));
     if (in->who.is_admin && !in->who.is_person) /* counts of all users */
         TRY(add_processing(ctx, app, &s, &shape));
-    reply_fields(out, status_out_fields, &shape);
-    return OK;
+    return reply_fields(out, status_out_fields, &shape);
 }
 
 /* --- sync --- */
@@ -272,8 +270,7 @@ static enum status sync_now(struct ctx *ctx, struct app *app, const struct reque
                                    &(struct job_ask){.kind = JOB_DISTIL, .pool = pool}, &job));
     shape.distils = s.available;
     shape.reason = s.available ? S("") : s.reason;
-    reply_fields(out, sync_out_fields, &shape);
-    return OK;
+    return reply_fields(out, sync_out_fields, &shape);
 }
 
 /* --- consolidation --- */
@@ -301,8 +298,7 @@ static enum status consolidate_now(struct ctx *ctx, struct app *app, const struc
     const struct consolidate_report *r = &shape.report;
     shape.dry_run = r->dry_run;
     TRY(json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines, &shape.changes));
-    reply_fields(out, consolidate_out_fields, &shape);
-    return OK;
+    return reply_fields(out, consolidate_out_fields, &shape);
 }
 
 /* --- the log --- */
@@ -335,8 +331,7 @@ static enum status work_log(struct ctx *ctx, struct app *app, const struct reque
     TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
     struct log_out shape;
     TRY(json_list(ctx, work_out_fields, v, n, sizeof *v, &shape.log));
-    reply_fields(out, log_out_fields, &shape);
-    return OK;
+    return reply_fields(out, log_out_fields, &shape);
 }
 
 static const struct route routes[] = {

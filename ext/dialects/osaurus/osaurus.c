@@ -142,8 +142,7 @@ static enum status list_agents(struct ctx *ctx, struct app *app, const struct re
         items[i] = agent_shape(&v[i]);
     struct agents_out shape;
     TRY(json_list(ctx, agent_out_fields, items, n, sizeof *items, &shape.agents));
-    reply_fields(out, agents_out_fields, &shape);
-    return OK;
+    return reply_fields(out, agents_out_fields, &shape);
 }
 
 /* An agent that the caller may not use is not found. */
@@ -162,8 +161,7 @@ static enum status show_agent(struct ctx *ctx, struct app *app, const struct req
         return fail(ctx, s, "There is no agent with this id.");
     TRY(s);
     struct agent_out shape = agent_shape(&found);
-    reply_fields(out, agent_out_fields, &shape);
-    return OK;
+    return reply_fields(out, agent_out_fields, &shape);
 }
 
 /* --- conversations brought in whole --- */
@@ -240,8 +238,7 @@ static enum status ingest_conversation(struct ctx *ctx, struct app *app, const s
                                .turns = made.turns,
                                .distillation = made.distillation,
                                .episode = made.episode_id};
-    reply_fields(out, ingest_out_fields, &shape);
-    return OK;
+    return reply_fields(out, ingest_out_fields, &shape);
 }
 
 static const struct route routes[] = {

@@ -201,8 +201,7 @@ enum status rag_create(struct ctx *ctx, struct app *app, const struct request *i
     struct create_out shape = {m.id, is_new ? S("added") : S("merged"),
                                rag_show(ctx, &m, clock_ms())};
     out->code = is_new ? 201 : 200;
-    reply_fields(out, rag_create_out_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_create_out_fields, &shape);
 }
 
 /* --- search --- */
@@ -303,6 +302,5 @@ enum status rag_search(struct ctx *ctx, struct app *app, const struct request *i
     engine_accessed(ctx, app->engine, ask.pool, docs, kept);
     struct search_out shape = {.total = (int64_t)kept};
     TRY(json_list(ctx, hit_fields, hits, kept, sizeof *hits, &shape.memories));
-    reply_fields(out, rag_search_out_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_search_out_fields, &shape);
 }

@@ -242,8 +242,7 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     TRY(show_all(ctx, v, n, S(""), &items));
     TRY(json_list(ctx, rag_shown_fields, items, n, sizeof *items, &shape.memories));
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* --- statistics --- */
@@ -284,8 +283,7 @@ static enum status show_stats(struct ctx *ctx, struct app *app, const struct req
                                   t.total ? round((double)t.uses / (double)t.total * 100) / 100 : 0,
                               .oldest_memory = t.oldest,
                               .newest_memory = t.newest};
-    reply_fields(out, stats_out_fields, &shape);
-    return OK;
+    return reply_fields(out, stats_out_fields, &shape);
 }
 
 /* --- export --- */
@@ -360,8 +358,7 @@ static enum status get_memory(struct ctx *ctx, struct app *app, const struct req
     m.uses++;
     m.last_used = clock_ms();
     struct rag_shown shape = rag_show(ctx, &m, m.last_used);
-    reply_fields(out, rag_shown_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_shown_fields, &shape);
 }
 
 SHAPE(change_in, (STR, content, .min = 1, .max = RAG_CONTENT_MAX),
@@ -389,8 +386,7 @@ static enum status change_memory(struct ctx *ctx, struct app *app, const struct 
         return memory_missing(ctx);
     TRY(s);
     struct rag_shown shape = rag_show(ctx, &m, clock_ms());
-    reply_fields(out, rag_shown_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_shown_fields, &shape);
 }
 
 SHAPE(gone_out, (BOOL, deleted, .required = true), (STR, memory_id, .required = true));
@@ -410,8 +406,7 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
     if (s == NOT_FOUND)
         return memory_missing(ctx);
     TRY(s);
-    reply_fields(out, gone_out_fields, &(struct gone_out){true, m.id});
-    return OK;
+    return reply_fields(out, gone_out_fields, &(struct gone_out){true, m.id});
 }
 
 /* --- clear --- */
@@ -438,8 +433,7 @@ static enum status clear_memories(struct ctx *ctx, struct app *app, const struct
     enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
     if (!soft_if(ctx, s, NOT_FOUND))
         TRY(s);
-    reply_fields(out, clear_out_fields, &shape);
-    return OK;
+    return reply_fields(out, clear_out_fields, &shape);
 }
 
 static const struct route routes[] = {

@@ -78,6 +78,5 @@ enum status memory_import(struct ctx *ctx, struct app *app, const struct request
                                    .place = find_place,
                                    .own = &i};
     TRY(engine_import_text(ctx, app->engine, &what, ask.name, in->body, 0, &report));
-    reply_fields(out, import_out_fields, &report);
-    return OK;
+    return reply_fields(out, import_out_fields, &report);
 }

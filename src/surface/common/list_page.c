@@ -84,6 +84,5 @@ enum status list_reply(struct ctx *ctx, const struct field *table, struct list_p
                        const void *items, size_t n, size_t size, struct reply *out)
 {
     TRY(json_list(ctx, table[0].inside, items, n, size, &page->items));
-    reply_fields(out, table, page);
-    return OK;
+    return reply_fields(out, table, page);
 }

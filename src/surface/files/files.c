@@ -13,8 +13,7 @@ static enum status memory_tool(struct ctx *ctx, struct app *app, const struct re
 {
     struct file_command_out done;
     TRY(file_command(ctx, app, in->who.pool, in->json, in->in, &done));
-    reply_fields(out, file_command_out_fields, &done);
-    return OK;
+    return reply_fields(out, file_command_out_fields, &done);
 }
 
 static enum status tool_files(struct tool_call *c)

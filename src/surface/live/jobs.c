@@ -116,8 +116,7 @@ static enum status job_begin(struct ctx *ctx, struct app *app, const struct requ
     struct job_out shape = shape_of(&made);
     out->code = 202;
     reply_header(out, "Location", str_printf(&ctx->arena, "/v1/jobs/" S_FMT, S_ARG(made.id)));
-    reply_fields(out, job_out_fields, &shape);
-    return OK;
+    return reply_fields(out, job_out_fields, &shape);
 }
 
 LIST_PAGE(jobs_out, job_out_fields, "newest first");
@@ -143,8 +142,7 @@ static enum status job_get(struct ctx *ctx, struct app *app, const struct reques
     struct job_info j;
     TRY(find_job(ctx, app, in, &j));
     struct job_out shape = shape_of(&j);
-    reply_fields(out, job_out_fields, &shape);
-    return OK;
+    return reply_fields(out, job_out_fields, &shape);
 }
 
 /* 202: the job ends when it next looks. */
@@ -156,8 +154,7 @@ static enum status job_cancel(struct ctx *ctx, struct app *app, const struct req
     TRY(engine_cancel_job(ctx, app->engine, j.id, &j));
     struct job_out shape = shape_of(&j);
     out->code = 202;
-    reply_fields(out, job_out_fields, &shape);
-    return OK;
+    return reply_fields(out, job_out_fields, &shape);
 }
 
 static const struct route routes[] = {

@@ -79,8 +79,7 @@ static enum status parts_get(struct ctx *ctx, struct app *app, const struct requ
                    s.qdrant.error, s.qdrant.note},
         .rerank = {s.rerank.enabled, s.rerank.available, s.rerank.model, s.rerank.reason},
     };
-    reply_fields(out, parts_out_fields, &shape);
-    return OK;
+    return reply_fields(out, parts_out_fields, &shape);
 }
 
 /* --- Qdrant --- */
@@ -126,8 +125,7 @@ static enum status qdrant_search(struct ctx *ctx, struct app *app, const struct 
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
     TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
-    reply_fields(out, hits_out_fields, &shape);
-    return OK;
+    return reply_fields(out, hits_out_fields, &shape);
 }
 
 SHAPE(cleanup_out, (INT, erased, .help = "points that were older"),
@@ -140,8 +138,7 @@ static enum status qdrant_cleanup(struct ctx *ctx, struct app *app, const struct
     struct cleanup_out shape = {0, engine_runtime(app->engine)->memory.retention_days};
     TRY(check_qdrant(ctx, app));
     TRY(engine_qdrant_cleanup(ctx, app->engine, in->who.pool.user, &shape.erased));
-    reply_fields(out, cleanup_out_fields, &shape);
-    return OK;
+    return reply_fields(out, cleanup_out_fields, &shape);
 }
 
 /* --- the log --- */

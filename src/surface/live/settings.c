@@ -256,8 +256,7 @@ static enum status write_settings(struct ctx *ctx, struct app *app, const struct
     TRY(json_list(ctx, setting_out_fields, items, have, sizeof *items, &shape.items));
     if (!named)
         TRY(list_upstreams(ctx, app->settings, &shape.upstreams));
-    reply_fields(out, settings_out_fields, &shape);
-    return OK;
+    return reply_fields(out, settings_out_fields, &shape);
 }
 
 static enum status settings_list(struct ctx *ctx, struct app *app, const struct request *in,

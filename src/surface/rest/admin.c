@@ -31,8 +31,7 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
         .uptime_s = (clock_mono_us() - app->started_us) / 1000000,
     };
     out->code = is_well ? 200 : 503;
-    reply_fields(out, health_out_fields, &shape);
-    return OK;
+    return reply_fields(out, health_out_fields, &shape);
 }
 
 SHAPE(check, (STR, status, .help = "healthy, degraded, unhealthy, or unknown until checked"),
@@ -121,8 +120,7 @@ static enum status show_live(struct ctx *ctx, struct app *app, const struct requ
     };
     (void)in;
     out->code = is_well ? 200 : 503;
-    reply_fields(out, live_out_fields, &shape);
-    return OK;
+    return reply_fields(out, live_out_fields, &shape);
 }
 
 SHAPE(ready_out, (BOOL, ready), (STR, message));
@@ -137,8 +135,7 @@ static enum status show_ready(struct ctx *ctx, struct app *app, const struct req
                                                          ctx->why)};
     (void)in;
     out->code = is_well ? 200 : 503;
-    reply_fields(out, ready_out_fields, &shape);
-    return OK;
+    return reply_fields(out, ready_out_fields, &shape);
 }
 
 /* --- metrics --- */

@@ -135,6 +135,5 @@ enum status memory_bulk(struct ctx *ctx, struct app *app, const struct request *
         shape.undo = mark.id;
         shape.until = mark.until;
     }
-    reply_fields(out, bulk_out_fields, &shape);
-    return OK;
+    return reply_fields(out, bulk_out_fields, &shape);
 }

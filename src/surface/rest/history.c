@@ -120,6 +120,5 @@ enum status memory_history(struct ctx *ctx, struct app *app, const struct reques
     sort_events(&events);
     TRY(json_list(ctx, event_fields, events.v, events.n, sizeof *events.v, &shape.items));
     shape.total = (int64_t)events.n;
-    reply_fields(out, history_out_fields, &shape);
-    return OK;
+    return reply_fields(out, history_out_fields, &shape);
 }

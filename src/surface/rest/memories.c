@@ -150,8 +150,7 @@ static enum status memory_erase(struct ctx *ctx, struct app *app, const struct r
         shape.undo = mark.id;
         shape.until = mark.until;
     }
-    reply_fields(out, erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, erased_out_fields, &shape);
 }
 
 SHAPE(undo_in, (BOOL, undo, .help = "it can be undone for 10 minutes"));
@@ -186,8 +185,7 @@ static enum status undo_run(struct ctx *ctx, struct app *app, const struct reque
         s = engine_undo(ctx, app->engine, pools[i], in->params[0], &shape.restored);
     } while (s == NOT_FOUND && ++i < n);
     TRY(s);
-    reply_fields(out, undone_out_fields, &shape);
-    return OK;
+    return reply_fields(out, undone_out_fields, &shape);
 }
 
 /* First what a chat would be given, in its order, then what else is found. */

@@ -102,8 +102,7 @@ static enum status reply_message(struct ctx *ctx, struct app *app, const struct 
     TRY(receipts_page(ctx, app, &ask, S(""), S(""), &uses));
     shape.uses = uses.items;
     shape.uses_total = uses.total;
-    reply_fields(out, message_out_fields, &shape);
-    return OK;
+    return reply_fields(out, message_out_fields, &shape);
 }
 
 static enum status message_get(struct ctx *ctx, struct app *app, const struct request *in,

@@ -135,8 +135,7 @@ static enum status preview_show(struct ctx *ctx, struct app *app, const struct r
                                 .tokens = r.tokens,
                                 .took_us = r.took_us,
                                 .lines = shown.lines};
-    reply_fields(out, preview_out_fields, &shape);
-    return OK;
+    return reply_fields(out, preview_out_fields, &shape);
 }
 
 static const struct route routes[] = {

@@ -111,8 +111,7 @@ static enum status receipt_list(struct ctx *ctx, struct app *app, const struct r
                    S_ARG(l->decision), S_ARG(l->session), S_ARG(l->memory), (long long)l->after,
                    (long long)l->before, S_ARG(pools_text(ctx, ask.pools)));
     TRY(receipts_page(ctx, app, &ask, of, l->cursor, &page));
-    reply_fields(out, receipt_list_out_fields, &page);
-    return OK;
+    return reply_fields(out, receipt_list_out_fields, &page);
 }
 
 /* It belongs to one space, and the client may have named another one since. */
@@ -124,8 +123,7 @@ static enum status receipt_get(struct ctx *ctx, struct app *app, const struct re
     struct pool_ref pool;
     TRY(found_receipt(ctx, app, &in->who, in->params[0], &r, &pool));
     TRY(receipt_shape(ctx, &r, &shape));
-    reply_fields(out, receipt_out_fields, &shape);
-    return OK;
+    return reply_fields(out, receipt_out_fields, &shape);
 }
 
 /* --- by what they gave --- */
@@ -143,8 +141,7 @@ static enum status reply_uses(struct ctx *ctx, struct app *app, const struct req
     str of = str_printf(&ctx->arena, "uses " S_FMT " " S_FMT "/" S_FMT, S_ARG(ask.of),
                         S_ARG(pool.user), S_ARG(pool.space));
     TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
-    reply_fields(out, uses_out_fields, &page);
-    return OK;
+    return reply_fields(out, uses_out_fields, &page);
 }
 
 static enum status memory_uses(struct ctx *ctx, struct app *app, const struct request *in,
@@ -179,8 +176,7 @@ static enum status session_receipts(struct ctx *ctx, struct app *app, const stru
     str of = str_printf(&ctx->arena, "session receipts " S_FMT " " S_FMT "/" S_FMT,
                         S_ARG(session.id), S_ARG(pool.user), S_ARG(pool.space));
     TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
-    reply_fields(out, receipt_list_out_fields, &page);
-    return OK;
+    return reply_fields(out, receipt_list_out_fields, &page);
 }
 
 static const struct route routes[] = {

@@ -77,8 +77,7 @@ static enum status review_decide(struct ctx *ctx, struct app *app, const struct 
     struct decide_out shape = {.id = in->params[0],
                                .decision = str_of(review_decisions[d->decision])};
     TRY(engine_decide(ctx, app->engine, in->who.pool, shape.id, d->decision, &shape.barred));
-    reply_fields(out, decide_out_fields, &shape);
-    return OK;
+    return reply_fields(out, decide_out_fields, &shape);
 }
 
 static const struct route routes[] = {

@@ -54,8 +54,7 @@ static enum status session_messages(struct ctx *ctx, struct app *app, const stru
         place.value = (double)doc_position(v[n - 1].doc);
         page.next = cursor_write(ctx, of, &place);
     }
-    reply_fields(out, session_messages_out_fields, &page);
-    return OK;
+    return reply_fields(out, session_messages_out_fields, &page);
 }
 
 /* --- memories and episodes --- */
@@ -93,8 +92,7 @@ static enum status list_of_session(struct ctx *ctx, struct app *app, const struc
     if (is_episodes)
         TRY(episodes_alone(ctx, &l));
     TRY(memories_page(ctx, app, &l, &pool, 1, &page));
-    reply_fields(out, memories_out_fields, &page);
-    return OK;
+    return reply_fields(out, memories_out_fields, &page);
 }
 
 static enum status session_memories(struct ctx *ctx, struct app *app, const struct request *in,
@@ -119,8 +117,7 @@ static enum status episode_list(struct ctx *ctx, struct app *app, const struct r
     TRY(auth_listed(ctx, app, &in->who, &pools, &n));
     TRY(episodes_alone(ctx, &l));
     TRY(memories_page(ctx, app, &l, pools, n, &page));
-    reply_fields(out, memories_out_fields, &page);
-    return OK;
+    return reply_fields(out, memories_out_fields, &page);
 }
 
 static const struct route routes[] = {

@@ -31,8 +31,7 @@ static enum status show_me(struct ctx *ctx, struct app *app, const struct reques
     TRY(auth_needs_token(ctx, app, &me.needs_token));
     if (in->who.token.n && auth_cookie(in).n)
         soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &me.signed_in_until));
-    reply_fields(out, me_out_fields, &me);
-    return OK;
+    return reply_fields(out, me_out_fields, &me);
 }
 
 /* A proxy that ends TLS says so. Whoever makes it up has a cookie that it cannot send itself. */
@@ -67,8 +66,7 @@ static enum status sign_in(struct ctx *ctx, struct app *app, const struct reques
                               .is_admin = token.is_admin,
                               .needs_token = true,
                               .signed_in_until = until};
-    reply_fields(out, me_out_fields, &me);
-    return OK;
+    return reply_fields(out, me_out_fields, &me);
 }
 
 /* Also of a browser whose token was revoked: there is nothing that it may not end. */

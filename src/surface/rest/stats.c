@@ -120,8 +120,7 @@ static enum status stats_show(struct ctx *ctx, struct app *app, const struct req
                               .receipts = n->receipts,
                               .today = counts_of(ctx, &n->today),
                               .all = counts_of(ctx, &n->all)};
-    reply_fields(out, stats_out_fields, &shape);
-    return OK;
+    return reply_fields(out, stats_out_fields, &shape);
 }
 
 /* --- series --- */
@@ -228,8 +227,7 @@ static enum status series_show(struct ctx *ctx, struct app *app, const struct re
                                .from = v[0].begin,
                                .to = v[n - 1].begin};
     TRY(json_list(ctx, period_out_fields, items, n, sizeof *items, &shape.items));
-    reply_fields(out, series_out_fields, &shape);
-    return OK;
+    return reply_fields(out, series_out_fields, &shape);
 }
 
 /* --- spaces --- */

@@ -186,8 +186,7 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
     const struct token_out shape = shape_of(&t, secret);
     out->code = 201;
     reply_header(out, "Cache-Control", S("no-store"));
-    reply_fields(out, token_made_fields, &shape);
-    return OK;
+    return reply_fields(out, token_made_fields, &shape);
 }
 
 /* --- revoking --- */

@@ -71,8 +71,7 @@ static enum status user_get(struct ctx *ctx, struct app *app, const struct reque
     if (s == NOT_FOUND)
         return no_user(ctx, in->params[0]);
     TRY(s);
-    reply_fields(out, account_fields, &a);
-    return OK;
+    return reply_fields(out, account_fields, &a);
 }
 
 /* --- erasing --- */
@@ -99,8 +98,7 @@ static enum status user_erase(struct ctx *ctx, struct app *app, const struct req
     }
     TRY(s);
     const struct user_erased_out shape = {what.id, what.erased, what.people};
-    reply_fields(out, user_erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, user_erased_out_fields, &shape);
 }
 
 /* --- a space --- */
@@ -118,8 +116,7 @@ static enum status space_erase(struct ctx *ctx, struct app *app, const struct re
     if (soft_if(ctx, s, NOT_FOUND))
         return fail(ctx, NOT_FOUND, "there is no space '" S_FMT "'", S_ARG(shape.space));
     TRY(s);
-    reply_fields(out, space_erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, space_erased_out_fields, &shape);
 }
 
 static const struct route routes[] = {
