@@ -105,6 +105,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_a2a = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_a2a = CORTEX_SURFACE(routes);

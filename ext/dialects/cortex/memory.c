@@ -418,6 +418,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_memory = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_memory = CORTEX_SURFACE(routes);

@@ -93,15 +93,12 @@ enum status mem0_say(struct reply *out, str message)
 
 /* --- failures --- */
 
-static const struct field error_shape[] = {
-    {AS_STR(struct error_body, message, "detail")},
-    {0},
-};
-const struct error_shape mem0_errors = {"Mem0Error", "application/json", error_shape};
+static FIELDS_OF(error_body, error, (AS_STR, message, "detail"));
+const struct error_shape mem0_errors = {"Mem0Error", "application/json", error_fields};
 
 void word_mem0_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
     static const struct error_rule rules[] = {{0}};
     struct error_body body = error_body_of(ctx, s, in, rules, "", out);
-    error_body_write(out, error_shape, &body);
+    error_body_write(out, error_fields, &body);
 }

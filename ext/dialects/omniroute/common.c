@@ -93,14 +93,9 @@ struct error_detail {
 };
 static FIELDS_OF(error_detail, detail, (STR, field), (STR, message));
 
-static const struct field error_shape[] = {
-    {STR(struct error_body, message)},
-    {STR(struct error_body, type)},
-    {JSON(struct error_body, details)},
-    {0},
-};
+static FIELDS_OF(error_body, error, (STR, message), (STR, type), (JSON, details));
 static const struct field body_shape[] = {
-    {.name = "error", .type = FIELD_OBJECT, .inside = error_shape},
+    {.name = "error", .type = FIELD_OBJECT, .inside = error_fields},
     {AS_STR(struct error_body, summary, "message"), .empty = EMPTY_OUT},
     {AS_JSON(struct error_body, summary_details, "details"), .empty = EMPTY_OUT},
     {AS_STR(struct error_body, trace, "requestId")},

@@ -180,6 +180,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_omniroute_compact = {
-    "omniroute",          routes,          word_omniroute_error,
-    auth_manager_request, SURFACE_SETTLES, .errors = &omniroute_errors};
+const struct surface surface_omniroute_compact = OMNIROUTE_SURFACE(routes);

@@ -376,6 +376,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_omniroute_engine = {"omniroute",          routes,
-                                                 word_omniroute_error, auth_manager_request,
-                                                 SURFACE_SETTLES,      .errors = &omniroute_errors};
+const struct surface surface_omniroute_engine = OMNIROUTE_SURFACE(routes);

@@ -252,6 +252,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_omniroute_settings = {
-    "omniroute",          routes,          word_omniroute_error,
-    auth_manager_request, SURFACE_SETTLES, .errors = &omniroute_errors};
+const struct surface surface_omniroute_settings = OMNIROUTE_SURFACE(routes);

@@ -40,14 +40,10 @@ static const struct error_rule rules[] = {
     {0},
 };
 
-static const struct field error_shape[] = {
-    {AS_STR(struct error_body, name, "error")},
-    {STR(struct error_body, message)},
-    {STR(struct error_body, field), .empty = EMPTY_OUT},
-    {0},
-};
+static FIELDS_OF(error_body, error, (AS_STR, name, "error"), (STR, message),
+                 (STR, field, .empty = EMPTY_OUT));
 
-const struct error_shape osaurus_errors = {"OsaurusError", "application/json", error_shape};
+const struct error_shape osaurus_errors = {"OsaurusError", "application/json", error_fields};
 
 /* Osaurus answers input that it cannot read with plain text; here the same sentence is in an object
  * that names the field. */
@@ -59,7 +55,7 @@ void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in
             str_printf(&ctx->arena, "Invalid request format. " S_FMT, S_ARG(body.message));
     else
         body.field = S("");
-    error_body_write(out, error_shape, &body);
+    error_body_write(out, error_fields, &body);
 }
 
 /* Worded as 503 memory_disabled by the first rule of FORBIDDEN, which the field chooses. */

@@ -45,11 +45,8 @@ static bool has_body(const struct request *in)
 SHAPE(invalid, (JSON, loc), (STR, msg), (STR, type));
 
 /* detail is a list for input that breaks a rule, else a sentence. */
-static const struct field error_shape[] = {
-    {AS_JSON(struct error_body, details, "detail"), .empty = EMPTY_OUT},
-    {AS_STR(struct error_body, summary, "detail"), .empty = EMPTY_OUT},
-    {0},
-};
+static FIELDS_OF(error_body, error, (AS_JSON, details, "detail", .empty = EMPTY_OUT),
+                 (AS_STR, summary, "detail", .empty = EMPTY_OUT));
 static const struct field error_words[] = {
     {.name = "detail",
      .type = FIELD_JSON,
@@ -89,7 +86,7 @@ static void word_rag_error(struct ctx *ctx, enum status s, const struct request 
                                                  : S("Failed to change memories");
     else
         body.summary = body.message;
-    error_body_write(out, error_shape, &body);
+    error_body_write(out, error_fields, &body);
 }
 
 /* The same answer for a missing memory and for another user's, so that ids cannot be probed. */

@@ -43,6 +43,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_files = {"files",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_files = PROBLEM_SURFACE("files", routes);

@@ -335,6 +335,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_hooks = {"hooks",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_hooks = PROBLEM_SURFACE("hooks", routes);

@@ -27,6 +27,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_doctors = {"doctor",        routes,
-                                        word_problem,    auth_agent_request,
-                                        SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_doctors = PROBLEM_SURFACE("doctor", routes);

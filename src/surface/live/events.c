@@ -149,6 +149,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_events = {"events",        routes,
-                                       word_problem,    auth_agent_request,
-                                       SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_events = PROBLEM_SURFACE("events", routes);

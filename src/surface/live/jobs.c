@@ -168,6 +168,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_jobs = {"jobs",          routes,
-                                     word_problem,    auth_agent_request,
-                                     SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_jobs = PROBLEM_SURFACE("jobs", routes);

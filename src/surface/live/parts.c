@@ -187,6 +187,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_parts = {"engine",        routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_parts = PROBLEM_SURFACE("engine", routes);

@@ -343,6 +343,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_settings = {"settings",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_settings = PROBLEM_SURFACE("settings", routes);

@@ -78,18 +78,15 @@ static const struct route routes[] = {
 
 /* --- errors --- */
 
-static const struct field error_shape[] = {
-    {AS_STR(struct error_body, message, "error")},
-    {0},
-};
-static const struct error_shape ollama_errors = {"OllamaError", "application/json", error_shape};
+static FIELDS_OF(error_body, error, (AS_STR, message, "error"));
+static const struct error_shape ollama_errors = {"OllamaError", "application/json", error_fields};
 
 /* One sentence, as Ollama's clients show it. */
 static void word_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
     static const struct error_rule rules[] = {{0}};
     struct error_body body = error_body_of(ctx, s, in, rules, "", out);
-    error_body_write(out, error_shape, &body);
+    error_body_write(out, error_fields, &body);
 }
 
 const struct surface surface_ollama = {"ollama",        routes,

@@ -291,6 +291,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_admin = {"admin",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_admin = PROBLEM_SURFACE("admin", routes);

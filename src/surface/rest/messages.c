@@ -146,6 +146,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_messages = {"messages",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_messages = PROBLEM_SURFACE("messages", routes);

@@ -144,6 +144,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_preview = {"preview",       routes,
-                                        word_problem,    auth_agent_request,
-                                        SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_preview = PROBLEM_SURFACE("preview", routes);

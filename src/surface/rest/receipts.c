@@ -193,6 +193,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_receipts = {"receipts",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_receipts = PROBLEM_SURFACE("receipts", routes);

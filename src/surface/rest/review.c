@@ -88,6 +88,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_review = {"memories",      routes,
-                                       word_problem,    auth_agent_request,
-                                       SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_review = PROBLEM_SURFACE("memories", routes);

@@ -133,6 +133,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_conversations = {"sessions",      routes,
-                                              word_problem,    auth_agent_request,
-                                              SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_conversations = PROBLEM_SURFACE("sessions", routes);

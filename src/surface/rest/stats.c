@@ -309,6 +309,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_stats = {"stats",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_stats = PROBLEM_SURFACE("stats", routes);

@@ -219,6 +219,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_tokens = {"tokens",        routes,
-                                       word_problem,    auth_agent_request,
-                                       SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_tokens = PROBLEM_SURFACE("tokens", routes);
