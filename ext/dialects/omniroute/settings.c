@@ -42,7 +42,8 @@ static enum status show_memory_settings(struct ctx *ctx, struct app *app, const 
                                         struct reply *out)
 {
     (void)ctx, (void)in;
-    return reply_fields(out, memory_settings_fields, engine_runtime(app->engine));
+    reply_fields(out, memory_settings_fields, engine_runtime(app->engine));
+    return OK;
 }
 
 /* All members or none: one that breaks a rule leaves every setting as it was. */
@@ -102,7 +103,8 @@ static enum status show_qdrant_settings(struct ctx *ctx, struct app *app, const 
     const struct runtime *now = engine_runtime(app->engine);
     (void)in;
     struct qdrant_out shape = {*now, now->qdrant.api_key.n > 0, mask_key(ctx, now->qdrant.api_key)};
-    return reply_fields(out, qdrant_out_fields, &shape);
+    reply_fields(out, qdrant_out_fields, &shape);
+    return OK;
 }
 
 static enum status change_qdrant(struct ctx *ctx, struct app *app, const struct request *in,
