@@ -19,27 +19,17 @@ struct line {
 
 static const char *const roles[] = {"user", "assistant", NULL};
 
-static const struct field message_rows[] = {
-    {STR(struct line, conversation), .otherwise_str = "1", .min = 1, .max = 200},
-    {STR(struct line, session), .required = true, .min = 1, .max = 200},
-    {STR(struct line, id), .max = 200},
-    {STR(struct line, role), .one_of = roles, .otherwise_str = "user"},
-    {STR(struct line, content), .required = true, .min = 1},
-    {STR(struct line, speaker), .max = 200},
-    {TIME(struct line, created)},
-    {0},
-};
+static FIELDS_OF(line, message, (STR, conversation, .otherwise_str = "1", .min = 1, .max = 200),
+                 (STR, session, .required = true, .min = 1, .max = 200), (STR, id, .max = 200),
+                 (STR, role, .one_of = roles, .otherwise_str = "user"),
+                 (STR, content, .required = true, .min = 1), (STR, speaker, .max = 200),
+                 (TIME, created));
 
-static const struct field question_rows[] = {
-    {STR(struct line, conversation), .otherwise_str = "1", .min = 1, .max = 200},
-    {STR(struct line, question), .required = true, .min = 1},
-    {STRS(struct line, evidence), .required = true},
-    {STR(struct line, id), .max = 200},
-    {STR(struct line, kind), .otherwise_str = "question", .min = 1, .max = 60},
-    {STR(struct line, answer)},
-    {TIME(struct line, asked)},
-    {0},
-};
+static FIELDS_OF(line, question, (STR, conversation, .otherwise_str = "1", .min = 1, .max = 200),
+                 (STR, question, .required = true, .min = 1), (STRS, evidence, .required = true),
+                 (STR, id, .max = 200),
+                 (STR, kind, .otherwise_str = "question", .min = 1, .max = 60), (STR, answer),
+                 (TIME, asked));
 
 struct reader {
     struct ctx *ctx;
@@ -58,7 +48,7 @@ static enum status read_line(struct ctx *ctx, str text, struct line *out)
     if (j->type != JSON_OBJECT)
         return fail(ctx, BAD_INPUT, "must be a JSON object");
     bool is_question = json_get(j, "question") != NULL;
-    TRY(fields_read(ctx, is_question ? question_rows : message_rows, j, true, out));
+    TRY(fields_read(ctx, is_question ? question_fields : message_fields, j, true, out));
     out->is_question = is_question;
     return OK;
 }

@@ -28,22 +28,8 @@ static enum status give_one(struct foreign *f, str session, const struct message
 
 /* --- Claude Code: ~/.claude/projects/DIR/SESSION.jsonl --- */
 
-struct code_line {
-    str type, uuid, sessionId;
-    const struct json *message, *timestamp, *origin;
-    bool isSidechain, isMeta;
-};
-static const struct field code_table[] = {
-    {STR(struct code_line, type), .required = true},
-    {STR(struct code_line, uuid)},
-    {STR(struct code_line, sessionId)},
-    {JSON(struct code_line, message)},
-    {JSON(struct code_line, timestamp)},
-    {JSON(struct code_line, origin)},
-    {BOOL(struct code_line, isSidechain)},
-    {BOOL(struct code_line, isMeta)},
-    {0},
-};
+SHAPE(code_line, (STR, type, .required = true), (STR, uuid), (STR, sessionId), (JSON, message),
+      (JSON, timestamp), (JSON, origin), (BOOL, isSidechain), (BOOL, isMeta));
 
 /* What a person or the model said in the main conversation; not tools, hooks and sub-agents. */
 static bool is_talk(const struct code_line *l)
@@ -57,7 +43,7 @@ enum status claude_code_line(struct foreign *f, const struct json *record)
 {
     struct code_line l;
     struct message m = {0};
-    TRY(fields_read(f->ctx, code_table, record, false, &l));
+    TRY(fields_read(f->ctx, code_line_fields, record, false, &l));
     if (!is_talk(&l))
         return OK;
     if (!l.sessionId.n)

@@ -8,22 +8,8 @@
  * program's own notes about the user (custom instructions, saved memories of older exports) are
  * messages, too, and become memories.
  */
-struct chat {
-    str id, conversation_id, title, current_node;
-    const struct json *mapping, *create_time;
-    bool is_do_not_remember;
-};
-
-static const struct field chat_table[] = {
-    {STR(struct chat, id)},
-    {STR(struct chat, conversation_id)},
-    {STR(struct chat, title), .max = 4096},
-    {STR(struct chat, current_node)},
-    {JSON(struct chat, mapping), .required = true},
-    {JSON(struct chat, create_time)},
-    {BOOL(struct chat, is_do_not_remember)},
-    {0},
-};
+SHAPE(chat, (STR, id), (STR, conversation_id), (STR, title, .max = 4096), (STR, current_node),
+      (JSON, mapping, .required = true), (JSON, create_time), (BOOL, is_do_not_remember));
 
 static int by_key(const void *a, const void *b)
 {
@@ -123,7 +109,7 @@ enum status chatgpt_conversation(struct foreign *f, const struct json *record)
     struct chat c;
     struct session s = {0};
     size_t n, said = 0;
-    TRY(fields_read(f->ctx, chat_table, record, false, &c));
+    TRY(fields_read(f->ctx, chat_fields, record, false, &c));
     TRY(foreign_time(f->ctx, c.create_time, "create_time", &s.created));
     if (c.mapping->type != JSON_OBJECT)
         return fail_field(f->ctx, "mapping", "must be an object");

@@ -1,18 +1,8 @@
 /* claude.c - an export of Claude: conversations, what it remembers, and projects. */
 #include "ext/import/foreign.h"
 
-struct talk {
-    str uuid, name, project_uuid;
-    const struct json *chat_messages, *created_at;
-};
-static const struct field talk_table[] = {
-    {STR(struct talk, uuid), .required = true, .min = 1},
-    {STR(struct talk, name), .max = 4096},
-    {STR(struct talk, project_uuid)},
-    {JSON(struct talk, chat_messages), .required = true},
-    {JSON(struct talk, created_at)},
-    {0},
-};
+SHAPE(talk, (STR, uuid, .required = true, .min = 1), (STR, name, .max = 4096), (STR, project_uuid),
+      (JSON, chat_messages, .required = true), (JSON, created_at));
 
 static enum status read_said(struct foreign *f, const struct json *v, struct message *out)
 {
@@ -32,7 +22,7 @@ enum status claude_conversation(struct foreign *f, const struct json *record)
     struct talk t;
     struct session s = {0};
     size_t n = 0;
-    TRY(fields_read(f->ctx, talk_table, record, false, &t));
+    TRY(fields_read(f->ctx, talk_fields, record, false, &t));
     TRY(foreign_time(f->ctx, t.created_at, "created_at", &s.created));
     if (t.chat_messages->type != JSON_ARRAY)
         return fail_field(f->ctx, "chat_messages", "must be an array");
@@ -68,19 +58,8 @@ enum status claude_memories(struct foreign *f, const struct json *record)
 
 /* --- projects --- */
 
-struct project {
-    str uuid, name, description;
-    const struct json *docs, *created_at, *updated_at;
-};
-static const struct field project_table[] = {
-    {STR(struct project, uuid), .required = true, .min = 1},
-    {STR(struct project, name), .max = 4096},
-    {STR(struct project, description)},
-    {JSON(struct project, docs)},
-    {JSON(struct project, created_at)},
-    {JSON(struct project, updated_at)},
-    {0},
-};
+SHAPE(project, (STR, uuid, .required = true, .min = 1), (STR, name, .max = 4096),
+      (STR, description), (JSON, docs), (JSON, created_at), (JSON, updated_at));
 
 /* Its documents are read like notes. prompt_template instructs the model and is no memory. */
 enum status claude_project(struct foreign *f, const struct json *record)
@@ -88,7 +67,7 @@ enum status claude_project(struct foreign *f, const struct json *record)
     struct arena *a = &f->ctx->arena;
     struct project p;
     struct memory like = {0};
-    TRY(fields_read(f->ctx, project_table, record, false, &p));
+    TRY(fields_read(f->ctx, project_fields, record, false, &p));
     TRY(foreign_time(f->ctx, p.created_at, "created_at", &like.created));
     TRY(foreign_time(f->ctx, p.updated_at, "updated_at", &like.updated));
     if (str_trim(p.description).n) {

@@ -5,25 +5,18 @@
 
 enum { LINE_MAX_BYTES = 16 << 20, PROGRESS_EVERY = 1 << 20 };
 
-/* The file is mapped and read line by line, or parsed as a whole where it is LoCoMo's array. Each
- * bundle is of one session; a line of another session ends it. */
-struct line {
-    str session, role, content, speaker, id;
-    int64_t created;
-};
-
 static const char *const roles[] = {"user", "assistant", "tool", "system", NULL};
 
-static const struct field line_table[] = {
-    {STR(struct line, session), .required = true, .min = 1, .max = 500,
-     .help = "the conversation it belongs to"},
-    {STR(struct line, role), .one_of = roles, .otherwise_str = "user", .help = "who speaks"},
-    {STR(struct line, content), .required = true, .help = "the text"},
-    {STR(struct line, speaker), .max = 200, .help = "the speaker's name"},
-    {TIME(struct line, created), .help = "when it was said; now, when absent"},
-    {STR(struct line, id), .max = 500, .help = "its id at the source"},
-    {0},
-};
+/* The file is mapped and read line by line, or parsed as a whole where it is LoCoMo's array. Each
+ * bundle is of one session; a line of another session ends it. */
+SHAPE(line,
+      (STR, session, .required = true, .min = 1, .max = 500,
+       .help = "the conversation it belongs to"),
+      (STR, role, .one_of = roles, .otherwise_str = "user", .help = "who speaks"),
+      (STR, content, .required = true, .help = "the text"),
+      (STR, speaker, .max = 200, .help = "the speaker's name"),
+      (TIME, created, .help = "when it was said; now, when absent"),
+      (STR, id, .max = 500, .help = "its id at the source"));
 
 /* --- LoCoMo --- */
 
@@ -89,7 +82,7 @@ static struct message message_of(const struct line *line)
 enum status turn_line(struct foreign *f, const struct json *record)
 {
     struct line line;
-    TRY(fields_read(f->ctx, line_table, record, false, &line));
+    TRY(fields_read(f->ctx, line_fields, record, false, &line));
     const struct message m = message_of(&line);
     return foreign_session(f, &(struct session){.id = line.session}, &m, 1);
 }
@@ -102,7 +95,7 @@ static enum status read_line(struct importer *im, str text, struct line *out)
     TRY(json_parse(&im->work, text, &j));
     if (j->type != JSON_OBJECT)
         return fail(&im->work, BAD_INPUT, "must be a JSON object");
-    return fields_read(&im->work, line_table, j, false, out);
+    return fields_read(&im->work, line_fields, j, false, out);
 }
 
 /* A line with another session ends the bundle; the line is read again in the next one's memory. */

@@ -33,25 +33,14 @@ static struct strs names_in(struct arena *a, const struct json *list)
 
 /* --- mem0 --- */
 
-struct mem0 {
-    str id, memory;
-    const struct json *categories, *created_at, *updated_at, *expiration_date;
-};
-static const struct field mem0_table[] = {
-    {STR(struct mem0, id)},
-    {STR(struct mem0, memory), .required = true, .min = 1},
-    {JSON(struct mem0, categories)},
-    {JSON(struct mem0, created_at)},
-    {JSON(struct mem0, updated_at)},
-    {JSON(struct mem0, expiration_date)},
-    {0},
-};
+SHAPE(mem0, (STR, id), (STR, memory, .required = true, .min = 1), (JSON, categories),
+      (JSON, created_at), (JSON, updated_at), (JSON, expiration_date));
 
 enum status mem0_memory(struct foreign *f, const struct json *record)
 {
     static const char *const members[] = {"user_id", "agent_id", "app_id", "run_id", NULL};
     struct mem0 in;
-    TRY(fields_read(f->ctx, mem0_table, record, false, &in));
+    TRY(fields_read(f->ctx, mem0_fields, record, false, &in));
     struct memory m = {.id = in.id,
                        .content = in.memory,
                        .tags = names_in(&f->ctx->arena, in.categories),
@@ -65,21 +54,9 @@ enum status mem0_memory(struct foreign *f, const struct json *record)
 /* --- OpenMemory --- */
 
 static const char *const states[] = {"active", "archived", "paused", "deleted", NULL};
-struct openmemory {
-    str id, content, state;
-    const struct json *categories, *category_ids, *created_at, *updated_at, *archived_at;
-};
-static const struct field openmemory_table[] = {
-    {STR(struct openmemory, id), .required = true, .min = 1},
-    {STR(struct openmemory, content), .required = true, .min = 1},
-    {STR(struct openmemory, state), .required = true, .one_of = states},
-    {JSON(struct openmemory, categories)},
-    {JSON(struct openmemory, category_ids)},
-    {JSON(struct openmemory, created_at)},
-    {JSON(struct openmemory, updated_at)},
-    {JSON(struct openmemory, archived_at)},
-    {0},
-};
+SHAPE(openmemory, (STR, id, .required = true, .min = 1), (STR, content, .required = true, .min = 1),
+      (STR, state, .required = true, .one_of = states), (JSON, categories), (JSON, category_ids),
+      (JSON, created_at), (JSON, updated_at), (JSON, archived_at));
 
 /* The file has the categories once, and each memory their ids. */
 static enum status category_names(struct foreign *f, const struct json *ids, struct strs *out)
@@ -104,7 +81,7 @@ enum status openmemory_memory(struct foreign *f, const struct json *record)
     static const char *const members[] = {"app", "app_id", NULL};
     struct openmemory in;
     int64_t archived;
-    TRY(fields_read(f->ctx, openmemory_table, record, false, &in));
+    TRY(fields_read(f->ctx, openmemory_fields, record, false, &in));
     struct memory m = {.id = in.id,
                        .content = in.content,
                        .tags = names_in(&f->ctx->arena, in.categories),
@@ -128,24 +105,17 @@ struct graph {
     str type, name, entityType, from, to, relationType;
     struct strs observations;
 };
-static const struct field entity_table[] = {
-    {STR(struct graph, name), .required = true, .min = 1},
-    {STR(struct graph, entityType)},
-    {STRS(struct graph, observations)},
-    {0},
-};
-static const struct field relation_table[] = {
-    {STR(struct graph, from), .required = true, .min = 1},
-    {STR(struct graph, to), .required = true, .min = 1},
-    {STR(struct graph, relationType), .required = true, .min = 1},
-    {0},
-};
+static FIELDS_OF(graph, entity, (STR, name, .required = true, .min = 1), (STR, entityType),
+                 (STRS, observations));
+static FIELDS_OF(graph, relation, (STR, from, .required = true, .min = 1),
+                 (STR, to, .required = true, .min = 1),
+                 (STR, relationType, .required = true, .min = 1));
 
 /* Each observation is a memory that says of whom it is. */
 static enum status give_entity(struct foreign *f, const struct json *record)
 {
     struct graph g;
-    TRY(fields_read(f->ctx, entity_table, record, false, &g));
+    TRY(fields_read(f->ctx, entity_fields, record, false, &g));
     for (size_t i = 0; i < g.observations.n; i++) {
         struct memory m = {.category = S("entity"),
                            .tags = {&g.entityType, g.entityType.n > 0},
@@ -168,7 +138,7 @@ static str as_words(struct arena *a, str name)
 static enum status give_relation(struct foreign *f, const struct json *record)
 {
     struct graph g;
-    TRY(fields_read(f->ctx, relation_table, record, false, &g));
+    TRY(fields_read(f->ctx, relation_fields, record, false, &g));
     struct memory m = {.category = S("relationship")};
     m.content = str_printf(&f->ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(g.from),
                            S_ARG(as_words(&f->ctx->arena, g.relationType)), S_ARG(g.to));

@@ -15,25 +15,14 @@
 
 enum { CONFIG_MAX = 1 << 20, SIZE_MAX_OF_LAYER = 1 << 14, LAYERS_MAX = 128 };
 
-struct config {
-    int64_t hidden_size, num_hidden_layers, num_attention_heads, intermediate_size,
-        max_position_embeddings;
-    double layer_norm_eps;
-    str model_type, hidden_act, position_embedding_type;
-};
-
-static const struct field config_fields[] = {
-    {STR(struct config, model_type), .required = true},
-    {STR(struct config, hidden_act), .otherwise_str = "gelu"},
-    {STR(struct config, position_embedding_type), .otherwise_str = "absolute"},
-    {INT(struct config, hidden_size), .required = true, .min = 1, .max = SIZE_MAX_OF_LAYER},
-    {INT(struct config, num_hidden_layers), .required = true, .min = 1, .max = LAYERS_MAX},
-    {INT(struct config, num_attention_heads), .required = true, .min = 1, .max = 1024},
-    {INT(struct config, intermediate_size), .required = true, .min = 1, .max = SIZE_MAX_OF_LAYER},
-    {INT(struct config, max_position_embeddings), .required = true, .min = 3, .max = 1 << 20},
-    {NUM(struct config, layer_norm_eps), .otherwise = 1e-12, .min = 0, .max = 1},
-    {0},
-};
+SHAPE(config, (STR, model_type, .required = true), (STR, hidden_act, .otherwise_str = "gelu"),
+      (STR, position_embedding_type, .otherwise_str = "absolute"),
+      (INT, hidden_size, .required = true, .min = 1, .max = SIZE_MAX_OF_LAYER),
+      (INT, num_hidden_layers, .required = true, .min = 1, .max = LAYERS_MAX),
+      (INT, num_attention_heads, .required = true, .min = 1, .max = 1024),
+      (INT, intermediate_size, .required = true, .min = 1, .max = SIZE_MAX_OF_LAYER),
+      (INT, max_position_embeddings, .required = true, .min = 3, .max = 1 << 20),
+      (NUM, layer_norm_eps, .otherwise = 1e-12, .min = 0, .max = 1));
 
 /* Matrices are transposed relative to the file: a row for each input, a column for each output.
  * That makes small batches three times as fast. */

@@ -21,18 +21,8 @@
 
 /* --- what there is --- */
 
-struct model_out {
-    str name, source, licence, repo, help;
-    int64_t dimensions, bytes;
-    bool installed, in_use;
-};
-static const struct field model_out_fields[] = {
-    {STR(struct model_out, name)},       {STR(struct model_out, source)},
-    {BOOL(struct model_out, installed)}, {BOOL(struct model_out, in_use)},
-    {INT(struct model_out, dimensions)}, {INT(struct model_out, bytes)},
-    {STR(struct model_out, licence)},    {STR(struct model_out, repo)},
-    {STR(struct model_out, help)},       {0},
-};
+SHAPE(model_out, (STR, name), (STR, source), (BOOL, installed), (BOOL, in_use), (INT, dimensions),
+      (INT, bytes), (STR, licence), (STR, repo), (STR, help));
 
 /* Size of the download. A card may list a second form of a file, which is not downloaded. */
 static int64_t bytes_of(const struct model_card *card)

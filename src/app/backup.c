@@ -14,17 +14,7 @@
  */
 
 /* encrypted is of the file that was written. */
-struct backup_out {
-    str file;
-    int64_t bytes;
-    bool encrypted;
-};
-static const struct field backup_out_fields[] = {
-    {STR(struct backup_out, file)},
-    {INT(struct backup_out, bytes)},
-    {BOOL(struct backup_out, encrypted)},
-    {0},
-};
+SHAPE(backup_out, (STR, file), (INT, bytes), (BOOL, encrypted));
 
 /* Copying counts bytes, which people read in MB; the steps after it count to one. */
 static void show_progress(void *own, const char *what, int64_t done, int64_t all)

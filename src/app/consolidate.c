@@ -11,24 +11,9 @@
 
 enum { PRINT_MAX = 4 << 20 };
 
-static const struct field report_fields[] = {
-    {BOOL(struct consolidate_report, dry_run)},
-    {INT(struct consolidate_report, looked_at)},
-    {INT(struct consolidate_report, merged)},
-    {INT(struct consolidate_report, promoted)},
-    {INT(struct consolidate_report, evicted)},
-    {INT(struct consolidate_report, pruned)},
-    {TIME(struct consolidate_report, began)},
-    {INT(struct consolidate_report, took_ms)},
-    {0},
-};
-static const struct field line_fields[] = {
-    {STR(struct consolidate_line, what)},
-    {STR(struct consolidate_line, id)},
-    {STR(struct consolidate_line, text)},
-    {STR(struct consolidate_line, why)},
-    {0},
-};
+static FIELDS_OF(consolidate_report, report, (BOOL, dry_run), (INT, looked_at), (INT, merged),
+                 (INT, promoted), (INT, evicted), (INT, pruned), (TIME, began), (INT, took_ms));
+static FIELDS_OF(consolidate_line, line, (STR, what), (STR, id), (STR, text), (STR, why));
 
 /* The report and each change with its reason, so that a script can review a dry run. */
 static void print_json(struct ctx *ctx, const struct consolidate_report *r)

@@ -21,17 +21,7 @@
  * anything is encrypted by it.
  */
 
-struct encrypt_out {
-    bool encrypted;
-    int64_t bytes;
-    str key;
-};
-static const struct field encrypt_out_fields[] = {
-    {BOOL(struct encrypt_out, encrypted)},
-    {INT(struct encrypt_out, bytes)},
-    {STR(struct encrypt_out, key)},
-    {0},
-};
+SHAPE(encrypt_out, (BOOL, encrypted), (INT, bytes), (STR, key));
 
 static void show_progress(void *own, const char *what, int64_t done, int64_t all)
 {

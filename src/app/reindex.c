@@ -11,15 +11,7 @@
  * the same queue as a server that runs beside it.
  */
 
-struct reindex_out {
-    int64_t vectors, failed, waiting;
-    str source, model;
-};
-static const struct field reindex_out_fields[] = {
-    {STR(struct reindex_out, source)},  {STR(struct reindex_out, model)},
-    {INT(struct reindex_out, vectors)}, {INT(struct reindex_out, failed)},
-    {INT(struct reindex_out, waiting)}, {0},
-};
+SHAPE(reindex_out, (STR, source), (STR, model), (INT, vectors), (INT, failed), (INT, waiting));
 
 /* One batch in a child ctx, whose memory is freed: a store may hold millions of texts. */
 static enum status embed_batch(struct ctx *ctx, struct instance *instance, struct vector_stats *now,
@@ -64,8 +56,8 @@ enum status command_reindex(struct ctx *ctx, const struct options *o)
         return fail(ctx, UNSUPPORTED, "no embedding source is usable: " S_FMT,
                     S_ARG(status.embedding.reason));
     TRY(embed_all(ctx, &instance, &now));
-    struct reindex_out out = {now.rows, now.failed, now.waiting, str_of(status.embedding.source),
-                              status.embedding.model};
+    struct reindex_out out = {str_of(status.embedding.source), status.embedding.model, now.rows,
+                              now.failed, now.waiting};
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, 4096);
         struct json_out w = json_to(&b);

@@ -1,9 +1,8 @@
 /* fields.h - one table is the shape: it reads, checks, writes and describes a struct. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/json.h"
+#include "base/shape.h"
 
 enum field_type {
     FIELD_STR,    /* str */
@@ -52,31 +51,6 @@ struct field {
 };
 
 extern const char *const on_off_names[];
-
-/* A row whose C type disagrees does not compile. */
-#define MEMBER_IS(S, M, T) (0 * sizeof(_Generic(((S *)0)->M, T : 1)))
-#define FIELD_(S, M, T, TYPE, NAME)                                                                \
-    .name = NAME, .type = TYPE, .at = offsetof(S, M) + MEMBER_IS(S, M, T)
-#define STR(S, M) FIELD_(S, M, str, FIELD_STR, #M)
-#define INT(S, M) FIELD_(S, M, int64_t, FIELD_INT, #M)
-#define NUM(S, M) FIELD_(S, M, double, FIELD_NUM, #M)
-#define BOOL(S, M) FIELD_(S, M, bool, FIELD_BOOL, #M)
-#define ENUM(S, M) FIELD_(S, M, unsigned, FIELD_ENUM, #M) /* needs .one_of */
-#define SWITCH(S, M) FIELD_(S, M, bool, FIELD_SWITCH, #M), .one_of = on_off_names
-#define TIME(S, M) FIELD_(S, M, int64_t, FIELD_TIME, #M)
-#define JSON(S, M) FIELD_(S, M, const struct json *, FIELD_JSON, #M)
-#define RAW(S, M) FIELD_(S, M, str, FIELD_RAW, #M)
-#define STRS(S, M) FIELD_(S, M, struct strs, FIELD_STRS, #M)
-/* The same under another name in JSON: AS(STR, struct x, session_id, "sessionId"). */
-#define AS_STR(S, M, NAME) FIELD_(S, M, str, FIELD_STR, NAME)
-#define AS_INT(S, M, NAME) FIELD_(S, M, int64_t, FIELD_INT, NAME)
-#define AS_NUM(S, M, NAME) FIELD_(S, M, double, FIELD_NUM, NAME)
-#define AS_BOOL(S, M, NAME) FIELD_(S, M, bool, FIELD_BOOL, NAME)
-#define AS_ENUM(S, M, NAME) FIELD_(S, M, unsigned, FIELD_ENUM, NAME)
-#define AS_TIME(S, M, NAME) FIELD_(S, M, int64_t, FIELD_TIME, NAME)
-#define AS_JSON(S, M, NAME) FIELD_(S, M, const struct json *, FIELD_JSON, NAME)
-#define AS_RAW(S, M, NAME) FIELD_(S, M, str, FIELD_RAW, NAME)
-#define AS_STRS(S, M, NAME) FIELD_(S, M, struct strs, FIELD_STRS, NAME)
 
 /* Sets every default into *out, a struct the table describes. */
 void fields_defaults(const struct field *table, void *out);

@@ -19,11 +19,6 @@
  * servers refuse more than about 8,000 tokens. */
 enum { BATCH = 64, TEXT_MAX = 24000, ANSWER_MAX = 64 << 20, DIMENSIONS_MAX = 1 << 14 };
 
-static str embeddings_url(struct arena *a, const struct upstream *up)
-{
-    return upstream_url(a, up, S("/v1/embeddings"), S(""));
-}
-
 /* One text is sent as a string, the form that every server accepts. */
 static str request_body(struct arena *a, const struct remote *r, const str *texts, size_t n)
 {
@@ -59,23 +54,16 @@ static enum status fail_refused(struct ctx *ctx, const struct answer *answer, st
                    embed_failure_names[reason], answer->code, said.n ? ": " : "", S_ARG(said));
 }
 
-/* Without a key the header is left out, as servers on this machine need none. Any code but 200 is a
- * refusal. */
+/* The API is OpenAI's, whatever the server speaks in chats. Any code but 200 is a refusal. */
 static enum status ask_server(struct ctx *ctx, const struct remote *r, const str *texts, size_t n,
                               struct answer *out)
 {
-    struct arena *a = &ctx->arena;
-    struct header headers[] = {{S("Content-Type"), S("application/json")},
-                               {S("Authorization"),
-                                str_printf(a, "Bearer " S_FMT, S_ARG(r->up->key))}};
-    struct call call = {.url = embeddings_url(a, r->up),
-                        .method = S("POST"),
-                        .headers = headers,
-                        .n_headers = r->up->key.n ? 2 : 1,
-                        .body = request_body(a, r, texts, n),
-                        .timeout_ms = r->timeout_ms,
-                        .answer_max = ANSWER_MAX};
-    enum status s = http_call(ctx, &call, out);
+    struct upstream up = *r->up;
+    const struct call call = {.body = request_body(&ctx->arena, r, texts, n),
+                              .timeout_ms = r->timeout_ms,
+                              .answer_max = ANSWER_MAX};
+    up.dialect = S("openai");
+    enum status s = http_call_upstream(ctx, &up, "/v1/embeddings", call, out);
     if (s != OK) {
         str why = ctx_take_why(ctx);
         enum embed_failure reason = s == TIMED_OUT ? EMBED_TIMEOUT : EMBED_REQUEST_FAILED;

@@ -25,37 +25,43 @@ struct preview {
 
 /* What a turn is begun with. The texts, said and window live until the turn has ended. */
 struct turn_in {
-    struct pool_ref pool;
-    str session; /* as the client named it, or "": derived from the conversation */
-    const struct said *said;
-    size_t n_said;
-    enum memory_mode mode;
-    str model;     /* that answers: for the log, and whether questions are rewritten by a model */
-    bool stand_in; /* the built-in model answers: the answer is kept, but never found again */
-    enum scope scope; /* what is recalled: of the space, or of the turn's session alone */
-    bool is_planned;  /* an agent's chat: engine_plan makes the block, in front of the text */
-    const struct message *window; /* earlier messages of the session that the model is shown and
-                                     the request does not hold: they help to understand the
-                                     question, and are not recalled */
-    size_t n_window;
-    int64_t rewrite_ms; /* how long a better question may take; 0: no model is asked for one */
-    bool is_durable;    /* engine_end_turn returns when the turn is on the disk, or fails */
-    bool goes_on;   /* of a durable turn: the session exists, and if the session is forgotten while
-                       the model answers, the turn is forgotten, too */
-    str answer_id;  /* the id that the answer gets; "": derived from what was said */
-    bool has_tools; /* the answer may be a tool call; then the same question comes again at once */
-    bool replays;   /* blocks of earlier turns are put back, where turn_out.earlier says */
-    bool has_helpers; /* the client may send prompts of its own, unnamed: the form decides */
-    const struct preview *preview; /* of engine_preview alone; else NULL */
-    bool brings_all; /* the request has the whole conversation, also when the user alone speaks */
-    str helper;      /* "title of Open WebUI": the client's own call, and what it is for; or "" */
-    bool is_aside;   /* that call's message is not in said: earlier blocks are put back, nothing is
-                        recalled. Needs MODE_READONLY and helper */
-    int64_t budget_tokens; /* most that the block may have; 0: as much as the setting allows */
-    str beside;       /* a block of another space that the model was given with the same question:
-                         an answer that repeats it is not new either */
-    bool notes_owner; /* the model's server keeps answers of all users in one account: whose this
-                         one is gets noted, with any mode */
+    struct {         /* what the request says */
+        str session; /* as the client named it, or "": derived from the conversation */
+        const struct said *said;
+        size_t n_said;
+        str model; /* that answers: for the log, and whether questions are rewritten by a model */
+        bool stand_in;    /* the built-in model answers: its answer is never found again */
+        bool brings_all;  /* the whole conversation, also when the user alone speaks */
+        bool has_tools;   /* the answer may be a tool call; then the question comes again at once */
+        bool has_helpers; /* the client may send prompts of its own, unnamed: the form decides */
+        str helper;    /* "title of Open WebUI": the client's own call, and what it is for; or "" */
+        bool is_aside; /* that call's message is not in said: earlier blocks are put back, nothing
+                          is recalled. Needs MODE_READONLY and helper */
+    };
+    struct { /* where it is kept, by what access allows */
+        struct pool_ref pool;
+        bool is_durable;  /* engine_end_turn returns when the turn is on the disk, or fails */
+        bool goes_on;     /* of a durable turn: the session exists, and if it is forgotten while the
+                             model answers, the turn is forgotten, too */
+        str answer_id;    /* the id that the answer gets; "": derived from what was said */
+        bool notes_owner; /* the model's server keeps answers of all users in one account: whose
+                             this one is gets noted, with any mode */
+    };
+    struct { /* what is asked of memory */
+        enum memory_mode mode;
+        enum scope scope; /* what is recalled: of the space, or of the turn's session alone */
+        bool is_planned;  /* an agent's chat: engine_plan makes the block, in front of the text */
+        bool replays;     /* blocks of earlier turns are put back, where turn_out.earlier says */
+        const struct message *window; /* earlier messages of the session that the model is shown and
+                                         the request does not hold: they help to understand the
+                                         question, and are not recalled */
+        size_t n_window;
+        int64_t rewrite_ms;    /* how long a better question may take; 0: no model is asked */
+        int64_t budget_tokens; /* most that the block may have; 0: as the setting allows */
+        str beside; /* a block of another space that the model was given with the same question: an
+                       answer that repeats it is not new either */
+        const struct preview *preview; /* of engine_preview alone; else NULL */
+    };
 };
 
 /* A block that an earlier turn of the conversation got. */

@@ -45,20 +45,9 @@ static bool wait_a_little(struct job_run *run)
 
 /* --- consolidate --- */
 
-static const struct field change_fields[] = {
-    {STR(struct consolidate_line, what)},
-    {STR(struct consolidate_line, id)},
-    {STR(struct consolidate_line, why)},
-    {0},
-};
+static FIELDS_OF(consolidate_line, change, (STR, what), (STR, id), (STR, why));
 
-struct tidied {
-    int64_t looked_at, merged, promoted, evicted, pruned;
-};
-static const struct field tidied_fields[] = {
-    {INT(struct tidied, looked_at)}, {INT(struct tidied, merged)}, {INT(struct tidied, promoted)},
-    {INT(struct tidied, evicted)},   {INT(struct tidied, pruned)}, {0},
-};
+SHAPE(tidied, (INT, looked_at), (INT, merged), (INT, promoted), (INT, evicted), (INT, pruned));
 
 /* {"report": {…}, "changes": […]}, as POST /memory/consolidate answers. */
 static void write_tidied(struct buf *out, const struct tidied *all,
@@ -103,19 +92,8 @@ static enum status work_consolidate(struct job_run *run)
 
 /* --- compact --- */
 
-struct compacted {
-    int64_t considered, replaced, before, after, summaries;
-    bool is_cut;
-};
-static const struct field compacted_fields[] = {
-    {INT(struct compacted, considered)},
-    {INT(struct compacted, replaced)},
-    {AS_INT(struct compacted, before, "tokens_before")},
-    {AS_INT(struct compacted, after, "tokens_after")},
-    {INT(struct compacted, summaries)},
-    {BOOL(struct compacted, is_cut)},
-    {0},
-};
+SHAPE(compacted, (INT, considered), (INT, replaced), (AS_INT, before, "tokens_before"),
+      (AS_INT, after, "tokens_after"), (INT, summaries), (BOOL, is_cut));
 
 static enum status work_compact(struct job_run *run)
 {
@@ -147,16 +125,7 @@ static enum status work_compact(struct job_run *run)
 
 /* --- distil --- */
 
-struct distilled {
-    int64_t sessions, waiting;
-    str reason;
-};
-static const struct field distilled_fields[] = {
-    {INT(struct distilled, sessions)},
-    {INT(struct distilled, waiting)},
-    {STR(struct distilled, reason), .empty = EMPTY_NULL},
-    {0},
-};
+SHAPE(distilled, (INT, sessions), (INT, waiting), (STR, reason, .empty = EMPTY_NULL));
 
 /* Conversations that come meanwhile wait for their own time, so the job ends by the clock at the
  * latest. */
@@ -188,15 +157,7 @@ static enum status work_distil(struct job_run *run)
 
 /* --- reindex --- */
 
-struct reindexed {
-    int64_t vectors, waiting, failed;
-    str source, model;
-};
-static const struct field reindexed_fields[] = {
-    {INT(struct reindexed, vectors)}, {INT(struct reindexed, waiting)},
-    {INT(struct reindexed, failed)},  {STR(struct reindexed, source)},
-    {STR(struct reindexed, model)},   {0},
-};
+SHAPE(reindexed, (INT, vectors), (INT, waiting), (INT, failed), (STR, source), (STR, model));
 
 /* A source that fails is tried again by the background, so the job ends with its reason. */
 static enum status watch_vectors(struct job_run *run, struct reindexed *out, str *reason)

@@ -3,6 +3,8 @@
 
 #include "base/ctx.h"
 
+struct upstream;
+
 struct header {
     str name, value;
 };
@@ -40,6 +42,10 @@ MUST_USE enum status http_client_check(struct ctx *ctx, str *with);
 /* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE, UNSUPPORTED
  * without libcurl; any HTTP code is OK. Connections are kept per thread. */
 MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out);
+/* The same of a model server, at this path of its API and with its key: a POST of the body, or a
+ * GET without one. */
+MUST_USE enum status http_call_upstream(struct ctx *ctx, const struct upstream *up,
+                                        const char *path, struct call call, struct answer *out);
 
 /*
  * The reason in another server's error answer: error.message, status.error, error, message or

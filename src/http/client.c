@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "core/settings.h"
 #include "http/curl/libcurl.h"
 #include "http/http.h"
 #include "http/reach.h"
@@ -219,4 +220,29 @@ enum status http_client_check(struct ctx *ctx, str *with)
     TRY(libcurl_open(ctx));
     *with = str_of(libcurl.version());
     return OK;
+}
+
+/* The version is a date that Anthropic's API requires in each request; later versions of the format
+ * have other dates. Without a key its header is left out, as servers on this machine need none. */
+enum status http_call_upstream(struct ctx *ctx, const struct upstream *up, const char *path,
+                               struct call call, struct answer *out)
+{
+    struct arena *a = &ctx->arena;
+    struct header headers[3];
+    size_t n = 0;
+    bool is_anthropic = str_is(up->dialect, "anthropic");
+    if (call.body.n)
+        headers[n++] = (struct header){S("Content-Type"), S("application/json")};
+    if (is_anthropic)
+        headers[n++] = (struct header){S("anthropic-version"), S("2023-06-01")};
+    if (up->key.n && is_anthropic)
+        headers[n++] = (struct header){S("x-api-key"), up->key};
+    else if (up->key.n)
+        headers[n++] =
+            (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+    call.url = upstream_url(a, up, str_of(path), S(""));
+    call.method = call.body.n ? S("POST") : S("GET");
+    call.headers = headers;
+    call.n_headers = n;
+    return http_call(ctx, &call, out);
 }

@@ -62,8 +62,8 @@ struct reply {
 /* Both strings must live as long as the exchange (the ctx's arena does). More than
  * REPLY_HEADERS_MAX is a bug. */
 void reply_header(struct reply *r, const char *name, str value);
-/* Writes a struct by its table into the body. */
-void reply_fields(struct reply *r, const struct field *table, const void *in);
+/* Writes a struct by its table into the body. Always OK, for a handler that ends with it. */
+enum status reply_fields(struct reply *r, const struct field *table, const void *in);
 
 /* The value of that header in the answer. */
 str request_trace(const struct ctx *ctx, const struct request *r, const char *header);

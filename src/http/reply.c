@@ -29,10 +29,11 @@ void reply_header(struct reply *r, const char *name, str value)
     r->headers[r->n_headers++] = (struct header){str_of(name), value};
 }
 
-void reply_fields(struct reply *r, const struct field *table, const void *in)
+enum status reply_fields(struct reply *r, const struct field *table, const void *in)
 {
     struct json_out w = json_to(&r->body);
     fields_write(&w, table, in);
+    return OK;
 }
 
 /* For people who read the wire: programs go by the code. */

@@ -15,53 +15,24 @@ enum { KEY_MAX = 256 };
 /* --- shapes --- */
 
 /* message_id comes back as in_reply_to. */
-struct envelope_in {
-    str message_id, sender_agent_key, timestamp;
-};
-static const struct field envelope_in_fields[] = {
-    {STR(struct envelope_in, message_id), .required = true, .min = 1, .max = KEY_MAX},
-    {STR(struct envelope_in, sender_agent_key), .required = true, .min = 1, .max = KEY_MAX},
-    {STR(struct envelope_in, timestamp), .required = true, .help = "ISO 8601"},
-    {0},
-};
+SHAPE(envelope_in, (STR, message_id, .required = true, .min = 1, .max = KEY_MAX),
+      (STR, sender_agent_key, .required = true, .min = 1, .max = KEY_MAX),
+      (STR, timestamp, .required = true, .help = "ISO 8601"));
 
-struct create_in {
-    struct envelope_in envelope;
-    str user_id, app_id;
-};
-static const struct field create_in_fields[] = {
-    {FIELD_(struct create_in, envelope, struct envelope_in, FIELD_OBJECT, "envelope"),
-     .required = true, .inside = envelope_in_fields},
-    {STR(struct create_in, user_id), .required = true, .help = "the token's user"},
-    {STR(struct create_in, app_id), .otherwise_str = "", .max = APP_ID_MAX},
-    {0},
-};
-struct create_out {
-    const struct json *envelope;
-    str session_id;
-    int64_t created_at;
-};
-static const struct field create_out_fields[] = {
-    {JSON(struct create_out, envelope), .required = true},
-    {STR(struct create_out, session_id), .required = true},
-    {TIME(struct create_out, created_at), .required = true},
-    {0},
-};
+SHAPE(create_in,
+      (OBJECT, envelope, struct envelope_in, .required = true, .inside = envelope_in_fields),
+      (STR, user_id, .required = true, .help = "the token's user"),
+      (STR, app_id, .otherwise_str = "", .max = APP_ID_MAX));
+SHAPE(create_out, (JSON, envelope, .required = true), (STR, session_id, .required = true),
+      (TIME, created_at, .required = true));
 
 static const char *const actions[] = {"chat", NULL};
-struct say_in {
-    struct envelope_in envelope;
-    str action, session_id, message, user_id;
-};
-static const struct field say_in_fields[] = {
-    {FIELD_(struct say_in, envelope, struct envelope_in, FIELD_OBJECT, "envelope"),
-     .required = true, .inside = envelope_in_fields},
-    {STR(struct say_in, action), .required = true, .one_of = actions},
-    {STR(struct say_in, session_id), .required = true, .min = 1, .max = 256},
-    {STR(struct say_in, message), .required = true, .min = 1},
-    {STR(struct say_in, user_id), .required = true, .help = "the token's user"},
-    {0},
-};
+SHAPE(say_in,
+      (OBJECT, envelope, struct envelope_in, .required = true, .inside = envelope_in_fields),
+      (STR, action, .required = true, .one_of = actions),
+      (STR, session_id, .required = true, .min = 1, .max = 256),
+      (STR, message, .required = true, .min = 1),
+      (STR, user_id, .required = true, .help = "the token's user"));
 
 /* --- what both check --- */
 
@@ -109,8 +80,7 @@ static enum status create_session(struct ctx *ctx, struct app *app, const struct
                                      .created_at = session.created};
     out->code = 201;
     out->type = type_of(in);
-    reply_fields(out, create_out_fields, &shape);
-    return OK;
+    return reply_fields(out, create_out_fields, &shape);
 }
 
 /* balanced is the default of /v1/chat as well; an envelope has no place for another choice. */
@@ -135,6 +105,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_a2a = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_a2a = CORTEX_SURFACE(routes);

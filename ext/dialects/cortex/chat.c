@@ -33,33 +33,17 @@ enum { BODY_MAX = 256 << 20, KEY_MAX = 4000 };
 
 const char *const chat_preferences[] = {"fast", "balanced", "powerful", NULL};
 
-struct chat_config {
-    bool stream;
-    str model_preference, switch_ai_api_key, embedding_model;
-};
-static const struct field chat_config_fields[] = {
-    {BOOL(struct chat_config, stream), .help = "answer as server-sent events"},
-    {STR(struct chat_config, model_preference), .otherwise_str = "balanced",
-     .one_of = chat_preferences, .help = "which of the models that the server is set to"},
-    {STR(struct chat_config, switch_ai_api_key), .otherwise_str = "", .max = KEY_MAX,
-     .empty = EMPTY_NULL,
-     .help = "key for the model's server; else the user's stored one, else the server's own"},
-    {STR(struct chat_config, embedding_model), .otherwise_str = "", .max = 200, .empty = EMPTY_NULL,
-     .help = "accepted and ignored: all vectors come from one embedding source"},
-    {0},
-};
+SHAPE(chat_config, (BOOL, stream, .help = "answer as server-sent events"),
+      (STR, model_preference, .otherwise_str = "balanced", .one_of = chat_preferences,
+       .help = "which of the models that the server is set to"),
+      (STR, switch_ai_api_key, .otherwise_str = "", .max = KEY_MAX, .empty = EMPTY_NULL,
+       .help = "key for the model's server; else the user's stored one, else the server's own"),
+      (STR, embedding_model, .otherwise_str = "", .max = 200, .empty = EMPTY_NULL,
+       .help = "accepted and ignored: all vectors come from one embedding source"));
 
-struct chat_in {
-    str session_id, message;
-    struct chat_config config;
-};
-static const struct field chat_in_fields[] = {
-    {STR(struct chat_in, session_id), .required = true, .min = 1, .max = 256},
-    {STR(struct chat_in, message), .required = true, .min = 1, .help = "what the user says"},
-    {FIELD_(struct chat_in, config, struct chat_config, FIELD_OBJECT, "config"),
-     .inside = chat_config_fields},
-    {0},
-};
+SHAPE(chat_in, (STR, session_id, .required = true, .min = 1, .max = 256),
+      (STR, message, .required = true, .min = 1, .help = "what the user says"),
+      (OBJECT, config, struct chat_config, .inside = chat_config_fields));
 
 /* --- where the message is said --- */
 
@@ -359,6 +343,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_chat = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_chat = CORTEX_SURFACE(routes);

@@ -33,15 +33,12 @@ static const struct error_rule rules[] = {
     {0},
 };
 
-static const struct field details_shape[] = {
-    {STR(struct error_body, field), .empty = EMPTY_OUT},
-    {0},
-};
+static FIELDS_OF(error_body, details, (STR, field, .empty = EMPTY_OUT));
 static const struct field error_shape[] = {
     {AS_STR(struct error_body, name, "code")},
     {STR(struct error_body, message)},
     {AS_STR(struct error_body, trace, "trace_id")},
-    {.name = "details", .type = FIELD_OBJECT, .inside = details_shape},
+    {.name = "details", .type = FIELD_OBJECT, .inside = details_fields},
     {0},
 };
 static const struct field body_shape[] = {

@@ -30,5 +30,10 @@ MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct r
  */
 void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
 extern const struct error_shape cortex_errors;
+#define CORTEX_SURFACE(ROUTES)                                                                     \
+    {                                                                                              \
+        "cortex", ROUTES, word_cortex_error, auth_request, TRACE_HEADER, SURFACE_SETTLES,          \
+            .errors = &cortex_errors                                                               \
+    }
 /* NOT_FOUND, the same for a thing that does not exist and for another user's. */
 enum status cortex_missing(struct ctx *ctx, const char *what);

@@ -16,40 +16,18 @@ enum { REASONS = 3, QUERY_MAX = 8000 };
 
 /* --- shapes --- */
 
-const struct field context_in_fields[] = {
-    {STR(struct context_in, query), .otherwise_str = "", .max = QUERY_MAX,
-     .help = "the next message; without it memory is not searched"},
-    {INT(struct context_in, budget), .max = 10000000,
-     .help = "token budget; 0: context_tokens minus the answer"},
-    {STR(struct context_in, model_preference), .otherwise_str = "balanced",
-     .one_of = chat_preferences, .help = "the model's size decides how much context it gets"},
-    {0},
-};
+FIELDS(context_in,
+       (STR, query, .otherwise_str = "", .max = QUERY_MAX,
+        .help = "the next message; without it memory is not searched"),
+       (INT, budget, .max = 10000000, .help = "token budget; 0: context_tokens minus the answer"),
+       (STR, model_preference, .otherwise_str = "balanced", .one_of = chat_preferences,
+        .help = "the model's size decides how much context it gets"));
 
-struct context_memory {
-    str id, kind, content, why;
-    double score;
-    int64_t token_count, created_at;
-};
-static const struct field context_memory_fields[] = {
-    {STR(struct context_memory, id)},
-    {STR(struct context_memory, kind), .help = "memory, or message: of another conversation"},
-    {STR(struct context_memory, content)},
-    {NUM(struct context_memory, score), .help = "0 to 1: how likely it helps"},
-    {STR(struct context_memory, why)},
-    {INT(struct context_memory, token_count)},
-    {TIME(struct context_memory, created_at)},
-    {0},
-};
-struct context_message {
-    str id, role, content;
-    int64_t token_count, created_at;
-};
-static const struct field context_message_fields[] = {
-    {STR(struct context_message, id)},          {STR(struct context_message, role)},
-    {STR(struct context_message, content)},     {INT(struct context_message, token_count)},
-    {TIME(struct context_message, created_at)}, {0},
-};
+SHAPE(context_memory, (STR, id), (STR, kind, .help = "memory, or message: of another conversation"),
+      (STR, content), (NUM, score, .help = "0 to 1: how likely it helps"), (STR, why),
+      (INT, token_count), (TIME, created_at));
+SHAPE(context_message, (STR, id), (STR, role), (STR, content), (INT, token_count),
+      (TIME, created_at));
 /* block is the memories as the model reads them; memories are the same, one by one, with
  * reasons. */
 struct context_out {
@@ -59,21 +37,16 @@ struct context_out {
     int64_t token_count, budget;
     struct strs reasons;
 };
-const struct field context_out_fields[] = {
-    {STR(struct context_out, session_id), .required = true},
-    {STR(struct context_out, model), .required = true},
-    {STR(struct context_out, system), .required = true},
-    {JSON(struct context_out, memories), .required = true, .inside = context_memory_fields,
-     .help = "memories that would be added to the message"},
-    {JSON(struct context_out, messages), .required = true, .inside = context_message_fields,
-     .help = "the session's earlier messages"},
-    {STR(struct context_out, block), .help = "the memories as the model reads them"},
-    {INT(struct context_out, token_count), .required = true,
-     .help = "of system, block and messages"},
-    {INT(struct context_out, budget), .required = true},
-    {STRS(struct context_out, reasons), .required = true, .help = "reasons for this choice"},
-    {0},
-};
+FIELDS(context_out, (STR, session_id, .required = true), (STR, model, .required = true),
+       (STR, system, .required = true),
+       (JSON, memories, .required = true, .inside = context_memory_fields,
+        .help = "memories that would be added to the message"),
+       (JSON, messages, .required = true, .inside = context_message_fields,
+        .help = "the session's earlier messages"),
+       (STR, block, .help = "the memories as the model reads them"),
+       (INT, token_count, .required = true, .help = "of system, block and messages"),
+       (INT, budget, .required = true),
+       (STRS, reasons, .required = true, .help = "reasons for this choice"));
 
 /* --- assembling --- */
 
@@ -231,6 +204,5 @@ enum status chat_context(struct ctx *ctx, struct app *app, const struct request 
     };
     TRY(list_memories(ctx, c, &shape.memories));
     TRY(list_messages(ctx, &c->scene.window, &shape.messages));
-    reply_fields(out, context_out_fields, &shape);
-    return OK;
+    return reply_fields(out, context_out_fields, &shape);
 }

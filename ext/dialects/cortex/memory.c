@@ -27,54 +27,32 @@ static double score_rounded(double value)
 /* --- search --- */
 
 /* switch_ai_api_key is accepted so that Cortex's clients work, and not used. */
-struct search_in {
-    str query, app, key;
-    int64_t limit, offset;
-    double least;
-};
-static const struct field search_in_fields[] = {
-    {STR(struct search_in, query), .required = true, .min = 1, .max = QUERY_MAX,
-     .help = "a question or words"},
-    {AS_STR(struct search_in, app, "app_id"), .help = app_help},
-    {INT(struct search_in, limit), .otherwise = 15, .min = 1, .max = 50, .help = "most results"},
-    {INT(struct search_in, offset), .max = 1e9, .help = "results to skip"},
-    {AS_NUM(struct search_in, least, "min_similarity"), .otherwise = 0.6, .min = 0, .max = 1,
-     .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
-             "holds, or how sure recall is of it, whichever is most"},
-    {AS_STR(struct search_in, key, "switch_ai_api_key"),
-     .help = "accepted and ignored: the server's own embedding source and key are used"},
-    {0},
-};
+SHAPE(search_in,
+      (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "a question or words"),
+      (AS_STR, app, "app_id", .help = app_help),
+      (INT, limit, .otherwise = 15, .min = 1, .max = 50, .help = "most results"),
+      (INT, offset, .max = 1e9, .help = "results to skip"),
+      (AS_NUM, least, "min_similarity", .otherwise = 0.6, .min = 0, .max = 1,
+       .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
+               "holds, or how sure recall is of it, whichever is most"),
+      (AS_STR, key, "switch_ai_api_key",
+       .help = "accepted and ignored: the server's own embedding source and key are used"));
 
-struct hit_out {
-    str id, content;
-    double similarity;
-    int64_t created;
-};
-static const struct field hit_out_fields[] = {
-    {STR(struct hit_out, id), .required = true},
-    {STR(struct hit_out, content), .required = true},
-    {NUM(struct hit_out, similarity), .required = true},
-    {AS_TIME(struct hit_out, created, "created_at"), .required = true},
-    {0},
-};
+SHAPE(hit_out, (STR, id, .required = true), (STR, content, .required = true),
+      (NUM, similarity, .required = true), (AS_TIME, created, "created_at", .required = true));
 
 /* The list is written twice, under both names that clients read. */
 struct search_out {
     const struct json *results;
     int64_t total, limit, offset;
 };
-static const struct field search_out_fields[] = {
-    {JSON(struct search_out, results), .required = true, .inside = hit_out_fields,
-     .help = "most similar first, then newest"},
-    {INT(struct search_out, total), .required = true,
-     .help = "number of results, counted up to 1000"},
-    {INT(struct search_out, limit), .required = true},
-    {INT(struct search_out, offset), .required = true},
-    {AS_JSON(struct search_out, results, "memories"), .required = true, .inside = hit_out_fields,
-     .help = "the results again, under the name that Traylinx's command line reads"},
-    {0},
-};
+static FIELDS(search_out,
+              (JSON, results, .required = true, .inside = hit_out_fields,
+               .help = "most similar first, then newest"),
+              (INT, total, .required = true, .help = "number of results, counted up to 1000"),
+              (INT, limit, .required = true), (INT, offset, .required = true),
+              (AS_JSON, results, "memories", .required = true, .inside = hit_out_fields,
+               .help = "the results again, under the name that Traylinx's command line reads"));
 
 /* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
  * this page, up to 1000. */
@@ -99,22 +77,14 @@ static enum status search_memories(struct ctx *ctx, struct app *app, const struc
         hits[i] = (struct hit_out){v[i].memory.id, v[i].memory.content,
                                    score_rounded(v[i].similarity), v[i].memory.created};
     TRY(json_list(ctx, hit_out_fields, hits, n, sizeof *hits, &shape.results));
-    reply_fields(out, search_out_fields, &shape);
-    return OK;
+    return reply_fields(out, search_out_fields, &shape);
 }
 
 /* --- list --- */
 
-struct list_in {
-    str app;
-    int64_t limit, offset;
-};
-static const struct field list_in_fields[] = {
-    {AS_STR(struct list_in, app, "app_id"), .help = "only of this application; without it, of all"},
-    {INT(struct list_in, limit), .otherwise = 15, .min = 1, .max = 100, .help = "most results"},
-    {INT(struct list_in, offset), .max = 1e9, .help = "results to skip"},
-    {0},
-};
+SHAPE(list_in, (AS_STR, app, "app_id", .help = "only of this application; without it, of all"),
+      (INT, limit, .otherwise = 15, .min = 1, .max = 100, .help = "most results"),
+      (INT, offset, .max = 1e9, .help = "results to skip"));
 
 struct shown {
     str id, content;
@@ -133,18 +103,9 @@ struct shown {
     }
 static const struct field shown_fields[] = {SHOWN_ROWS, {0}};
 
-struct list_out {
-    const struct json *memories;
-    int64_t total, limit, offset;
-};
-static const struct field list_out_fields[] = {
-    {JSON(struct list_out, memories), .required = true, .inside = shown_fields,
-     .help = "newest first"},
-    {INT(struct list_out, total), .required = true},
-    {INT(struct list_out, limit), .required = true},
-    {INT(struct list_out, offset), .required = true},
-    {0},
-};
+SHAPE(list_out, (JSON, memories, .required = true, .inside = shown_fields, .help = "newest first"),
+      (INT, total, .required = true), (INT, limit, .required = true),
+      (INT, offset, .required = true));
 
 /* importance decays with age when it is shown (setting memory_decay); the stored one stays. */
 static struct shown show_memory(struct ctx *ctx, struct app *app, const struct memory *m,
@@ -176,38 +137,24 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     for (size_t i = 0; i < n; i++)
         items[i] = show_memory(ctx, app, &v[i], now);
     TRY(json_list(ctx, shown_fields, items, n, sizeof *items, &shape.memories));
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* --- save --- */
 
-struct save_in {
-    str content, app;
-    double importance;
-    struct strs tags;
-};
-static const struct field save_in_fields[] = {
-    {STR(struct save_in, content), .required = true, .min = 1, .max = CONTENT_MAX,
-     .help = "what to remember"},
-    {AS_STR(struct save_in, app, "app_id"), .help = app_help},
-    {NUM(struct save_in, importance), .min = 0, .max = 1,
-     .help = "0 to 1; default: estimated by rules"},
-    {STRS(struct save_in, tags), .help = "free labels"},
-    {0},
-};
+SHAPE(save_in,
+      (STR, content, .required = true, .min = 1, .max = CONTENT_MAX, .help = "what to remember"),
+      (AS_STR, app, "app_id", .help = app_help),
+      (NUM, importance, .min = 0, .max = 1, .help = "0 to 1; default: estimated by rules"),
+      (STRS, tags, .help = "free labels"));
 
 struct save_out {
     struct shown memory;
     bool success;
 };
-static const struct field save_out_fields[] = {
-    {BOOL(struct save_out, success), .required = true},
-    {FIELD_(struct save_out, memory, struct shown, FIELD_OBJECT, "memory"), .required = true,
-     .inside = shown_fields},
-    {AS_STR(struct save_out, memory.id, "id"), .required = true},
-    {0},
-};
+static FIELDS(save_out, (BOOL, success, .required = true),
+              (OBJECT, memory, struct shown, .required = true, .inside = shown_fields),
+              (AS_STR, memory.id, "id", .required = true));
 
 /* The table checks that tags are strings; their number and length it cannot. */
 static enum status check_tags(struct ctx *ctx, const struct strs *tags)
@@ -235,21 +182,12 @@ static enum status save_memory(struct ctx *ctx, struct app *app, const struct re
     TRY(engine_add(ctx, app->engine, pool, &m));
     struct save_out shape = {show_memory(ctx, app, &m, clock_ms()), true};
     out->code = 201;
-    reply_fields(out, save_out_fields, &shape);
-    return OK;
+    return reply_fields(out, save_out_fields, &shape);
 }
 
 /* --- delete --- */
 
-struct gone_out {
-    bool success;
-    str message;
-};
-static const struct field gone_out_fields[] = {
-    {BOOL(struct gone_out, success), .required = true},
-    {STR(struct gone_out, message), .required = true},
-    {0},
-};
+SHAPE(gone_out, (BOOL, success, .required = true), (STR, message, .required = true));
 
 /* Wherever the caller reaches it: the path names no app. */
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
@@ -272,29 +210,22 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
     if (s == NOT_FOUND)
         return cortex_missing(ctx, "memory");
     TRY(s);
-    reply_fields(out, gone_out_fields, &(struct gone_out){true, S("Memory deleted successfully")});
-    return OK;
+    return reply_fields(out, gone_out_fields,
+                        &(struct gone_out){true, S("Memory deleted successfully")});
 }
 
 struct app_in {
     str app;
 };
-static const struct field all_in_fields[] = {
-    {AS_STR(struct app_in, app, "app_id"),
-     .help = "the application; default: the token's own, or default; * for all visible ones"},
-    {0},
-};
+static FIELDS_OF(
+    app_in, all_in,
+    (AS_STR, app, "app_id",
+     .help = "the application; default: the token's own, or default; * for all visible ones"));
 
-struct erased_out {
-    bool success;
-    int64_t count;
-};
-static const struct field erased_out_fields[] = {
-    {BOOL(struct erased_out, success), .required = true},
-    {AS_INT(struct erased_out, count, "deleted_count"), .required = true,
-     .help = "deleted memories, including superseded ones; messages and sessions are not counted"},
-    {0},
-};
+SHAPE(
+    erased_out, (BOOL, success, .required = true),
+    (AS_INT, count, "deleted_count", .required = true,
+     .help = "deleted memories, including superseded ones; messages and sessions are not counted"));
 
 /* The app of that name; for "*" all that the caller sees: one pool without a space for the whole
  * user, or only the token's own. */
@@ -338,52 +269,23 @@ static enum status erase_all(struct ctx *ctx, struct app *app, const struct requ
     TRY(named_apps(ctx, app, in, a->app, &pools, &n));
     for (size_t i = 0; i < n; i++)
         TRY(erase_app(ctx, app, pools[i], &shape.count));
-    reply_fields(out, erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, erased_out_fields, &shape);
 }
 
 /* --- duplicates --- */
 
-static const struct field app_in_fields[] = {
-    {AS_STR(struct app_in, app, "app_id"), .help = app_help},
-    {0},
-};
+static FIELDS(app_in, (AS_STR, app, "app_id", .help = app_help));
 
-struct duplicate_out {
-    str id, content;
-    int64_t created;
-    double similarity;
-};
-static const struct field duplicate_out_fields[] = {
-    {STR(struct duplicate_out, id), .required = true},
-    {STR(struct duplicate_out, content), .required = true},
-    {AS_TIME(struct duplicate_out, created, "created_at"), .required = true},
-    {AS_NUM(struct duplicate_out, similarity, "similarity_to_canonical"), .required = true},
-    {0},
-};
+SHAPE(duplicate_out, (STR, id, .required = true), (STR, content, .required = true),
+      (AS_TIME, created, "created_at", .required = true),
+      (AS_NUM, similarity, "similarity_to_canonical", .required = true));
 
-struct group_out {
-    str id, content;
-    const struct json *duplicates;
-};
-static const struct field group_out_fields[] = {
-    {AS_STR(struct group_out, id, "canonical_id"), .required = true,
-     .help = "id of the oldest memory"},
-    {AS_STR(struct group_out, content, "canonical_content"), .required = true},
-    {JSON(struct group_out, duplicates), .required = true, .inside = duplicate_out_fields,
-     .help = "by age"},
-    {0},
-};
+SHAPE(group_out, (AS_STR, id, "canonical_id", .required = true, .help = "id of the oldest memory"),
+      (AS_STR, content, "canonical_content", .required = true),
+      (JSON, duplicates, .required = true, .inside = duplicate_out_fields, .help = "by age"));
 
-struct groups_out {
-    const struct json *groups;
-    int64_t total;
-};
-static const struct field groups_out_fields[] = {
-    {JSON(struct groups_out, groups), .required = true, .inside = group_out_fields},
-    {AS_INT(struct groups_out, total, "total_duplicates"), .required = true},
-    {0},
-};
+SHAPE(groups_out, (JSON, groups, .required = true, .inside = group_out_fields),
+      (AS_INT, total, "total_duplicates", .required = true));
 
 /* The oldest memory is the canonical one, the others are shown with their similarity to it. */
 static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
@@ -413,8 +315,7 @@ static enum status list_duplicates(struct ctx *ctx, struct app *app, const struc
         shape.total += (int64_t)v[i].n;
     }
     TRY(json_list(ctx, group_out_fields, groups, n, sizeof *groups, &shape.groups));
-    reply_fields(out, groups_out_fields, &shape);
-    return OK;
+    return reply_fields(out, groups_out_fields, &shape);
 }
 
 /* Cortex names the app in the query, also of a POST. A misspelt name must not change another app.
@@ -428,17 +329,10 @@ static enum status app_of(struct ctx *ctx, const struct request *in, str named, 
     return OK;
 }
 
-struct merged_out {
-    bool success;
-    int64_t closed, groups;
-};
-static const struct field merged_out_fields[] = {
-    {BOOL(struct merged_out, success), .required = true},
-    {AS_INT(struct merged_out, closed, "deleted_count"), .required = true,
-     .help = "closed duplicates; they remain as history"},
-    {AS_INT(struct merged_out, groups, "groups_merged"), .required = true},
-    {0},
-};
+SHAPE(merged_out, (BOOL, success, .required = true),
+      (AS_INT, closed, "deleted_count", .required = true,
+       .help = "closed duplicates; they remain as history"),
+      (AS_INT, groups, "groups_merged", .required = true));
 
 /* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
  * erased. */
@@ -452,42 +346,26 @@ static enum status remove_duplicates(struct ctx *ctx, struct app *app, const str
     TRY(app_of(ctx, in, a->app, &name));
     TRY(app_pool(ctx, app, in, name, &pool));
     TRY(engine_deduplicate(ctx, app->engine, pool, &shape.groups, &shape.closed));
-    reply_fields(out, merged_out_fields, &shape);
-    return OK;
+    return reply_fields(out, merged_out_fields, &shape);
 }
 
 /* --- consolidation --- */
 
-struct tidy_in {
-    str app;
-    bool dry_run;
-};
-static const struct field tidy_in_fields[] = {
-    {AS_STR(struct tidy_in, app, "app_id"),
-     .help = "the application; default: the token's own, or default; * for all visible ones"},
-    {BOOL(struct tidy_in, dry_run), .help = "report what would change without changing it"},
-    {0},
-};
+SHAPE(tidy_in,
+      (AS_STR, app, "app_id",
+       .help = "the application; default: the token's own, or default; * for all visible ones"),
+      (BOOL, dry_run, .help = "report what would change without changing it"));
 
 /* merged, promoted, decayed and deleted are the four things that consolidation does; decayed are
  * closed, deleted are gone. */
-struct tidied_out {
-    bool success, dry_run;
-    int64_t looked_at, merged, promoted, decayed, deleted;
-};
-static const struct field tidied_out_fields[] = {
-    {BOOL(struct tidied_out, success), .required = true},
-    {INT(struct tidied_out, merged), .required = true, .help = "duplicate episodes merged"},
-    {INT(struct tidied_out, decayed), .required = true,
-     .help = "unused facts that were closed; they remain as history"},
-    {INT(struct tidied_out, deleted), .required = true,
-     .help = "episodes deleted after their retention"},
-    {INT(struct tidied_out, promoted), .required = true,
-     .help = "facts promoted because conversations return to them"},
-    {INT(struct tidied_out, looked_at), .required = true},
-    {BOOL(struct tidied_out, dry_run), .required = true},
-    {0},
-};
+SHAPE(tidied_out, (BOOL, success, .required = true),
+      (INT, merged, .required = true, .help = "duplicate episodes merged"),
+      (INT, decayed, .required = true,
+       .help = "unused facts that were closed; they remain as history"),
+      (INT, deleted, .required = true, .help = "episodes deleted after their retention"),
+      (INT, promoted, .required = true,
+       .help = "facts promoted because conversations return to them"),
+      (INT, looked_at, .required = true), (BOOL, dry_run, .required = true));
 
 static enum status consolidate_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                         struct reply *out)
@@ -513,8 +391,7 @@ static enum status consolidate_memories(struct ctx *ctx, struct app *app, const 
         shape.decayed += r.evicted;
         shape.deleted += r.pruned;
     }
-    reply_fields(out, tidied_out_fields, &shape);
-    return OK;
+    return reply_fields(out, tidied_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -541,6 +418,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_memory = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_memory = CORTEX_SURFACE(routes);

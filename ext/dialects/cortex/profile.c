@@ -12,69 +12,26 @@
 
 /* --- shapes --- */
 
-struct app_in {
-    str app_id;
-};
-static const struct field app_in_fields[] = {
-    {STR(struct app_in, app_id), .help = "one of your apps; default: default"},
-    {0},
-};
+SHAPE(app_in, (STR, app_id, .help = "one of your apps; default: default"));
 
-struct patch_in {
-    str app_id;
-    const struct json *facts;
-};
-static const struct field patch_in_fields[] = {
-    {JSON(struct patch_in, facts), .required = true,
-     .help = "an object: each member sets a fact of that name, null removes it for good"},
-    {STR(struct patch_in, app_id), .help = "one of your apps, here or in the query"},
-    {0},
-};
+SHAPE(patch_in,
+      (JSON, facts, .required = true,
+       .help = "an object: each member sets a fact of that name, null removes it for good"),
+      (STR, app_id, .help = "one of your apps, here or in the query"));
 
-struct profile_out {
-    str user_id, app_id;
-    const struct json *facts;
-    int64_t updated_at;
-};
-static const struct field profile_out_fields[] = {
-    {STR(struct profile_out, user_id)},
-    {STR(struct profile_out, app_id)},
-    {JSON(struct profile_out, facts), .help = "facts by name"},
-    {TIME(struct profile_out, updated_at), .help = "when the newest fact was set; null: no facts"},
-    {0},
-};
+SHAPE(profile_out, (STR, user_id), (STR, app_id), (JSON, facts, .help = "facts by name"),
+      (TIME, updated_at, .help = "when the newest fact was set; null: no facts"));
 
 /* The three may come together; each is read in its own way. */
-struct extract_in {
-    str text, raw;
-    const struct json *data;
-};
-static const struct field extract_in_fields[] = {
-    {STR(struct extract_in, text), .help = "text in the first person"},
-    {JSON(struct extract_in, data), .help = "an object; nested members are flattened"},
-    {STR(struct extract_in, raw), .help = "anything else: pairs, JSON as text, a form"},
-    {0},
-};
+SHAPE(extract_in, (STR, text, .help = "text in the first person"),
+      (JSON, data, .help = "an object; nested members are flattened"),
+      (STR, raw, .help = "anything else: pairs, JSON as text, a form"));
 
 /* Reads the query of a POST, because the route's table describes the body. */
-struct extract_query {
-    str app_id;
-    bool store;
-};
-static const struct field extract_query_fields[] = {
-    {STR(struct extract_query, app_id), .help = "one of your apps; default: default"},
-    {BOOL(struct extract_query, store), .otherwise = true,
-     .help = "whether the facts are merged into the profile"},
-    {0},
-};
+SHAPE(extract_query, (STR, app_id, .help = "one of your apps; default: default"),
+      (BOOL, store, .otherwise = true, .help = "whether the facts are merged into the profile"));
 
-struct extract_out {
-    const struct json *facts;
-};
-static const struct field extract_out_fields[] = {
-    {JSON(struct extract_out, facts), .help = "by name, each a text"},
-    {0},
-};
+SHAPE(extract_out, (JSON, facts, .help = "by name, each a text"));
 
 /* --- handlers --- */
 
@@ -91,8 +48,7 @@ static enum status show_profile(struct ctx *ctx, struct pool_ref pool, const str
     json_close(&w, '}');
     facts.source = buf_str(&b);
     struct profile_out shape = {pool.user, pool.space, &facts, p->updated};
-    reply_fields(out, profile_out_fields, &shape);
-    return OK;
+    return reply_fields(out, profile_out_fields, &shape);
 }
 
 static enum status get_profile(struct ctx *ctx, struct app *app, const struct request *in,
@@ -161,8 +117,7 @@ static enum status extract_facts(struct ctx *ctx, struct app *app, const struct 
     TRY(engine_read_profile(ctx, app->engine, pool, &source, &facts, &by));
     reply_header(out, BY_HEADER, by);
     struct extract_out shape = {facts};
-    reply_fields(out, extract_out_fields, &shape);
-    return OK;
+    return reply_fields(out, extract_out_fields, &shape);
 }
 
 #define PROFILE "/v1/users/me/profile"
@@ -180,6 +135,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_profile = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_profile = CORTEX_SURFACE(routes);

@@ -18,22 +18,11 @@
 
 /* --- one --- */
 
-struct session_out {
-    str id, user_id, app_id, title;
-    int64_t created_at, updated_at;
-    const struct json *metadata;
-};
-static const struct field session_out_fields[] = {
-    {STR(struct session_out, id), .required = true},
-    {STR(struct session_out, user_id), .required = true},
-    {STR(struct session_out, app_id), .required = true},
-    {STR(struct session_out, title), .required = true, .empty = EMPTY_NULL,
-     .help = "null before the first message"},
-    {TIME(struct session_out, created_at), .required = true},
-    {TIME(struct session_out, updated_at), .required = true},
-    {JSON(struct session_out, metadata), .required = true},
-    {0},
-};
+SHAPE(session_out, (STR, id, .required = true), (STR, user_id, .required = true),
+      (STR, app_id, .required = true),
+      (STR, title, .required = true, .empty = EMPTY_NULL, .help = "null before the first message"),
+      (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+      (JSON, metadata, .required = true));
 
 /* Metadata is kept as text and parsed for the answer only; it was an object when it came in. */
 static enum status reply_session(struct ctx *ctx, const struct request *in, const struct session *s,
@@ -48,8 +37,7 @@ static enum status reply_session(struct ctx *ctx, const struct request *in, cons
                                 .created_at = s->created,
                                 .updated_at = s->updated,
                                 .metadata = metadata};
-    reply_fields(out, session_out_fields, &shape);
-    return OK;
+    return reply_fields(out, session_out_fields, &shape);
 }
 
 /* Two routes, one handler: see the overview. */
@@ -63,25 +51,9 @@ static enum status get_session(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* metadata is the client's own object; nothing here reads it. */
-struct make_in {
-    str app_id;
-    const struct json *metadata;
-};
-static const struct field make_in_fields[] = {
-    {STR(struct make_in, app_id), .help = "default: default"},
-    {JSON(struct make_in, metadata), .help = "an object"},
-    {0},
-};
+SHAPE(make_in, (STR, app_id, .help = "default: default"), (JSON, metadata, .help = "an object"));
 
-struct make_out {
-    str session_id;
-    int64_t created_at;
-};
-static const struct field make_out_fields[] = {
-    {STR(struct make_out, session_id), .required = true},
-    {TIME(struct make_out, created_at), .required = true},
-    {0},
-};
+SHAPE(make_out, (STR, session_id, .required = true), (TIME, created_at, .required = true));
 
 /* 201 with the id that all later requests name. */
 static enum status make_session(struct ctx *ctx, struct app *app, const struct request *in,
@@ -94,20 +66,12 @@ static enum status make_session(struct ctx *ctx, struct app *app, const struct r
     TRY(engine_make_session(ctx, app->engine, pool, &s));
     struct make_out shape = {s.id, s.created};
     out->code = 201;
-    reply_fields(out, make_out_fields, &shape);
-    return OK;
+    return reply_fields(out, make_out_fields, &shape);
 }
 
 /* Both members are optional, and a body without them changes nothing and answers the session. */
-struct change_in {
-    str title;
-    const struct json *metadata;
-};
-static const struct field change_in_fields[] = {
-    {STR(struct change_in, title), .help = "at most 200 characters"},
-    {JSON(struct change_in, metadata), .help = "merged member by member; null removes one"},
-    {0},
-};
+SHAPE(change_in, (STR, title, .help = "at most 200 characters"),
+      (JSON, metadata, .help = "merged member by member; null removes one"));
 
 /* A title of "" is set and an absent one is not, which the table cannot tell apart: so the JSON is
  * asked. */
@@ -151,29 +115,12 @@ static enum status forget_session(struct ctx *ctx, struct app *app, const struct
 
 /* --- what was said in it --- */
 
-struct said_out {
-    str id, role, content;
-    int64_t token_count, created_at;
-};
-static const struct field said_out_fields[] = {
-    {STR(struct said_out, id), .required = true},
-    {STR(struct said_out, role), .required = true},
-    {STR(struct said_out, content), .required = true},
-    {INT(struct said_out, token_count), .required = true, .help = "estimated"},
-    {TIME(struct said_out, created_at), .required = true},
-    {0},
-};
+SHAPE(said_out, (STR, id, .required = true), (STR, role, .required = true),
+      (STR, content, .required = true), (INT, token_count, .required = true, .help = "estimated"),
+      (TIME, created_at, .required = true));
 
-struct history_out {
-    str session_id;
-    const struct json *messages;
-};
-static const struct field history_out_fields[] = {
-    {STR(struct history_out, session_id), .required = true},
-    {JSON(struct history_out, messages), .required = true, .inside = said_out_fields,
-     .help = "oldest first"},
-    {0},
-};
+SHAPE(history_out, (STR, session_id, .required = true),
+      (JSON, messages, .required = true, .inside = said_out_fields, .help = "oldest first"));
 
 /* All messages, oldest first, without pages: the same ones a chat in this session would continue
  * from. The token counts are our estimate, the same as in budgets. */
@@ -195,67 +142,37 @@ static enum status show_history(struct ctx *ctx, struct app *app, const struct r
                                     .created_at = v[i].created};
     struct history_out shape = {.session_id = s.id};
     TRY(json_list(ctx, said_out_fields, said, n, sizeof *said, &shape.messages));
-    reply_fields(out, history_out_fields, &shape);
-    return OK;
+    return reply_fields(out, history_out_fields, &shape);
 }
 
 /* --- all of them --- */
 
-struct list_in {
-    str app_id, search, contains, query, cursor;
-    int64_t after, before, limit, offset;
-};
-static const struct field list_in_fields[] = {
-    {STR(struct list_in, app_id), .help = "only this app's"},
-    {STR(struct list_in, search), .max = 200, .help = "only sessions with this text in the title"},
-    {INT(struct list_in, limit), .otherwise = 20, .min = 1, .max = 100},
-    {INT(struct list_in, offset), .max = INT32_MAX},
-    {STR(struct list_in, contains), .max = 200, .help = "the same as search"},
-    {STR(struct list_in, query), .max = 2000,
-     .help = "a question or words: sessions whose title holds it, then those in which something "
-             "about it was said, the likeliest first; not with search, contains or cursor"},
-    {TIME(struct list_in, after), .help = "only last spoken in at this time or later"},
-    {TIME(struct list_in, before), .help = "only last spoken in before this time"},
-    LIST_CURSOR(struct list_in),
-    {0},
-};
+SHAPE(list_in, (STR, app_id, .help = "only this app's"),
+      (STR, search, .max = 200, .help = "only sessions with this text in the title"),
+      (INT, limit, .otherwise = 20, .min = 1, .max = 100), (INT, offset, .max = INT32_MAX),
+      (STR, contains, .max = 200, .help = "the same as search"),
+      (STR, query, .max = 2000,
+       .help = "a question or words: sessions whose title holds it, then those in which something "
+               "about it was said, the likeliest first; not with search, contains or cursor"),
+      (TIME, after, .help = "only last spoken in at this time or later"),
+      (TIME, before, .help = "only last spoken in before this time"), LIST_CURSOR);
 
-struct row_out {
-    str id, title, app_id;
-    int64_t created_at, updated_at, message_count;
-    double score;
-    str message_id, text;
-};
-static const struct field row_out_fields[] = {
-    {STR(struct row_out, id), .required = true},
-    {STR(struct row_out, title), .required = true, .empty = EMPTY_NULL},
-    {STR(struct row_out, app_id), .required = true},
-    {TIME(struct row_out, created_at), .required = true},
-    {TIME(struct row_out, updated_at), .required = true},
-    {INT(struct row_out, message_count), .required = true},
-    {NUM(struct row_out, score), .empty = EMPTY_OUT,
-     .help = "with query: 0 to 1, how likely the message helps to answer"},
-    {STR(struct row_out, message_id), .empty = EMPTY_OUT,
-     .help = "with query: the first message of it that was found"},
-    {STR(struct row_out, text), .empty = EMPTY_OUT, .help = "with query: what of that was found"},
-    {0},
-};
+SHAPE(row_out, (STR, id, .required = true), (STR, title, .required = true, .empty = EMPTY_NULL),
+      (STR, app_id, .required = true), (TIME, created_at, .required = true),
+      (TIME, updated_at, .required = true), (INT, message_count, .required = true),
+      (NUM, score, .empty = EMPTY_OUT,
+       .help = "with query: 0 to 1, how likely the message helps to answer"),
+      (STR, message_id, .empty = EMPTY_OUT,
+       .help = "with query: the first message of it that was found"),
+      (STR, text, .empty = EMPTY_OUT, .help = "with query: what of that was found"));
 
-struct list_out {
-    const struct json *sessions;
-    int64_t total, limit, offset;
-    str next;
-};
-static const struct field list_out_fields[] = {
-    {JSON(struct list_out, sessions), .required = true, .inside = row_out_fields,
-     .help = "most recently used first; with query the likeliest first"},
-    {INT(struct list_out, total), .required = true},
-    {INT(struct list_out, limit), .required = true},
-    {INT(struct list_out, offset), .required = true},
-    {STR(struct list_out, next), .empty = EMPTY_NULL,
-     .help = "cursor of the next page; null: this is the last one"},
-    {0},
-};
+SHAPE(list_out,
+      (JSON, sessions, .required = true, .inside = row_out_fields,
+       .help = "most recently used first; with query the likeliest first"),
+      (INT, total, .required = true), (INT, limit, .required = true),
+      (INT, offset, .required = true),
+      (STR, next, .empty = EMPTY_NULL,
+       .help = "cursor of the next page; null: this is the last one"));
 
 /* One app, every space in reach (space=*), or what the caller has at once (all_apps). */
 static enum status list_pools(struct ctx *ctx, struct app *app, const struct request *in,
@@ -308,8 +225,7 @@ static enum status reply_list(struct ctx *ctx, const struct sessions_out *found,
         shape->next = cursor_write(ctx, of, &place);
     }
     TRY(json_list(ctx, row_out_fields, rows, found->n, sizeof *rows, &shape->sessions));
-    reply_fields(out, list_out_fields, shape);
-    return OK;
+    return reply_fields(out, list_out_fields, shape);
 }
 
 /* Best first, so there is no cursor. A search looks at the first messages that it finds, so total
@@ -341,8 +257,7 @@ static enum status search_sessions(struct ctx *ctx, struct app *app, const struc
     }
     shape.total = (int64_t)all;
     TRY(json_list(ctx, row_out_fields, rows, n, sizeof *rows, &shape.sessions));
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* limit and offset are repeated in the answer, for clients that page without keeping their own
@@ -395,6 +310,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_sessions = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_sessions = CORTEX_SURFACE(routes);

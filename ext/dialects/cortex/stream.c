@@ -25,51 +25,22 @@ enum {
 
 /* --- shapes --- */
 
-static const struct field usage_fields[] = {
-    {INT(struct chat_usage, tokens_in), .help = "as the model's server counts, else estimated"},
-    {INT(struct chat_usage, tokens_out)},
-    {0},
-};
-const struct field chat_envelope_fields[] = {
-    {STR(struct chat_envelope, message_id), .required = true},
-    {STR(struct chat_envelope, sender_agent_key), .required = true},
-    {TIME(struct chat_envelope, timestamp), .required = true},
-    {STR(struct chat_envelope, in_reply_to), .empty = EMPTY_OUT},
-    {0},
-};
-const struct field chat_out_fields[] = {
-    {JSON(struct chat_out, envelope), .empty = EMPTY_OUT},
-    {STR(struct chat_out, message_id), .required = true, .help = "of the answer, in the history"},
-    {STR(struct chat_out, content), .required = true},
-    {FIELD_(struct chat_out, usage, struct chat_usage, FIELD_OBJECT, "usage"), .required = true,
-     .inside = usage_fields},
-    {NUM(struct chat_out, cost_usd), .required = true, .help = "by the setting prices, else 0"},
-    {STR(struct chat_out, model), .required = true},
-    {0},
-};
+static FIELDS_OF(chat_usage, usage,
+                 (INT, tokens_in, .help = "as the model's server counts, else estimated"),
+                 (INT, tokens_out));
+FIELDS(chat_envelope, (STR, message_id, .required = true),
+       (STR, sender_agent_key, .required = true), (TIME, timestamp, .required = true),
+       (STR, in_reply_to, .empty = EMPTY_OUT));
+FIELDS(chat_out, (JSON, envelope, .empty = EMPTY_OUT),
+       (STR, message_id, .required = true, .help = "of the answer, in the history"),
+       (STR, content, .required = true),
+       (OBJECT, usage, struct chat_usage, .required = true, .inside = usage_fields),
+       (NUM, cost_usd, .required = true, .help = "by the setting prices, else 0"),
+       (STR, model, .required = true));
 
-struct chunk {
-    str chunk, id;
-};
-static const struct field chunk_fields[] = {
-    {STR(struct chunk, chunk)},
-    {STR(struct chunk, id)},
-    {0},
-};
-struct done_event {
-    str status;
-    struct chat_usage usage;
-    double cost_usd;
-    str model;
-};
-static const struct field done_event_fields[] = {
-    {STR(struct done_event, status)},
-    {FIELD_(struct done_event, usage, struct chat_usage, FIELD_OBJECT, "usage"),
-     .inside = usage_fields},
-    {NUM(struct done_event, cost_usd)},
-    {STR(struct done_event, model)},
-    {0},
-};
+SHAPE(chunk, (STR, chunk), (STR, id));
+SHAPE(done_event, (STR, status), (OBJECT, usage, struct chat_usage, .inside = usage_fields),
+      (NUM, cost_usd), (STR, model));
 
 /* NULL for a chat without one: the member is left out of the answer then. */
 const struct json *chat_envelope(struct ctx *ctx, str in_reply_to)

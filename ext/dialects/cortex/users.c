@@ -16,14 +16,8 @@ static const char prefix[] = "ctx_";
 
 enum { REGISTER_MAX = 256 << 10 }; /* bytes of a body that is read without a token */
 
-struct token_made {
-    str access_token, token_type;
-};
-static const struct field token_made_fields[] = {
-    {STR(struct token_made, access_token), .required = true, .help = "shown once"},
-    {STR(struct token_made, token_type), .required = true, .help = "Bearer"},
-    {0},
-};
+SHAPE(token_made, (STR, access_token, .required = true, .help = "shown once"),
+      (STR, token_type, .required = true, .help = "Bearer"));
 
 static void give_token(struct reply *out, str secret)
 {
@@ -35,21 +29,12 @@ static void give_token(struct reply *out, str secret)
 /* --- registering --- */
 
 /* The id is the client's choice, so registering again with it is a change of the same user. */
-struct register_in {
-    str id, email, first_name, last_name, switch_ai_api_key, token_name;
-    const struct json *custom_attributes;
-};
-static const struct field register_in_fields[] = {
-    {STR(struct register_in, id), .required = true, .help = "a UUID of your choice"},
-    {STR(struct register_in, email), .required = true, .help = "address"},
-    {STR(struct register_in, first_name)},
-    {STR(struct register_in, last_name)},
-    {STR(struct register_in, switch_ai_api_key),
-     .help = "key of the model server, stored encrypted; \"\" deletes it"},
-    {JSON(struct register_in, custom_attributes), .help = "an object"},
-    {STR(struct register_in, token_name), .help = "name of the token; default: Initial Token"},
-    {0},
-};
+SHAPE(register_in, (STR, id, .required = true, .help = "a UUID of your choice"),
+      (STR, email, .required = true, .help = "address"), (STR, first_name), (STR, last_name),
+      (STR, switch_ai_api_key,
+       .help = "key of the model server, stored encrypted; \"\" deletes it"),
+      (JSON, custom_attributes, .help = "an object"),
+      (STR, token_name, .help = "name of the token; default: Initial Token"));
 
 /* auto means: as long as only this machine can reach the server and nobody here needs a token,
  * anyone here may register. Otherwise a program without a token would give itself one. */
@@ -111,24 +96,14 @@ static enum status add_user(struct ctx *ctx, struct app *app, const struct reque
 
 /* --- who one is --- */
 
-struct user_out {
-    str id, email, first_name, last_name, api_key_preview;
-    bool is_active, has_api_key;
-    int64_t created_at;
-};
-static const struct field user_out_fields[] = {
-    {STR(struct user_out, id), .required = true},
-    {STR(struct user_out, email), .required = true, .empty = EMPTY_NULL,
-     .help = "null: has not registered"},
-    {STR(struct user_out, first_name), .required = true, .empty = EMPTY_NULL},
-    {STR(struct user_out, last_name), .required = true, .empty = EMPTY_NULL},
-    {BOOL(struct user_out, is_active), .required = true},
-    {TIME(struct user_out, created_at), .required = true, .empty = EMPTY_NULL},
-    {BOOL(struct user_out, has_api_key), .required = true},
-    {STR(struct user_out, api_key_preview), .required = true, .empty = EMPTY_NULL,
-     .help = "its first and last characters"},
-    {0},
-};
+SHAPE(user_out, (STR, id, .required = true),
+      (STR, email, .required = true, .empty = EMPTY_NULL, .help = "null: has not registered"),
+      (STR, first_name, .required = true, .empty = EMPTY_NULL),
+      (STR, last_name, .required = true, .empty = EMPTY_NULL), (BOOL, is_active, .required = true),
+      (TIME, created_at, .required = true, .empty = EMPTY_NULL),
+      (BOOL, has_api_key, .required = true),
+      (STR, api_key_preview, .required = true, .empty = EMPTY_NULL,
+       .help = "its first and last characters"));
 
 /* A user need not have registered, and has an id only then. */
 static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
@@ -147,28 +122,13 @@ static enum status show_me(struct ctx *ctx, struct app *app, const struct reques
                              .created_at = u.created,
                              .has_api_key = u.sealed_key.n > 0,
                              .api_key_preview = u.key_preview};
-    reply_fields(out, user_out_fields, &shape);
-    return OK;
+    return reply_fields(out, user_out_fields, &shape);
 }
 
-struct key_in {
-    str api_key;
-};
-static const struct field key_in_fields[] = {
-    {STR(struct key_in, api_key), .help = "key of the model server; null or \"\" deletes it"},
-    {0},
-};
+SHAPE(key_in, (STR, api_key, .help = "key of the model server; null or \"\" deletes it"));
 
-struct key_out {
-    str message, api_key_preview;
-    bool has_api_key;
-};
-static const struct field key_out_fields[] = {
-    {STR(struct key_out, message), .required = true},
-    {BOOL(struct key_out, has_api_key), .required = true},
-    {STR(struct key_out, api_key_preview), .required = true, .empty = EMPTY_NULL},
-    {0},
-};
+SHAPE(key_out, (STR, message, .required = true), (BOOL, has_api_key, .required = true),
+      (STR, api_key_preview, .required = true, .empty = EMPTY_NULL));
 
 /* null and "" both delete, so the absent member must be told from them: the table reads all three
  * as "". */
@@ -183,20 +143,13 @@ static enum status put_key(struct ctx *ctx, struct app *app, const struct reques
     struct key_out shape = {.has_api_key = u.sealed_key.n > 0, .api_key_preview = u.key_preview};
     shape.message =
         shape.has_api_key ? S("API key updated successfully") : S("API key cleared successfully");
-    reply_fields(out, key_out_fields, &shape);
-    return OK;
+    return reply_fields(out, key_out_fields, &shape);
 }
 
 /* --- tokens --- */
 
-struct name_in {
-    str name;
-};
-static const struct field name_in_fields[] = {
-    {STR(struct name_in, name), .otherwise_str = "API Token", .max = 200,
-     .help = "name of the token in the list"},
-    {0},
-};
+SHAPE(name_in, (STR, name, .otherwise_str = "API Token", .max = 200,
+                .help = "name of the token in the list"));
 
 /* The new token has the caller's space and expiry, and is never an admin token. */
 static enum status add_token(struct ctx *ctx, struct app *app, const struct request *in,
@@ -216,29 +169,14 @@ static enum status add_token(struct ctx *ctx, struct app *app, const struct requ
     return OK;
 }
 
-struct token_row {
-    str id, name, token_prefix;
-    int64_t last_used_at, created_at;
-};
-static const struct field token_row_fields[] = {
-    {STR(struct token_row, id), .required = true},
-    {STR(struct token_row, name), .required = true},
-    {STR(struct token_row, token_prefix), .required = true,
-     .help = "first characters of the token"},
-    {TIME(struct token_row, last_used_at), .required = true, .empty = EMPTY_NULL,
-     .help = "to a minute; null: never"},
-    {TIME(struct token_row, created_at), .required = true},
-    {0},
-};
+SHAPE(token_row, (STR, id, .required = true), (STR, name, .required = true),
+      (STR, token_prefix, .required = true, .help = "first characters of the token"),
+      (TIME, last_used_at, .required = true, .empty = EMPTY_NULL,
+       .help = "to a minute; null: never"),
+      (TIME, created_at, .required = true));
 
-struct tokens_out {
-    const struct json *tokens;
-};
-static const struct field tokens_out_fields[] = {
-    {JSON(struct tokens_out, tokens), .required = true, .inside = token_row_fields,
-     .help = "newest first"},
-    {0},
-};
+SHAPE(tokens_out,
+      (JSON, tokens, .required = true, .inside = token_row_fields, .help = "newest first"));
 
 /* Those that still work. */
 static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct identity *who,
@@ -275,8 +213,7 @@ static enum status list_tokens(struct ctx *ctx, struct app *app, const struct re
         };
     struct tokens_out shape;
     TRY(json_list(ctx, token_row_fields, rows, n, sizeof *rows, &shape.tokens));
-    reply_fields(out, tokens_out_fields, &shape);
-    return OK;
+    return reply_fields(out, tokens_out_fields, &shape);
 }
 
 /* A token that is not theirs is answered like one that does not exist, so that ids cannot be tried.
@@ -314,6 +251,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_users = {
-    "cortex",     routes,          word_cortex_error,       auth_request,
-    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};
+const struct surface surface_cortex_users = CORTEX_SURFACE(routes);

@@ -17,38 +17,24 @@
 
 enum { TEXT_MAX = 65536 };
 
-const struct field mem0_add_in_fields[] = {
-    MEM0_ID_ROWS,
-    {JSON(struct mem0_add_in, messages), .required = true,
-     .help = "a text, or messages with role and content"},
-    {BOOL(struct mem0_add_in, infer), .otherwise = 1,
-     .help = "false: keep each message as a memory, word for word"},
-    {RAW(struct mem0_add_in, metadata), .help = "an object, of each memory that is made"},
-    {STR(struct mem0_add_in, expiration_date), .help = "the last day on which they count"},
-    {NUM(struct mem0_add_in, timestamp), .max = 1e11,
-     .help = "seconds since 1970: when it was said; with infer false"},
-    {0},
-};
+const struct field mem0_add_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
+    mem0_add_in,
+    (JSON, messages, .required = true, .help = "a text, or messages with role and content"),
+    (BOOL, infer, .otherwise = 1, .help = "false: keep each message as a memory, word for word"),
+    (RAW, metadata, .help = "an object, of each memory that is made"),
+    (STR, expiration_date, .help = "the last day on which they count"),
+    (NUM, timestamp, .max = 1e11,
+     .help = "seconds since 1970: when it was said; with infer false")){0}};
 
-struct added_text {
-    str memory;
-};
-static const struct field added_text_fields[] = {
-    {STR(struct added_text, memory), .required = true},
-    {0},
-};
+SHAPE(added_text, (STR, memory, .required = true));
 struct added {
     str id, memory, event;
     struct added_text data;
 };
-const struct field mem0_added_fields[] = {
-    {STR(struct added, id), .required = true},
-    {STR(struct added, memory), .required = true},
-    {STR(struct added, event), .required = true, .help = "ADD"},
-    {FIELD_(struct added, data, struct added_text, FIELD_OBJECT, "data"), .required = true,
-     .inside = added_text_fields, .help = "the text once more"},
-    {0},
-};
+FIELDS_OF(added, mem0_added, (STR, id, .required = true), (STR, memory, .required = true),
+          (STR, event, .required = true, .help = "ADD"),
+          (OBJECT, data, struct added_text, .required = true, .inside = added_text_fields,
+           .help = "the text once more"));
 
 struct adding {
     struct ctx *ctx;

@@ -17,16 +17,11 @@ struct entity {
     int64_t created_at, updated_at;
     double total_memories; /* NAN: they are not counted */
 };
-const struct field mem0_entity_fields[] = {
-    {STR(struct entity, id), .required = true, .help = "the name"},
-    {STR(struct entity, name), .required = true},
-    {ENUM(struct entity, type), .required = true, .one_of = mem0_entities},
-    {TIME(struct entity, created_at), .required = true},
-    {TIME(struct entity, updated_at), .required = true},
-    {NUM(struct entity, total_memories), .required = true, .empty = EMPTY_NULL,
-     .help = "null: those of a run are not counted"},
-    {0},
-};
+FIELDS_OF(entity, mem0_entity, (STR, id, .required = true, .help = "the name"),
+          (STR, name, .required = true), (ENUM, type, .required = true, .one_of = mem0_entities),
+          (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+          (NUM, total_memories, .required = true, .empty = EMPTY_NULL,
+           .help = "null: those of a run are not counted"));
 
 struct entities {
     struct ctx *ctx;
@@ -141,13 +136,10 @@ struct entity_page {
     int64_t total_users, total_agents, total_apps, total_runs;
 };
 const struct field mem0_entity_page_fields[] = {
-    MEM0_PAGE_ROWS(mem0_entity_fields),
-    {INT(struct entity_page, total_users), .required = true},
-    {INT(struct entity_page, total_agents), .required = true},
-    {INT(struct entity_page, total_apps), .required = true},
-    {INT(struct entity_page, total_runs), .required = true},
-    {0},
-};
+    FIELD_ROWS(mem0_page, MEM0_PAGE(mem0_entity_fields))
+        FIELD_ROWS(entity_page, (INT, total_users, .required = true),
+                   (INT, total_agents, .required = true), (INT, total_apps, .required = true),
+                   (INT, total_runs, .required = true)){0}};
 
 enum status mem0_entity_list(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
@@ -165,8 +157,7 @@ enum status mem0_entity_list(struct ctx *ctx, struct app *app, const struct requ
                                 .total_runs = e.totals[ENTITY_RUN]};
     TRY(json_list(ctx, mem0_entity_fields, e.v + from, n, sizeof *e.v, &shape.page.results));
     mem0_page_links(ctx, in, &page, &shape.page);
-    reply_fields(out, mem0_entity_page_fields, &shape);
-    return OK;
+    return reply_fields(out, mem0_entity_page_fields, &shape);
 }
 
 /* --- erasing --- */
@@ -190,10 +181,7 @@ static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0
     return OK;
 }
 
-const struct field mem0_ids_fields[] = {
-    MEM0_ID_ROWS,
-    {0},
-};
+FIELDS(mem0_ids, MEM0_IDS);
 
 enum status mem0_erase_all(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)

@@ -14,17 +14,11 @@
 
 static const double threshold_v2 = 0.3, threshold_v3 = 0.1;
 
-struct ping_out {
-    str status, org_id, project_id, user_email;
-};
-static const struct field ping_out_fields[] = {
-    {STR(struct ping_out, status), .required = true, .help = "ok"},
-    {STR(struct ping_out, org_id), .required = true, .empty = EMPTY_NULL},
-    {STR(struct ping_out, project_id), .required = true, .empty = EMPTY_NULL},
-    {STR(struct ping_out, user_email), .required = true, .empty = EMPTY_NULL,
-     .help = "null: there are no organizations, projects and addresses here"},
-    {0},
-};
+SHAPE(ping_out, (STR, status, .required = true, .help = "ok"),
+      (STR, org_id, .required = true, .empty = EMPTY_NULL),
+      (STR, project_id, .required = true, .empty = EMPTY_NULL),
+      (STR, user_email, .required = true, .empty = EMPTY_NULL,
+       .help = "null: there are no organizations, projects and addresses here"));
 
 /* mem0's client asks once, before anything else, whether its key is good. */
 static enum status answer_ping(struct ctx *ctx, struct app *app, const struct request *in,
@@ -32,22 +26,14 @@ static enum status answer_ping(struct ctx *ctx, struct app *app, const struct re
 {
     const struct ping_out shape = {.status = S("ok")};
     (void)ctx, (void)app, (void)in;
-    reply_fields(out, ping_out_fields, &shape);
-    return OK;
+    return reply_fields(out, ping_out_fields, &shape);
 }
 
 /* --- add --- */
 
-struct add_out {
-    str status, message;
-    const struct json *results;
-};
-static const struct field add_out_fields[] = {
-    {STR(struct add_out, status), .required = true, .help = "SUCCEEDED"},
-    {STR(struct add_out, message), .empty = EMPTY_OUT},
-    {JSON(struct add_out, results), .required = true, .inside = mem0_added_fields},
-    {0},
-};
+SHAPE(add_out, (STR, status, .required = true, .help = "SUCCEEDED"),
+      (STR, message, .empty = EMPTY_OUT),
+      (JSON, results, .required = true, .inside = mem0_added_fields));
 
 static enum status add_messages(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
@@ -57,20 +43,13 @@ static enum status add_messages(struct ctx *ctx, struct app *app, const struct r
     if (!mem0_has_ids(&a->ids))
         return fail(ctx, BAD_INPUT, "name at least one of user_id, agent_id, app_id and run_id");
     TRY(mem0_add(ctx, app, in, a, &shape.results, &shape.message));
-    reply_fields(out, add_out_fields, &shape);
-    return OK;
+    return reply_fields(out, add_out_fields, &shape);
 }
 
 /* --- list and search --- */
 
-static const struct field asked_fields[] = {
-    MEM0_ASKED_ROWS,
-    {0},
-};
-static const struct field memory_page_fields[] = {
-    MEM0_PAGE_ROWS(mem0_memory_fields),
-    {0},
-};
+static const struct field asked_fields[] = {MEM0_ASKED_ROWS{0}};
+static FIELDS_OF(mem0_page, memory_page, MEM0_PAGE(mem0_memory_fields));
 
 static enum status read_page(struct ctx *ctx, struct app *app, const struct request *in,
                              const struct mem0_asked *asked, const struct mem0_page_in *page,
@@ -93,8 +72,7 @@ static enum status list_v3(struct ctx *ctx, struct app *app, const struct reques
     struct mem0_page shape = {0};
     TRY(mem0_page_read(ctx, in, &page));
     TRY(read_page(ctx, app, in, in->in, &page, &shape));
-    reply_fields(out, memory_page_fields, &shape);
-    return OK;
+    return reply_fields(out, memory_page_fields, &shape);
 }
 
 /* A list as such, of the page that is asked for. */
@@ -113,12 +91,9 @@ struct list_in {
     struct mem0_ids ids;
     struct mem0_page_in page;
 };
-static const struct field list_in_fields[] = {
-    MEM0_ID_ROWS,
-    {AS_INT(struct list_in, page.page, "page"), .min = 1, .max = 1e7, .help = "from 1"},
-    {AS_INT(struct list_in, page.page_size, "page_size"), .otherwise = 100, .min = 1, .max = 1000},
-    {0},
-};
+static const struct field list_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
+    list_in, (AS_INT, page.page, "page", .min = 1, .max = 1e7, .help = "from 1"),
+    (AS_INT, page.page_size, "page_size", .otherwise = 100, .min = 1, .max = 1000)){0}};
 
 static enum status list_v1(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)
@@ -131,14 +106,8 @@ static enum status list_v1(struct ctx *ctx, struct app *app, const struct reques
     return OK;
 }
 
-struct found_list {
-    const struct json *results;
-};
-static const struct field found_list_fields[] = {
-    {JSON(struct found_list, results), .required = true, .inside = mem0_memory_fields,
-     .help = "the most alike first"},
-    {0},
-};
+SHAPE(found_list, (JSON, results, .required = true, .inside = mem0_memory_fields,
+                   .help = "the most alike first"));
 
 static enum status search_by(struct ctx *ctx, struct app *app, const struct request *in,
                              double threshold, struct found_list *out)
@@ -153,8 +122,7 @@ static enum status search_v3(struct ctx *ctx, struct app *app, const struct requ
 {
     struct found_list shape;
     TRY(search_by(ctx, app, in, threshold_v3, &shape));
-    reply_fields(out, found_list_fields, &shape);
-    return OK;
+    return reply_fields(out, found_list_fields, &shape);
 }
 
 static enum status search_v2(struct ctx *ctx, struct app *app, const struct request *in,
@@ -186,26 +154,16 @@ struct batch_row {
     str memory_id;
     struct mem0_change_in change;
 };
-static const struct field change_row_fields[] = {
-    {STR(struct batch_row, memory_id), .required = true, .min = 1},
-    {AS_STR(struct batch_row, change.text, "text"), .max = 65536},
-    {AS_RAW(struct batch_row, change.metadata, "metadata")},
-    {0},
-};
-static const struct field erase_row_fields[] = {
-    {STR(struct batch_row, memory_id), .required = true, .min = 1},
-    {0},
-};
-static const struct field change_batch_fields[] = {
-    {JSON(struct batch_in, memories), .required = true, .inside = change_row_fields,
-     .help = "at most 1000"},
-    {0},
-};
-static const struct field erase_batch_fields[] = {
-    {JSON(struct batch_in, memories), .required = true, .inside = erase_row_fields,
-     .help = "at most 1000"},
-    {0},
-};
+static FIELDS_OF(batch_row, change_row, (STR, memory_id, .required = true, .min = 1),
+                 (AS_STR, change.text, "text", .max = 65536),
+                 (AS_RAW, change.metadata, "metadata"));
+static FIELDS_OF(batch_row, erase_row, (STR, memory_id, .required = true, .min = 1));
+static FIELDS_OF(batch_in, change_batch,
+                 (JSON, memories, .required = true, .inside = change_row_fields,
+                  .help = "at most 1000"));
+static FIELDS_OF(batch_in, erase_batch,
+                 (JSON, memories, .required = true, .inside = erase_row_fields,
+                  .help = "at most 1000"));
 
 struct batch {
     struct batch_row *rows;

@@ -9,17 +9,16 @@ enum mem0_entity { ENTITY_USER, ENTITY_AGENT, ENTITY_APP, ENTITY_RUN, ENTITY_COU
 extern const char *const mem0_entities[]; /* user, agent, app, run */
 
 /* As a request names them, or as a memory has them; "" is none. */
+#define MEM0_IDS                                                                                   \
+    (STR, user_id, .max = 256, .help = "the person"),                                              \
+        (STR, agent_id, .max = 256, .help = "the agent: a space of its own"),                      \
+        (STR, app_id, .max = 256, .help = "the app: a space of its own"),                          \
+        (STR, run_id, .max = 256, .help = "the conversation")
 struct mem0_ids {
-    str user_id, agent_id, app_id, run_id;
+    SHAPE_EACH(SHAPE_MEMBER, mem0_ids, MEM0_IDS)
 };
-/* The rows of a table whose struct S begins with ids. */
-#define MEM0_ID(MEMBER, HELP)                                                                      \
-    {                                                                                              \
-        STR(struct mem0_ids, MEMBER), .max = 256, .help = HELP                                     \
-    }
-#define MEM0_ID_ROWS                                                                               \
-    MEM0_ID(user_id, "the person"), MEM0_ID(agent_id, "the agent: a space of its own"),            \
-        MEM0_ID(app_id, "the app: a space of its own"), MEM0_ID(run_id, "the conversation")
+/* The rows of a table whose struct begins with ids. */
+#define MEM0_ID_ROWS FIELD_ROWS(mem0_ids, MEM0_IDS)
 
 /* One user of mem0's: a person behind the credential, or (user_id "") the credential itself. */
 struct mem0_who {

@@ -15,14 +15,12 @@ enum status mem0_get(struct ctx *ctx, struct app *app, const struct request *in,
 
 /* --- change --- */
 
-const struct field mem0_change_in_fields[] = {
-    {STR(struct mem0_change_in, text), .max = 65536, .help = "what it says from now on"},
-    {RAW(struct mem0_change_in, metadata), .help = "an object; null: none"},
-    {STR(struct mem0_change_in, expiration_date), .help = "the last day on which it counts; null: "
-                                                          "no end"},
-    {JSON(struct mem0_change_in, timestamp), .help = "is refused: a memory keeps its time"},
-    {0},
-};
+FIELDS(mem0_change_in, (STR, text, .max = 65536, .help = "what it says from now on"),
+       (RAW, metadata, .help = "an object; null: none"),
+       (STR, expiration_date,
+        .help = "the last day on which it counts; null: "
+                "no end"),
+       (JSON, timestamp, .help = "is refused: a memory keeps its time"));
 
 /* A member that is named is set, and null takes its value away. */
 enum status mem0_change(struct ctx *ctx, struct app *app, const struct request *in, str id,
@@ -46,10 +44,7 @@ enum status mem0_change(struct ctx *ctx, struct app *app, const struct request *
 
 /* --- erase --- */
 
-const struct field mem0_erase_in_fields[] = {
-    {BOOL(struct mem0_erase_in, delete_linked), .help = "also those that it has replaced"},
-    {0},
-};
+FIELDS(mem0_erase_in, (BOOL, delete_linked, .help = "also those that it has replaced"));
 
 /* What it replaced, and what that replaced: everything in front of it in its chain. */
 static enum status erase_older(struct ctx *ctx, struct app *app, const struct mem0_found *of,
@@ -89,19 +84,13 @@ struct past {
     int64_t created_at, updated_at;
     bool is_deleted;
 };
-const struct field mem0_history_fields[] = {
-    {STR(struct past, id), .required = true},
-    {STR(struct past, memory_id), .required = true},
-    {STR(struct past, old_memory), .required = true, .empty = EMPTY_NULL},
-    {STR(struct past, new_memory), .required = true, .empty = EMPTY_NULL},
-    {STR(struct past, event), .required = true, .help = "ADD, UPDATE or DELETE"},
-    {AS_STR(struct past, ids.user_id, "user_id"), .required = true, .empty = EMPTY_NULL},
-    {TIME(struct past, created_at), .required = true},
-    {TIME(struct past, updated_at), .required = true},
-    {BOOL(struct past, is_deleted), .required = true,
-     .help = "it is closed: another one took its place"},
-    {0},
-};
+FIELDS_OF(past, mem0_history, (STR, id, .required = true), (STR, memory_id, .required = true),
+          (STR, old_memory, .required = true, .empty = EMPTY_NULL),
+          (STR, new_memory, .required = true, .empty = EMPTY_NULL),
+          (STR, event, .required = true, .help = "ADD, UPDATE or DELETE"),
+          (AS_STR, ids.user_id, "user_id", .required = true, .empty = EMPTY_NULL),
+          (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+          (BOOL, is_deleted, .required = true, .help = "it is closed: another one took its place"));
 
 static void add_past(struct ctx *ctx, const struct mem0_found *of, struct past *v, size_t *n,
                      struct past one)

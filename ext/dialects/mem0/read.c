@@ -12,21 +12,15 @@
  * page of the store. With other conditions every memory of the user is looked at.
  */
 
-const struct field mem0_search_in_fields[] = {
-    MEM0_ASKED_ROWS,
-    {STR(struct mem0_search_in, query), .required = true, .min = 1, .max = 65536},
-    {INT(struct mem0_search_in, top_k), .min = 1, .max = 1000, .help = "most results; default: 10"},
-    {INT(struct mem0_search_in, limit), .min = 1, .max = 1000, .help = "the same"},
-    {NUM(struct mem0_search_in, threshold), .otherwise = -1, .min = -1, .max = 1,
-     .help = "how alike a memory must be, 0 to 1"},
-    {0},
-};
+const struct field mem0_search_in_fields[] = {MEM0_ASKED_ROWS FIELD_ROWS(
+    mem0_search_in, (STR, query, .required = true, .min = 1, .max = 65536),
+    (INT, top_k, .min = 1, .max = 1000, .help = "most results; default: 10"),
+    (INT, limit, .min = 1, .max = 1000, .help = "the same"),
+    (NUM, threshold, .otherwise = -1, .min = -1, .max = 1,
+     .help = "how alike a memory must be, 0 to 1")){0}};
 
-const struct field mem0_page_in_fields[] = {
-    {INT(struct mem0_page_in, page), .min = 1, .max = 1e7, .help = "from 1"},
-    {INT(struct mem0_page_in, page_size), .otherwise = 100, .min = 1, .max = 1000},
-    {0},
-};
+FIELDS(mem0_page_in, (INT, page, .min = 1, .max = 1e7, .help = "from 1"),
+       (INT, page_size, .otherwise = 100, .min = 1, .max = 1000));
 
 enum status mem0_page_read(struct ctx *ctx, const struct request *in, struct mem0_page_in *out)
 {

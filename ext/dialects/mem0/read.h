@@ -4,21 +4,19 @@
 #include "ext/dialects/mem0/filter.h"
 
 /* What a list and a search have in common: every condition must fit. */
+#define MEM0_ASKED                                                                                 \
+    (JSON, filters, .help = "an object: docs/from-mem0.md"),                                       \
+        (JSON, metadata, .help = "an object: these pairs"),                                        \
+        (JSON, categories, .help = "names: any of these"),                                         \
+        (JSON, start_date, .help = "created then or later"),                                       \
+        (JSON, end_date, .help = "created then or earlier"),                                       \
+        (JSON, keywords, .help = "a text in it, letters of any case"),                             \
+        (BOOL, show_expired, .help = "of a list: also those that have expired")
 struct mem0_asked {
     struct mem0_ids ids;
-    const struct json *filters, *metadata, *categories, *start_date, *end_date, *keywords;
-    bool show_expired;
+    SHAPE_EACH(SHAPE_MEMBER, mem0_asked, MEM0_ASKED)
 };
-#define MEM0_ASKED_ROWS                                                                            \
-    MEM0_ID_ROWS, {JSON(struct mem0_asked, filters), .help = "an object: docs/from-mem0.md"},      \
-        {JSON(struct mem0_asked, metadata), .help = "an object: these pairs"},                     \
-        {JSON(struct mem0_asked, categories), .help = "names: any of these"},                      \
-        {JSON(struct mem0_asked, start_date), .help = "created then or later"},                    \
-        {JSON(struct mem0_asked, end_date), .help = "created then or earlier"},                    \
-        {JSON(struct mem0_asked, keywords), .help = "a text in it, letters of any case"},          \
-    {                                                                                              \
-        BOOL(struct mem0_asked, show_expired), .help = "of a list: also those that have expired"   \
-    }
+#define MEM0_ASKED_ROWS MEM0_ID_ROWS FIELD_ROWS(mem0_asked, MEM0_ASKED)
 
 /* limit also names top_k. */
 struct mem0_search_in {
@@ -37,19 +35,14 @@ extern const struct field mem0_page_in_fields[];
 MUST_USE enum status mem0_page_read(struct ctx *ctx, const struct request *in,
                                     struct mem0_page_in *out);
 /* {count, next, previous, results}: next and previous are whole addresses, or null. */
+#define MEM0_PAGE(FIELDS)                                                                          \
+    (INT, count, .required = true, .help = "on all pages"),                                        \
+        (STR, next, .required = true, .empty = EMPTY_NULL, .help = "address of the next page"),    \
+        (STR, previous, .required = true, .empty = EMPTY_NULL),                                    \
+        (JSON, results, .required = true, .inside = FIELDS)
 struct mem0_page {
-    const struct json *results;
-    int64_t count;
-    str next, previous;
+    SHAPE_EACH(SHAPE_MEMBER, mem0_page, MEM0_PAGE(NULL))
 };
-#define MEM0_PAGE_ROWS(FIELDS)                                                                     \
-    {INT(struct mem0_page, count), .required = true, .help = "on all pages"},                      \
-        {STR(struct mem0_page, next), .required = true, .empty = EMPTY_NULL,                       \
-         .help = "address of the next page"},                                                      \
-        {STR(struct mem0_page, previous), .required = true, .empty = EMPTY_NULL},                  \
-    {                                                                                              \
-        JSON(struct mem0_page, results), .required = true, .inside = FIELDS                        \
-    }
 void mem0_page_links(struct ctx *ctx, const struct request *in, const struct mem0_page_in *page,
                      struct mem0_page *io);
 

@@ -11,17 +11,9 @@
 static const double threshold_default = 0.1;
 
 /* What a list of results is of: memories that are there, or what was added. */
-struct results {
-    const struct json *results;
-};
-static const struct field results_fields[] = {
-    {JSON(struct results, results), .required = true, .inside = mem0_memory_fields},
-    {0},
-};
-static const struct field added_list_fields[] = {
-    {JSON(struct results, results), .required = true, .inside = mem0_added_fields},
-    {0},
-};
+SHAPE(results, (JSON, results, .required = true, .inside = mem0_memory_fields));
+static FIELDS_OF(results, added_list,
+                 (JSON, results, .required = true, .inside = mem0_added_fields));
 
 /* Without names the request's own memory would be meant, and no one would notice. */
 static enum status server_add(struct ctx *ctx, struct app *app, const struct request *in,
@@ -34,22 +26,17 @@ static enum status server_add(struct ctx *ctx, struct app *app, const struct req
         return fail(ctx, BAD_INPUT,
                     "At least one identifier (user_id, agent_id, run_id) is required.");
     TRY(mem0_add(ctx, app, in, add, &shape.results, &message));
-    reply_fields(out, added_list_fields, &shape);
-    return OK;
+    return reply_fields(out, added_list_fields, &shape);
 }
 
 struct server_list_in {
     struct mem0_asked asked;
     int64_t top_k;
 };
-static const struct field server_list_in_fields[] = {
-    MEM0_ID_ROWS,
-    {AS_BOOL(struct server_list_in, asked.show_expired, "show_expired"),
-     .help = "also those that have expired"},
-    {INT(struct server_list_in, top_k), .otherwise = 100, .min = 1, .max = 1000,
-     .help = "most results"},
-    {0},
-};
+static const struct field server_list_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
+    server_list_in,
+    (AS_BOOL, asked.show_expired, "show_expired", .help = "also those that have expired"),
+    (INT, top_k, .otherwise = 100, .min = 1, .max = 1000, .help = "most results")){0}};
 
 static enum status server_list(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
@@ -59,8 +46,7 @@ static enum status server_list(struct ctx *ctx, struct app *app, const struct re
     struct results shape;
     TRY(mem0_list(ctx, app, in, &l->asked, FILTER_OPEN, 0, (size_t)l->top_k, &found));
     TRY(json_list(ctx, mem0_memory_fields, found.v, found.n, sizeof *found.v, &shape.results));
-    reply_fields(out, results_fields, &shape);
-    return OK;
+    return reply_fields(out, results_fields, &shape);
 }
 
 static enum status server_search(struct ctx *ctx, struct app *app, const struct request *in,
@@ -70,8 +56,7 @@ static enum status server_search(struct ctx *ctx, struct app *app, const struct 
     struct results shape;
     TRY(mem0_search(ctx, app, in, in->in, FILTER_OPEN, threshold_default, &found));
     TRY(json_list(ctx, mem0_memory_fields, found.v, found.n, sizeof *found.v, &shape.results));
-    reply_fields(out, results_fields, &shape);
-    return OK;
+    return reply_fields(out, results_fields, &shape);
 }
 
 static enum status server_change(struct ctx *ctx, struct app *app, const struct request *in,

@@ -83,29 +83,22 @@ void mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *ou
 
 /* --- messages --- */
 
-const struct field mem0_said_fields[] = {
-    {STR(struct mem0_said, message), .required = true},
-    {0},
-};
+FIELDS(mem0_said, (STR, message, .required = true));
 
 enum status mem0_say(struct reply *out, str message)
 {
     const struct mem0_said said = {message};
-    reply_fields(out, mem0_said_fields, &said);
-    return OK;
+    return reply_fields(out, mem0_said_fields, &said);
 }
 
 /* --- failures --- */
 
-static const struct field error_shape[] = {
-    {AS_STR(struct error_body, message, "detail")},
-    {0},
-};
-const struct error_shape mem0_errors = {"Mem0Error", "application/json", error_shape};
+static FIELDS_OF(error_body, error, (AS_STR, message, "detail"));
+const struct error_shape mem0_errors = {"Mem0Error", "application/json", error_fields};
 
 void word_mem0_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
     static const struct error_rule rules[] = {{0}};
     struct error_body body = error_body_of(ctx, s, in, rules, "", out);
-    error_body_write(out, error_shape, &body);
+    error_body_write(out, error_fields, &body);
 }

@@ -13,20 +13,16 @@
 
 /* --- a memory --- */
 
-const struct field memory_shown_fields[] = {
-    {STR(struct memory, id), .required = true, .help = "UUID"},
-    {AS_STR(struct memory, space, "apiKeyId"), .required = true, .help = "owner"},
-    {AS_STR(struct memory, session, "sessionId"), .required = true, .help = "or empty"},
-    {ENUM(struct memory, type), .required = true, .one_of = type_names,
-     .help = "kind of knowledge"},
-    {STR(struct memory, key), .required = true, .help = "or empty"},
-    {STR(struct memory, content), .required = true, .help = "what is remembered"},
-    {RAW(struct memory, metadata), .required = true, .otherwise_str = "{}", .help = "an object"},
-    {AS_TIME(struct memory, created, "createdAt"), .required = true},
-    {AS_TIME(struct memory, updated, "updatedAt"), .required = true},
-    {AS_TIME(struct memory, expires, "expiresAt"), .help = "null: never"},
-    {0},
-};
+FIELDS_OF(memory, memory_shown, (STR, id, .required = true, .help = "UUID"),
+          (AS_STR, space, "apiKeyId", .required = true, .help = "owner"),
+          (AS_STR, session, "sessionId", .required = true, .help = "or empty"),
+          (ENUM, type, .required = true, .one_of = type_names, .help = "kind of knowledge"),
+          (STR, key, .required = true, .help = "or empty"),
+          (STR, content, .required = true, .help = "what is remembered"),
+          (RAW, metadata, .required = true, .otherwise_str = "{}", .help = "an object"),
+          (AS_TIME, created, "createdAt", .required = true),
+          (AS_TIME, updated, "updatedAt", .required = true),
+          (AS_TIME, expires, "expiresAt", .help = "null: never"));
 
 enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
                           const struct json **out)
@@ -95,20 +91,11 @@ static str request_id(struct ctx *ctx)
 struct error_detail {
     str field, message;
 };
-static const struct field detail_fields[] = {
-    {STR(struct error_detail, field)},
-    {STR(struct error_detail, message)},
-    {0},
-};
+static FIELDS_OF(error_detail, detail, (STR, field), (STR, message));
 
-static const struct field error_shape[] = {
-    {STR(struct error_body, message)},
-    {STR(struct error_body, type)},
-    {JSON(struct error_body, details)},
-    {0},
-};
+static FIELDS_OF(error_body, error, (STR, message), (STR, type), (JSON, details));
 static const struct field body_shape[] = {
-    {.name = "error", .type = FIELD_OBJECT, .inside = error_shape},
+    {.name = "error", .type = FIELD_OBJECT, .inside = error_fields},
     {AS_STR(struct error_body, summary, "message"), .empty = EMPTY_OUT},
     {AS_JSON(struct error_body, summary_details, "details"), .empty = EMPTY_OUT},
     {AS_STR(struct error_body, trace, "requestId")},

@@ -17,6 +17,11 @@ MUST_USE enum status show_memories(struct ctx *ctx, const struct memory *v, size
 enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_access needs,
                                  struct request *in);
 extern const struct error_shape omniroute_errors;
+#define OMNIROUTE_SURFACE(ROUTES)                                                                  \
+    {                                                                                              \
+        "omniroute", ROUTES, word_omniroute_error, auth_manager_request, SURFACE_SETTLES,          \
+            .errors = &omniroute_errors                                                            \
+    }
 void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *in,
                           struct reply *out);
 

@@ -15,67 +15,40 @@ enum { SPACE_MAX = 200 };
 
 /* Without apiKeyId each space is summarized by itself: what is said in one must not appear in
  * another. */
-struct summarize_in {
-    int64_t days;
-    str api_key;
-    bool dry_run;
-};
-static const struct field summarize_in_fields[] = {
-    {AS_INT(struct summarize_in, days, "olderThanDays"), .otherwise = 30, .min = 1, .max = 365,
-     .help = "older memories are summarized"},
-    {AS_STR(struct summarize_in, api_key, "apiKeyId"), .max = SPACE_MAX,
-     .help = "id of one of your keys, or the name of a space; default: each space separately"},
-    {AS_BOOL(struct summarize_in, dry_run, "dryRun"), .help = "report without changing anything"},
-    {0},
-};
+SHAPE(summarize_in,
+      (AS_INT, days, "olderThanDays", .otherwise = 30, .min = 1, .max = 365,
+       .help = "older memories are summarized"),
+      (AS_STR, api_key, "apiKeyId", .max = SPACE_MAX,
+       .help = "id of one of your keys, or the name of a space; default: each space separately"),
+      (AS_BOOL, dry_run, "dryRun", .help = "report without changing anything"));
 
-struct skipped_out {
-    str reason;
-    int64_t count;
-};
-static const struct field skipped_out_fields[] = {
-    {STR(struct skipped_out, reason), .help = "why they stay as they are"},
-    {INT(struct skipped_out, count), .help = "how many"},
-    {0},
-};
+SHAPE(skipped_out, (STR, reason, .help = "why they stay as they are"),
+      (INT, count, .help = "how many"));
 
-struct summarize_out {
-    const struct json *candidates, *skipped;
-    int64_t count, tokens, after, saved, deleted, considered, summaries_made, asks_model;
-    str summary, fallback;
-    struct strs summaries;
-    bool dry_run, complete;
-};
-static const struct field summarize_out_fields[] = {
-    {JSON(struct summarize_out, candidates), .inside = memory_shown_fields,
-     .help = "memories that a summary replaces, or in a dry run would replace; at most 1000"},
-    {AS_INT(struct summarize_out, count, "candidateCount"), .help = "how many there are"},
-    {AS_INT(struct summarize_out, tokens, "totalTokens"),
-     .help = "tokens of the candidates, without those of askedModelCount"},
-    {AS_INT(struct summarize_out, after, "summaryTokens"), .help = "tokens of the summaries"},
-    {AS_INT(struct summarize_out, saved, "tokensSaved"),
-     .help = "the difference of the two, also in a dry run"},
-    {AS_INT(struct summarize_out, deleted, "deletedCount"),
-     .help = "memories replaced by a summary; 0 in a dry run"},
-    {AS_STR(struct summarize_out, summary, "summaryId"), .empty = EMPTY_NULL,
-     .help = "id of the first summary"},
-    {AS_STRS(struct summarize_out, summaries, "summaryIds"), .help = "ids of all summaries"},
-    {AS_INT(struct summarize_out, summaries_made, "summaryCount"),
-     .help = "summaries written, or in a dry run those that rules would write"},
-    {AS_INT(struct summarize_out, considered, "consideredCount"),
-     .help = "old memories that were looked at"},
-    {JSON(struct summarize_out, skipped), .inside = skipped_out_fields,
-     .help = "old memories that stay as they are, by reason"},
-    {AS_INT(struct summarize_out, asks_model, "askedModelCount"),
-     .help = "in a dry run: candidates of which only the core model's answer will show whether a "
-             "summary saves tokens"},
-    {AS_STR(struct summarize_out, fallback, "fallbackReason"), .empty = EMPTY_NULL,
-     .help = "why rules wrote summaries in place of the core model"},
-    {AS_BOOL(struct summarize_out, complete, "complete"),
-     .help = "false when the run was cut short; another run goes on from there"},
-    {AS_BOOL(struct summarize_out, dry_run, "dryRun"), .help = "whether this was a dry run"},
-    {0},
-};
+SHAPE(summarize_out,
+      (JSON, candidates, .inside = memory_shown_fields,
+       .help = "memories that a summary replaces, or in a dry run would replace; at most 1000"),
+      (AS_INT, count, "candidateCount", .help = "how many there are"),
+      (AS_INT, tokens, "totalTokens",
+       .help = "tokens of the candidates, without those of askedModelCount"),
+      (AS_INT, after, "summaryTokens", .help = "tokens of the summaries"),
+      (AS_INT, saved, "tokensSaved", .help = "the difference of the two, also in a dry run"),
+      (AS_INT, deleted, "deletedCount", .help = "memories replaced by a summary; 0 in a dry run"),
+      (AS_STR, summary, "summaryId", .empty = EMPTY_NULL, .help = "id of the first summary"),
+      (AS_STRS, summaries, "summaryIds", .help = "ids of all summaries"),
+      (AS_INT, summaries_made, "summaryCount",
+       .help = "summaries written, or in a dry run those that rules would write"),
+      (AS_INT, considered, "consideredCount", .help = "old memories that were looked at"),
+      (JSON, skipped, .inside = skipped_out_fields,
+       .help = "old memories that stay as they are, by reason"),
+      (AS_INT, asks_model, "askedModelCount",
+       .help = "in a dry run: candidates of which only the core model's answer will show whether a "
+               "summary saves tokens"),
+      (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
+       .help = "why rules wrote summaries in place of the core model"),
+      (AS_BOOL, complete, "complete",
+       .help = "false when the run was cut short; another run goes on from there"),
+      (AS_BOOL, dry_run, "dryRun", .help = "whether this was a dry run"));
 
 /* As many as fit into an answer: work that is done must not fail for lack of space. */
 static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
@@ -132,8 +105,7 @@ static enum status summarize_memories(struct ctx *ctx, struct app *app, const st
     TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
     TRY(engine_condense(ctx, app->engine, &ask, &done));
     TRY(shape_of(ctx, &done, &shape));
-    reply_fields(out, summarize_out_fields, &shape);
-    return OK;
+    return reply_fields(out, summarize_out_fields, &shape);
 }
 
 enum status condensed_json(struct ctx *ctx, const struct condense_out *done, struct buf *out)
@@ -147,16 +119,10 @@ enum status condensed_json(struct ctx *ctx, const struct condense_out *done, str
 
 /* --- the way back --- */
 
-struct replaced_out {
-    const struct json *data;
-    int64_t total;
-};
-static const struct field replaced_out_fields[] = {
-    {JSON(struct replaced_out, data), .inside = memory_shown_fields,
-     .help = "memories that the summary replaced, oldest first"},
-    {INT(struct replaced_out, total), .help = "how many there are"},
-    {0},
-};
+SHAPE(replaced_out,
+      (JSON, data, .inside = memory_shown_fields,
+       .help = "memories that the summary replaced, oldest first"),
+      (INT, total, .help = "how many there are"));
 
 /* Of the space in reach that has the summary; the request's own when none has, for the words of the
  * failure. */
@@ -184,20 +150,13 @@ static enum status list_replaced(struct ctx *ctx, struct app *app, const struct 
     TRY(engine_replaced(ctx, app->engine, pool, in->params[0], &v, &n));
     struct replaced_out shape = {.total = (int64_t)n};
     TRY(show_first(ctx, v, n, &shape.data));
-    reply_fields(out, replaced_out_fields, &shape);
-    return OK;
+    return reply_fields(out, replaced_out_fields, &shape);
 }
 
-struct reopen_out {
-    bool success;
-    int64_t reopened;
-};
-static const struct field reopen_out_fields[] = {
-    {BOOL(struct reopen_out, success), .required = true},
-    {AS_INT(struct reopen_out, reopened, "reopenedCount"), .required = true,
-     .help = "memories that are open again; one whose key another memory has by now stays closed"},
-    {0},
-};
+SHAPE(
+    reopen_out, (BOOL, success, .required = true),
+    (AS_INT, reopened, "reopenedCount", .required = true,
+     .help = "memories that are open again; one whose key another memory has by now stays closed"));
 
 /* All or nothing. 409 when the summary is closed already. */
 static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct request *in,
@@ -207,8 +166,7 @@ static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct
     struct reopen_out shape = {.success = true};
     TRY(summary_pool(ctx, app, in, &pool));
     TRY(engine_reopen(ctx, app->engine, pool, in->params[0], &shape.reopened));
-    reply_fields(out, reopen_out_fields, &shape);
-    return OK;
+    return reply_fields(out, reopen_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -222,6 +180,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_omniroute_compact = {
-    "omniroute",          routes,          word_omniroute_error,
-    auth_manager_request, SURFACE_SETTLES, .errors = &omniroute_errors};
+const struct surface surface_omniroute_compact = OMNIROUTE_SURFACE(routes);

@@ -25,49 +25,27 @@ static const char key_help[] = "a key of yours, or a space by its name; without 
 /* In the order of enum strategy. */
 static const char *const strategies[] = {"hybrid", "semantic", "exact", NULL};
 
-struct preview_in {
-    str query, api_key, strategy;
-    int64_t max_tokens, limit;
-    bool explain;
-};
-static const struct field preview_in_fields[] = {
-    {STR(struct preview_in, query), .required = true, .min = 1, .max = QUERY_MAX,
-     .help = "the query"},
-    {STR(struct preview_in, strategy), .one_of = strategies,
-     .help = "hybrid: words and vectors; semantic: vectors; exact: the newest; default: the "
-             "setting strategy"},
-    {AS_INT(struct preview_in, max_tokens, "maxTokens"), .min = 1, .max = 16000,
-     .help = "token budget of all contents; at most 8000 are used; default: what a chat has room "
-             "for"},
-    {AS_STR(struct preview_in, api_key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
-    {INT(struct preview_in, limit), .min = 1, .max = RECALL_LIMIT_MAX,
-     .help = "most results; default: as many as a chat is given, 20 of the newest"},
-    {BOOL(struct preview_in, explain), .help = "say what the gate of chats decides, and why"},
-    {0},
-};
+SHAPE(preview_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "the query"),
+      (STR, strategy, .one_of = strategies,
+       .help = "hybrid: words and vectors; semantic: vectors; exact: the newest; default: the "
+               "setting strategy"),
+      (AS_INT, max_tokens, "maxTokens", .min = 1, .max = 16000,
+       .help = "token budget of all contents; at most 8000 are used; default: what a chat has room "
+               "for"),
+      (AS_STR, api_key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
+      (INT, limit, .min = 1, .max = RECALL_LIMIT_MAX,
+       .help = "most results; default: as many as a chat is given, 20 of the newest"),
+      (BOOL, explain, .help = "say what the gate of chats decides, and why"));
 
 /* score is what the list is ordered by; vecScore and ftsScore are parts of it that took part, or
  * null. */
-struct preview_line {
-    str id, key, content, tier;
-    enum memory_type type;
-    double score, vector_score, words_score;
-    int64_t tokens;
-};
-static const struct field preview_line_fields[] = {
-    {STR(struct preview_line, id)},
-    {ENUM(struct preview_line, type), .one_of = type_names},
-    {STR(struct preview_line, key)},
-    {STR(struct preview_line, content)},
-    {NUM(struct preview_line, score)},
-    {INT(struct preview_line, tokens)},
-    {STR(struct preview_line, tier), .help = "fts5, vector, hybrid-rrf or qdrant"},
-    {AS_NUM(struct preview_line, vector_score, "vecScore"), .empty = EMPTY_NULL,
-     .help = "cosine; null: vectors were not used"},
-    {AS_NUM(struct preview_line, words_score, "ftsScore"), .empty = EMPTY_NULL,
-     .help = "share of the query's weight that its words hold; null: none"},
-    {0},
-};
+SHAPE(preview_line, (STR, id), (ENUM_OF, type, enum memory_type, .one_of = type_names), (STR, key),
+      (STR, content), (NUM, score), (INT, tokens),
+      (STR, tier, .help = "fts5, vector, hybrid-rrf or qdrant"),
+      (AS_NUM, vector_score, "vecScore", .empty = EMPTY_NULL,
+       .help = "cosine; null: vectors were not used"),
+      (AS_NUM, words_score, "ftsScore", .empty = EMPTY_NULL,
+       .help = "share of the query's weight that its words hold; null: none"));
 
 /* What was really used, which may differ from what was asked: fallbackReason says why, step by
  * step. */
@@ -76,49 +54,30 @@ struct resolution {
     enum strategy strategy;
     bool is_reranked;
 };
-static const struct field resolution_fields[] = {
-    {AS_STR(struct resolution, source, "embeddingSource"), .empty = EMPTY_NULL,
-     .help = "remote, static, transformers or encoder"},
-    {AS_STR(struct resolution, model, "embeddingModel"), .empty = EMPTY_NULL},
-    {AS_STR(struct resolution, store, "vectorStore"), .help = "sqlite-vec, qdrant or none"},
-    {AS_ENUM(struct resolution, strategy, "strategyUsed"), .one_of = strategies},
-    {AS_BOOL(struct resolution, is_reranked, "rerankApplied")},
-    {AS_STR(struct resolution, fallback, "fallbackReason"), .empty = EMPTY_NULL,
-     .help = "why the strategy differs from the request"},
-    {0},
-};
+static FIELDS(resolution,
+              (AS_STR, source, "embeddingSource", .empty = EMPTY_NULL,
+               .help = "remote, static, transformers or encoder"),
+              (AS_STR, model, "embeddingModel", .empty = EMPTY_NULL),
+              (AS_STR, store, "vectorStore", .help = "sqlite-vec, qdrant or none"),
+              (AS_ENUM, strategy, "strategyUsed", .one_of = strategies),
+              (AS_BOOL, is_reranked, "rerankApplied"),
+              (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
+               .help = "why the strategy differs from the request"));
 
 /* With explain only: the list shows what was found, the gate what a chat would take of it. */
-struct gate_out {
-    str decision, reason;
-    int64_t memories, messages;
-};
-static const struct field gate_out_fields[] = {
-    {STR(struct gate_out, decision), .help = "the decision of the relevance gate of chats"},
-    {STR(struct gate_out, reason), .help = "why"},
-    {INT(struct gate_out, memories), .help = "how many of the first memories a chat is given"},
-    {INT(struct gate_out, messages),
-     .help = "how many messages of conversations a chat is given beside them"},
-    {0},
-};
+SHAPE(gate_out, (STR, decision, .help = "the decision of the relevance gate of chats"),
+      (STR, reason, .help = "why"),
+      (INT, memories, .help = "how many of the first memories a chat is given"),
+      (INT, messages, .help = "how many messages of conversations a chat is given beside them"));
 
-struct preview_out {
-    const struct json *memories;
-    struct resolution resolution;
-    const struct json *gate;
-    int64_t tokens, budget;
-};
-static const struct field preview_out_fields[] = {
-    {JSON(struct preview_out, memories), .inside = preview_line_fields, .help = "best first"},
-    {FIELD_(struct preview_out, resolution, struct resolution, FIELD_OBJECT, "resolution"),
-     .inside = resolution_fields},
-    {AS_INT(struct preview_out, tokens, "totalTokensUsed")},
-    {AS_INT(struct preview_out, budget, "budgetMaxTokens"),
-     .help = "the requested budget; default: the setting maxTokens"},
-    {JSON(struct preview_out, gate), .empty = EMPTY_OUT,
-     .help = "with explain: decision, reason, and how many memories and messages a chat is given"},
-    {0},
-};
+SHAPE(
+    preview_out, (JSON, memories, .inside = preview_line_fields, .help = "best first"),
+    (OBJECT, resolution, struct resolution, .inside = resolution_fields),
+    (AS_INT, tokens, "totalTokensUsed"),
+    (AS_INT, budget, "budgetMaxTokens",
+     .help = "the requested budget; default: the setting maxTokens"),
+    (JSON, gate, .empty = EMPTY_OUT,
+     .help = "with explain: decision, reason, and how many memories and messages a chat is given"));
 
 /* One for all lines, as each was ranked by all that took part. */
 static const char *tier_of(const struct recall_steps *steps)
@@ -229,31 +188,14 @@ static enum status preview_retrieval(struct ctx *ctx, struct app *app, const str
     engine_memories_within(ctx, &found, ask.limit ? ask.limit : RECALL_LIMIT_MAX, shape.budget);
     shape.tokens = found.tokens;
     TRY(preview_lines(ctx, &found, &shape.memories));
-    reply_fields(out, preview_out_fields, &shape);
-    return OK;
+    return reply_fields(out, preview_out_fields, &shape);
 }
 
 /* --- status --- */
 
-struct keyword_tier {
-    bool available;
-    str backend;
-};
-static const struct field keyword_tier_fields[] = {
-    {BOOL(struct keyword_tier, available)},
-    {STR(struct keyword_tier, backend)},
-    {0},
-};
+SHAPE(keyword_tier, (BOOL, available), (STR, backend));
 
-struct embedding_cache {
-    int64_t hits, misses, size;
-};
-static const struct field embedding_cache_fields[] = {
-    {INT(struct embedding_cache, hits)},
-    {INT(struct embedding_cache, misses)},
-    {INT(struct embedding_cache, size)},
-    {0},
-};
+SHAPE(embedding_cache, (INT, hits), (INT, misses), (INT, size));
 
 /* available: a text could be embedded now. dimensions may be unknown before the first vector. */
 struct embedding_tier {
@@ -275,51 +217,20 @@ static const struct field embedding_tier_fields[] = {
 };
 
 /* The built-in store is reported under OmniRoute's name. */
-struct vector_tier {
-    str backend, reason;
-    bool available;
-    int64_t rows, waiting, failed;
-};
-static const struct field vector_tier_fields[] = {
-    {STR(struct vector_tier, backend), .help = "sqlite-vec (the built-in store), qdrant or none"},
-    {BOOL(struct vector_tier, available)},
-    {AS_INT(struct vector_tier, rows, "rowCount")},
-    {AS_INT(struct vector_tier, waiting, "needsReindex"), .help = "memories waiting for a vector"},
-    {INT(struct vector_tier, failed), .help = "memories whose vector failed"},
-    {STR(struct vector_tier, reason), .help = "why it is unavailable, or empty"},
-    {0},
-};
+SHAPE(vector_tier, (STR, backend, .help = "sqlite-vec (the built-in store), qdrant or none"),
+      (BOOL, available), (AS_INT, rows, "rowCount"),
+      (AS_INT, waiting, "needsReindex", .help = "memories waiting for a vector"),
+      (INT, failed, .help = "memories whose vector failed"),
+      (STR, reason, .help = "why it is unavailable, or empty"));
 
-struct qdrant_tier {
-    bool enabled;
-    const struct json *healthy;
-    double latency_ms;
-    str error, note;
-    int64_t pending;
-};
-static const struct field qdrant_tier_fields[] = {
-    {BOOL(struct qdrant_tier, enabled)},
-    {JSON(struct qdrant_tier, healthy), .help = "true or false; null: not checked"},
-    {AS_NUM(struct qdrant_tier, latency_ms, "latencyMs"), .empty = EMPTY_NULL},
-    {STR(struct qdrant_tier, error), .empty = EMPTY_NULL},
-    {INT(struct qdrant_tier, pending), .help = "memories not synced yet"},
-    {STR(struct qdrant_tier, note),
-     .help = "differences from the settings that do not prevent use"},
-    {0},
-};
+SHAPE(qdrant_tier, (BOOL, enabled), (JSON, healthy, .help = "true or false; null: not checked"),
+      (AS_NUM, latency_ms, "latencyMs", .empty = EMPTY_NULL), (STR, error, .empty = EMPTY_NULL),
+      (INT, pending, .help = "memories not synced yet"),
+      (STR, note, .help = "differences from the settings that do not prevent use"));
 
-struct rerank_tier {
-    bool enabled, available;
-    str provider, model, reason;
-};
-static const struct field rerank_tier_fields[] = {
-    {BOOL(struct rerank_tier, enabled)},
-    {STR(struct rerank_tier, provider), .empty = EMPTY_NULL},
-    {STR(struct rerank_tier, model), .empty = EMPTY_NULL},
-    {BOOL(struct rerank_tier, available)},
-    {STR(struct rerank_tier, reason), .help = "why it is unavailable, or empty"},
-    {0},
-};
+SHAPE(rerank_tier, (BOOL, enabled), (STR, provider, .empty = EMPTY_NULL),
+      (STR, model, .empty = EMPTY_NULL), (BOOL, available),
+      (STR, reason, .help = "why it is unavailable, or empty"));
 
 struct status_out {
     struct keyword_tier keyword;
@@ -361,7 +272,7 @@ static struct rerank_tier rerank_tier(const struct engine_status *s)
 {
     str provider = s->rerank.model, model = model_of(provider);
     provider.n = model.n < provider.n ? provider.n - model.n - 1 : 0;
-    return (struct rerank_tier){s->rerank.enabled, s->rerank.available, provider, model,
+    return (struct rerank_tier){s->rerank.enabled, provider, model, s->rerank.available,
                                 s->rerank.reason};
 }
 
@@ -381,48 +292,24 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
                       s.embedding.dimensions,
                       s.embedding.available,
                       {(int64_t)s.embedding.hits, (int64_t)s.embedding.misses, s.embedding.size}},
-        .vectors = {str_of(s.vectors.backend ? s.vectors.backend : "none"), s.vectors.reason,
-                    s.vectors.available, s.vectors.rows, s.vectors.waiting, s.vectors.failed},
+        .vectors = {str_of(s.vectors.backend ? s.vectors.backend : "none"), s.vectors.available,
+                    s.vectors.rows, s.vectors.waiting, s.vectors.failed, s.vectors.reason},
         .qdrant = qdrant_tier(&s),
         .rerank = rerank_tier(&s),
     };
-    reply_fields(out, status_out_fields, &shape);
-    return OK;
+    return reply_fields(out, status_out_fields, &shape);
 }
 
 /* --- providers --- */
 
-struct model_out {
-    str id, name;
-    int64_t dimensions;
-};
-static const struct field model_out_fields[] = {
-    {STR(struct model_out, id), .help = "provider/model"},
-    {STR(struct model_out, name)},
-    {INT(struct model_out, dimensions), .empty = EMPTY_NULL, .help = "null: not known"},
-    {0},
-};
+SHAPE(model_out, (STR, id, .help = "provider/model"), (STR, name),
+      (INT, dimensions, .empty = EMPTY_NULL, .help = "null: not known"));
 
-struct provider_out {
-    str provider;
-    bool has_key;
-    const struct json *models;
-};
-static const struct field provider_out_fields[] = {
-    {STR(struct provider_out, provider)},
-    {AS_BOOL(struct provider_out, has_key, "hasKey"),
-     .help = "whether a key is configured or not needed"},
-    {JSON(struct provider_out, models), .inside = model_out_fields},
-    {0},
-};
+SHAPE(provider_out, (STR, provider),
+      (AS_BOOL, has_key, "hasKey", .help = "whether a key is configured or not needed"),
+      (JSON, models, .inside = model_out_fields));
 
-struct providers_out {
-    const struct json *providers;
-};
-static const struct field providers_out_fields[] = {
-    {JSON(struct providers_out, providers), .inside = provider_out_fields},
-    {0},
-};
+SHAPE(providers_out, (JSON, providers, .inside = provider_out_fields));
 
 static enum status models_of(struct ctx *ctx, const struct embedding_provider *p,
                              const struct json **out)
@@ -448,31 +335,17 @@ static enum status list_providers(struct ctx *ctx, struct app *app, const struct
     }
     struct providers_out shape;
     TRY(json_list(ctx, provider_out_fields, items, n, sizeof *items, &shape.providers));
-    reply_fields(out, providers_out_fields, &shape);
-    return OK;
+    return reply_fields(out, providers_out_fields, &shape);
 }
 
 /* --- reindex --- */
 
-struct reindex_in {
-    bool force;
-};
-static const struct field reindex_in_fields[] = {
-    {BOOL(struct reindex_in, force), .help = "recreate all vectors, not only missing ones"},
-    {0},
-};
+SHAPE(reindex_in, (BOOL, force, .help = "recreate all vectors, not only missing ones"));
 
-struct reindex_out {
-    bool started;
-    int64_t pending;
-};
-static const struct field reindex_out_fields[] = {
-    {BOOL(struct reindex_out, started), .required = true},
-    {INT(struct reindex_out, pending), .required = true,
-     .help = "your memories waiting for a vector; engine-status shows progress as "
-             "vectorStore.needsReindex"},
-    {0},
-};
+SHAPE(reindex_out, (BOOL, started, .required = true),
+      (INT, pending, .required = true,
+       .help = "your memories waiting for a vector; engine-status shows progress as "
+               "vectorStore.needsReindex"));
 
 /* Reindexes the whole server and counts the caller's memories only. */
 static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struct request *in,
@@ -487,8 +360,7 @@ static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struc
     /* A job watches it, unless one does already. */
     soft(ctx, engine_begin_job(ctx, app->engine, &(struct job_ask){.kind = JOB_REINDEX}, &job));
     TRY(engine_status(ctx, app->engine, everywhere, false, &s));
-    reply_fields(out, reindex_out_fields, &(struct reindex_out){true, s.vectors.waiting});
-    return OK;
+    return reply_fields(out, reindex_out_fields, &(struct reindex_out){true, s.vectors.waiting});
 }
 
 static const struct route routes[] = {
@@ -504,6 +376,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_omniroute_engine = {"omniroute",          routes,
-                                                 word_omniroute_error, auth_manager_request,
-                                                 SURFACE_SETTLES,      .errors = &omniroute_errors};
+const struct surface surface_omniroute_engine = OMNIROUTE_SURFACE(routes);

@@ -28,32 +28,16 @@ static const char key_help[] = "id of one of your keys; default: the key of the 
 /* --- search --- */
 
 /* apiKeyId names a space by the id of a key; without it the space of the request. */
-struct search_in {
-    str api_key, query, type;
-    int64_t max_tokens, limit;
-};
-static const struct field search_in_fields[] = {
-    {AS_STR(struct search_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
-    {STR(struct search_in, query), .max = CONTENT_MAX,
-     .help = "words to search; default: the newest memories"},
-    {STR(struct search_in, type), .one_of = type_names, .help = "only this type"},
-    {AS_INT(struct search_in, max_tokens, "maxTokens"), .min = 1, .max = RECALL_BUDGET_MAX,
-     .help = "token budget of all contents; default: the setting maxTokens"},
-    {INT(struct search_in, limit), .otherwise = RECALL_LIMIT_MAX, .min = 1, .max = RECALL_LIMIT_MAX,
-     .help = "most results"},
-    {0},
-};
+SHAPE(search_in, (AS_STR, api_key, "apiKeyId", .max = 200, .help = key_help),
+      (STR, query, .max = CONTENT_MAX, .help = "words to search; default: the newest memories"),
+      (STR, type, .one_of = type_names, .help = "only this type"),
+      (AS_INT, max_tokens, "maxTokens", .min = 1, .max = RECALL_BUDGET_MAX,
+       .help = "token budget of all contents; default: the setting maxTokens"),
+      (INT, limit, .otherwise = RECALL_LIMIT_MAX, .min = 1, .max = RECALL_LIMIT_MAX,
+       .help = "most results"));
 
-struct page {
-    const struct json *memories;
-    int64_t count, total_tokens;
-};
-static const struct field page_fields[] = {
-    {JSON(struct page, memories), .required = true, .inside = memory_shown_fields},
-    {INT(struct page, count), .required = true},
-    {AS_INT(struct page, total_tokens, "totalTokens"), .required = true},
-    {0},
-};
+SHAPE(page, (JSON, memories, .required = true, .inside = memory_shown_fields),
+      (INT, count, .required = true), (AS_INT, total_tokens, "totalTokens", .required = true));
 GIVES(page);
 
 /* The setting is the default of a call. A tool also searches when chats have no memory, with the
@@ -97,30 +81,19 @@ struct add_in {
     str api_key;
     struct memory memory;
 };
-static const struct field add_in_fields[] = {
-    {AS_STR(struct add_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
-    {AS_STR(struct add_in, memory.session, "sessionId"), .max = 256,
-     .help = "the conversation it belongs to"},
-    {AS_ENUM(struct add_in, memory.type, "type"), .required = true, .one_of = type_names,
-     .help = "kind of knowledge"},
-    {AS_STR(struct add_in, memory.key, "key"), .required = true, .min = 1, .max = 512,
-     .help = "a memory with the same key is changed in place"},
-    {AS_STR(struct add_in, memory.content, "content"), .required = true, .min = 1,
-     .max = CONTENT_MAX, .help = "what to remember"},
-    {AS_RAW(struct add_in, memory.metadata, "metadata"), .help = "an object"},
-    {0},
-};
+static FIELDS(add_in, (AS_STR, api_key, "apiKeyId", .max = 200, .help = key_help),
+              (AS_STR, memory.session, "sessionId", .max = 256,
+               .help = "the conversation it belongs to"),
+              (AS_ENUM, memory.type, "type", .required = true, .one_of = type_names,
+               .help = "kind of knowledge"),
+              (AS_STR, memory.key, "key", .required = true, .min = 1, .max = 512,
+               .help = "a memory with the same key is changed in place"),
+              (AS_STR, memory.content, "content", .required = true, .min = 1, .max = CONTENT_MAX,
+               .help = "what to remember"),
+              (AS_RAW, memory.metadata, "metadata", .help = "an object"));
 
-struct added {
-    struct memory memory;
-    str message;
-};
-static const struct field added_fields[] = {
-    {FIELD_(struct added, memory, struct memory, FIELD_OBJECT, "memory"), .required = true,
-     .inside = memory_shown_fields},
-    {STR(struct added, message), .required = true},
-    {0},
-};
+SHAPE(added, (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields),
+      (STR, message, .required = true));
 GIVES(added);
 
 static enum status tool_add(struct tool_call *c)
@@ -141,26 +114,11 @@ static enum status tool_add(struct tool_call *c)
 /* --- clear --- */
 
 /* Both limits are optional. Without them all memories of the space are erased. */
-struct clear_in {
-    str api_key, type;
-    int64_t older_than;
-};
-static const struct field clear_in_fields[] = {
-    {AS_STR(struct clear_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
-    {STR(struct clear_in, type), .one_of = type_names, .help = "only this type"},
-    {AS_TIME(struct clear_in, older_than, "olderThan"), .help = "only memories created before"},
-    {0},
-};
+SHAPE(clear_in, (AS_STR, api_key, "apiKeyId", .max = 200, .help = key_help),
+      (STR, type, .one_of = type_names, .help = "only this type"),
+      (AS_TIME, older_than, "olderThan", .help = "only memories created before"));
 
-struct cleared {
-    int64_t count;
-    str message;
-};
-static const struct field cleared_fields[] = {
-    {AS_INT(struct cleared, count, "deletedCount"), .required = true},
-    {STR(struct cleared, message), .required = true},
-    {0},
-};
+SHAPE(cleared, (AS_INT, count, "deletedCount", .required = true), (STR, message, .required = true));
 GIVES(cleared);
 
 /* Nothing to forget is a success with 0, as OmniRoute answers it. */

@@ -33,50 +33,27 @@ static enum status own_pool(struct ctx *ctx, struct app *app, const struct reque
     return auth_key_pool(ctx, app, &in->who, key, out);
 }
 
-struct done_out {
-    bool success;
-};
-static const struct field done_out_fields[] = {
-    {BOOL(struct done_out, success), .required = true},
-    {0},
-};
+SHAPE(done_out, (BOOL, success, .required = true));
 
 static enum status reply_done(struct reply *out)
 {
-    reply_fields(out, done_out_fields, &(struct done_out){true});
-    return OK;
+    return reply_fields(out, done_out_fields, &(struct done_out){true});
 }
 
 /* --- list --- */
 
-struct list_in {
-    str key, alias, type, session, contains, offset;
-    int64_t page, limit, budget;
-};
-static const struct field list_in_fields[] = {
-    {AS_STR(struct list_in, key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
-    {AS_STR(struct list_in, alias, "apiKey"), .max = SPACE_MAX, .help = alias_help},
-    {STR(struct list_in, type), .help = "only this type"},
-    {AS_STR(struct list_in, session, "sessionId"), .help = "only of this conversation"},
-    {AS_STR(struct list_in, contains, "q"), .help = "only with this text in content or key"},
-    {INT(struct list_in, page), .otherwise = 1, .min = 1, .max = 1e9,
-     .help = "page number, from 1"},
-    {INT(struct list_in, limit), .otherwise = 50, .min = 1, .max = 200,
-     .help = "memories on one page"},
-    {STR(struct list_in, offset), .help = "memories to skip, instead of a page"},
-    {AS_INT(struct list_in, budget, "tokenBudget"), .min = 1, .max = 1e9,
-     .help = "token budget of a page; the first memory is always included"},
-    {0},
-};
+SHAPE(list_in, (AS_STR, key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
+      (AS_STR, alias, "apiKey", .max = SPACE_MAX, .help = alias_help),
+      (STR, type, .help = "only this type"),
+      (AS_STR, session, "sessionId", .help = "only of this conversation"),
+      (AS_STR, contains, "q", .help = "only with this text in content or key"),
+      (INT, page, .otherwise = 1, .min = 1, .max = 1e9, .help = "page number, from 1"),
+      (INT, limit, .otherwise = 50, .min = 1, .max = 200, .help = "memories on one page"),
+      (STR, offset, .help = "memories to skip, instead of a page"),
+      (AS_INT, budget, "tokenBudget", .min = 1, .max = 1e9,
+       .help = "token budget of a page; the first memory is always included"));
 
-struct cache_stats {
-    int64_t hits, misses;
-};
-static const struct field cache_stats_fields[] = {
-    {INT(struct cache_stats, hits)},
-    {INT(struct cache_stats, misses)},
-    {0},
-};
+SHAPE(cache_stats, (INT, hits), (INT, misses));
 
 struct list_stats {
     int64_t total, tokens;
@@ -96,23 +73,12 @@ static const struct field list_stats_fields[] = {
 };
 
 /* data and items are the same list; items is left out for all but one client. */
-struct list_out {
-    const struct json *data, *items;
-    int64_t total, page, limit, pages;
-    struct list_stats stats;
-};
-static const struct field list_out_fields[] = {
-    {JSON(struct list_out, data), .inside = memory_shown_fields, .help = "newest first"},
-    {INT(struct list_out, total), .help = "how many match"},
-    {INT(struct list_out, page)},
-    {INT(struct list_out, limit)},
-    {AS_INT(struct list_out, pages, "totalPages")},
-    {FIELD_(struct list_out, stats, struct list_stats, FIELD_OBJECT, "stats"),
-     .inside = list_stats_fields},
-    {JSON(struct list_out, items), .inside = memory_shown_fields, .empty = EMPTY_OUT,
-     .help = "data again, for OmniRoute's command line alone, which reads it under this name"},
-    {0},
-};
+SHAPE(list_out, (JSON, data, .inside = memory_shown_fields, .help = "newest first"),
+      (INT, total, .help = "how many match"), (INT, page), (INT, limit),
+      (AS_INT, pages, "totalPages"),
+      (OBJECT, stats, struct list_stats, .inside = list_stats_fields),
+      (JSON, items, .inside = memory_shown_fields, .empty = EMPTY_OUT,
+       .help = "data again, for OmniRoute's command line alone, which reads it under this name"));
 
 static const struct json *by_type(struct ctx *ctx, const struct memory_totals *t)
 {
@@ -214,51 +180,32 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     count_cache(ctx, app, in, &shape.stats);
     shape.items = is_command_line(in, l) ? shape.data : NULL;
     shape.pages = (shape.total + l->limit - 1) / l->limit;
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* --- add --- */
 
 /* metadata and expires are read by hand: null has a meaning of its own, and expiresAt comes in two
  * forms. */
-struct create_in {
-    str content, key, session, api_key, alias;
-    enum memory_type type;
-    const struct json *metadata, *expires;
-};
-static const struct field create_in_fields[] = {
-    {STR(struct create_in, content), .required = true, .min = 1, .max = CONTENT_MAX,
-     .help = "what to remember"},
-    {STR(struct create_in, key), .min = 1, .max = KEY_MAX,
-     .help = "the same key is changed in place; without one it is made from the content"},
-    {ENUM(struct create_in, type), .otherwise_str = "factual", .one_of = type_names,
-     .help = "kind of knowledge"},
-    {AS_STR(struct create_in, session, "sessionId"), .max = NAME_MAX_BYTES,
-     .help = "the conversation it belongs to"},
-    {AS_STR(struct create_in, api_key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
-    {AS_STR(struct create_in, alias, "apiKey"), .max = SPACE_MAX, .help = alias_help},
-    {JSON(struct create_in, metadata), .help = "an object"},
-    {AS_JSON(struct create_in, expires, "expiresAt"),
-     .help = "an ISO 8601 time, or unix milliseconds; null: never"},
-    {0},
-};
+SHAPE(create_in,
+      (STR, content, .required = true, .min = 1, .max = CONTENT_MAX, .help = "what to remember"),
+      (STR, key, .min = 1, .max = KEY_MAX,
+       .help = "the same key is changed in place; without one it is made from the content"),
+      (ENUM_OF, type, enum memory_type, .otherwise_str = "factual", .one_of = type_names,
+       .help = "kind of knowledge"),
+      (AS_STR, session, "sessionId", .max = NAME_MAX_BYTES,
+       .help = "the conversation it belongs to"),
+      (AS_STR, api_key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
+      (AS_STR, alias, "apiKey", .max = SPACE_MAX, .help = alias_help),
+      (JSON, metadata, .help = "an object"),
+      (AS_JSON, expires, "expiresAt",
+       .help = "an ISO 8601 time, or unix milliseconds; null: never"));
 
-struct create_out {
-    bool success;
-    str id;
-    struct memory memory;
-};
 /* OmniRoute's server returns the whole object as "id". Its API reference does not, and none of its
  * clients read that member. Here id is the id, and memory is the object, as in the answer to a GET.
  */
-static const struct field create_out_fields[] = {
-    {BOOL(struct create_out, success), .required = true},
-    {STR(struct create_out, id), .required = true, .help = "UUID"},
-    {FIELD_(struct create_out, memory, struct memory, FIELD_OBJECT, "memory"), .required = true,
-     .inside = memory_shown_fields},
-    {0},
-};
+SHAPE(create_out, (BOOL, success, .required = true), (STR, id, .required = true, .help = "UUID"),
+      (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields));
 
 /* An absent one and null are both "". */
 static enum status metadata_of(struct ctx *ctx, const struct json *metadata, str *out)
@@ -303,33 +250,18 @@ static enum status create_memory(struct ctx *ctx, struct app *app, const struct 
     m.space = pool.space;
     TRY(engine_replace(ctx, app->engine, pool, &m));
     struct create_out shape = {true, m.id, m};
-    reply_fields(out, create_out_fields, &shape);
-    return OK;
+    return reply_fields(out, create_out_fields, &shape);
 }
 
 /* --- clear --- */
 
-struct clear_in {
-    str key, alias, type;
-    int64_t older_than;
-};
-static const struct field clear_in_fields[] = {
-    {AS_STR(struct clear_in, key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
-    {AS_STR(struct clear_in, alias, "apiKey"), .max = SPACE_MAX, .help = alias_help},
-    {STR(struct clear_in, type), .one_of = type_names, .help = "only this type"},
-    {AS_TIME(struct clear_in, older_than, "olderThan"), .help = "only memories created before"},
-    {0},
-};
+SHAPE(clear_in, (AS_STR, key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
+      (AS_STR, alias, "apiKey", .max = SPACE_MAX, .help = alias_help),
+      (STR, type, .one_of = type_names, .help = "only this type"),
+      (AS_TIME, older_than, "olderThan", .help = "only memories created before"));
 
-struct clear_out {
-    bool success;
-    int64_t count;
-};
-static const struct field clear_out_fields[] = {
-    {BOOL(struct clear_out, success), .required = true},
-    {AS_INT(struct clear_out, count, "deletedCount"), .required = true},
-    {0},
-};
+SHAPE(clear_out, (BOOL, success, .required = true),
+      (AS_INT, count, "deletedCount", .required = true));
 
 /* Memories only: conversations stay. Nothing to delete is a success with 0. */
 static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
@@ -347,20 +279,12 @@ static enum status clear_memories(struct ctx *ctx, struct app *app, const struct
         return s;
     if (soft_if(ctx, s, NOT_FOUND))
         shape.count = 0;
-    reply_fields(out, clear_out_fields, &shape);
-    return OK;
+    return reply_fields(out, clear_out_fields, &shape);
 }
 
 /* --- one memory --- */
 
-struct get_out {
-    struct memory memory;
-};
-static const struct field get_out_fields[] = {
-    {FIELD_(struct get_out, memory, struct memory, FIELD_OBJECT, "memory"), .required = true,
-     .inside = memory_shown_fields},
-    {0},
-};
+SHAPE(get_out, (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields));
 
 /* In OmniRoute's words, and the same for what is out of reach. */
 static enum status not_there(struct ctx *ctx, enum status s)
@@ -381,24 +305,16 @@ static enum status get_memory(struct ctx *ctx, struct app *app, const struct req
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
     struct get_out shape = {m};
-    reply_fields(out, get_out_fields, &shape);
-    return OK;
+    return reply_fields(out, get_out_fields, &shape);
 }
 
-struct change_in {
-    enum memory_type type;
-    str key, content;
-    const struct json *metadata, *expires;
-};
-static const struct field change_in_fields[] = {
-    {ENUM(struct change_in, type), .one_of = type_names, .help = "kind of knowledge"},
-    {STR(struct change_in, key), .min = 1, .max = KEY_MAX, .help = "its new key"},
-    {STR(struct change_in, content), .min = 1, .max = CONTENT_MAX, .help = "the new text"},
-    {JSON(struct change_in, metadata), .help = "an object that replaces the old one"},
-    {AS_JSON(struct change_in, expires, "expiresAt"),
-     .help = "an ISO 8601 time, or unix milliseconds; null: never"},
-    {0},
-};
+SHAPE(change_in,
+      (ENUM_OF, type, enum memory_type, .one_of = type_names, .help = "kind of knowledge"),
+      (STR, key, .min = 1, .max = KEY_MAX, .help = "its new key"),
+      (STR, content, .min = 1, .max = CONTENT_MAX, .help = "the new text"),
+      (JSON, metadata, .help = "an object that replaces the old one"),
+      (AS_JSON, expires, "expiresAt",
+       .help = "an ISO 8601 time, or unix milliseconds; null: never"));
 
 /* null keeps a member, except for expiresAt, where null is a value: never. */
 static unsigned named_members(const struct json *body)
@@ -453,17 +369,9 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
 
 /* --- health --- */
 
-struct health_out {
-    bool working;
-    double latency_ms;
-    str error;
-};
-static const struct field health_out_fields[] = {
-    {BOOL(struct health_out, working), .required = true},
-    {AS_NUM(struct health_out, latency_ms, "latencyMs"), .required = true},
-    {STR(struct health_out, error), .empty = EMPTY_OUT, .help = "the error"},
-    {0},
-};
+SHAPE(health_out, (BOOL, working, .required = true),
+      (AS_NUM, latency_ms, "latencyMs", .required = true),
+      (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Only reads: it is polled often, and must not write test data among memories. */
 static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
@@ -479,8 +387,7 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
     if (!shape.working)
         shape.error = s == OK ? S("the words index does not answer") : str_of(ctx->why);
     shape.latency_ms = (double)(clock_mono_us() - began) / 1000;
-    reply_fields(out, health_out_fields, &shape);
-    return OK;
+    return reply_fields(out, health_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -500,6 +407,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_omniroute_memory = {"omniroute",          routes,
-                                                 word_omniroute_error, auth_manager_request,
-                                                 SURFACE_SETTLES,      .errors = &omniroute_errors};
+const struct surface surface_omniroute_memory = OMNIROUTE_SURFACE(routes);

@@ -120,17 +120,8 @@ static str reason_of(struct ctx *ctx, enum status s)
     return s == OK ? S("") : why.n ? why : str_of(status_name(s));
 }
 
-struct health_out {
-    bool ok;
-    double latency_ms;
-    str error;
-};
-static const struct field health_out_fields[] = {
-    {BOOL(struct health_out, ok), .required = true},
-    {AS_NUM(struct health_out, latency_ms, "latencyMs"), .required = true},
-    {STR(struct health_out, error), .empty = EMPTY_OUT, .help = "the error"},
-    {0},
-};
+SHAPE(health_out, (BOOL, ok, .required = true), (AS_NUM, latency_ms, "latencyMs", .required = true),
+      (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Asks Qdrant itself, now. */
 static enum status qdrant_health_now(struct ctx *ctx, struct app *app, const struct request *in,
@@ -140,45 +131,18 @@ static enum status qdrant_health_now(struct ctx *ctx, struct app *app, const str
     (void)in;
     enum status s = engine_qdrant_health(ctx, app->engine, &took_us);
     struct health_out shape = {s == OK, (double)took_us / 1000, reason_of(ctx, s)};
-    reply_fields(out, health_out_fields, &shape);
-    return OK;
+    return reply_fields(out, health_out_fields, &shape);
 }
 
-struct search_in {
-    str query;
-    int64_t limit;
-};
-static const struct field search_in_fields[] = {
-    {STR(struct search_in, query), .required = true, .min = 1, .max = QUERY_MAX,
-     .help = "the query"},
-    {AS_INT(struct search_in, limit, "topK"), .otherwise = 5, .min = 1, .max = 50,
-     .help = "most results"},
-    {0},
-};
+SHAPE(search_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "the query"),
+      (AS_INT, limit, "topK", .otherwise = 5, .min = 1, .max = 50, .help = "most results"));
 
-struct hit_out {
-    str id;
-    double score;
-    const struct json *payload;
-};
-static const struct field hit_out_fields[] = {
-    {STR(struct hit_out, id)},
-    {NUM(struct hit_out, score)},
-    {JSON(struct hit_out, payload), .empty = EMPTY_OUT, .help = "payload of the point"},
-    {0},
-};
+SHAPE(hit_out, (STR, id), (NUM, score),
+      (JSON, payload, .empty = EMPTY_OUT, .help = "payload of the point"));
 
-struct search_out {
-    bool ok;
-    const struct json *results;
-    str error;
-};
-static const struct field search_out_fields[] = {
-    {BOOL(struct search_out, ok), .required = true},
-    {JSON(struct search_out, results), .required = true, .inside = hit_out_fields},
-    {STR(struct search_out, error), .empty = EMPTY_OUT, .help = "the error"},
-    {0},
-};
+SHAPE(search_out, (BOOL, ok, .required = true),
+      (JSON, results, .required = true, .inside = hit_out_fields),
+      (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* The server's payload is passed on only if it is JSON. */
 static const struct json *payload_of(struct ctx *ctx, str text)
@@ -206,22 +170,13 @@ static enum status qdrant_search_now(struct ctx *ctx, struct app *app, const str
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
     TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
-    reply_fields(out, search_out_fields, &shape);
-    return OK;
+    return reply_fields(out, search_out_fields, &shape);
 }
 
-struct cleanup_out {
-    bool ok;
-    int64_t deleted, retention_days;
-    str error;
-};
-static const struct field cleanup_out_fields[] = {
-    {BOOL(struct cleanup_out, ok), .required = true},
-    {AS_INT(struct cleanup_out, deleted, "deletedCount"), .required = true},
-    {AS_INT(struct cleanup_out, retention_days, "retentionDays"), .required = true},
-    {STR(struct cleanup_out, error), .empty = EMPTY_OUT, .help = "the error"},
-    {0},
-};
+SHAPE(cleanup_out, (BOOL, ok, .required = true),
+      (AS_INT, deleted, "deletedCount", .required = true),
+      (AS_INT, retention_days, "retentionDays", .required = true),
+      (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Only points of the caller's user; memories in the database are not touched. */
 static enum status clean_up(struct ctx *ctx, struct app *app, const struct request *in,
@@ -235,28 +190,14 @@ static enum status clean_up(struct ctx *ctx, struct app *app, const struct reque
         .retention_days = engine_runtime(app->engine)->retention_days,
         .error = reason_of(ctx, s),
     };
-    reply_fields(out, cleanup_out_fields, &shape);
-    return OK;
+    return reply_fields(out, cleanup_out_fields, &shape);
 }
 
 /* --- embedding models --- */
 
-struct option {
-    str value, label;
-};
-static const struct field option_fields[] = {
-    {STR(struct option, value), .help = "provider/model"},
-    {STR(struct option, label)},
-    {0},
-};
+SHAPE(option, (STR, value, .help = "provider/model"), (STR, label));
 
-struct models_out {
-    const struct json *models;
-};
-static const struct field models_out_fields[] = {
-    {JSON(struct models_out, models), .inside = option_fields, .help = "by value"},
-    {0},
-};
+SHAPE(models_out, (JSON, models, .inside = option_fields, .help = "by value"));
 
 static int by_value(const void *a, const void *b)
 {
@@ -284,8 +225,7 @@ static enum status embedding_models(struct ctx *ctx, struct app *app, const stru
             options[kept++] = (struct option){options[i].value, options[i].value};
     struct models_out shape;
     TRY(json_list(ctx, option_fields, options, kept, sizeof *options, &shape.models));
-    reply_fields(out, models_out_fields, &shape);
-    return OK;
+    return reply_fields(out, models_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -312,6 +252,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_omniroute_settings = {
-    "omniroute",          routes,          word_omniroute_error,
-    auth_manager_request, SURFACE_SETTLES, .errors = &omniroute_errors};
+const struct surface surface_omniroute_settings = OMNIROUTE_SURFACE(routes);

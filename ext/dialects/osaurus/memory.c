@@ -41,8 +41,7 @@ static enum status show_config(struct ctx *ctx, struct app *app, const struct re
                                struct reply *out)
 {
     (void)ctx, (void)in;
-    reply_fields(out, config_fields, engine_runtime(app->engine));
-    return OK;
+    return reply_fields(out, config_fields, engine_runtime(app->engine));
 }
 
 /* Numbers out of range become the nearest allowed value (KNOB's clamps); the answer shows what was
@@ -56,102 +55,51 @@ static enum status change_config(struct ctx *ctx, struct app *app, const struct 
 
 /* --- how it does --- */
 
-struct agent_in {
-    str agent;
-};
-static const struct field agent_in_fields[] = {
-    {AS_STR(struct agent_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
-    {0},
-};
+SHAPE(agent_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help));
 
 /* A signal is a turn that waits to be distilled; a session is dead after too many failures and
  * waits for a sync. */
-struct pending_out {
-    int64_t signals, sessions, dead, oldest;
-    str error;
-};
-static const struct field pending_out_fields[] = {
-    {INT(struct pending_out, signals), .help = "turns waiting to be distilled"},
-    {INT(struct pending_out, sessions), .help = "conversations of these turns"},
-    {INT(struct pending_out, dead),
-     .help = "conversations that failed too often; POST /memory/sync retries them"},
-    {TIME(struct pending_out, oldest), .help = "time of the oldest waiting turn; null: none"},
-    {STR(struct pending_out, error), .empty = EMPTY_NULL, .help = "last error of a conversation"},
-    {0},
-};
+SHAPE(pending_out, (INT, signals, .help = "turns waiting to be distilled"),
+      (INT, sessions, .help = "conversations of these turns"),
+      (INT, dead, .help = "conversations that failed too often; POST /memory/sync retries them"),
+      (TIME, oldest, .help = "time of the oldest waiting turn; null: none"),
+      (STR, error, .empty = EMPTY_NULL, .help = "last error of a conversation"));
 
-struct counts_out {
-    int64_t agents, pinned, episodes, sessions, turns;
-};
-static const struct field counts_out_fields[] = {
-    {INT(struct counts_out, agents)},
-    {INT(struct counts_out, pinned), .help = "facts in force"},
-    {INT(struct counts_out, episodes)},
-    {INT(struct counts_out, sessions), .help = "conversations"},
-    {INT(struct counts_out, turns), .help = "messages, of the user and of the assistant"},
-    {0},
-};
+SHAPE(counts_out, (INT, agents), (INT, pinned, .help = "facts in force"), (INT, episodes),
+      (INT, sessions, .help = "conversations"),
+      (INT, turns, .help = "messages, of the user and of the assistant"));
 
-struct tidied_out {
-    int64_t began, took_ms, looked_at, merged, promoted, evicted, pruned;
-};
-static const struct field tidied_out_fields[] = {
-    {AS_TIME(struct tidied_out, began, "at"), .help = "null: not run yet"},
-    {AS_INT(struct tidied_out, took_ms, "duration_ms")},
-    {INT(struct tidied_out, looked_at), .help = "facts and episodes"},
-    {INT(struct tidied_out, merged), .help = "duplicate episodes merged"},
-    {INT(struct tidied_out, promoted),
-     .help = "facts promoted because conversations return to them"},
-    {INT(struct tidied_out, evicted), .help = "unused facts that were closed"},
-    {INT(struct tidied_out, pruned), .help = "episodes deleted after their retention"},
-    {0},
-};
+static FIELDS_OF(consolidate_report, tidied_out,
+                 (AS_TIME, began, "at", .help = "null: not run yet"),
+                 (AS_INT, took_ms, "duration_ms"), (INT, looked_at, .help = "facts and episodes"),
+                 (INT, merged, .help = "duplicate episodes merged"),
+                 (INT, promoted, .help = "facts promoted because conversations return to them"),
+                 (INT, evicted, .help = "unused facts that were closed"),
+                 (INT, pruned, .help = "episodes deleted after their retention"));
 
 /* Two ways to search: by words, which always work unless the index is broken, and by vectors, which
  * need a source and a store. */
-struct tiers_out {
-    bool words, vectors;
-    str backend, model, reason;
-    int64_t rows, waiting, failed;
-};
-static const struct field tiers_out_fields[] = {
-    {BOOL(struct tiers_out, words), .help = "whether keyword search works"},
-    {BOOL(struct tiers_out, vectors), .help = "whether vector search works"},
-    {STR(struct tiers_out, backend), .help = "sqlite-vec, qdrant or none"},
-    {STR(struct tiers_out, model), .empty = EMPTY_NULL, .help = "embedding model"},
-    {AS_INT(struct tiers_out, rows, "vector_rows")},
-    {AS_INT(struct tiers_out, waiting, "vectors_waiting")},
-    {AS_INT(struct tiers_out, failed, "vectors_failed")},
-    {STR(struct tiers_out, reason), .empty = EMPTY_NULL, .help = "what does not work, and why"},
-    {0},
-};
+SHAPE(tiers_out, (BOOL, words, .help = "whether keyword search works"),
+      (BOOL, vectors, .help = "whether vector search works"),
+      (STR, backend, .help = "sqlite-vec, qdrant or none"),
+      (STR, model, .empty = EMPTY_NULL, .help = "embedding model"), (AS_INT, rows, "vector_rows"),
+      (AS_INT, waiting, "vectors_waiting"), (AS_INT, failed, "vectors_failed"),
+      (STR, reason, .empty = EMPTY_NULL, .help = "what does not work, and why"));
 
-struct processing_out {
-    int64_t calls, failures, tokens_in, tokens_out, average_ms, hour_tokens, hour_budget, bytes;
-};
-static const struct field processing_out_fields[] = {
-    {INT(struct processing_out, calls)},
-    {INT(struct processing_out, failures)},
-    {AS_INT(struct processing_out, tokens_in, "input_tokens")},
-    {AS_INT(struct processing_out, tokens_out, "output_tokens")},
-    {AS_INT(struct processing_out, average_ms, "average_duration_ms")},
-    {INT(struct processing_out, hour_tokens)},
-    {INT(struct processing_out, hour_budget)},
-    {AS_INT(struct processing_out, bytes, "database_bytes")},
-    {0},
-};
+SHAPE(processing_out, (INT, calls), (INT, failures), (AS_INT, tokens_in, "input_tokens"),
+      (AS_INT, tokens_out, "output_tokens"), (AS_INT, average_ms, "average_duration_ms"),
+      (INT, hour_tokens), (INT, hour_budget), (AS_INT, bytes, "database_bytes"));
 
 struct status_out {
     bool enabled, distils;
     str core_model, reason;
     struct pending_out pending;
     struct counts_out counts;
-    struct tidied_out consolidation;
+    struct consolidate_report consolidation;
     struct tiers_out search;
     const struct json *processing;
 };
-#define PART(M, TABLE)                                                                             \
-    FIELD_(struct status_out, M, struct TABLE, FIELD_OBJECT, #M), .inside = TABLE##_fields
+#define PART(M, TYPE, TABLE) OBJECT(struct status_out, M, struct TYPE), .inside = TABLE##_fields
 static const struct field status_out_fields[] = {
     {BOOL(struct status_out, enabled), .help = "whether memory is on"},
     {STR(struct status_out, core_model), .empty = EMPTY_NULL,
@@ -160,10 +108,11 @@ static const struct field status_out_fields[] = {
      .help = "whether due conversations are distilled"},
     {STR(struct status_out, reason), .empty = EMPTY_NULL,
      .help = "why distilling is off, or the last error"},
-    {PART(pending, pending_out)},
-    {PART(counts, counts_out)},
-    {PART(consolidation, tidied_out), .help = "the last consolidation for your user"},
-    {PART(search, tiers_out)},
+    {PART(pending, pending_out, pending_out)},
+    {PART(counts, counts_out, counts_out)},
+    {PART(consolidation, consolidate_report, tidied_out),
+     .help = "the last consolidation for your user"},
+    {PART(search, tiers_out, tiers_out)},
     {JSON(struct status_out, processing), .empty = EMPTY_NULL,
      .help = "for admins, of the whole server: calls, failures, input_tokens, output_tokens and "
              "average_duration_ms of the core model in 24 hours, hour_tokens of hour_budget (0: no "
@@ -224,16 +173,10 @@ static enum status add_processing(struct ctx *ctx, struct app *app, const struct
 
 /* NOT_FOUND means that none has run yet: all members are 0 or null then. */
 static enum status add_consolidation(struct ctx *ctx, struct app *app, str user,
-                                     struct tidied_out *out)
+                                     struct consolidate_report *out)
 {
-    struct consolidate_report r;
-    enum status s = engine_consolidated(ctx, app->engine, user, &r);
-    if (s == NOT_FOUND)
-        return OK;
-    TRY(s);
-    *out = (struct tidied_out){r.began,    r.took_ms, r.looked_at, r.merged,
-                               r.promoted, r.evicted, r.pruned};
-    return OK;
+    enum status s = engine_consolidated(ctx, app->engine, user, out);
+    return s == NOT_FOUND ? OK : s;
 }
 
 /* The first reason that explains why vectors do not work: the source of embeddings before the store
@@ -294,25 +237,16 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
     TRY(add_tiers(ctx, app, pool, &shape.search));
     if (in->who.is_admin && !in->who.is_person) /* counts of all users */
         TRY(add_processing(ctx, app, &s, &shape));
-    reply_fields(out, status_out_fields, &shape);
-    return OK;
+    return reply_fields(out, status_out_fields, &shape);
 }
 
 /* --- sync --- */
 
-struct sync_out {
-    str status, reason;
-    int64_t sessions;
-    bool distils;
-};
-static const struct field sync_out_fields[] = {
-    {STR(struct sync_out, status), .required = true, .help = "ok"},
-    {INT(struct sync_out, sessions), .required = true, .help = "conversations that are due now"},
-    {AS_BOOL(struct sync_out, distils, "distilling"), .required = true,
-     .help = "whether they are distilled in the background; false: they wait"},
-    {STR(struct sync_out, reason), .required = true, .empty = EMPTY_NULL, .help = "why they wait"},
-    {0},
-};
+SHAPE(sync_out, (STR, status, .required = true, .help = "ok"),
+      (INT, sessions, .required = true, .help = "conversations that are due now"),
+      (AS_BOOL, distils, "distilling", .required = true,
+       .help = "whether they are distilled in the background; false: they wait"),
+      (STR, reason, .required = true, .empty = EMPTY_NULL, .help = "why they wait"));
 
 /* Returns at once: the background distils. sessions says how many are due, not how many are
  * done. */
@@ -335,43 +269,20 @@ static enum status sync_now(struct ctx *ctx, struct app *app, const struct reque
                                    &(struct job_ask){.kind = JOB_DISTIL, .pool = pool}, &job));
     shape.distils = s.available;
     shape.reason = s.available ? S("") : s.reason;
-    reply_fields(out, sync_out_fields, &shape);
-    return OK;
+    return reply_fields(out, sync_out_fields, &shape);
 }
 
 /* --- consolidation --- */
 
-struct consolidate_in {
-    str agent;
-    bool dry_run;
-};
-static const struct field consolidate_in_fields[] = {
-    {AS_STR(struct consolidate_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
-    {BOOL(struct consolidate_in, dry_run), .help = "report what would change without changing it"},
-    {0},
-};
+SHAPE(consolidate_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
+      (BOOL, dry_run, .help = "report what would change without changing it"));
 
-static const struct field line_fields[] = {
-    {STR(struct consolidate_line, what), .help = "merge, promote, evict or prune"},
-    {STR(struct consolidate_line, id), .help = "of the memory"},
-    {STR(struct consolidate_line, text)},
-    {STR(struct consolidate_line, why)},
-    {0},
-};
+static FIELDS_OF(consolidate_line, line, (STR, what, .help = "merge, promote, evict or prune"),
+                 (STR, id, .help = "of the memory"), (STR, text), (STR, why));
 
-struct consolidate_out {
-    bool dry_run;
-    struct tidied_out report;
-    const struct json *changes;
-};
-static const struct field consolidate_out_fields[] = {
-    {BOOL(struct consolidate_out, dry_run), .required = true},
-    {FIELD_(struct consolidate_out, report, struct tidied_out, FIELD_OBJECT, "report"),
-     .inside = tidied_out_fields},
-    {JSON(struct consolidate_out, changes), .required = true, .inside = line_fields,
-     .help = "the first 200"},
-    {0},
-};
+SHAPE(consolidate_out, (BOOL, dry_run, .required = true),
+      (OBJECT, report, struct consolidate_report, .inside = tidied_out_fields),
+      (JSON, changes, .required = true, .inside = line_fields, .help = "the first 200"));
 
 /* Runs within the request, on its worker, and answers when it is done. */
 static enum status consolidate_now(struct ctx *ctx, struct app *app, const struct request *in,
@@ -379,59 +290,33 @@ static enum status consolidate_now(struct ctx *ctx, struct app *app, const struc
 {
     const struct consolidate_in *c = in->in;
     struct pool_ref pool;
-    struct consolidate_report r;
+    struct consolidate_out shape;
     TRY(agent_pool(ctx, app, in, c->agent, &pool));
     TRY(needs_memory(ctx, app));
-    TRY(engine_consolidate(ctx, app->engine, pool, c->dry_run, &r));
-    struct consolidate_out shape = {
-        .dry_run = r.dry_run,
-        .report = {r.began, r.took_ms, r.looked_at, r.merged, r.promoted, r.evicted, r.pruned},
-    };
-    TRY(json_list(ctx, line_fields, r.lines, r.n, sizeof *r.lines, &shape.changes));
-    reply_fields(out, consolidate_out_fields, &shape);
-    return OK;
+    TRY(engine_consolidate(ctx, app->engine, pool, c->dry_run, &shape.report));
+    const struct consolidate_report *r = &shape.report;
+    shape.dry_run = r->dry_run;
+    TRY(json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines, &shape.changes));
+    return reply_fields(out, consolidate_out_fields, &shape);
 }
 
 /* --- the log --- */
 
-struct log_in {
-    str agent, kind;
-    int64_t limit;
-};
-static const struct field log_in_fields[] = {
-    {AS_STR(struct log_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
-    {AS_STR(struct log_in, kind, "task_type"), .max = 64,
-     .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
-             "or prune"},
-    {INT(struct log_in, limit), .otherwise = 20, .min = 1, .max = 500, .help = "most rows"},
-    {0},
-};
+SHAPE(log_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
+      (AS_STR, kind, "task_type", .max = 64,
+       .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
+               "or prune"),
+      (INT, limit, .otherwise = 20, .min = 1, .max = 500, .help = "most rows"));
 
-struct work_out {
-    str agent, kind, status, details, model;
-    int64_t tokens_in, tokens_out, took_ms, created;
-};
-static const struct field work_out_fields[] = {
-    {AS_STR(struct work_out, agent, "agent_id")},
-    {AS_STR(struct work_out, kind, "task_type")},
-    {STR(struct work_out, status), .help = "success, skipped, empty, error or dead"},
-    {STR(struct work_out, details), .help = "never the text of a conversation"},
-    {STR(struct work_out, model), .empty = EMPTY_NULL, .help = "null: no model was called"},
-    {AS_INT(struct work_out, tokens_in, "input_tokens")},
-    {AS_INT(struct work_out, tokens_out, "output_tokens")},
-    {AS_INT(struct work_out, took_ms, "duration_ms")},
-    {AS_TIME(struct work_out, created, "created_at")},
-    {0},
-};
+static FIELDS_OF(work, work_out, (AS_STR, pool.space, "agent_id"), (AS_STR, kind, "task_type"),
+                 (STR, status, .help = "success, skipped, empty, error or dead"),
+                 (STR, details, .help = "never the text of a conversation"),
+                 (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
+                 (AS_INT, tokens_in, "input_tokens"), (AS_INT, tokens_out, "output_tokens"),
+                 (AS_INT, took_ms, "duration_ms"), (AS_TIME, created, "created_at"));
 
-struct log_out {
-    const struct json *log;
-};
-static const struct field log_out_fields[] = {
-    {JSON(struct log_out, log), .required = true, .inside = work_out_fields,
-     .help = "newest first, of the last 30 days"},
-    {0},
-};
+SHAPE(log_out, (JSON, log, .required = true, .inside = work_out_fields,
+                .help = "newest first, of the last 30 days"));
 
 /* Without an agent, an admin sees all agents of the user. */
 static enum status work_log(struct ctx *ctx, struct app *app, const struct request *in,
@@ -443,15 +328,9 @@ static enum status work_log(struct ctx *ctx, struct app *app, const struct reque
     size_t n;
     TRY(agent_pool(ctx, app, in, l->agent, &pool));
     TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
-    struct work_out *items = NEW_N(&ctx->arena, struct work_out, n);
-    for (size_t i = 0; i < n; i++)
-        items[i] = (struct work_out){v[i].pool.space, v[i].kind,    v[i].status,
-                                     v[i].details,    v[i].model,   v[i].tokens_in,
-                                     v[i].tokens_out, v[i].took_ms, v[i].created};
     struct log_out shape;
-    TRY(json_list(ctx, work_out_fields, items, n, sizeof *items, &shape.log));
-    reply_fields(out, log_out_fields, &shape);
-    return OK;
+    TRY(json_list(ctx, work_out_fields, v, n, sizeof *v, &shape.log));
+    return reply_fields(out, log_out_fields, &shape);
 }
 
 static const struct route routes[] = {

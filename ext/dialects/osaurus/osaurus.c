@@ -40,14 +40,10 @@ static const struct error_rule rules[] = {
     {0},
 };
 
-static const struct field error_shape[] = {
-    {AS_STR(struct error_body, name, "error")},
-    {STR(struct error_body, message)},
-    {STR(struct error_body, field), .empty = EMPTY_OUT},
-    {0},
-};
+static FIELDS_OF(error_body, error, (AS_STR, name, "error"), (STR, message),
+                 (STR, field, .empty = EMPTY_OUT));
 
-const struct error_shape osaurus_errors = {"OsaurusError", "application/json", error_shape};
+const struct error_shape osaurus_errors = {"OsaurusError", "application/json", error_fields};
 
 /* Osaurus answers input that it cannot read with plain text; here the same sentence is in an object
  * that names the field. */
@@ -59,7 +55,7 @@ void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in
             str_printf(&ctx->arena, "Invalid request format. " S_FMT, S_ARG(body.message));
     else
         body.field = S("");
-    error_body_write(out, error_shape, &body);
+    error_body_write(out, error_fields, &body);
 }
 
 /* Worded as 503 memory_disabled by the first rule of FORBIDDEN, which the field chooses. */
@@ -105,36 +101,19 @@ enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in
     return OK;
 }
 
-struct agent_out {
-    str id, name, description, default_model, effective_model;
-    bool supports_thinking, supports_vision, is_built_in;
-    int64_t entries, created, updated;
-};
-static const struct field agent_out_fields[] = {
-    {STR(struct agent_out, id), .required = true, .help = "as agent_id and X-Osaurus-Agent-Id"},
-    {STR(struct agent_out, name), .required = true, .help = "the same"},
-    {STR(struct agent_out, description), .required = true},
-    {STR(struct agent_out, default_model), .required = true, .empty = EMPTY_NULL,
-     .help = "null: a request names its model"},
-    {STR(struct agent_out, effective_model), .required = true, .empty = EMPTY_NULL},
-    {BOOL(struct agent_out, supports_thinking), .required = true},
-    {BOOL(struct agent_out, supports_vision), .required = true},
-    {BOOL(struct agent_out, is_built_in), .required = true},
-    {AS_INT(struct agent_out, entries, "memory_entry_count"), .required = true,
-     .help = "facts in force"},
-    {AS_TIME(struct agent_out, created, "created_at"), .required = true},
-    {AS_TIME(struct agent_out, updated, "updated_at"), .required = true},
-    {0},
-};
+SHAPE(agent_out, (STR, id, .required = true, .help = "as agent_id and X-Osaurus-Agent-Id"),
+      (STR, name, .required = true, .help = "the same"), (STR, description, .required = true),
+      (STR, default_model, .required = true, .empty = EMPTY_NULL,
+       .help = "null: a request names its model"),
+      (STR, effective_model, .required = true, .empty = EMPTY_NULL),
+      (BOOL, supports_thinking, .required = true), (BOOL, supports_vision, .required = true),
+      (BOOL, is_built_in, .required = true),
+      (AS_INT, entries, "memory_entry_count", .required = true, .help = "facts in force"),
+      (AS_TIME, created, "created_at", .required = true),
+      (AS_TIME, updated, "updated_at", .required = true));
 
-struct agents_out {
-    const struct json *agents;
-};
-static const struct field agents_out_fields[] = {
-    {JSON(struct agents_out, agents), .required = true, .inside = agent_out_fields,
-     .help = "facts by name"},
-    {0},
-};
+SHAPE(agents_out,
+      (JSON, agents, .required = true, .inside = agent_out_fields, .help = "facts by name"));
 
 /* Members about models are there because Osaurus's clients read them; an agent here has no model of
  * its own. */
@@ -159,8 +138,7 @@ static enum status list_agents(struct ctx *ctx, struct app *app, const struct re
         items[i] = agent_shape(&v[i]);
     struct agents_out shape;
     TRY(json_list(ctx, agent_out_fields, items, n, sizeof *items, &shape.agents));
-    reply_fields(out, agents_out_fields, &shape);
-    return OK;
+    return reply_fields(out, agents_out_fields, &shape);
 }
 
 /* An agent that the caller may not use is not found. */
@@ -179,54 +157,34 @@ static enum status show_agent(struct ctx *ctx, struct app *app, const struct req
         return fail(ctx, s, "There is no agent with this id.");
     TRY(s);
     struct agent_out shape = agent_shape(&found);
-    reply_fields(out, agent_out_fields, &shape);
-    return OK;
+    return reply_fields(out, agent_out_fields, &shape);
 }
 
 /* --- conversations brought in whole --- */
 
-static const struct field turn_fields[] = {
-    {STR(struct ingest_turn, user), .required = true, .help = "what the user said"},
-    {STR(struct ingest_turn, assistant), .required = true,
-     .help = "the assistant's answer; may be empty"},
-    {TIME(struct ingest_turn, date), .help = "time of the turn, ISO 8601; default: session_date"},
-    {0},
-};
+static FIELDS_OF(ingest_turn, turn, (STR, user, .required = true, .help = "what the user said"),
+                 (STR, assistant, .required = true, .help = "the assistant's answer; may be empty"),
+                 (TIME, date, .help = "time of the turn, ISO 8601; default: session_date"));
 
-struct ingest_in {
-    str agent, conversation;
-    const struct json *turns;
-    int64_t session_date;
-    bool skip_extraction;
-};
-static const struct field ingest_in_fields[] = {
-    {AS_STR(struct ingest_in, agent, "agent_id"), .required = true, .min = 1, .max = AGENT_MAX,
-     .help = "agent that owns the memory; any text names one"},
-    {AS_STR(struct ingest_in, conversation, "conversation_id"), .required = true, .min = 1,
-     .max = 255, .help = "a conversation with the same id is replaced"},
-    {JSON(struct ingest_in, turns), .required = true, .inside = turn_fields, .help = "in order"},
-    {TIME(struct ingest_in, session_date),
-     .help = "time of the conversation, ISO 8601; default: now"},
-    {BOOL(struct ingest_in, skip_extraction), .help = "store the turns without distilling them"},
-    {0},
-};
+SHAPE(ingest_in,
+      (AS_STR, agent, "agent_id", .required = true, .min = 1, .max = AGENT_MAX,
+       .help = "agent that owns the memory; any text names one"),
+      (AS_STR, conversation, "conversation_id", .required = true, .min = 1, .max = 255,
+       .help = "a conversation with the same id is replaced"),
+      (JSON, turns, .required = true, .inside = turn_fields, .help = "in order"),
+      (TIME, session_date, .help = "time of the conversation, ISO 8601; default: now"),
+      (BOOL, skip_extraction, .help = "store the turns without distilling them"));
 
 /* status is about the turns, distillation about what was made of them: a failure there does not
  * undo the rest. */
-struct ingest_out {
-    str status, distillation, episode;
-    int64_t turns;
-};
-static const struct field ingest_out_fields[] = {
-    {STR(struct ingest_out, status), .required = true, .help = "ok: the turns are stored"},
-    {AS_INT(struct ingest_out, turns, "turns_ingested"), .required = true},
-    {STR(struct ingest_out, distillation), .empty = EMPTY_OUT,
+SHAPE(
+    ingest_out, (STR, status, .required = true, .help = "ok: the turns are stored"),
+    (AS_INT, turns, "turns_ingested", .required = true),
+    (STR, distillation, .empty = EMPTY_OUT,
      .help = "distilled, no_signals, or skipped, empty, pending or error with the reason behind a "
-             "colon; left out when it was to be skipped"},
-    {AS_STR(struct ingest_out, episode, "episode_id"), .empty = EMPTY_OUT,
-     .help = "id of the episode, when distilled"},
-    {0},
-};
+             "colon; left out when it was to be skipped"),
+    (AS_STR, episode, "episode_id", .empty = EMPTY_OUT,
+     .help = "id of the episode, when distilled"));
 
 /* Names the turn as well as its member. */
 static enum status read_turn(struct ctx *ctx, const struct json *v, size_t i,
@@ -276,8 +234,7 @@ static enum status ingest_conversation(struct ctx *ctx, struct app *app, const s
                                .turns = made.turns,
                                .distillation = made.distillation,
                                .episode = made.episode_id};
-    reply_fields(out, ingest_out_fields, &shape);
-    return OK;
+    return reply_fields(out, ingest_out_fields, &shape);
 }
 
 static const struct route routes[] = {

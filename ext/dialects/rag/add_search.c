@@ -20,30 +20,23 @@ enum { SOURCE_MAX = 500 };
 
 /* --- creating --- */
 
-const struct field rag_create_in_fields[] = {
-    {STR(struct rag_create_in, content), .required = true, .min = 1, .max = RAG_CONTENT_MAX},
-    {ENUM(struct rag_create_in, memory_type), .otherwise_str = "fact", .one_of = kind_names},
-    {ENUM(struct rag_create_in, priority), .one_of = priority_names, .otherwise = PRIORITY_COUNT,
+FIELDS(
+    rag_create_in, (STR, content, .required = true, .min = 1, .max = RAG_CONTENT_MAX),
+    (ENUM, memory_type, .otherwise_str = "fact", .one_of = kind_names),
+    (ENUM, priority, .one_of = priority_names, .otherwise = PRIORITY_COUNT,
      .help = "without it by type: fact high; preference, procedure and entity medium; context and "
-             "relationship low"},
-    {STR(struct rag_create_in, source), .max = SOURCE_MAX, .help = "source of the memory"},
-    {JSON(struct rag_create_in, metadata),
-     .help = "an object; its member entities is also shown separately"},
-    {0},
-};
+             "relationship low"),
+    (STR, source, .max = SOURCE_MAX, .help = "source of the memory"),
+    (JSON, metadata, .help = "an object; its member entities is also shown separately"));
 
 /* status tells added from merged; the code does, too (201 and 200). */
 struct create_out {
     str memory_id, status;
     struct rag_shown memory;
 };
-const struct field rag_create_out_fields[] = {
-    {STR(struct create_out, memory_id), .required = true},
-    {STR(struct create_out, status), .required = true, .help = "added, or merged"},
-    {FIELD_(struct create_out, memory, struct rag_shown, FIELD_OBJECT, "memory"), .required = true,
-     .inside = rag_shown_fields},
-    {0},
-};
+FIELDS_OF(create_out, rag_create_out, (STR, memory_id, .required = true),
+          (STR, status, .required = true, .help = "added, or merged"),
+          (OBJECT, memory, struct rag_shown, .required = true, .inside = rag_shown_fields));
 
 /* Members that only the old metadata has are kept. source is a member of the metadata. */
 static str merged_metadata(struct ctx *ctx, str old, const struct rag_create_in *c)
@@ -208,25 +201,20 @@ enum status rag_create(struct ctx *ctx, struct app *app, const struct request *i
     struct create_out shape = {m.id, is_new ? S("added") : S("merged"),
                                rag_show(ctx, &m, clock_ms())};
     out->code = is_new ? 201 : 200;
-    reply_fields(out, rag_create_out_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_create_out_fields, &shape);
 }
 
 /* --- search --- */
 
-const struct field rag_search_in_fields[] = {
-    {STR(struct rag_search_in, query), .required = true, .min = 1, .max = RAG_CONTENT_MAX},
-    {INT(struct rag_search_in, top_k), .otherwise = 10, .min = 1, .max = 100,
-     .help = "most results"},
-    {ENUM(struct rag_search_in, memory_type), .one_of = kind_names, .otherwise = KIND_COUNT,
-     .help = "only of this type"},
-    {AS_NUM(struct rag_search_in, least, "min_similarity"), .otherwise = 0.7, .min = 0, .max = 1,
-     .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
-             "holds, or how sure recall is of it, whichever is most"},
-    {AS_BOOL(struct rag_search_in, graph, "include_graph"), .otherwise = 1,
-     .help = "accepted and ignored: this server has no graph"},
-    {0},
-};
+FIELDS(rag_search_in, (STR, query, .required = true, .min = 1, .max = RAG_CONTENT_MAX),
+       (INT, top_k, .otherwise = 10, .min = 1, .max = 100, .help = "most results"),
+       (ENUM, memory_type, .one_of = kind_names, .otherwise = KIND_COUNT,
+        .help = "only of this type"),
+       (AS_NUM, least, "min_similarity", .otherwise = 0.7, .min = 0, .max = 1,
+        .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
+                "holds, or how sure recall is of it, whichever is most"),
+       (AS_BOOL, graph, "include_graph", .otherwise = 1,
+        .help = "accepted and ignored: this server has no graph"));
 
 struct hit {
     str id, content;
@@ -236,27 +224,21 @@ struct hit {
     int64_t created;
     doc_id doc;
 };
-static const struct field hit_fields[] = {
-    {STR(struct hit, id), .required = true},
-    {STR(struct hit, content), .required = true},
-    {ENUM(struct hit, type), .required = true, .one_of = kind_names},
-    {NUM(struct hit, similarity), .required = true},
-    {NUM(struct hit, relevance), .required = true, .help = "of similarity, priority, age and use"},
-    {STR(struct hit, source), .required = true, .help = "vector: by similarity"},
-    {0},
-};
+static FIELDS(hit, (STR, id, .required = true), (STR, content, .required = true),
+              (ENUM, type, .required = true, .one_of = kind_names),
+              (NUM, similarity, .required = true),
+              (NUM, relevance, .required = true, .help = "of similarity, priority, age and use"),
+              (STR, source, .required = true, .help = "vector: by similarity"));
 
 /* total is the length of this list: there are no pages. */
 struct search_out {
     const struct json *memories;
     int64_t total;
 };
-const struct field rag_search_out_fields[] = {
-    {JSON(struct search_out, memories), .required = true, .inside = hit_fields,
-     .help = "the most relevant first"},
-    {INT(struct search_out, total), .required = true, .help = "number of results"},
-    {0},
-};
+FIELDS_OF(search_out, rag_search_out,
+          (JSON, memories, .required = true, .inside = hit_fields,
+           .help = "the most relevant first"),
+          (INT, total, .required = true, .help = "number of results"));
 
 static double score_rounded(double value)
 {
@@ -320,6 +302,5 @@ enum status rag_search(struct ctx *ctx, struct app *app, const struct request *i
     engine_accessed(ctx, app->engine, ask.pool, docs, kept);
     struct search_out shape = {.total = (int64_t)kept};
     TRY(json_list(ctx, hit_fields, hits, kept, sizeof *hits, &shape.memories));
-    reply_fields(out, rag_search_out_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_search_out_fields, &shape);
 }

@@ -42,23 +42,11 @@ static bool has_body(const struct request *in)
     return str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
 }
 
-struct invalid {
-    const struct json *loc;
-    str msg, type;
-};
-static const struct field invalid_fields[] = {
-    {JSON(struct invalid, loc)},
-    {STR(struct invalid, msg)},
-    {STR(struct invalid, type)},
-    {0},
-};
+SHAPE(invalid, (JSON, loc), (STR, msg), (STR, type));
 
 /* detail is a list for input that breaks a rule, else a sentence. */
-static const struct field error_shape[] = {
-    {AS_JSON(struct error_body, details, "detail"), .empty = EMPTY_OUT},
-    {AS_STR(struct error_body, summary, "detail"), .empty = EMPTY_OUT},
-    {0},
-};
+static FIELDS_OF(error_body, error, (AS_JSON, details, "detail", .empty = EMPTY_OUT),
+                 (AS_STR, summary, "detail", .empty = EMPTY_OUT));
 static const struct field error_words[] = {
     {.name = "detail",
      .type = FIELD_JSON,
@@ -98,7 +86,7 @@ static void word_rag_error(struct ctx *ctx, enum status s, const struct request 
                                                  : S("Failed to change memories");
     else
         body.summary = body.message;
-    error_body_write(out, error_shape, &body);
+    error_body_write(out, error_fields, &body);
 }
 
 /* The same answer for a missing memory and for another user's, so that ids cannot be probed. */
@@ -110,23 +98,20 @@ static enum status memory_missing(struct ctx *ctx)
 
 /* --- a memory --- */
 
-const struct field rag_shown_fields[] = {
-    {STR(struct rag_shown, id), .required = true, .help = "UUID"},
-    {AS_STR(struct rag_shown, user, "user_id"), .empty = EMPTY_OUT, .help = "of an export"},
-    {STR(struct rag_shown, content), .required = true},
-    {ENUM(struct rag_shown, memory_type), .required = true, .one_of = kind_names},
-    {ENUM(struct rag_shown, priority), .required = true, .one_of = priority_names},
-    {TIME(struct rag_shown, created_at), .required = true},
-    {TIME(struct rag_shown, last_accessed), .required = true, .help = "last recall or read"},
-    {INT(struct rag_shown, access_count), .required = true},
-    {STR(struct rag_shown, source), .required = true, .empty = EMPTY_NULL,
-     .help = "the given source, or id of the message it came from"},
-    {STRS(struct rag_shown, entities), .required = true, .help = "entities of its metadata"},
-    {NUM(struct rag_shown, decay_score), .required = true,
-     .help = "1 right after an access, halved every 30 days"},
-    {JSON(struct rag_shown, metadata), .required = true, .help = "an object"},
-    {0},
-};
+FIELDS(rag_shown, (STR, id, .required = true, .help = "UUID"),
+       (AS_STR, user, "user_id", .empty = EMPTY_OUT, .help = "of an export"),
+       (STR, content, .required = true),
+       (ENUM, memory_type, .required = true, .one_of = kind_names),
+       (ENUM, priority, .required = true, .one_of = priority_names),
+       (TIME, created_at, .required = true),
+       (TIME, last_accessed, .required = true, .help = "last recall or read"),
+       (INT, access_count, .required = true),
+       (STR, source, .required = true, .empty = EMPTY_NULL,
+        .help = "the given source, or id of the message it came from"),
+       (STRS, entities, .required = true, .help = "entities of its metadata"),
+       (NUM, decay_score, .required = true,
+        .help = "1 right after an access, halved every 30 days"),
+       (JSON, metadata, .required = true, .help = "an object"));
 
 /* An array of names, or of objects that have one. */
 static struct strs names_of(struct ctx *ctx, const struct json *array)
@@ -207,33 +192,18 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
 
 /* --- list --- */
 
-struct list_in {
-    int64_t page, page_size;
-    str memory_type, priority, search;
-};
-static const struct field list_in_fields[] = {
-    {INT(struct list_in, page), .otherwise = 1, .min = 1, .max = 1e7,
-     .help = "page number, from 1"},
-    {INT(struct list_in, page_size), .otherwise = 50, .min = 1, .max = 200},
-    {STR(struct list_in, memory_type), .one_of = kind_names, .help = "only of this type"},
-    {STR(struct list_in, priority), .one_of = priority_names, .help = "only of this priority"},
-    {STR(struct list_in, search), .help = "only with this text, letters of any case; at most 200 "
-                                          "characters"},
-    {0},
-};
+SHAPE(list_in, (INT, page, .otherwise = 1, .min = 1, .max = 1e7, .help = "page number, from 1"),
+      (INT, page_size, .otherwise = 50, .min = 1, .max = 200),
+      (STR, memory_type, .one_of = kind_names, .help = "only of this type"),
+      (STR, priority, .one_of = priority_names, .help = "only of this priority"),
+      (STR, search,
+       .help = "only with this text, letters of any case; at most 200 "
+               "characters"));
 
-struct list_out {
-    const struct json *memories;
-    int64_t total, page, page_size;
-};
-static const struct field list_out_fields[] = {
-    {JSON(struct list_out, memories), .required = true, .inside = rag_shown_fields,
-     .help = "last accessed first"},
-    {INT(struct list_out, total), .required = true},
-    {INT(struct list_out, page), .required = true},
-    {INT(struct list_out, page_size), .required = true},
-    {0},
-};
+SHAPE(list_out,
+      (JSON, memories, .required = true, .inside = rag_shown_fields, .help = "last accessed first"),
+      (INT, total, .required = true), (INT, page, .required = true),
+      (INT, page_size, .required = true));
 
 static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, str user,
                             struct rag_shown **out)
@@ -269,29 +239,17 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     TRY(show_all(ctx, v, n, S(""), &items));
     TRY(json_list(ctx, rag_shown_fields, items, n, sizeof *items, &shape.memories));
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    return reply_fields(out, list_out_fields, &shape);
 }
 
 /* --- statistics --- */
 
-struct stats_out {
-    int64_t total_memories, oldest_memory, newest_memory;
-    const struct json *memories_by_type, *memories_by_priority;
-    double avg_access_count;
-};
-static const struct field stats_out_fields[] = {
-    {INT(struct stats_out, total_memories), .required = true},
-    {JSON(struct stats_out, memories_by_type), .required = true, .help = "memories by type"},
-    {JSON(struct stats_out, memories_by_priority), .required = true,
-     .help = "memories by priority"},
-    {NUM(struct stats_out, avg_access_count), .required = true},
-    {TIME(struct stats_out, oldest_memory), .required = true, .empty = EMPTY_NULL,
-     .help = "null: no memories"},
-    {TIME(struct stats_out, newest_memory), .required = true, .empty = EMPTY_NULL,
-     .help = "null: no memories"},
-    {0},
-};
+SHAPE(stats_out, (INT, total_memories, .required = true),
+      (JSON, memories_by_type, .required = true, .help = "memories by type"),
+      (JSON, memories_by_priority, .required = true, .help = "memories by priority"),
+      (NUM, avg_access_count, .required = true),
+      (TIME, oldest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"),
+      (TIME, newest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"));
 
 static const struct json *write_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
 {
@@ -322,8 +280,7 @@ static enum status show_stats(struct ctx *ctx, struct app *app, const struct req
                                   t.total ? round((double)t.uses / (double)t.total * 100) / 100 : 0,
                               .oldest_memory = t.oldest,
                               .newest_memory = t.newest};
-    reply_fields(out, stats_out_fields, &shape);
-    return OK;
+    return reply_fields(out, stats_out_fields, &shape);
 }
 
 /* --- export --- */
@@ -398,19 +355,11 @@ static enum status get_memory(struct ctx *ctx, struct app *app, const struct req
     m.uses++;
     m.last_used = clock_ms();
     struct rag_shown shape = rag_show(ctx, &m, m.last_used);
-    reply_fields(out, rag_shown_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_shown_fields, &shape);
 }
 
-struct change_in {
-    str content;
-    enum priority priority;
-};
-static const struct field change_in_fields[] = {
-    {STR(struct change_in, content), .min = 1, .max = RAG_CONTENT_MAX},
-    {ENUM(struct change_in, priority), .one_of = priority_names, .otherwise = PRIORITY_COUNT},
-    {0},
-};
+SHAPE(change_in, (STR, content, .min = 1, .max = RAG_CONTENT_MAX),
+      (ENUM_OF, priority, enum priority, .one_of = priority_names, .otherwise = PRIORITY_COUNT));
 
 /* Content, priority or both: a body with neither would change nothing and is refused. */
 static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
@@ -434,19 +383,10 @@ static enum status change_memory(struct ctx *ctx, struct app *app, const struct 
         return memory_missing(ctx);
     TRY(s);
     struct rag_shown shape = rag_show(ctx, &m, clock_ms());
-    reply_fields(out, rag_shown_fields, &shape);
-    return OK;
+    return reply_fields(out, rag_shown_fields, &shape);
 }
 
-struct gone_out {
-    bool deleted;
-    str memory_id;
-};
-static const struct field gone_out_fields[] = {
-    {BOOL(struct gone_out, deleted), .required = true},
-    {STR(struct gone_out, memory_id), .required = true},
-    {0},
-};
+SHAPE(gone_out, (BOOL, deleted, .required = true), (STR, memory_id, .required = true));
 
 /* Also a closed memory. Checks first that the id is a memory's, because forget also accepts ids of
  * messages and sessions. */
@@ -463,30 +403,16 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
     if (s == NOT_FOUND)
         return memory_missing(ctx);
     TRY(s);
-    reply_fields(out, gone_out_fields, &(struct gone_out){true, m.id});
-    return OK;
+    return reply_fields(out, gone_out_fields, &(struct gone_out){true, m.id});
 }
 
 /* --- clear --- */
 
-struct clear_in {
-    bool confirm;
-};
-static const struct field clear_in_fields[] = {
-    {BOOL(struct clear_in, confirm), .help = "must be true"},
-    {0},
-};
+SHAPE(clear_in, (BOOL, confirm, .help = "must be true"));
 
-struct clear_out {
-    bool cleared;
-    int64_t count;
-};
-static const struct field clear_out_fields[] = {
-    {BOOL(struct clear_out, cleared), .required = true},
-    {INT(struct clear_out, count), .required = true,
-     .help = "deleted memories, including superseded and expired ones"},
-    {0},
-};
+SHAPE(clear_out, (BOOL, cleared, .required = true),
+      (INT, count, .required = true,
+       .help = "deleted memories, including superseded and expired ones"));
 
 /* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
  * sound, and nothing is to be corrected but the intent. */
@@ -504,8 +430,7 @@ static enum status clear_memories(struct ctx *ctx, struct app *app, const struct
     enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
     if (!soft_if(ctx, s, NOT_FOUND))
         TRY(s);
-    reply_fields(out, clear_out_fields, &shape);
-    return OK;
+    return reply_fields(out, clear_out_fields, &shape);
 }
 
 static const struct route routes[] = {

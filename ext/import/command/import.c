@@ -61,27 +61,10 @@ static enum status place_line(void *own, struct ctx *ctx, str space, struct pool
     return OK;
 }
 
-static const struct field report_fields[] = {
-    {STR(struct import_report, format)},
-    {INT(struct import_report, files)},
-    {INT(struct import_report, ignored)},
-    {INT(struct import_report, records)},
-    {INT(struct import_report, sessions)},
-    {INT(struct import_report, new_sessions)},
-    {INT(struct import_report, messages)},
-    {INT(struct import_report, new_messages)},
-    {INT(struct import_report, memories)},
-    {INT(struct import_report, new_memories)},
-    {INT(struct import_report, updated)},
-    {INT(struct import_report, bars)},
-    {INT(struct import_report, new_bars)},
-    {INT(struct import_report, facts)},
-    {INT(struct import_report, skipped)},
-    {INT(struct import_report, broken)},
-    {STRS(struct import_report, problems)},
-    {BOOL(struct import_report, dry_run)},
-    {0},
-};
+static FIELDS_OF(import_report, report, (STR, format), (INT, files), (INT, ignored), (INT, records),
+                 (INT, sessions), (INT, new_sessions), (INT, messages), (INT, new_messages),
+                 (INT, memories), (INT, new_memories), (INT, updated), (INT, bars), (INT, new_bars),
+                 (INT, facts), (INT, skipped), (INT, broken), (STRS, problems), (BOOL, dry_run));
 
 static void print_json(struct ctx *ctx, const struct import_report *r)
 {

@@ -42,35 +42,20 @@ const struct field session_line_fields[] = {
     {TIME(struct session, created)},           {0},
 };
 
-const struct field message_line_fields[] = {
-    {AS_STR(struct message_line, message.id, "id"), .required = true, .min = 1, .max = 256},
-    {STR(struct message_line, space), .max = 200},
-    {AS_STR(struct message_line, message.session, "session"), .required = true, .min = 1,
-     .max = 256},
-    {AS_STR(struct message_line, message.role, "role"), .required = true, .min = 1, .max = 64},
-    {AS_STR(struct message_line, message.speaker, "speaker"), .max = 256},
-    {AS_STR(struct message_line, message.text, "text")},
-    {AS_STR(struct message_line, message.ref, "ref"), .max = 256},
-    {AS_ENUM(struct message_line, message.origin, "origin"), .otherwise_str = "import",
-     .one_of = origin_names},
-    {AS_TIME(struct message_line, message.created, "created")},
-    {STR(struct message_line, chain), .max = 16},
-    {STR(struct message_line, tail), .max = 16},
-    {AS_BOOL(struct message_line, message.is_echo, "is_echo")},
-    {AS_STR(struct message_line, message.says, "says")},
-    {0},
-};
+FIELDS(message_line, (AS_STR, message.id, "id", .required = true, .min = 1, .max = 256),
+       (STR, space, .max = 200),
+       (AS_STR, message.session, "session", .required = true, .min = 1, .max = 256),
+       (AS_STR, message.role, "role", .required = true, .min = 1, .max = 64),
+       (AS_STR, message.speaker, "speaker", .max = 256), (AS_STR, message.text, "text"),
+       (AS_STR, message.ref, "ref", .max = 256),
+       (AS_ENUM, message.origin, "origin", .otherwise_str = "import", .one_of = origin_names),
+       (AS_TIME, message.created, "created"), (STR, chain, .max = 16), (STR, tail, .max = 16),
+       (AS_BOOL, message.is_echo, "is_echo"), (AS_STR, message.says, "says"));
 
-const struct field bar_line_fields[] = {
-    {STR(struct bar_line, space), .max = 200},
-    {AS_ENUM(struct bar_line, kind, "bars"), .otherwise_str = "statement",
-     .one_of = transfer_bar_kinds},
-    {ENUM(struct bar_line, reason), .otherwise_str = "forgotten", .one_of = transfer_bar_reasons},
-    {TIME(struct bar_line, at), .required = true},
-    {STR(struct bar_line, message), .max = 16},
-    {STR(struct bar_line, terms)},
-    {0},
-};
+FIELDS(bar_line, (STR, space, .max = 200),
+       (AS_ENUM, kind, "bars", .otherwise_str = "statement", .one_of = transfer_bar_kinds),
+       (ENUM, reason, .otherwise_str = "forgotten", .one_of = transfer_bar_reasons),
+       (TIME, at, .required = true), (STR, message, .max = 16), (STR, terms));
 
 /* The kind comes first, so that a reader need not look at the rest of a line that it skips. */
 void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)

@@ -23,15 +23,13 @@ static enum status make_piece(struct stream *s, struct ctx *ctx, struct app *app
 
 static const struct stream_ops pieces = {.make = make_piece};
 
-const struct field export_in_fields[] = {
-    FILTER_ROWS,
-    {BOOL(struct export_in, all),
+const struct field export_in_fields[] = {FILTER_ROWS FIELD_ROWS(
+    export_in,
+    (BOOL, all,
      .help = "all that the space holds: sessions, messages, what may not be recalled again, and "
-             "closed memories, too"},
-    {ENUM(struct export_in, format), .otherwise_str = "jsonl", .one_of = export_formats,
-     .help = "lines of JSON, or Markdown that people can read; an import takes both"},
-    {0},
-};
+             "closed memories, too"),
+    (ENUM, format, .otherwise_str = "jsonl", .one_of = export_formats,
+     .help = "lines of JSON, or Markdown that people can read; an import takes both")){0}};
 
 /* With all there is nothing to select: a part of a copy would not be one. */
 static bool has_filter(struct ctx *ctx, const struct filter_in *in)

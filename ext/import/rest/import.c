@@ -8,33 +8,28 @@ struct import_ask {
     str format, name;
     bool dry_run, extract;
 };
-const struct field import_in_fields[] = {
-    {BOOL(struct import_ask, dry_run), .help = "count what would be new, and write nothing"},
-    {STR(struct import_ask, format), .one_of = import_formats,
-     .help = "what the file is; without it, that is found by looking at it"},
-    {STR(struct import_ask, name), .otherwise_str = "file", .min = 1, .max = 1000,
-     .help = "path of the file in what is imported, such as notes/tea.md: notes are known by it"},
-    {BOOL(struct import_ask, extract), .otherwise = 1,
-     .help = "find facts in the user's words of another program's conversations"},
-    {0},
-};
+FIELDS_OF(
+    import_ask, import_in, (BOOL, dry_run, .help = "count what would be new, and write nothing"),
+    (STR, format, .one_of = import_formats,
+     .help = "what the file is; without it, that is found by looking at it"),
+    (STR, name, .otherwise_str = "file", .min = 1, .max = 1000,
+     .help = "path of the file in what is imported, such as notes/tea.md: notes are known by it"),
+    (BOOL, extract, .otherwise = 1,
+     .help = "find facts in the user's words of another program's conversations"));
 
-const struct field import_out_fields[] = {
-    {STR(struct import_report, format), .help = "what the file was taken for"},
-    {AS_INT(struct import_report, records, "lines"), .help = "lines or records that were read"},
-    {AS_INT(struct import_report, new_memories, "memories"), .help = "memories that are new"},
-    {AS_INT(struct import_report, new_sessions, "sessions"), .help = "sessions that are new"},
-    {AS_INT(struct import_report, new_messages, "messages"), .help = "messages that are new"},
-    {AS_INT(struct import_report, new_bars, "bars"),
-     .help = "statements that recall may not give again, which are new"},
-    {INT(struct import_report, updated), .help = "memories that the file has in a later state"},
-    {INT(struct import_report, facts), .help = "facts found in what the user said"},
-    {INT(struct import_report, skipped), .help = "left out on purpose"},
-    {INT(struct import_report, broken), .help = "records that break a rule; the rest went on"},
-    {STRS(struct import_report, problems), .help = "which, and which rule; at most 100"},
-    {BOOL(struct import_report, dry_run), .help = "nothing was written"},
-    {0},
-};
+FIELDS_OF(import_report, import_out, (STR, format, .help = "what the file was taken for"),
+          (AS_INT, records, "lines", .help = "lines or records that were read"),
+          (AS_INT, new_memories, "memories", .help = "memories that are new"),
+          (AS_INT, new_sessions, "sessions", .help = "sessions that are new"),
+          (AS_INT, new_messages, "messages", .help = "messages that are new"),
+          (AS_INT, new_bars, "bars",
+           .help = "statements that recall may not give again, which are new"),
+          (INT, updated, .help = "memories that the file has in a later state"),
+          (INT, facts, .help = "facts found in what the user said"),
+          (INT, skipped, .help = "left out on purpose"),
+          (INT, broken, .help = "records that break a rule; the rest went on"),
+          (STRS, problems, .help = "which, and which rule; at most 100"),
+          (BOOL, dry_run, .help = "nothing was written"));
 
 struct importing {
     struct ctx *ctx;
@@ -83,6 +78,5 @@ enum status memory_import(struct ctx *ctx, struct app *app, const struct request
                                    .place = find_place,
                                    .own = &i};
     TRY(engine_import_text(ctx, app->engine, &what, ask.name, in->body, 0, &report));
-    reply_fields(out, import_out_fields, &report);
-    return OK;
+    return reply_fields(out, import_out_fields, &report);
 }

@@ -16,6 +16,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_transfer = {"memories",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_transfer = PROBLEM_SURFACE("memories", routes);

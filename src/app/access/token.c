@@ -17,26 +17,9 @@
 enum { PRINT_MAX = 16 << 20 };
 
 /* prefix is the beginning of the token, by which people recognise it in their configuration. */
-struct token_out {
-    str id, name, user, space, acts_for, prefix, token;
-    bool admin;
-    int64_t created, expires, revoked, last_used;
-};
-static const struct field token_out_fields[] = {
-    {STR(struct token_out, id)},
-    {STR(struct token_out, name)},
-    {STR(struct token_out, user)},
-    {STR(struct token_out, space)},
-    {STR(struct token_out, acts_for)},
-    {STR(struct token_out, prefix)},
-    {STR(struct token_out, token)},
-    {BOOL(struct token_out, admin)},
-    {TIME(struct token_out, created)},
-    {TIME(struct token_out, expires)},
-    {TIME(struct token_out, revoked)},
-    {TIME(struct token_out, last_used)},
-    {0},
-};
+SHAPE(token_out, (STR, id), (STR, name), (STR, user), (STR, space), (STR, acts_for), (STR, prefix),
+      (STR, token), (BOOL, admin), (TIME, created), (TIME, expires), (TIME, revoked),
+      (TIME, last_used));
 
 /* The secret is "" in lists: it is not stored, and cannot be shown again. */
 static struct token_out shape_of(const struct token *t, str secret)

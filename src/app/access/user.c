@@ -12,18 +12,8 @@
 
 enum { PRINT_MAX = 4 << 20 };
 
-static const struct field account_fields[] = {
-    {STR(struct account, id)},
-    {STR(struct account, email)},
-    {INT(struct account, spaces)},
-    {INT(struct account, sessions)},
-    {INT(struct account, messages)},
-    {INT(struct account, memories)},
-    {INT(struct account, tokens)},
-    {TIME(struct account, created)},
-    {AS_TIME(struct account, active, "last_active")},
-    {0},
-};
+static FIELDS(account, (STR, id), (STR, email), (INT, spaces), (INT, sessions), (INT, messages),
+              (INT, memories), (INT, tokens), (TIME, created), (AS_TIME, active, "last_active"));
 
 static void print_accounts(struct ctx *ctx, const struct account *v, size_t n, int64_t total)
 {

@@ -16,14 +16,8 @@ enum { AT_ONCE = 20, TEXT_MAX = 600, ANSWER_ABOUT = 100, QUESTION_MAX = 1 << 16 
 /* In the order of enum relation. */
 static const char *const verdict_names[] = {"different", "equivalent", "changed", NULL};
 
-struct said_same {
-    struct strs verdicts;
-};
-static const struct field said_same_fields[] = {
-    {STRS(struct said_same, verdicts), .required = true,
-     .help = "one for each pair, in order: equivalent, changed or different"},
-    {0},
-};
+SHAPE(said_same, (STRS, verdicts, .required = true,
+                  .help = "one for each pair, in order: equivalent, changed or different"));
 
 static const char instructions[] =
     "You compare memories about a user. The next message holds pairs, one JSON object a line; they "

@@ -316,11 +316,8 @@ static enum status pools_of(struct ctx *ctx, struct engine *e, struct pool_ref p
 
 /* --- the report --- */
 
-static const struct field report_fields[] = {
-    {INT(struct consolidate_report, looked_at)}, {INT(struct consolidate_report, merged)},
-    {INT(struct consolidate_report, promoted)},  {INT(struct consolidate_report, evicted)},
-    {INT(struct consolidate_report, pruned)},    {0},
-};
+static FIELDS_OF(consolidate_report, report, (INT, looked_at), (INT, merged), (INT, promoted),
+                 (INT, evicted), (INT, pruned));
 
 /* Every run that is no dry run leaves one row in the work log, from which engine_consolidated reads
  * the last report back. */

@@ -13,40 +13,30 @@
 
 enum { SUMMARY_MAX = 2000, PAST_MAX = 160 };
 
-static const struct field episode_fields[] = {
-    {STR(struct said_episode, summary), .required = true,
+static FIELDS_OF(
+    said_episode, episode,
+    (STR, summary, .required = true,
      .help =
          "one to three plain sentences on what was talked about and settled; empty when nothing "
-         "is worth keeping"},
-    {STRS(struct said_episode, topics), .help = "a few words each"},
-    {STRS(struct said_episode, decisions), .help = "what was decided"},
-    {STRS(struct said_episode, action_items), .help = "what the user means to do"},
-    {NUM(struct said_episode, salience), .otherwise = SALIENCE_UNSAID, .max = 1,
-     .help = "how much it matters later"},
-    {0},
-};
+         "is worth keeping"),
+    (STRS, topics, .help = "a few words each"), (STRS, decisions, .help = "what was decided"),
+    (STRS, action_items, .help = "what the user means to do"),
+    (NUM, salience, .otherwise = SALIENCE_UNSAID, .max = 1, .help = "how much it matters later"));
 
-const struct field said_fact_fields[] = {
-    {STR(struct said_fact, content), .required = true, .help = "one sentence about the user"},
-    {NUM(struct said_fact, salience), .otherwise = SALIENCE_UNSAID, .max = 1,
-     .help = "how much it matters"},
-    {STRS(struct said_fact, tags), .help = "one or two words each"},
-    {STR(struct said_fact, type), .help = "what it is about, of kind_names"},
-    {STR(struct said_fact, from), .help = "the user's words for it"},
-    {STRS(struct said_fact, replaces), .help = "ids of known lines that are true no more"},
-    {0},
-};
+FIELDS(said_fact, (STR, content, .required = true, .help = "one sentence about the user"),
+       (NUM, salience, .otherwise = SALIENCE_UNSAID, .max = 1, .help = "how much it matters"),
+       (STRS, tags, .help = "one or two words each"),
+       (STR, type, .help = "what it is about, of kind_names"),
+       (STR, from, .help = "the user's words for it"),
+       (STRS, replaces, .help = "ids of known lines that are true no more"));
 
-const struct field said_of_session_fields[] = {
-    {FIELD_(struct said_of_session, episode, struct said_episode, FIELD_OBJECT, "episode"),
-     .required = true, .inside = episode_fields, .help = "the conversation as a whole"},
-    {STRS(struct said_of_session, entities), .help = "people, projects, places and tools in it"},
-    {JSON(struct said_of_session, pinned_candidates), .inside = said_fact_fields,
-     .help = "facts that will hold for long"},
-    {JSON(struct said_of_session, identity_facts), .inside = said_fact_fields,
-     .help = "who the user is"},
-    {0},
-};
+FIELDS(said_of_session,
+       (OBJECT, episode, struct said_episode, .required = true, .inside = episode_fields,
+        .help = "the conversation as a whole"),
+       (STRS, entities, .help = "people, projects, places and tools in it"),
+       (JSON, pinned_candidates, .inside = said_fact_fields,
+        .help = "facts that will hold for long"),
+       (JSON, identity_facts, .inside = said_fact_fields, .help = "who the user is"));
 
 static const char instructions[] =
     "You write down what an assistant should remember of a conversation with its user. The next "

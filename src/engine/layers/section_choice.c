@@ -100,11 +100,9 @@ struct said_section {
     str section;
 };
 
-static const struct field section_fields[] = {
-    {STR(struct said_section, section), .required = true, .one_of = gate_section_names,
-     .help = "which section of memory helps"},
-    {0},
-};
+static FIELDS_OF(said_section, section,
+                 (STR, section, .required = true, .one_of = gate_section_names,
+                  .help = "which section of memory helps"));
 
 static const char instructions[] =
     "You decide whether an assistant needs its memory of earlier conversations to answer the "

@@ -97,23 +97,10 @@ void word_openai_error(struct ctx *ctx, enum status s, const struct request *in,
 
 /* --- rememberd's own: RFC 9457 --- */
 
-struct problem {
-    str type, title, detail, field, code, request_id;
-    int64_t status;
-};
+SHAPE(problem, (STR, type), (STR, title), (INT, status), (STR, detail),
+      (STR, field, .empty = EMPTY_NULL), (STR, code), (STR, request_id));
 
-static const struct field problem_shape[] = {
-    {STR(struct problem, type)},
-    {STR(struct problem, title)},
-    {INT(struct problem, status)},
-    {STR(struct problem, detail)},
-    {STR(struct problem, field), .empty = EMPTY_NULL},
-    {STR(struct problem, code)},
-    {STR(struct problem, request_id)},
-    {0},
-};
-
-const struct error_shape problem_errors = {"Problem", "application/problem+json", problem_shape};
+const struct error_shape problem_errors = {"Problem", "application/problem+json", problem_fields};
 
 /* Section 4.2.1: a type of about:blank says no more than the status, whose words the title repeats.
  * Programs go by code, the name of the status, and by field. */
@@ -136,7 +123,7 @@ void word_problem(struct ctx *ctx, enum status s, const struct request *in, stru
     struct json_out w = json_to(&out->body);
     buf_clear(&out->body);
     out->type = S("application/problem+json");
-    fields_write(&w, problem_shape, &problem);
+    fields_write(&w, problem_fields, &problem);
 }
 
 /* --- Anthropic's --- */

@@ -38,6 +38,10 @@ extern const struct error_shape openai_errors;
  */
 void word_problem(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
 extern const struct error_shape problem_errors;
+#define PROBLEM_SURFACE(NAME, ROUTES)                                                              \
+    {                                                                                              \
+        NAME, ROUTES, word_problem, auth_agent_request, SURFACE_SETTLES, .errors = &problem_errors \
+    }
 /* {"type": "error", "error": {type, message}, "request_id"}, as Anthropic's clients expect it. */
 void word_anthropic_error(struct ctx *ctx, enum status s, const struct request *in,
                           struct reply *out);

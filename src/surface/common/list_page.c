@@ -5,6 +5,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "surface/common/memory_json.h"
+
 /*
  * base64url of: a check of CHECK bytes, the value's eight, the row's eight, the name. The check is
  * a hash of all the rest and of the list that it is of, under CURSOR_KIND, which changes with the
@@ -76,4 +78,11 @@ enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *
                           "is of another list: the filters and the order must stay the same");
     *out = place;
     return OK;
+}
+
+enum status list_reply(struct ctx *ctx, const struct field *table, struct list_page *page,
+                       const void *items, size_t n, size_t size, struct reply *out)
+{
+    TRY(json_list(ctx, table[0].inside, items, n, size, &page->items));
+    return reply_fields(out, table, page);
 }

@@ -41,13 +41,18 @@ struct list_page {
                                      .help = "cursor of the next page; null: this is the last one" \
     }
 
-/* The rows of a query that ask for a page; S has the members cursor and limit. */
-#define LIST_CURSOR(S)                                                                             \
-    {                                                                                              \
-        STR(S, cursor), .max = CURSOR_MAX, .help = "next of the page before"                       \
-    }
-#define LIST_LIMIT(S)                                                                              \
-    {                                                                                              \
-        INT(S, limit), .otherwise = 50, .min = 1, .max = 500, .help = "most results"               \
-    }
+/* The table of a list without facets. */
+#define LIST_PAGE(NAME, FIELDS, HELP)                                                              \
+    static const struct field NAME##_fields[] = {LIST_ITEMS(FIELDS, HELP),                         \
+                                                 LIST_TOTAL,                                       \
+                                                 LIST_NEXT,                                        \
+                                                 {0}}
+
+/* Puts the items into the page and answers with it; table has them in its first row. */
+MUST_USE enum status list_reply(struct ctx *ctx, const struct field *table, struct list_page *page,
+                                const void *items, size_t n, size_t size, struct reply *out);
+
+/* The fields of a query that ask for a page. */
+#define LIST_CURSOR (STR, cursor, .max = CURSOR_MAX, .help = "next of the page before")
+#define LIST_LIMIT (INT, limit, .otherwise = 50, .min = 1, .max = 500, .help = "most results")
 enum { CURSOR_MAX = 2048 };

@@ -9,91 +9,71 @@
  * well below that of an answer. */
 enum { LIST_MAX = 16 << 20 };
 
-const struct field memory_add_fields[] = {
-    {STR(struct memory, content), .required = true, .min = 1, .max = 65536,
-     .help = "what to remember, as a sentence that is clear on its own"},
-    {STR(struct memory, key), .max = 512, .help = "a memory with the same key is replaced"},
-    {ENUM(struct memory, layer), .otherwise_str = "fact", .one_of = layer_names, .help = "layer"},
-    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names,
-     .help = "kind of knowledge"},
-    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
-    {STR(struct memory, session), .max = 256, .help = "the conversation it belongs to"},
-    {STRS(struct memory, tags), .help = "free labels"},
-    {RAW(struct memory, metadata), .help = "an object"},
-    {NUM(struct memory, importance), .min = 0, .max = 1, .help = "0 to 1; default: by rule"},
-    {TIME(struct memory, expires), .help = "when it expires"},
-    {TIME(struct memory, valid_from), .help = "since when it is true"},
-    {STR(struct memory, space), .max = 200, .help = "name of one of your spaces"},
-    {0},
-};
+FIELDS_OF(memory, memory_add,
+          (STR, content, .required = true, .min = 1, .max = 65536,
+           .help = "what to remember, as a sentence that is clear on its own"),
+          (STR, key, .max = 512, .help = "a memory with the same key is replaced"),
+          (ENUM, layer, .otherwise_str = "fact", .one_of = layer_names, .help = "layer"),
+          (ENUM, type, .otherwise_str = "factual", .one_of = type_names,
+           .help = "kind of knowledge"),
+          (STR, category, .max = 128, .help = "preference, decision, …, or free"),
+          (STR, session, .max = 256, .help = "the conversation it belongs to"),
+          (STRS, tags, .help = "free labels"), (RAW, metadata, .help = "an object"),
+          (NUM, importance, .min = 0, .max = 1, .help = "0 to 1; default: by rule"),
+          (TIME, expires, .help = "when it expires"),
+          (TIME, valid_from, .help = "since when it is true"),
+          (STR, space, .max = 200, .help = "name of one of your spaces"));
 
 /* Everything about a memory but what only the store needs.
  * Times are written as ISO 8601, and a time of 0 as null. */
-const struct field memory_fields[] = {
-    {STR(struct memory, id), .required = true, .help = "UUID"},
-    {STR(struct memory, content), .required = true, .help = "what is remembered"},
-    {ENUM(struct memory, layer), .one_of = layer_names, .help = "fact, episode, …"},
-    {ENUM(struct memory, type), .one_of = type_names, .help = "kind of knowledge"},
-    {STR(struct memory, category), .help = "preference, decision, …, or free"},
-    {STR(struct memory, key), .help = "a new memory with the same key replaces this one"},
-    {STRS(struct memory, tags), .help = "free labels"},
-    {RAW(struct memory, metadata), .help = "an object, or null"},
-    {NUM(struct memory, importance), .help = "0 to 1"},
-    {INT(struct memory, uses), .help = "how often it was recalled"},
-    {TIME(struct memory, last_used), .help = "last time it was recalled"},
-    {ENUM(struct memory, origin), .one_of = origin_names, .help = "where the text came from"},
-    {STR(struct memory, source), .help = "id of the message it came from"},
-    {STR(struct memory, session), .help = "id of the conversation it was learnt in"},
-    {STR(struct memory, space), .help = "the space that it is in"},
-    {TIME(struct memory, created), .required = true, .help = "when it was created"},
-    {TIME(struct memory, updated), .required = true, .help = "when it was last changed"},
-    {TIME(struct memory, expires), .help = "when it expires; null: never"},
-    {TIME(struct memory, valid_from), .help = "since when it is true"},
-    {TIME(struct memory, valid_to), .help = "when it stopped being true; null: still true"},
-    {STR(struct memory, superseded_by), .help = "id of the memory that replaced it"},
-    {0},
-};
+FIELDS(memory, (STR, id, .required = true, .help = "UUID"),
+       (STR, content, .required = true, .help = "what is remembered"),
+       (ENUM, layer, .one_of = layer_names, .help = "fact, episode, …"),
+       (ENUM, type, .one_of = type_names, .help = "kind of knowledge"),
+       (STR, category, .help = "preference, decision, …, or free"),
+       (STR, key, .help = "a new memory with the same key replaces this one"),
+       (STRS, tags, .help = "free labels"), (RAW, metadata, .help = "an object, or null"),
+       (NUM, importance, .help = "0 to 1"), (INT, uses, .help = "how often it was recalled"),
+       (TIME, last_used, .help = "last time it was recalled"),
+       (ENUM, origin, .one_of = origin_names, .help = "where the text came from"),
+       (STR, source, .help = "id of the message it came from"),
+       (STR, session, .help = "id of the conversation it was learnt in"),
+       (STR, space, .help = "the space that it is in"),
+       (TIME, created, .required = true, .help = "when it was created"),
+       (TIME, updated, .required = true, .help = "when it was last changed"),
+       (TIME, expires, .help = "when it expires; null: never"),
+       (TIME, valid_from, .help = "since when it is true"),
+       (TIME, valid_to, .help = "when it stopped being true; null: still true"),
+       (STR, superseded_by, .help = "id of the memory that replaced it"));
 
 /* A memory and a message in one shape, so that one list can hold both in the order of recall; kind
  * tells which it is, and role is empty for memories. */
-const struct field found_out_fields[] = {
-    {STR(struct found_out, kind), .help = "memory or message"},
-    {STR(struct found_out, id), .help = "of the memory or message"},
-    {STR(struct found_out, text), .help = "what it says"},
-    {NUM(struct found_out, score), .help = "0 to 1: how likely it helps"},
-    {INT(struct found_out, tokens), .help = "what it would cost in a prompt"},
-    {STR(struct found_out, role), .help = "user or assistant, of a message"},
-    {STR(struct found_out, session), .help = "id of its conversation"},
-    {STR(struct found_out, source), .help = "of a memory: id of the message it came from"},
-    {TIME(struct found_out, created), .required = true, .help = "when it was said or created"},
-    {STR(struct found_out, why), .help = "the reasons in words, with explain"},
-    {JSON(struct found_out, signals), .help = "the ranking features, with explain"},
-    {0},
-};
+FIELDS(found_out, (STR, kind, .help = "memory or message"),
+       (STR, id, .help = "of the memory or message"), (STR, text, .help = "what it says"),
+       (NUM, score, .help = "0 to 1: how likely it helps"),
+       (INT, tokens, .help = "what it would cost in a prompt"),
+       (STR, role, .help = "user or assistant, of a message"),
+       (STR, session, .help = "id of its conversation"),
+       (STR, source, .help = "of a memory: id of the message it came from"),
+       (TIME, created, .required = true, .help = "when it was said or created"),
+       (STR, why, .help = "the reasons in words, with explain"),
+       (JSON, signals, .help = "the ranking features, with explain"));
 
 /* Every candidate of a chat, also those that were not injected: a receipt explains what was left
  * out as well. */
-static const struct field line_fields[] = {
-    {STR(struct receipt_line, kind)},   {STR(struct receipt_line, id)},
-    {STR(struct receipt_line, source)}, {NUM(struct receipt_line, score)},
-    {INT(struct receipt_line, tokens)}, {BOOL(struct receipt_line, injected)},
-    {STR(struct receipt_line, why)},    {0},
-};
+static FIELDS_OF(receipt_line, line, (STR, kind), (STR, id), (STR, source), (NUM, score),
+                 (INT, tokens), (BOOL, injected), (STR, why));
 
-const struct field receipt_out_fields[] = {
-    {STR(struct receipt_out, id), .help = "as in the header X-Rememberd-Receipt"},
-    {STR(struct receipt_out, session), .help = "the conversation"},
-    {TIME(struct receipt_out, created), .required = true, .help = "when the recall ran"},
-    {STR(struct receipt_out, question), .help = "the query that was searched"},
-    {STR(struct receipt_out, decision), .help = "the decision of the relevance gate"},
-    {STR(struct receipt_out, reason), .help = "why"},
-    {STR(struct receipt_out, block), .help = "text added to the request, byte for byte"},
-    {INT(struct receipt_out, tokens), .help = "tokens of the block"},
-    {INT(struct receipt_out, took_us), .help = "duration of the recall in microseconds"},
-    {JSON(struct receipt_out, lines), .inside = line_fields,
-     .help = "every candidate: kind, id, source, score, tokens, injected, why"},
-    {0},
-};
+FIELDS(receipt_out, (STR, id, .help = "as in the header X-Rememberd-Receipt"),
+       (STR, session, .help = "the conversation"),
+       (TIME, created, .required = true, .help = "when the recall ran"),
+       (STR, question, .help = "the query that was searched"),
+       (STR, decision, .help = "the decision of the relevance gate"), (STR, reason, .help = "why"),
+       (STR, block, .help = "text added to the request, byte for byte"),
+       (INT, tokens, .help = "tokens of the block"),
+       (INT, took_us, .help = "duration of the recall in microseconds"),
+       (JSON, lines, .inside = line_fields,
+        .help = "every candidate: kind, id, source, score, tokens, injected, why"));
 
 /* A value that is written already: fields_write copies its source. */
 static const struct json *json_of(struct ctx *ctx, enum json_type type, str source)

@@ -23,13 +23,9 @@
  * knowing. */
 enum { ANSWER_MAX = 8 << 20, CALL_MS = 5000, TRIAL_BYTES = 64 << 10 };
 
-static const struct field finding_fields[] = {
-    {STR(struct finding, level), .help = "ok, warn or bad"},
-    {STR(struct finding, what), .help = "what was looked at"},
-    {STR(struct finding, detail), .help = "what was seen"},
-    {STR(struct finding, advice), .help = "what to do, or \"\""},
-    {0},
-};
+static FIELDS(finding, (STR, level, .help = "ok, warn or bad"),
+              (STR, what, .help = "what was looked at"), (STR, detail, .help = "what was seen"),
+              (STR, advice, .help = "what to do, or \"\""));
 
 /* What one run has seen. All texts are in the ctx's arena. */
 struct visit {
@@ -329,22 +325,11 @@ static void judge_models(struct visit *v, str what, const struct upstream *up,
 static void look_at_upstream(struct visit *v, const struct upstream *up)
 {
     struct arena *a = &v->ctx->arena;
-    bool is_anthropic = str_is(up->dialect, "anthropic");
-    struct header bearer = {S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
-    struct header headers[] = {is_anthropic ? (struct header){S("x-api-key"), up->key} : bearer,
-                               {S("anthropic-version"), S("2023-06-01")}};
-    struct call call = {
-        .url = upstream_url(a, up, S("/v1/models"), S("")),
-        .method = S("GET"),
-        .headers = headers,
-        .n_headers = is_anthropic ? 2 : up->key.n > 0,
-        .timeout_ms = CALL_MS,
-        .answer_max = ANSWER_MAX,
-    };
+    const struct call call = {.timeout_ms = CALL_MS, .answer_max = ANSWER_MAX};
     struct answer got;
     str what = up->name.n ? str_printf(a, "upstream " S_FMT, S_ARG(up->name)) : S("upstream");
     ctx_clear_failure(v->ctx);
-    if (http_call(v->ctx, &call, &got) == OK)
+    if (http_call_upstream(v->ctx, up, "/v1/models", call, &got) == OK)
         judge_models(v, what, up, &got);
     else
         add_finding(v, "bad", what,

@@ -333,29 +333,20 @@ static const struct command {
 };
 
 /* Texts of files have their own limit, which a model can keep to when it is told. */
-const struct field file_command_in_fields[] = {
-    {STR(struct file_command_in, command), .required = true, .one_of = command_names,
-     .help = "what to do"},
-    {STR(struct file_command_in, path), .help = "a file or folder under " FILES_ROOT},
-    {JSON(struct file_command_in, view_range),
-     .help = "view: first and last line, [1, -1] for all"},
-    {STR(struct file_command_in, file_text), .help = "create: the text"},
-    {STR(struct file_command_in, old_str), .help = "str_replace: what one line has"},
-    {STR(struct file_command_in, new_str), .help = "str_replace: what it gets instead"},
-    {INT(struct file_command_in, insert_line),
-     .help = "insert: the line behind which the text goes; 0: the beginning"},
-    {STR(struct file_command_in, insert_text), .help = "insert: the text"},
-    {STR(struct file_command_in, old_path), .help = "rename: what is renamed"},
-    {STR(struct file_command_in, new_path), .help = "rename: its new path"},
-    {STR(struct file_command_in, space), .max = 200, .help = "name of one of your spaces"},
-    {0},
-};
-const struct field file_command_out_fields[] = {
-    {STR(struct file_command_out, content), .required = true, .help = "what the model reads"},
-    {BOOL(struct file_command_out, is_error), .required = true,
-     .help = "nothing was done, and content says why"},
-    {0},
-};
+FIELDS(file_command_in,
+       (STR, command, .required = true, .one_of = command_names, .help = "what to do"),
+       (STR, path, .help = "a file or folder under " FILES_ROOT),
+       (JSON, view_range, .help = "view: first and last line, [1, -1] for all"),
+       (STR, file_text, .help = "create: the text"),
+       (STR, old_str, .help = "str_replace: what one line has"),
+       (STR, new_str, .help = "str_replace: what it gets instead"),
+       (INT, insert_line, .help = "insert: the line behind which the text goes; 0: the beginning"),
+       (STR, insert_text, .help = "insert: the text"),
+       (STR, old_path, .help = "rename: what is renamed"),
+       (STR, new_path, .help = "rename: its new path"),
+       (STR, space, .max = 200, .help = "name of one of your spaces"));
+FIELDS(file_command_out, (STR, content, .required = true, .help = "what the model reads"),
+       (BOOL, is_error, .required = true, .help = "nothing was done, and content says why"));
 
 static enum status check_members(struct ctx *ctx, const struct json *given,
                                  const struct command *command)

@@ -13,8 +13,7 @@ static enum status memory_tool(struct ctx *ctx, struct app *app, const struct re
 {
     struct file_command_out done;
     TRY(file_command(ctx, app, in->who.pool, in->json, in->in, &done));
-    reply_fields(out, file_command_out_fields, &done);
-    return OK;
+    return reply_fields(out, file_command_out_fields, &done);
 }
 
 static enum status tool_files(struct tool_call *c)
@@ -44,6 +43,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_files = {"files",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_files = PROBLEM_SURFACE("files", routes);

@@ -34,42 +34,26 @@ enum { TOKENS_MAX = 2400, MESSAGE_MAX = 4 << 20 };
 
 /* --- shapes --- */
 
-struct hook_in {
-    str hook_event_name, session_id, cwd, project, prompt, last_assistant_message, prompt_response;
-};
-static const struct field hook_in_fields[] = {
-    {STR(struct hook_in, hook_event_name), .required = true, .min = 1, .max = 100,
-     .help = "UserPromptSubmit or BeforeAgent recalls, Stop or AfterAgent keeps, PreCompact or "
-             "PreCompress flushes. Others do nothing"},
-    {STR(struct hook_in, session_id), .required = true, .min = 1, .max = SESSION_NAME_MAX,
-     .help = "the agent's session"},
-    {STR(struct hook_in, cwd), .max = 4096, .help = "the folder that the agent works in"},
-    {STR(struct hook_in, project), .max = 4096,
-     .help = "the root of the project, in place of cwd; rememberd hook adds it"},
-    {STR(struct hook_in, prompt), .help = "what the user has typed"},
-    {STR(struct hook_in, last_assistant_message), .help = "the answer, at Stop"},
-    {STR(struct hook_in, prompt_response), .help = "the answer, at AfterAgent"},
-    {0},
-};
+SHAPE(hook_in,
+      (STR, hook_event_name, .required = true, .min = 1, .max = 100,
+       .help = "UserPromptSubmit or BeforeAgent recalls, Stop or AfterAgent keeps, PreCompact or "
+               "PreCompress flushes. Others do nothing"),
+      (STR, session_id, .required = true, .min = 1, .max = SESSION_NAME_MAX,
+       .help = "the agent's session"),
+      (STR, cwd, .max = 4096, .help = "the folder that the agent works in"),
+      (STR, project, .max = 4096,
+       .help = "the root of the project, in place of cwd; rememberd hook adds it"),
+      (STR, prompt, .help = "what the user has typed"),
+      (STR, last_assistant_message, .help = "the answer, at Stop"),
+      (STR, prompt_response, .help = "the answer, at AfterAgent"));
 
-struct context_out {
-    str event, context;
-};
-static const struct field context_out_fields[] = {
-    {AS_STR(struct context_out, event, "hookEventName"), .required = true},
-    {AS_STR(struct context_out, context, "additionalContext"), .required = true,
-     .help = "memories, as text for the model"},
-    {0},
-};
+SHAPE(context_out, (AS_STR, event, "hookEventName", .required = true),
+      (AS_STR, context, "additionalContext", .required = true,
+       .help = "memories, as text for the model"));
 
-struct hook_out {
-    const struct json *specific;
-};
-static const struct field hook_out_fields[] = {
-    {AS_JSON(struct hook_out, specific, "hookSpecificOutput"), .empty = EMPTY_OUT,
-     .help = "hookEventName and additionalContext; absent when there is nothing to add"},
-    {0},
-};
+SHAPE(hook_out,
+      (AS_JSON, specific, "hookSpecificOutput", .empty = EMPTY_OUT,
+       .help = "hookEventName and additionalContext; absent when there is nothing to add"));
 
 /* --- what a hook is about --- */
 
@@ -351,6 +335,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_hooks = {"hooks",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_hooks = PROBLEM_SURFACE("hooks", routes);

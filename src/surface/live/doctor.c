@@ -3,22 +3,11 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
-struct doctor_out {
-    bool ok;
-    const struct json *findings;
-};
-static const struct field finding_fields[] = {
-    {STR(struct finding, level), .help = "ok, warn or bad"},
-    {STR(struct finding, what), .help = "what was looked at"},
-    {STR(struct finding, detail), .help = "what was seen"},
-    {STR(struct finding, advice), .help = "what to do, or \"\""},
-    {0},
-};
-static const struct field doctor_out_fields[] = {
-    {BOOL(struct doctor_out, ok), .help = "whether no finding is bad"},
-    {JSON(struct doctor_out, findings), .inside = finding_fields},
-    {0},
-};
+static FIELDS(finding, (STR, level, .help = "ok, warn or bad"),
+              (STR, what, .help = "what was looked at"), (STR, detail, .help = "what was seen"),
+              (STR, advice, .help = "what to do, or \"\""));
+SHAPE(doctor_out, (BOOL, ok, .help = "whether no finding is bad"),
+      (JSON, findings, .inside = finding_fields));
 
 /* 200 also when something is bad: the question was answered. */
 static enum status doctor_get(struct ctx *ctx, struct app *app, const struct request *in,
@@ -38,6 +27,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_doctors = {"doctor",        routes,
-                                        word_problem,    auth_agent_request,
-                                        SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_doctors = PROBLEM_SURFACE("doctor", routes);

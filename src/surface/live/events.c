@@ -16,17 +16,11 @@
  */
 enum { PIECE_EVENTS = 256, RETRY_MS = 2000, SILENCE_US = 15000000 };
 
-struct event_out {
-    str id, space;
-    int64_t at;
-};
-static const struct field event_out_fields[] = {
-    {STR(struct event_out, id), .empty = EMPTY_OUT,
-     .help = "of what the event is about; for turn.kept of the conversation"},
-    {STR(struct event_out, space), .empty = EMPTY_OUT, .help = "the space it is in"},
-    {TIME(struct event_out, at), .help = "when it happened"},
-    {0},
-};
+SHAPE(event_out,
+      (STR, id, .empty = EMPTY_OUT,
+       .help = "of what the event is about; for turn.kept of the conversation"),
+      (STR, space, .empty = EMPTY_OUT, .help = "the space it is in"),
+      (TIME, at, .help = "when it happened"));
 
 struct event_answer {
     struct stream stream;
@@ -108,14 +102,9 @@ static enum status find_hidden(struct ctx *ctx, struct app *app, const struct id
     return OK;
 }
 
-struct events_in {
-    str after;
-};
-static const struct field events_in_fields[] = {
-    {AS_STR(struct events_in, after, "last_event_id"), .max = 64,
-     .help = "id of the last event that the client has; instead of the header Last-Event-ID"},
-    {0},
-};
+SHAPE(events_in,
+      (AS_STR, after, "last_event_id", .max = 64,
+       .help = "id of the last event that the client has; instead of the header Last-Event-ID"));
 
 /* The token is asked for again once the engine listens: one that is revoked in between would end no
  * stream. */
@@ -160,6 +149,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_events = {"events",        routes,
-                                       word_problem,    auth_agent_request,
-                                       SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_events = PROBLEM_SURFACE("events", routes);

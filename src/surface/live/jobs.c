@@ -12,47 +12,27 @@
  * that of operators. A job that a caller may not see is answered like one that does not exist.
  */
 
-struct job_in {
-    enum job_kind kind;
-    bool dry_run, all;
-    int64_t older_than_days;
-};
-static const struct field job_in_fields[] = {
-    {ENUM(struct job_in, kind), .required = true, .one_of = job_kinds,
+SHAPE(
+    job_in,
+    (ENUM_OF, kind, enum job_kind, .required = true, .one_of = job_kinds,
      .help = "reindex: make vectors; consolidate: merge, promote and close memories; compact: put "
              "summaries in the place of old memories; distil: conversations that wait; prune: "
              "remove old receipts and expired memories. reindex and prune are of the whole server "
-             "and for operators"},
-    {BOOL(struct job_in, dry_run),
-     .help = "consolidate, compact: report what would change, without changing it"},
-    {BOOL(struct job_in, all), .help = "reindex: every vector again, not only missing ones"},
-    {INT(struct job_in, older_than_days), .otherwise = 30, .min = 1, .max = 365,
-     .help = "compact: only memories of at least this age"},
-    {0},
-};
+             "and for operators"),
+    (BOOL, dry_run, .help = "consolidate, compact: report what would change, without changing it"),
+    (BOOL, all, .help = "reindex: every vector again, not only missing ones"),
+    (INT, older_than_days, .otherwise = 30, .min = 1, .max = 365,
+     .help = "compact: only memories of at least this age"));
 
-struct job_out {
-    str id, kind, space, state, result, error;
-    bool dry_run, is_servers;
-    int64_t done, total, created, started, ended, took_ms;
-};
-static const struct field job_out_fields[] = {
-    {STR(struct job_out, id)},
-    {STR(struct job_out, kind)},
-    {STR(struct job_out, space), .empty = EMPTY_NULL, .help = "null: every space of the user"},
-    {AS_BOOL(struct job_out, is_servers, "server"), .help = "it is about the whole server"},
-    {BOOL(struct job_out, dry_run)},
-    {STR(struct job_out, state), .help = "queued, running, done, failed or cancelled"},
-    {INT(struct job_out, done), .help = "parts that are done"},
-    {INT(struct job_out, total), .help = "parts in all; 0 until it is known"},
-    {TIME(struct job_out, created)},
-    {TIME(struct job_out, started)},
-    {TIME(struct job_out, ended)},
-    {INT(struct job_out, took_ms), .help = "until it ended, or until now"},
-    {RAW(struct job_out, result), .help = "what it did; null until it has ended"},
-    {STR(struct job_out, error), .empty = EMPTY_NULL, .help = "why it failed"},
-    {0},
-};
+SHAPE(job_out, (STR, id), (STR, kind),
+      (STR, space, .empty = EMPTY_NULL, .help = "null: every space of the user"),
+      (AS_BOOL, is_servers, "server", .help = "it is about the whole server"), (BOOL, dry_run),
+      (STR, state, .help = "queued, running, done, failed or cancelled"),
+      (INT, done, .help = "parts that are done"),
+      (INT, total, .help = "parts in all; 0 until it is known"), (TIME, created), (TIME, started),
+      (TIME, ended), (INT, took_ms, .help = "until it ended, or until now"),
+      (RAW, result, .help = "what it did; null until it has ended"),
+      (STR, error, .empty = EMPTY_NULL, .help = "why it failed"));
 
 static struct job_out shape_of(const struct job_info *j)
 {
@@ -136,16 +116,10 @@ static enum status job_begin(struct ctx *ctx, struct app *app, const struct requ
     struct job_out shape = shape_of(&made);
     out->code = 202;
     reply_header(out, "Location", str_printf(&ctx->arena, "/v1/jobs/" S_FMT, S_ARG(made.id)));
-    reply_fields(out, job_out_fields, &shape);
-    return OK;
+    return reply_fields(out, job_out_fields, &shape);
 }
 
-static const struct field jobs_out_fields[] = {
-    LIST_ITEMS(job_out_fields, "newest first"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(jobs_out, job_out_fields, "newest first");
 
 /* At most JOBS_KEPT and those that run: one page. */
 static enum status job_list(struct ctx *ctx, struct app *app, const struct request *in,
@@ -158,10 +132,8 @@ static enum status job_list(struct ctx *ctx, struct app *app, const struct reque
     struct job_out *items = NEW_N(&ctx->arena, struct job_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = shape_of(&v[i]);
-    TRY(json_list(ctx, job_out_fields, items, n, sizeof *items, &page.items));
     page.total = (int64_t)n;
-    reply_fields(out, jobs_out_fields, &page);
-    return OK;
+    return list_reply(ctx, jobs_out_fields, &page, items, n, sizeof *items, out);
 }
 
 static enum status job_get(struct ctx *ctx, struct app *app, const struct request *in,
@@ -170,8 +142,7 @@ static enum status job_get(struct ctx *ctx, struct app *app, const struct reques
     struct job_info j;
     TRY(find_job(ctx, app, in, &j));
     struct job_out shape = shape_of(&j);
-    reply_fields(out, job_out_fields, &shape);
-    return OK;
+    return reply_fields(out, job_out_fields, &shape);
 }
 
 /* 202: the job ends when it next looks. */
@@ -183,8 +154,7 @@ static enum status job_cancel(struct ctx *ctx, struct app *app, const struct req
     TRY(engine_cancel_job(ctx, app->engine, j.id, &j));
     struct job_out shape = shape_of(&j);
     out->code = 202;
-    reply_fields(out, job_out_fields, &shape);
-    return OK;
+    return reply_fields(out, job_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -198,6 +168,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_jobs = {"jobs",          routes,
-                                     word_problem,    auth_agent_request,
-                                     SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_jobs = PROBLEM_SURFACE("jobs", routes);

@@ -17,74 +17,33 @@ enum { QUERY_MAX = 65536, PAYLOAD_MAX = 65536, KIND_MAX = 64 };
 
 /* --- the parts --- */
 
-struct words_part {
-    bool available;
-};
-static const struct field words_part_fields[] = {
-    {BOOL(struct words_part, available)},
-    {0},
-};
+SHAPE(words_part, (BOOL, available));
 
-struct embedding_part {
-    bool available;
-    str source, model, reason;
-    int64_t dimensions, hits, misses, cached;
-};
-static const struct field embedding_part_fields[] = {
-    {BOOL(struct embedding_part, available), .help = "whether a text can be embedded now"},
-    {STR(struct embedding_part, source), .empty = EMPTY_NULL,
-     .help = "remote, static, transformers or encoder; null: none"},
-    {STR(struct embedding_part, model), .empty = EMPTY_NULL},
-    {INT(struct embedding_part, dimensions), .empty = EMPTY_NULL, .help = "null: not known yet"},
-    {STR(struct embedding_part, reason), .help = "why it is unavailable, or empty"},
-    {INT(struct embedding_part, cached), .help = "vectors of texts that are kept for reuse"},
-    {INT(struct embedding_part, hits), .help = "texts whose vector was kept"},
-    {INT(struct embedding_part, misses), .help = "texts whose vector had to be made"},
-    {0},
-};
+SHAPE(embedding_part, (BOOL, available, .help = "whether a text can be embedded now"),
+      (STR, source, .empty = EMPTY_NULL,
+       .help = "remote, static, transformers or encoder; null: none"),
+      (STR, model, .empty = EMPTY_NULL),
+      (INT, dimensions, .empty = EMPTY_NULL, .help = "null: not known yet"),
+      (STR, reason, .help = "why it is unavailable, or empty"),
+      (INT, cached, .help = "vectors of texts that are kept for reuse"),
+      (INT, hits, .help = "texts whose vector was kept"),
+      (INT, misses, .help = "texts whose vector had to be made"));
 
-struct vectors_part {
-    bool available;
-    str store, reason;
-    int64_t rows, waiting, failed;
-};
-static const struct field vectors_part_fields[] = {
-    {BOOL(struct vectors_part, available)},
-    {STR(struct vectors_part, store), .help = "sqlite-vec, qdrant or none"},
-    {INT(struct vectors_part, rows), .help = "vectors of the user"},
-    {INT(struct vectors_part, waiting), .help = "texts that wait for a vector"},
-    {INT(struct vectors_part, failed), .help = "texts that got none after several tries"},
-    {STR(struct vectors_part, reason), .help = "why it is unavailable, or empty"},
-    {0},
-};
+SHAPE(vectors_part, (BOOL, available), (STR, store, .help = "sqlite-vec, qdrant or none"),
+      (INT, rows, .help = "vectors of the user"),
+      (INT, waiting, .help = "texts that wait for a vector"),
+      (INT, failed, .help = "texts that got none after several tries"),
+      (STR, reason, .help = "why it is unavailable, or empty"));
 
-struct qdrant_part {
-    bool enabled, available;
-    double latency_ms;
-    int64_t waiting;
-    str error, note;
-};
-static const struct field qdrant_part_fields[] = {
-    {BOOL(struct qdrant_part, enabled)},
-    {BOOL(struct qdrant_part, available), .help = "whether it answered now"},
-    {NUM(struct qdrant_part, latency_ms), .empty = EMPTY_NULL, .help = "null: it was not asked"},
-    {INT(struct qdrant_part, waiting), .help = "memories that are not there yet"},
-    {STR(struct qdrant_part, error), .help = "why it did not answer, or empty"},
-    {STR(struct qdrant_part, note), .help = "what differs from its settings and works, or empty"},
-    {0},
-};
+SHAPE(qdrant_part, (BOOL, enabled), (BOOL, available, .help = "whether it answered now"),
+      (NUM, latency_ms, .empty = EMPTY_NULL, .help = "null: it was not asked"),
+      (INT, waiting, .help = "memories that are not there yet"),
+      (STR, error, .help = "why it did not answer, or empty"),
+      (STR, note, .help = "what differs from its settings and works, or empty"));
 
-struct rerank_part {
-    bool enabled, available;
-    str model, reason;
-};
-static const struct field rerank_part_fields[] = {
-    {BOOL(struct rerank_part, enabled)},
-    {BOOL(struct rerank_part, available)},
-    {STR(struct rerank_part, model), .empty = EMPTY_NULL, .help = "upstream/model"},
-    {STR(struct rerank_part, reason), .help = "why it is unavailable, or empty"},
-    {0},
-};
+SHAPE(rerank_part, (BOOL, enabled), (BOOL, available),
+      (STR, model, .empty = EMPTY_NULL, .help = "upstream/model"),
+      (STR, reason, .help = "why it is unavailable, or empty"));
 
 struct parts_out {
     struct words_part words;
@@ -111,52 +70,28 @@ static enum status parts_get(struct ctx *ctx, struct app *app, const struct requ
     struct parts_out shape = {
         .words = {s.words_ok},
         .embedding = {s.embedding.available, str_of(s.embedding.source), s.embedding.model,
-                      s.embedding.reason, s.embedding.dimensions, (int64_t)s.embedding.hits,
-                      (int64_t)s.embedding.misses, s.embedding.size},
+                      s.embedding.dimensions, s.embedding.reason, s.embedding.size,
+                      (int64_t)s.embedding.hits, (int64_t)s.embedding.misses},
         .vectors = {s.vectors.available, str_of(s.vectors.backend ? s.vectors.backend : "none"),
-                    s.vectors.reason, s.vectors.rows, s.vectors.waiting, s.vectors.failed},
+                    s.vectors.rows, s.vectors.waiting, s.vectors.failed, s.vectors.reason},
         .qdrant = {s.qdrant.enabled, s.qdrant.probed && s.qdrant.healthy,
                    s.qdrant.took_us ? (double)s.qdrant.took_us / 1000 : NAN, s.qdrant.waiting,
                    s.qdrant.error, s.qdrant.note},
         .rerank = {s.rerank.enabled, s.rerank.available, s.rerank.model, s.rerank.reason},
     };
-    reply_fields(out, parts_out_fields, &shape);
-    return OK;
+    return reply_fields(out, parts_out_fields, &shape);
 }
 
 /* --- Qdrant --- */
 
-struct search_in {
-    str query;
-    int64_t limit;
-};
-static const struct field search_in_fields[] = {
-    {STR(struct search_in, query), .required = true, .min = 1, .max = QUERY_MAX,
-     .help = "the query"},
-    {INT(struct search_in, limit), .otherwise = 5, .min = 1, .max = 50, .help = "most results"},
-    {0},
-};
+SHAPE(search_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "the query"),
+      (INT, limit, .otherwise = 5, .min = 1, .max = 50, .help = "most results"));
 
-struct hit_out {
-    str id;
-    double score;
-    const struct json *payload;
-};
-static const struct field hit_out_fields[] = {
-    {STR(struct hit_out, id)},
-    {NUM(struct hit_out, score)},
-    {JSON(struct hit_out, payload), .empty = EMPTY_OUT, .help = "what Qdrant keeps beside it"},
-    {0},
-};
+SHAPE(hit_out, (STR, id), (NUM, score),
+      (JSON, payload, .empty = EMPTY_OUT, .help = "what Qdrant keeps beside it"));
 
-struct hits_out {
-    const struct json *results;
-};
-static const struct field hits_out_fields[] = {
-    {JSON(struct hits_out, results), .required = true, .inside = hit_out_fields,
-     .help = "nearest first"},
-    {0},
-};
+SHAPE(hits_out,
+      (JSON, results, .required = true, .inside = hit_out_fields, .help = "nearest first"));
 
 /* What another server keeps is passed on only if it is JSON. */
 static const struct json *payload_of(struct ctx *ctx, str text)
@@ -190,18 +125,11 @@ static enum status qdrant_search(struct ctx *ctx, struct app *app, const struct 
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
     TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
-    reply_fields(out, hits_out_fields, &shape);
-    return OK;
+    return reply_fields(out, hits_out_fields, &shape);
 }
 
-struct cleanup_out {
-    int64_t erased, retention_days;
-};
-static const struct field cleanup_out_fields[] = {
-    {INT(struct cleanup_out, erased), .help = "points that were older"},
-    {INT(struct cleanup_out, retention_days), .help = "the setting"},
-    {0},
-};
+SHAPE(cleanup_out, (INT, erased, .help = "points that were older"),
+      (INT, retention_days, .help = "the setting"));
 
 /* Only points of the caller's user; the database keeps its memories. */
 static enum status qdrant_cleanup(struct ctx *ctx, struct app *app, const struct request *in,
@@ -210,46 +138,27 @@ static enum status qdrant_cleanup(struct ctx *ctx, struct app *app, const struct
     struct cleanup_out shape = {0, engine_runtime(app->engine)->retention_days};
     TRY(check_qdrant(ctx, app));
     TRY(engine_qdrant_cleanup(ctx, app->engine, in->who.pool.user, &shape.erased));
-    reply_fields(out, cleanup_out_fields, &shape);
-    return OK;
+    return reply_fields(out, cleanup_out_fields, &shape);
 }
 
 /* --- the log --- */
 
-struct log_in {
-    str kind;
-    int64_t limit;
-};
-static const struct field log_in_fields[] = {
-    {STR(struct log_in, kind), .max = KIND_MAX,
-     .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
-             "or prune"},
-    {INT(struct log_in, limit), .otherwise = 50, .min = 1, .max = 500, .help = "most rows"},
-    {0},
-};
+SHAPE(log_in,
+      (STR, kind, .max = KIND_MAX,
+       .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
+               "or prune"),
+      (INT, limit, .otherwise = 50, .min = 1, .max = 500, .help = "most rows"));
 
-struct work_out {
-    str space, kind, status, details, model;
-    int64_t tokens_in, tokens_out, took_ms, created;
-};
-static const struct field work_out_fields[] = {
-    {STR(struct work_out, space), .help = "empty: several spaces, or the whole server"},
-    {STR(struct work_out, kind)},
-    {STR(struct work_out, status), .help = "success, skipped, empty, error or dead"},
-    {STR(struct work_out, details), .help = "numbers and reasons, never texts"},
-    {STR(struct work_out, model), .empty = EMPTY_NULL, .help = "null: no model was called"},
-    {INT(struct work_out, tokens_in), .help = "tokens sent to the model"},
-    {INT(struct work_out, tokens_out), .help = "tokens that the model answered"},
-    {INT(struct work_out, took_ms)},
-    {TIME(struct work_out, created)},
-    {0},
-};
-static const struct field log_out_fields[] = {
-    LIST_ITEMS(work_out_fields, "newest first, of the last 30 days"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+static FIELDS_OF(work, work_out,
+                 (AS_STR, pool.space, "space",
+                  .help = "empty: several spaces, or the whole server"),
+                 (STR, kind), (STR, status, .help = "success, skipped, empty, error or dead"),
+                 (STR, details, .help = "numbers and reasons, never texts"),
+                 (STR, model, .empty = EMPTY_NULL, .help = "null: no model was called"),
+                 (INT, tokens_in, .help = "tokens sent to the model"),
+                 (INT, tokens_out, .help = "tokens that the model answered"), (INT, took_ms),
+                 (TIME, created));
+LIST_PAGE(log_out, work_out_fields, "newest first, of the last 30 days");
 
 /* One page: a log is read from its end. */
 static enum status log_list(struct ctx *ctx, struct app *app, const struct request *in,
@@ -262,15 +171,8 @@ static enum status log_list(struct ctx *ctx, struct app *app, const struct reque
     size_t n;
     TRY(auth_spaces(ctx, app, &in->who, &pool));
     TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
-    struct work_out *items = NEW_N(&ctx->arena, struct work_out, n);
-    for (size_t i = 0; i < n; i++)
-        items[i] = (struct work_out){v[i].pool.space, v[i].kind,    v[i].status,
-                                     v[i].details,    v[i].model,   v[i].tokens_in,
-                                     v[i].tokens_out, v[i].took_ms, v[i].created};
-    TRY(json_list(ctx, work_out_fields, items, n, sizeof *items, &page.items));
     page.total = (int64_t)n;
-    reply_fields(out, log_out_fields, &page);
-    return OK;
+    return list_reply(ctx, log_out_fields, &page, v, n, sizeof *v, out);
 }
 
 static const struct route routes[] = {
@@ -285,6 +187,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_parts = {"engine",        routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_parts = PROBLEM_SURFACE("engine", routes);

@@ -15,56 +15,25 @@
 
 /* --- shapes --- */
 
-struct setting_out {
-    str name, type, group, source, acts, unit, help, cost;
-    const struct json *value, *configured, *otherwise;
-    double min, max;
-    const struct json *choices;
-    bool secret;
-};
-static const struct field setting_out_fields[] = {
-    {STR(struct setting_out, name)},
-    {JSON(struct setting_out, value), .help = "that acts now; a secret is \"***\" when it is set"},
-    {JSON(struct setting_out, configured), .help = "without what was set while a server ran"},
-    {AS_JSON(struct setting_out, otherwise, "default")},
-    {STR(struct setting_out, source),
-     .help = "default, file, environment, option, or changed: set while a server ran"},
-    {STR(struct setting_out, acts), .help = "at once: PATCH changes it; or at start"},
-    {STR(struct setting_out, type), .help = "text, integer, number, boolean or choice"},
-    {STR(struct setting_out, unit), .empty = EMPTY_NULL},
-    {NUM(struct setting_out, min), .empty = EMPTY_NULL, .help = "of a text its bytes"},
-    {NUM(struct setting_out, max), .empty = EMPTY_NULL, .help = "of a text its bytes"},
-    {JSON(struct setting_out, choices), .empty = EMPTY_NULL},
-    {BOOL(struct setting_out, secret)},
-    {STR(struct setting_out, group)},
-    {STR(struct setting_out, help)},
-    {STR(struct setting_out, cost), .empty = EMPTY_NULL, .help = "what it takes, where known"},
-    {0},
-};
+SHAPE(setting_out, (STR, name),
+      (JSON, value, .help = "that acts now; a secret is \"***\" when it is set"),
+      (JSON, configured, .help = "without what was set while a server ran"),
+      (AS_JSON, otherwise, "default"),
+      (STR, source,
+       .help = "default, file, environment, option, or changed: set while a server ran"),
+      (STR, acts, .help = "at once: PATCH changes it; or at start"),
+      (STR, type, .help = "text, integer, number, boolean or choice"),
+      (STR, unit, .empty = EMPTY_NULL),
+      (NUM, min, .empty = EMPTY_NULL, .help = "of a text its bytes"),
+      (NUM, max, .empty = EMPTY_NULL, .help = "of a text its bytes"),
+      (JSON, choices, .empty = EMPTY_NULL), (BOOL, secret), (STR, group), (STR, help),
+      (STR, cost, .empty = EMPTY_NULL, .help = "what it takes, where known"));
 
-struct upstream_out {
-    str name, url, placement, dialect;
-    bool has_key;
-};
-static const struct field upstream_out_fields[] = {
-    {STR(struct upstream_out, name), .help = "\"\" is the default upstream"},
-    {STR(struct upstream_out, url)},
-    {STR(struct upstream_out, placement), .empty = EMPTY_NULL},
-    {STR(struct upstream_out, dialect), .empty = EMPTY_NULL},
-    {BOOL(struct upstream_out, has_key)},
-    {0},
-};
+SHAPE(upstream_out, (STR, name, .help = "\"\" is the default upstream"), (STR, url),
+      (STR, placement, .empty = EMPTY_NULL), (STR, dialect, .empty = EMPTY_NULL), (BOOL, has_key));
 
-struct settings_out {
-    const struct json *items, *upstreams;
-    int64_t total;
-};
-static const struct field settings_out_fields[] = {
-    {JSON(struct settings_out, items), .inside = setting_out_fields},
-    {INT(struct settings_out, total)},
-    {JSON(struct settings_out, upstreams), .empty = EMPTY_OUT, .inside = upstream_out_fields},
-    {0},
-};
+SHAPE(settings_out, (JSON, items, .inside = setting_out_fields), (INT, total),
+      (JSON, upstreams, .empty = EMPTY_OUT, .inside = upstream_out_fields));
 
 /* --- values --- */
 
@@ -186,8 +155,7 @@ static enum status write_settings(struct ctx *ctx, struct app *app, const struct
                   &shape.items));
     if (!named)
         TRY(list_upstreams(ctx, app->settings, &shape.upstreams));
-    reply_fields(out, settings_out_fields, &shape);
-    return OK;
+    return reply_fields(out, settings_out_fields, &shape);
 }
 
 static enum status settings_list(struct ctx *ctx, struct app *app, const struct request *in,
@@ -240,6 +208,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_settings = {"settings",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_settings = PROBLEM_SURFACE("settings", routes);

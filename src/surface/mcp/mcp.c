@@ -477,12 +477,11 @@ static void word_error(struct ctx *ctx, enum status s, const struct request *in,
 struct mcp_query {
     str tools;
 };
-static const struct field query_fields[] = {
-    {STR(struct mcp_query, tools), .otherwise_str = USUAL_TOOLS,
+static FIELDS_OF(
+    mcp_query, query,
+    (STR, tools, .otherwise_str = USUAL_TOOLS,
      .help = "which tools are listed: all, default, osaurus, omniroute, or names; separated by "
-             "commas"},
-    {0},
-};
+             "commas"));
 
 /* Only described, as JSON-RPC is read and written by jsonrpc.c. */
 static const struct field rpc_in_fields[] = {

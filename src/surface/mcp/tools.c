@@ -20,25 +20,15 @@ static const char space_help[] = "name of one of your spaces";
 
 /* scope widens or narrows the search: the space, one conversation in it, or all spaces of the
  * user. */
-struct search_in {
-    str query, type, space, session;
-    enum scope scope;
-    int64_t limit;
-    bool explain;
-};
-static const struct field search_in_fields[] = {
-    {STR(struct search_in, query), .required = true, .min = 1, .max = CONTENT_MAX,
-     .help = "a question or words"},
-    {INT(struct search_in, limit), .otherwise = 10, .min = 1, .max = 100, .help = "most results"},
-    {STR(struct search_in, type), .one_of = type_names, .help = "only memories of this type"},
-    {BOOL(struct search_in, explain), .help = "with the reasons"},
-    {STR(struct search_in, space), .max = NAME_MAX_BYTES, .help = space_help},
-    {ENUM(struct search_in, scope), .otherwise_str = "space", .one_of = scope_names,
-     .help = "where: the space, one conversation, or all your spaces"},
-    {STR(struct search_in, session), .max = 256,
-     .help = "id of the conversation, also for follow-ups"},
-    {0},
-};
+SHAPE(search_in,
+      (STR, query, .required = true, .min = 1, .max = CONTENT_MAX, .help = "a question or words"),
+      (INT, limit, .otherwise = 10, .min = 1, .max = 100, .help = "most results"),
+      (STR, type, .one_of = type_names, .help = "only memories of this type"),
+      (BOOL, explain, .help = "with the reasons"),
+      (STR, space, .max = NAME_MAX_BYTES, .help = space_help),
+      (ENUM_OF, scope, enum scope, .otherwise_str = "space", .one_of = scope_names,
+       .help = "where: the space, one conversation, or all your spaces"),
+      (STR, session, .max = 256, .help = "id of the conversation, also for follow-ups"));
 
 /* All spaces of a user are for whom any of them is open. */
 static enum status may_search(const struct tool_call *c, enum scope scope)
@@ -48,16 +38,10 @@ static enum status may_search(const struct tool_call *c, enum scope scope)
                : OK;
 }
 
-struct search_out {
-    const struct json *results;
-    int64_t took_us;
-};
-static const struct field search_out_fields[] = {
-    {JSON(struct search_out, results), .required = true, .inside = found_out_fields,
-     .help = "memories and messages, best first"},
-    {INT(struct search_out, took_us), .required = true, .help = "duration in microseconds"},
-    {0},
-};
+SHAPE(search_out,
+      (JSON, results, .required = true, .inside = found_out_fields,
+       .help = "memories and messages, best first"),
+      (INT, took_us, .required = true, .help = "duration in microseconds"));
 
 /* The results are a member of an object, since MCP wants structuredContent to be one. */
 static enum status tool_search(struct tool_call *c)
@@ -87,19 +71,12 @@ static enum status tool_search(struct tool_call *c)
 
 /* --- search_memory --- */
 
-struct layer_out {
-    str scope;
-    int64_t count;
-    const struct json *results;
-};
-static const struct field layer_out_fields[] = {
-    {STR(struct layer_out, scope), .required = true, .one_of = plan_scope_names,
-     .help = "the layer that was searched"},
-    {INT(struct layer_out, count), .required = true, .help = "how many were found"},
-    {JSON(struct layer_out, results), .required = true, .inside = found_out_fields,
-     .help = "memories or messages, best first"},
-    {0},
-};
+SHAPE(layer_out,
+      (STR, scope, .required = true, .one_of = plan_scope_names,
+       .help = "the layer that was searched"),
+      (INT, count, .required = true, .help = "how many were found"),
+      (JSON, results, .required = true, .inside = found_out_fields,
+       .help = "memories or messages, best first"));
 
 /* text is what the model behind the proxy would read as well: one search, two ways to it. */
 static enum status search_layer(struct tool_call *c)
@@ -125,34 +102,20 @@ static enum status search_layer(struct tool_call *c)
 /* --- context --- */
 
 /* A budget in tokens for the block; 0 takes the setting. */
-struct context_in {
-    str question, space, session;
-    int64_t budget_tokens;
-};
-static const struct field context_in_fields[] = {
-    {STR(struct context_in, question), .required = true, .min = 1, .max = CONTENT_MAX,
-     .help = "what the user says or asks"},
-    {INT(struct context_in, budget_tokens), .min = 0, .max = 100000,
-     .help = "token budget; 0: as in a chat"},
-    {STR(struct context_in, space), .max = NAME_MAX_BYTES, .help = space_help},
-    {STR(struct context_in, session), .max = 256, .help = "id of the conversation, for follow-ups"},
-    {0},
-};
+SHAPE(context_in,
+      (STR, question, .required = true, .min = 1, .max = CONTENT_MAX,
+       .help = "what the user says or asks"),
+      (INT, budget_tokens, .min = 0, .max = 100000, .help = "token budget; 0: as in a chat"),
+      (STR, space, .max = NAME_MAX_BYTES, .help = space_help),
+      (STR, session, .max = 256, .help = "id of the conversation, for follow-ups"));
 
-struct context_out {
-    str block, decision, reason;
-    int64_t tokens, took_us;
-};
-static const struct field context_out_fields[] = {
-    {STR(struct context_out, block), .required = true,
-     .help = "memory to add to the question; empty when nothing is relevant"},
-    {INT(struct context_out, tokens), .required = true, .help = "tokens of the block"},
-    {STR(struct context_out, decision), .required = true,
-     .help = "the decision of the relevance gate"},
-    {STR(struct context_out, reason), .required = true, .help = "why"},
-    {INT(struct context_out, took_us), .required = true, .help = "duration in microseconds"},
-    {0},
-};
+SHAPE(context_out,
+      (STR, block, .required = true,
+       .help = "memory to add to the question; empty when nothing is relevant"),
+      (INT, tokens, .required = true, .help = "tokens of the block"),
+      (STR, decision, .required = true, .help = "the decision of the relevance gate"),
+      (STR, reason, .required = true, .help = "why"),
+      (INT, took_us, .required = true, .help = "duration in microseconds"));
 
 /* The same retrieval and block as in a chat, for clients whose chats do not pass through the proxy.
  * "Nothing" is said in words, since an empty text would look like a failure to a model. */
@@ -199,14 +162,8 @@ static enum status tool_add(struct tool_call *c)
 
 /* --- get and forget --- */
 
-struct id_in {
-    str id, space;
-};
-static const struct field id_in_fields[] = {
-    {STR(struct id_in, id), .required = true, .min = 1, .max = 256, .help = "its id"},
-    {STR(struct id_in, space), .max = NAME_MAX_BYTES, .help = space_help},
-    {0},
-};
+SHAPE(id_in, (STR, id, .required = true, .min = 1, .max = 256, .help = "its id"),
+      (STR, space, .max = NAME_MAX_BYTES, .help = space_help));
 
 /* By id in every space in reach, since a model rarely knows in which space it found something. */
 static enum status tool_get(struct tool_call *c)
@@ -219,17 +176,10 @@ static enum status tool_get(struct tool_call *c)
     return give_memory(c, &m);
 }
 
-struct erased_out {
-    int64_t erased, barred;
-};
-static const struct field erased_out_fields[] = {
-    {INT(struct erased_out, erased), .required = true,
-     .help = "number of erased memories and messages"},
-    {INT(struct erased_out, barred), .required = true,
-     .help = "number of statements in messages that recall no longer gives; the messages stay in "
-             "their conversation's history unless it is erased"},
-    {0},
-};
+SHAPE(erased_out, (INT, erased, .required = true, .help = "number of erased memories and messages"),
+      (INT, barred, .required = true,
+       .help = "number of statements in messages that recall no longer gives; the messages stay in "
+               "their conversation's history unless it is erased"));
 
 /* Whole conversations, too, by their id, and what was learnt from them. The hint destroys is set:
  * clients ask their user. */
@@ -246,19 +196,16 @@ static enum status tool_forget(struct tool_call *c)
 
 /* --- update --- */
 
-static const struct field update_in_fields[] = {
-    {STR(struct memory, id), .required = true, .min = 1, .max = 256, .help = "its id"},
-    {STR(struct memory, content), .max = CONTENT_MAX, .help = "the new text"},
-    {STR(struct memory, key), .max = 512, .help = "its new key; empty removes the key"},
-    {ENUM(struct memory, type), .one_of = type_names, .help = "kind of knowledge"},
-    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
-    {STRS(struct memory, tags), .help = "its new labels"},
-    {RAW(struct memory, metadata), .help = "its new object"},
-    {NUM(struct memory, importance), .min = 0, .max = 1, .help = "0 to 1"},
-    {TIME(struct memory, expires), .help = "when it expires"},
-    {STR(struct memory, space), .max = NAME_MAX_BYTES, .help = space_help},
-    {0},
-};
+static FIELDS_OF(memory, update_in,
+                 (STR, id, .required = true, .min = 1, .max = 256, .help = "its id"),
+                 (STR, content, .max = CONTENT_MAX, .help = "the new text"),
+                 (STR, key, .max = 512, .help = "its new key; empty removes the key"),
+                 (ENUM, type, .one_of = type_names, .help = "kind of knowledge"),
+                 (STR, category, .max = 128, .help = "preference, decision, …, or free"),
+                 (STRS, tags, .help = "its new labels"), (RAW, metadata, .help = "its new object"),
+                 (NUM, importance, .min = 0, .max = 1, .help = "0 to 1"),
+                 (TIME, expires, .help = "when it expires"),
+                 (STR, space, .max = NAME_MAX_BYTES, .help = space_help));
 
 /* Only members that the call names are changed; null counts as not named. */
 static unsigned named_members(const struct json *arguments)

@@ -155,7 +155,8 @@ static void write_stream(const struct writer *w, struct reply *out)
     end_event(w, &j, "message_stop");
 }
 
-void answer_write_demo(struct ctx *ctx, const struct demo *d, struct reply *out)
+void answer_write_demo(struct ctx *ctx, __attribute__((unused)) const struct model_request *m,
+                       struct demo *d, struct reply *out)
 {
     const struct writer w = {ctx, d, &out->body,
                              str_printf(&ctx->arena, "msg_" S_FMT, S_ARG(id_random(&ctx->arena)))};

@@ -2,10 +2,10 @@
  */
 #pragma once
 
-#include "surface/proxy/answer_capture.h"
-#include "surface/proxy/demo_answer.h"
+#include "surface/proxy/model_chat.h"
 
 extern const struct answer_reader message_reader;
 
 /* Writes a message, or the events of one. */
-void answer_write_demo(struct ctx *ctx, const struct demo *d, struct reply *out);
+void answer_write_demo(struct ctx *ctx, const struct model_request *m, struct demo *d,
+                       struct reply *out);

@@ -1,7 +1,6 @@
 /* messages.c - Anthropic's Messages API with memory around it. */
 #include <assert.h>
 
-#include "core/tokens.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -11,7 +10,7 @@
 #include "surface/messages/fields.h"
 #include "surface/messages/talk.h"
 #include "surface/proxy/chat_fields.h"
-#include "surface/proxy/model_request.h"
+#include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 
 /*
@@ -83,82 +82,52 @@ static bool read_talk(struct ctx *ctx, const struct request *in, struct chat *c)
     return true;
 }
 
-static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct chat *c)
+static enum status read_chat(struct ctx *ctx, __attribute__((unused)) struct app *app,
+                             const struct request *in, struct model_request *m)
 {
-    TRY(model_read(ctx, app, in, &c->ask));
-    TRY(controls_name_session(ctx, c->ask.root, &c->ask.in));
-    c->ask.in.replays = c->ask.to.up;
-    c->ask.in.brings_all = !str_is(json_string(json_at(c->ask.root, "thread.type")), "continue");
-    if (!read_talk(ctx, in, c))
-        model_drop_memory(&c->ask, WITHOUT_FOR_MESSAGES);
+    TRY(controls_name_session(ctx, m->root, &m->in));
+    m->in.replays = m->to.up;
+    m->in.brings_all = !str_is(json_string(json_at(m->root, "thread.type")), "continue");
+    if (!read_talk(ctx, in, container_of(m, struct chat, ask)))
+        model_drop_memory(m, WITHOUT_FOR_MESSAGES);
     return OK;
 }
 
-/* --- asking --- */
-
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
-static void put_blocks(struct ctx *ctx, struct chat *c)
+static void put_blocks(struct ctx *ctx, __attribute__((unused)) struct app *app,
+                       struct model_request *m)
 {
-    const struct turn_out *t = turn_out_of(c->ask.turn);
+    const struct json **places = container_of(m, struct chat, ask)->talk.places;
+    const struct turn_out *t = turn_out_of(m->turn);
     struct cut *cuts = NEW_N(&ctx->arena, struct cut, t->n_earlier + 1);
     size_t n = 0;
     for (size_t i = 0; i < t->n_earlier; i++) {
         const struct earlier_block *b = &t->earlier[i];
-        assert(!b->in_window && c->talk.places[b->at]);
-        n += splice_part(&ctx->arena, c->talk.places[b->at], b->block, &cuts[n]);
+        assert(!b->in_window && places[b->at]);
+        n += splice_part(&ctx->arena, places[b->at], b->block, &cuts[n]);
     }
-    if (t->block.n && splice_part(&ctx->arena, c->talk.places[t->block_at], t->block, &cuts[n]))
+    if (t->block.n && splice_part(&ctx->arena, places[t->block_at], t->block, &cuts[n]))
         n++;
     else if (t->block.n)
-        turn_drop_block(c->ask.turn, S("the message's content is neither text nor blocks"));
-    c->ask.body.more = cuts;
-    c->ask.body.n_more = n;
+        turn_drop_block(m->turn, S("the message's content is neither text nor blocks"));
+    m->body.more = cuts;
+    m->body.n_more = n;
 }
 
-static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct chat *c, str path)
-{
-    c->ask.body = (struct splice){.body = c->ask.sent};
-    put_blocks(ctx, c);
-    struct relay *r = model_relay(ctx, in, &c->ask, path);
-    if (turn_out_of(c->ask.turn)->mode != MODE_OFF)
-        answer_capture_add(ctx, app, r, c->ask.turn, &message_reader, false);
-    return r;
-}
+static const struct model_dialect messages_dialect = {
+    .member = "messages",
+    .rule = MESSAGES_RULE,
+    .read = read_chat,
+    .put = put_blocks,
+    .reader = &message_reader,
+    .write_demo = answer_write_demo,
+};
 
-static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
-{
-    const struct talk *talk = &c->talk;
-    str block = turn_out_of(c->ask.turn)->block, question = said_question(talk->said, talk->n);
-    struct demo d = {.stream = json_is_true(json_get(c->ask.root, "stream")),
-                     .prompt_tokens = tokens_of(block) + said_tokens(talk->said, talk->n)};
-    if (!talk->said)
-        return fail_field(ctx, "messages", "must be an array of messages, each with a role");
-    TRY(engine_answer_demo(ctx, app->engine, c->ask.turn, question, &d.answer));
-    answer_write_demo(ctx, &d, out);
-    return OK;
-}
-
-/* POST /v1/messages. As at chat completions a packed body passes without memory, and so does one
- * for which memory is switched off. */
+/* POST /v1/messages */
 static enum status complete_message(struct ctx *ctx, struct app *app, const struct request *in,
                                     struct reply *out)
 {
-    struct chat *c = NEW(&ctx->arena, struct chat);
-    const str path = S("/v1/messages");
-    TRY(model_begin(ctx, app, in, &c->ask));
-    if (model_passes(app, in, &c->ask)) {
-        controls_add_headers(ctx, app, &c->ask.in, NULL, c->ask.without, out);
-        return pass_body(ctx, app, in, path, out);
-    }
-    TRY(read_chat(ctx, app, in, c));
-    c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
-    controls_add_headers(ctx, app, &c->ask.in, c->ask.turn, c->ask.without, out);
-    if (!c->ask.to.up)
-        return answer_demo(ctx, app, c, out);
-    out->relay = ask_model(ctx, app, in, c, path);
-    return OK;
+    return model_chat(ctx, app, in, &messages_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }
 
 /* POST /v1/messages/count_tokens: of what the client sends, without blocks. A block that the next
@@ -177,7 +146,7 @@ static enum status count_tokens(struct ctx *ctx, struct app *app, const struct r
     if (to.up)
         return pass_body(ctx, app, in, path, out);
     if (!talk_read(&ctx->arena, root, 0, &talk))
-        return fail_field(ctx, "messages", "must be an array of messages, each with a role");
+        return fail_field(ctx, "messages", MESSAGES_RULE);
     struct json_out w = json_to(&out->body);
     json_open(&w, '{');
     json_member_int(&w, "input_tokens", said_tokens(talk.said, talk.n));

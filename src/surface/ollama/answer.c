@@ -62,7 +62,8 @@ static void write_piece(struct ctx *ctx, const struct demo *d, str text, bool is
     json_close(&j, '}');
 }
 
-void ollama_write_demo(struct ctx *ctx, const struct demo *d, struct reply *out)
+void ollama_write_demo(struct ctx *ctx, __attribute__((unused)) const struct model_request *m,
+                       struct demo *d, struct reply *out)
 {
     str rest = d->answer;
     if (!d->stream) {

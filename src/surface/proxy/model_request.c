@@ -18,24 +18,35 @@ bool model_is_packed(const struct request *in)
     return request_header(in, "Content-Encoding").n > 0;
 }
 
-enum status model_refuse_wishes(struct ctx *ctx, const struct request *in)
+/* A header without a value counts as absent; a word other than on and off is refused rather than
+ * guessed at. */
+static enum status read_wish(struct ctx *ctx, const struct request *in, const char *header,
+                             bool is_taken, bool *out)
 {
-    static const char *const headers[] = {"X-Memory-Tools", "X-Session-History", NULL};
-    for (const char *const *h = headers; *h; h++) {
-        str wish = str_trim(request_header(in, *h));
-        if (wish.n && !str_eq_nocase(wish, S("off")))
-            return fail_field(ctx, *h, "must be off at this endpoint");
-    }
+    str wish = str_trim(request_header(in, header));
+    bool is_on = str_eq_nocase(wish, S("on"));
+    if (wish.n && !(is_on && is_taken) && !str_eq_nocase(wish, S("off")))
+        return fail_field(ctx, header,
+                          is_taken ? "must be one of: on, off" : "must be off at this endpoint");
+    *out = is_on;
     return OK;
 }
 
-enum status model_begin(struct ctx *ctx, struct app *app, const struct request *in,
+enum status model_begin(struct ctx *ctx, struct app *app, const struct request *in, bool has_wishes,
                         struct model_request *m)
 {
+    static const char history[] = "X-Session-History";
     TRY(controls_read(ctx, in, &m->in));
-    TRY(model_refuse_wishes(ctx, in));
+    TRY(read_wish(ctx, in, "X-Memory-Tools", has_wishes, &m->wants_tools));
+    TRY(read_wish(ctx, in, history, has_wishes, &m->wants_history));
+    if (m->wants_history && !m->in.session.n)
+        return fail_field(ctx, history, "needs X-Session-Id, the session's name");
+    enum memory_mode asked = m->in.mode;
     if (!engine_remembers(app->engine))
         model_drop_memory(m, WITHOUT_FOR_SETTING);
+    /* A session that the server keeps for the client goes on while memory is off for all. */
+    if (m->wants_history)
+        m->in.mode = asked;
     if (model_is_packed(in))
         model_drop_memory(m, WITHOUT_FOR_ENCODING);
     return OK;
@@ -74,19 +85,18 @@ enum status model_read(struct ctx *ctx, struct app *app, const struct request *i
     return OK;
 }
 
-const struct json *model_read_messages(struct ctx *ctx, const struct request *in,
-                                       struct model_request *m)
+void model_read_messages(struct ctx *ctx, const struct request *in, struct model_request *m)
 {
     struct said *said;
     const struct json *messages = json_get(m->root, "messages");
     if (!said_read(ctx, messages, &said, &m->in.n_said)) {
         m->in.n_said = 0;
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
-        return NULL;
+        return;
     }
     m->in.said = said;
+    m->messages = messages;
     helper_call_read(&ctx->arena, in, m->root, &m->in);
-    return messages;
 }
 
 void model_set_caller(struct model_request *m, enum caller caller)

@@ -2,6 +2,7 @@
 #include "surface/proxy/passthrough.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
@@ -88,7 +89,7 @@ static bool is_meant_for_us(const struct app *app, const str *parts)
     if (is_of_upstream(parts[0], parts[1]))
         return false;
     for (const struct surface *const *s = app->surfaces; *s; s++)
-        if (*s != &surface_openai && serves_part(*s, parts[0]))
+        if (strcmp((*s)->name, "openai") != 0 && serves_part(*s, parts[0]))
             return true;
     return name_index(resources, parts[0], -1) >= 0;
 }

@@ -1,15 +1,11 @@
 /* responses.c - OpenAI's Responses API with memory around it. */
-#include <assert.h>
-
 #include "base/id.h"
-#include "core/tokens.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
-#include "surface/common/said.h"
 #include "surface/proxy/chat_fields.h"
-#include "surface/proxy/model_request.h"
+#include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/responses/answer.h"
 #include "surface/responses/caller.h"
@@ -28,6 +24,7 @@
 struct chat {
     struct model_request ask;
     struct items items;
+    str id;         /* of the built-in model's answer */
     str previous;   /* the response that this one goes on from, or "" */
     bool is_held;   /* the model's server has the earlier messages */
     bool is_unkept; /* it will not have this one */
@@ -94,82 +91,31 @@ static void read_items(struct ctx *ctx, const struct request *in, struct chat *c
 
 /* With memory off nobody has asked yet who speaks, and a name that may not be used harms nobody. */
 static enum status guard_stored(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct chat *c)
+                                struct model_request *m)
 {
-    struct identity *who = &c->ask.who;
-    struct turn_in *t = &c->ask.in;
-    if (t->mode == MODE_OFF && !soft(ctx, auth_chat(ctx, app, in, c->ask.root, who)))
+    struct identity *who = &m->who;
+    struct turn_in *t = &m->in;
+    if (t->mode == MODE_OFF && !soft(ctx, auth_chat(ctx, app, in, m->root, who)))
         *who = in->who;
     t->pool = who->pool;
-    t->notes_owner = c->ask.to.up && stored_is_guarded(in, who);
-    return t->notes_owner ? stored_check(ctx, app, who->pool.user, c->ask.root) : OK;
+    t->notes_owner = m->to.up && stored_is_guarded(in, who);
+    return t->notes_owner ? stored_check(ctx, app, who->pool.user, m->root) : OK;
 }
 
-static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct chat *c)
+static enum status read_response(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct model_request *m)
 {
-    TRY(model_read(ctx, app, in, &c->ask));
-    TRY(guard_stored(ctx, app, in, c));
+    struct chat *c = container_of(m, struct chat, ask);
+    TRY(guard_stored(ctx, app, in, m));
     TRY(name_session(ctx, in, c));
-    const struct json *store = json_get(c->ask.root, "store");
+    const struct json *store = json_get(m->root, "store");
     c->is_unkept = store && store->type == JSON_BOOL && !json_is_true(store);
-    c->ask.in.replays = c->ask.to.up != NULL;
-    c->ask.in.brings_all = !c->is_held;
+    m->reader = c->is_unkept ? &unkept_response_reader : &response_reader;
+    m->in.replays = m->to.up != NULL;
+    m->in.brings_all = !c->is_held;
     read_items(ctx, in, c);
-    if (c->is_held && c->ask.in.mode != MODE_OFF)
-        engine_goes_on(ctx, app->engine, &c->ask.in, c->previous);
-    return OK;
-}
-
-/* --- asking --- */
-
-/* In the order of their places: the block of this turn comes behind all earlier ones. */
-static void put_blocks(struct ctx *ctx, struct chat *c)
-{
-    struct arena *a = &ctx->arena;
-    const struct turn_out *t = turn_out_of(c->ask.turn);
-    const char *role = target_rejects_system(a, &c->ask.to) ? "user" : "developer";
-    struct cut *cuts = NEW_N(a, struct cut, t->n_earlier + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_earlier; i++)
-        if (!t->earlier[i].in_window) /* else the model's server has it */
-            n += items_put(a, &c->items, t->earlier[i].at, role, t->earlier[i].block, &cuts[n]);
-    if (t->block.n)
-        n += items_put(a, &c->items, t->block_at, role, t->block, &cuts[n]);
-    c->ask.body.more = cuts;
-    c->ask.body.n_more = n;
-}
-
-static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct chat *c)
-{
-    assert(c->ask.turn && c->ask.to.up);
-    c->ask.body = (struct splice){.body = c->ask.sent};
-    put_blocks(ctx, c);
-    struct relay *r = model_relay(ctx, in, &c->ask, in->path);
-    if (turn_out_of(c->ask.turn)->mode != MODE_OFF || c->ask.in.notes_owner)
-        answer_capture_add(ctx, app, r, c->ask.turn,
-                           c->is_unkept ? &unkept_response_reader : &response_reader, false);
-    return r;
-}
-
-/* --- answering --- */
-
-/* The built-in model has no relay and thus no filters: the turn is kept here. It keeps its answers
- * as well: a client may go on from them. */
-static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
-{
-    const struct turn_in *in = &c->ask.in;
-    str block = turn_out_of(c->ask.turn)->block, question = said_question(in->said, in->n_said);
-    struct demo d = {.stream = json_is_true(json_get(c->ask.root, "stream")),
-                     .prompt_tokens = tokens_of(block) + said_tokens(in->said, in->n_said)};
-    const struct answer_names names = {.name = response_id(&ctx->arena)};
-    if (!c->items.said)
-        return fail_field(ctx, "input", "must be a text, or a list of items");
-    if (!c->is_unkept)
-        turn_name_answer(ctx, app->engine, c->ask.turn, &names);
-    TRY(engine_answer_demo(ctx, app->engine, c->ask.turn, question, &d.answer));
-    response_write(ctx, &d, names.name, c->previous, out);
+    if (c->is_held && m->in.mode != MODE_OFF)
+        engine_goes_on(ctx, app->engine, &m->in, c->previous);
     return OK;
 }
 
@@ -180,28 +126,60 @@ static bool must_read(const struct app *app, const struct request *in)
     return app->settings->n_upstreams > 0 && !auth_has_own_key(in);
 }
 
-/* POST /v1/responses. As at chat completions a packed body passes without memory, and so does one
- * for which memory is switched off, where it cannot name what others have stored. */
+/* --- asking and answering --- */
+
+/* In the order of their places: the block of this turn comes behind all earlier ones. */
+static void put_blocks(struct ctx *ctx, __attribute__((unused)) struct app *app,
+                       struct model_request *m)
+{
+    struct arena *a = &ctx->arena;
+    const struct items *items = &container_of(m, struct chat, ask)->items;
+    const struct turn_out *t = turn_out_of(m->turn);
+    const char *role = target_rejects_system(a, &m->to) ? "user" : "developer";
+    struct cut *cuts = NEW_N(a, struct cut, t->n_earlier + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_earlier; i++)
+        if (!t->earlier[i].in_window) /* else the model's server has it */
+            n += items_put(a, items, t->earlier[i].at, role, t->earlier[i].block, &cuts[n]);
+    if (t->block.n)
+        n += items_put(a, items, t->block_at, role, t->block, &cuts[n]);
+    m->body.more = cuts;
+    m->body.n_more = n;
+}
+
+/* The built-in model keeps its answers as well: a client may go on from them. */
+static void name_demo(struct ctx *ctx, struct app *app, struct model_request *m)
+{
+    struct chat *c = container_of(m, struct chat, ask);
+    const struct answer_names names = {.name = response_id(&ctx->arena)};
+    c->id = names.name;
+    if (!c->is_unkept)
+        turn_name_answer(ctx, app->engine, m->turn, &names);
+}
+
+static void write_demo(struct ctx *ctx, const struct model_request *m, struct demo *d,
+                       struct reply *out)
+{
+    const struct chat *c = container_of(m, const struct chat, ask);
+    response_write(ctx, d, c->id, c->previous, out);
+}
+
+static const struct model_dialect responses_dialect = {
+    .member = "input",
+    .rule = "must be a text, or a list of items",
+    .must_read = must_read,
+    .read = read_response,
+    .put = put_blocks,
+    .name_demo = name_demo,
+    .write_demo = write_demo,
+};
+
+/* POST /v1/responses. Without memory a body passes only where it cannot name what others have
+ * stored. */
 static enum status create_response(struct ctx *ctx, struct app *app, const struct request *in,
                                    struct reply *out)
 {
-    struct chat *c = NEW(&ctx->arena, struct chat);
-    TRY(model_begin(ctx, app, in, &c->ask));
-    if (must_read(app, in) && model_is_packed(in) && !auth_is_for_operator(&in->who))
-        return fail_field(ctx, "Content-Encoding",
-                          "must be absent here: the body has to be read, because it may name a "
-                          "stored response");
-    if (model_is_packed(in) || (!must_read(app, in) && model_passes(app, in, &c->ask))) {
-        controls_add_headers(ctx, app, &c->ask.in, NULL, c->ask.without, out);
-        return pass_body(ctx, app, in, in->path, out);
-    }
-    TRY(read_chat(ctx, app, in, c));
-    c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
-    controls_add_headers(ctx, app, &c->ask.in, c->ask.turn, c->ask.without, out);
-    if (!c->ask.to.up)
-        return answer_demo(ctx, app, c, out);
-    out->relay = ask_model(ctx, app, in, c);
-    return OK;
+    return model_chat(ctx, app, in, &responses_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }
 
 /* Codex asks first whether the API is spoken over a WebSocket; after a 426 it goes on with HTTP at

@@ -16,17 +16,8 @@
 
 /* --- health --- */
 
-struct health_out {
-    str status, version, store;
-    int64_t uptime_s;
-};
-static const struct field health_out_fields[] = {
-    {STR(struct health_out, status), .help = "ok or failing"},
-    {STR(struct health_out, version)},
-    {INT(struct health_out, uptime_s)},
-    {STR(struct health_out, store), .help = "ok, or the error"},
-    {0},
-};
+SHAPE(health_out, (STR, status, .help = "ok or failing"), (STR, version), (INT, uptime_s),
+      (STR, store, .help = "ok, or the error"));
 
 static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
@@ -40,19 +31,11 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
         .uptime_s = (clock_mono_us() - app->started_us) / 1000000,
     };
     out->code = is_well ? 200 : 503;
-    reply_fields(out, health_out_fields, &shape);
-    return OK;
+    return reply_fields(out, health_out_fields, &shape);
 }
 
-struct check {
-    str status;
-    double latency_ms;
-};
-static const struct field check_fields[] = {
-    {STR(struct check, status), .help = "healthy, degraded, unhealthy, or unknown until checked"},
-    {NUM(struct check, latency_ms)},
-    {0},
-};
+SHAPE(check, (STR, status, .help = "healthy, degraded, unhealthy, or unknown until checked"),
+      (NUM, latency_ms));
 #define CHECKED(M, HELP)                                                                           \
     {                                                                                              \
         FIELD_(struct checks, M, struct check, FIELD_OBJECT, #M), .inside = check_fields,          \
@@ -71,19 +54,10 @@ static const struct field checks_fields[] = {
     CHECKED(llm_config, "the same"),
     {0},
 };
-struct live_out {
-    str status;
-    struct checks checks;
-    int64_t timestamp;
-};
-static const struct field live_out_fields[] = {
-    {STR(struct live_out, status),
-     .help = "healthy, degraded (a model server is set and does not answer) or unhealthy"},
-    {FIELD_(struct live_out, checks, struct checks, FIELD_OBJECT, "checks"),
-     .inside = checks_fields},
-    {TIME(struct live_out, timestamp)},
-    {0},
-};
+SHAPE(live_out,
+      (STR, status,
+       .help = "healthy, degraded (a model server is set and does not answer) or unhealthy"),
+      (OBJECT, checks, struct checks, .inside = checks_fields), (TIME, timestamp));
 
 /* A read, timed. Unlike /health it shows no words of a failure: probes look at the status. */
 static struct check check_store(struct ctx *ctx, struct app *app)
@@ -101,16 +75,9 @@ enum { LOOK_MS = 2000, LOOK_EVERY_US = 15000000, LIST_MAX = 4 << 20 };
 /* Any answer counts, also an error; only an unreachable server does not answer. */
 static bool model_answers(struct ctx *ctx, const struct upstream *up)
 {
-    const struct header key = {S("Authorization"),
-                               str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(up->key))};
-    const struct call call = {.url = upstream_url(&ctx->arena, up, S("/v1/models"), S("")),
-                              .method = S("GET"),
-                              .headers = &key,
-                              .n_headers = up->key.n ? 1 : 0,
-                              .timeout_ms = LOOK_MS,
-                              .answer_max = LIST_MAX};
+    const struct call call = {.timeout_ms = LOOK_MS, .answer_max = LIST_MAX};
     struct answer answer;
-    enum status s = http_call(ctx, &call, &answer);
+    enum status s = http_call_upstream(ctx, up, "/v1/models", call, &answer);
     return soft(ctx, s) || s == TOO_LARGE;
 }
 
@@ -153,19 +120,10 @@ static enum status show_live(struct ctx *ctx, struct app *app, const struct requ
     };
     (void)in;
     out->code = is_well ? 200 : 503;
-    reply_fields(out, live_out_fields, &shape);
-    return OK;
+    return reply_fields(out, live_out_fields, &shape);
 }
 
-struct ready_out {
-    bool ready;
-    str message;
-};
-static const struct field ready_out_fields[] = {
-    {BOOL(struct ready_out, ready)},
-    {STR(struct ready_out, message)},
-    {0},
-};
+SHAPE(ready_out, (BOOL, ready), (STR, message));
 
 static enum status show_ready(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
@@ -177,8 +135,7 @@ static enum status show_ready(struct ctx *ctx, struct app *app, const struct req
                                                          ctx->why)};
     (void)in;
     out->code = is_well ? 200 : 503;
-    reply_fields(out, ready_out_fields, &shape);
-    return OK;
+    return reply_fields(out, ready_out_fields, &shape);
 }
 
 /* --- metrics --- */
@@ -334,6 +291,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_admin = {"admin",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_admin = PROBLEM_SURFACE("admin", routes);

@@ -15,35 +15,25 @@ enum { BULK_MAX = 1000 };
 
 static const char *const bulk_actions[] = {"delete", "change", NULL};
 
-const struct field bulk_in_fields[] = {
-    {STRS(struct bulk_in, ids), .help = "these memories, at most 1000"},
-    {JSON(struct bulk_in, filter), .help = "or those that a list with this filter has"},
-    {ENUM(struct bulk_in, action), .required = true, .one_of = bulk_actions,
-     .help = "delete, or change"},
-    {JSON(struct bulk_in, change),
-     .help = "what to set: importance, tags, type, category, session, metadata, expires"},
-    LIST_CURSOR(struct bulk_in),
-    {BOOL(struct bulk_in, dry_run), .help = "count, and change nothing"},
-    {BOOL(struct bulk_in, undo), .help = "it can be undone for 10 minutes"},
-    {0},
-};
+FIELDS(bulk_in, (STRS, ids, .help = "these memories, at most 1000"),
+       (JSON, filter, .help = "or those that a list with this filter has"),
+       (ENUM, action, .required = true, .one_of = bulk_actions, .help = "delete, or change"),
+       (JSON, change,
+        .help = "what to set: importance, tags, type, category, session, metadata, expires"),
+       LIST_CURSOR, (BOOL, dry_run, .help = "count, and change nothing"),
+       (BOOL, undo, .help = "it can be undone for 10 minutes"));
 
 struct bulk_out {
     int64_t selected, changed, barred, remaining, until;
     str next, undo;
 };
-const struct field bulk_out_fields[] = {
-    {INT(struct bulk_out, selected), .help = "memories that this call means"},
-    {INT(struct bulk_out, changed), .help = "memories and messages erased, or memories changed"},
-    {INT(struct bulk_out, barred),
-     .help = "number of statements in messages that recall no longer gives"},
-    {INT(struct bulk_out, remaining), .help = "memories that the filter selects beyond this call"},
-    {STR(struct bulk_out, next), .empty = EMPTY_NULL, .help = "cursor for those"},
-    {STR(struct bulk_out, undo), .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"},
-    {AS_TIME(struct bulk_out, until, "undo_until"), .empty = EMPTY_OUT,
-     .help = "until when it can be undone"},
-    {0},
-};
+FIELDS(bulk_out, (INT, selected, .help = "memories that this call means"),
+       (INT, changed, .help = "memories and messages erased, or memories changed"),
+       (INT, barred, .help = "number of statements in messages that recall no longer gives"),
+       (INT, remaining, .help = "memories that the filter selects beyond this call"),
+       (STR, next, .empty = EMPTY_NULL, .help = "cursor for those"),
+       (STR, undo, .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"),
+       (AS_TIME, until, "undo_until", .empty = EMPTY_OUT, .help = "until when it can be undone"));
 
 static enum status select_ids(struct ctx *ctx, struct app *app, const struct bulk_in *b,
                               struct pool_ref pool, struct strs *out)
@@ -145,6 +135,5 @@ enum status memory_bulk(struct ctx *ctx, struct app *app, const struct request *
         shape.undo = mark.id;
         shape.until = mark.until;
     }
-    reply_fields(out, bulk_out_fields, &shape);
-    return OK;
+    return reply_fields(out, bulk_out_fields, &shape);
 }

@@ -11,19 +11,16 @@
  * tell null from absent.
  */
 
-const struct field change_in_fields[] = {
-    {STR(struct memory, content), .min = 1, .max = 65536, .help = "what is remembered"},
-    {STR(struct memory, key), .max = 512, .help = "the subject; null: none"},
-    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names,
-     .help = "kind of knowledge"},
-    {STR(struct memory, category), .max = 128, .help = "preference, decision, …; null: none"},
-    {STR(struct memory, session), .max = 256, .help = "the session it belongs to; null: none"},
-    {STRS(struct memory, tags), .help = "free labels; null: none"},
-    {RAW(struct memory, metadata), .help = "an object; null: none"},
-    {NUM(struct memory, importance), .min = 0, .max = 1, .help = "0 to 1"},
-    {TIME(struct memory, expires), .help = "when it expires; null: never"},
-    {0},
-};
+FIELDS_OF(memory, change_in, (STR, content, .min = 1, .max = 65536, .help = "what is remembered"),
+          (STR, key, .max = 512, .help = "the subject; null: none"),
+          (ENUM, type, .otherwise_str = "factual", .one_of = type_names,
+           .help = "kind of knowledge"),
+          (STR, category, .max = 128, .help = "preference, decision, …; null: none"),
+          (STR, session, .max = 256, .help = "the session it belongs to; null: none"),
+          (STRS, tags, .help = "free labels; null: none"),
+          (RAW, metadata, .help = "an object; null: none"),
+          (NUM, importance, .min = 0, .max = 1, .help = "0 to 1"),
+          (TIME, expires, .help = "when it expires; null: never"));
 
 static const struct {
     const char *name;

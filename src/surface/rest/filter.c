@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/time_text.h"
 
-const struct field filter_in_fields[] = {FILTER_ROWS, {0}};
+FIELDS(filter_in, FILTER_IN);
 
 /* A number of days from now, or a time. */
 static enum status read_expiring(struct ctx *ctx, str text, int64_t *out)

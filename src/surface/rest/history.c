@@ -11,20 +11,15 @@ struct change_event {
     int64_t at;
     const struct json *before;
 };
-static const struct field event_fields[] = {
-    {TIME(struct change_event, at), .help = "when"},
-    {STR(struct change_event, event),
+static FIELDS_OF(
+    change_event, event, (TIME, at, .help = "when"),
+    (STR, event,
      .help = "created, edited, superseded (a new value under its key), merged (with one that says "
-             "the same), compacted (into a summary), or closed"},
-    {STR(struct change_event, id), .help = "of the memory"},
-    {STR(struct change_event, content), .empty = EMPTY_OUT,
-     .help = "what it says; where it was created"},
-    {JSON(struct change_event, before), .empty = EMPTY_OUT,
-     .help = "members as they were; of an edit"},
-    {STR(struct change_event, by), .empty = EMPTY_OUT,
-     .help = "id of the memory that took its place"},
-    {0},
-};
+             "the same), compacted (into a summary), or closed"),
+    (STR, id, .help = "of the memory"),
+    (STR, content, .empty = EMPTY_OUT, .help = "what it says; where it was created"),
+    (JSON, before, .empty = EMPTY_OUT, .help = "members as they were; of an edit"),
+    (STR, by, .empty = EMPTY_OUT, .help = "id of the memory that took its place"));
 
 const struct field history_out_fields[] = {
     LIST_ITEMS(event_fields, "oldest first"),
@@ -125,6 +120,5 @@ enum status memory_history(struct ctx *ctx, struct app *app, const struct reques
     sort_events(&events);
     TRY(json_list(ctx, event_fields, events.v, events.n, sizeof *events.v, &shape.items));
     shape.total = (int64_t)events.n;
-    reply_fields(out, history_out_fields, &shape);
-    return OK;
+    return reply_fields(out, history_out_fields, &shape);
 }

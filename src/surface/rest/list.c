@@ -15,16 +15,14 @@
 static const char *const order_names[] = {"desc", "asc", NULL};
 
 const struct field list_in_fields[] = {
-    FILTER_ROWS,
-    {ENUM(struct list_in, sort), .otherwise_str = "created", .one_of = sort_names,
-     .help = "the value that the list is sorted by"},
-    {ENUM(struct list_in, order), .otherwise_str = "desc", .one_of = order_names,
-     .help = "greatest (newest) first, or smallest"},
-    LIST_CURSOR(struct list_in),
-    LIST_LIMIT(struct list_in),
-    {INT(struct list_in, offset), .max = 1e9, .help = "results to skip, without a cursor"},
-    {BOOL(struct list_in, facets), .help = "count how many there are of each kind, too"},
-    {0},
+    FILTER_ROWS FIELD_ROWS(list_in,
+                           (ENUM, sort, .otherwise_str = "created", .one_of = sort_names,
+                            .help = "the value that the list is sorted by"),
+                           (ENUM, order, .otherwise_str = "desc", .one_of = order_names,
+                            .help = "greatest (newest) first, or smallest"),
+                           LIST_CURSOR, LIST_LIMIT,
+                           (INT, offset, .max = 1e9, .help = "results to skip, without a cursor"),
+                           (BOOL, facets, .help = "count how many there are of each kind, too")){0},
 };
 
 const struct field list_out_fields[] = {
@@ -179,6 +177,5 @@ enum status memory_list(struct ctx *ctx, struct app *app, const struct request *
     size_t n;
     TRY(auth_listed(ctx, app, &in->who, &pools, &n));
     TRY(memories_page(ctx, app, in->in, pools, n, &page));
-    reply_fields(out, list_out_fields, &page);
-    return OK;
+    return reply_fields(out, list_out_fields, &page);
 }

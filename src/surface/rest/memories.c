@@ -25,80 +25,49 @@
 enum search_kind { SEARCH_ALL, SEARCH_MEMORIES, SEARCH_MESSAGES };
 static const char *const search_kinds[] = {"all", "memory", "message", NULL};
 
-struct search_in {
-    str query, layer, type, strategy, session;
-    enum search_kind kind;
-    int64_t limit, as_of;
-    double min_score;
-    bool explain;
-};
-static const struct field search_in_fields[] = {
-    {STR(struct search_in, query), .required = true, .min = 1, .max = 65536,
-     .help = "a question or words"},
-    {INT(struct search_in, limit), .otherwise = 10, .min = 1, .max = 100, .help = "most results"},
-    {NUM(struct search_in, min_score), .max = 1, .help = "only results of at least this score"},
-    {ENUM(struct search_in, kind), .otherwise_str = "all", .one_of = search_kinds,
-     .help = "only memories, or only messages"},
-    {STR(struct search_in, layer), .one_of = layer_names, .help = "only memories of this layer"},
-    {STR(struct search_in, type), .one_of = type_names, .help = "only memories of this type"},
-    {STR(struct search_in, strategy), .one_of = strategy_names,
-     .help = "hybrid: words and vectors; semantic: vectors; recent: the newest; default: the "
-             "setting"},
-    {TIME(struct search_in, as_of), .help = "what was said and true at this time; absent: now"},
-    {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
-    {STR(struct search_in, session), .max = 256,
-     .help = "the conversation that the question belongs to: a follow-up question is completed "
-             "from what was said there"},
-    {0},
-};
+SHAPE(search_in,
+      (STR, query, .required = true, .min = 1, .max = 65536, .help = "a question or words"),
+      (INT, limit, .otherwise = 10, .min = 1, .max = 100, .help = "most results"),
+      (NUM, min_score, .max = 1, .help = "only results of at least this score"),
+      (ENUM_OF, kind, enum search_kind, .otherwise_str = "all", .one_of = search_kinds,
+       .help = "only memories, or only messages"),
+      (STR, layer, .one_of = layer_names, .help = "only memories of this layer"),
+      (STR, type, .one_of = type_names, .help = "only memories of this type"),
+      (STR, strategy, .one_of = strategy_names,
+       .help = "hybrid: words and vectors; semantic: vectors; recent: the newest; default: the "
+               "setting"),
+      (TIME, as_of, .help = "what was said and true at this time; absent: now"),
+      (BOOL, explain, .help = "include reasons in words and numbers"),
+      (STR, session, .max = 256,
+       .help = "the conversation that the question belongs to: a follow-up question is completed "
+               "from what was said there"));
 
-static const struct field steps_fields[] = {
-    {ENUM(struct recall_steps, strategy), .one_of = strategy_names,
-     .help = "the strategy that was used in the end"},
-    {STR(struct recall_steps, store),
-     .help = "where vectors were searched: sqlite-vec, qdrant or none"},
-    {AS_BOOL(struct recall_steps, is_reranked, "reranked")},
-    {STR(struct recall_steps, reranker), .empty = EMPTY_OUT,
-     .help = "the model that reranked: upstream/model or local/model"},
-    {STR(struct recall_steps, fallback), .help = "why another strategy was used, or empty"},
-    {0},
-};
+static FIELDS_OF(recall_steps, steps,
+                 (ENUM, strategy, .one_of = strategy_names,
+                  .help = "the strategy that was used in the end"),
+                 (STR, store, .help = "where vectors were searched: sqlite-vec, qdrant or none"),
+                 (AS_BOOL, is_reranked, "reranked"),
+                 (STR, reranker, .empty = EMPTY_OUT,
+                  .help = "the model that reranked: upstream/model or local/model"),
+                 (STR, fallback, .help = "why another strategy was used, or empty"));
 
 /* vectors and without are left out when empty: they are there to tell a search by words alone from
  * one by meaning. */
-struct search_out {
-    const struct json *results;
-    int64_t took_us;
-    str vectors, without;
-    const struct json *steps;
-};
-static const struct field search_out_fields[] = {
-    {JSON(struct search_out, results), .inside = found_out_fields,
-     .help = "memories and messages, best first"},
-    {INT(struct search_out, took_us), .help = "duration in microseconds"},
-    {STR(struct search_out, vectors), .empty = EMPTY_OUT,
-     .help = "source of the vectors that were used"},
-    {STR(struct search_out, without), .empty = EMPTY_OUT,
-     .help = "why no vectors were used although a source is configured"},
-    {JSON(struct search_out, steps), .empty = EMPTY_OUT,
-     .help = "with explain: the strategy that was used, store, reranked and fallback"},
-    {0},
-};
+SHAPE(search_out,
+      (JSON, results, .inside = found_out_fields, .help = "memories and messages, best first"),
+      (INT, took_us, .help = "duration in microseconds"),
+      (STR, vectors, .empty = EMPTY_OUT, .help = "source of the vectors that were used"),
+      (STR, without, .empty = EMPTY_OUT,
+       .help = "why no vectors were used although a source is configured"),
+      (JSON, steps, .empty = EMPTY_OUT,
+       .help = "with explain: the strategy that was used, store, reranked and fallback"));
 
-struct erased_out {
-    int64_t erased, barred, until;
-    str undo;
-};
-static const struct field erased_out_fields[] = {
-    {INT(struct erased_out, erased), .help = "number of erased memories and messages"},
-    {INT(struct erased_out, barred),
-     .help = "number of statements in messages that recall no longer gives; the messages stay in "
-             "their conversation's history unless it is erased"},
-    {STR(struct erased_out, undo), .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"},
-    {AS_TIME(struct erased_out, until, "undo_until"), .empty = EMPTY_OUT,
-     .help = "until when it can be undone"},
-    {0},
-};
+SHAPE(erased_out, (INT, erased, .help = "number of erased memories and messages"),
+      (INT, barred,
+       .help = "number of statements in messages that recall no longer gives; the messages stay in "
+               "their conversation's history unless it is erased"),
+      (STR, undo, .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"),
+      (AS_TIME, until, "undo_until", .empty = EMPTY_OUT, .help = "until when it can be undone"));
 
 /* --- writing --- */
 
@@ -181,17 +150,10 @@ static enum status memory_erase(struct ctx *ctx, struct app *app, const struct r
         shape.undo = mark.id;
         shape.until = mark.until;
     }
-    reply_fields(out, erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, erased_out_fields, &shape);
 }
 
-struct undo_in {
-    bool undo;
-};
-static const struct field undo_in_fields[] = {
-    {BOOL(struct undo_in, undo), .help = "it can be undone for 10 minutes"},
-    {0},
-};
+SHAPE(undo_in, (BOOL, undo, .help = "it can be undone for 10 minutes"));
 
 /* What a correction reads and shows beside its body. */
 static const struct field if_match_fields[] = {
@@ -207,13 +169,7 @@ static const struct field undo_shown_fields[] = {
     {0},
 };
 
-struct undone_out {
-    int64_t restored;
-};
-static const struct field undone_out_fields[] = {
-    {INT(struct undone_out, restored), .help = "memories and messages that are back"},
-    {0},
-};
+SHAPE(undone_out, (INT, restored, .help = "memories and messages that are back"));
 
 /* Who may erase in a space may undo there: the id is looked for in all in reach. */
 static enum status undo_run(struct ctx *ctx, struct app *app, const struct request *in,
@@ -229,8 +185,7 @@ static enum status undo_run(struct ctx *ctx, struct app *app, const struct reque
         s = engine_undo(ctx, app->engine, pools[i], in->params[0], &shape.restored);
     } while (s == NOT_FOUND && ++i < n);
     TRY(s);
-    reply_fields(out, undone_out_fields, &shape);
-    return OK;
+    return reply_fields(out, undone_out_fields, &shape);
 }
 
 /* First what a chat would be given, in its order, then what else is found. */
@@ -289,6 +244,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_memories = {"memories",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_memories = PROBLEM_SURFACE("memories", routes);

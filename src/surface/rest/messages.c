@@ -17,22 +17,18 @@ static str recalls_of(const struct message *m)
     return !m->is_echo ? S("all") : str_trim(m->says).n ? S("what is new") : S("nothing");
 }
 
-const struct field message_item_fields[] = {
-    {STR(struct message_item, id), .help = "UUID"},
-    {STR(struct message_item, session), .help = "id of its conversation"},
-    {STR(struct message_item, space), .help = "the space it is in"},
-    {INT(struct message_item, position), .help = "its place in the conversation, from 0"},
-    {STR(struct message_item, role), .help = "user, assistant, tool or system"},
-    {STR(struct message_item, speaker), .empty = EMPTY_OUT, .help = "a name where one is known"},
-    {STR(struct message_item, text), .help = "word for word; secrets are masked"},
-    {STR(struct message_item, origin), .help = "where the text came from"},
-    {STR(struct message_item, recalls),
+FIELDS(
+    message_item, (STR, id, .help = "UUID"), (STR, session, .help = "id of its conversation"),
+    (STR, space, .help = "the space it is in"),
+    (INT, position, .help = "its place in the conversation, from 0"),
+    (STR, role, .help = "user, assistant, tool or system"),
+    (STR, speaker, .empty = EMPTY_OUT, .help = "a name where one is known"),
+    (STR, text, .help = "word for word; secrets are masked"),
+    (STR, origin, .help = "where the text came from"),
+    (STR, recalls,
      .help = "what of it recall looks at: all; what is new, of a message that repeats memories; or "
-             "nothing"},
-    {INT(struct message_item, tokens), .help = "estimated"},
-    {TIME(struct message_item, created), .help = "when it was said"},
-    {0},
-};
+             "nothing"),
+    (INT, tokens, .help = "estimated"), (TIME, created, .help = "when it was said"));
 
 struct message_item message_item_of(const struct message *m, str space)
 {
@@ -62,14 +58,8 @@ enum status message_items(struct ctx *ctx, const struct message *v, size_t n, st
 
 enum { AROUND_MAX = 100, USES_SHOWN = 20 };
 
-struct around_in {
-    int64_t around;
-};
-static const struct field around_in_fields[] = {
-    {INT(struct around_in, around), .otherwise = 2, .max = AROUND_MAX,
-     .help = "how many messages before it and after it"},
-    {0},
-};
+SHAPE(around_in, (INT, around, .otherwise = 2, .max = AROUND_MAX,
+                  .help = "how many messages before it and after it"));
 
 struct message_out {
     struct message_item message;
@@ -112,8 +102,7 @@ static enum status reply_message(struct ctx *ctx, struct app *app, const struct 
     TRY(receipts_page(ctx, app, &ask, S(""), S(""), &uses));
     shape.uses = uses.items;
     shape.uses_total = uses.total;
-    reply_fields(out, message_out_fields, &shape);
-    return OK;
+    return reply_fields(out, message_out_fields, &shape);
 }
 
 static enum status message_get(struct ctx *ctx, struct app *app, const struct request *in,
@@ -157,6 +146,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_messages = {"messages",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_messages = PROBLEM_SURFACE("messages", routes);

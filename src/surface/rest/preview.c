@@ -18,52 +18,29 @@
 
 enum { WITHOUT_MAX = 200, PLAN_LEAST = 100, PLAN_MOST = 4000 };
 
-struct preview_in {
-    const struct json *messages;
-    str question, session, model;
-    enum memory_mode mode;
-    enum scope scope;
-    int64_t budget, as_of;
-    struct strs without;
-};
 static const char *const preview_scopes[] = {"space", "session", NULL};
-static const struct field preview_in_fields[] = {
-    {JSON(struct preview_in, messages),
-     .help = "the messages of the chat, as OpenAI's API has them"},
-    {STR(struct preview_in, question), .max = 65536,
-     .help = "in place of messages: one message of the user"},
-    {STR(struct preview_in, session), .max = 256, .help = "as the chat would name it"},
-    {STR(struct preview_in, model), .max = 256,
-     .help = "of the chat: it decides whether the blocks of earlier requests stay where they were"},
-    {ENUM(struct preview_in, mode), .otherwise_str = "full", .one_of = memory_mode_names,
-     .help = "as in X-Memory-Mode"},
-    {ENUM(struct preview_in, scope), .otherwise_str = "space", .one_of = preview_scopes,
-     .help = "as in X-Memory-Scope"},
-    {INT(struct preview_in, budget), .max = RECALL_BUDGET_MAX,
-     .help = "most tokens of the block; 0: the setting"},
-    {STRS(struct preview_in, without),
-     .help = "ids of memories and messages that count as not there"},
-    {TIME(struct preview_in, as_of), .help = "what was said and true at this time; absent: now"},
-    {0},
-};
+SHAPE(
+    preview_in, (JSON, messages, .help = "the messages of the chat, as OpenAI's API has them"),
+    (STR, question, .max = 65536, .help = "in place of messages: one message of the user"),
+    (STR, session, .max = 256, .help = "as the chat would name it"),
+    (STR, model, .max = 256,
+     .help = "of the chat: it decides whether the blocks of earlier requests stay where they were"),
+    (ENUM_OF, mode, enum memory_mode, .otherwise_str = "full", .one_of = memory_mode_names,
+     .help = "as in X-Memory-Mode"),
+    (ENUM_OF, scope, enum scope, .otherwise_str = "space", .one_of = preview_scopes,
+     .help = "as in X-Memory-Scope"),
+    (INT, budget, .max = RECALL_BUDGET_MAX, .help = "most tokens of the block; 0: the setting"),
+    (STRS, without, .help = "ids of memories and messages that count as not there"),
+    (TIME, as_of, .help = "what was said and true at this time; absent: now"));
 
-struct preview_out {
-    str decision, reason, block, question, session;
-    int64_t tokens, took_us;
-    const struct json *lines;
-};
-static const struct field preview_out_fields[] = {
-    {STR(struct preview_out, decision), .help = "the decision of the relevance gate"},
-    {STR(struct preview_out, reason), .help = "why"},
-    {STR(struct preview_out, block), .help = "text that would be added to the chat, byte for byte"},
-    {INT(struct preview_out, tokens), .help = "tokens of the block"},
-    {STR(struct preview_out, question), .help = "the query that was searched"},
-    {STR(struct preview_out, session), .help = "the conversation that the chat would be kept in"},
-    {INT(struct preview_out, took_us), .help = "duration of the recall in microseconds"},
-    {JSON(struct preview_out, lines),
-     .help = "every candidate: kind, id, source, score, tokens, injected, why"},
-    {0},
-};
+SHAPE(preview_out, (STR, decision, .help = "the decision of the relevance gate"),
+      (STR, reason, .help = "why"),
+      (STR, block, .help = "text that would be added to the chat, byte for byte"),
+      (INT, tokens, .help = "tokens of the block"),
+      (STR, question, .help = "the query that was searched"),
+      (STR, session, .help = "the conversation that the chat would be kept in"),
+      (INT, took_us, .help = "duration of the recall in microseconds"),
+      (JSON, lines, .help = "every candidate: kind, id, source, score, tokens, injected, why"));
 
 static enum status read_question(struct ctx *ctx, const struct preview_in *p, struct turn_in *out)
 {
@@ -158,8 +135,7 @@ static enum status preview_show(struct ctx *ctx, struct app *app, const struct r
                                 .tokens = r.tokens,
                                 .took_us = r.took_us,
                                 .lines = shown.lines};
-    reply_fields(out, preview_out_fields, &shape);
-    return OK;
+    return reply_fields(out, preview_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -168,6 +144,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_preview = {"preview",       routes,
-                                        word_problem,    auth_agent_request,
-                                        SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_preview = PROBLEM_SURFACE("preview", routes);

@@ -12,35 +12,25 @@
  * was left out is in the receipt and not in these lists.
  */
 
-const struct field receipt_item_fields[] = {
-    {STR(struct receipt_item, id), .help = "as in the header X-Rememberd-Receipt"},
-    {STR(struct receipt_item, space), .help = "the space it is in"},
-    {STR(struct receipt_item, session), .help = "the conversation"},
-    {TIME(struct receipt_item, created), .help = "when the recall ran"},
-    {STR(struct receipt_item, question), .help = "the query that was searched"},
-    {STR(struct receipt_item, decision), .help = "the decision of the relevance gate"},
-    {STR(struct receipt_item, reason), .help = "why"},
-    {INT(struct receipt_item, tokens), .help = "tokens of the block"},
-    {INT(struct receipt_item, given), .help = "how many lines the model was given"},
-    {INT(struct receipt_item, considered), .help = "how many candidates there were"},
-    {INT(struct receipt_item, took_us), .help = "duration of the recall in microseconds"},
-    {0},
-};
+FIELDS(receipt_item, (STR, id, .help = "as in the header X-Rememberd-Receipt"),
+       (STR, space, .help = "the space it is in"), (STR, session, .help = "the conversation"),
+       (TIME, created, .help = "when the recall ran"),
+       (STR, question, .help = "the query that was searched"),
+       (STR, decision, .help = "the decision of the relevance gate"), (STR, reason, .help = "why"),
+       (INT, tokens, .help = "tokens of the block"),
+       (INT, given, .help = "how many lines the model was given"),
+       (INT, considered, .help = "how many candidates there were"),
+       (INT, took_us, .help = "duration of the recall in microseconds"));
 
-const struct field use_item_fields[] = {
-    {STR(struct receipt_item, id), .help = "of the receipt"},
-    {STR(struct receipt_item, space), .help = "the space it is in"},
-    {STR(struct receipt_item, session), .help = "the conversation that was given it"},
-    {TIME(struct receipt_item, created), .help = "when"},
-    {STR(struct receipt_item, question), .help = "the query that was searched"},
-    {STR(struct receipt_item, decision), .help = "the decision of the relevance gate"},
-    {STR(struct receipt_item, reason), .help = "why"},
-    {NUM(struct receipt_item, score), .help = "what it was ranked by"},
-    {STR(struct receipt_item, why), .help = "its features in words"},
-    {INT(struct receipt_item, tokens), .help = "tokens of the whole block"},
-    {INT(struct receipt_item, took_us), .help = "duration of the recall in microseconds"},
-    {0},
-};
+FIELDS_OF(receipt_item, use_item, (STR, id, .help = "of the receipt"),
+          (STR, space, .help = "the space it is in"),
+          (STR, session, .help = "the conversation that was given it"),
+          (TIME, created, .help = "when"), (STR, question, .help = "the query that was searched"),
+          (STR, decision, .help = "the decision of the relevance gate"),
+          (STR, reason, .help = "why"), (NUM, score, .help = "what it was ranked by"),
+          (STR, why, .help = "its features in words"),
+          (INT, tokens, .help = "tokens of the whole block"),
+          (INT, took_us, .help = "duration of the recall in microseconds"));
 
 /* of: the id whose score and why are shown; "" for none. */
 static struct receipt_item item_of(const struct receipt *r, str of)
@@ -92,29 +82,14 @@ enum status receipts_page(struct ctx *ctx, struct app *app, struct receipts_in *
 
 /* --- the list --- */
 
-struct receipt_list_in {
-    str decision, session, memory, cursor;
-    int64_t after, before, limit;
-};
-static const struct field receipt_list_in_fields[] = {
-    {STR(struct receipt_list_in, decision), .one_of = day_decisions,
-     .help = "only with this decision of the gate"},
-    {STR(struct receipt_list_in, session), .max = 256, .help = "only of this conversation"},
-    {STR(struct receipt_list_in, memory), .max = 256,
-     .help = "only those that gave this memory or message to a model"},
-    {TIME(struct receipt_list_in, after), .help = "only made at this time or later"},
-    {TIME(struct receipt_list_in, before), .help = "only made before this time"},
-    LIST_CURSOR(struct receipt_list_in),
-    LIST_LIMIT(struct receipt_list_in),
-    {0},
-};
+SHAPE(receipt_list_in,
+      (STR, decision, .one_of = day_decisions, .help = "only with this decision of the gate"),
+      (STR, session, .max = 256, .help = "only of this conversation"),
+      (STR, memory, .max = 256, .help = "only those that gave this memory or message to a model"),
+      (TIME, after, .help = "only made at this time or later"),
+      (TIME, before, .help = "only made before this time"), LIST_CURSOR, LIST_LIMIT);
 
-static const struct field receipt_list_out_fields[] = {
-    LIST_ITEMS(receipt_item_fields, "newest first"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(receipt_list_out, receipt_item_fields, "newest first");
 
 static enum status receipt_list(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
@@ -136,8 +111,7 @@ static enum status receipt_list(struct ctx *ctx, struct app *app, const struct r
                    S_ARG(l->decision), S_ARG(l->session), S_ARG(l->memory), (long long)l->after,
                    (long long)l->before, S_ARG(pools_text(ctx, ask.pools)));
     TRY(receipts_page(ctx, app, &ask, of, l->cursor, &page));
-    reply_fields(out, receipt_list_out_fields, &page);
-    return OK;
+    return reply_fields(out, receipt_list_out_fields, &page);
 }
 
 /* It belongs to one space, and the client may have named another one since. */
@@ -149,28 +123,14 @@ static enum status receipt_get(struct ctx *ctx, struct app *app, const struct re
     struct pool_ref pool;
     TRY(found_receipt(ctx, app, &in->who, in->params[0], &r, &pool));
     TRY(receipt_shape(ctx, &r, &shape));
-    reply_fields(out, receipt_out_fields, &shape);
-    return OK;
+    return reply_fields(out, receipt_out_fields, &shape);
 }
 
 /* --- by what they gave --- */
 
-struct uses_in {
-    str cursor;
-    int64_t limit;
-};
-static const struct field uses_in_fields[] = {
-    LIST_CURSOR(struct uses_in),
-    LIST_LIMIT(struct uses_in),
-    {0},
-};
+SHAPE(uses_in, LIST_CURSOR, LIST_LIMIT);
 
-static const struct field uses_out_fields[] = {
-    LIST_ITEMS(use_item_fields, "receipts whose chat was given it, newest first"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(uses_out, use_item_fields, "receipts whose chat was given it, newest first");
 
 static enum status reply_uses(struct ctx *ctx, struct app *app, const struct request *in,
                               struct pool_ref pool, struct reply *out)
@@ -181,8 +141,7 @@ static enum status reply_uses(struct ctx *ctx, struct app *app, const struct req
     str of = str_printf(&ctx->arena, "uses " S_FMT " " S_FMT "/" S_FMT, S_ARG(ask.of),
                         S_ARG(pool.user), S_ARG(pool.space));
     TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
-    reply_fields(out, uses_out_fields, &page);
-    return OK;
+    return reply_fields(out, uses_out_fields, &page);
 }
 
 static enum status memory_uses(struct ctx *ctx, struct app *app, const struct request *in,
@@ -217,8 +176,7 @@ static enum status session_receipts(struct ctx *ctx, struct app *app, const stru
     str of = str_printf(&ctx->arena, "session receipts " S_FMT " " S_FMT "/" S_FMT,
                         S_ARG(session.id), S_ARG(pool.user), S_ARG(pool.space));
     TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
-    reply_fields(out, receipt_list_out_fields, &page);
-    return OK;
+    return reply_fields(out, receipt_list_out_fields, &page);
 }
 
 static const struct route routes[] = {
@@ -235,6 +193,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_receipts = {"receipts",      routes,
-                                         word_problem,    auth_agent_request,
-                                         SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_receipts = PROBLEM_SURFACE("receipts", routes);

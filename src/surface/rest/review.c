@@ -13,44 +13,27 @@
 
 /* held_first, held_last and held_times tell how often a chat would have had the text, which is how
  * urgent a decision is. */
-static const struct field review_fields[] = {
-    {STR(struct review, id), .help = "id of the message or memory"},
-    {STR(struct review, kind), .help = "message or memory"},
-    {STR(struct review, text), .help = "its sentences that read as instructions, one a line"},
-    {STR(struct review, role), .empty = EMPTY_OUT, .help = "who said it; of a message only"},
-    {STR(struct review, origin), .help = "where it came from: user, assistant, api, mcp, …"},
-    {STR(struct review, space), .help = "the space it is in"},
-    {STR(struct review, session), .empty = EMPTY_OUT, .help = "the conversation it came from"},
-    {TIME(struct review, created), .help = "when it was said or learnt"},
-    {AS_TIME(struct review, first, "held_first"), .help = "when a chat was first not given it"},
-    {AS_TIME(struct review, last, "held_last"), .help = "when a chat was last not given it"},
-    {AS_INT(struct review, times, "held_times"), .help = "how often a chat was not given it"},
-    {STR(struct review, state), .help = "held, or allowed"},
-    {STR(struct review, why), .help = "why it is held back"},
-    {0},
-};
+static FIELDS(review, (STR, id, .help = "id of the message or memory"),
+              (STR, kind, .help = "message or memory"),
+              (STR, text, .help = "its sentences that read as instructions, one a line"),
+              (STR, role, .empty = EMPTY_OUT, .help = "who said it; of a message only"),
+              (STR, origin, .help = "where it came from: user, assistant, api, mcp, …"),
+              (STR, space, .help = "the space it is in"),
+              (STR, session, .empty = EMPTY_OUT, .help = "the conversation it came from"),
+              (TIME, created, .help = "when it was said or learnt"),
+              (AS_TIME, first, "held_first", .help = "when a chat was first not given it"),
+              (AS_TIME, last, "held_last", .help = "when a chat was last not given it"),
+              (AS_INT, times, "held_times", .help = "how often a chat was not given it"),
+              (STR, state, .help = "held, or allowed"), (STR, why, .help = "why it is held back"));
 
-struct review_in {
-    enum review_state state;
-    int64_t limit, offset;
-};
-static const struct field review_in_fields[] = {
-    {ENUM(struct review_in, state), .otherwise_str = "held", .one_of = review_states,
-     .help = "held: waits for a decision; allowed: may be given"},
-    {INT(struct review_in, limit), .otherwise = 50, .min = 1, .max = 500, .help = "most results"},
-    {INT(struct review_in, offset), .max = 1e9, .help = "results to skip"},
-    {0},
-};
+SHAPE(review_in,
+      (ENUM_OF, state, enum review_state, .otherwise_str = "held", .one_of = review_states,
+       .help = "held: waits for a decision; allowed: may be given"),
+      (INT, limit, .otherwise = 50, .min = 1, .max = 500, .help = "most results"),
+      (INT, offset, .max = 1e9, .help = "results to skip"));
 
-struct review_out {
-    const struct json *held;
-    int64_t total;
-};
-static const struct field review_out_fields[] = {
-    {JSON(struct review_out, held), .inside = review_fields, .help = "held back last first"},
-    {INT(struct review_out, total), .help = "how many there are"},
-    {0},
-};
+SHAPE(review_out, (JSON, held, .inside = review_fields, .help = "held back last first"),
+      (INT, total, .help = "how many there are"));
 
 enum status surface_review_json(struct ctx *ctx, const struct review *v, size_t n, int64_t total,
                                 struct buf *out)
@@ -76,27 +59,14 @@ static enum status review_list(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* hold takes an earlier allow back. */
-struct decide_in {
-    enum review_state decision;
-};
-static const struct field decide_in_fields[] = {
-    {ENUM(struct decide_in, decision), .required = true, .one_of = review_decisions,
-     .help = "allow: chats may be given it; forget: it is barred; hold: an allowed one is held "
-             "again"},
-    {0},
-};
+SHAPE(decide_in,
+      (ENUM_OF, decision, enum review_state, .required = true, .one_of = review_decisions,
+       .help = "allow: chats may be given it; forget: it is barred; hold: an allowed one is held "
+               "again"));
 
-struct decide_out {
-    str id, decision;
-    int64_t barred;
-};
-static const struct field decide_out_fields[] = {
-    {STR(struct decide_out, id), .help = "id of the message or memory"},
-    {STR(struct decide_out, decision), .help = "as it was asked for"},
-    {INT(struct decide_out, barred),
-     .help = "number of statements in messages that recall no longer gives"},
-    {0},
-};
+SHAPE(decide_out, (STR, id, .help = "id of the message or memory"),
+      (STR, decision, .help = "as it was asked for"),
+      (INT, barred, .help = "number of statements in messages that recall no longer gives"));
 
 /* forget erases a memory; of a message the sentences are barred from recall, and it stays in its
  * conversation. */
@@ -107,8 +77,7 @@ static enum status review_decide(struct ctx *ctx, struct app *app, const struct 
     struct decide_out shape = {.id = in->params[0],
                                .decision = str_of(review_decisions[d->decision])};
     TRY(engine_decide(ctx, app->engine, in->who.pool, shape.id, d->decision, &shape.barred));
-    reply_fields(out, decide_out_fields, &shape);
-    return OK;
+    return reply_fields(out, decide_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -119,6 +88,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_review = {"memories",      routes,
-                                       word_problem,    auth_agent_request,
-                                       SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_review = PROBLEM_SURFACE("memories", routes);

@@ -19,26 +19,13 @@ enum status session_at(struct ctx *ctx, struct app *app, const struct request *i
 
 /* --- messages --- */
 
-struct session_messages_in {
-    str cursor;
-    int64_t limit;
-    enum order order;
-};
 static const char *const message_orders[] = {"desc", "asc", NULL};
-static const struct field session_messages_in_fields[] = {
-    {ENUM(struct session_messages_in, order), .otherwise_str = "asc", .one_of = message_orders,
-     .help = "asc: oldest first; desc: newest first"},
-    LIST_CURSOR(struct session_messages_in),
-    LIST_LIMIT(struct session_messages_in),
-    {0},
-};
+SHAPE(session_messages_in,
+      (ENUM_OF, order, enum order, .otherwise_str = "asc", .one_of = message_orders,
+       .help = "asc: oldest first; desc: newest first"),
+      LIST_CURSOR, LIST_LIMIT);
 
-static const struct field session_messages_out_fields[] = {
-    LIST_ITEMS(message_item_fields, "in the order that was asked for"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(session_messages_out, message_item_fields, "in the order that was asked for");
 
 static enum status session_messages(struct ctx *ctx, struct app *app, const struct request *in,
                                     struct reply *out)
@@ -67,8 +54,7 @@ static enum status session_messages(struct ctx *ctx, struct app *app, const stru
         place.value = (double)doc_position(v[n - 1].doc);
         page.next = cursor_write(ctx, of, &place);
     }
-    reply_fields(out, session_messages_out_fields, &page);
-    return OK;
+    return reply_fields(out, session_messages_out_fields, &page);
 }
 
 /* --- memories and episodes --- */
@@ -106,8 +92,7 @@ static enum status list_of_session(struct ctx *ctx, struct app *app, const struc
     if (is_episodes)
         TRY(episodes_alone(ctx, &l));
     TRY(memories_page(ctx, app, &l, &pool, 1, &page));
-    reply_fields(out, memories_out_fields, &page);
-    return OK;
+    return reply_fields(out, memories_out_fields, &page);
 }
 
 static enum status session_memories(struct ctx *ctx, struct app *app, const struct request *in,
@@ -132,8 +117,7 @@ static enum status episode_list(struct ctx *ctx, struct app *app, const struct r
     TRY(auth_listed(ctx, app, &in->who, &pools, &n));
     TRY(episodes_alone(ctx, &l));
     TRY(memories_page(ctx, app, &l, pools, n, &page));
-    reply_fields(out, memories_out_fields, &page);
-    return OK;
+    return reply_fields(out, memories_out_fields, &page);
 }
 
 static const struct route routes[] = {
@@ -149,6 +133,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_conversations = {"sessions",      routes,
-                                              word_problem,    auth_agent_request,
-                                              SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_conversations = PROBLEM_SURFACE("sessions", routes);

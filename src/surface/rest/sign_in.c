@@ -9,29 +9,15 @@
  * sent to this server alone, and that counts only in requests of its own page (auth_cookie).
  */
 
-struct sign_in {
-    str token;
-};
-static const struct field sign_in_fields[] = {
-    {STR(struct sign_in, token), .required = true, .min = 1, .max = 256, .help = "an access token"},
-    {0},
-};
+SHAPE(sign_in, (STR, token, .required = true, .min = 1, .max = 256, .help = "an access token"));
 
-struct me_out {
-    str user, space, version;
-    bool is_admin, is_local, needs_token;
-    int64_t signed_in_until;
-};
-static const struct field me_out_fields[] = {
-    {STR(struct me_out, user), .help = "whose memory it is"},
-    {STR(struct me_out, space), .help = "the space of requests that name none"},
-    {BOOL(struct me_out, is_admin), .help = "may reach every space of the user"},
-    {BOOL(struct me_out, is_local), .help = "is let in without a token, on this machine"},
-    {BOOL(struct me_out, needs_token), .help = "whether requests need a token"},
-    {TIME(struct me_out, signed_in_until), .help = "of a browser that has signed in; or null"},
-    {STR(struct me_out, version), .help = "of rememberd"},
-    {0},
-};
+SHAPE(me_out, (STR, user, .help = "whose memory it is"),
+      (STR, space, .help = "the space of requests that name none"),
+      (BOOL, is_admin, .help = "may reach every space of the user"),
+      (BOOL, is_local, .help = "is let in without a token, on this machine"),
+      (BOOL, needs_token, .help = "whether requests need a token"),
+      (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
+      (STR, version, .help = "of rememberd"));
 
 static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)
@@ -45,8 +31,7 @@ static enum status show_me(struct ctx *ctx, struct app *app, const struct reques
     TRY(auth_needs_token(ctx, app, &me.needs_token));
     if (in->who.token.n && auth_cookie(in).n)
         soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &me.signed_in_until));
-    reply_fields(out, me_out_fields, &me);
-    return OK;
+    return reply_fields(out, me_out_fields, &me);
 }
 
 /* A proxy that ends TLS says so. Whoever makes it up has a cookie that it cannot send itself. */
@@ -81,8 +66,7 @@ static enum status sign_in(struct ctx *ctx, struct app *app, const struct reques
                               .is_admin = token.is_admin,
                               .needs_token = true,
                               .signed_in_until = until};
-    reply_fields(out, me_out_fields, &me);
-    return OK;
+    return reply_fields(out, me_out_fields, &me);
 }
 
 /* Also of a browser whose token was revoked: there is nothing that it may not end. */

@@ -14,41 +14,24 @@
 
 /* --- numbers --- */
 
-struct counts_out {
-    int64_t memories_added, memories_forgotten, memories_expired, sessions, messages,
-        tokens_injected, recalls, recall_p50_us, recall_p95_us, core_tokens_in, core_tokens_out;
-    str added_by_type, decisions;
-};
-static const struct field counts_out_fields[] = {
-    {INT(struct counts_out, memories_added), .help = "memories that came"},
-    {RAW(struct counts_out, added_by_type), .help = "the same by type"},
-    {INT(struct counts_out, memories_forgotten), .help = "memories that were erased"},
-    {INT(struct counts_out, memories_expired), .help = "memories that were erased as expired"},
-    {INT(struct counts_out, sessions), .help = "conversations begun"},
-    {INT(struct counts_out, messages), .help = "messages that came"},
-    {INT(struct counts_out, tokens_injected), .help = "tokens of the blocks that chats were given"},
-    {RAW(struct counts_out, decisions), .help = "chats by the decision of the relevance gate"},
-    {INT(struct counts_out, recalls), .help = "chats that were searched for"},
-    {INT(struct counts_out, recall_p50_us),
-     .help = "half of these recalls took no longer, in microseconds, within 7 %"},
-    {INT(struct counts_out, recall_p95_us), .help = "95 % of them took no longer"},
-    {INT(struct counts_out, core_tokens_in), .help = "tokens that the core model read"},
-    {INT(struct counts_out, core_tokens_out), .help = "tokens that the core model wrote"},
-    {0},
-};
+SHAPE(counts_out, (INT, memories_added, .help = "memories that came"),
+      (RAW, added_by_type, .help = "the same by type"),
+      (INT, memories_forgotten, .help = "memories that were erased"),
+      (INT, memories_expired, .help = "memories that were erased as expired"),
+      (INT, sessions, .help = "conversations begun"), (INT, messages, .help = "messages that came"),
+      (INT, tokens_injected, .help = "tokens of the blocks that chats were given"),
+      (RAW, decisions, .help = "chats by the decision of the relevance gate"),
+      (INT, recalls, .help = "chats that were searched for"),
+      (INT, recall_p50_us,
+       .help = "half of these recalls took no longer, in microseconds, within 7 %"),
+      (INT, recall_p95_us, .help = "95 % of them took no longer"),
+      (INT, core_tokens_in, .help = "tokens that the core model read"),
+      (INT, core_tokens_out, .help = "tokens that the core model wrote"));
 
-struct memories_out {
-    int64_t open, closed;
-    str by_layer, by_type, by_origin;
-};
-static const struct field memories_out_fields[] = {
-    {INT(struct memories_out, open), .help = "memories that are true"},
-    {INT(struct memories_out, closed), .help = "kept as history"},
-    {RAW(struct memories_out, by_layer), .help = "open ones by layer"},
-    {RAW(struct memories_out, by_type), .help = "open ones by type"},
-    {RAW(struct memories_out, by_origin), .help = "open ones by where they came from"},
-    {0},
-};
+SHAPE(memories_out, (INT, open, .help = "memories that are true"),
+      (INT, closed, .help = "kept as history"), (RAW, by_layer, .help = "open ones by layer"),
+      (RAW, by_type, .help = "open ones by type"),
+      (RAW, by_origin, .help = "open ones by where they came from"));
 
 struct stats_out {
     struct memories_out memories;
@@ -137,8 +120,7 @@ static enum status stats_show(struct ctx *ctx, struct app *app, const struct req
                               .receipts = n->receipts,
                               .today = counts_of(ctx, &n->today),
                               .all = counts_of(ctx, &n->all)};
-    reply_fields(out, stats_out_fields, &shape);
-    return OK;
+    return reply_fields(out, stats_out_fields, &shape);
 }
 
 /* --- series --- */
@@ -182,47 +164,27 @@ struct series_query {
     enum { BY_DAY, BY_MONTH } by;
     int64_t from, to;
 };
-static const struct field series_query_fields[] = {
-    {ENUM(struct series_query, metric), .required = true, .one_of = metric_names,
-     .help = "what is counted"},
-    {ENUM(struct series_query, by), .otherwise_str = "day", .one_of = by_names,
-     .help = "the length of a period, by UTC"},
-    {TIME(struct series_query, from),
-     .help = "in the first period; absent: the last 30 days or 12 months"},
-    {TIME(struct series_query, to), .help = "in the last period; absent: now"},
-    {0},
-};
+static FIELDS(series_query,
+              (ENUM, metric, .required = true, .one_of = metric_names, .help = "what is counted"),
+              (ENUM, by, .otherwise_str = "day", .one_of = by_names,
+               .help = "the length of a period, by UTC"),
+              (TIME, from, .help = "in the first period; absent: the last 30 days or 12 months"),
+              (TIME, to, .help = "in the last period; absent: now"));
 
-struct period_out {
-    int64_t at, total, mean_us, p50_us, p95_us;
-    str parts;
-};
-static const struct field period_out_fields[] = {
-    {TIME(struct period_out, at), .help = "when the period begins"},
-    {INT(struct period_out, total), .help = "all of it; of recall_latency: how many recalls"},
-    {RAW(struct period_out, parts), .empty = EMPTY_OUT,
-     .help = "by type, by decision, or in and out; left out where a metric has no parts"},
-    {INT(struct period_out, mean_us), .empty = EMPTY_OUT,
-     .help = "of recall_latency, in microseconds; left out where nothing was recalled"},
-    {INT(struct period_out, p50_us), .empty = EMPTY_OUT, .help = "half took no longer"},
-    {INT(struct period_out, p95_us), .empty = EMPTY_OUT, .help = "95 % took no longer"},
-    {0},
-};
+SHAPE(period_out, (TIME, at, .help = "when the period begins"),
+      (INT, total, .help = "all of it; of recall_latency: how many recalls"),
+      (RAW, parts, .empty = EMPTY_OUT,
+       .help = "by type, by decision, or in and out; left out where a metric has no parts"),
+      (INT, mean_us, .empty = EMPTY_OUT,
+       .help = "of recall_latency, in microseconds; left out where nothing was recalled"),
+      (INT, p50_us, .empty = EMPTY_OUT, .help = "half took no longer"),
+      (INT, p95_us, .empty = EMPTY_OUT, .help = "95 % took no longer"));
 
-struct series_out {
-    str metric, by;
-    int64_t from, to;
-    const struct json *items;
-};
-static const struct field series_out_fields[] = {
-    {STR(struct series_out, metric), .help = "as it was asked for"},
-    {STR(struct series_out, by), .help = "day or month"},
-    {TIME(struct series_out, from), .help = "when the first period begins"},
-    {TIME(struct series_out, to), .help = "when the last period begins"},
-    {JSON(struct series_out, items), .inside = period_out_fields,
-     .help = "each period, also those in which nothing was done, oldest first"},
-    {0},
-};
+SHAPE(series_out, (STR, metric, .help = "as it was asked for"), (STR, by, .help = "day or month"),
+      (TIME, from, .help = "when the first period begins"),
+      (TIME, to, .help = "when the last period begins"),
+      (JSON, items, .inside = period_out_fields,
+       .help = "each period, also those in which nothing was done, oldest first"));
 
 static struct period_out period_of(struct ctx *ctx, const struct period *p, enum metric metric)
 {
@@ -265,47 +227,23 @@ static enum status series_show(struct ctx *ctx, struct app *app, const struct re
                                .from = v[0].begin,
                                .to = v[n - 1].begin};
     TRY(json_list(ctx, period_out_fields, items, n, sizeof *items, &shape.items));
-    reply_fields(out, series_out_fields, &shape);
-    return OK;
+    return reply_fields(out, series_out_fields, &shape);
 }
 
 /* --- spaces --- */
 
-struct spaces_in {
-    str cursor;
-    int64_t limit;
-};
-static const struct field spaces_in_fields[] = {
-    LIST_CURSOR(struct spaces_in),
-    LIST_LIMIT(struct spaces_in),
-    {0},
-};
+SHAPE(spaces_in, LIST_CURSOR, LIST_LIMIT);
 
-struct space_out {
-    str space;
-    bool is_own;
-    int64_t sessions, messages, memories, facts, episodes, waiting, created, updated;
-};
-static const struct field space_out_fields[] = {
-    {STR(struct space_out, space), .help = "its name"},
-    {AS_BOOL(struct space_out, is_own, "own"), .help = "it is used when a request names none"},
-    {INT(struct space_out, sessions), .help = "conversations"},
-    {INT(struct space_out, messages), .help = "messages"},
-    {INT(struct space_out, memories), .help = "open memories"},
-    {INT(struct space_out, facts), .help = "facts among them"},
-    {INT(struct space_out, episodes), .help = "episodes among them"},
-    {INT(struct space_out, waiting), .help = "turns that wait to be distilled"},
-    {TIME(struct space_out, created), .help = "when the space came to be"},
-    {TIME(struct space_out, updated), .help = "when something came last"},
-    {0},
-};
+SHAPE(space_out, (STR, space, .help = "its name"),
+      (AS_BOOL, is_own, "own", .help = "it is used when a request names none"),
+      (INT, sessions, .help = "conversations"), (INT, messages, .help = "messages"),
+      (INT, memories, .help = "open memories"), (INT, facts, .help = "facts among them"),
+      (INT, episodes, .help = "episodes among them"),
+      (INT, waiting, .help = "turns that wait to be distilled"),
+      (TIME, created, .help = "when the space came to be"),
+      (TIME, updated, .help = "when something came last"));
 
-static const struct field spaces_out_fields[] = {
-    LIST_ITEMS(space_out_fields, "by name"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(spaces_out, space_out_fields, "by name");
 
 static bool is_reached(const struct pool_ref *pools, size_t n, str space)
 {
@@ -358,9 +296,7 @@ static enum status space_list(struct ctx *ctx, struct app *app, const struct req
         place.name = items[have - 1].space;
         page.next = cursor_write(ctx, of, &place);
     }
-    TRY(json_list(ctx, space_out_fields, items, have, sizeof *items, &page.items));
-    reply_fields(out, spaces_out_fields, &page);
-    return OK;
+    return list_reply(ctx, spaces_out_fields, &page, items, have, sizeof *items, out);
 }
 
 static const struct route routes[] = {
@@ -373,6 +309,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_stats = {"stats",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_stats = PROBLEM_SURFACE("stats", routes);

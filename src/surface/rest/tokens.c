@@ -69,25 +69,9 @@ static enum status tokens_of(struct ctx *ctx, struct app *app, const struct iden
 
 /* --- listing --- */
 
-struct tokens_in {
-    str user;
-    bool ended;
-    int64_t limit;
-    str cursor;
-};
-static const struct field tokens_in_fields[] = {
-    {STR(struct tokens_in, user), .max = 1000, .help = "only this user's"},
-    {BOOL(struct tokens_in, ended), .help = "include revoked and expired ones"},
-    LIST_CURSOR(struct tokens_in),
-    LIST_LIMIT(struct tokens_in),
-    {0},
-};
-static const struct field tokens_out_fields[] = {
-    LIST_ITEMS(token_out_fields, "newest first"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+SHAPE(tokens_in, (STR, user, .max = 1000, .help = "only this user's"),
+      (BOOL, ended, .help = "include revoked and expired ones"), LIST_CURSOR, LIST_LIMIT);
+LIST_PAGE(tokens_out, token_out_fields, "newest first");
 
 static str name_list(struct ctx *ctx, const struct tokens_in *a)
 {
@@ -128,33 +112,24 @@ static enum status token_list(struct ctx *ctx, struct app *app, const struct req
             page.next = cursor_write(ctx, name_list(ctx, a), &end);
         }
     }
-    TRY(json_list(ctx, token_out_fields, items, n, sizeof *items, &page.items));
-    reply_fields(out, tokens_out_fields, &page);
-    return OK;
+    return list_reply(ctx, tokens_out_fields, &page, items, n, sizeof *items, out);
 }
 
 /* --- making --- */
 
 /* The member space is read with the request, as everywhere. */
-struct make_in {
-    str user, name, acts_for;
-    bool admin, own_space;
-    int64_t expires;
-};
-static const struct field make_in_fields[] = {
-    {STR(struct make_in, user), .max = 1000,
-     .help = "whose token; default: your own. Another user's only for operators"},
-    {STR(struct make_in, name), .otherwise_str = "API token", .max = 200,
-     .help = "name of the token in the list"},
-    {BOOL(struct make_in, own_space),
+SHAPE(
+    make_in,
+    (STR, user, .max = 1000,
+     .help = "whose token; default: your own. Another user's only for operators"),
+    (STR, name, .otherwise_str = "API token", .max = 200, .help = "name of the token in the list"),
+    (BOOL, own_space,
      .help = "a new space that no other token uses; default: the space that the request names, or "
-             "your own, and for another user the space default"},
-    {BOOL(struct make_in, admin), .help = "only admins may make admins"},
-    {STR(struct make_in, acts_for), .max = 4000,
-     .help = "people that its client may name: any, or names between commas; only for admins"},
-    {TIME(struct make_in, expires), .help = "default: never, or with the token that makes it"},
-    {0},
-};
+             "your own, and for another user the space default"),
+    (BOOL, admin, .help = "only admins may make admins"),
+    (STR, acts_for, .max = 4000,
+     .help = "people that its client may name: any, or names between commas; only for admins"),
+    (TIME, expires, .help = "default: never, or with the token that makes it"));
 
 /* What a caller that is no admin may not give. */
 static enum status check_rights(struct ctx *ctx, const struct identity *who,
@@ -211,8 +186,7 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
     const struct token_out shape = shape_of(&t, secret);
     out->code = 201;
     reply_header(out, "Cache-Control", S("no-store"));
-    reply_fields(out, token_made_fields, &shape);
-    return OK;
+    return reply_fields(out, token_made_fields, &shape);
 }
 
 /* --- revoking --- */
@@ -245,6 +219,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_tokens = {"tokens",        routes,
-                                       word_problem,    auth_agent_request,
-                                       SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_tokens = PROBLEM_SURFACE("tokens", routes);

@@ -10,44 +10,24 @@
  * Erasing cannot be taken back, so the request for a user names it twice.
  */
 
-static const struct field account_fields[] = {
-    {STR(struct account, id), .help = "a user, or OWNER/PERSON"},
-    {BOOL(struct account, is_registered), .help = "by POST /v1/users, or left an API key"},
-    {STR(struct account, email), .empty = EMPTY_NULL},
-    {STR(struct account, first_name), .empty = EMPTY_NULL},
-    {STR(struct account, last_name), .empty = EMPTY_NULL},
-    {INT(struct account, spaces)},
-    {INT(struct account, sessions)},
-    {INT(struct account, messages)},
-    {INT(struct account, memories), .help = "open ones"},
-    {INT(struct account, tokens), .help = "that work"},
-    {TIME(struct account, created)},
-    {AS_TIME(struct account, active, "last_active"),
-     .help = "when something was said or kept, or a token was shown"},
-    {0},
-};
+static FIELDS(account, (STR, id, .help = "a user, or OWNER/PERSON"),
+              (BOOL, is_registered, .help = "by POST /v1/users, or left an API key"),
+              (STR, email, .empty = EMPTY_NULL), (STR, first_name, .empty = EMPTY_NULL),
+              (STR, last_name, .empty = EMPTY_NULL), (INT, spaces), (INT, sessions),
+              (INT, messages), (INT, memories, .help = "open ones"),
+              (INT, tokens, .help = "that work"), (TIME, created),
+              (AS_TIME, active, "last_active",
+               .help = "when something was said or kept, or a token was shown"));
 
 /* --- listing --- */
 
-struct users_in {
-    str contains, owner, cursor;
-    int64_t limit;
-};
-static const struct field users_in_fields[] = {
-    {STR(struct users_in, contains), .max = 256,
-     .help = "only with this text in the id, the e-mail address or the name"},
-    {STR(struct users_in, owner), .max = 1000, .help = "only the people behind this user's keys"},
-    LIST_CURSOR(struct users_in),
-    LIST_LIMIT(struct users_in),
-    {0},
-};
+SHAPE(users_in,
+      (STR, contains, .max = 256,
+       .help = "only with this text in the id, the e-mail address or the name"),
+      (STR, owner, .max = 1000, .help = "only the people behind this user's keys"), LIST_CURSOR,
+      LIST_LIMIT);
 
-static const struct field users_out_fields[] = {
-    LIST_ITEMS(account_fields, "by id"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {0},
-};
+LIST_PAGE(users_out, account_fields, "by id");
 
 static str name_list(struct ctx *ctx, const struct users_in *a)
 {
@@ -75,9 +55,7 @@ static enum status user_list(struct ctx *ctx, struct app *app, const struct requ
         n = (size_t)a->limit;
         page.next = cursor_write(ctx, name_list(ctx, a), &(struct list_place){.name = v[n - 1].id});
     }
-    TRY(json_list(ctx, account_fields, v, n, sizeof *v, &page.items));
-    reply_fields(out, users_out_fields, &page);
-    return OK;
+    return list_reply(ctx, users_out_fields, &page, v, n, sizeof *v, out);
 }
 
 static enum status no_user(struct ctx *ctx, str id)
@@ -93,32 +71,16 @@ static enum status user_get(struct ctx *ctx, struct app *app, const struct reque
     if (s == NOT_FOUND)
         return no_user(ctx, in->params[0]);
     TRY(s);
-    reply_fields(out, account_fields, &a);
-    return OK;
+    return reply_fields(out, account_fields, &a);
 }
 
 /* --- erasing --- */
 
-struct erase_in {
-    str confirm;
-    bool people;
-};
-static const struct field erase_in_fields[] = {
-    {STR(struct erase_in, confirm), .required = true, .max = 1000, .help = "the id once more"},
-    {BOOL(struct erase_in, people), .help = "also the people behind the user's keys"},
-    {0},
-};
+SHAPE(erase_in, (STR, confirm, .required = true, .max = 1000, .help = "the id once more"),
+      (BOOL, people, .help = "also the people behind the user's keys"));
 
-struct user_erased_out {
-    str id;
-    int64_t erased, people;
-};
-static const struct field user_erased_out_fields[] = {
-    {STR(struct user_erased_out, id)},
-    {INT(struct user_erased_out, erased), .help = "number of memories and messages"},
-    {INT(struct user_erased_out, people), .help = "number of people erased with it"},
-    {0},
-};
+SHAPE(user_erased_out, (STR, id), (INT, erased, .help = "number of memories and messages"),
+      (INT, people, .help = "number of people erased with it"));
 
 static enum status user_erase(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
@@ -136,21 +98,12 @@ static enum status user_erase(struct ctx *ctx, struct app *app, const struct req
     }
     TRY(s);
     const struct user_erased_out shape = {what.id, what.erased, what.people};
-    reply_fields(out, user_erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, user_erased_out_fields, &shape);
 }
 
 /* --- a space --- */
 
-struct space_erased_out {
-    str space;
-    int64_t erased;
-};
-static const struct field space_erased_out_fields[] = {
-    {STR(struct space_erased_out, space)},
-    {INT(struct space_erased_out, erased), .help = "number of memories and messages"},
-    {0},
-};
+SHAPE(space_erased_out, (STR, space), (INT, erased, .help = "number of memories and messages"));
 
 /* The space of the path, under the rule of reach that holds for one that a header names. */
 static enum status space_erase(struct ctx *ctx, struct app *app, const struct request *in,
@@ -163,8 +116,7 @@ static enum status space_erase(struct ctx *ctx, struct app *app, const struct re
     if (soft_if(ctx, s, NOT_FOUND))
         return fail(ctx, NOT_FOUND, "there is no space '" S_FMT "'", S_ARG(shape.space));
     TRY(s);
-    reply_fields(out, space_erased_out_fields, &shape);
-    return OK;
+    return reply_fields(out, space_erased_out_fields, &shape);
 }
 
 static const struct route routes[] = {
@@ -181,6 +133,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_users = {"users",         routes,
-                                      word_problem,    auth_agent_request,
-                                      SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_users = PROBLEM_SURFACE("users", routes);

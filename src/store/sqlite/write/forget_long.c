@@ -41,19 +41,11 @@ struct kept_forget {
     struct forget what;
     bool rewrites;
 };
-static const struct field kept_forget_fields[] = {
-    {AS_STR(struct kept_forget, what.pool.user, "user")},
-    {AS_STR(struct kept_forget, what.pool.space, "space")},
-    {AS_STR(struct kept_forget, what.session, "session")},
-    {AS_STR(struct kept_forget, what.type, "type")},
-    {AS_INT(struct kept_forget, what.before, "before")},
-    {AS_BOOL(struct kept_forget, what.keeps_memories, "keeps_memories")},
-    {AS_BOOL(struct kept_forget, what.everything, "everything")},
-    {AS_BOOL(struct kept_forget, what.all_spaces, "all_spaces")},
-    {AS_BOOL(struct kept_forget, what.memories, "memories")},
-    {BOOL(struct kept_forget, rewrites)},
-    {0},
-};
+static FIELDS(kept_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.space, "space"),
+              (AS_STR, what.session, "session"), (AS_STR, what.type, "type"),
+              (AS_INT, what.before, "before"), (AS_BOOL, what.keeps_memories, "keeps_memories"),
+              (AS_BOOL, what.everything, "everything"), (AS_BOOL, what.all_spaces, "all_spaces"),
+              (AS_BOOL, what.memories, "memories"), (BOOL, rewrites));
 
 /* A call under way. */
 struct long_forget {
