@@ -1,4 +1,4 @@
-/* error_text.c - what another server says is wrong, in words that may be shown. */
+/* error_text.c - the reason in another server's error answer, in words that may be shown. */
 #include "base/utf8.h"
 #include "http/http.h"
 #include "http/wire/mask.h"

@@ -1,4 +1,4 @@
-/* currency.c - which of the lines that a chat would be given a later line replaces. */
+/* currency.c - lines for a chat that a later line replaces. */
 #include "engine/recall/currency.h"
 
 #include "engine/recall/reading.h"

@@ -1,4 +1,4 @@
-/* features.c - what is known about a candidate, as numbers, and what they add up to. */
+/* features.c - features of a candidate as numbers, and their weighted sums. */
 #include "engine/recall/features.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* successors.c - what replaces a line that is given, and what it replaced under its key. */
+/* successors.c - memories that replace a given line, and those that it replaced under its key. */
 #include "engine/recall/successors.h"
 
 #include "engine/recall/reading.h"

@@ -1,5 +1,4 @@
-/* user_facts.c - what a chat is given of the user whatever it asks: facts, standing instructions.
- */
+/* user_facts.c - lines about the user for every chat: facts, standing instructions. */
 #include "engine/recall/user_facts.h"
 
 #include <stdlib.h>

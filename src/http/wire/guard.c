@@ -1,4 +1,4 @@
-/* guard.c - which Host and Origin are served, so that no web page drives a local server. */
+/* guard.c - checks of Host and Origin, so that no web page drives a local server. */
 #include "http/wire/guard.h"
 
 #include "core/url.h"

@@ -1,4 +1,4 @@
-/* guard.h - which Host and Origin are served, and what browsers are told of it. */
+/* guard.h - checks of Host and Origin, and the headers by which browsers learn of them. */
 #pragma once
 
 #include "http/http.h"

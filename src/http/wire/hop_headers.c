@@ -1,4 +1,4 @@
-/* hop_headers.c - which headers go on to the other side of a relay, and which types are active. */
+/* hop_headers.c - headers that go on to the other side of a relay, and types that are active. */
 #include "http/wire/hop_headers.h"
 
 /* RFC 9110, section 7.6.1, and its predecessors: the fields of one connection. */

@@ -1,4 +1,4 @@
-/* hop_headers.h - what a relay passes on: headers from end to end, and types that browsers run. */
+/* hop_headers.h - headers that a relay passes on from end to end, and types that browsers run. */
 #pragma once
 
 #include "http/http.h"

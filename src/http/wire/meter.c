@@ -1,4 +1,4 @@
-/* meter.c - who asks how often, and how much at one time: limits by address and by token. */
+/* meter.c - limits by address and by token: requests per second, and at one time. */
 #include "http/wire/meter.h"
 
 #include <pthread.h>

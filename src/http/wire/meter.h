@@ -1,4 +1,4 @@
-/* meter.h - who asks how often, and how much at one time: limits by address and by token. */
+/* meter.h - limits by address and by token: requests per second, and at one time. */
 #pragma once
 
 #include <stdatomic.h>

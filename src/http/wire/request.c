@@ -1,4 +1,4 @@
-/* request.c - what a handler may ask of a request, and its body or query read by the table. */
+/* request.c - a handler's view of a request, and its body or query read by the table. */
 #include "http/wire/request.h"
 
 #include "http/wire/route.h"

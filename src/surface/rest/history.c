@@ -1,4 +1,4 @@
-/* history.c - what a memory said, from the first to the last: created, edited, replaced. */
+/* history.c - texts of a memory, from the first to the last: created, edited, replaced. */
 #include "surface/rest/history.h"
 
 #include "surface/common/auth.h"

@@ -1,4 +1,4 @@
-/* receipts.c - what chats were given, and why: listed, one by one, and by what they gave. */
+/* receipts.c - receipts of chats, with reasons: listed, one by one, and by what they gave. */
 #include "core/days.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
