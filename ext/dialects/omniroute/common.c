@@ -1,8 +1,6 @@
 /* common.c - the common part of OmniRoute's endpoints: a memory, callers, failures. */
 #include "ext/dialects/omniroute/common.h"
 
-#include <assert.h>
-
 #include "surface/common/memory_json.h"
 
 /*

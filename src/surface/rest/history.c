@@ -1,6 +1,8 @@
 /* history.c - texts of a memory, from the first to the last: created, edited, replaced. */
 #include "surface/rest/history.h"
 
+#include <assert.h>
+
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
 #include "surface/common/memory_json.h"
@@ -72,6 +74,7 @@ static enum status first_content(struct ctx *ctx, const struct history_item *ite
 static enum status add_events(struct ctx *ctx, const struct history_item *all, size_t n, size_t at,
                               struct events *out)
 {
+    assert(at < n);
     const struct history_item *item = &all[at];
     const struct memory *m = &item->memory;
     struct change_event *created = &out->v[out->n++];
@@ -122,6 +125,7 @@ enum status memory_history(struct ctx *ctx, struct app *app, const struct reques
     events.v = NEW_N(&ctx->arena, struct change_event, most + 1);
     for (size_t i = 0; i < n; i++)
         TRY(add_events(ctx, v, n, i, &events));
+    assert(events.n <= most);
     sort_events(&events);
     TRY(json_list(ctx, event_fields, events.v, events.n, sizeof *events.v, &shape.items));
     shape.total = (int64_t)events.n;
