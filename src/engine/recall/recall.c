@@ -1,4 +1,5 @@
 /* recall.c - from a question to a ranked list of messages and memories, with the reasons. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -151,6 +152,7 @@ static void put_beside(struct finder *f, const struct about *about)
     struct recalled *all = NEW_N(a, struct recalled, about->n + f->n);
     const struct candidate **of = NEW_N(a, const struct candidate *, about->n + f->n);
     size_t n = 0, next = about->n_first;
+    assert(next <= about->n);
     for (size_t i = 0; i < next; i++)
         all[n++] = about->v[i];
     for (size_t i = 0; i < f->n; i++) {
@@ -164,6 +166,7 @@ static void put_beside(struct finder *f, const struct about *about)
     while (next < about->n)
         all[n++] = about->v[next++];
     f->found = all;
+    assert(n <= about->n + f->n);
     f->of = of;
     f->n = n;
 }
@@ -264,6 +267,7 @@ static void settle_currency(struct finder *f, bool *given)
     settle_closed(f, lines);
     currency_judge(a, f->in->question, lines, f->n, given);
     for (size_t i = 0; i < f->n; i++) {
+        assert(lines[i].by < f->n);
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
         /* Instructions end one another by rules of their own (standing_ends). */
         if (!given[i] || lines[i].is == CURRENT || r->is_standing)
@@ -335,6 +339,7 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
         tokens[n] = f->found[i].tokens;
         which[n++] = i;
     }
+    assert(n <= f->n);
     n = rank_walk(tokens, n, budget);
     for (size_t i = 0; i < n; i++) {
         f->found[which[i]].injected = true;
@@ -365,6 +370,7 @@ static void spread_sessions(struct finder *f, size_t limit)
         sessions[i] = f->found[i].is_memory ? S("") : f->found[i].message.session;
     rank_spread(a, sessions, f->n, n, order);
     for (size_t i = 0; i < n; i++) {
+        assert(order[i] < f->n);
         found[i] = f->found[order[i]];
         of[i] = f->of[order[i]];
     }
