@@ -567,7 +567,6 @@ static bool may_find_more(const struct search *s)
 enum status find_answers(struct finder *f, size_t limit)
 {
     struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit};
-    assert(f->spaces == f && f->n_spaces == 1);
     ask_vector(&s);
     if (f->bars.n && currency_asks_past(&f->ctx->arena, f->in->question))
         bars_allow_history(&f->bars);

@@ -152,7 +152,6 @@ static void put_beside(struct finder *f, const struct about *about)
     struct recalled *all = NEW_N(a, struct recalled, about->n + f->n);
     const struct candidate **of = NEW_N(a, const struct candidate *, about->n + f->n);
     size_t n = 0, next = about->n_first;
-    assert(next <= about->n);
     for (size_t i = 0; i < next; i++)
         all[n++] = about->v[i];
     for (size_t i = 0; i < f->n; i++) {
@@ -166,7 +165,6 @@ static void put_beside(struct finder *f, const struct about *about)
     while (next < about->n)
         all[n++] = about->v[next++];
     f->found = all;
-    assert(n <= about->n + f->n);
     f->of = of;
     f->n = n;
 }
@@ -370,7 +368,6 @@ static void spread_sessions(struct finder *f, size_t limit)
         sessions[i] = f->found[i].is_memory ? S("") : f->found[i].message.session;
     rank_spread(a, sessions, f->n, n, order);
     for (size_t i = 0; i < n; i++) {
-        assert(order[i] < f->n);
         found[i] = f->found[order[i]];
         of[i] = f->of[order[i]];
     }
