@@ -2,6 +2,7 @@
 #include "llm/llm.h"
 
 #include "base/buf.h"
+#include "lang/demo_lists.h"
 #include "words/words.h"
 
 /*
@@ -20,17 +21,10 @@ enum { ANSWER_MAX = 4096, WORDS_MAX = 200, QUOTED_MAX = 3 };
 /* Whether the text asks for something rather than states it. */
 static bool is_question(str text)
 {
-    static const char *const openings[] = {"what",  "whats",   "what's",    "who",    "whos",
-                                           "who's", "where",   "when",      "why",    "how",
-                                           "which", "whose",   "do",        "does",   "did",
-                                           "is",    "are",     "am",        "was",    "were",
-                                           "can",   "could",   "should",    "would",  "will",
-                                           "have",  "has",     "tell",      "remind", "show",
-                                           "list",  "suggest", "recommend", "write",  NULL};
     if (str_find(text, S("?")) < text.n)
         return true;
     str rest = str_trim(text), first = str_cut(&rest, ' ');
-    return str_is_one_of(first, openings);
+    return str_is_one_of(first, question_openings);
 }
 
 /* How many content words of the question are in the line. */

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "lang/fit_lists.h"
 #include "llm/inside.h"
 
 /*
@@ -19,16 +20,9 @@ static void write_object(struct json_out *w, const struct field *table, const st
 /* Words with which models fill a member that has no value. */
 static bool is_nothing(const struct json *v)
 {
-    static const char *const words[] = {"",        "null",    "none",          "n/a", "na", "nil",
-                                        "unknown", "not set", "not specified", "-",   NULL};
     if (!v || v->type == JSON_NULL)
         return true;
-    if (v->type != JSON_STRING)
-        return false;
-    for (const char *const *word = words; *word; word++)
-        if (str_eq_nocase(str_trim(json_string(v)), str_of(*word)))
-            return true;
-    return false;
+    return v->type == JSON_STRING && str_is_one_of(str_trim(json_string(v)), no_values);
 }
 
 /* Models wrap a single value in a list now and then. */
@@ -64,11 +58,10 @@ static bool share_in_words(str text, double *out)
     static const struct {
         const char *word;
         double share;
-    } words[] = {{"critical", 0.95}, {"very high", 0.9}, {"high", 0.8},   {"important", 0.8},
-                 {"medium", 0.5},    {"moderate", 0.5},  {"normal", 0.5}, {"low", 0.2},
-                 {"very low", 0.1},  {"hoch", 0.8},      {"mittel", 0.5}, {"niedrig", 0.2},
-                 {"alta", 0.8},      {"alto", 0.8},      {"media", 0.5},  {"medio", 0.5},
-                 {"baja", 0.2},      {"bajo", 0.2}};
+    } words[] = {
+#define SHARE(word, share) {word, share},
+#include "lang/fit.def"
+    };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_eq_nocase(text, str_of(words[i].word))) {
             *out = words[i].share;

@@ -15,16 +15,19 @@ struct cut {
 };
 
 /* The longest first. */
-static const struct cut fronts[] = {{"وبال", 3}, {"وال", 3}, {"بال", 3}, {"كال", 3},
-                                    {"فال", 3},  {"ولل", 3}, {"ال", 2},  {"لل", 2},
-                                    {"سي", 3},   {"ست", 3},  {"سن", 3},  {"و", 4}};
-static const struct cut backs[] = {{"تهم", 2}, {"تها", 2}, {"تنا", 2}, {"اتي", 3}, {"يات", 3},
-                                   {"ها", 2},  {"ان", 3},  {"ات", 2},  {"ون", 3},  {"ين", 3},
-                                   {"وا", 3},  {"يه", 3},  {"ته", 2},  {"تي", 2},  {"نا", 3},
-                                   {"تم", 3},  {"هم", 3},  {"ت", 3},   {"ه", 2},   {"ي", 2},
-                                   {"ك", 3}};
+static const struct cut fronts[] = {
+#define FRONT(text, least) {text, least},
+#include "lang/arabic.def"
+};
+static const struct cut backs[] = {
+#define BACK(text, least) {text, least},
+#include "lang/arabic.def"
+};
 /* Of verbs in the present and of derived nouns; the consonants that must be left are three. */
-static const struct cut verbs[] = {{"ي", 3}, {"ت", 3}, {"ن", 3}, {"م", 3}, {"ا", 3}};
+static const struct cut verbs[] = {
+#define VERB(text, least) {text, least},
+#include "lang/arabic.def"
+};
 
 static bool cut_front(str *w, const struct cut *cuts, size_t n)
 {

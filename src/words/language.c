@@ -7,6 +7,7 @@
 
 #include "base/once.h"
 #include "base/utf8.h"
+#include "lang/language_lists.h"
 #include "words/arabic.h"
 #include "words/word_index.h"
 #include "words/words.h"
@@ -184,9 +185,10 @@ static str with_accents(struct arena *a, enum language language, str w)
     static const struct {
         enum language language;
         const char *typed, *means;
-    } endings[] = {{SPANISH, "cion", "ción"},  {SPANISH, "sion", "sión"},
-                   {PORTUGUESE, "cao", "ção"}, {PORTUGUESE, "coes", "ções"},
-                   {FRENCH, "ees", "ées"},     {FRENCH, "ee", "ée"}};
+    } endings[] = {
+#define ACCENT(language, typed, means) {language, typed, means},
+#include "lang/language.def"
+    };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         str typed = str_of(endings[i].typed);
         if (endings[i].language == language && w.n > typed.n + 2 && str_ends(w, typed))
@@ -198,11 +200,7 @@ static str with_accents(struct arena *a, enum language language, str w)
 /* Of separable verbs: "angemeldet" is "anmelden". */
 static size_t separable_of(str w)
 {
-    static const char *const prefixes[] = {"zurück", "zuruck", "durch", "nach", "fort",
-                                           "hin",    "aus",    "auf",   "ein",  "mit",
-                                           "vor",    "weg",    "her",   "bei",  "los",
-                                           "an",     "ab",     "um",    "zu",   NULL};
-    for (const char *const *p = prefixes; *p; p++)
+    for (const char *const *p = parted_prefixes; *p; p++)
         if (str_starts(w, str_of(*p)))
             return strlen(*p);
     return 0;
@@ -249,9 +247,7 @@ static str german_stem(struct arena *a, str stem)
 static str russian_stem(struct arena *a, str stem)
 {
     enum { LEAST = 6 };
-    static const char *const ends[] = {"ат", "ят", "а", "е", "и", "о",
-                                       "у",  "ы",  "я", "ь", "й", NULL};
-    for (const char *const *end = ends; *end; end++)
+    for (const char *const *end = russian_endings; *end; end++)
         if (stem.n >= LEAST + strlen(*end) && str_ends(stem, str_of(*end)))
             return str_dup(a, str_sub(stem, 0, stem.n - strlen(*end)));
     return str_dup(a, stem);

@@ -339,3 +339,11 @@ struct words words_as_written(struct arena *a, str text, size_t max)
 {
     return split_text((struct splitter){.a = a, .is_plain = true, .text = text, .max = max});
 }
+
+bool words_have(const struct words *w, const char *const *list)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (str_is_one_of(w->v[i].text, list))
+            return true;
+    return false;
+}

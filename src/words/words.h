@@ -42,3 +42,6 @@ struct words words_to_ask(struct arena *a, str question, size_t max);
 
 /* The same words for who asks only how they are written: no stems, no stop words. */
 struct words words_as_written(struct arena *a, str text, size_t max);
+
+/* Whether one of them is in a NULL-ended list, in any case (ASCII). */
+bool words_have(const struct words *w, const char *const *list);

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "engine/chat/rewrite.h"
 #include "engine/state/core_ask.h"
+#include "lang/rewrite_lists.h"
 
 /* What the model is shown: messages, bytes of each; tokens of its answer; how much longer than the
  * question that may be, and how short. */
@@ -50,10 +51,8 @@ static str told(struct arena *a, str question, const struct history *h)
 /* "Standalone question: …": the line behind that, or "" when it cannot be the question. */
 static str find_question(str answer, str asked, bool is_cut)
 {
-    static const char *const headings[] = {"standalone question:", "rewritten:", "question:",
-                                           "standalone:", NULL};
     str text = str_trim(answer);
-    for (const char *const *h = headings; *h; h++)
+    for (const char *const *h = question_headings; *h; h++)
         if (text.n >= strlen(*h) && str_eq_nocase(str_sub(text, 0, strlen(*h)), str_of(*h)))
             text = str_trim(str_sub(text, strlen(*h), text.n));
     bool is_whole = !is_cut || str_find(text, S("\n")) < text.n;

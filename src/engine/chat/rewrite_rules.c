@@ -4,6 +4,7 @@
 #include "engine/recall/currency.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "lang/rewrite_lists.h"
 
 /*
  * The text follows the RAG backend's rules. What is searched is more than the text: the topic alone
@@ -182,9 +183,8 @@ static bool has_word(const struct words *w, str word)
 /* How likely a word is somebody's name: behind "did" or before "'s" more than elsewhere. */
 static int name_score(const struct words *w, size_t i)
 {
-    static const char *const places[] = {"in", "on", "at", NULL};
     str word = w->v[i].text, before = i ? w->v[i - 1].text : S("");
-    bool is_place = lexicon_is(before, LEX_ARTICLE) || str_is_one_of(before, places);
+    bool is_place = lexicon_is(before, LEX_ARTICLE) || str_is_one_of(before, before_places);
     bool is_word = word.n > 1 && is_capital(word) && (word.p[1] < 'A' || word.p[1] > 'Z');
     if (!is_word || w->v[i].is_stop || lexicon_is(word, LEX_MONTH | LEX_WEEKDAY) || is_place)
         return 0;
@@ -272,9 +272,10 @@ static str with_topic(struct arena *a, str question, str topic)
 {
     static const struct {
         const char *phrase, *instead;
-    } places[] = {{"of them", "of the "},        {"about them", "about the "},
-                  {"about it", "about "},        {"about this", "about "},
-                  {"about these", "about the "}, {"about those", "about the "}};
+    } places[] = {
+#define PLACE(phrase, instead) {phrase, instead},
+#include "lang/rewrite.def"
+    };
     str out;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         str instead = str_printf(a, "%s" S_FMT, places[i].instead, S_ARG(topic));
@@ -287,8 +288,6 @@ static str with_topic(struct arena *a, str question, str topic)
 /* "How many of them?" behind "Which of the lakes are deep?" asks how many of the lakes are deep. */
 static bool as_count(struct arena *a, str question, const struct history *h, str *out)
 {
-    static const char *const counts[] = {"how many",          "how many of them",  "and how many",
-                                         "how many of these", "how many of those", NULL};
     str asked = question.n && question.p[question.n - 1] == '?'
                     ? str_trim(str_sub(question, 0, question.n - 1))
                     : question;
@@ -296,7 +295,7 @@ static bool as_count(struct arena *a, str question, const struct history *h, str
         str before = str_trim(h->v[i].text), which = S("which of ");
         if (!is_user(&h->v[i]))
             continue;
-        bool fits = str_is_one_of(asked, counts) && before.n > which.n &&
+        bool fits = str_is_one_of(asked, count_questions) && before.n > which.n &&
                     str_eq_nocase(str_sub(before, 0, which.n), which);
         if (fits)
             *out = str_printf(a, "How many " S_FMT,
@@ -399,8 +398,6 @@ static size_t blanks_in(str text)
 /* The items of an answer that is nothing else: "Larkspur and Tidepool." How many; 0: it is more. */
 static size_t items_of(str answer, str *items, size_t most)
 {
-    static const char *const joins[] = {", and ", " and ", " or ", ", ", " und ",
-                                        " et ",   " y ",   " e ",  NULL};
     enum { BLANKS = 3 };
     struct sentence s;
     size_t n = 0;
@@ -408,7 +405,7 @@ static size_t items_of(str answer, str *items, size_t most)
         return 0;
     for (str rest = s.body; rest.n && n < most;) {
         size_t end = rest.n, took = 0;
-        for (const char *const *j = joins; *j; j++) {
+        for (const char *const *j = list_joins; *j; j++) {
             size_t at = str_find(rest, str_of(*j));
             if (at < end) {
                 end = at;
@@ -429,9 +426,10 @@ static size_t picked_of(const struct words *w, size_t n)
     static const struct {
         const char *word;
         int at; /* < 0: from the end */
-    } picks[] = {{"first", 0},    {"second", 1},  {"third", 2},   {"former", 0},  {"latter", -1},
-                 {"last", -1},    {"erste", 0},   {"zweite", 1},  {"premier", 0}, {"première", 0},
-                 {"deuxième", 1}, {"primero", 0}, {"segundo", 1}, {"primo", 0},   {"secondo", 1}};
+    } picks[] = {
+#define PICK(word, at) {word, at},
+#include "lang/rewrite.def"
+    };
     for (size_t i = 0; i + 1 <= w->n; i++)
         for (size_t p = 0; p < sizeof picks / sizeof *picks; p++) {
             bool is_alone =

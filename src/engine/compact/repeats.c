@@ -6,6 +6,7 @@
 #include "engine/compact/compact.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "lang/repeats_lists.h"
 #include "words/words.h"
 
 /*
@@ -134,13 +135,9 @@ static void enter_line(struct repeats *r, size_t at)
 /* "I live in Bonn" is not in "I live in Bonn no longer", nor in "I live in Bonn until May". */
 static bool only_adds(const struct line *more, const struct line *less)
 {
-    static const char *const turns[] = {"until",  "till", "unless", "if",     "but",    "anymore",
-                                        "longer", "once", "before", "wenn",   "bis",    "aber",
-                                        "mehr",   "mais", "jusqu",  "si",     "pero",   "hasta",
-                                        "mas",    "se",   "ma",     "finché", "except", NULL};
     for (size_t i = less->words.n; i < more->words.n; i++) {
         str word = more->words.v[i].text;
-        if (lexicon_is(word, LEX_NEGATION | LEX_NEGATED) || str_is_one_of(word, turns))
+        if (lexicon_is(word, LEX_NEGATION | LEX_NEGATED) || str_is_one_of(word, turning_words))
             return false;
     }
     return true;

@@ -3,6 +3,7 @@
 
 #include "engine/text.h"
 #include "engine/text/phrases.h"
+#include "lang/skip_lists.h"
 
 const char *const condense_skip_names[] = {"summary", "layer",  "pinned",  "explicit", "critical",
                                            "expires", "barred", "changed", "unsaved",  NULL};
@@ -48,26 +49,8 @@ static bool is_pinned(const struct memory *m)
 /* "Remember that I park on level 3": the user asked for this one by name. */
 static bool is_asked_for(struct arena *a, str text)
 {
-    static const char *const phrases[] = {"remember|memorize|memorise that|this|my|our|i|we",
-                                          "don't|never forget",
-                                          "do not forget",
-                                          "keep|bear in mind",
-                                          "make a note",
-                                          "note that|this|down",
-                                          "merk|merke|notier|notiere dir|euch",
-                                          "vergiss|vergesst nicht|nie",
-                                          "denk|denke daran",
-                                          "souviens-toi|retiens|note|rappelle-toi que",
-                                          "n'oublie pas|jamais",
-                                          "recuerda|acuérdate|anota que|de",
-                                          "no olvides",
-                                          "lembra-te|lembre-se|anota|anote de|que",
-                                          "não esqueças|esqueça",
-                                          "ricorda|ricordati|annota che|di",
-                                          "non dimenticare",
-                                          NULL};
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, text));
-    return phrase_find_any(&w, phrases, NULL);
+    return phrase_find_any(&w, keeping_phrases, NULL);
 }
 
 /* Looks at the message that the memory came from: "Remember that …" is not in the fact itself. */

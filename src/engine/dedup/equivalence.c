@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/slots.h"
+#include "lang/equivalence_lists.h"
 #include "words/words.h"
 
 /*
@@ -33,9 +34,10 @@ static uint64_t term_of(str stem)
 {
     static const struct {
         const char *word, *means;
-    } folded[] = {{"love", "like"},   {"enjoy", "like"},       {"ador", "like"},
-                  {"dislik", "hate"}, {"detest", "hate"},      {"call", "name"},
-                  {"resid", "live"},  {"favourit", "favorit"}, {"colour", "color"}};
+    } folded[] = {
+#define SAME_STEM(word, means) {word, means},
+#include "lang/equivalence.def"
+    };
     for (size_t i = 0; i < sizeof folded / sizeof *folded; i++)
         if (str_is(stem, folded[i].word))
             return str_hash(str_of(folded[i].means));
@@ -78,16 +80,15 @@ static struct term_set written_words(struct arena *a, str text)
 /* "User's favorite color is blue": there is one favorite color. */
 static void find_slot(struct arena *a, str text, struct saying *out)
 {
-    static const char *const begins[] = {"favorite ", "favourite ", "preferred "};
     str value;
     out->slot = slot_of(text, &value);
     out->value = value;
     str lower = utf8_lower(a, text);
-    for (size_t i = 0; !out->slot.n && i < sizeof begins / sizeof *begins; i++) {
-        size_t from = str_find(lower, str_of(begins[i]));
+    for (const char *const *f = favourites; *f && !out->slot.n; f++) {
+        size_t from = str_find(lower, str_of(*f));
         if (from == lower.n)
             continue;
-        str rest = str_sub(lower, from + strlen(begins[i]), lower.n);
+        str rest = str_sub(lower, from + strlen(*f), lower.n);
         size_t is = str_find(rest, S(" is "));
         if (is == rest.n)
             continue;

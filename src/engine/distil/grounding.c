@@ -6,6 +6,7 @@
 #include "engine/distil/prompt.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "lang/grounding_lists.h"
 #include "words/words.h"
 
 /*
@@ -28,50 +29,10 @@ enum { TOLD_MAX = 50000, LINE_WORDS = 100, SENTENCE_WORDS = 400, NAME_LEAST = 5 
 
 /* --- words --- */
 
-/* Words of other languages that say nothing about a topic. The words index knows those of English.
- */
-static const char *const german_glue[] = {"der",   "die",  "das",    "den",        "dem",   "des",
-                                          "ein",   "eine", "einen",  "einem",      "einer", "und",
-                                          "oder",  "ist",  "sind",   "war",        "hat",   "habe",
-                                          "haben", "im",   "am",     "zu",         "zum",   "zur",
-                                          "mit",   "von",  "vom",    "f\xC3\xBCr", "als",   "auf",
-                                          "aus",   "bei",  "nach",   "sich",       "ich",   "mein",
-                                          "meine", "wird", "werden", "auch",       "noch",  "nicht",
-                                          "sehr",  "seit", NULL};
-static const char *const romance_glue[] = {
-    "el",    "la",   "los",  "las",  "un",   "una",   "es", "est\xC3\xA1", "son", "de",  "del",
-    "al",    "en",   "con",  "por",  "para", "que",   "y",  "su",          "sus", "se",  "le",
-    "lo",    "como", "mi",   "mis",  "muy",  "tiene", "le", "les",         "des", "du",  "une",
-    "est",   "et",   "dans", "avec", "pour", "sur",   "il", "elle",        "di",  "che", "per",
-    "della", "uma",  "um",   "em",   "com",  "da",    "do", "dos",         NULL};
-
-/* With which models join the user to what they say: "works as a plumber" is made up when only
- * "work" is the user's word. */
-static const char *const common_verbs[] = {
-    "works", "work",   "working",  "worked",   "lives",    "live",   "living",  "lived",
-    "name",  "named",  "called",   "uses",     "use",      "using",  "used",    "likes",
-    "like",  "liked",  "loves",    "love",     "prefers",  "prefer", "enjoys",  "enjoy",
-    "wants", "want",   "plans",    "plan",     "owns",     "own",    "goes",    "needs",
-    "need",  "heißt",  "wohnt",    "lebt",     "arbeitet", "mag",    "liebt",   "möchte",
-    "will",  "nutzt",  "braucht",  "besitzt",  "llama",    "vive",   "trabaja", "gusta",
-    "usa",   "quiere", "prefiere", "necesita", NULL};
-
-/* The lists hold lower case; only ASCII is folded here, which suffices for these short words. */
-static bool is_of(const struct word *w, const char *const *list)
-{
-    char text[16];
-    if (w->text.n >= sizeof text)
-        return false;
-    for (size_t i = 0; i < w->text.n; i++)
-        text[i] =
-            (char)(w->text.p[i] >= 'A' && w->text.p[i] <= 'Z' ? w->text.p[i] + 32 : w->text.p[i]);
-    return str_is_one_of((str){text, w->text.n}, list);
-}
-
 static bool tells(const struct word *w)
 {
-    return !word_says_nothing(w) && !is_of(w, german_glue) && !is_of(w, romance_glue) &&
-           !is_of(w, common_verbs);
+    return !word_says_nothing(w) && !str_is_one_of(w->text, german_glue) &&
+           !str_is_one_of(w->text, romance_glue) && !str_is_one_of(w->text, common_verbs);
 }
 
 /* How many words of each kind of language a text has. */
@@ -84,8 +45,8 @@ static struct tongue tongue_of(const struct words *w)
 {
     struct tongue t = {0};
     for (size_t i = 0; i < w->n; i++) {
-        t.german += is_of(&w->v[i], german_glue);
-        t.romance += is_of(&w->v[i], romance_glue);
+        t.german += str_is_one_of(w->v[i].text, german_glue);
+        t.romance += str_is_one_of(w->v[i].text, romance_glue);
         t.english += w->v[i].is_stop;
     }
     return t;
@@ -103,10 +64,7 @@ static bool is_german(struct tongue t)
 static bool speaks_of_self(struct arena *a, str sentence)
 {
     struct words w = words_of(a, sentence, LINE_WORDS);
-    for (size_t i = 0; i < w.n; i++)
-        if (lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO))
-            return true;
-    return false;
+    return lexicon_in(&w, LEX_SELF | LEX_SELF_TOO);
 }
 
 /* A question to somebody else says nothing about the user ("Do you like figs?"). This gives the

@@ -1,6 +1,7 @@
 /* kinds.c - the kind of a distilled fact: the model's word for it, or a rule's. */
 #include "engine/distil/kinds.h"
 #include "engine/text/importance.h"
+#include "lang/kinds_lists.h"
 #include "words/words.h"
 
 enum { WORDS_MAX = 64 };
@@ -10,26 +11,9 @@ static const struct {
     const char *word;
     enum memory_kind kind;
 } synonyms[] = {
-    {"liking", KIND_PREFERENCE}, {"dislike", KIND_PREFERENCE},    {"opinion", KIND_PREFERENCE},
-    {"taste", KIND_PREFERENCE},  {"plan", KIND_CONTEXT},          {"goal", KIND_CONTEXT},
-    {"project", KIND_CONTEXT},   {"task", KIND_CONTEXT},          {"situation", KIND_CONTEXT},
-    {"event", KIND_CONTEXT},     {"episodic", KIND_CONTEXT},      {"procedural", KIND_PROCEDURE},
-    {"process", KIND_PROCEDURE}, {"workflow", KIND_PROCEDURE},    {"instruction", KIND_PROCEDURE},
-    {"howto", KIND_PROCEDURE},   {"how-to", KIND_PROCEDURE},      {"routine", KIND_PROCEDURE},
-    {"person", KIND_ENTITY},     {"people", KIND_ENTITY},         {"place", KIND_ENTITY},
-    {"pet", KIND_ENTITY},        {"organization", KIND_ENTITY},   {"organisation", KIND_ENTITY},
-    {"thing", KIND_ENTITY},      {"relation", KIND_RELATIONSHIP}, {"family", KIND_RELATIONSHIP},
-    {"identity", KIND_FACT},     {"attribute", KIND_FACT},        {"factual", KIND_FACT},
+#define SYNONYM(word, kind) {word, kind},
+#include "lang/kinds.def"
 };
-
-/* Who someone is to someone, by its stem. */
-static const char *const relations[] = {
-    "wife",   "husband", "spous",     "partner", "girlfriend", "boyfriend", "sister",  "brother",
-    "mother", "father",  "parent",    "son",     "daughter",   "child",     "cousin",  "uncl",
-    "aunt",   "nephew",  "niec",      "boss",    "colleagu",   "friend",    "marri",   "roommat",
-    "frau",   "mann",    "schwester", "bruder",  "mutter",     "vater",     "tochter", "sohn",
-    "chefin", "freund",  "freundin",  "esposa",  "marido",     "hermana",   "hermano", "madr",
-    "padr",   "hija",    "hijo",      "jefa",    "jefe",       "amiga",     "amigo",   NULL};
 
 /* -1 when the word is neither a kind nor a known synonym, in the singular or the plural. */
 static int kind_of_word(struct arena *a, str said)
@@ -50,7 +34,7 @@ static bool names_relation(struct arena *a, str text)
     struct words w = words_of(a, text, WORDS_MAX);
     bool is_relation = false, has_name = false;
     for (size_t i = 0; i < w.n; i++) {
-        is_relation |= str_is_one_of(w.v[i].stem, relations);
+        is_relation |= str_is_one_of(w.v[i].stem, relation_stems);
         has_name |= w.v[i].is_name;
     }
     return is_relation && has_name;

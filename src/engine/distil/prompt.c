@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "engine/distil/prompt.h"
+#include "lang/prompt_lists.h"
 
 /*
  * One question holds everything: what is known, earlier conversations in a line each, and the
@@ -198,19 +199,14 @@ static bool starts_nocase(str s, str with)
 static str without_opening(str text)
 {
     enum { HEADING_MAX = 80 };
-    static const char *const words[] = {"certainly",  "sure",       "of course", "absolutely",
-                                        "okay",       "ok",         "got it",    "understood",
-                                        "sure thing", "no problem", NULL};
-    static const char *const headings[] = {"here is", "here's",     "here are", "summary",
-                                           "episode", "in summary", NULL};
-    for (const char *const *word = words; *word; word++) {
+    for (const char *const *word = answer_openings; *word; word++) {
         str w = str_of(*word);
         if (starts_nocase(text, w) && text.n > w.n && strchr(",.!:", text.p[w.n]))
             return str_trim(str_sub(text, w.n + 1, text.n));
         if (text.n == w.n && starts_nocase(text, w))
             return S("");
     }
-    for (const char *const *heading = headings; *heading; heading++) {
+    for (const char *const *heading = summary_headings; *heading; heading++) {
         size_t colon = str_find(text, S(":")), line = str_find(text, S(". "));
         if (starts_nocase(text, str_of(*heading)) && colon < text.n && colon <= HEADING_MAX &&
             colon < line)

@@ -7,6 +7,7 @@
 #include "engine/gate/rarity.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "lang/evidence_lists.h"
 
 /*
  * Each line has a score of its own, but a line of a foreign pool may look as good as one that
@@ -429,11 +430,10 @@ static str unsaid_words(struct arena *a, const struct gate_look *l)
 /* "me" is as common in requests: "tell me a joke". */
 bool gate_is_first_person(str question)
 {
-    static const char *const in_requests[] = {"me", "us", "mir", "uns", "moi", NULL};
     str rest = utf8_cut(question, QUESTION_MAX), word;
     while (cut_word(&rest, &word)) {
         str front = str_sub(word, 0, str_find(word, S("'")));
-        if (lexicon_is(front, LEX_SELF | LEX_SELF_TOO) && !str_is_one_of(front, in_requests))
+        if (lexicon_is(front, LEX_SELF | LEX_SELF_TOO) && !str_is_one_of(front, self_of_requests))
             return true;
     }
     return false;

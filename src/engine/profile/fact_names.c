@@ -7,6 +7,8 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "engine/text/lexicon.h"
+#include "lang/fact_names_lists.h"
+#include "lang/time_point_lists.h"
 
 /*
  * A fact has a name in camelCase ("favoriteColor"), whatever the source called it
@@ -111,19 +113,10 @@ static str join_names(struct arena *a, str first, str second)
 /* Those whose name, city or age is not the user's; the singular of a list of them, else "". */
 static str other_person(str name)
 {
-    static const char *const beings[] = {
-        "dog",        "cat",     "pet",       "horse",   "wife",         "husband",
-        "spouse",     "partner", "fiance",    "fiancee", "friend",       "girlfriend",
-        "boyfriend",  "child",   "kid",       "son",     "daughter",     "mother",
-        "father",     "mom",     "dad",       "parent",  "brother",      "sister",
-        "sibling",    "family",  "boss",      "manager", "doctor",       "company",
-        "employer",   "work",    "workplace", "office",  "job",          "school",
-        "university", "car",     "vehicle",   "team",    "organization", "organisation",
-        "business",   "bank",    "children",  NULL};
-    if (str_is_one_of(name, beings))
+    if (str_is_one_of(name, other_beings))
         return str_eq_nocase(name, S("children")) ? S("child") : name;
     if (name.n > 1 && (name.p[name.n - 1] == 's' || name.p[name.n - 1] == 'S') &&
-        str_is_one_of(str_sub(name, 0, name.n - 1), beings))
+        str_is_one_of(str_sub(name, 0, name.n - 1), other_beings))
         return str_sub(name, 0, name.n - 1);
     return S("");
 }
@@ -131,32 +124,12 @@ static str other_person(str name)
 /* What says too little alone, unless its parent is the user or just a wrapping. */
 static bool is_vague(str name)
 {
-    static const char *const vague[] = {"name",  "id",    "type",   "kind", "value", "title",
-                                        "label", "count", "number", "code", "date",  "url",
-                                        "link",  "text",  "key",    NULL};
-    return str_is_one_of(name, vague);
+    return str_is_one_of(name, vague_names);
 }
 
 static bool is_wrapping(str name)
 {
-    static const char *const wrappings[] = {"user",         "profile",
-                                            "userProfile",  "person",
-                                            "me",           "self",
-                                            "data",         "facts",
-                                            "result",       "results",
-                                            "output",       "json",
-                                            "response",     "answer",
-                                            "account",      "info",
-                                            "userInfo",     "personal",
-                                            "personalInfo", "details",
-                                            "attributes",   "personalDetails",
-                                            "contact",      "contactInfo",
-                                            "contacts",     "customer",
-                                            "member",       "client",
-                                            "identity",     "userData",
-                                            "fields",       "properties",
-                                            "payload",      NULL};
-    return str_is_one_of(name, wrappings);
+    return str_is_one_of(name, wrapping_names);
 }
 
 /* Names that many have for one thing. */
@@ -186,7 +159,10 @@ static str american_name(struct arena *a, str name)
 {
     static const struct {
         const char *british, *american;
-    } spellings[] = {{"avourite", "avorite"}, {"olour", "olor"}};
+    } spellings[] = {
+#define SPELLING(british, american) {british, american},
+#include "lang/fact_names.def"
+    };
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         str british = str_of(spellings[i].british);
         size_t at = str_find(name, british);
@@ -221,80 +197,19 @@ str profile_text(struct arena *a, str text)
 /* Words by which forms and models say that there is nothing. */
 static bool is_placeholder(str value)
 {
-    static const char *const words[] = {"",
-                                        "unknown",
-                                        "n/a",
-                                        "na",
-                                        "none",
-                                        "null",
-                                        "nil",
-                                        "undefined",
-                                        "unspecified",
-                                        "not specified",
-                                        "not provided",
-                                        "not given",
-                                        "not set",
-                                        "not mentioned",
-                                        "not stated",
-                                        "not known",
-                                        "not available",
-                                        "unavailable",
-                                        "no data",
-                                        "not applicable",
-                                        "nothing",
-                                        "empty",
-                                        "tbd",
-                                        "todo",
-                                        "nan",
-                                        "missing",
-                                        "not found",
-                                        "no information",
-                                        "no value",
-                                        "unbekannt",
-                                        "not disclosed",
-                                        "redacted",
-                                        "[object object]",
-                                        "string",
-                                        NULL};
     static const char around[] = " .,;:<>[](){}-_\"'`*?";
     while (value.n && strchr(around, value.p[0]))
         value = str_sub(value, 1, value.n);
     while (value.n && strchr(around, value.p[value.n - 1]))
         value.n--;
-    return str_is_one_of(value, words);
+    return str_is_one_of(value, no_facts);
 }
 
 /* --- secrets --- */
 
 static bool names_secret(str words)
 {
-    static const char *const secrets[] = {" password ",
-                                          " passwords ",
-                                          " passwd ",
-                                          " pwd ",
-                                          " passphrase ",
-                                          " passcode ",
-                                          " pin ",
-                                          " secret ",
-                                          " secrets ",
-                                          " token ",
-                                          " tokens ",
-                                          " credential ",
-                                          " credentials ",
-                                          " cvv ",
-                                          " cvc ",
-                                          " ssn ",
-                                          " apikey ",
-                                          " api key ",
-                                          " api keys ",
-                                          " private key ",
-                                          " access key ",
-                                          " seed phrase ",
-                                          " card number ",
-                                          " security number ",
-                                          " recovery phrase ",
-                                          NULL};
-    for (const char *const *s = secrets; *s; s++)
+    for (const char *const *s = secret_names; *s; s++)
         if (str_find(words, str_of(*s)) < words.n)
             return true;
     return false;
@@ -331,11 +246,10 @@ static int month_of(str word)
 /* The number of "5", "5th" or "05,"; -1 for other words. */
 static int64_t number_of(str word)
 {
-    static const char *const endings[] = {"st", "nd", "rd", "th", NULL};
     int64_t v;
     while (word.n && strchr(",.", word.p[word.n - 1]))
         word.n--;
-    if (word.n > 2 && str_is_one_of(str_sub(word, word.n - 2, word.n), endings))
+    if (word.n > 2 && str_is_one_of(str_sub(word, word.n - 2, word.n), ordinal_endings))
         word.n -= 2;
     return word.n <= 4 && str_int(word, &v) && v >= 0 ? v : -1;
 }

@@ -4,6 +4,7 @@
 #include "engine/profile/profile.h"
 
 #include "base/utf8.h"
+#include "lang/profile_rules_lists.h"
 
 /*
  * Three readers, each of which hands (path, value) to reading_add:
@@ -71,19 +72,6 @@ static str strip_marks(str s, const char *marks)
     return s;
 }
 
-/* Words before a colon that are not names of facts. */
-static bool is_heading(str name)
-{
-    static const char *const headings[] = {"http",   "https",        "note",    "ps",      "re",
-                                           "fwd",    "dear",         "example", "profile", "here",
-                                           "facts",  "answer",       "output",  "sorry",   "error",
-                                           "result", "user profile", NULL};
-    const char *const *h = headings;
-    while (*h && !str_eq_nocase(name, str_of(*h)))
-        h++;
-    return *h != NULL;
-}
-
 /* Up to four plain words. */
 static bool is_name(str s)
 {
@@ -95,7 +83,7 @@ static bool is_name(str s)
         words += begins;
         letters += is_word_char(s.p[i]) && !char_is_one_of(s.p[i], "0123456789_-.");
     }
-    return letters && words <= 4 && s.n <= 4 * PROFILE_NAME_MAX && !is_heading(s);
+    return letters && words <= 4 && s.n <= 4 * PROFILE_NAME_MAX && !str_is_one_of(s, no_fact_names);
 }
 
 /* The names of a pair: "address.city" are two. */
@@ -213,30 +201,10 @@ void read_pairs(struct reading *r, str text)
 struct statement {
     const char *says, *name;
 };
-static const struct statement statements[] = {{"lives in ", "location"},
-                                              {"moved to ", "location"},
-                                              {"works at ", "employer"},
-                                              {"works for ", "employer"},
-                                              {"works as ", "job"},
-                                              {"works in ", "workField"},
-                                              {"is from ", "origin"},
-                                              {"was born in ", "born"},
-                                              {"was born on ", "birthDate"},
-                                              {"was born at ", "birthPlace"},
-                                              {"speaks ", "languages"},
-                                              {"is allergic to ", "allergies"},
-                                              {"wants to be called ", "nickname"},
-                                              {"prefers ", "preferences"},
-                                              {"likes ", "likes"},
-                                              {"loves ", "likes"},
-                                              {"adores ", "likes"},
-                                              {"enjoys ", "likes"},
-                                              {"hates ", "dislikes"},
-                                              {"dislikes ", "dislikes"},
-                                              {"avoids ", "dislikes"},
-                                              {"doesn't like ", "dislikes"},
-                                              {"can't stand ", "dislikes"},
-                                              {0}};
+static const struct statement statements[] = {
+#define SAYS(says, name) {says, #name},
+#include "lang/profile_rules.def"
+    {0}};
 
 /* Of one name, without a path. */
 static void add_fact(struct reading *r, const char *name, str value)
@@ -320,17 +288,15 @@ static void add_born(struct reading *r, str what)
 /* "my favourite colour is blue", "my wife's name is Eva": the thing names the fact. */
 static bool add_own(struct reading *r, str says)
 {
-    static const char *const verbs[] = {" is called ", " are called ", " is named ", " is ",
-                                        " are ",       "'s ",          NULL};
     struct arena *a = &r->ctx->arena;
     str rest = says;
     if (!cut_front(&rest, "my ") && !cut_front(&rest, "our "))
         return false;
-    for (size_t i = 0; verbs[i]; i++) {
-        size_t at = str_find(rest, str_of(verbs[i]));
+    for (size_t i = 0; own_verbs[i]; i++) {
+        size_t at = str_find(rest, str_of(own_verbs[i]));
         if (at == rest.n)
             continue;
-        str thing = str_sub(rest, 0, at), value = str_sub(rest, at + strlen(verbs[i]), rest.n);
+        str thing = str_sub(rest, 0, at), value = str_sub(rest, at + strlen(own_verbs[i]), rest.n);
         if (i < 3)
             thing = str_printf(a, S_FMT " name", S_ARG(thing));
         if (str_ends(thing, S("'s name")))
@@ -423,10 +389,9 @@ static const struct {
     const char *said, *plain;
     bool needs_me;
 } ways[] = {
-    {" living in ", ", I live in ", true},  {" based in ", ", I live in ", true},
-    {" working at ", ", I work at ", true}, {" working for ", ", I work for ", true},
-    {" working as ", ", I work as ", true}, {"I am called ", "my name is ", false},
-    {"I'm called ", "my name is ", false},  {"I\xE2\x80\x99m called ", "my name is ", false}};
+#define PLAIN(said, plain, needs_me) {said, plain, needs_me},
+#include "lang/profile_rules.def"
+};
 
 /* "I'm a developer living in Rome" becomes "…, I live in Rome", which extraction knows. */
 static str in_plain_words(struct arena *a, str text)
@@ -455,19 +420,13 @@ static str in_plain_words(struct arena *a, str text)
 /* What one says of himself in a form, and seldom in a chat, so that extraction does not know it. */
 static void read_own(struct reading *r, str text)
 {
-    static const char *const things[] = {"email",        "e-mail",      "email address", "phone",
-                                         "phone number", "address",     "hobby",         "hobbies",
-                                         "city",         "country",     "postal code",   "zip code",
-                                         "gender",       "nationality", "website",       "language",
-                                         "age",          "username",    "date of birth", "street",
-                                         "state",        NULL};
     struct arena *a = &r->ctx->arena;
     for (size_t at = 0; at < text.n; at++) {
         str rest = str_sub(text, at, text.n);
         bool begins = at == 0 || char_is_one_of(text.p[at - 1], " \n\t(,.;");
         if (!begins || !cut_front(&rest, "my "))
             continue;
-        for (const char *const *thing = things; *thing; thing++) {
+        for (const char *const *thing = own_things; *thing; thing++) {
             str value = rest;
             if (!cut_front(&value, *thing) ||
                 (!cut_front(&value, " is ") && !cut_front(&value, " are ")))

@@ -1,6 +1,7 @@
 /* told.c - statements in chats about a name of the profile, later than the name was set. */
 #include "engine/profile/profile.h"
 #include "engine/text/claims.h"
+#include "lang/profile_told_lists.h"
 
 /* Among the newest facts so many are read. */
 enum { LOOKED_AT = 500 };
@@ -17,8 +18,7 @@ static enum slot slot_of_name(struct arena *a, str name)
 /* "Lives in Hamar now". */
 static str without_now(str value)
 {
-    static const char *const ends[] = {" now", " again", " these days", " at the moment", NULL};
-    for (const char *const *end = ends; *end; end++)
+    for (const char *const *end = value_ends; *end; end++)
         if (str_ends(value, str_of(*end)))
             return str_trim(str_sub(value, 0, value.n - strlen(*end)));
     return value;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
+#include "lang/event_day_lists.h"
 
 /* Words of an event and of a sentence; longer stretches of time ("in 2023") give no day. */
 enum { EVENT_WORDS = 12, SENTENCE_WORDS = 100, DAYS_MAX = 31 };
@@ -52,11 +53,6 @@ bool event_day_of(struct arena *a, str event, str statement, int64_t said, struc
 
 bool event_is_yearly(struct arena *a, str event)
 {
-    static const char *const yearly[] = {"birthday",     "birthdays", "anniversary", "geburtstag",
-                                         "hochzeitstag", "jahrestag", "namenstag",   NULL};
     struct words w = words_of(a, event, EVENT_WORDS);
-    for (size_t i = 0; i < w.n; i++)
-        if (str_is_one_of(w.v[i].text, yearly))
-            return true;
-    return false;
+    return words_have(&w, yearly_days);
 }

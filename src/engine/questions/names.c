@@ -1,6 +1,8 @@
 /* names.c - names that a statement gives to someone or something. */
 #include "engine/questions/names.h"
 
+#include "lang/names_lists.h"
+
 /*
  * "my wife is called Anna" and "Rob is short for Robert", as extraction keeps them: a thing or a
  * name in front, words that give a name, and the name. Of the front the last word counts ("older
@@ -38,8 +40,6 @@ static bool is_name(str word)
 
 static bool is_owned(str front)
 {
-    static const char *const owners[] = {"my",     "our", "mein", "meine", "unser",
-                                         "unsere", "a",   "an",   NULL};
     while (front.n)
         if (str_is_one_of(str_cut(&front, ' '), owners))
             return true;
@@ -48,11 +48,7 @@ static bool is_owned(str front)
 
 bool naming_of(str statement, struct naming *out)
 {
-    static const char *const joints[] = {" is called ", " are called ",   " is named ",
-                                         "'s name is ", "'s name's ",     " hei\xC3\x9Ft ",
-                                         " heisst ",    " is short for ", " called ",
-                                         " named ",     " is ",           NULL};
-    for (const char *const *j = joints; *j; j++) {
+    for (const char *const *j = name_joints; *j; j++) {
         size_t at = str_find(statement, str_of(*j));
         if (at == statement.n)
             continue;

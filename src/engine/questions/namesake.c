@@ -3,6 +3,7 @@
 
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
+#include "lang/namesake_lists.h"
 
 /*
  * "How do I mark a date?" shares "mark" with "I told Mark about the report". In the question it is
@@ -33,13 +34,8 @@ static bool is_acronym(const struct word *w)
 /* "zum Schwimmen", "im Essen": an article is in it, as in "the". */
 static bool is_article(str word)
 {
-    static const char *const joined[] = {"der",  "die",   "das",   "den",   "dem", "des", "ein",
-                                         "eine", "einen", "einem", "einer", "zum", "zur", "im",
-                                         "am",   "beim",  "vom",   "ins",   "le",  "la",  "les",
-                                         "un",   "une",   "el",    "los",   "las", "una", "il",
-                                         "lo",   "o",     "os",    NULL};
     return lexicon_is(word, LEX_ARTICLE | LEX_DETERMINER | LEX_SELF | LEX_SELF_TOO) ||
-           str_is_one_of(word, joined);
+           str_is_one_of(word, name_articles);
 }
 
 /* "called", "name", "names", "named" */

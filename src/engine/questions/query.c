@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "engine/text/lexicon.h"
+#include "lang/query_lists.h"
 
 /*
  * Example: "What did Ana tell me about the boat yesterday?" asked on 20 November becomes the stems
@@ -21,13 +22,11 @@ static bool is_at(const struct words *w, size_t i, const char *word)
 /* "when", "what year", "how many", "who": what an answer has to hold. */
 static void read_kind(struct query *q, const struct words *w)
 {
-    static const char *const times[] = {"date", "day", "month", "year", NULL},
-                             *const sizes[] = {"many", "much", "often", "old", "long", NULL};
     str second = w->n > 1 ? w->v[1].text : S("");
     bool what = is_at(w, 0, "what") || is_at(w, 0, "which"), how = is_at(w, 0, "how");
-    q->wants_date = is_at(w, 0, "when") || (what && str_is_one_of(second, times)) ||
+    q->wants_date = is_at(w, 0, "when") || (what && str_is_one_of(second, time_questions)) ||
                     (how && is_at(w, 1, "long"));
-    q->wants_number = how && str_is_one_of(second, sizes);
+    q->wants_number = how && str_is_one_of(second, size_questions);
     q->wants_name = is_at(w, 0, "who") || is_at(w, 0, "where") || is_at(w, 0, "which");
     for (size_t i = 0; i < w->n; i++)
         q->wants_name |= is_at(w, i, "name") || is_at(w, i, "names");
@@ -36,40 +35,8 @@ static void read_kind(struct query *q, const struct words *w)
 /* What was: "did", "have we". What was said: "mentioned", "a summary". */
 static bool asks_past(const struct words *w)
 {
-    static const char *const said[] = {
-        "conversation", "conversations", "mention", "mentioned", "summary", "summarize",
-        "summarise",    "recap",         "been",    "ve",        NULL};
     for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_PAST) || str_is_one_of(w->v[i].text, said))
-            return true;
-    return false;
-}
-
-/* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?". */
-static bool asks_advice(const struct words *w)
-{
-    static const char *const requests[] = {
-        "suggest",    "suggestions", "recommend", "recommendations",
-        "idea",       "ideas",       "recipe",    "recipes",
-        "tips",       "advice",      "plan",      "gift",
-        "present",    "pick",        "choose",    "should",
-        "shall",      "could",       "can",       "might",
-        "would",      "write",       "draft",     "order",
-        "buy",        "book",        "cook",      "try",
-        "give",       "best",        "soll",      "sollte",
-        "sollen",     "sollten",     "kann",      "könnte",
-        "darf",       "empfiehl",    "idee",      "ideen",
-        "rezept",     "tipps",       "geschenk",  "schlag",
-        "devrais",    "pourrais",    "puis",      "idée",
-        "idées",      "recette",     "cadeau",    "recommande",
-        "propose",    "conseille",   "debería",   "podría",
-        "puedo",      "receta",      "regalo",    "recomienda",
-        "sugiere",    "sugiéreme",   "posso",     "deveria",
-        "receita",    "presente",    "recomende", "sugira",
-        "dovrei",     "potrei",      "ricetta",   "consiglia",
-        "suggerisci", NULL};
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, requests))
+        if (lexicon_is(w->v[i].text, LEX_PAST) || str_is_one_of(w->v[i].text, talk_words))
             return true;
     return false;
 }
@@ -77,11 +44,10 @@ static bool asks_advice(const struct words *w)
 /* "How many days after the move …" asks of both ends of a time, and not of what was behind one. */
 static bool asks_duration(const struct words *w)
 {
-    static const char *const units[] = {"days", "weeks", "months", "years", "hours", "long", NULL};
     for (size_t i = 0; i + 1 < w->n; i++)
-        if (is_at(w, i, "how") &&
-            (str_is_one_of(w->v[i + 1].text, units) ||
-             (i + 2 < w->n && is_at(w, i + 1, "many") && str_is_one_of(w->v[i + 2].text, units))))
+        if (is_at(w, i, "how") && (str_is_one_of(w->v[i + 1].text, length_units) ||
+                                   (i + 2 < w->n && is_at(w, i + 1, "many") &&
+                                    str_is_one_of(w->v[i + 2].text, length_units))))
             return true;
     return false;
 }
@@ -179,7 +145,8 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
     q.asks_past = asks_past(&w);
-    q.asks_advice = asks_advice(&w);
+    /* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?" */
+    q.asks_advice = words_have(&w, suggestion_words);
     q.times = times_of(&w, question, asked, TIMES_OF_QUESTION);
     if (asks_duration(&w))
         q.times.event = (struct event_time){0};

@@ -38,32 +38,8 @@ enum {
 };
 
 static const struct stem_row rows[] = {
-    {MOTHER, "mother mum mom mam mama mummy mommy madre mamma mãe mutter mutti maman mère"},
-    {FATHER, "father dad papa daddy padre papà pai papai vater père"},
-    {MOTHER | FATHER, "parents eltern padres pais genitori folks"},
-    {SISTER, "sister sis schwester sœur hermana irmã sorella"},
-    {BROTHER, "brother bro bruder frère hermano irmão fratello"},
-    {SISTER | BROTHER, "siblings sibling geschwister twin"},
-    {SON, "son sohn fils hijo filho figlio"},
-    {DAUGHTER, "daughter tochter fille hija filha figlia"},
-    {SON | DAUGHTER, "child children kid kids baby kind kinder enfant hijos filhos figli"},
-    {PARTNER, "husband hubby wife partner spouse fiancé fiancée fiance boyfriend girlfriend mann "
-              "ehemann frau ehefrau freundin mari épouse marido esposa esposo moglie marito"},
-    {AUNT, "aunt auntie tante tía tia zia"},
-    {UNCLE, "uncle onkel oncle tío tio zio"},
-    {NIECE, "niece nichte nièce sobrina sobrinha"},
-    {NEPHEW, "nephew neffe neveu sobrino sobrinho"},
-    {COUSIN, "cousin cousine primo prima cugino cugina"},
-    {GRANDMOTHER, "grandmother grandma granny gran nana oma großmutter mamie abuela avó nonna"},
-    {GRANDFATHER, "grandfather grandpa grandad granddad opa großvater papi abuelo avô nonno"},
-    {GRANDMOTHER | GRANDFATHER, "grandparents großeltern abuelos avós nonni"},
-    {GRANDCHILD, "grandson granddaughter grandchild grandchildren grandkid enkel enkelin nieto"},
-    {BOSS, "boss manager supervisor chef chefin vorgesetzter jefe jefa"},
-    {LANDLORD, "landlord landlady vermieter vermieterin propriétaire casero casera"},
-    {NEIGHBOUR, "neighbour neighbor nachbar nachbarin voisin voisine vecino vecina"},
-    {ROOMMATE, "roommate flatmate housemate mitbewohner mitbewohnerin colocataire"},
-    {COLLEAGUE, "colleague coworker kollege kollegin collègue"},
-    {ANYBODY, "boy girl law family familie famille familia famiglia everyone everybody"},
+#define RELATIVE(who, words) {who, words},
+#include "lang/relatives.def"
 };
 
 static uint32_t relatives_in(const struct words *w)

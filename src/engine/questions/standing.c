@@ -1,6 +1,7 @@
 /* standing.c - standing instructions: when one applies, and which a later one ends. */
 #include "engine/questions/standing.h"
 
+#include "lang/standing_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -12,13 +13,8 @@
 enum { WORDS_MAX = 60 };
 
 static const struct stem_row general[] = {
-    {1, "asks ask always never ever from now on again may need not take takes instruction back "
-        "stop using adding including writing giving answering replying putting calling please "
-        "any more anymore longer use include give write answer respond reply add put keep show "
-        "provide make mention answers replies responses answer response every all each"},
-    {1, "immer nie niemals wieder mehr nicht keine kein keinen bitte ab jetzt künftig zukunft von "
-        "nun an nur noch antworte antworten schreib schreibe schreiben verwende verwenden benutze "
-        "benutzen nutze nutzen gib geben füge mache machen zeige"},
+#define GENERAL(words) {1, words},
+#include "lang/standing.def"
 };
 
 static bool is_topic(const struct word *w)
@@ -30,11 +26,10 @@ static bool is_topic(const struct word *w)
 /* Where the condition begins: "when I ask", "whenever", "wenn ich"; else the end. */
 static size_t condition_at(str text)
 {
-    static const char *const openings[] = {" when i ",   " when we ",  " whenever ",     " if i ",
-                                           " wenn ich ", " wenn wir ", " every time i ", NULL};
     size_t at = text.n;
     for (size_t i = 0; i < text.n; i++)
-        for (const char *const *o = openings; text.p[i] == ' ' && *o && at == text.n; o++) {
+        for (const char *const *o = condition_openings; text.p[i] == ' ' && *o && at == text.n;
+             o++) {
             str opening = str_of(*o);
             if (i + opening.n <= text.n && str_eq_nocase(str_sub(text, i, i + opening.n), opening))
                 at = i;
@@ -71,9 +66,8 @@ enum standing_reach standing_reach(const struct standing *s, const struct words 
 /* The word behind the way ("in", "as", "auf") where it ends the instruction; n: there is none. */
 static size_t way_of(const struct words *w)
 {
-    static const char *const ways[] = {"in", "as", "auf", "als", NULL};
     for (size_t i = 1; i + 1 < w->n; i++)
-        if (str_is_one_of(w->v[i].text, ways))
+        if (str_is_one_of(w->v[i].text, way_openings))
             return i + 1;
     return w->n;
 }

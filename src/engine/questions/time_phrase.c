@@ -2,6 +2,7 @@
 #include "engine/questions/time_point.h"
 
 #include "base/clock.h"
+#include "lang/time_phrase_lists.h"
 
 /*
  * A phrase is a point (time_point.c), or one with a word that opens a stretch ("since March",
@@ -150,14 +151,10 @@ static bool read_side(const struct reader *r, size_t i, struct event_time *e, si
 /* "on my birthday" alone names a day with "on"; "on my desk" names none. */
 static bool is_day_of_its_own(str event)
 {
-    static const char *const days[] = {"birthday",   "anniversary", "wedding",
-                                       "graduation", "geburtstag",  "hochzeitstag",
-                                       "hochzeit",   "jahrestag",   "jubiläum",
-                                       NULL};
     str last = event;
     while (last.n) {
         str word = str_cut(&last, ' ');
-        if (str_is_one_of(word, days))
+        if (str_is_one_of(word, event_days))
             return true;
     }
     return false;

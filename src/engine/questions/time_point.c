@@ -2,6 +2,7 @@
 #include "engine/questions/time_point.h"
 
 #include "base/clock.h"
+#include "lang/time_point_lists.h"
 #include "words/word_index.h"
 
 /*
@@ -107,12 +108,11 @@ int time_year(const struct reader *r, size_t i)
 /* "8", "8th"; 0: it is no day of a month. */
 int time_month_day(const struct reader *r, size_t i)
 {
-    static const char *const endings[] = {"st", "nd", "rd", "th", NULL};
     str rest;
     if (i >= r->n)
         return 0;
     int day = digits_of(r->w->v[i].text, &rest);
-    bool ends = !rest.n || str_is_one_of(rest, endings);
+    bool ends = !rest.n || str_is_one_of(rest, ordinal_endings);
     return ends && day >= 1 && day <= 31 ? day : 0;
 }
 

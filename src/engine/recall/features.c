@@ -7,6 +7,7 @@
 
 #include "core/notes.h"
 #include "engine/text/rank.h"
+#include "lang/features_lists.h"
 
 /*
  * Each candidate becomes a vector of some twenty numbers, mostly between 0 and 1, and two weighted
@@ -87,21 +88,14 @@ static bool is_name(str word)
 
 static bool is_please(str word)
 {
-    static const char *const list[] = {"please", "bitte", NULL};
-    return str_is_one_of(word, list);
+    return str_is_one_of(word, please_words);
 }
 
 /* "I prefer e-books" in any place, "Always give examples" where a sentence begins: "I've always
  * lived here" asks for nothing. */
 static bool is_wish(str word, bool begins)
 {
-    static const char *const anywhere[] = {"prefer",  "prefers",  "bevorzuge", "bevorzugt",
-                                           "préfère", "prefiero", "prefiere",  "prefiro",
-                                           "prefere", NULL};
-    static const char *const first[] = {"always",  "never",    "immer",  "nie",
-                                        "niemals", "toujours", "jamais", "siempre",
-                                        "nunca",   "sempre",   NULL};
-    return str_is_one_of(word, anywhere) || (begins && str_is_one_of(word, first));
+    return str_is_one_of(word, preference_words) || (begins && str_is_one_of(word, rule_openings));
 }
 
 /* --- all of it --- */

@@ -8,6 +8,7 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/utterance.h"
+#include "lang/others_lists.h"
 
 /*
  * "How do I mark a date?" found what was said of Mark, "What is my sister called?" how the manager
@@ -82,26 +83,14 @@ static const double own_most = 0.5, share_least = 0.5;
 /* Then even an answer with most of the question's words is left out. */
 static bool is_about_asker(const struct words *w)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO))
-            return true;
-    return false;
+    return lexicon_in(w, LEX_SELF | LEX_SELF_TOO);
 }
 
 /* "What did the page say", "the review I pasted". */
 static bool names_text(struct arena *a, const struct words *w)
 {
-    static const char *const texts[] = {
-        "page",     "article",  "document",  "file",       "text",    "pasted",   "paste",
-        "mail",     "email",    "letter",    "review",     "report",  "log",      "snippet",
-        "excerpt",  "quote",    "contract",  "transcript", "website", "paper",    "post",
-        "seite",    "artikel",  "dokument",  "datei",      "brief",   "bericht",  "vertrag",
-        "auszug",   "fichier",  "texte",     "lettre",     "rapport", "contrat",  "extrait",
-        "página",   "artículo", "documento", "archivo",    "texto",   "carta",    "informe",
-        "contrato", "artigo",   "arquivo",   "relatório",  "pagina",  "articolo", "testo",
-        "lettera",  "rapporto", "contratto", NULL};
     for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(utf8_lower(a, w->v[i].text), texts))
+        if (str_is_one_of(utf8_lower(a, w->v[i].text), text_kinds))
             return true;
     return false;
 }

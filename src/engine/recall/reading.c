@@ -8,6 +8,8 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "lang/pronouns_lists.h"
+#include "lang/reading_lists.h"
 #include "words/stem_table.h"
 
 /* Bytes of a line that are looked at. */
@@ -95,10 +97,7 @@ static const char *const ends_subject[] = {
 /* "I", "wir"; not "my". */
 bool word_is_speaker(str word)
 {
-    static const char *const pronouns[] = {"i",    "we",       "ich", "wir", "je",  "j",
-                                           "nous", "yo",       "eu",  "io",  "noi", "ik",
-                                           "wij",  "nosotros", "nós", NULL};
-    return str_is_one_of(word, pronouns);
+    return str_is_one_of(word, self_pronouns);
 }
 
 /* A word that cannot be the subject of a clause. */
@@ -141,9 +140,7 @@ static void read_possessed(struct clause *c, size_t at)
 /* "She", "it", "sie", "elle": whom the clause before was about. */
 bool word_is_pronoun(str word)
 {
-    static const char *const others[] = {"sie", "er",  "elle", "il",  "ella",
-                                         "ele", "ela", "lei",  "lui", NULL};
-    return lexicon_is(word, LEX_PERSON | LEX_THING) || str_is_one_of(word, others);
+    return lexicon_is(word, LEX_PERSON | LEX_THING) || str_is_one_of(word, other_pronouns);
 }
 
 /* Who or what the clause is about. before: of the clause in front, for "she". */
@@ -328,23 +325,16 @@ static bool ends_clause(str text, size_t i)
 
 static bool is_joint(str word)
 {
-    static const char *const joints[] = {"and", "but", "und",  "aber", "et", "mais",
-                                         "y",   "e",   "pero", "mas",  "ma", NULL};
-    return str_is_one_of(word, joints);
+    return str_is_one_of(word, clause_joints);
 }
 
 /* Whether it says something by itself: "my cat is called Mo", not "my wife Noa". */
 static bool has_verb(const struct words *w)
 {
-    static const char *const verbs[] = {"heißt", "heisst", "ist",   "hat",    "sind",    "est",
-                                        "a",     "sont",   "llama", "chama",  "appelle", "chiama",
-                                        "es",    "tiene",  "ha",    "called", "s",       "m",
-                                        "ve",    "likes",  "plays", "lives",  "works",   "goes",
-                                        "has",   "loves",  "comes", "speaks", "studies", NULL};
     for (size_t i = 0; i < w->n; i++) {
         str text = w->v[i].text;
         if (word_is_speaker(text) || lexicon_is(text, LEX_AUXILIARY) ||
-            (i && i + 1 < w->n && str_is_one_of(text, verbs)))
+            (i && i + 1 < w->n && str_is_one_of(text, subject_verbs)))
             return true;
     }
     return false;
@@ -467,10 +457,10 @@ bool reading_holds_cue(const struct words *w)
 #define PRESENT(phrase) {1, phrase},
 #include "lang/currency.def"
     };
-    static const char *const alone[] = {"now", "any", "again", "from", "as", NULL};
     const struct stem_table *cues = stem_table_of(rows, sizeof rows / sizeof *rows);
     for (size_t i = 0; i < w->n; i++)
-        if (w->v[i].is_stop ? str_is_one_of(w->v[i].stem, alone) : stem_bits(cues, w->v[i].stem))
+        if (w->v[i].is_stop ? str_is_one_of(w->v[i].stem, lone_cues)
+                            : stem_bits(cues, w->v[i].stem))
             return true;
     return false;
 }

@@ -8,6 +8,7 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "lang/subject_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -22,19 +23,12 @@ enum { SENTENCE_WORDS = 120, FRONT = 3 };
 /* Words for several kinds of relatives, and those whom they may mean. */
 enum { CHILDREN = 1, SIBLINGS = 2, PARENTS = 4, GRANDPARENTS = 8 };
 static const struct stem_row general_rows[] = {
-    {CHILDREN, "child children kid kids kind kinder enfant enfants hijos filhos figli"},
-    {SIBLINGS, "sibling siblings geschwister"},
-    {PARENTS, "parent parents eltern padres pais genitori"},
-    {GRANDPARENTS, "grandparent grandparents großeltern abuelos avós nonni"},
+#define SEVERAL(who, words) {who, words},
+#include "lang/subject.def"
 };
 static const struct stem_row relative_rows[] = {
-    {CHILDREN, "son daughter lad lads boy boys girl girls baby toddler twins sohn tochter fils "
-               "fille hijo hija filho filha figlio figlia"},
-    {SIBLINGS, "brother sister bruder schwester frère sœur soeur hermano hermana irmão irmã "
-               "fratello sorella"},
-    {PARENTS, "mother father mum mom dad mutter vater mère père madre padre mãe pai"},
-    {GRANDPARENTS, "grandmother grandfather grandma grandpa granny oma opa großmutter großvater "
-                   "abuela abuelo avó avô nonna nonno"},
+#define RELATIVE(who, words) {who, words},
+#include "lang/subject.def"
 };
 
 /* 0 of a word that is none of the general ones. */
@@ -79,30 +73,6 @@ static bool names_someone(const struct word *w)
            !told_by(w);
 }
 
-static bool is_first_person(const struct words *w)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO))
-            return true;
-    return false;
-}
-
-/* "¿Dónde trabajaba?": the verb says who, without a pronoun. */
-static bool has_own_verb(const struct words *w)
-{
-    static const char *const verbs[] = {"vivo",      "vivía",    "vivía",        "trabajo",
-                                        "trabajaba", "tengo",    "tenía",        "moro",
-                                        "morava",    "vivia",    "trabalho",     "trabalhava",
-                                        "tenho",     "tinha",    "abito",        "abitavo",
-                                        "vivevo",    "lavoro",   "lavoravo",     "ho",
-                                        "avevo",     "vivíamos", "trabajábamos", "j",
-                                        NULL};
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, verbs))
-            return true;
-    return false;
-}
-
 /* --- whom a sentence tells of --- */
 
 /* Those who live with the speaker; what they eat and suffer from bears on his requests. */
@@ -111,11 +81,11 @@ enum teller { SPEAKER, HOUSEHOLD, ANOTHER, ANIMAL };
 static bool is_household(const struct word *w)
 {
     static const struct stem_row rows[] = {
-        {1, "wife husband partner spouse fiancé fiancée girlfriend boyfriend son daughter child "
-            "kid baby toddler twin roommate flatmate frau mann sohn tochter kind freund freundin "
-            "femme mari fils fille enfant esposa marido hijo hija novio novia filho filha moglie "
-            "marito figlio figlia"}};
-    return stem_bits(stem_table_of(rows, 1), w->stem) || general_of(w->stem) == CHILDREN;
+#define IN_HOUSEHOLD(words) {1, words},
+#include "lang/subject.def"
+    };
+    return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), w->stem) ||
+           general_of(w->stem) == CHILDREN;
 }
 
 /* A name that says who, and not where ("in Leeds"). */
@@ -130,13 +100,9 @@ static bool is_whose_name(const struct words *w, size_t i)
 /* "Ivy needs …", "Biscuit is …": a sentence that begins with somebody and what he does. */
 static bool opens_with_name(const struct words *w)
 {
-    static const char *const verbs[] = {"s",     "needs", "has",  "works", "lives", "wants",
-                                        "loves", "hates", "gets", "takes", "eats",  "likes",
-                                        "goes",  "ist",   "hat",  "est",   "a",     "es",
-                                        "tiene", "é",     "tem",  "è",     "ha",    NULL};
     char first = w->n > 1 ? w->v[0].text.p[0] : 'a';
     return first >= 'A' && first <= 'Z' && !w->v[0].is_stop && !told_by(&w->v[0]) &&
-           (lexicon_is(w->v[1].text, LEX_AUXILIARY) || str_is_one_of(w->v[1].text, verbs));
+           (lexicon_is(w->v[1].text, LEX_AUXILIARY) || str_is_one_of(w->v[1].text, name_verbs));
 }
 
 /* The words of a sentence. */
@@ -212,22 +178,6 @@ static bool has_teller(const struct told_words *t, const struct told_sentence *o
     return is_any ? fits : teller_at(t, FRONT_WORDS, of->wanted, before, inherits) <= most;
 }
 
-/* "A cake for the party", "dinner for us": whoever it is may eat with them. */
-static bool is_for_several(const struct words *q)
-{
-    static const char *const several[] = {"us",      "our",    "we",     "everyone", "everybody",
-                                          "party",   "family", "guests", "friends",  "kids",
-                                          "twins",   "boys",   "girls",  "lads",     "wir",
-                                          "uns",     "alle",   "gäste",  "freunde",  "kinder",
-                                          "familie", "nous",   "tous",   "invités",  "amis",
-                                          "famille", "todos",  "amigos", "familia",  "invitados",
-                                          NULL};
-    for (size_t i = 0; i < q->n; i++)
-        if (str_is_one_of(q->v[i].text, several))
-            return true;
-    return false;
-}
-
 bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
 {
     enum { BARE = 24 };
@@ -238,9 +188,11 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
     bool names = false, inherits = false;
     if (text_is_unspaced(question) && text_is_unspaced(of->sentence))
         return of->is_for_request || unspaced_subject_fits(question, of->sentence);
-    enum teller before = SPEAKER, most = !of->is_for_request || of->is_far    ? SPEAKER
-                                         : of->is_grave || is_for_several(&q) ? ANOTHER
-                                                                              : HOUSEHOLD;
+    /* "A cake for the party", "dinner for us": whoever it is may eat with them. */
+    enum teller before = SPEAKER, most = !of->is_for_request || of->is_far ? SPEAKER
+                                         : of->is_grave || words_have(&q, several_people)
+                                             ? ANOTHER
+                                             : HOUSEHOLD;
     for (str rest = of->before; sentence_cut(&rest, &in_front);) {
         struct told_words t = told_words_of(a, in_front.text);
         before = teller_of(&t, of->wanted, before);
@@ -256,7 +208,8 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
             (inherits && (holds_stem(&told, w->stem) || holds_relative(&told, general))))
             return true;
     }
-    bool is_plain = is_first_person(&s.w) || s.w.n <= BARE;
-    bool is_own = is_first_person(&q) || has_own_verb(&q);
+    bool is_plain = lexicon_in(&s.w, LEX_SELF | LEX_SELF_TOO) || s.w.n <= BARE;
+    /* "¿Dónde trabajaba?": the verb says who, without a pronoun. */
+    bool is_own = lexicon_in(&q, LEX_SELF | LEX_SELF_TOO) || words_have(&q, self_verbs);
     return fits && is_plain && (of->is_for_request || (!names && is_own));
 }

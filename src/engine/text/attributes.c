@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "lang/attributes_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -81,10 +82,8 @@ static const struct stem_table *sought(void)
 /* "lessons with a teacher", "married to a nurse": the work of somebody else. */
 static bool is_with_someone(const struct words *w, size_t at)
 {
-    static const char *const with[] = {"with", "to",   "by",  "from", "mit", "bei",
-                                       "von",  "avec", "con", "com",  NULL};
     return at >= 2 && lexicon_is(w->v[at - 1].text, LEX_ARTICLE | LEX_DETERMINER) &&
-           str_is_one_of(w->v[at - 2].text, with);
+           str_is_one_of(w->v[at - 2].text, of_somebody_else);
 }
 
 /* One look-up for each word; the bits behind the attributes (WANTED, …) are not a
@@ -237,35 +236,22 @@ static bool asks_back(const struct words *w)
 /* "When is the dinner?", "How much have I saved for the trip?" are no requests. */
 static bool asks_for_fact(const struct words *w)
 {
-    static const char *const facts[] = {"when", "where", "who", "whose", NULL};
-    static const char *const of[] = {"what", "how", NULL};
-    static const char *const figures[] = {"much", "many", "long", "often",   "old", "far", "date",
-                                          "day",  "time", "year", "airport", "is",  "was", "did",
-                                          "name", "s",    "are",  "were",    NULL};
     for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, facts) ||
-            (i + 1 < w->n && str_is_one_of(w->v[i].text, of) &&
-             str_is_one_of(w->v[i + 1].text, figures)))
+        if (str_is_one_of(w->v[i].text, fact_questions) ||
+            (i + 1 < w->n && str_is_one_of(w->v[i].text, figure_questions) &&
+             str_is_one_of(w->v[i + 1].text, asked_figures)))
             return true;
     return false;
 }
 
 static bool is_modal(str word)
 {
-    static const char *const list[] = {"can",    "could",   "should", "shall", "may",
-                                       "might",  "would",   "ought",  "safe",  "ok",
-                                       "okay",   "soll",    "sollte", "kann",  "darf",
-                                       "könnte", "puis",    "peux",   "dois",  "puedo",
-                                       "podría", "debería", "posso",  "devo",  NULL};
-    return str_is_one_of(word, list);
+    return str_is_one_of(word, advice_modals);
 }
 
 static bool is_request_word(str word)
 {
-    static const char *const list[] = {"make", "give",  "plan",   "need",  "want",  "suggest",
-                                       "tips", "help",  "advice", "pack",  "plane", "brauche",
-                                       "idée", "idées", "ideas",  "ideen", NULL};
-    return is_modal(word) || str_is_one_of(word, list);
+    return is_modal(word) || str_is_one_of(word, advice_words);
 }
 
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts

@@ -2,6 +2,8 @@
 #include "engine/text/claims.h"
 
 #include "engine/text/lexicon.h"
+#include "lang/claims_lists.h"
+#include "lang/pronouns_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -13,10 +15,6 @@
  * Also read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
  * ("might").
  */
-#define MOVES                                                                                      \
-    "moved move moves moving relocated transferred shifted umgezogen gezogen déménagé mudado "  \
-    "mudada trasferito trasferita verhuisd"
-
 /* Words of a value, and how far apart the two halves of "no … longer" are. */
 enum { VALUE_WORDS = 6, APART = 3, IDLE_BIT = 15, ENDS_AT = 16, SUPPOSES_BIT = 31 };
 _Static_assert((int)SLOT_COUNT < (int)IDLE_BIT, "a slot has two bits of a row, and two are left");
@@ -96,9 +94,7 @@ static bool is_among(str list, str word, char between)
 /* "arbeitet nicht mehr bei": whether it is so is asked of the whole clause. */
 static size_t after_denial(const struct words *w, size_t i)
 {
-    static const char *const denials[] = {"nicht", "mehr", "plus", "pas", "più",
-                                          "niet",  "meer", "más",  NULL};
-    while (i < w->n && str_is_one_of(w->v[i].text, denials))
+    while (i < w->n && str_is_one_of(w->v[i].text, still_denied))
         i++;
     return i;
 }
@@ -220,18 +216,17 @@ static bool is_own_name(const struct words *w, size_t at)
 
 static bool is_move(const struct word *w)
 {
-    static const struct stem_row moves[] = {{1, MOVES}};
-    return stem_bits(stem_table_of(moves, 1), w->stem);
+    static const struct stem_row moves[] = {
+#define MOVED(words) {1, words},
+#include "lang/claims.def"
+    };
+    return stem_bits(stem_table_of(moves, sizeof moves / sizeof *moves), w->stem);
 }
 
 /* "I", "we", "wir"; not "my". Who lives with the speaker moves with him. */
 static bool is_mover(const struct word *w)
 {
-    static const char *const movers[] = {"i",  "we",   "us",      "ich",      "wir",  "je",
-                                         "j",  "nous", "yo",      "nosotros", "eu",   "nós",
-                                         "io", "noi",  "ik",      "wij",      "user", "family",
-                                         "me", "se",   "familie", "famille",  NULL};
-    return str_is_one_of(w->text, movers);
+    return str_is_one_of(w->text, self_pronouns) || str_is_one_of(w->text, movers_too);
 }
 
 size_t claim_moved_thing(const struct words *w)

@@ -1,6 +1,8 @@
 /* followup.c - questions that need the words before them, known by their own words. */
 #include "engine/text/followup.h"
 #include "engine/text/lexicon.h"
+#include "lang/followup_lists.h"
+#include "lang/pronouns_lists.h"
 
 /*
  * The RAG backend's list is asked as parts of words there, so that "it" in "capital" makes nearly
@@ -76,13 +78,10 @@ static bool lacks_person(const struct words *w, size_t i)
 /* "What time is it?", "Is it safe to …?": it stands for nothing. */
 static bool is_empty_it(const struct words *w, size_t i)
 {
-    static const char *const be[] = {"is", "was", "will", "would", NULL},
-                             *const behind[] = {"to", "that", "for", NULL},
-                             *const time[] = {"time", "day", "date", NULL};
-    if (!i || !is_word(w, i, "it") || !str_is_one_of(text_at(w, i - 1), be))
+    if (!i || !is_word(w, i, "it") || !str_is_one_of(text_at(w, i - 1), before_empty_it))
         return false;
-    return (i > 1 && str_is_one_of(text_at(w, i - 2), time)) ||
-           str_is_one_of(text_at(w, i + 2), behind);
+    return (i > 1 && str_is_one_of(text_at(w, i - 2), times_of_it)) ||
+           str_is_one_of(text_at(w, i + 2), behind_empty_it);
 }
 
 /* "it", "they" and the like, where nothing in the question explains them. */
@@ -97,8 +96,6 @@ static bool is_plain(const struct words *w, size_t i)
 /* "What does that mean?", "after that"; neither "the game that he plays" nor "this year". */
 static bool is_pointing(const struct words *w, size_t i)
 {
-    static const char *const means[] = {"mean", "means", "happen", "happened",
-                                        "work", "come",  "say",    NULL};
     bool is_behind =
         is_at(w, i + 1, LEX_SPAN) || is_word(w, i + 1, "way") || is_word(w, i + 1, "who");
     if (!is_at(w, i, LEX_POINTING) || is_behind || has_thing(w, i))
@@ -107,7 +104,7 @@ static bool is_pointing(const struct words *w, size_t i)
         return true;
     bool is_asked = i == 0 || is_at(w, i - 1, LEX_AUXILIARY | LEX_PREPOSITION);
     return i + 1 == w->n || is_at(w, i + 1, LEX_AUXILIARY) ||
-           str_is_one_of(text_at(w, i + 1), means) || (is_asked && !is_name(w, i + 1));
+           str_is_one_of(text_at(w, i + 1), verbs_of_that) || (is_asked && !is_name(w, i + 1));
 }
 
 /* "Which one?", "the other ones", "what did he do there?", "did they both?" */
@@ -123,18 +120,7 @@ static bool is_left_out(const struct words *w, size_t i)
 /* "And the second?", "what about …": it goes on from what was said. */
 static str opening_of(str question)
 {
-    static const char *const openings[] = {
-        "and ",          "but ",        "or ",          "what about",
-        "how about",     "what else",   "who else",     "where else",
-        "when else",     "how else",    "more ",        "go on",
-        "anything else", "anyone else", "tell me more", "why not",
-        "how so",        "how come",    "same for",     "same question",
-        "for example",   "such as",     "und ",         "aber ",
-        "et ",           "mais ",       "y ",           "¿y ",
-        "pero ",         "e ",          "mas ",         "ma ",
-        "en ",           "maar ",       "那",           "じゃあ",
-        "では",          NULL};
-    for (const char *const *o = openings; *o; o++)
+    for (const char *const *o = followup_openings; *o; o++)
         if (question.n >= strlen(*o) && str_eq_nocase(str_sub(question, 0, strlen(*o)), str_of(*o)))
             return str_trim(str_sub(question, 0, strlen(*o)));
     return S("");
@@ -159,18 +145,9 @@ static bool is_short(const struct words *w)
 /* "Und wann?", "Et où ?", "¿Cuánto cuesta?": a few words, none of which names a thing. */
 static bool is_short_elsewhere(const struct words *w)
 {
-    static const char *const empty[] = {
-        "und",    "aber",   "wann",   "wo",      "wer",      "wie",     "viel",    "viele", "warum",
-        "wohin",  "woher",  "welche", "welcher", "welches",  "wieso",   "kostet",  "das",   "et",
-        "quand",  "où",     "qui",    "combien", "pourquoi", "comment", "ça",      "coûte", "c",
-        "est",    "ce",     "y",      "cuándo",  "cuando",   "dónde",   "donde",   "quién", "quien",
-        "cuánto", "cuanto", "cuánta", "cuesta",  "por",      "qué",     "que",     "cómo",  "e",
-        "quando", "onde",   "quem",   "quanto",  "custa",    "porquê",  "dove",    "chi",   "costa",
-        "perché", "come",   "en",     "wanneer", "waar",     "wie",     "hoeveel", "war",   "ist",
-        "sind",   "es",     "era",    "é",       "è",        "nochmal", "noch",    "mal",   NULL};
     enum { FEW = 5 };
     for (size_t i = 0; i < w->n; i++)
-        if (!str_is_one_of(w->v[i].text, empty))
+        if (!str_is_one_of(w->v[i].text, topicless))
             return false;
     return w->n && w->n <= FEW;
 }
@@ -178,14 +155,11 @@ static bool is_short_elsewhere(const struct words *w)
 /* "Wo wohnt sie?", "Elle habite où ?": someone who is not named, in a short question. */
 static bool has_pronoun_elsewhere(const struct words *w)
 {
-    static const char *const pronouns[] = {"er",   "sie",   "ihn",  "ihm",  "ihr", "ihre", "ihrer",
-                                           "sein", "seine", "il",   "elle", "lui", "leur", "él",
-                                           "ella", "suyo",  "suya", "ele",  "ela", "dele", "dela",
-                                           "lei",  "suo",   "sua",  "hij",  "zij", NULL};
     enum { FEW = 7 };
     bool has = false;
     for (size_t i = 0; i < w->n; i++) {
-        has |= str_is_one_of(w->v[i].text, pronouns);
+        has |= str_is_one_of(w->v[i].text, other_pronouns) ||
+               str_is_one_of(w->v[i].text, more_pronouns);
         if (is_name(w, i) && i)
             return false;
     }

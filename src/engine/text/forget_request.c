@@ -5,6 +5,7 @@
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
+#include "lang/forget_request_lists.h"
 #include "words/words.h"
 
 /*
@@ -32,13 +33,8 @@ static const char *const phrases[] = {
 
 static bool has_modal(const struct phrase_words *t)
 {
-    static const char *const modals[] = {"can",     "could",       "would",       "will",
-                                         "kannst",  "könntest",    "können",      "könnten",
-                                         "peux-tu", "pouvez-vous", "pourrais-tu", "veuillez",
-                                         "puedes",  "podrías",     "poderia",     "pode",
-                                         "podes",   "puoi",        "potresti",    NULL};
     for (size_t i = 0; i < t->n && i < ASKED_WITHIN; i++)
-        if (str_is_one_of(t->v[i].text, modals))
+        if (str_is_one_of(t->v[i].text, asking_modals))
             return true;
     return false;
 }
@@ -47,21 +43,13 @@ static bool has_modal(const struct phrase_words *t)
  * dass", "Oublier que". */
 static bool is_order(const struct phrase_words *t)
 {
-    static const char *const verbs[] = {"forget", "unremember", "delete", "erase", "remove",
-                                        "clear",  "wipe",       "empty",  "stop",  "remember",
-                                        "store",  "save",       "keep",   "note",  NULL};
-    static const char *const infinitives[] = {"vergessen", "oublier",     "olvidar",
-                                              "esquecer",  "dimenticare", NULL};
-    static const char *const before_you[] = {"can",  "could", "would", "will",
-                                             "want", "need",  "like",  NULL};
-    static const char *const wishes[] = {"i", "i'd", "want", "need", "like", "to", NULL};
     bool is_wish = false, has_you = false;
-    for (size_t i = 0; i < t->n && !str_is_one_of(t->v[i].text, verbs); i++) {
+    for (size_t i = 0; i < t->n && !str_is_one_of(t->v[i].text, memory_verbs); i++) {
         str word = t->v[i].text;
         bool is_you = str_is(word, "you") || str_is(word, "u");
         if (is_you && !(i && str_is_one_of(t->v[i - 1].text, before_you)))
             return false;
-        if (str_is_one_of(word, infinitives))
+        if (str_is_one_of(word, forget_infinitives))
             return has_modal(t);
         is_wish |= str_is_one_of(word, wishes);
         has_you |= is_you;
@@ -71,22 +59,12 @@ static bool is_order(const struct phrase_words *t)
 
 /* --- what follows the phrase --- */
 
-static bool has_one_of(const struct words *w, const char *const *list)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, list))
-            return true;
-    return false;
-}
-
 /* "Forget that I asked" tells of nothing but the talk. */
 static bool tells(const struct words *w)
 {
-    static const char *const idle[] = {"said",  "told", "asked",     "mentioned", "anything",
-                                       "thing", "ever", "something", NULL};
     for (size_t i = 0; i < w->n; i++)
         if (!w->v[i].is_stop && !lexicon_is(w->v[i].text, LEX_USER | LEX_STRESS) &&
-            !str_is_one_of(w->v[i].text, idle))
+            !str_is_one_of(w->v[i].text, topicless_of_talk))
             return true;
     return false;
 }
@@ -100,10 +78,9 @@ static bool may_be_verb(str word)
 /* "I live …", "the dog is called …", "Kinga owes …", and not "recipe with chicken". */
 static bool reads_as_clause(const struct words *w)
 {
-    static const char *const shortened[] = {"im", "ive", "id", NULL};
     enum { BEGINS = LEX_SELF | LEX_SELF_TOO | LEX_PERSON | LEX_ARTICLE };
-    if (!w->n || lexicon_is(w->v[0].text, BEGINS) || str_is_one_of(w->v[0].text, shortened) ||
-        (w->n > 1 && may_be_verb(w->v[1].text)))
+    if (!w->n || lexicon_is(w->v[0].text, BEGINS) ||
+        str_is_one_of(w->v[0].text, shortened_starts) || (w->n > 1 && may_be_verb(w->v[1].text)))
         return w->n > 0;
     for (size_t i = 1; i < w->n && i < VERB_WITHIN; i++)
         if (lexicon_is(w->v[i].text, LEX_AUXILIARY))
@@ -115,44 +92,29 @@ static bool reads_as_clause(const struct words *w)
  * "meine Schwester nicht". */
 static bool is_of_chat(const struct words *w)
 {
-    static const char *const of_chat[] = {
-        "last",      "previous", "earlier",  "first",   "question", "questions",  "message",
-        "messages",  "request",  "prompt",   "comment", "idea",     "suggestion", "instructions",
-        "mistake",   "typo",     "point",    "letzte",  "letzten",  "frage",      "nachricht",
-        "dernière",  "demande",  "pregunta", "mensaje", "pergunta", "mensagem",   "domanda",
-        "messaggio", "manners",  "not",      "nicht",   "pas",      NULL};
-    return has_one_of(w, of_chat);
+    return words_have(w, of_chat);
 }
 
 /* A second clause, an exception, or a time: "… and write an advert", "… but keep her number", "…
  * for tonight". */
 static bool has_more(const struct words *w, str what)
 {
-    static const char *const more[] = {"and",     "but",   "or",      "if",     "except",  "unless",
-                                       "besides", "apart", "while",   "until",  "because", "for",
-                                       "when",    "this",  "tonight", "moment", "minute",  "second",
-                                       "once",    "und",   "aber",    "oder",   "außer",   "wenn",
-                                       "bis",     "et",    "mais",    "ou",     "sauf",    "pero",
-                                       "excepto", "salvo", "exceto",  "mas",    "tranne",  NULL};
-    static const char *const tails[] = {", please", ", bitte", ", por favor", ", thanks", NULL};
     while (what.n && char_is_one_of(what.p[what.n - 1], ".!?,; \n"))
         what.n--;
-    for (const char *const *t = tails; *t; t++)
+    for (const char *const *t = polite_tails; *t; t++)
         if (str_ends(what, str_of(*t)))
             what.n -= strlen(*t);
     for (size_t i = 0; i < what.n; i++)
         if (char_is_one_of(what.p[i], ",;:?!\"\n()"))
             return true;
-    return has_one_of(w, more) || str_find(what, S(" - ")) < what.n;
+    return words_have(w, no_plain_request) || str_find(what, S(" - ")) < what.n;
 }
 
 /* --- the whole --- */
 
 static bool is_from_memory(const struct phrase_words *t)
 {
-    static const char *const ends[] = {"from ?your|my|the memory|memories .",
-                                       "from ?your|my|the memory|memories please .", NULL};
-    return phrase_find_any(t, ends, NULL);
+    return phrase_find_any(t, from_memory, NULL);
 }
 
 static enum forget_request judge(struct arena *a, enum shape shape, const struct phrase_words *t,

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
+#include "lang/helper_prompt_lists.h"
 
 /*
  * Chat programs ask the same model for titles, tags and follow-up suggestions. Nobody said these
@@ -27,13 +28,6 @@ enum party { NOBODY, USER_SIDE, MODEL_SIDE };
  * {"role": "user", …}. */
 static enum party party_of(struct arena *a, str line)
 {
-    static const char *const users[] = {"user",        "human",    "customer", "usuario", "usuário",
-                                        "utilisateur", "nutzer",   "benutzer", "utente",  "mensch",
-                                        "用户",        "ユーザー", NULL};
-    static const char *const models[] = {"assistant",    "ai",        "bot",        "model",
-                                         "chatbot",      "asistente", "assistente", "assistent",
-                                         "gpt",          "llm",       "ki",         "助手",
-                                         "アシスタント", NULL};
     line = str_trim(line);
     while (line.n && char_is_one_of(line.p[0], "-*[(<{\"'# >0123456789."))
         line = str_sub(line, 1, line.n);
@@ -46,9 +40,9 @@ static enum party party_of(struct arena *a, str line)
         end++;
     bool is_label = end < line.n && end < LABEL_MAX;
     str label = is_label ? utf8_lower(a, str_trim(str_sub(line, 0, end))) : S("");
-    return str_is_one_of(label, users)    ? USER_SIDE
-           : str_is_one_of(label, models) ? MODEL_SIDE
-                                          : NOBODY;
+    return str_is_one_of(label, user_labels)    ? USER_SIDE
+           : str_is_one_of(label, model_labels) ? MODEL_SIDE
+                                                : NOBODY;
 }
 
 struct dialogue {
@@ -84,47 +78,13 @@ static bool has_self(const struct phrase_words *w)
 
 static bool demands_form(const struct phrase_words *w)
 {
-    static const char *const demands[] = {
-        "json",
-        "nothing else|more",
-        "no|without ?any comments|comment|quotes|explanation|explanations|preamble|punctuation|"
-        "markdown|formatting",
-        "only|just ?with ?the|a ?one title|name|list|query|queries|question|questions|text|words|"
-        "completion|continuation|tags|labels|answer|json|missing|emoji|summary",
-        "at most|least * words|word|characters|items|lines",
-        "return|reply|respond|answer|output ?with ?only ?just the|a|an|only|one",
-        "one per line",
-        "nur ?den|die|das|einen titel|text|liste|name|namen|antwort|frage|fragen|json",
-        "ohne anführungszeichen|erklärung|kommentar|kommentare",
-        "nichts sonst|weiter|anderes",
-        "rien d'autre",
-        "uniquement|seulement le|la|les|un|une",
-        "sans guillemets|explication|commentaire",
-        "nada más|mais",
-        "sin comillas|explicaciones|comentarios",
-        "sem aspas|explicações|comentários",
-        "senza virgolette|spiegazioni|commenti",
-        "nient'altro",
-        NULL};
-    return phrase_find_any(w, demands, NULL);
+    return phrase_find_any(w, form_demands, NULL);
 }
 
 /* What front ends make of a conversation. */
 static bool names_product(const struct phrase_words *w)
 {
-    static const char *const products[] = {
-        "title|titel|titre|título|titolo|tags|labels|keywords|emoji|standalone|follow-up|followup",
-        "topic|topics|categories|schlagworte|schlagwörter|étiquettes|etiquetas|etichette",
-        "name this|the|that ?current chat|conversation|dialogue|thread|session",
-        "search query|queries",
-        "search|web|retrieval queries|query",
-        "next ?short messages|message|questions|question|prompts|prompt|replies|reply",
-        "short messages|replies|questions|prompts|suggestions",
-        "propose|suggest|predict|guess * ?* ?* messages|message|questions|replies|prompts",
-        "could|would|might|may ?want ?to ?naturally ask|send|say|type|write ?now ?next",
-        "summarize|summarise|summary|condense|compress|zusammenfassung|résumé|resumen|resumo",
-        NULL};
-    return phrase_find_any(w, products, NULL);
+    return phrase_find_any(w, helper_products, NULL);
 }
 
 /* An order without the text behind its last colon, whose "I" is the user's. */
@@ -138,37 +98,14 @@ static str without_subject(str order)
 
 static bool is_about_unfinished(const struct phrase_words *w)
 {
-    static const char *const unfinished[] = {
-        "unfinished|incomplete|partial|half-typed|half-written message|text|sentence|input|prompt|"
-        "draft|query",
-        "input box|field",
-        "typed|typing so far",
-        "unvollendete|unvollständige|angefangene|unfertige nachricht|satz|text|eingabe",
-        "message|phrase|texte inachevé|inachevée|incomplet|incomplète",
-        "mensaje|frase|texto incompleto|incompleta|inacabado",
-        "messaggio|frase|testo incompleto|incompleta",
-        NULL};
-    static const char *const orders[] = {"finish|complete|continue|autocomplete|predict",
-                                         "vervollständige|beende|ergänze",
-                                         "complète|termine|continue|completa|termina|continúa",
-                                         NULL};
-    return phrase_find_any(w, unfinished, NULL) && phrase_find_any(w, orders, NULL);
+    return phrase_find_any(w, unfinished_texts, NULL) && phrase_find_any(w, finish_orders, NULL);
 }
 
 /* "Write a concise title of at most 5 words for this conversation": no conversation inside, as the
  * conversation is in the messages before or is the user's message itself. */
 static bool orders_title(const struct phrase_words *w)
 {
-    static const char *const orders[] = {
-        "generate|create|provide|write|suggest|give ?me ?a|an|the ?short|concise|brief "
-        "?descriptive "
-        "title|name for|of|that ?the|this|these|a|following chat|conversation|dialogue|thread|"
-        "discussion|exchange|session|message|messages|user's|summarizing|summarising|summarizes",
-        "concise|short|brief * ?or ?less title", "* word or less title", "5-word-or-less title",
-        NULL};
-    static const char *const limits[] = {"words", "word",  "characters", "concise",
-                                         "short", "brief", NULL};
-    return phrase_find_any(w, orders, NULL) && phrase_find_any(w, limits, NULL);
+    return phrase_find_any(w, title_orders, NULL) && phrase_find_any(w, title_limits, NULL);
 }
 
 /*

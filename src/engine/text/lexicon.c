@@ -43,6 +43,14 @@ bool lexicon_is(str word, unsigned classes)
     return lexicon_classes(word) & classes;
 }
 
+bool lexicon_in(const struct words *w, unsigned classes)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (lexicon_is(w->v[i].text, classes))
+            return true;
+    return false;
+}
+
 /* 0 to 11, or -1. Full names and abbreviations. */
 int lexicon_month(str word)
 {

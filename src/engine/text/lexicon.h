@@ -42,6 +42,7 @@ enum word_class {
 /* The classes of a word in any case (ASCII); 0 when it has none. */
 unsigned lexicon_classes(str word);
 bool lexicon_is(str word, unsigned classes);
+bool lexicon_in(const struct words *w, unsigned classes); /* one of the words */
 
 /* The month of "May" or "sept": 0 to 11, or -1. */
 int lexicon_month(str word);

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/utterance.h"
+#include "lang/own_words_lists.h"
 #include "words/words.h"
 
 /* Words of a quote that is a text and not a name; bytes of a document between tags; words before a
@@ -159,24 +160,13 @@ static str first_word(struct arena *a, str line)
 static size_t behind_mail(struct arena *a, str text, size_t at)
 {
     enum { GREETING_MAX = 60, SIGNATURE_MAX = 40 };
-    static const char *const greetings[] = {"dear",     "hi",       "hello",   "hallo",   "liebe",
-                                            "lieber",   "sehr",     "guten",   "cher",    "chère",
-                                            "bonjour",  "madame",   "hola",    "querido", "querida",
-                                            "estimado", "estimada", "prezado", "prezada", "olá",
-                                            "caro",     "cara",     "gentile", "egregio", NULL};
-    static const char *const closings[] = {
-        "best",    "regards",     "kind",        "sincerely", "yours",          "love",
-        "cheers",  "cordially",   "warm",        "with",      "grüße",          "viele",
-        "liebe",   "mit",         "freundliche", "beste",     "cordialement",   "bien",
-        "saludos", "atentamente", "un",          "abraços",   "atenciosamente", "cordiali",
-        "saluti",  NULL};
     str line = str_trim(line_at(text, at));
     if (!at || line.n > GREETING_MAX || !str_ends(line, S(",")) || word_count(line) < 2 ||
-        !str_is_one_of(first_word(a, line), greetings))
+        !str_is_one_of(first_word(a, line), letter_greetings))
         return 0;
     for (size_t i = next_line(text, at); i < text.n; i = next_line(text, i)) {
         str end = str_trim(line_at(text, i));
-        if (end.n && end.n < SIGNATURE_MAX && str_is_one_of(first_word(a, end), closings))
+        if (end.n && end.n < SIGNATURE_MAX && str_is_one_of(first_word(a, end), letter_closings))
             return next_line(text, next_line(text, i));
     }
     return text.n;
@@ -192,32 +182,21 @@ static bool starts_with_any(str line, const char *const *list)
 /* "From: …" and "Subject: …" head a mail. */
 static bool is_mail_head(str text, size_t at)
 {
-    static const char *const heads[] = {"From: ", "Von: ", "De: ", "Da: ", NULL};
-    static const char *const next[] = {"Subject: ", "To: ",      "Date: ",    "Sent: ", "An: ",
-                                       "Betreff: ", "Datum: ",   "Objet: ",   "À: ",    "Asunto: ",
-                                       "Para: ",    "Assunto: ", "Oggetto: ", "A: ",    NULL};
     str line = line_at(text, at);
-    if (!starts_with_any(line, heads))
+    if (!starts_with_any(line, mail_from))
         return false;
-    return starts_with_any(line_at(text, next_line(text, at)), next);
+    return starts_with_any(line_at(text, next_line(text, at)), mail_fields);
 }
 
 /* "Example: 'I hate my boss' -> work", "Review: …": what a prompt is about. */
 static bool is_example(struct arena *a, str line)
 {
-    static const char *const labels[] = {"example", "examples",  "input",   "output",  "sentence",
-                                         "review",  "text",      "tweet",   "passage", "document",
-                                         "article", "original",  "quote",   "email",   "beispiel",
-                                         "satz",    "bewertung", "eingabe", "ausgabe", "exemple",
-                                         "phrase",  "texte",     "avis",    "entrée",  "ejemplo",
-                                         "frase",   "texto",     "entrada", "exemplo", "esempio",
-                                         "testo",   NULL};
     static const char *const arrows[] = {" -> ", " => ", " \xE2\x86\x92 ", "' ->", "\" ->", NULL};
     enum { LABEL_MAX = 16 };
     size_t colon = str_find(line, S(":"));
     bool has_label =
         colon < line.n && colon <= LABEL_MAX && word_count(str_sub(line, 0, colon)) <= 2;
-    if (has_label && str_is_one_of(first_word(a, line), labels))
+    if (has_label && str_is_one_of(first_word(a, line), sample_labels))
         return true;
     str code = str_trim(line);
     if (!code.n || !char_is_one_of(code.p[0], "'\""))
@@ -254,27 +233,18 @@ static size_t behind_words(struct arena *a, const struct words *w, const char *c
 /* Where the text begins that a request is about: behind "Translate into German:". 0: nowhere. */
 static size_t behind_request(struct arena *a, str text)
 {
-    static const char *const verbs[] = {
-        "summarise", "summarize", "translate",  "proofread",  "correct",  "rephrase", "paraphrase",
-        "rewrite",   "classify",  "review",     "analyse",    "analyze",  "extract",  "label",
-        "shorten",   "improve",   "answer",     "reply",      "respond",  "explain",  "tldr",
-        "fasse",     "übersetze", "korrigiere", "beantworte", "kürze",    "résume",   "traduis",
-        "corrige",   "réponds",   "resume",     "traduce",    "responde", "resuma",   "traduza",
-        "corrija",   "riassumi",  "traduci",    "correggi",   "rispondi", NULL};
-    static const char *const before[] = {"please", "can",    "could", "would", "you", "help", "me",
-                                         "bitte",  "kannst", "du",    "and",   "to",  NULL};
     str line = line_at(text, 0);
     size_t colon = str_find(text, S(": "));
     colon = colon < line.n ? colon + 1 : line.n;
     str head = str_sub(text, 0, colon);
     struct words w = words_as_written(a, head, FEW_WORDS);
-    size_t at = behind_words(a, &w, before);
+    size_t at = behind_words(a, &w, before_text_verbs);
     if (w.n == FEW_WORDS && at + REQUEST_WORDS > w.n) {
         w = words_as_written(a, head, LINE_WORDS);
-        at = behind_words(a, &w, before);
+        at = behind_words(a, &w, before_text_verbs);
     }
-    bool requests =
-        at < w.n && w.n - at >= REQUEST_WORDS && str_is_one_of(utf8_lower(a, w.v[at].text), verbs);
+    bool requests = at < w.n && w.n - at >= REQUEST_WORDS &&
+                    str_is_one_of(utf8_lower(a, w.v[at].text), text_verbs);
     /* "Correct, I moved" agrees. */
     if (!requests)
         return 0;
@@ -286,14 +256,10 @@ static size_t behind_request(struct arena *a, str text)
 /* "Why does this fail?" and a paragraph below: that paragraph. */
 static bool points_below(struct arena *a, str line)
 {
-    static const char *const pointers[] = {"this",   "these",  "following", "below", "dieser",
-                                           "diese",  "dieses", "folgende",  "ceci",  "suivant",
-                                           "esto",   "este",   "esta",      "isto",  "questo",
-                                           "questa", NULL};
     bool asks = str_ends(str_trim(line), S("?")), points = false, is_own = false;
     struct words w = words_as_written(a, line, LINE_WORDS);
     for (size_t i = 0; i < w.n; i++) {
-        points |= str_is_one_of(utf8_lower(a, w.v[i].text), pointers);
+        points |= str_is_one_of(utf8_lower(a, w.v[i].text), text_pointers);
         is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
     }
     return points && (asks || (str_ends(str_trim(line), S(":")) && !is_own));
@@ -329,10 +295,7 @@ static bool is_page(str text)
 /* "Remember that I hate olives." */
 static bool asks_to_remember(struct arena *a, str line)
 {
-    static const char *const words[] = {"remember", "please",   "merke",   "merk",
-                                        "bitte",    "souviens", "retiens", "recuerda",
-                                        "lembre",   "ricorda",  NULL};
-    return str_is_one_of(first_word(a, line), words);
+    return str_is_one_of(first_word(a, line), note_openings);
 }
 
 /* Of a page without paragraphs only a first and a last line that ask to remember something. */

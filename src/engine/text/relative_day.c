@@ -4,37 +4,7 @@
 #include <time.h>
 
 #include "engine/text/phrases.h"
-
-/* "Tomorrow" that is read a month later is another day. The word itself stays: a rule that put a
- * date in its place would have to know what "mañana" or "next Friday" means in each case. */
-static const char *const relative[] = {
-    "yesterday|today|tomorrow|tonight",
-    "last|next|this|coming|past week|weekend|month|year|night|spring|summer|autumn|fall|winter",
-    "last|next|this|coming|on @weekday",
-    "* day|days|week|weeks|month|months|year|years ago",
-    "in * days|weeks|months|years",
-    "heute|gestern|vorgestern|morgen|übermorgen",
-    "letzte|letzten|letzter|letztes|nächste|nächsten|nächster|nächstes|kommende|kommenden|vorige|"
-    "vorigen|diese|diesen|dieses woche|wochenende|monat|jahr|sommer|winter|frühling|herbst|montag|"
-    "dienstag|mittwoch|donnerstag|freitag|samstag|sonntag",
-    "am montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag",
-    "vor|in * tagen|wochen|monaten|jahren",
-    "hoy|ayer|anteayer|mañana",
-    "semana|mes|año|verano|invierno|lunes|martes|miércoles|jueves|viernes|sábado|domingo "
-    "pasado|pasada|próximo|próxima|viene",
-    "semana|mes|año|lunes|martes|miércoles|jueves|viernes|sábado|domingo que viene",
-    "próximo|próxima|este|esta|pasado|pasada|el "
-    "semana|mes|año|fin|verano|invierno|lunes|martes|miércoles|jueves|viernes|sábado|domingo",
-    "hace|dentro ?de * día|días|semana|semanas|mes|meses|año|años",
-    "aujourd'hui|demain",
-    "hier soir|matin",
-    "semaine|mois|année|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche "
-    "dernier|dernière|prochain|prochaine",
-    "oggi|ieri|domani",
-    "settimana|mese|anno scorso|scorsa|prossimo|prossima",
-    "hoje|ontem|amanhã",
-    "semana|mês|ano passado|passada|próximo|próxima",
-    NULL};
+#include "lang/relative_day_lists.h"
 
 /* Four digits that begin as years of our time do. */
 static bool has_year(str text)
@@ -50,7 +20,9 @@ static bool has_year(str text)
 }
 
 /* "User flies to Oslo tomorrow" becomes "… tomorrow (said 2026-03-05)". A text that names a year
- * gets nothing, as it has a date of its own. said_ms is unix ms; the day is UTC. */
+ * gets nothing, as it has a date of its own. said_ms is unix ms; the day is UTC. The word itself
+ * stays: a rule that put a date in its place would have to know what "mañana" or "next Friday"
+ * means in each case. */
 str text_with_day(struct arena *a, str text, int64_t said_ms)
 {
     char day[20];
@@ -59,7 +31,7 @@ str text_with_day(struct arena *a, str text, int64_t said_ms)
     if (said_ms <= 0 || has_year(text))
         return text;
     struct phrase_words words = phrase_words_of(a, phrase_fold(a, text));
-    if (!phrase_find_any(&words, relative, NULL) || !gmtime_r(&seconds, &t) ||
+    if (!phrase_find_any(&words, relative_days, NULL) || !gmtime_r(&seconds, &t) ||
         !strftime(day, sizeof day, "%Y-%m-%d", &t))
         return text;
     return str_printf(a, S_FMT " (said %s)", S_ARG(text), day);

@@ -1,6 +1,8 @@
 /* slots.c - the attribute that a line about the user is of: name, employer, home. */
 #include "engine/text/slots.h"
 
+#include "lang/slots_lists.h"
+
 #include <string.h>
 
 /*
@@ -19,11 +21,8 @@ static bool cut_front(str *line, str with)
 
 static str without_subject(str line)
 {
-    static const char *const subjects[] = {"the user's ", "the user ", "user's ", "user ", "my ",
-                                           "his ",        "her ",      "their ",  "he ",   "she ",
-                                           "they ",       "i ",        NULL};
     line = str_trim(line);
-    for (const char *const *s = subjects; *s; s++)
+    for (const char *const *s = slot_subjects; *s; s++)
         if (cut_front(&line, str_of(*s)))
             return str_trim(line);
     return line;
@@ -34,35 +33,10 @@ str slot_of(str line, str *value)
 {
     static const struct {
         const char *begins, *slot;
-    } slots[] = {{"name is ", "name"},
-                 {"full name is ", "name"},
-                 {"name: ", "name"},
-                 {"is named ", "name"},
-                 {"is called ", "name"},
-                 {"works at ", "employer"},
-                 {"works for ", "employer"},
-                 {"is employed by ", "employer"},
-                 {"is employed at ", "employer"},
-                 {"employer is ", "employer"},
-                 {"employer: ", "employer"},
-                 {"now works at ", "employer"},
-                 {"now works for ", "employer"},
-                 {"works as ", "job"},
-                 {"job is ", "job"},
-                 {"occupation is ", "job"},
-                 {"job title is ", "job"},
-                 {"lives in ", "home"},
-                 {"now lives in ", "home"},
-                 {"is based in ", "home"},
-                 {"resides in ", "home"},
-                 {"moved to ", "home"},
-                 {"home is ", "home"},
-                 {"birthday is ", "birthday"},
-                 {"was born on ", "birthday"},
-                 {"age is ", "age"},
-                 {"pronouns are ", "pronouns"},
-                 {"timezone is ", "timezone"},
-                 {"time zone is ", "timezone"}};
+    } slots[] = {
+#define BEGINS(begins, slot) {begins, #slot},
+#include "lang/slots.def"
+    };
     str rest = without_subject(line);
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         *value = rest;

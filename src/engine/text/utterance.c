@@ -6,6 +6,7 @@
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
+#include "lang/utterance_lists.h"
 #include "words/words.h"
 
 /*
@@ -102,10 +103,8 @@ static bool has_question_order(const struct opening *o)
 /* "Remind me which room", "tell me when …", "do you know where …". */
 static bool requests_answer(const struct opening *o)
 {
-    static const char *const verbs[] = {"remind", "tell", "say",  "show", "sag",   "sage",
-                                        "zeig",   "dis",  "dime", "diga", "dimmi", NULL};
     size_t at = o->n && str_eq_nocase(o->v[0], S("please")) ? 1 : 0;
-    if (at >= o->n || !str_is_one_of(o->v[at], verbs))
+    if (at >= o->n || !str_is_one_of(o->v[at], tell_verbs))
         return false;
     for (size_t i = at + 1; i < o->n; i++)
         if (lexicon_is(o->v[i], LEX_QUESTION))
@@ -130,25 +129,6 @@ bool sentence_asks(str sentence)
 }
 
 /* --- courtesy, and answers without knowledge --- */
-
-/* Words of greetings, thanks and leave-taking, each alone enough for a courtesy; and what stands
- * beside them. */
-static const char *const courtesies[] = {"thanks",    "thank",     "hello",   "hi",       "hey",
-                                         "bye",       "goodbye",   "cheers",  "great",    "nice",
-                                         "lovely",    "cool",      "danke",   "perfect",  "merci",
-                                         "awesome",   "bonjour",   "gracias", "obrigado", "grazie",
-                                         "hallo",     "hola",      "ciao",    "welcome",  "amazing",
-                                         "wonderful", "brilliant", "super",   NULL};
-static const char *const beside_courtesies[] = {
-    "noted",  "understood", "got",     "it",      "will",     "do",         "sure",   "okay",
-    "ok",     "yes",        "yeah",    "no",      "you",      "good",       "to",     "know",
-    "well",   "let",        "me",      "think",   "that",     "s",          "all",    "for",
-    "now",    "today",      "done",    "right",   "alright",  "very",       "much",   "so",
-    "again",  "morning",    "evening", "night",   "of",       "course",     "glad",   "gladly",
-    "bitte",  "gut",        "vale",    "a",       "moment",   "verstanden", "please", "how",
-    "are",    "the",        "i",       "ll",      "remember", "recorded",   "saved",  "see",
-    "later",  "tomorrow",   "tonight", "soon",    "day",      "weekend",    "help",   "have",
-    "sounds", "looks",      "helps",   "helpful", "really",   "this",       "lot",    NULL};
 
 static bool is_courteous(str word)
 {
@@ -199,43 +179,7 @@ bool utterance_is_courtesy(struct arena *a, str text)
 /* w: the words of the sentence. */
 static bool knows_nothing(const struct phrase_words *w, str sentence)
 {
-    static const char *const phrases[] = {
-        "i|we don't|didn't|cannot|can't|couldn't|never ?actually "
-        "know|recall|remember|see|find|have",
-        "i|we do not|cannot|never ?actually know|recall|remember|see|find|have",
-        "i|we have|had no information|record|records|memory|memories|details|idea|data|notes|note",
-        "no information|record|records about|of|on",
-        "haven't|hasn't ?been told|mentioned|shared|said",
-        "have|has not|yet ?been told|mentioned|shared|said",
-        "not ?been told ?me",
-        "you never told|mentioned",
-        "not sure",
-        "i'm not aware",
-        "as an ai|assistant|language",
-        "no|not ?have ?any access to",
-        "don't|doesn't have ?any access to",
-        "i|we can't|cannot|couldn't ?actually look|access|check|browse|open|verify",
-        "i'm|am not able|unable to look|access|check|browse|open|verify|find|tell",
-        "let me see|check|look|think|find",
-        "i'll|i will look|check|see|find",
-        "als ki|sprachmodell|assistent",
-        "keinen zugriff|zugang",
-        "en tant qu'ia|qu'assistant|que modèle|assistant|ia",
-        "je n'ai pas|aucun|aucune ?d'accès|accès|information|d'information|d'informations",
-        "como ia|modelo|asistente|assistente|una|uma ?ia|inteligencia",
-        "no tengo acceso",
-        "não tenho acesso|informação|informações",
-        "non ho ?alcun accesso|informazioni|informazione",
-        "come ia|assistente|modello",
-        "ich weiß|weiss es|das ?leider nicht",
-        "keine informationen|angaben",
-        "je ne sais pas",
-        "no lo sé|se",
-        "no tengo información",
-        "não sei",
-        "non lo so",
-        NULL};
-    return sentence.n <= EXCUSE_MAX && w->n <= SHORT_WORDS && phrase_find_any(w, phrases, NULL);
+    return sentence.n <= EXCUSE_MAX && w->n <= SHORT_WORDS && phrase_find_any(w, excuses, NULL);
 }
 
 bool sentence_knows_nothing(struct arena *a, str sentence)
@@ -247,24 +191,7 @@ bool sentence_knows_nothing(struct arena *a, str sentence)
 /* "I will remember that …" says again what somebody else has said, whoever that was. */
 static bool promises_to_keep(const struct phrase_words *w)
 {
-    static const char *const phrases[] = {
-        "i'll|we'll ?also ?now ?always remember|save|store|note|record|memorize|memorise",
-        "i|we will|shall ?also ?now ?always remember|save|store|note|record|memorize|memorise",
-        "i've|i'm|we've ?also ?now ?just saved|stored|noted|recorded|remembered|memorized|saving|"
-        "storing|noting",
-        "i|we have ?also ?now ?just saved|stored|noted|recorded|memorized",
-        "i'll|i've|will|have|i keep|kept|add|added|put|save|saved ?that ?this ?it in|to ?my ?your "
-        "memory|mind|notes|profile",
-        "ich merke|notiere|speichere mir|das|es|dass",
-        "ich werde mir|das|es ?mir merken|notieren|speichern",
-        "je m'en souviendrai",
-        "je retiens|note|retiendrai|noterai que",
-        "j'ai noté|enregistré|retenu",
-        "recordaré|guardaré|anotaré|lembrarei|guardarei|ricorderò|salverò que|che|tu|su|il|la|o|a",
-        "he guardado|anotado",
-        "ho salvato|annotato",
-        NULL};
-    return phrase_find_any(w, phrases, NULL);
+    return phrase_find_any(w, keeps_in_mind, NULL);
 }
 
 /* "You are a classifier.": a part that the model is to play. */
@@ -280,21 +207,9 @@ static bool sentence_casts_model(str sentence)
 /* An order that tells nothing of the one who gives it. One with "my", "our" or "I'm" in it may. */
 bool sentence_only_requests(str sentence)
 {
-    static const char *const verbs[] = {
-        "suggest", "recommend", "write",      "help",      "give",      "explain",   "find",
-        "list",    "make",      "create",     "translate", "summarise", "summarize", "fix",
-        "compute", "calculate", "extract",    "describe",  "show",      "continue",  "generate",
-        "draft",   "rewrite",   "compare",    "check",     "look",      "search",    "plan",
-        "solve",   "convert",   "review",     "analyse",   "analyze",   "classify",  "proofread",
-        "schreib", "schreibe",  "schlag",     "erkläre",   "erklär",    "hilf",      "gib",
-        "nenne",   "mach",      "übersetze",  "explique",  "écris",     "donne",     "propose",
-        "sort",    "label",     "act",        "answer",    "reply",     "respond",   "output",
-        "shorten", "rephrase",  "korrigiere", "fasse",     "résume",    "traduis",   "traduce",
-        "aide",    "escribe",   "dame",       "explica",   "sugiere",   "ayúdame",   "escreva",
-        "sugira",  "scrivi",    "dammi",      "spiega",    NULL};
     struct opening o = opening_of(sentence);
     size_t at = o.n && (str_eq_nocase(o.v[0], S("please")) || str_eq_nocase(o.v[0], S("bitte")));
-    if (at >= o.n || !str_is_one_of(o.v[at], verbs))
+    if (at >= o.n || !str_is_one_of(o.v[at], request_verbs))
         return false;
     /* "Write a sign for the hut: the wifi is called …" states something behind the colon. */
     str behind = str_sub(sentence, str_find(sentence, S(": ")), sentence.n);
@@ -329,26 +244,11 @@ static bool has_speaker_mark(str sentence)
  * (others): "you should always …" from a web page is an attack, from the user a wish. */
 bool sentence_instructs(struct arena *a, str sentence, bool is_user)
 {
-    static const char *const anyone[] = {
-        "ignore|disregard|forget|override ?all ?any ?of ?the ?your ?my "
-        "earlier|previous|prior|above|preceding|former "
-        "instructions|rules|prompts|messages|preferences|guidelines|context",
-        "ignore|disregard ?all ?any ?the your instructions|rules|prompts|guidelines",
-        "note|message|instruction|instructions|memo to|for ?the ?any ?ai "
-        "assistant|assistants|ai|model|models|llm|llms|chatbot",
-        "reveal|print|output ?your ?the system prompt", NULL};
-    static const char *const others[] = {"when|whenever|if ?the ?user asked|asks",
-                                         "tell|inform|remind|convince|ask the user|users",
-                                         "the user must|should",
-                                         "you must|should ?now always|never|only",
-                                         "from now on",
-                                         "you are now an|a|the|in",
-                                         "do not tell|mention ?this ?it ?to the user|users",
-                                         NULL};
     if (has_speaker_mark(sentence))
         return true;
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
-    return phrase_find_any(&w, anyone, NULL) || (!is_user && phrase_find_any(&w, others, NULL));
+    return phrase_find_any(&w, attacks, NULL) ||
+           (!is_user && phrase_find_any(&w, attacks_of_others, NULL));
 }
 
 /* --- a turn's statements --- */
@@ -369,26 +269,17 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
 static bool begins_asking(str clause)
 {
     enum { THING_WORDS = 3 }; /* "which running shoes would you" */
-    static const char *const asked[] = {"you", "there", "that", "this", "it", NULL};
-    static const char *const joints[] = {"and", "but", "so", "then", "or", "also", NULL};
-    static const char *const sole[] = {
-        "what",    "thoughts", "recommendations", "any",     "tips",   "options",     "ideas",
-        "idea",    "how",      "suggestions",     "advice",  "why",    "kannst",      "könnten",
-        "sollen",  "soll",     "könntest",        "gibt",    "können", "welche",      "quelle",
-        "welcher", "peux-tu",  "pourrais-tu",     "welches", "quel",   "pouvez-vous", "quels",
-        "puedes",  "cómo",     "podrías",         "quelles", "qué",    "cuál",        "pode",
-        NULL};
     struct opening o = opening_of(clause);
     size_t at = 0;
-    while (at < o.n && str_is_one_of(o.v[at], joints))
+    while (at < o.n && str_is_one_of(o.v[at], sentence_joints))
         at++;
-    if (at < o.n && str_is_one_of(o.v[at], sole))
+    if (at < o.n && str_is_one_of(o.v[at], sole_requests))
         return true;
     if (opens_with(&o, at, LEX_QUESTION))
         for (size_t k = 0; k <= THING_WORDS && !opens_with(&o, at, LEX_AUXILIARY); k++)
             at++;
     return opens_with(&o, at, LEX_AUXILIARY) && at + 1 < o.n &&
-           (str_is_one_of(o.v[at + 1], asked) ||
+           (str_is_one_of(o.v[at + 1], asked_subjects) ||
             opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
 }
 
