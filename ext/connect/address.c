@@ -1,4 +1,4 @@
-/* address.c - which server a command talks to, and with which token. */
+/* address.c - the server that a command talks to, and the token for it. */
 #include "core/url.h"
 
 #include "ext/connect/connect.h"

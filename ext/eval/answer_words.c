@@ -1,4 +1,4 @@
-/* answer_words.c - how much of an answer stands in a block of memory. */
+/* answer_words.c - the share of an answer's words in a block of memory. */
 #include "ext/eval/answer_words.h"
 
 #include "engine/text/block_strip.h"

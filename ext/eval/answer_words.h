@@ -1,4 +1,4 @@
-/* answer_words.h - how much of an answer stands in a block of memory. */
+/* answer_words.h - the share of an answer's words in a block of memory. */
 #pragma once
 
 #include "ext/import/exam.h"

@@ -1,4 +1,4 @@
-/* eval.h - what an evaluation of recall counts, and its report. */
+/* eval.h - counts of an evaluation of recall, and its report. */
 #pragma once
 
 #include "engine/state/state.h"

@@ -1,4 +1,4 @@
-/* prompt.h - what a measure of prompts counts, and its report. */
+/* prompt.h - counts of a measure of prompts, and its report. */
 #pragma once
 
 #include "ext/eval/eval.h"

@@ -1,4 +1,4 @@
-/* setup.c - what all measures share: conversations that are read, vectors, names, percents. */
+/* setup.c - the common part of all measures: conversations, vectors, names, percents. */
 #include "base/clock.h"
 #include "ext/eval/eval.h"
 #include "ext/eval/measure.h"

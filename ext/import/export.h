@@ -1,4 +1,4 @@
-/* export.h - what spaces hold, as a text that an import takes. */
+/* export.h - spaces as a text that an import takes. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,5 +1,4 @@
-/* foreign.c - what readers give: sessions with messages, and memories, on their way to the store.
- */
+/* foreign.c - sessions with messages, and memories, on their way from readers to the store. */
 #include "ext/import/foreign.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* foreign.h - what a reader of another program's file is given, and what it gives. */
+/* foreign.h - the input and output of a reader of another program's file. */
 #pragma once
 
 #include "core/session.h"

@@ -1,4 +1,4 @@
-/* ingest.h - what import and measuring share. */
+/* ingest.h - the common part of import and measuring. */
 #pragma once
 
 #include "engine/state/state.h"

@@ -1,4 +1,4 @@
-/* transfer.c - what a space holds, for a copy elsewhere: read in parts, and put in unchanged. */
+/* transfer.c - a space as a copy for elsewhere: read in parts, and put in unchanged. */
 #include "ext/import/transfer.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* transfer.h - what a space holds, taken out and put in unchanged. */
+/* transfer.h - a space, taken out and put in unchanged. */
 #pragma once
 
 #include "core/memory.h"

@@ -1,5 +1,4 @@
-/* announce.h - what serve prints when it is ready: the address first, then five lines for people.
- */
+/* announce.h - lines that serve prints when it is ready: the address, then five for people. */
 #pragma once
 
 #include "app/instance.h"

@@ -1,4 +1,4 @@
-/* command.h - what a command is, its function, and the table of all commands in commands.c. */
+/* command.h - a command and its function, and the table of all commands in commands.c. */
 #pragma once
 
 #include "app/options.h"

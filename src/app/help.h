@@ -1,4 +1,4 @@
-/* help.h - what --help prints: the list of commands, and the options of one command. */
+/* help.h - the text of --help: the list of commands, and the options of one command. */
 #pragma once
 
 #include "app/command.h"

@@ -1,4 +1,4 @@
-/* print.h - how commands print text, JSON and dates on standard output. */
+/* print.h - text, JSON and dates of commands on standard output. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* clock.h - what time it is, and a way for tests to say so. */
+/* clock.h - the time, and a way for tests to set it. */
 #pragma once
 
 #include <stdint.h>

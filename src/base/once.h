@@ -1,4 +1,4 @@
-/* once.h - what is made of static data when it is first asked for, and kept. */
+/* once.h - values that are made of static data when they are first asked for, and kept. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* account.c - whether a token still lets its owner in, and for which people it speaks. */
+/* account.c - the validity of a token, and the people it speaks for. */
 #include "core/account.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* account.h - who may ask: users and their tokens. */
+/* account.h - users and their tokens. */
 #pragma once
 
 #include "core/memory.h"

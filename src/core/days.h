@@ -1,4 +1,4 @@
-/* days.h - what is counted for each pool and day (UTC), and kept when its receipts are pruned. */
+/* days.h - counts for each pool and day (UTC), kept when the pool's receipts are pruned. */
 #pragma once
 
 #include "core/memory.h"

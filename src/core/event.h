@@ -1,4 +1,4 @@
-/* event.h - what has changed, for those who follow a server: a kind and an id, never a text. */
+/* event.h - changes, for those who follow a server: a kind and an id, never a text. */
 #pragma once
 
 #include "core/memory.h"

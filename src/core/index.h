@@ -1,4 +1,4 @@
-/* index.h - what of a message or memory goes into the words index; the same for every store. */
+/* index.h - the words of a message or memory for the words index; the same for every store. */
 #pragma once
 
 #include "core/memory.h"

@@ -1,4 +1,4 @@
-/* memory_ops.h - what is asked of memories: a filter, a change, what is to be forgotten. */
+/* memory_ops.h - requests about memories: a filter, a change, a selection to be forgotten. */
 #pragma once
 
 #include "core/memory.h"

@@ -1,4 +1,4 @@
-/* memory_select.h - which memories a list, a bulk change and an export mean, and a page of them. */
+/* memory_select.h - memories that a list, a bulk change and an export mean, and a page of them. */
 #pragma once
 
 #include "core/memory.h"

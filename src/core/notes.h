@@ -1,4 +1,4 @@
-/* notes.h - what was worked out of a message's text, kept beside the message in memory. */
+/* notes.h - results worked out of a message's text, kept beside the message in memory. */
 #pragma once
 
 #include <stdbool.h>

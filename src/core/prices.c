@@ -1,4 +1,4 @@
-/* prices.c - what a model's answer costs, by the setting prices. */
+/* prices.c - the price of a model's answer, by the setting prices. */
 #include "core/prices.h"
 
 #include <ctype.h>

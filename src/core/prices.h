@@ -1,4 +1,4 @@
-/* prices.h - what a model's answer costs, by the setting prices. */
+/* prices.h - the price of a model's answer, by the setting prices. */
 #pragma once
 
 #include "base/ctx.h"

@@ -1,4 +1,4 @@
-/* tokens.h - how many model tokens a text takes, estimated without a tokenizer. */
+/* tokens.h - the number of model tokens in a text, estimated without a tokenizer. */
 #pragma once
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* catalogue.c - which local models are known, and which of them are installed. */
+/* catalogue.c - the local models that are known, and those of them that are installed. */
 #include <sys/stat.h>
 
 #include "embed/embed.h"

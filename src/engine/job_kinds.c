@@ -1,4 +1,4 @@
-/* job_kinds.c - what each kind of job does. */
+/* job_kinds.c - the function of each kind of job. */
 #include <assert.h>
 #include <time.h>
 

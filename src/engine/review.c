@@ -1,4 +1,4 @@
-/* review.c - what recall holds back because it instructs a model: listed, allowed, forgotten. */
+/* review.c - memories held back because they instruct a model: listed, allowed, forgotten. */
 #include "engine/review.h"
 
 #include "base/clock.h"

@@ -1,6 +1,4 @@
 /* client.c - calling another server and waiting for its answer. */
-#include "http/client.h"
-
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,16 +6,16 @@
 
 #include "base/clock.h"
 #include "core/settings.h"
+#include "http/curl/egress_guard.h"
 #include "http/curl/libcurl.h"
 #include "http/http.h"
-#include "http/reach.h"
-#include "http/reply.h"
+#include "http/wire/reply.h"
 
 /*
  * A call blocks the thread that makes it, so it belongs on a worker or in a command, never on a
  * loop. Each call sets every option anew on its thread's handle (easy_reset keeps only connections
  * and caches), so nothing of one call leaks into the next. Relays do not come through here: they
- * run on the loop with multi.c.
+ * run on the loop with server/multi.c.
  *
  * An HTTP code is no failure here. The caller knows what 404 or 429 means to it; only no answer, a
  * late one and one that is too long are failures.
@@ -47,33 +45,12 @@ static CURL *own_handle(void)
     return easy;
 }
 
-/* curl looks for a proxy in the environment at each call; an empty setting spares that. A proxy
- * must not get the calls to servers on this machine, such as a local model. */
-void client_set_route(CURL *easy)
-{
-    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
-                                        "ALL_PROXY"};
-    bool is_any = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        is_any |= getenv(names[i]) != NULL;
-    if (!is_any)
-        libcurl_set(easy, CURLOPT_PROXY, "");
-    else if (!getenv("no_proxy") && !getenv("NO_PROXY"))
-        libcurl_set(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
-    /* The variable that other programs read, too, for the certificates of a private authority. */
-    const char *certificates = getenv("SSL_CERT_FILE");
-    if (certificates && *certificates)
-        libcurl_set(easy, CURLOPT_CAINFO, certificates);
-    libcurl_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    libcurl_set(easy, CURLOPT_NOSIGNAL, 1L);
-}
-
 /* Where the answer's bytes go. An error is gathered even with an intake: its text says why. */
 struct body {
     CURL *easy;
     struct intake *intake;
     struct buf all;
-    struct reach reach;
+    struct egress egress;
 };
 
 static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
@@ -91,7 +68,7 @@ static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, v
 static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
                              struct curl_sockaddr *address)
 {
-    int fd = reach_socket(arg, address, 0);
+    int fd = egress_socket(arg, address, 0);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
@@ -157,12 +134,12 @@ static void set_cut(CURL *easy, const struct ctx *ctx)
 /* GET without a body is curl's default, so only the others need an option. */
 static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct body *body)
 {
-    client_set_route(easy);
+    libcurl_set_route(easy);
     libcurl_set(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
     set_limits(easy, ctx, call);
     set_cut(easy, ctx);
     libcurl_set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    libcurl_set(easy, CURLOPT_OPENSOCKETDATA, &body->reach);
+    libcurl_set(easy, CURLOPT_OPENSOCKETDATA, &body->egress);
     libcurl_set(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     libcurl_set(easy, CURLOPT_WRITEDATA, body);
     if (call->body.n || str_is(call->method, "POST")) {
@@ -182,7 +159,7 @@ static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct bod
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail(ctx, TIMED_OUT, "no answer in time");
     if (code != CURLE_OK)
-        return fail(ctx, UPSTREAM, "no answer: %s", reach_why(&ctx->arena, &body->reach, code));
+        return fail(ctx, UPSTREAM, "no answer: %s", egress_why(&ctx->arena, &body->egress, code));
     return OK;
 }
 

@@ -1,7 +1,7 @@
-/* error_text.c - what another server says is wrong, in words that may be shown. */
+/* error_text.c - the reason in another server's error answer, in words that may be shown. */
 #include "base/utf8.h"
 #include "http/http.h"
-#include "http/mask.h"
+#include "http/wire/mask.h"
 
 /* Long enough that a word in common does not count, short enough that a part that is quoted is
  * found even when the rest was cut or reworded. */

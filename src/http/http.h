@@ -47,6 +47,9 @@ str request_header(const struct request *r, const char *name);
 /* A query parameter, percent-decoded into the arena, or "". */
 str request_query(struct ctx *ctx, const struct request *r, const char *name);
 
+/* False for a broken escape, NUL, or invalid UTF-8. */
+bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out);
+
 struct reply {
     int code; /* 0 means 200 */
     struct header headers[REPLY_HEADERS_MAX];

@@ -74,7 +74,7 @@ struct filter {
  * The answer of an upstream, passed on as it comes. A handler makes the relay in the ctx's arena,
  * fills the first part and puts it into reply.relay. Status, headers and body of the upstream go
  * to the client, then the headers of the reply. headers may hold some that end here
- * (end_to_end.h): those are left out, and so are the upstream's. A client that leaves cancels the
+ * (hop_headers.h): those are left out, and so are the upstream's. A client that leaves cancels the
  * call; a slow client slows the upstream down.
  */
 struct relay {

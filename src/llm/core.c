@@ -1,4 +1,4 @@
-/* core.c - which model is the core model, and the hourly token budget of background work. */
+/* core.c - the choice of the core model, and the hourly token budget of background work. */
 #include "base/clock.h"
 
 #include "llm/llm.h"

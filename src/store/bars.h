@@ -1,4 +1,4 @@
-/* bars.h - what recall may not give again: statements that were forgotten, kept as hashes. */
+/* bars.h - statements that recall may not give again, since they were forgotten, as hashes. */
 #pragma once
 
 #include "core/memory.h"

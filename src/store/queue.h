@@ -1,4 +1,4 @@
-/* queue.h - what waits for the background: turns to distil, memories to sync; the log of work. */
+/* queue.h - work for the background: turns to distil, memories to sync; the log of work. */
 #pragma once
 
 #include "core/memory.h"

@@ -1,4 +1,4 @@
-/* review.h - what recall held back because it instructs a model, until somebody decides. */
+/* review.h - memories held back because they instruct a model, until somebody decides. */
 #pragma once
 
 #include "core/memory.h"

@@ -1,4 +1,4 @@
-/* store_int.h - what a backend of the store is: a const table of functions. */
+/* store_int.h - a backend of the store: a const table of functions. */
 #pragma once
 
 #include "store/store.h"

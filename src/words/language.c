@@ -1,4 +1,4 @@
-/* language.c - which language a text is in, and its words without their endings. */
+/* language.c - the language of a text, and its words without their endings. */
 #include "words/language.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* language.h - which language a text is in, and its words without their endings. */
+/* language.h - the language of a text, and its words without their endings. */
 #pragma once
 
 #include "base/arena.h"

@@ -1,6 +1,6 @@
 /* complaint.c - the words of other servers' refusals, without what they were asked. */
 #include "http/http.h"
-#include "http/mask.h"
+#include "http/wire/mask.h"
 
 #include "t.h"
 

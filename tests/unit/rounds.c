@@ -1,5 +1,5 @@
 /* rounds.c - what a client sees of a stream does not depend on how it was cut. */
-#include "http/filter.h"
+#include "http/server/filter.h"
 #include "surface/proxy/tool_loop.h"
 
 #include "t.h"

@@ -1,4 +1,4 @@
-/* common.c - what Cortex's endpoints share: which app is meant, how a failure reads. */
+/* common.c - the common part of Cortex's endpoints: the app that is meant, and failures. */
 #include "ext/dialects/cortex/common.h"
 
 #include "surface/common/found.h"

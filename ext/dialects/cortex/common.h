@@ -1,4 +1,4 @@
-/* common.h - what Cortex's endpoints share: which app is meant, how a failure reads. */
+/* common.h - the common part of Cortex's endpoints: the app that is meant, and failures. */
 #pragma once
 
 #include "surface/common/auth.h"

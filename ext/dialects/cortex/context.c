@@ -1,4 +1,4 @@
-/* context.c - what a session's next message would bring to the model, written nowhere. */
+/* context.c - the memory that a session's next message would bring, written nowhere. */
 #include <assert.h>
 
 #include "core/tokens.h"

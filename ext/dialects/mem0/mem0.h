@@ -1,4 +1,4 @@
-/* mem0.h - what the files of mem0's API share: whose memories, where they are, how they look. */
+/* mem0.h - the common part of mem0's API: the owner, place and look of its memories. */
 #pragma once
 
 #include "surface/common/auth.h"

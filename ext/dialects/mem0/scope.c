@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "ext/dialects/mem0/mem0.h"
-#include "http/route.h"
+#include "http/http.h"
 #include "surface/common/person.h"
 
 /*

@@ -1,4 +1,4 @@
-/* shape.c - how mem0's API shows a memory, and words its failures. */
+/* shape.c - memories and failures as mem0's API shows them. */
 #include <math.h>
 
 #include "base/clock.h"

@@ -1,7 +1,5 @@
-/* common.c - what OmniRoute's endpoints share: a memory, who may ask, how a failure reads. */
+/* common.c - the common part of OmniRoute's endpoints: a memory, callers, failures. */
 #include "ext/dialects/omniroute/common.h"
-
-#include <assert.h>
 
 #include "surface/common/memory_json.h"
 

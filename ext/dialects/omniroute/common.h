@@ -1,4 +1,4 @@
-/* common.h - what OmniRoute's endpoints share: a memory, who may ask, how a failure reads. */
+/* common.h - the common part of OmniRoute's endpoints: a memory, callers, failures. */
 #pragma once
 
 #include "surface/common/auth.h"

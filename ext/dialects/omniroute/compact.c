@@ -1,4 +1,6 @@
 /* compact.c - OmniRoute's compaction, and the way back: what a summary replaced, and reopening. */
+#include <assert.h>
+
 #include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
 
@@ -89,6 +91,7 @@ static enum status shape_of(struct ctx *ctx, const struct condense_out *done,
         .dry_run = done->dry_run,
         .complete = !done->is_cut,
     };
+    assert(done->n <= (size_t)done->considered && done->replaced <= done->considered);
     TRY(show_skipped(ctx, done, &out->skipped));
     return show_first(ctx, done->candidates, done->n, &out->candidates);
 }

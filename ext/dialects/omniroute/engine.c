@@ -110,6 +110,7 @@ static enum status preview_lines(struct ctx *ctx, const struct recall_out *found
     struct preview_line *lines = NEW_N(&ctx->arena, struct preview_line, found->n);
     for (size_t i = 0; i < found->n; i++) {
         const struct recalled *r = &found->v[i];
+        assert(r->is_memory);
         lines[i] = (struct preview_line){
             .id = r->memory.id,
             .type = r->memory.type,
@@ -271,6 +272,7 @@ static struct qdrant_tier qdrant_tier(const struct engine_status *s)
 static struct rerank_tier rerank_tier(const struct engine_status *s)
 {
     str provider = s->rerank.model, model = model_of(provider);
+    assert(model.n <= provider.n);
     provider.n = model.n < provider.n ? provider.n - model.n - 1 : 0;
     return (struct rerank_tier){s->rerank.enabled, provider, model, s->rerank.available,
                                 s->rerank.reason};

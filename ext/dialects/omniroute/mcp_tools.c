@@ -1,4 +1,6 @@
 /* mcp_tools.c - OmniRoute's three memory tools in its own shapes. */
+#include <assert.h>
+
 #include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
 
@@ -63,6 +65,7 @@ static enum status tool_search(struct tool_call *c)
                                   .type = in->type};
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     engine_memories_within(c->ctx, &found, ask.limit, budget_of(c, in));
+    assert(found.n <= ask.limit);
     struct page_out *out = NEW(&c->ctx->arena, struct page_out);
     struct memory *items = NEW_N(&c->ctx->arena, struct memory, found.n);
     for (size_t i = 0; i < found.n; i++)
@@ -105,6 +108,7 @@ static enum status tool_add(struct tool_call *c)
     TRY(engine_replace(c->ctx, c->app->engine, c->pool, &m));
     struct added_out *out = NEW(&c->ctx->arena, struct added_out);
     out->success = true;
+    assert(m.id.n);
     out->data.memory = m;
     out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"", S_ARG(m.key));
     c->out = out;

@@ -90,6 +90,7 @@ static const struct json *by_type(struct ctx *ctx, const struct memory_totals *t
         if (t->by_type[i])
             json_member_int(&w, type_names[i], t->by_type[i]);
     }
+    assert(!b.full);
     json_close(&w, '}');
     *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
     return v;
@@ -163,6 +164,7 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     const struct list_in *l = in->in;
     bool has_offset = str_trim(l->offset).n > 0;
     int64_t offset = has_offset ? offset_of(l->offset) : (l->page - 1) * l->limit;
+    assert(l->limit > 0 && l->page > 0 && offset >= 0);
     struct list_out shape = {.page = offset / l->limit + 1, .limit = l->limit};
     struct memory_filter f = {.type = l->type,
                               .session = l->session,
@@ -249,6 +251,7 @@ static enum status create_memory(struct ctx *ctx, struct app *app, const struct 
     TRY(own_pool(ctx, app, in, first_of(c->api_key, c->alias), &pool));
     m.space = pool.space;
     TRY(engine_replace(ctx, app->engine, pool, &m));
+    assert(m.id.n);
     struct create_out shape = {true, m.id, m};
     return reply_fields(out, create_out_fields, &shape);
 }

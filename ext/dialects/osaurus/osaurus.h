@@ -1,4 +1,4 @@
-/* osaurus.h - what Osaurus's endpoints share: which agent is meant, how a failure reads. */
+/* osaurus.h - the common part of Osaurus's endpoints: the agent that is meant, and failures. */
 #pragma once
 
 #include "surface/common/auth.h"

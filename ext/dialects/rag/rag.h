@@ -1,4 +1,4 @@
-/* rag.h - what the files of the RAG backend's dialect share: a memory as shown, handlers. */
+/* rag.h - the common part of the RAG backend's dialect: a memory as shown, handlers. */
 #pragma once
 
 #include "surface/common/auth.h"

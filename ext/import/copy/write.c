@@ -1,4 +1,4 @@
-/* write.c - what spaces hold as records, in parts: sessions, bars, memories. */
+/* write.c - spaces as records, in parts: sessions, bars, memories. */
 #include "engine/state/state.h"
 #include "ext/import/copy/lines.h"
 #include "ext/import/transfer.h"

@@ -1,4 +1,4 @@
-/* demo.c - what the built-in model answers: what was recalled, and what the user said before. */
+/* demo.c - answers of the built-in model: the recalled lines, and the user's earlier words. */
 #include "base/log.h"
 #include "base/utf8.h"
 #include "engine/chat/turn.h"

@@ -1,4 +1,4 @@
-/* forgetting.h - what becomes of a request to forget in the middle of a chat. */
+/* forgetting.h - requests to forget in the middle of a chat. */
 #pragma once
 
 #include "engine/state/state.h"

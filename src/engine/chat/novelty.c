@@ -1,4 +1,4 @@
-/* novelty.c - what an answer says that was not put into the model's mouth. */
+/* novelty.c - parts of an answer that were not put into the model's mouth. */
 #include "engine/chat/novelty.h"
 
 #include <assert.h>

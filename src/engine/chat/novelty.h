@@ -1,4 +1,4 @@
-/* novelty.h - what an answer says beyond the memory block that the model was given. */
+/* novelty.h - parts of an answer beyond the memory block that the model was given. */
 #pragma once
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* rewrite.h - what the two ways of rewriting a question share: its history, and what it lacks. */
+/* rewrite.h - the common part of both ways of rewriting a question: its history and its gaps. */
 #pragma once
 
 #include "engine/state/state.h"

@@ -1,4 +1,4 @@
-/* turn_keep.c - what is kept of a turn once it was answered: messages, facts, the receipt. */
+/* turn_keep.c - storing an answered turn: messages, facts, the receipt. */
 #include <assert.h>
 
 #include "base/clock.h"

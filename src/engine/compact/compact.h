@@ -1,4 +1,4 @@
-/* compact.h - which old memories may be replaced, and the summaries that replace them. */
+/* compact.h - old memories that may be replaced, and the summaries that replace them. */
 #pragma once
 
 #include "engine/recall/bars.h"

@@ -1,4 +1,4 @@
-/* repeats.c - what several memories say again and again, said once. */
+/* repeats.c - one line in place of several memories that repeat each other. */
 #include <assert.h>
 
 #include "base/utf8.h"

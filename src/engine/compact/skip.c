@@ -1,4 +1,4 @@
-/* skip.c - which memories are never replaced by a summary, and why. */
+/* skip.c - memories that are never replaced by a summary, with the reason. */
 #include "engine/compact/compact.h"
 
 #include "engine/text.h"

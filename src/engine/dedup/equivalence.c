@@ -1,4 +1,4 @@
-/* equivalence.c - whether two texts say the same, as far as their words tell. */
+/* equivalence.c - comparing two texts by their words: the same, fuller, changed or different. */
 #include "engine/dedup/equivalence.h"
 
 #include "base/utf8.h"

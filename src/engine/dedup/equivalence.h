@@ -1,4 +1,4 @@
-/* equivalence.h - whether two memories say the same. */
+/* equivalence.h - comparing two memories: the same, fuller, changed or different. */
 #pragma once
 
 #include "engine/state/state.h"

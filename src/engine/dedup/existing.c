@@ -1,4 +1,4 @@
-/* existing.c - whether a new memory is stored already, in the same words or in others. */
+/* existing.c - the search for a new memory among those stored, in the same words or in others. */
 #include <assert.h>
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* background.c - which sessions are distilled when, and what the status says of it. */
+/* background.c - sessions that are due for distilling, and the status of that work. */
 #include <assert.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* grounding.c - how far the user's words support a line, and the talk a summary. */
+/* grounding.c - the support of a line in the user's words, and of a summary in the talk. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* grounding.h - how far the user's words support a line, and the talk a summary. */
+/* grounding.h - the support of a line in the user's words, and of a summary in the talk. */
 #pragma once
 
 #include "engine/distil/session.h"

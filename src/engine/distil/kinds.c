@@ -1,4 +1,4 @@
-/* kinds.c - what a distilled fact is about: the model's word for it, or a rule. */
+/* kinds.c - the kind of a distilled fact: the model's word for it, or a rule's. */
 #include "engine/distil/kinds.h"
 #include "engine/text/importance.h"
 #include "lang/kinds_lists.h"

@@ -1,4 +1,4 @@
-/* kinds.h - what a distilled fact is about. */
+/* kinds.h - the kinds of distilled facts. */
 #pragma once
 
 #include "core/memory.h"

@@ -1,4 +1,4 @@
-/* known.c - what is known already when a session is distilled, as far as it has to do with it. */
+/* known.c - known memories that concern a session which is about to be distilled. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* known.h - what is known already when a session is distilled. */
+/* known.h - known memories that concern a session which is about to be distilled. */
 #pragma once
 
 #include "engine/distil/session.h"

@@ -1,4 +1,4 @@
-/* prompt.c - what the core model is asked of a session, and the shape of its answer. */
+/* prompt.c - the core model's prompt for a session, and the shape of its answer. */
 #include <stdio.h>
 
 #include "base/utf8.h"

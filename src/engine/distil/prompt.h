@@ -1,4 +1,4 @@
-/* prompt.h - what the core model is asked of a session, and the shape of its answer. */
+/* prompt.h - the core model's prompt for a session, and the shape of its answer. */
 #pragma once
 
 #include "engine/distil/session.h"

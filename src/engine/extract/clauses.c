@@ -1,4 +1,4 @@
-/* clauses.c - what people state about themselves: sentences, clauses, and our own table. */
+/* clauses.c - statements of people about themselves: sentences, clauses, and our own table. */
 #include "engine/extract/extract.h"
 
 #include <assert.h>

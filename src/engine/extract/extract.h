@@ -1,4 +1,4 @@
-/* extract.h - what both tables of patterns share: compiled patterns, and how a fact is made. */
+/* extract.h - the common part of both tables of patterns: compiled patterns, and making a fact. */
 #pragma once
 
 #include "engine/state/state.h"

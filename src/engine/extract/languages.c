@@ -1,4 +1,4 @@
-/* languages.c - what people state about themselves in other languages than English. */
+/* languages.c - statements of people about themselves in other languages than English. */
 #include "engine/extract/extract.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* evidence.c - whether what was found answers the question at all, as one probability. */
+/* evidence.c - the probability that the candidates answer the question at all. */
 #include "engine/gate/evidence.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* evidence.h - whether what was found answers the question at all, as one probability. */
+/* evidence.h - the probability that the candidates answer the question at all. */
 #pragma once
 
 #include "engine/gate/weights.h"

@@ -1,4 +1,4 @@
-/* rarity.c - how rare a word is in English, whatever a pool holds. */
+/* rarity.c - the rarity of a word in English, whatever a pool holds. */
 #include "engine/gate/rarity.h"
 
 #include "base/arena.h"

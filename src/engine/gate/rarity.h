@@ -1,4 +1,4 @@
-/* rarity.h - how rare a word is in English, whatever a pool holds. */
+/* rarity.h - the rarity of a word in English, whatever a pool holds. */
 #pragma once
 
 #include "base/str.h"

@@ -1,5 +1,4 @@
-/* context.h - what the parts of the planner share: the gate's answer, and the search of one layer.
- */
+/* context.h - common parts of the planner's files: the gate's answer, the search of one layer. */
 #pragma once
 
 #include "engine/state/state.h"

@@ -1,5 +1,4 @@
-/* section_choice.c - whether a message opens a section of memory: by phrases, names, or the model.
- */
+/* section_choice.c - sections of memory that a message opens: by phrases, names, or the model. */
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/layers/context.h"

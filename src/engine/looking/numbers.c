@@ -1,4 +1,4 @@
-/* numbers.c - what pools hold and did: now, by the day and by the month. */
+/* numbers.c - counts of pools: what they hold now, and what they did by day and by month. */
 #include <assert.h>
 #include <time.h>
 

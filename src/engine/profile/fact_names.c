@@ -1,4 +1,4 @@
-/* fact_names.c - what may be a fact of a user, and the name it is kept under. */
+/* fact_names.c - names under which facts of a user may be kept. */
 #include "engine/extract/secrets.h"
 #include "engine/profile/profile.h"
 

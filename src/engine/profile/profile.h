@@ -1,4 +1,4 @@
-/* profile.h - what is read of a user: short names and texts, checked before anyone sees them. */
+/* profile.h - facts about a user: short names and texts, checked before anyone sees them. */
 #pragma once
 
 #include "engine/state/state.h"

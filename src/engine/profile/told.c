@@ -1,4 +1,4 @@
-/* told.c - what a user has said in chats of a name that the profile has, later than it was set. */
+/* told.c - statements in chats about a name of the profile, later than the name was set. */
 #include "engine/profile/profile.h"
 #include "engine/text/claims.h"
 #include "lang/profile_told_lists.h"

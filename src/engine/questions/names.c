@@ -1,4 +1,4 @@
-/* names.c - what a statement says someone or something is called. */
+/* names.c - names that a statement gives to someone or something. */
 #include "engine/questions/names.h"
 
 #include "lang/names_lists.h"

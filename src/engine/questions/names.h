@@ -1,4 +1,4 @@
-/* names.h - what a statement says someone or something is called. */
+/* names.h - names that a statement gives to someone or something. */
 #pragma once
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* about.c - what the user told of an attribute that a question asks for, in whatever words. */
+/* about.c - the user's statements on the attribute that a question asks for, in any words. */
 #include "engine/recall/about.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* about.h - what the user told of an attribute that a question asks for, in whatever words. */
+/* about.h - the user's statements on the attribute that a question asks for, in any words. */
 #pragma once
 
 #include "engine/recall/candidates.h"

@@ -1,6 +1,8 @@
 /* barring.c - bars made of what is forgotten: finds the messages that state it. */
 #include "engine/recall/barring.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "core/tokens.h"
 #include "engine/text/lexicon.h"
@@ -324,6 +326,7 @@ static enum status write_bars(struct finding *f, int64_t *barred)
         if (!holds(sessions, b.n_sessions, t->message.session))
             sessions[b.n_sessions++] = t->message.session;
     }
+    assert(b.n_messages <= f->n && b.n_sessions <= b.n_messages);
     b.bars = f->bars;
     b.n = f->n_bars;
     if (b.n)

@@ -1,4 +1,4 @@
-/* bars.c - what recall may not give: statements that were forgotten, corrected or have expired. */
+/* bars.c - statements that recall may not give: forgotten, corrected or expired. */
 #include "engine/recall/bars.h"
 
 #include "base/clock.h"

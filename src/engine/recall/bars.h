@@ -1,4 +1,4 @@
-/* bars.h - what recall may not give: statements that were forgotten, corrected or have expired. */
+/* bars.h - statements that recall may not give: forgotten, corrected or expired. */
 #pragma once
 
 #include "engine/state/state.h"

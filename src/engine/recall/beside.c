@@ -1,6 +1,7 @@
 /* beside.c - the servers beside recall: Qdrant's nearest memories, and a model that orders. */
 #include "engine/recall/beside.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -153,6 +154,7 @@ static void put_in_order(struct finder *f, const double *scores)
     struct recalled *found = NEW_N(a, struct recalled, f->n);
     const struct candidate **of = NEW_N(a, const struct candidate *, f->n);
     for (size_t i = 0; i < f->n; i++) {
+        assert(places[i].was < f->n);
         found[i] = f->found[places[i].was];
         of[i] = f->of[places[i].was];
         found[i].ordered = places[i].score;

@@ -1,6 +1,7 @@
 /* block.c - the text that carries memory into a chat. */
 #include "engine/state/state.h"
 
+#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -154,6 +155,7 @@ static bool is_idle(struct arena *a, struct recalled *v, size_t at)
 /* The memories that the message just taken tells as well leave again; gives their units back. */
 static size_t drop_told(struct arena *a, struct recalled *v, struct line *lines, size_t *taken)
 {
+    assert(*taken);
     size_t kept = 0, units = 0;
     const struct recalled *message = &v[lines[*taken - 1].rank];
     for (size_t i = 0; i < *taken; i++) {

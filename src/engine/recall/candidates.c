@@ -1,6 +1,7 @@
 /* candidates.c - finds, describes and ranks the candidates of a question. */
 #include "engine/recall/candidates.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -285,6 +286,7 @@ static enum status match_tokens(struct search *s)
     TRY(token_match(s->ctx, s->f->e, &asked, docs, s->n, found));
     for (size_t i = 0; i < s->n; i++) {
         const doc_id *at = bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc);
+        assert(at);
         s->v[i].tokens = found[at - docs];
         if (!(found[at - docs].own > 0))
             candidate_guess_meaning(&s->v[i]);
@@ -406,6 +408,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
                 const struct memory *memory, str before)
 {
     struct finder *f = s->f;
+    assert(!m != !memory && f->n < s->n);
     struct recalled *r = &f->found[f->n];
     *r = (struct recalled){0};
     if (!find_wants(s->in, &f->bars, m, memory)) {
@@ -539,6 +542,7 @@ static void order(struct search *s)
     struct recalled *found = ROOM_N(a, struct recalled, n + 1);
     const struct candidate **of = ROOM_N(a, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++) {
+        assert(places[by[i]].at < f->n);
         found[i] = f->found[places[by[i]].at];
         of[i] = f->of[places[by[i]].at];
     }

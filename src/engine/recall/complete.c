@@ -1,4 +1,4 @@
-/* complete.c - what a question is completed by: days of events, names, words for the same thing. */
+/* complete.c - additions to a question: days of events, names, words for the same thing. */
 #include "engine/recall/complete.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* complete.h - what a question is completed by before it is searched: days of events, names. */
+/* complete.h - additions to a question before it is searched: days of events, names. */
 #pragma once
 
 #include "engine/recall/candidates.h"

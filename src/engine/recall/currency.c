@@ -1,5 +1,7 @@
-/* currency.c - which of the lines that a chat would be given a later line replaces. */
+/* currency.c - lines for a chat that a later line replaces. */
 #include "engine/recall/currency.h"
+
+#include <assert.h>
 
 #include "engine/recall/reading.h"
 #include "engine/recall/unspaced.h"
@@ -432,6 +434,7 @@ static const struct reading *line_at(struct judging *j, size_t i)
 /* Keeps the first of the strongest: v[older].by is the line that replaces it. */
 static void judge_pair(struct judging *j, size_t older, size_t newer)
 {
+    assert(older < j->n && newer < j->n);
     struct dated_line *x = &j->v[older], *y = &j->v[newer];
     if (older == newer || x->is == REPLACED || !is_pair(x, y))
         return;
@@ -448,6 +451,7 @@ void currency_judge_beside(struct arena *a, str question, struct dated_line *v, 
                            size_t n)
 {
     struct judging j = judging_of(a, question, v, n);
+    assert(n_first <= n);
     for (size_t i = 0; i < n_first; i++)
         for (size_t k = n_first; k < n; k++) {
             judge_pair(&j, i, k);

@@ -1,4 +1,4 @@
-/* currency.h - which of the lines that a chat would be given a later line replaces. */
+/* currency.h - lines for a chat that a later line replaces. */
 #pragma once
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* features.c - what is known about a candidate, as numbers, and what they add up to. */
+/* features.c - features of a candidate as numbers, and their weighted sums. */
 #include "engine/recall/features.h"
 
 #include <assert.h>
@@ -269,6 +269,7 @@ static void of_memory(const struct asked_of *q, const struct memory *m, double *
 void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out)
 {
+    assert(!message != !memory);
     memset(out, 0, sizeof *out * SIGNALS_MAX);
     if (c->signals)
         memcpy(out, c->signals, sizeof *out * SIGNALS_MAX);
@@ -327,6 +328,7 @@ size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum we
 struct weighed signals_weigh(enum weights weights, const double *signals)
 {
     static const double constant[WEIGHT_SETS] = SURE_CONSTANT, slope[WEIGHT_SETS] = SURE_SLOPE;
+    assert(weights < WEIGHT_SETS);
     double base, rank = rank_of(weights, signals, &base);
     double sum = constant[weights] + slope[weights] * (WEIGHTS_CHAT_ALONE(weights) ? base : rank);
     for (int i = 0; i < SIGNAL_COUNT; i++)

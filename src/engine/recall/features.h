@@ -1,4 +1,4 @@
-/* features.h - what is known about a candidate, as numbers, and what they add up to. */
+/* features.h - features of a candidate as numbers, and their weighted sums. */
 #pragma once
 
 #include "engine/engine.h"

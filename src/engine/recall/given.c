@@ -1,4 +1,4 @@
-/* given.c - what of a message a chat may be given: what someone stated, and nothing else. */
+/* given.c - the statements of a message that a chat may be given, and nothing else of it. */
 #include "engine/recall/given.h"
 
 #include "core/notes.h"

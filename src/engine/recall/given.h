@@ -1,4 +1,4 @@
-/* given.h - what of a message a chat may be given: what someone stated, and nothing else. */
+/* given.h - the statements of a message that a chat may be given, and nothing else of it. */
 #pragma once
 
 #include "core/memory.h"

@@ -241,6 +241,7 @@ static void score_session(struct scanner *s, size_t from, size_t to)
     for (size_t w = 0; w < s->n_words; w++)
         if (all[w])
             score += s->weights[w] * rank_saturate((float)all[w], k_saturation);
+    assert(s->n_sessions < s->n);
     s->sessions[s->n_sessions++] = score;
     s->out.best_session = score > s->out.best_session ? score : s->out.best_session;
 }
@@ -399,6 +400,7 @@ static struct candidate candidate_of(const struct scanner *s, size_t at, double 
 /* Where the document is, or would be, in the slots; there is at least one. */
 static size_t place_of(const struct scanner *s, doc_id doc)
 {
+    assert(s->n);
     size_t low = 0, high = s->n - 1;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -467,6 +469,7 @@ double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
                       size_t n_words, size_t most)
 {
+    assert(n_words <= QUERY_WORDS_MAX);
     struct scanner *s = NEW(a, struct scanner);
     *s = (struct scanner){.hits = hits, .weights = weights, .n_words = n_words};
     s->slots = ROOM_N(a, struct slot, 4 * hits->n + 1);
@@ -475,6 +478,7 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
         s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
     fill_saturated(s);
     spread(s);
+    assert(s->n <= 4 * hits->n);
     for (size_t i = 0; i < s->n; i++)
         score_slot(s, i);
     score_sessions(s);
@@ -512,6 +516,7 @@ void hits_join_names(struct word_hits *hits, size_t n_words, const size_t *of, s
 {
     for (size_t k = 0; k < n_names; k++) {
         size_t word = of[k], other = n_words + k;
+        assert(word < n_words && other < QUERY_WORDS_MAX);
         bool is_counted = hits->found[word] != UINT32_MAX;
         hits->found[word] = is_counted ? 0 : UINT32_MAX;
         for (size_t i = 0; i < hits->n; i++) {

@@ -1,4 +1,4 @@
-/* others.c - what was found and is about somebody else, or about a text that was pasted. */
+/* others.c - candidates about somebody else, or about a text that was pasted. */
 #include "engine/recall/others.h"
 
 #include "base/utf8.h"

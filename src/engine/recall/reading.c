@@ -1,6 +1,8 @@
 /* reading.c - a line as currency compares it: its clauses, whom they are about, what they say. */
 #include "engine/recall/reading.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "engine/recall/currency.h"
 #include "engine/text/attributes.h"
@@ -423,6 +425,7 @@ static bool is_passing(struct arena *a, str clause)
  * looked for only in lines with a word of change. */
 static void read_clause(struct arena *a, struct reading *r, struct words w, str text)
 {
+    assert(r->n < CLAUSES);
     struct clause *c = &r->v[r->n];
     if (!w.n || (r->passes && is_passing(a, text)))
         return;

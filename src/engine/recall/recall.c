@@ -1,4 +1,5 @@
 /* recall.c - from a question to a ranked list of messages and memories, with the reasons. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -264,6 +265,7 @@ static void settle_currency(struct finder *f, bool *given)
     settle_closed(f, lines);
     currency_judge(a, f->in->question, lines, f->n, given);
     for (size_t i = 0; i < f->n; i++) {
+        assert(lines[i].by < f->n);
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
         /* Instructions end one another by rules of their own (standing_ends). */
         if (!given[i] || lines[i].is == CURRENT || r->is_standing)
@@ -335,6 +337,7 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
         tokens[n] = f->found[i].tokens;
         which[n++] = i;
     }
+    assert(n <= f->n);
     n = rank_walk(tokens, n, budget);
     for (size_t i = 0; i < n; i++) {
         f->found[which[i]].injected = true;

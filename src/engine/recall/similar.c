@@ -1,5 +1,6 @@
 /* similar.c - memories by how alike they are to a text: cosines, words and recall as one measure.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "engine/recall/candidates.h"
@@ -254,6 +255,7 @@ static enum status look_by_vectors(struct looking *l, const struct question_vect
 static void show(struct looking *l, const struct memory *m, double similarity)
 {
     struct recalled r = {.is_memory = true, .memory = *m};
+    assert(l->n_found < MOST);
     if (find_shows(&l->finder, &r))
         l->found[l->n_found++] = (struct similar){r.memory, similarity};
 }
@@ -263,6 +265,7 @@ static enum status read_page(struct looking *l, size_t from, size_t n)
 {
     doc_id docs[PAGE];
     struct memory *read = NEW_N(&l->ctx->arena, struct memory, PAGE);
+    assert(n <= PAGE && from + n <= l->n);
     for (size_t i = 0; i < n; i++)
         docs[i] = l->all[from + i].doc;
     TRY(store_memories(l->ctx, l->e->store, l->in->pool, docs, n, read));

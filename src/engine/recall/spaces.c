@@ -1,4 +1,6 @@
 /* spaces.c - where a question looks, and what it may be shown of that. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "engine/recall/candidates.h"
 
@@ -176,6 +178,7 @@ static void merge_spaces(struct finder *f)
         if (!f->n)
             tell_steps(f, &f->spaces[best]);
     }
+    assert(f->n == all);
     if (!f->n && f->n_spaces)
         tell_steps(f, f->spaces);
 }
@@ -211,6 +214,7 @@ static bool is_excluded(const struct recall_in *in, str id)
 bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,
                 const struct memory *memory)
 {
+    assert(m || memory);
     int64_t created = m ? m->created : memory->created;
     /* What was said before 1970 has a negative time. */
     bool is_old = (in->after && created < in->after) || past_is_later(in->as_of, created);

@@ -1,4 +1,4 @@
-/* subject.c - whether a statement is about the one whom a question is about. */
+/* subject.c - the subject of a statement, compared with the one whom a question is about. */
 #include "engine/recall/subject.h"
 
 #include "engine/gate/evidence.h"

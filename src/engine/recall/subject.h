@@ -1,4 +1,4 @@
-/* subject.h - whether a statement is about the one whom a question is about. */
+/* subject.h - the subject of a statement, compared with the one whom a question is about. */
 #pragma once
 
 #include "base/arena.h"

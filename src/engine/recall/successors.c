@@ -1,5 +1,7 @@
-/* successors.c - what replaces a line that is given, and what it replaced under its key. */
+/* successors.c - memories that replace a given line, and those that it replaced under its key. */
 #include "engine/recall/successors.h"
+
+#include <assert.h>
 
 #include "engine/recall/reading.h"
 #include "engine/recall/stem_search.h"
@@ -178,6 +180,7 @@ enum status successors_find(struct finder *f, struct about *out)
     TRY(stems_search(f, stems.v, stems.n, (struct stem_bounds){HITS_MAX, READ}, &hits, &n_hits));
     TRY(stems_read(f, hits, n_hits, &read));
     find_name_space(f, read, n_hits); /* only lines of one space are compared */
+    assert(n_best <= LINES && n_hits <= READ && stems.n <= STEMS_ALL);
     bool asks_past = currency_asks_past(a, f->in->question);
     for (size_t i = 0; i < n_hits; i++) {
         if (is_given(f, &read[i]) || !is_statement(f, &read[i]))
@@ -187,6 +190,7 @@ enum status successors_find(struct finder *f, struct about *out)
         n +=
             asks_past || (is_later_than_one(&lines[n], lines, n_best) && may_replace(a, &lines[n]));
     }
+    assert(n >= n_best && n <= LINES + READ);
     if (n == n_best)
         return OK;
     currency_judge_beside(a, f->in->question, lines, n_best, n);

@@ -1,4 +1,4 @@
-/* successors.h - what replaces a line that is given, and what it replaced under its key. */
+/* successors.h - memories that replace a given line, and those that it replaced under its key. */
 #pragma once
 
 #include "engine/recall/about.h"

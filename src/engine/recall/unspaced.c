@@ -1,4 +1,4 @@
-/* unspaced.c - which line a later one replaces in Chinese and Japanese, which part no words. */
+/* unspaced.c - lines that a later one replaces in Chinese and Japanese, which part no words. */
 #include "engine/recall/unspaced.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-/* unspaced.h - which line a later one replaces in Chinese and Japanese, which part no words. */
+/* unspaced.h - lines that a later one replaces in Chinese and Japanese, which part no words. */
 #pragma once
 
 #include "engine/recall/currency.h"

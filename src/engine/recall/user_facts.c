@@ -1,7 +1,7 @@
-/* user_facts.c - what a chat is given of the user whatever it asks: facts, standing instructions.
- */
+/* user_facts.c - lines about the user for every chat: facts, standing instructions. */
 #include "engine/recall/user_facts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/tokens.h"
@@ -72,6 +72,7 @@ enum status known_of(const struct finder *f, int64_t after, int64_t budget_token
                                   .memory = v[i],
                                   .score = v[i].importance,
                                   .why = S("the question asks what is known about the user")};
+    assert(taken <= found);
     *n = taken;
     return OK;
 }
@@ -92,6 +93,7 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     struct arena *a = &f->ctx->arena;
     struct words w = words_of(a, S(STANDING_CATEGORY), 1);
     struct word_hits hits;
+    assert(w.n == 1);
     TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, true, &w.v[0].stem, 1, LOOKED_AT, &hits));
     size_t read = hits.n < STANDING_READ ? hits.n : STANDING_READ;
     doc_id *docs = NEW_N(a, doc_id, read + 1);

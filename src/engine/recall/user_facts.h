@@ -1,5 +1,4 @@
-/* user_facts.h - what a chat is given of the user whatever it asks: facts, standing instructions.
- */
+/* user_facts.h - lines about the user for every chat: facts, standing instructions. */
 #pragma once
 
 #include "engine/recall/candidates.h"

@@ -1,4 +1,4 @@
-/* verdict.c - whether what was found answers the question at all, and what a line needs then. */
+/* verdict.c - the choice between speaking and silence, and of the lines that are sure enough. */
 #include "engine/recall/verdict.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* verdict.h - whether memory speaks, and how sure a line must then be. */
+/* verdict.h - the choice between speaking and silence, and how sure a line must then be. */
 #pragma once
 
 #include "engine/recall/candidates.h"

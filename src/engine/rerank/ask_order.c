@@ -1,4 +1,4 @@
-/* ask_order.c - how well each text answers a question, by a model that the settings name. */
+/* ask_order.c - scores of texts for a question, by a model that the settings name. */
 #include "engine/rerank/ask_order.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* ask_order.h - how well each text answers a question, by a model that the settings name. */
+/* ask_order.h - scores of texts for a question, by a model that the settings name. */
 #pragma once
 
 #include "base/ctx.h"

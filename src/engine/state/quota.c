@@ -1,4 +1,4 @@
-/* quota.c - how much one user may have stored. */
+/* quota.c - limits on the storage of one user. */
 #include "base/id.h"
 #include "base/log.h"
 #include "engine/state/state.h"

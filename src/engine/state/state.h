@@ -1,4 +1,4 @@
-/* state.h - what the files of the engine share: its parts, its counters, steps of its verbs. */
+/* state.h - the common state of the engine's files: parts, counters, steps of its verbs. */
 #pragma once
 
 #include <pthread.h>

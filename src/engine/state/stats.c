@@ -1,4 +1,4 @@
-/* stats.c - how the engine is doing: its counters, and counting. */
+/* stats.c - the engine's counters, and its status. */
 #include "base/clock.h"
 #include "engine/state/state.h"
 

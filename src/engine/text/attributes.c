@@ -1,4 +1,4 @@
-/* attributes.c - which attribute of a person or thing a question asks for and a statement tells. */
+/* attributes.c - attributes of a person or thing that a question asks for and a statement tells. */
 #include "engine/text/attributes.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* attributes.h - which attribute of a person or thing a question asks for and a statement tells. */
+/* attributes.h - attributes of a person or thing that a question asks for and a statement tells. */
 #pragma once
 
 #include "words/words.h"

@@ -1,5 +1,4 @@
-/* claims.c - which slot of a person or thing a clause fills ("works for", "moved to"), with what.
- */
+/* claims.c - slots of a person or thing that clauses fill ("works for", "moved to"). */
 #include "engine/text/claims.h"
 
 #include "engine/text/lexicon.h"

@@ -1,5 +1,4 @@
-/* claims.h - which slot of a person or thing a clause fills ("works for", "moved to"), with what.
- */
+/* claims.h - slots of a person or thing that clauses fill ("works for", "moved to"). */
 #pragma once
 
 #include "words/words.h"

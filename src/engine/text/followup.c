@@ -1,4 +1,4 @@
-/* followup.c - whether a question needs what was said before it, by its words. */
+/* followup.c - questions that need the words before them, known by their own words. */
 #include "engine/text/followup.h"
 #include "engine/text/lexicon.h"
 #include "lang/followup_lists.h"

@@ -1,4 +1,4 @@
-/* followup.h - whether a question needs what was said before it. */
+/* followup.h - questions that need the words before them. */
 #pragma once
 
 #include "words/words.h"

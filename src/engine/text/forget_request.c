@@ -1,4 +1,4 @@
-/* forget_request.c - whether a message asks that something be forgotten. */
+/* forget_request.c - messages that ask to forget something. */
 #include "engine/text/forget_request.h"
 
 #include "engine/text/lexicon.h"

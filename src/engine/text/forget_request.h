@@ -1,4 +1,4 @@
-/* forget_request.h - whether a message asks that something be forgotten. */
+/* forget_request.h - messages that ask to forget something. */
 #pragma once
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* helper_prompt.c - whether a request is the front end's own and not its user's. */
+/* helper_prompt.c - requests that are the front end's own and not its user's. */
 #include "engine/text/helper_prompt.h"
 
 #include "base/utf8.h"

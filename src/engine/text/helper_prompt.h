@@ -1,4 +1,4 @@
-/* helper_prompt.h - whether a request is the front end's own and not its user's. */
+/* helper_prompt.h - requests that are the front end's own and not its user's. */
 #pragma once
 
 #include "base/arena.h"

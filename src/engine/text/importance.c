@@ -1,4 +1,4 @@
-/* importance.c - how important a user's words are, by rule: six levels from 0.5 to 0.9. */
+/* importance.c - the importance of a user's words, by rule: six levels from 0.5 to 0.9. */
 #include <math.h>
 
 #include "base/utf8.h"

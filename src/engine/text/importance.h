@@ -1,4 +1,4 @@
-/* importance.h - what kind of memory a sentence makes, by rule. */
+/* importance.h - the kind of memory that a sentence makes, by rule. */
 #pragma once
 
 #include "engine/text.h"

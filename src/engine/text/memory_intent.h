@@ -1,4 +1,4 @@
-/* memory_intent.h - whether a message asks for memory, by the phrases that people use. */
+/* memory_intent.h - messages that ask for memory, by the phrases that people use. */
 #pragma once
 
 #include "base/ctx.h"

@@ -1,4 +1,4 @@
-/* model_size.c - how large a model is, by its name, and how its window is shared out. */
+/* model_size.c - the size of a model, by its name, and the shares of its window. */
 #include "engine/history.h"
 
 /* What a name that tells nothing stands for; shares never go below their floors. */

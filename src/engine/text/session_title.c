@@ -1,4 +1,4 @@
-/* session_title.c - what a session is called that nobody has given a title. */
+/* session_title.c - a title for a session that nobody has given one. */
 #include "engine/text/session_title.h"
 
 #include <utf8proc.h>

@@ -1,4 +1,4 @@
-/* session_title.h - what a session is called that nobody has given a title. */
+/* session_title.h - a title for a session that nobody has given one. */
 #pragma once
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* slots.c - what a line about the user is about: name, employer, home. */
+/* slots.c - the attribute that a line about the user is of: name, employer, home. */
 #include "engine/text/slots.h"
 
 #include "lang/slots_lists.h"

@@ -1,4 +1,4 @@
-/* slots.h - what a line about the user is about: name, employer, home. */
+/* slots.h - the attribute that a line about the user is of: name, employer, home. */
 #pragma once
 
 #include "base/str.h"

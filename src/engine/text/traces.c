@@ -1,4 +1,4 @@
-/* traces.c - what a program printed when it failed, within a message. */
+/* traces.c - output of a failing program within a message. */
 #include "engine/text/traces.h"
 
 #include <string.h>

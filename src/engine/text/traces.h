@@ -1,4 +1,4 @@
-/* traces.h - what a program printed when it failed, within a message. */
+/* traces.h - output of a failing program within a message. */
 #pragma once
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* utterance.c - what the sentences of a turn do: state, ask, greet, acknowledge, instruct. */
+/* utterance.c - the acts of a turn's sentences: state, ask, greet, acknowledge, instruct. */
 #include "engine/text/utterance.h"
 
 #include "base/buf.h"

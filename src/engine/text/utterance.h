@@ -1,4 +1,4 @@
-/* utterance.h - what the sentences of a turn do: state, ask, greet, acknowledge, instruct. */
+/* utterance.h - the acts of a turn's sentences: state, ask, greet, acknowledge, instruct. */
 #pragma once
 
 #include "base/arena.h"

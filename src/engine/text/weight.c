@@ -1,4 +1,4 @@
-/* weight.c - what a memory weighs as time passes. */
+/* weight.c - the weight of a memory as time passes. */
 #include <assert.h>
 #include <math.h>
 

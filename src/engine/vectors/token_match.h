@@ -1,4 +1,4 @@
-/* token_match.h - how well the tokens of texts fit those of a question. */
+/* token_match.h - scores for the tokens of texts beside those of a question. */
 #pragma once
 
 #include "engine/state/state.h"

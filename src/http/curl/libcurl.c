@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 struct libcurl libcurl;
 
@@ -52,4 +53,25 @@ enum status libcurl_open(struct ctx *ctx)
 bool libcurl_is_open(void)
 {
     return atomic_load(&is_open);
+}
+
+/* curl looks for a proxy in the environment at each call; an empty setting spares that. A proxy
+ * must not get the calls to servers on this machine, such as a local model. */
+void libcurl_set_route(CURL *easy)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY"};
+    bool is_any = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_any |= getenv(names[i]) != NULL;
+    if (!is_any)
+        libcurl_set(easy, CURLOPT_PROXY, "");
+    else if (!getenv("no_proxy") && !getenv("NO_PROXY"))
+        libcurl_set(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
+    /* The variable that other programs read, too, for the certificates of a private authority. */
+    const char *certificates = getenv("SSL_CERT_FILE");
+    if (certificates && *certificates)
+        libcurl_set(easy, CURLOPT_CAINFO, certificates);
+    libcurl_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    libcurl_set(easy, CURLOPT_NOSIGNAL, 1L);
 }

@@ -48,6 +48,8 @@ extern struct libcurl libcurl;
 MUST_USE enum status libcurl_open(struct ctx *ctx);
 /* Cheap: whether libcurl may be used. */
 bool libcurl_is_open(void);
+/* How this handle finds its way: through the environment's proxy, but not to this machine. */
+void libcurl_set_route(CURL *easy);
 
 /* curl's own check of an option's type works on linked functions only. The one mistake that a
  * compiler does not see otherwise: an int where libcurl reads a long. */

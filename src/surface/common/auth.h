@@ -1,4 +1,4 @@
-/* auth.h - who asks: from a credential to a user and a space. */
+/* auth.h - the caller of a request: from a credential to a user and a space. */
 #pragma once
 
 #include "surface/surface.h"

@@ -1,4 +1,4 @@
-/* openapi_names.c - how operations and schemas of /openapi.json are called. */
+/* openapi_names.c - names of operations and schemas in /openapi.json. */
 #include "surface/common/openapi_names.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* openapi_names.h - how operations and schemas of /openapi.json are called. */
+/* openapi_names.h - names of operations and schemas in /openapi.json. */
 #pragma once
 
 #include "surface/surface.h"

@@ -1,4 +1,4 @@
-/* switches.c - what a request says about memory itself: the same at every door to a chat. */
+/* switches.c - a request's headers about memory itself: the same at every door to a chat. */
 #include "surface/common/switches.h"
 
 const struct field switch_fields[] = {SWITCH_ROWS, {0}};

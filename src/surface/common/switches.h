@@ -1,4 +1,4 @@
-/* switches.h - what a request says about memory itself: the same at every door to a chat. */
+/* switches.h - a request's headers about memory itself: the same at every door to a chat. */
 #pragma once
 
 #include "surface/surface.h"

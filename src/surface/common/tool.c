@@ -1,4 +1,4 @@
-/* tool.c - which space a tool works in. */
+/* tool.c - the space that a tool works in. */
 #include "surface/common/tool.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* hooks.c - what a coding agent reports while it works: a prompt, an answer, a compaction. */
+/* hooks.c - reports of a coding agent at work: a prompt, an answer, a compaction. */
 #include <assert.h>
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* tool_list.c - which tools tools/list names, and how each is described to a model. */
+/* tool_list.c - the tools that tools/list names, each described to a model. */
 #include <assert.h>
 
 #include "surface/files/files.h"

@@ -1,5 +1,4 @@
-/* controls.c - what a request says about memory besides its messages: the same at every model API.
- */
+/* controls.c - a request's wishes about memory besides its messages: alike at every model API. */
 #include "surface/proxy/controls.h"
 
 #include <assert.h>

@@ -1,5 +1,4 @@
-/* controls.h - what a request says about memory besides its messages: the same at every model API.
- */
+/* controls.h - a request's wishes about memory besides its messages: alike at every model API. */
 #pragma once
 
 #include "surface/common/without_memory.h"

@@ -1,4 +1,4 @@
-/* model_request.c - what a chat's request to any model API has besides its messages. */
+/* model_request.c - the parts of a chat's request to any model API besides its messages. */
 #include "surface/proxy/model_request.h"
 
 #include "surface/common/helper_calls.h"

@@ -1,4 +1,4 @@
-/* model_request.h - what a chat's request to any model API has besides its messages. */
+/* model_request.h - the parts of a chat's request to any model API besides its messages. */
 #pragma once
 
 #include "surface/proxy/controls.h"

@@ -1,4 +1,4 @@
-/* caller.c - which program asks for a response, and what for. */
+/* caller.c - the program that asks for a response, and its purpose. */
 #include "surface/responses/caller.h"
 
 /*

@@ -1,4 +1,4 @@
-/* caller.h - which program asks for a response, and what for. */
+/* caller.h - the program that asks for a response, and its purpose. */
 #pragma once
 
 #include "surface/proxy/model_request.h"

@@ -1,5 +1,4 @@
-/* stored.c - what a response goes on from at the model's server: only what its own user has made.
- */
+/* stored.c - stored responses to go on from at the model's server: only the user's own. */
 #include "surface/responses/stored.h"
 
 #include "surface/common/auth.h"

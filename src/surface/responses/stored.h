@@ -1,5 +1,4 @@
-/* stored.h - what a response goes on from at the model's server: only what its own user has made.
- */
+/* stored.h - stored responses to go on from at the model's server: only the user's own. */
 #pragma once
 
 #include "surface/surface.h"

@@ -1,6 +1,8 @@
 /* bulk.c - many memories erased or changed at once: named by ids or by a filter, all or nothing. */
 #include "surface/rest/bulk.h"
 
+#include <assert.h>
+
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
 #include "surface/rest/change.h"
@@ -74,6 +76,7 @@ static enum status select_filter(struct ctx *ctx, struct app *app, const struct 
     ids->v = NEW_N(&ctx->arena, str, page.n + 1);
     for (size_t i = 0; i < page.n; i++)
         ids->v[ids->n++] = page.v[i].id;
+    assert(page.n <= BULK_MAX && (page.n || !page.has_more));
     if (page.has_more) {
         const struct memory *last = &page.v[page.n - 1];
         place = (struct list_place){.value = memory_sort_value(last, SORT_CREATED),
@@ -123,6 +126,7 @@ enum status memory_bulk(struct ctx *ctx, struct app *app, const struct request *
     TRY(check_bulk(ctx, b));
     TRY(b->filter ? select_filter(ctx, app, b, &pool, &ids, &shape)
                   : select_ids(ctx, app, b, pool, &ids));
+    assert(ids.n <= BULK_MAX);
     shape.selected = (int64_t)ids.n;
     if (b->action == BULK_CHANGE) {
         TRY(change_all(ctx, app, b, pool, undo, ids, &shape));

@@ -1,5 +1,7 @@
-/* history.c - what a memory said, from the first to the last: created, edited, replaced. */
+/* history.c - texts of a memory, from the first to the last: created, edited, replaced. */
 #include "surface/rest/history.h"
+
+#include <assert.h>
 
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
@@ -67,6 +69,7 @@ static enum status first_content(struct ctx *ctx, const struct history_item *ite
 static enum status add_events(struct ctx *ctx, const struct history_item *all, size_t n, size_t at,
                               struct events *out)
 {
+    assert(at < n);
     const struct history_item *item = &all[at];
     const struct memory *m = &item->memory;
     struct change_event *created = &out->v[out->n++];
@@ -117,6 +120,7 @@ enum status memory_history(struct ctx *ctx, struct app *app, const struct reques
     events.v = NEW_N(&ctx->arena, struct change_event, most + 1);
     for (size_t i = 0; i < n; i++)
         TRY(add_events(ctx, v, n, i, &events));
+    assert(events.n <= most);
     sort_events(&events);
     TRY(json_list(ctx, event_fields, events.v, events.n, sizeof *events.v, &shape.items));
     shape.total = (int64_t)events.n;

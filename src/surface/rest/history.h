@@ -1,4 +1,4 @@
-/* history.h - what a memory said before. */
+/* history.h - earlier texts of a memory. */
 #pragma once
 
 #include "surface/surface.h"

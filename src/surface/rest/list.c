@@ -1,6 +1,8 @@
 /* list.c - memories by a filter: a page in any order, the total, and how many of each kind. */
 #include "surface/rest/list.h"
 
+#include <assert.h>
+
 #include "core/memory_select.h"
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
@@ -69,6 +71,7 @@ static void count_value(struct arena *a, struct values *all, str name, int64_t n
 
 static str value_of(const struct memory_tally *t, const struct memory_select *f, size_t facet)
 {
+    assert(t->pool < f->n_pools && t->type < TYPE_COUNT && t->layer < LAYER_COUNT);
     switch (facet) {
     case 0:
         return str_of(layer_names[t->layer]);
@@ -159,6 +162,7 @@ enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in
     shape.total = page.total;
     if (l->facets)
         TRY(facets_of(ctx, &page, &ask.select, &shape.facets));
+    assert(page.n <= ask.limit && (page.n || !page.has_more));
     if (page.has_more) {
         const struct memory *last = &page.v[page.n - 1];
         const struct list_place place = {.value = memory_sort_value(last, l->sort),

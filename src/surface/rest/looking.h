@@ -1,4 +1,4 @@
-/* looking.h - what the endpoints for looking share: receipts in lists, and messages. */
+/* looking.h - the common part of the endpoints for looking: receipts in lists, and messages. */
 #pragma once
 
 #include "surface/common/auth.h"

@@ -1,4 +1,4 @@
-/* preview.c - what a chat would be given now, without the chat. */
+/* preview.c - the lines that a chat would be given now, without the chat. */
 #include "base/clock.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"

@@ -1,4 +1,6 @@
-/* receipts.c - what chats were given, and why: listed, one by one, and by what they gave. */
+/* receipts.c - receipts of chats, with reasons: listed, one by one, and by what they gave. */
+#include <assert.h>
+
 #include "core/days.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -72,6 +74,7 @@ enum status receipts_page(struct ctx *ctx, struct app *app, struct receipts_in *
     *out = (struct list_page){.total = found.total};
     TRY(json_list(ctx, in->of.n ? use_item_fields : receipt_item_fields, items, found.n,
                   sizeof *items, &out->items));
+    assert(found.n <= in->limit && (found.n || !found.has_more));
     if (found.has_more) {
         const struct receipt *last = &found.v[found.n - 1];
         place = (struct list_place){.value = (double)last->created, .row = last->no};

@@ -1,4 +1,4 @@
-/* review.c - what is held back because it instructs a model: listed, allowed or forgotten. */
+/* review.c - memories held back because they instruct a model: listed, allowed or forgotten. */
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"

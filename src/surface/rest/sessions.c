@@ -1,4 +1,6 @@
-/* sessions.c - what a conversation holds: its messages and memories; and episodes of all. */
+/* sessions.c - a conversation's messages and memories; and episodes of all. */
+#include <assert.h>
+
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"
@@ -50,6 +52,7 @@ static enum status session_messages(struct ctx *ctx, struct app *app, const stru
     TRY(engine_session_page(ctx, app->engine, &ask, &v, &n, &has_more));
     TRY(message_items(ctx, v, n, ask.pool.space, &page.items));
     page.total = session.messages;
+    assert(n <= ask.limit && (n || !has_more));
     if (has_more) {
         place.value = (double)doc_position(v[n - 1].doc);
         page.next = cursor_write(ctx, of, &place);

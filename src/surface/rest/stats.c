@@ -1,4 +1,6 @@
 /* stats.c - numbers of a user's spaces: now, today, in all, and by the day or month. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
@@ -188,6 +190,7 @@ SHAPE(series_out, (STR, metric, .help = "as it was asked for"), (STR, by, .help 
 
 static struct period_out period_of(struct ctx *ctx, const struct period *p, enum metric metric)
 {
+    assert((size_t)metric < sizeof metrics / sizeof *metrics);
     const struct metric_row *row = &metrics[metric];
     struct period_out out = {.at = p->begin, .total = p->sums.n[row->stat]};
     if (metric == METRIC_LATENCY) {
@@ -219,6 +222,7 @@ static enum status series_show(struct ctx *ctx, struct app *app, const struct re
     TRY(auth_listed(ctx, app, &in->who, &pools, &ask.pools.n));
     ask.pools.v = pools;
     TRY(engine_series(ctx, app->engine, &ask, &v, &n));
+    assert(n); /* also the periods in which nothing was done */
     struct period_out *items = NEW_N(&ctx->arena, struct period_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = period_of(ctx, &v[i], q->metric);

@@ -1,4 +1,6 @@
 /* tokens.c - /v1/tokens: access tokens, listed, made and revoked. */
+#include <assert.h>
+
 #include "base/clock.h"
 
 #include "surface/common/auth.h"
@@ -108,6 +110,7 @@ static enum status token_list(struct ctx *ctx, struct app *app, const struct req
             items[n++] = shape_of(&v[i], S(""));
             last = &v[i];
         } else if (!page.next.n) {
+            assert(last && n == (size_t)a->limit);
             const struct list_place end = {.value = (double)last->created, .name = last->id};
             page.next = cursor_write(ctx, name_list(ctx, a), &end);
         }

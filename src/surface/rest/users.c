@@ -1,4 +1,6 @@
 /* users.c - /v1/users and /v1/spaces/{name}: who has something here, and all of it erased. */
+#include <assert.h>
+
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -51,6 +53,7 @@ static enum status user_list(struct ctx *ctx, struct app *app, const struct requ
         f.after = place.name;
     }
     TRY(engine_accounts(ctx, app->engine, &f, &v, &n, &page.total));
+    assert(n <= f.limit);
     if (n > (size_t)a->limit) {
         n = (size_t)a->limit;
         page.next = cursor_write(ctx, name_list(ctx, a), &(struct list_place){.name = v[n - 1].id});

@@ -1,4 +1,4 @@
-/* index.c - what can be found and what no more: the words and vectors of documents follow it. */
+/* index.c - documents that can be found: their words and vectors follow each change. */
 #include "store/sqlite/index/index.h"
 
 #include <assert.h>

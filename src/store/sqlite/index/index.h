@@ -1,4 +1,4 @@
-/* index.h - which documents can be found: changes noted one by one and applied together. */
+/* index.h - documents that can be found: changes noted one by one and applied together. */
 #pragma once
 
 #include "core/index.h"

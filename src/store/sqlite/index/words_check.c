@@ -1,4 +1,4 @@
-/* words_check.c - whether the words index holds what the rows say, no more and no less. */
+/* words_check.c - a check that the words index holds exactly the words of the rows. */
 #include "store/sqlite/index/words.h"
 
 #include "store/sqlite/db/rows.h"

@@ -1,4 +1,4 @@
-/* history.c - what a memory said before: its corrections, and the memories that it replaced. */
+/* history.c - earlier texts of a memory: its corrections, and the memories that it replaced. */
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/state/reader.h"

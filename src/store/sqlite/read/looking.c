@@ -1,5 +1,4 @@
-/* looking.c - what was learnt, what was true once, and numbers: of one pool, for people who look.
- */
+/* looking.c - lessons, past truths and numbers of one pool, for people who look. */
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"

@@ -1,4 +1,4 @@
-/* receipts.c - what a recall did: a few columns to find it by, the rest as JSON. */
+/* receipts.c - records of recalls: a few columns to find one by, the rest as JSON. */
 #include "store/sqlite/records/receipts.h"
 
 #include <assert.h>

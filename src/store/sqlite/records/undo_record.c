@@ -1,4 +1,4 @@
-/* undo_record.c - what a task erases and changes, kept as a changeset for a while. */
+/* undo_record.c - erasures and changes of a task, kept as a changeset for a while. */
 #include "store/sqlite/records/undo_record.h"
 
 /*

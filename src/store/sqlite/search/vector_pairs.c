@@ -1,4 +1,4 @@
-/* vector_pairs.c - which documents of a pool have vectors that are near each other. */
+/* vector_pairs.c - documents of a pool with vectors that are near each other. */
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/reader.h"

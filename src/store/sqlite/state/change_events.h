@@ -1,4 +1,4 @@
-/* change_events.h - what a group of writes changed, as triggers note it for the follower. */
+/* change_events.h - changes by a group of writes, as triggers note them for the follower. */
 #pragma once
 
 #include <pthread.h>

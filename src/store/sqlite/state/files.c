@@ -1,4 +1,4 @@
-/* files.c - whether the files that are open are still the ones at their paths. */
+/* files.c - a check that the open files are still the ones at their paths. */
 #include "store/sqlite/state/files.h"
 
 #include <assert.h>

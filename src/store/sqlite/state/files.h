@@ -1,4 +1,4 @@
-/* files.h - whether the files that are open are still the ones at their paths. */
+/* files.h - a check that the open files are still the ones at their paths. */
 #pragma once
 
 #include <stdatomic.h>

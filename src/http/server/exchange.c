@@ -1,0 +1,572 @@
+/* exchange.c - one request on its way: route, admit, read, run, answer. */
+#include "http/server/exchange.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/curl/libcurl.h"
+#include "http/server/conn.h"
+#include "http/server/filter.h"
+#include "http/server/transfer.h"
+#include "http/wire/guard.h"
+#include "http/wire/reply.h"
+#include "http/wire/request.h"
+
+/*
+ * An exchange begins with the first byte of a request. parse.c fills its head and body; with the
+ * head the route is known, with the body the handler runs: on the loop when the route is quick,
+ * else on a worker, which posts the exchange back. The answer is a reply or a relay. The exchange
+ * is freed after the done calls of the relay's filters, possibly long after the client has gone.
+ */
+
+/* The id in logs and X-Request-Id: the loop's random number and a count, in hex. */
+static void name_it(char *id, uint64_t base, uint64_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 8; i++) {
+        id[i] = digits[base >> (28 - 4 * i) & 15];
+        id[i + 8] = digits[count >> (28 - 4 * i) & 15];
+    }
+    id[16] = 0;
+}
+
+struct exchange *exchange_new(struct conn *c)
+{
+    struct exchange *x = heap_alloc(sizeof *x);
+    struct server *s = c->loop->server;
+    x->loop = c->loop;
+    x->conn = c;
+    x->surface = s->first;
+    incoming_init(&x->raw, &x->ctx, s->settings.header_max);
+    x->in.is_loopback = c->is_loopback;
+    x->in.began_us = clock_mono_us();
+    name_it(x->ctx.id, c->loop->id_base, ++c->loop->next_id);
+    atomic_fetch_add(&s->active, 1);
+    return x;
+}
+
+/* May run on a worker (after the done calls) or on the loop; all that is shared is atomic. The
+ * server may be waiting in server_stop for the last one, hence server_changed. */
+static void exchange_free(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    meters_leave(s->meters, x->of_address);
+    meters_leave(s->meters, x->of_token);
+    buf_free(&x->raw.body);
+    buf_free(&x->piece);
+    atomic_fetch_sub(&s->bodies, x->body_counted);
+    ctx_free(&x->ctx);
+    free(x);
+    atomic_fetch_sub(&s->active, 1);
+    server_changed(s);
+}
+
+/* --- the head --- */
+
+/* "http://host/path?query#part" and "/path?query#part" alike. */
+static str split_target(struct exchange *x)
+{
+    str target = {x->raw.head.p, x->raw.target_n};
+    size_t scheme = str_find(target, S("://"));
+    if (target.n && target.p[0] != '/' && scheme < target.n) {
+        target = str_sub(target, scheme + 3, target.n);
+        target = str_sub(target, str_find(target, S("/")), target.n);
+    }
+    target = str_cut(&target, '#');
+    x->target = target;
+    str path = str_cut(&target, '?');
+    x->in.query = target;
+    return path.n ? path : S("/");
+}
+
+/* OK without a route means OPTIONS, answered by answer_options. A known path with another method is
+ * 405 with the methods it has; an unknown path is 404 in the dialect of the surface whose paths
+ * look most like it. */
+static enum status find_route(struct exchange *x, str raw)
+{
+    struct ctx *ctx = &x->ctx;
+    struct match match;
+    if (raw.p[0] != '/' && !str_is(raw, "*"))
+        return fail(ctx, BAD_INPUT, "the path must begin with a slash");
+    if (!percent_decode(&ctx->arena, raw, false, &x->in.path))
+        return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
+    TRY(router_find(ctx, &x->loop->server->router, x->in.method, raw, &match));
+    if (match.surface)
+        x->surface = match.surface;
+    memcpy(x->in.params, match.params, sizeof match.params);
+    x->route = match.route;
+    if (match.route)
+        return OK;
+    if (match.allow[0])
+        x->allow = str_printf(&ctx->arena, "%s, OPTIONS", match.allow);
+    if (str_is(x->in.method, "OPTIONS") && (x->allow.n || str_is(raw, "*")))
+        return OK;
+    if (!x->allow.n)
+        return fail(ctx, NOT_FOUND, "there is nothing at %.200s", str_c(&ctx->arena, x->in.path));
+    x->refused = 405;
+    return fail(ctx, UNSUPPORTED, "the method " S_FMT " is not allowed here, only " S_FMT,
+                S_ARG(x->in.method), S_ARG(x->allow));
+}
+
+static bool has_admission(const struct exchange *x)
+{
+    return x->route && x->surface->admit && x->route->access != ACCESS_OPEN;
+}
+
+/* Bytes of a body that are read for anyone, so that short requests take one step. */
+enum { EARLY_MAX = 64 << 10 };
+
+static enum status limited(struct exchange *x, enum status s)
+{
+    x->is_limited = s == TOO_BUSY;
+    if (s == TOO_BUSY)
+        count_up(&x->loop->count.rejected_busy, 1);
+    return s;
+}
+
+/* Programs on this machine are not counted: they could slow it down in other ways. */
+static enum status count_request(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    const struct server_limits *l = &s->settings.limits;
+    const struct limit of_connection = {.what = "on this connection",
+                                        .per_second = l->connection_rate},
+                       of_address = {.what = "from this address",
+                                     .per_second = l->address_rate,
+                                     .at_once = l->address_requests};
+    struct conn *c = x->conn;
+    str who = c->address_n ? (str){c->address, c->address_n} : guard_client(&x->in);
+    if (x->in.is_loopback || !who.n)
+        return OK;
+    if (c->address_n)
+        TRY(bucket_take(&x->ctx, &c->bucket, &of_connection));
+    return meters_enter(&x->ctx, s->meters, METER_ADDRESS, who, &of_address, &x->of_address);
+}
+
+static enum status count_token(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    const struct server_limits *l = &s->settings.limits;
+    const struct limit limit = {.what = "with this token",
+                                .per_second = l->token_rate,
+                                .at_once = l->token_requests};
+    if (!x->in.who.token.n)
+        return OK;
+    return meters_enter(&x->ctx, s->meters, METER_TOKEN, x->in.who.token, &limit, &x->of_token);
+}
+
+/* A wrong path, method, Host or Origin is only noted in refused: while the headers are sound the
+ * end of the body is known, so the body is read and the connection can serve the next request. A
+ * client that sent Expect learns of it before it sends the body, and one with a long body after the
+ * first part of it. */
+bool exchange_head_is_there(struct exchange *x)
+{
+    const struct server_settings *settings = &x->loop->server->settings;
+    x->refused = 400; /* until the headers are known to be sound */
+    x->keep_alive = x->raw.keep_alive;
+    x->in.method = x->raw.method;
+    x->in.headers = incoming_headers(&x->raw);
+    x->in.n_headers = x->raw.n_spans;
+    if (reply_check(&x->ctx, x->in.headers, x->in.n_headers) != OK)
+        return false; /* where a header is broken, the end of the request is not certain */
+    x->refused = 0;
+    str raw = split_target(x);
+    x->in.is_loopback &= guard_is_local(&x->in, x->raw.is_old);
+    x->is_head = str_is(x->in.method, "HEAD");
+    x->is_shared = guard_shares(settings, request_header(&x->in, "Origin"));
+    enum status s = find_route(x, raw);
+    if (s != OK && x->is_shared && guard_is_preflight(&x->in)) {
+        ctx_clear_failure(&x->ctx); /* the request itself gets the answer */
+        x->refused = 0;
+        s = OK;
+    }
+    if (s == OK)
+        s = guard_check(&x->ctx, settings, &x->in, x->raw.is_old);
+    if (s == OK)
+        s = limited(x, count_request(x));
+    if (s != OK && !x->refused)
+        x->refused = http_code(s);
+    x->raw.body_max = x->route && x->route->body_max ? x->route->body_max : settings->body_max;
+    bool is_open = !x->route || (x->route->access == ACCESS_OPEN && !x->route->body_max);
+    if (!x->refused && is_open)
+        x->raw.body_max = EARLY_MAX;
+    return true;
+}
+
+bool exchange_is_early(const struct exchange *x)
+{
+    return x->raw.head_done && !x->is_admitted && (x->refused || has_admission(x)) &&
+           (x->raw.length > EARLY_MAX || x->raw.body.n > EARLY_MAX);
+}
+
+/* --- the reply --- */
+
+/* The part of a head that replies and relays share. A relay passes on the upstream's Date and
+ * request id when it has them. */
+struct buf *exchange_begin_reply(struct exchange *x, bool needs_date, bool needs_id)
+{
+    struct buf *b = &x->conn->out;
+    const struct server *s = x->loop->server;
+    int code = x->out.code;
+    if (x->out.close || atomic_load(&s->phase) != SERVING)
+        x->keep_alive = false;
+    x->conn->close_after |= !x->keep_alive;
+    if (code == 200) /* most answers: saves a format for each */
+        buf_add(b, S("HTTP/1.1 200 OK\r\n"));
+    else
+        buf_printf(b, "HTTP/1.1 %d %s\r\n", code, http_reason(code));
+    if (needs_date)
+        reply_line(b, S("Date"), loop_date(x->loop));
+    if (needs_id)
+        reply_line(b, S("X-Request-Id"), str_of(x->ctx.id));
+    if (x->surface->trace)
+        reply_line(b, str_of(x->surface->trace), request_trace(&x->ctx, &x->in, x->surface->trace));
+    guard_head(&s->settings, &x->in, x->is_shared, b);
+    if (!x->keep_alive)
+        reply_line(b, S("Connection"), S("close"));
+    else if (x->raw.is_old)
+        reply_line(b, S("Connection"), S("keep-alive"));
+    return b;
+}
+
+/* On the loop, once per exchange. 204 and 304 have no body (RFC 9110, sections 15.3.5 and 15.4.5),
+ * and no length is sent with them. The connection may be closed or serve its next request before
+ * this returns. */
+static void send_reply(struct exchange *x)
+{
+    assert(loop_is_here(x->loop) && x->conn && x->phase != ANSWERED);
+    struct reply *r = &x->out;
+    bool has_body = r->code != 204 && r->code != 304;
+    struct buf *b = exchange_begin_reply(x, true, true);
+    if (has_body) {
+        if (r->body.n || r->type.n)
+            reply_line(b, S("Content-Type"), r->type.n ? r->type : S("application/json"));
+        buf_printf(b, "Content-Length: %zu\r\n", r->body.n);
+    }
+    reply_headers(b, r->headers, r->n_headers);
+    buf_add(b, S("\r\n"));
+    if (has_body && !x->is_head) { /* HEAD has the length of the body, and no body */
+        buf_add(b, buf_str(&r->body));
+        x->sent = r->body.n;
+    }
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
+}
+
+/* --- words for a failure --- */
+
+/* The reply that was being made is dropped with its headers, which may belong to the success. Its
+ * relay is not asked any more, but its filters are owed their done. */
+static void word_failure(struct exchange *x, enum status s, int code)
+{
+    x->how = s;
+    if (x->out.relay)
+        x->relay = x->out.relay;
+    if (x->ctx.failed == OK)
+        fail(&x->ctx, s, "%s", status_name(s));
+    x->out = (struct reply){
+        .code = code,
+        .body = buf_make(&x->ctx.arena, x->loop->server->settings.reply_max),
+    };
+    x->surface->word_error(&x->ctx, s, &x->in, &x->out);
+    if (code)
+        x->out.code = code;
+    else if (!x->out.code)
+        x->out.code = http_code(s);
+    if (!code && s == STORAGE && x->ctx.detail == STORAGE_AWAY)
+        x->out.code = 503;
+    if (x->out.code == 405 && x->allow.n)
+        reply_header(&x->out, "Allow", x->allow);
+    if (s == TOO_BUSY)
+        reply_header(&x->out, "Retry-After", S("1"));
+}
+
+/* On the loop, in the words of the surface that was found for the path (the first surface while
+ * there is no path): a failure looks the same to a client whether a handler or the server noticed
+ * it. */
+void exchange_refuse(struct exchange *x, enum status s, int code)
+{
+    word_failure(x, s, code);
+    send_reply(x);
+}
+
+/* --- running --- */
+
+static enum status admit_caller(struct exchange *x)
+{
+    const struct surface *surface = x->surface;
+    if (!surface->admit)
+        return OK;
+    TRY(surface->admit(&x->ctx, x->loop->server->app, x->route->access, &x->in));
+    return limited(x, count_token(x));
+}
+
+/* Admission comes before the body is parsed: without a token nobody learns what a body should hold.
+ * A long body is not even taken in before (exchange_admit). */
+static enum status run_handler(struct exchange *x)
+{
+    struct ctx *ctx = &x->ctx;
+    struct server *s = x->loop->server;
+    const struct route *route = x->route;
+    if (!x->is_admitted)
+        TRY(admit_caller(x));
+    TRY(request_read(ctx, route, x->surface->aside, &x->in));
+    if (x->surface->settle && route->access != ACCESS_OPEN)
+        TRY(x->surface->settle(ctx, s->app, &x->in));
+    x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
+    TRY(route->run(ctx, s->app, &x->in, &x->out));
+    if (x->out.stream)
+        return stream_begin(x);
+    if (!x->out.relay)
+        return OK;
+    if (x->out.relay->headers != x->in.headers) /* the request's own are checked already */
+        TRY(reply_check(ctx, x->out.relay->headers, x->out.relay->n_headers));
+    assert(libcurl_is_open() || !loop_is_here(x->loop)); /* the loop must not wait for it */
+    return libcurl_open(ctx);
+}
+
+/* Handlers that pass a request on at once run on the loop, which must not wait for libcurl to be
+ * loaded. So until it is, they run on a worker. */
+static bool is_quick(const struct route *route, const struct app *app, const struct request *in)
+{
+    return route->quick_if ? libcurl_is_open() && route->quick_if(app, in) : route->is_quick;
+}
+
+/* Runs the handler and makes sure that what it left is fit to send: exactly one of a reply within
+ * reply_max and a relay, with headers that cannot be split. A body that did not fit is a failure of
+ * ours (500), since the client asked for nothing wrong. */
+static void run_request(struct exchange *x)
+{
+    x->how = run_handler(x);
+    if (x->how != OK) {
+        word_failure(x, x->how, 0);
+        return;
+    }
+    const struct header type = {S("Content-Type"), x->out.type};
+    if (x->out.body.full)
+        x->how = fail(&x->ctx, TOO_LARGE, "the answer would exceed the limit of %zu bytes",
+                      x->out.body.max);
+    else if (reply_check(&x->ctx, x->out.headers, x->out.n_headers) != OK ||
+             reply_check(&x->ctx, &type, 1) != OK)
+        x->how = BAD_INPUT;
+    if (x->how != OK)
+        word_failure(x, x->how, 500);
+    else if (!x->out.code)
+        x->out.code = 200;
+}
+
+/* On a worker. After the client has left there is nothing to run, but the loop still has to free
+ * the exchange. */
+static void run_queued(void *arg)
+{
+    struct exchange *x = arg;
+    atomic_fetch_sub(&x->loop->server->queued, 1);
+    if (atomic_load(&x->gone))
+        ; /* the loop ends it */
+    else if (x->transfer)
+        relay_work(x);
+    else if (x->is_admitting)
+        x->how = admit_caller(x);
+    else if (x->streams)
+        stream_work(x);
+    else
+        run_request(x);
+    loop_post(x->loop, &x->posted);
+}
+
+/* Counts itself in before it asks, so that two loops cannot both take the last place. The pool's
+ * own queue is longer than queue_max (see OWED_ROOM): the limit for requests is the count, and the
+ * room beyond it is for done calls. */
+bool exchange_queue(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    enum phase before = x->phase;
+    assert(before == READING || before == RELAYING || before == STREAMING);
+    x->phase = WORKING;
+    if (atomic_fetch_add(&s->queued, 1) < s->settings.queue_max &&
+        pool_run(s->workers, run_queued, x) == OK)
+        return true;
+    x->phase = before;
+    atomic_fetch_sub(&s->queued, 1);
+    count_up(&x->loop->count.rejected_busy, 1);
+    fail(&x->ctx, TOO_BUSY, "%zu requests are waiting already; try again in a moment",
+         s->settings.queue_max);
+    return false;
+}
+
+bool exchange_admit(struct exchange *x)
+{
+    x->is_admitting = true;
+    if (exchange_queue(x))
+        return true;
+    x->is_admitting = false;
+    return false;
+}
+
+/* The one request without a route that is not refused. */
+static void answer_options(struct exchange *x)
+{
+    x->out.code = 204;
+    if (x->allow.n)
+        reply_header(&x->out, "Allow", x->allow);
+    if (x->is_shared && guard_is_preflight(&x->in))
+        guard_preflight(&x->in, &x->out);
+    send_reply(x);
+}
+
+/* The order is fixed: a refusal that was noted with the head, OPTIONS, a quick route here on the
+ * loop, and all else on a worker. A full queue is 429 with Retry-After. */
+void exchange_dispatch(struct exchange *x)
+{
+    assert(x->phase == READING && x->raw.head_done);
+    const struct server *s = x->loop->server;
+    const struct route *route = x->route;
+    x->conn->state = CONN_ANSWERING;
+    x->in.body = buf_str(&x->raw.body);
+    count_up(&x->loop->count.requests, 1);
+    if (x->refused) {
+        exchange_refuse(x, x->ctx.failed, x->refused);
+        return;
+    }
+    if (!route) {
+        answer_options(x);
+        return;
+    }
+    if (is_quick(route, s->app, &x->in)) {
+        run_request(x);
+        exchange_ran(x);
+        return;
+    }
+    if (!exchange_queue(x))
+        exchange_refuse(x, TOO_BUSY, 0);
+}
+
+/* The rest of the body is read, or the client learns why not. */
+static void end_admission(struct exchange *x)
+{
+    x->is_admitting = false;
+    if (!x->conn) {
+        exchange_end(x);
+        return;
+    }
+    x->phase = READING;
+    x->is_admitted = x->how == OK;
+    if (x->is_admitted)
+        conn_resume(x->conn);
+    else
+        conn_refuse(x->conn, x->how, 0);
+}
+
+/* The client may have gone while the handler ran; then a reply is thrown away and no upstream is
+ * asked. Else phase leaves WORKING first: the loop holds the exchange again, and conn_close may end
+ * it. */
+void exchange_ran(struct exchange *x)
+{
+    assert(loop_is_here(x->loop));
+    if (x->transfer) {
+        relay_ran(x);
+        return;
+    }
+    if (x->is_admitting) {
+        end_admission(x);
+        return;
+    }
+    if (x->streams) {
+        stream_ran(x);
+        return;
+    }
+    struct relay *asked = x->out.relay;
+    if (asked)
+        x->relay = asked;
+    /* The client closed its half before the upstream was asked: nobody would read the stream. */
+    if (x->conn && x->conn->has_eof && asked) {
+        x->phase = READING;
+        conn_close(x->conn); /* ends the exchange as well */
+        return;
+    }
+    if (!x->conn) {
+        exchange_end(x);
+        return;
+    }
+    x->phase = READING;
+    if (asked)
+        relay_start(x);
+    else if (x->out.stream)
+        stream_start(x);
+    else
+        send_reply(x);
+}
+
+/* --- the end --- */
+
+/* A client's mistake is its own affair; our failures and overload are warnings. The query may hold
+ * a user's words, so the log has the path alone. */
+static void log_end(const struct exchange *x)
+{
+    bool is_bad = !x->is_limited && (x->out.code >= 500 || x->how == TOO_BUSY);
+    enum log_level level = is_bad ? LOG_WARN : LOG_DEBUG;
+    if (x->out.code >= 500)
+        count_up(&x->loop->count.errors, 1);
+    if (!log_is_on(level))
+        return;
+    str path = {x->target.p, str_find(x->target, S("?"))};
+    log_event(level, "http.request",
+              "id=%s method=%.16s path=\"%.*s\" code=%d status=%s us=%lld bytes=%llu%s%.200s%s",
+              x->ctx.id, x->in.method.p ? x->in.method.p : "-", (int)(path.n < 200 ? path.n : 200),
+              path.p ? path.p : "-", x->out.code, status_name(x->how),
+              (long long)(clock_mono_us() - x->in.began_us), (unsigned long long)x->sent,
+              is_bad ? " why=\"" : "", is_bad ? x->ctx.why : "", is_bad ? "\"" : "");
+}
+
+/* On a worker, or in loop_close when no worker is left. The exchange is freed here: nobody else
+ * holds it any more. */
+void exchange_run_done(void *exchange)
+{
+    struct exchange *x = exchange;
+    struct stream *s = x->stream;
+    if (s)
+        s->ops->done(s, x->loop->server->app);
+    else
+        filters_done(&x->ctx, x->loop->server->app, x->relay, x->how);
+    exchange_free(x);
+}
+
+/* A relay that never began is told to its filters as UPSTREAM as well, so that a turn whose answer
+ * nobody got is not kept as if it had been read. */
+void exchange_end(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    assert(loop_is_here(x->loop) && !x->conn && x->phase != CLOSING_UP);
+    struct relay *r = x->relay;
+    if (r && !x->transfer && x->how == OK)
+        x->how = fail(&x->ctx, UPSTREAM, "the client disconnected before the upstream was called");
+    x->phase = CLOSING_UP;
+    if (x->raw.head_done)
+        log_end(x);
+    bool wants_done = x->stream ? x->stream->ops->done != NULL : r && filters_want_done(r);
+    if (!wants_done) {
+        exchange_free(x);
+        return;
+    }
+    if (atomic_load(&s->phase) < CUTTING && pool_run(s->workers, exchange_run_done, x) == OK)
+        return;
+    /* The queue is full, or the server stops: done keeps what users said, so it is never dropped.
+     */
+    x->next = x->loop->owed;
+    x->loop->owed = x;
+    loop_tick(x->loop);
+}
+
+/* The sweep tries again until the pool has room. From CUTTING on loop_close runs what is left. */
+void exchanges_owed(struct loop *l)
+{
+    struct server *s = l->server;
+    while (l->owed && atomic_load(&s->phase) < CUTTING) {
+        struct exchange *x = l->owed, *next = x->next;
+        if (pool_run(s->workers, exchange_run_done, x) != OK)
+            return;
+        l->owed = next;
+    }
+}

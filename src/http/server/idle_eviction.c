@@ -1,0 +1,68 @@
+/* idle_eviction.c - the idle connection that leaves when a new client comes and none has room. */
+#include "http/server/idle_eviction.h"
+
+#include <assert.h>
+
+/*
+ * Thousands of idle connections must not shut everyone else out. So at connections_max the one that
+ * is idle for longest is closed, which HTTP allows at any time (RFC 9112, section 9.5). A
+ * connection with a part of a request, or with an answer under way, is never closed for this.
+ *
+ * Connections belong to the threads of their loops. Each loop shows how many are idle and since
+ * when the first of them is; the accepting loop only asks a loop to close one, and counts what it
+ * has asked for (sheds). A connection may become busy before its loop gets to it. Then the server
+ * has one connection more than allowed until another one ends.
+ */
+
+void idle_open(struct loop *l)
+{
+    l->idle_end = &l->idle_first;
+    atomic_store(&l->idle_from_us, INT64_MAX);
+}
+
+/* All wait for the same idle_ms, so the deadline tells which one is idle for longest. */
+static void show_first(struct loop *l)
+{
+    atomic_store(&l->idle_from_us, l->idle_first ? l->idle_first->until_us : INT64_MAX);
+}
+
+void idle_enter(struct loop *l, struct idle_place *p, int64_t until_us)
+{
+    assert(!p->at && loop_is_here(l));
+    *p = (struct idle_place){.at = l->idle_end, .until_us = until_us};
+    *l->idle_end = p;
+    l->idle_end = &p->next;
+    atomic_fetch_add(&l->idle_count, 1);
+    show_first(l);
+}
+
+void idle_leave(struct loop *l, struct idle_place *p)
+{
+    if (!p->at)
+        return;
+    *p->at = p->next;
+    if (p->next)
+        p->next->at = p->at;
+    else
+        l->idle_end = p->at;
+    p->at = NULL;
+    atomic_fetch_sub(&l->idle_count, 1);
+    show_first(l);
+}
+
+struct loop *idle_choose(struct server *s)
+{
+    struct loop *longest = NULL;
+    int64_t from_us = INT64_MAX;
+    for (size_t i = 0; i < s->n_loops; i++) {
+        struct loop *l = &s->loops[i];
+        int64_t from = atomic_load(&l->idle_from_us);
+        if (from < from_us && atomic_load(&l->idle_count) > atomic_load(&l->sheds)) {
+            longest = l;
+            from_us = from;
+        }
+    }
+    if (longest)
+        atomic_fetch_add(&longest->sheds, 1);
+    return longest;
+}

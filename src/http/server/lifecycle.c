@@ -1,0 +1,202 @@
+/* lifecycle.c - a server from its start to a stop that finishes what runs. */
+#include <assert.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/log.h"
+#include "http/curl/libcurl.h"
+#include "http/server/loop_thread.h"
+
+/*
+ * The loops share nothing but this struct. The first one owns the listening socket and hands new
+ * clients out in turn, so next_loop needs no lock. Handlers that may block run on the workers.
+ *
+ * BODIES_AT_ONCE times body_max is the default of bodies_max. OWED_ROOM is room in the workers'
+ * queue beyond queue_max, for done calls. FILES_BESIDE is for the database, logs and libraries,
+ * besides two descriptors for each connection.
+ */
+enum { BODIES_AT_ONCE = 32, OWED_ROOM = 1024, FILES_BESIDE = 512 };
+
+static size_t or_cores(size_t n)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return n ? n : cores > 0 ? (size_t)cores : 1;
+}
+
+/* A relay takes two descriptors, and the usual soft limit of 1024 is far below connections_max. */
+static void allow_files(size_t connections)
+{
+    struct rlimit limit;
+    rlim_t wanted = 2 * (rlim_t)connections + FILES_BESIDE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static const char *const *copy_list(struct arena *a, const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    const char **copy = NEW_N(a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = str_c(a, str_of(list[i]));
+    return copy;
+}
+
+static void copy_settings(struct server *s, const struct server_settings *settings)
+{
+    struct arena *a = &s->ctx.arena;
+    s->settings = *settings;
+    s->settings.listen = str_dup(a, settings->listen);
+    s->settings.exposed = str_dup(a, settings->exposed);
+    if (!settings->bodies_max)
+        s->settings.bodies_max = settings->body_max * BODIES_AT_ONCE;
+    s->settings.hosts = copy_list(a, settings->hosts);
+    s->settings.origins = copy_list(a, settings->origins);
+}
+
+/* On a worker, while the first clients may come: a call to the upstream before this has ended waits
+ * for it. Without libcurl each of those calls says what to install; here it is logged once. */
+static void load_libcurl(__attribute__((unused)) void *arg)
+{
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    if (libcurl_open(&ctx) != OK)
+        log_event(LOG_WARN, "http.no_libcurl", "why=\"%s\"", ctx.why);
+}
+
+enum status server_listen(struct ctx *ctx, const struct server_settings *settings,
+                          struct server **out)
+{
+    struct server *s = heap_alloc(sizeof *s);
+    copy_settings(s, settings);
+    enum status bound =
+        listener_open(ctx, settings->listen, settings->socket_mode, &s->ctx.arena, &s->listener);
+    if (bound != OK) {
+        ctx_free(&s->ctx);
+        free(s);
+        return bound;
+    }
+    *out = s;
+    return OK;
+}
+
+void server_start(struct server *s, const struct surface *const *surfaces, struct app *app)
+{
+    const struct server_settings *settings = &s->settings;
+    assert(!s->loops);
+    s->app = app;
+    s->first = surfaces[0];
+    allow_files(settings->connections_max);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    s->router = router_new(surfaces);
+    s->meters = meters_new();
+    s->workers = pool_new(or_cores(settings->workers), settings->queue_max + OWED_ROOM);
+    s->n_loops = or_cores(settings->loops);
+    s->loops = heap_alloc(s->n_loops * sizeof *s->loops);
+    for (size_t i = 0; i < s->n_loops; i++) {
+        s->loops[i].id_base = randombytes_random();
+        loop_open(&s->loops[i], s);
+    }
+    for (size_t i = 0; i < s->n_loops; i++)
+        loop_start(&s->loops[i]);
+    /* When the queue is full already, requests are there to load it. */
+    if (settings->has_upstream)
+        (void)!pool_run(s->workers, load_libcurl, NULL);
+}
+
+enum status server_open(struct ctx *ctx, const struct server_settings *settings,
+                        const struct surface *const *surfaces, struct app *app, struct server **out)
+{
+    TRY(server_listen(ctx, settings, out));
+    server_start(*out, surfaces, app);
+    return OK;
+}
+
+/*
+ * --- stopping ---
+ *
+ * STOPPING: no new connections, idle ones close, requests finish. CUTTING: the rest is closed.
+ * ENDING: the loops leave. The workers end between the last two, since their jobs still post to
+ * the loops.
+ */
+
+/* Exchanges without a connection count too: their done calls keep turns. */
+static bool is_quiet(struct server *s)
+{
+    return atomic_load(&s->active) == 0 && atomic_load(&s->connections) == 0 &&
+           atomic_load(&s->refused) == 0;
+}
+
+/* Waits until every loop has acted on the phase and, with a deadline, until nothing runs. Each loop
+ * answers by counting itself in seen. */
+static void enter_phase(struct server *s, enum server_phase phase, int64_t deadline_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += deadline_ms / 1000;
+    until.tv_nsec += deadline_ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    assert((int)phase > atomic_load(&s->phase));
+    atomic_store(&s->seen, 0);
+    atomic_store(&s->phase, phase);
+    for (size_t i = 0; i < s->n_loops; i++)
+        loop_wake(&s->loops[i]);
+    pthread_mutex_lock(&s->lock);
+    while (atomic_load(&s->seen) < s->n_loops)
+        pthread_cond_wait(&s->changed, &s->lock);
+    int late = 0;
+    while (deadline_ms && !is_quiet(s) && !late)
+        late = pthread_cond_timedwait(&s->changed, &s->lock, &until);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* From one thread that is neither a loop nor a worker: both phases wait for the loops. Calling it
+ * again does nothing. */
+size_t server_stop(struct server *s, int64_t deadline_ms)
+{
+    if (atomic_load(&s->phase) >= CUTTING)
+        return 0;
+    enter_phase(s, STOPPING, deadline_ms);
+    enter_phase(s, CUTTING, 0);
+    return atomic_load(&s->cut);
+}
+
+/* Of a server that has not started. */
+static void free_listening(struct server *s)
+{
+    listener_close(&s->listener);
+    ctx_free(&s->ctx);
+    free(s);
+}
+
+/* The loops must still run while the workers finish, since a job that ends posts its exchange to
+ * its loop; and they must have ended before the router that their handlers read is freed. */
+void server_close(struct server *s)
+{
+    if (!s)
+        return;
+    if (!s->loops) {
+        free_listening(s);
+        return;
+    }
+    server_stop(s, 0);
+    pool_free(s->workers);
+    enter_phase(s, ENDING, 0);
+    for (size_t i = 0; i < s->n_loops; i++)
+        loop_close(&s->loops[i]);
+    router_free(&s->router);
+    meters_free(s->meters);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->changed);
+    free(s->loops);
+    ctx_free(&s->ctx);
+    free(s);
+}

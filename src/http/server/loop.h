@@ -1,0 +1,85 @@
+/* loop.h - one thread's event loop: its connections, its transfers, and what others put in. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <curl/curl.h>
+#include <uv.h>
+
+#include "http/server/server.h"
+
+enum { IDLE_HANDLES_MAX = 64, SOCKETS_MAX = 64, READ_BYTES = 64 << 10 };
+
+struct conn;
+struct exchange;
+struct idle_place;
+struct watch;
+
+struct counters {
+    _Atomic uint64_t requests, errors, relays, relays_cancelled, bytes_in, bytes_out, rejected_busy,
+        rejected_connections, shed_connections;
+};
+
+/* A member of an exchange. */
+struct posted {
+    struct posted *next;
+};
+
+struct loop {
+    uv_loop_t uv;
+    uv_async_t wake;
+    uv_timer_t sweep, curl_timer;
+    uv_timer_cb on_sweep;
+    uv_poll_t accept; /* of the first loop only */
+    pthread_t thread;
+    pthread_t self; /* the same, set by the thread for loop_is_here */
+    struct server *server;
+    pthread_mutex_t lock; /* of what others put in: inbox and sockets */
+    struct posted *inbox, **inbox_end;
+    struct {
+        int fd;
+        bool is_refused;
+    } sockets[SOCKETS_MAX];
+    size_t n_sockets;
+    struct conn *conns, *dirty;
+    struct idle_place *idle_first, **idle_end; /* longest idle first; idle_eviction.c */
+    _Atomic size_t idle_count, sheds;
+    _Atomic int64_t idle_from_us;
+    struct exchange *owed;
+    CURLM *multi;
+    struct watch **watches; /* by file descriptor */
+    size_t n_watches;
+    bool multi_is_busy, multi_again;
+    void (*flush)(struct loop *l); /* sends what curl's callbacks have added for clients */
+    CURL *idle[IDLE_HANDLES_MAX];  /* kept for the next relay */
+    size_t n_idle;
+    enum server_phase seen;
+    bool accepts, accept_rests;
+    int64_t date_s;
+    char date[32];
+    uint64_t next_id, id_base;
+    struct counters count;
+    char read_buf[READ_BYTES];
+};
+
+void loop_wake(struct loop *l);
+/* From any thread: the exchange is the loop's again. */
+void loop_post(struct loop *l, struct posted *p);
+/* From the accepting loop; false when too many are waiting. */
+bool loop_give_socket(struct loop *l, int fd, bool is_refused);
+/* Starts the sweep if it rests. */
+void loop_tick(struct loop *l);
+/* Now, for a Date header; until the next call. */
+str loop_date(struct loop *l);
+
+/* For asserts: connections, exchanges and transfers belong to the thread of their loop. */
+static inline bool loop_is_here(const struct loop *l)
+{
+    return pthread_equal(l->self, pthread_self());
+}
+
+static inline void count_up(_Atomic uint64_t *n, uint64_t by)
+{
+    atomic_fetch_add_explicit(n, by, memory_order_relaxed);
+}

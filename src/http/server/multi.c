@@ -1,0 +1,255 @@
+/* multi.c - curl's transfers inside the loop that owns the clients. */
+#include "http/server/multi.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/curl/libcurl.h"
+#include "http/server/loop.h"
+#include "http/server/transfer.h"
+
+enum { CONNECT_MS = 15000 }; /* for an upstream to take a connection */
+
+/*
+ * curl asks to stop watching a socket after each transfer and to watch it again for the next one.
+ * For sockets whose closing curl announces, the watch stays in place in between, so that watching a
+ * kept connection costs no system call. Sockets that curl opens without on_open (its resolver's)
+ * are not announced when they close, so their watch ends at once.
+ */
+struct watch {
+    uv_poll_t poll;
+    struct loop *loop;
+    curl_socket_t fd;
+    int events; /* that libuv watches */
+    bool is_wanted, is_announced;
+};
+
+static void run_curl(struct loop *l, curl_socket_t fd, int what);
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct watch *w = poll->data;
+    int what = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+               (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
+    if (!w->is_wanted) { /* a kept connection was closed by its server; curl finds out when it next
+                            uses it */
+        uv_poll_stop(&w->poll);
+        w->events = 0;
+        return;
+    }
+    run_curl(w->loop, w->fd, status < 0 ? CURL_CSELECT_ERR : what);
+}
+
+static void on_watch_closed(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+/* Descriptors are small numbers that the kernel uses again, so an array by number finds a watch
+ * faster than any table. */
+static struct watch *watch_of(struct loop *l, curl_socket_t fd)
+{
+    return (size_t)fd < l->n_watches ? l->watches[fd] : NULL;
+}
+
+static struct watch *watch_new(struct loop *l, curl_socket_t fd, bool is_announced)
+{
+    struct watch *w = heap_alloc(sizeof *w);
+    if ((size_t)fd >= l->n_watches) {
+        size_t n = (size_t)fd * 2 + 64;
+        l->watches = heap_grow(l->watches, n * sizeof(struct watch *));
+        memset(l->watches + l->n_watches, 0, (n - l->n_watches) * sizeof(struct watch *));
+        l->n_watches = n;
+    }
+    assert(!l->watches[fd]);
+    *w = (struct watch){.loop = l, .fd = fd, .is_announced = is_announced};
+    w->poll.data = w;
+    if (uv_poll_init(&l->uv, &w->poll, fd) != 0) {
+        free(w);
+        return NULL;
+    }
+    l->watches[fd] = w;
+    return w;
+}
+
+static void watch_free(struct watch *w)
+{
+    w->loop->watches[w->fd] = NULL;
+    uv_close((uv_handle_t *)&w->poll, on_watch_closed);
+}
+
+/* CURLMOPT_SOCKETFUNCTION: curl says which sockets it waits for, and for what; libuv does the
+ * waiting. */
+static int on_socket(__attribute__((unused)) CURL *easy, curl_socket_t fd, int what, void *arg,
+                     __attribute__((unused)) void *socket_arg)
+{
+    struct loop *l = arg;
+    struct watch *w = watch_of(l, fd);
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    if (what == CURL_POLL_REMOVE) {
+        if (w && !w->is_announced)
+            watch_free(w);
+        else if (w)
+            w->is_wanted = false;
+        return 0;
+    }
+    if (!w)
+        w = watch_new(l, fd, false);
+    if (!w)
+        return -1;
+    w->is_wanted = events != 0;
+    if (events && events != w->events) {
+        w->events = events;
+        uv_poll_start(&w->poll, events, on_poll);
+    }
+    return 0;
+}
+
+/* Opened here so that the watch is known from the start, and with the flags that keep it out of
+ * child processes. */
+static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
+                             struct curl_sockaddr *address)
+{
+    struct transfer *t = arg;
+    int fd = egress_socket(&t->egress, address, SOCK_NONBLOCK);
+    if (fd >= 0)
+        watch_new(t->loop, fd, true);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int on_close(void *arg, curl_socket_t fd)
+{
+    struct watch *w = watch_of(arg, fd);
+    if (w)
+        watch_free(w);
+    return close(fd);
+}
+
+/* t->over may start another transfer while this goes on: multi_info_read is asked until it is
+ * empty. */
+static void end_transfers(struct loop *l)
+{
+    int left;
+    for (CURLMsg *m = libcurl.multi_info_read(l->multi, &left); m;
+         m = libcurl.multi_info_read(l->multi, &left)) {
+        struct transfer *t = NULL;
+        CURLcode result = m->data.result;
+        if (m->msg != CURLMSG_DONE)
+            continue;
+        libcurl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &t);
+        assert(t);
+        t->over(t, result);
+    }
+}
+
+/* curl's functions must not be called from within each other. A relay that ends in a callback and
+ * asks again only marks that curl has more to do. Output for clients goes out after curl returned,
+ * one write for all pieces of a turn. */
+static void run_curl(struct loop *l, curl_socket_t fd, int what)
+{
+    int running;
+    assert(l->multi);
+    if (l->multi_is_busy) {
+        l->multi_again = true;
+        return;
+    }
+    l->multi_is_busy = true;
+    do {
+        l->multi_again = false;
+        libcurl.multi_socket_action(l->multi, fd, what, &running);
+        end_transfers(l);
+        l->flush(l);
+        fd = CURL_SOCKET_TIMEOUT;
+        what = 0;
+    } while (l->multi_again);
+    l->multi_is_busy = false;
+}
+
+void multi_kick(struct loop *l)
+{
+    run_curl(l, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void on_time(uv_timer_t *t)
+{
+    multi_kick(t->data);
+}
+
+/* CURLMOPT_TIMERFUNCTION: ms until curl wants to be called again, -1 for never. */
+static int on_timer(__attribute__((unused)) CURLM *multi, long ms, void *arg)
+{
+    struct loop *l = arg;
+    if (ms < 0)
+        uv_timer_stop(&l->curl_timer);
+    else
+        uv_timer_start(&l->curl_timer, on_time, (uint64_t)ms, 0);
+    return 0;
+}
+
+void multi_open(struct loop *l, void (*flush)(struct loop *l))
+{
+    l->flush = flush;
+    uv_timer_init(&l->uv, &l->curl_timer);
+    l->curl_timer.data = l;
+}
+
+/* Begins with the first call of a loop, because curl's own tables and caches take memory. */
+static void multi_start(struct loop *l)
+{
+    assert(loop_is_here(l) && libcurl_is_open());
+    l->multi = libcurl.multi_init();
+    if (!l->multi)
+        abort();
+    libcurl.multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    libcurl.multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
+    libcurl.multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    libcurl.multi_setopt(l->multi, CURLMOPT_TIMERDATA, l);
+    libcurl.multi_setopt(l->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    libcurl.multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, 256L);
+}
+
+/* curl closes its sockets here; libuv then closes their watches in the last turns of the loop. */
+void multi_close(struct loop *l)
+{
+    while (l->n_idle)
+        libcurl.easy_cleanup(l->idle[--l->n_idle]);
+    if (l->multi)
+        libcurl.multi_cleanup(l->multi);
+    for (size_t i = 0; i < l->n_watches; i++)
+        if (l->watches[i])
+            watch_free(l->watches[i]);
+    uv_close((uv_handle_t *)&l->curl_timer, NULL);
+}
+
+/* A handle serves one relay after another: the options that never change are set once. */
+CURL *multi_handle(struct loop *l)
+{
+    if (l->n_idle)
+        return l->idle[--l->n_idle];
+    if (!l->multi)
+        multi_start(l);
+    CURL *easy = libcurl.easy_init();
+    if (!easy)
+        abort();
+    libcurl_set_route(easy);
+    libcurl_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    libcurl_set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    libcurl_set(easy, CURLOPT_BUFFERSIZE, 16384L);
+    libcurl_set(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
+    libcurl_set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    libcurl_set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    libcurl_set(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    libcurl_set(easy, CURLOPT_CLOSESOCKETDATA, l);
+    return easy;
+}
+
+void multi_handle_back(struct loop *l, CURL *easy)
+{
+    libcurl_set(easy, CURLOPT_HTTPHEADER, NULL);
+    if (l->n_idle < IDLE_HANDLES_MAX)
+        l->idle[l->n_idle++] = easy;
+    else
+        libcurl.easy_cleanup(easy);
+}

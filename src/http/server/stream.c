@@ -1,0 +1,156 @@
+/* stream.c - an answer made in pieces: one on a worker, to the client, then the next. */
+#include "http/stream.h"
+
+#include <assert.h>
+
+#include "http/server/conn.h"
+#include "http/server/exchange.h"
+#include "http/wire/reply.h"
+
+/*
+ * The first piece is made where the handler ran (stream_begin), so that a failure is still an
+ * answer of its own. After that the exchange goes back and forth: the loop sends a piece and waits
+ * until the client has taken most of it and the stream is due, then a worker makes the next one
+ * (stream_work). So a stream takes a worker only while it makes something, and memory for one
+ * piece, however long the answer and however slow the client is. An HTTP/1.0 client gets no chunks:
+ * the end of the connection is the end of the answer.
+ */
+enum { UNSENT_MAX = 64 << 10 }; /* bytes that a client has not taken when the next piece is made */
+
+static enum status make_piece(struct exchange *x)
+{
+    struct stream *s = x->stream;
+    CLEANUP(ctx_free) struct ctx piece = ctx_child(&x->ctx, 0);
+    piece.is_cut = &x->gone;
+    buf_clear(&x->piece);
+    enum status made = s->ops->make(s, &piece, x->loop->server->app, &x->piece, &x->is_last);
+    if (made == OK && x->piece.full)
+        made = fail(&piece, TOO_LARGE, "a part of the answer would exceed the limit of %zu bytes",
+                    x->piece.max);
+    if (made != OK && x->ctx.failed == OK) {
+        fail(&x->ctx, made, "%s", piece.why);
+        memcpy(x->ctx.field, piece.field, sizeof piece.field);
+    }
+    return made;
+}
+
+/* On a worker, or on the loop for a quick route. */
+enum status stream_begin(struct exchange *x)
+{
+    x->stream = x->out.stream;
+    x->piece = buf_make(NULL, x->loop->server->settings.reply_max);
+    return x->is_head ? OK : make_piece(x);
+}
+
+void stream_work(struct exchange *x)
+{
+    assert(x->phase == WORKING && x->streams);
+    x->how = make_piece(x);
+}
+
+static void send_head(struct exchange *x)
+{
+    const struct header type = {S("Content-Type"), x->out.type};
+    x->keep_alive &= !x->raw.is_old;
+    struct buf *b = exchange_begin_reply(x, true, true);
+    if (type.value.n)
+        reply_headers(b, &type, 1);
+    if (!x->raw.is_old)
+        buf_add(b, S("Transfer-Encoding: chunked\r\n"));
+    reply_headers(b, x->out.headers, x->out.n_headers);
+    buf_add(b, S("\r\n"));
+}
+
+static void send_piece(struct exchange *x)
+{
+    struct buf *b = &x->conn->out;
+    if (x->piece.n && !x->raw.is_old)
+        buf_printf(b, "%zx\r\n", x->piece.n);
+    buf_add(b, buf_str(&x->piece));
+    if (x->piece.n && !x->raw.is_old)
+        buf_add(b, S("\r\n"));
+    x->sent += x->piece.n;
+    buf_free(&x->piece);
+}
+
+/* conn_flush may end the exchange at once. */
+static void finish_answer(struct exchange *x)
+{
+    if (!x->raw.is_old && !x->is_head)
+        buf_add(&x->conn->out, S("0\r\n\r\n"));
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
+}
+
+/* The client sees an answer without an end. */
+static void break_off(struct exchange *x)
+{
+    x->conn->close_after = true;
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
+}
+
+static bool is_due(struct exchange *x)
+{
+    const struct stream_ops *ops = x->stream->ops;
+    return !ops->is_due || ops->is_due(x->stream);
+}
+
+/* A full queue is no failure of an answer that has begun: the next sweep tries again. */
+static void make_next(struct exchange *x)
+{
+    if (conn_unsent(x->conn) <= UNSENT_MAX && is_due(x) && !exchange_queue(x))
+        ctx_clear_failure(&x->ctx);
+}
+
+/* On the loop: a piece is there. Flushing may close the connection and end the exchange, or find
+ * everything taken and call stream_resume. */
+static void send_made(struct exchange *x)
+{
+    send_piece(x);
+    if (x->is_last)
+        finish_answer(x);
+    else
+        conn_flush(x->conn);
+}
+
+void stream_start(struct exchange *x)
+{
+    x->streams = true;
+    x->phase = STREAMING;
+    send_head(x);
+    x->is_last |= x->is_head;
+    send_made(x);
+}
+
+void stream_ran(struct exchange *x)
+{
+    if (!x->conn) {
+        exchange_end(x);
+        return;
+    }
+    x->phase = STREAMING;
+    if (x->how == OK)
+        send_made(x);
+    else
+        break_off(x);
+}
+
+void stream_resume(struct exchange *x)
+{
+    assert(x->phase == STREAMING);
+    make_next(x);
+}
+
+/* A stream that waits would keep the server from stopping. */
+void stream_sweep(struct exchange *x)
+{
+    assert(x->phase == STREAMING);
+    if (x->stream->ops->is_due && atomic_load(&x->loop->server->phase) != SERVING) {
+        x->keep_alive = false;
+        x->conn->close_after = true;
+        finish_answer(x);
+        return;
+    }
+    make_next(x);
+}

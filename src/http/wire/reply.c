@@ -1,0 +1,115 @@
+/* reply.c - status codes and headers of replies. */
+#include "http/wire/reply.h"
+
+#include <assert.h>
+
+/* Codes of RFC 9110; a dialect may choose another one in its word_error. TOO_BUSY is 429, not 503:
+ * it is the client's pace that should change, and clients of model APIs wait and retry on it. */
+int http_code(enum status s)
+{
+    static const int codes[STATUS_COUNT] = {
+        [OK] = 200,        [BAD_INPUT] = 400, [NO_AUTH] = 401,   [FORBIDDEN] = 403,
+        [NOT_FOUND] = 404, [CONFLICT] = 409,  [TOO_LARGE] = 413, [TOO_BUSY] = 429,
+        [TIMED_OUT] = 504, [UPSTREAM] = 502,  [STORAGE] = 500,   [UNSUPPORTED] = 501,
+    };
+    return s < STATUS_COUNT ? codes[s] : 500;
+}
+
+/* name is not copied and must outlive the exchange: callers pass literals. */
+void reply_header(struct reply *r, const char *name, str value)
+{
+    assert(r->n_headers < REPLY_HEADERS_MAX);
+    r->headers[r->n_headers++] = (struct header){str_of(name), value};
+}
+
+enum status reply_fields(struct reply *r, const struct field *table, const void *in)
+{
+    struct json_out w = json_to(&r->body);
+    fields_write(&w, table, in);
+    return OK;
+}
+
+/* For people who read the wire: programs go by the code. */
+const char *http_reason(int code)
+{
+    static const struct {
+        int code;
+        const char *words;
+    } reasons[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {206, "Partial Content"},
+        {301, "Moved Permanently"},
+        {302, "Found"},
+        {303, "See Other"},
+        {304, "Not Modified"},
+        {307, "Temporary Redirect"},
+        {308, "Permanent Redirect"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {402, "Payment Required"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {406, "Not Acceptable"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {410, "Gone"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {502, "Bad Gateway"},
+        {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].code == code)
+            return reasons[i].words;
+    return "Status";
+}
+
+void reply_line(struct buf *b, str name, str value)
+{
+    buf_add(b, name);
+    buf_add(b, S(": "));
+    buf_add(b, value);
+    buf_add(b, S("\r\n"));
+}
+
+/* Looser than the standard: what matters is that no line can end early. */
+static bool is_token(str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] <= ' ' || s.p[i] == ':' || s.p[i] == 127)
+            return false;
+    return s.n > 0;
+}
+
+/* Names and values may come from users or upstreams: a line end in one of them would be a header,
+ * or an answer, of their own. */
+enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n)
+{
+    for (const struct header *h = headers; h < headers + n; h++) {
+        bool is_bad = !is_token(h->name);
+        for (size_t i = 0; i < h->value.n; i++) {
+            unsigned char c = (unsigned char)h->value.p[i];
+            is_bad |= (c < ' ' && c != '\t') || c == 127;
+        }
+        if (is_bad)
+            return fail(ctx, BAD_INPUT, "the header '%.40s' holds a character that is not allowed",
+                        is_token(h->name) ? str_c(&ctx->arena, h->name) : "?");
+    }
+    return OK;
+}
+
+void reply_headers(struct buf *b, const struct header *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        reply_line(b, headers[i].name, headers[i].value);
+}

@@ -1,0 +1,144 @@
+/* request.c - a handler's view of a request, and its body or query read by the table. */
+#include "http/wire/request.h"
+
+#include "http/wire/route.h"
+
+/*
+ * The same table of fields reads a JSON body and, for methods without one, a query. So a route says
+ * once what it takes, and both ways have the same limits and the same words for a mistake. The
+ * struct that a handler gets in request.in is filled completely, defaults included.
+ */
+
+enum { TRACE_MAX = 200 }; /* a longer trace id of a client is not sent back */
+
+str request_header(const struct request *r, const char *name)
+{
+    str wanted = str_of(name);
+    for (size_t i = 0; i < r->n_headers; i++)
+        if (str_eq_nocase(r->headers[i].name, wanted))
+            return r->headers[i].value;
+    return S("");
+}
+
+str request_trace(const struct ctx *ctx, const struct request *r, const char *header)
+{
+    str value = str_trim(request_header(r, header));
+    return value.n && value.n <= TRACE_MAX ? value : str_of(ctx->id);
+}
+
+/* Takes the next name=value off the query, decoded. Empty pairs ("&&") are skipped. */
+static bool next_pair(struct arena *a, str *query, str *name, str *value)
+{
+    str pair = {0};
+    while (query->n && !pair.n)
+        pair = str_cut(query, '&');
+    str raw_name = str_cut(&pair, '=');
+    return percent_decode(a, raw_name, true, name) && percent_decode(a, pair, true, value);
+}
+
+str request_query(struct ctx *ctx, const struct request *r, const char *name)
+{
+    str query = r->query, found, value;
+    while (query.n)
+        if (next_pair(&ctx->arena, &query, &found, &value) && str_is(found, name))
+            return value;
+    return S("");
+}
+
+/* seen has a bit for each row of the table, so that a required parameter that never came is noticed
+ * at the end. */
+static enum status set_from_query(struct ctx *ctx, const struct route *route, const char *aside,
+                                  str name, str value, uint64_t *seen, void *out)
+{
+    for (size_t i = 0; route->takes[i].name; i++) {
+        if (!str_is(name, route->takes[i].name))
+            continue;
+        if (i < 64) /* a bit for each row: no table is that long */
+            *seen |= (uint64_t)1 << i;
+        return fields_set(ctx, route->takes, name, value, out);
+    }
+    if (route->strict && !(aside && str_is(name, aside)))
+        return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
+    return OK;
+}
+
+static enum status read_query(struct ctx *ctx, const struct route *route, const char *aside,
+                              struct request *r, void *out)
+{
+    str query = r->query, name, value;
+    uint64_t seen = 0;
+    fields_defaults(route->takes, out);
+    while (query.n) {
+        if (!next_pair(&ctx->arena, &query, &name, &value))
+            return fail(ctx, BAD_INPUT, "the query is not valid percent-encoded UTF-8");
+        if (name.n)
+            TRY(set_from_query(ctx, route, aside, name, value, &seen, out));
+    }
+    for (size_t i = 0; route->takes[i].name && i < 64; i++)
+        if (route->takes[i].required && !(seen >> i & 1))
+            return fail_missing(ctx, route->takes[i].name);
+    return OK;
+}
+
+/* A GET with a body is rare and not forbidden; then the body counts. */
+static bool takes_query(const struct request *r)
+{
+    return !r->body.n &&
+           (str_is(r->method, "GET") || str_is(r->method, "HEAD") || str_is(r->method, "DELETE"));
+}
+
+/* The object without a member that is for the surface, which no table of a route has. */
+static const struct json *without_member(struct arena *a, const struct json *object, str name)
+{
+    struct json *copy = NEW(a, struct json), **end = &copy->first;
+    *copy = *object;
+    for (const struct json *m = object->first; m; m = m->next) {
+        if (str_eq(json_name(m), name)) {
+            copy->n--;
+            continue;
+        }
+        *end = NEW(a, struct json);
+        **end = *m;
+        end = &(*end)->next;
+    }
+    *end = NULL;
+    return copy;
+}
+
+/* Takes the surface's member out of the body, unless the route has a row for it. */
+static void set_aside(struct arena *a, const struct route *route, const char *aside,
+                      struct request *r)
+{
+    const struct json *v = aside ? json_get(r->json, aside) : NULL;
+    r->aside = v;
+    for (const struct field *f = route->takes; v && f && f->name; f++)
+        if (str_is(str_of(f->name), aside))
+            return;
+    if (v)
+        r->json = without_member(a, r->json, str_of(aside));
+}
+
+/* On the thread of the handler, after admit. An absent body counts as {} when the route has a
+ * table, so that the message names the first required field. */
+enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
+                         struct request *r)
+{
+    struct json *json = NULL;
+    void *in;
+    if (!route->takes && !route->wants_json)
+        return OK;
+    in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
+    if (route->takes && takes_query(r)) {
+        TRY(read_query(ctx, route, aside, r, in));
+    } else {
+        if (!r->body.n && route->wants_json)
+            return fail(ctx, BAD_INPUT, "the request has no body; JSON is expected");
+        TRY(json_parse(ctx, r->body.n ? r->body : S("{}"), &json));
+        r->json = json;
+        set_aside(&ctx->arena, route, aside, r);
+        if (route->takes)
+            TRY(fields_read(ctx, route->takes, r->json, route->strict, in));
+    }
+    r->in = in;
+    return OK;
+}

@@ -1,0 +1,33 @@
+/* route.h - the table of all surfaces' routes, and the search for a path's row. */
+#pragma once
+
+#include "http/http.h"
+
+enum { SEGMENTS_MAX = 16 }; /* of a path */
+
+struct route_row {
+    const struct surface *surface;
+    const struct route *route;
+    str segments[SEGMENTS_MAX];
+    size_t n;
+};
+
+struct router {
+    struct route_row *rows;
+    size_t n;
+};
+
+/* The result for one path. route is NULL when no row serves the path; the code is then 404 or 405.
+ */
+struct match {
+    const struct surface *surface;
+    const struct route *route;
+    str params[ROUTE_PARAMS_MAX];
+    char allow[128]; /* without a route: the methods of the path, as Allow lists them, or "" */
+};
+
+struct router router_new(const struct surface *const *surfaces);
+void router_free(struct router *r);
+/* raw is the path as it came; params are decoded into the arena. BAD_INPUT for a broken escape. */
+MUST_USE enum status router_find(struct ctx *ctx, const struct router *r, str method, str raw,
+                                 struct match *out);
