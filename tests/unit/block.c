@@ -1,4 +1,5 @@
 /* block.c - memory goes into a chat as data and comes out of a text without a trace. */
+#include "engine/recall/block.h"
 #include "engine/recall/currency.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/dedup/equivalence.h"
+#include "engine/recall/block.h"
 #include "engine/text/slots.h"
 
 #include "lib/distillery.h"

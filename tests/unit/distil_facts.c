@@ -1,6 +1,7 @@
 /* distil_facts.c - which facts are trusted, kept as unconfirmed, merged, dated and replaced. */
 #include <math.h>
 
+#include "engine/recall/block.h"
 #include "lib/distillery.h"
 
 /* --- how far the user's words support a line --- */

@@ -1,5 +1,6 @@
 /* echo.c - answers that quote memory are kept and not found by what they quote. */
 #include "engine/chat/novelty.h"
+#include "engine/recall/block.h"
 #include "engine/state/state.h"
 #include "store/store.h"
 

@@ -1,6 +1,7 @@
 /* rerank.c - what a model's order does to what was found, and what happens without it. */
 #include <math.h>
 
+#include "engine/rerank/ask_order.h"
 #include "engine/state/state.h"
 #include "lib/engine.h"
 #include "lib/model.h"

@@ -1,5 +1,6 @@
 /* turn.c - one turn of a chat: recall before the model answers, keeping afterwards. */
 #include "engine/chat/turn.h"
+#include "engine/recall/block.h"
 
 #include <assert.h>
 

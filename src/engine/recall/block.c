@@ -1,5 +1,5 @@
 /* block.c - the text that carries memory into a chat. */
-#include "engine/state/state.h"
+#include "engine/recall/block.h"
 
 #include <time.h>
 

@@ -1,5 +1,6 @@
 /* candidates.c - finds, describes and ranks the candidates of a question. */
 #include "engine/recall/candidates.h"
+#include "engine/vectors/embed_queue.h"
 
 #include <math.h>
 #include <stdlib.h>

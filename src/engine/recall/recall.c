@@ -9,6 +9,7 @@
 #include "engine/questions/snippet.h"
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
+#include "engine/recall/block.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/complete.h"
 #include "engine/recall/currency.h"

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "core/tokens.h"
 #include "engine/recall/beside.h"
+#include "engine/recall/block.h"
 #include "engine/recall/candidates.h"
 #include "engine/state/state.h"
 #include "engine/text/rank.h"

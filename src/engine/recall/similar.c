@@ -7,6 +7,7 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/rank.h"
+#include "engine/vectors/embed_queue.h"
 #include "words/words.h"
 
 /* Memories that are counted; the nearest that are looked at first, how many times as many next, and
