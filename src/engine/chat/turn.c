@@ -109,7 +109,7 @@ static struct receipt_line line_of(struct arena *a, const struct recalled *c)
         .source = c->is_memory ? str_dup(a, c->memory.source) : S(""),
         .score = c->score,
         .tokens = c->tokens,
-        .injected = c->injected,
+        .injected = c->state == LINE_INJECTED,
         .why = str_dup(a, c->why),
     };
 }
@@ -199,17 +199,17 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
                            .scope = t->in.scope,
                            .within = t->record.session,
                            .question = t->record.question,
-                           .exclude = excluded.v,
-                           .n_exclude = excluded.n,
-                           .session = t->out.whole,
+                           .seen.ids = excluded.v,
+                           .seen.n = excluded.n,
+                           .seen.session = t->out.whole,
                            .budget_tokens = budget,
                            .gate = true,
-                           .strategy = runtime->memory.strategy,
-                           .after = runtime_after(runtime, now),
+                           .by.strategy = runtime->memory.strategy,
+                           .only.after = runtime_after(runtime, now),
                            .is_caught_up = true,
                            .is_preview = t->in.preview != NULL};
     if (t->in.preview && t->in.preview->as_of)
-        in.as_of = in.asked = now;
+        in.only.as_of = in.asked = now;
     if (is_courtesy(&own.arena, t->record.question)) {
         t->record.decision = S("none");
         t->record.reason = S("a courtesy asks nothing");

@@ -65,7 +65,6 @@ struct search {
     doc_id *docs;
     size_t n_messages;
     struct memory *memories; /* in the order of the candidates */
-    double *ranks;           /* of those found */
     struct ranked *places;   /* of those found, best first */
 };
 
@@ -79,26 +78,27 @@ static enum status late(struct ctx *ctx)
 static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
-    const struct query *q = &f->query;
-    TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems,
+    const struct query *q = &f->asked.query;
+    TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->only.memories, q->stems,
                    q->n + q->n_others, HITS_MAX, &s->words));
-    TRY(past_common_words(s->ctx, f->e, s->in->pool, s->in->memories_only, q->stems, q->n, NEWEST,
+    TRY(past_common_words(s->ctx, f->e, s->in->pool, s->in->only.memories, q->stems, q->n, NEWEST,
                           &s->words));
     hits_join_names(&s->words, q->n, q->other_of, q->n_others);
-    if (s->in->turns_only)
+    if (s->in->only.turns)
         hits_leave_memories_out(&s->words);
-    int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
+    int64_t all = s->words.memories + (s->in->only.memories ? 0 : s->words.messages);
     bool by_english = s->asks.tokens.n > 0; /* the other weights were fitted without */
-    double unknown = scan_weigh(&s->words, by_english ? q->texts : NULL, q->n, all, f->weights);
-    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
+    double unknown =
+        scan_weigh(&s->words, by_english ? q->texts : NULL, q->n, all, f->asked.weights);
+    s->scan = scan_hits(&s->ctx->arena, &s->words, f->asked.weights, q->n, s->most);
     s->v = s->scan.v;
     s->n = s->scan.n;
-    f->words = s->words;
+    f->asked.words = s->words;
     s->asked = (struct asked_of){
         .a = &s->ctx->arena,
         .query = q,
         .scan = &s->scan,
-        .rarest = f->rarest = rank_idf(all, 1),
+        .rarest = f->asked.rarest = rank_idf(all, 1),
         .unknown = unknown,
         .now = s->in->asked ? s->in->asked : clock_ms(),
         .shown = shown_words(),
@@ -116,7 +116,7 @@ static int by_doc(const void *a, const void *b)
 
 static bool by_cosine(const struct finder *f)
 {
-    return f->steps.strategy == STRATEGY_SEMANTIC;
+    return f->how.steps.strategy == STRATEGY_SEMANTIC;
 }
 
 static doc_id *docs_of(const struct search *s)
@@ -131,7 +131,7 @@ static doc_id *docs_of(const struct search *s)
 /* Messages that the reader has in front of it are near to its question, too, and take no place. */
 static size_t seen(const struct search *s)
 {
-    return s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
+    return s->in->seen.n < SEEN_MAX ? s->in->seen.n : SEEN_MAX;
 }
 
 static size_t nearest_of(const struct search *s)
@@ -151,8 +151,8 @@ static enum status nearest(struct search *s, const doc_id *also)
         .v = s->asks.v,
         .dimensions = s->asks.dimensions,
         .nearest = nearest_of(s),
-        .messages = !s->in->memories_only,
-        .memories = !s->in->turns_only,
+        .messages = !s->in->only.memories,
+        .memories = !s->in->only.turns,
         .also = also,
         .n_also = s->n,
     };
@@ -207,7 +207,7 @@ static void add_beside(struct search *s)
     }
     s->v = v;
     s->n = n;
-    s->f->steps.strategy = s->in->strategy;
+    s->f->how.steps.strategy = s->in->by.strategy;
 }
 
 /* Whether enough of the pool has a vector; else f->without says how much has. Some texts can have
@@ -221,8 +221,8 @@ static bool is_covered(struct search *s)
     if (made && (double)made >= enough_vectors * (double)texts)
         return true;
     if (texts)
-        s->f->without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
-                                   (long long)made, (long long)texts);
+        s->f->how.without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
+                                       (long long)made, (long long)texts);
     return false;
 }
 
@@ -248,11 +248,11 @@ static void keep_related(struct search *s)
 {
     size_t kept = 0;
     bool is_strict = s->weights == WITH_ENCODER && !by_cosine(s->f);
-    float close = s->in->is_patient ? FOUND_CLOSE : FOUND_DISTANT;
-    float least = !is_strict ? least_cosine : s->f->query.n > 1 ? close : FOUND_CLOSE_TO_WORD;
+    float close = s->in->by.is_patient ? FOUND_CLOSE : FOUND_DISTANT;
+    float least = !is_strict ? least_cosine : s->f->asked.query.n > 1 ? close : FOUND_CLOSE_TO_WORD;
     for (size_t i = 0; i < s->n; i++) {
         const struct candidate *c = &s->v[i];
-        bool takes_words = !by_cosine(s->f) || !s->f->vectors.n;
+        bool takes_words = !by_cosine(s->f) || !s->f->how.vectors.n;
         bool has_words = takes_words && (c->share > 0 || c->share_near > 0);
         if (has_words || c->dense >= least)
             s->v[kept++] = *c;
@@ -264,7 +264,7 @@ static void keep_related(struct search *s)
  * from the time that the question names, which says much. */
 static void leave_unlikely_out(struct search *s)
 {
-    const struct query *q = &s->f->query;
+    const struct query *q = &s->f->asked.query;
     bool by_words = s->weights == WORDS_ALONE;
     size_t read = by_words ? READ_BY_WORDS : READ;
     size_t most = (DIVERSE * s->limit < read ? read : DIVERSE * s->limit) + seen(s);
@@ -278,11 +278,11 @@ static enum status match_tokens(struct search *s)
 {
     double weights[QUERY_WORDS_MAX];
     struct token_match *found = NEW_N(&s->ctx->arena, struct token_match, s->n + 1);
-    const struct query *q = &s->f->query;
+    const struct query *q = &s->f->asked.query;
     const struct token_asked asked = {s->in->pool, &s->asks.tokens, q->texts, weights, q->n};
     const doc_id *docs = docs_of(s);
     for (size_t w = 0; w < q->n; w++)
-        weights[w] = s->words.found[w] ? (double)s->f->weights[w] : s->asked.rarest;
+        weights[w] = s->words.found[w] ? (double)s->f->asked.weights[w] : s->asked.rarest;
     TRY(token_match(s->ctx, s->f->e, &asked, docs, s->n, found));
     for (size_t i = 0; i < s->n; i++) {
         const doc_id *at = bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc);
@@ -296,9 +296,9 @@ static enum status match_tokens(struct search *s)
 
 static void ask_vector(struct search *s)
 {
-    if (s->in->words_only)
+    if (s->in->by.words_only)
         return;
-    if (!s->in->gate || s->in->is_patient)
+    if (!s->in->gate || s->in->by.is_patient)
         vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);
 }
@@ -307,12 +307,12 @@ static void ask_vector(struct search *s)
 static enum status search_vectors(struct search *s)
 {
     struct finder *f = s->f;
-    bool only = s->in->strategy == STRATEGY_SEMANTIC;
-    f->vectors = S("");
-    f->by_words = s->asks.without;
-    f->steps.strategy = STRATEGY_HYBRID;
+    bool only = s->in->by.strategy == STRATEGY_SEMANTIC;
+    f->how.vectors = S("");
+    f->how.by_words = s->asks.without;
+    f->how.steps.strategy = STRATEGY_HYBRID;
     /* Nobody misses what nobody has chosen. */
-    f->without = s->asks.signature.n || only ? s->asks.without : S("");
+    f->how.without = s->asks.signature.n || only ? s->asks.without : S("");
     s->near = (struct vector_hits){0};
     s->weights = WORDS_ALONE;
     if (!s->asks.v) {
@@ -321,20 +321,21 @@ static enum status search_vectors(struct search *s)
     }
     doc_id *also = docs_of(s);
     if (nearest(s, also) != OK) {
-        f->by_words = f->without = ctx_take_why(s->ctx);
+        f->how.by_words = f->how.without = ctx_take_why(s->ctx);
         return late(s->ctx);
     }
     bool is_enough = is_covered(s);
-    f->by_words = is_enough || f->without.n ? f->without : S("no text here has a vector");
+    f->how.by_words =
+        is_enough || f->how.without.n ? f->how.without : S("no text here has a vector");
     if (!is_enough && !(only && s->near.vectors))
         return late(s->ctx);
-    f->vectors = s->asks.signature;
-    f->steps.strategy = is_enough ? s->in->strategy : STRATEGY_HYBRID;
+    f->how.vectors = s->asks.signature;
+    f->how.steps.strategy = is_enough ? s->in->by.strategy : STRATEGY_HYBRID;
     add_nearest(s, also);
     s->weights = WITH_VECTORS;
     if (s->asks.tokens.n && s->n)
         TRY(match_tokens(s));
-    if (f->steps.strategy == STRATEGY_HYBRID)
+    if (f->how.steps.strategy == STRATEGY_HYBRID)
         leave_unlikely_out(s);
     return late(s->ctx);
 }
@@ -399,7 +400,7 @@ static double score_of(const struct finder *f, const struct candidate *c, double
     double cosine = (double)c->dense;
     if (by_cosine(f) && c->dense >= least_cosine)
         return cosine;
-    bool is_same = c->dense >= FOUND_SAME && f->weighed != WITH_ENCODER;
+    bool is_same = c->dense >= FOUND_SAME && f->how.weighed != WITH_ENCODER;
     return is_same ? fmax(sure, cosine) : sure;
 }
 
@@ -413,19 +414,20 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
         note_unwanted(s, c, m);
         return;
     }
-    signals_of(&s->asked, c, m, memory, before, r->signals);
+    signals_of(&s->asked, c, m, memory, before, r->measured.signals);
     bool is_beside = s->weights == WORDS_ALONE && c->dense > 0;
     enum weights weights = is_beside ? WITH_VECTORS : s->weights;
-    struct weighed weighed = signals_weigh(weights, r->signals);
+    struct weighed weighed = signals_weigh(weights, r->measured.signals);
     r->score = score_of(f, c, weighed.sure);
-    r->cosine = (double)(c->beside > 0 ? c->beside : c->dense);
+    r->measured.cosine = (double)(c->beside > 0 ? c->beside : c->dense);
     r->is_memory = memory != NULL;
     if (m)
         r->message = *m;
     else
         r->memory = *memory;
-    s->ranks[f->n] = r->rank = by_cosine(f) ? r->score : weighed.rank;
-    f->of[f->n++] = c;
+    r->measured.rank = by_cosine(f) ? r->score : weighed.rank;
+    r->by = c;
+    f->n++;
 }
 
 static void judge(struct search *s)
@@ -433,10 +435,8 @@ static void judge(struct search *s)
     struct finder *f = s->f;
     size_t memory = f->n = 0;
     f->found = ROOM_N(&s->ctx->arena, struct recalled, s->n + 1);
-    f->of = ROOM_N(&s->ctx->arena, const struct candidate *, s->n + 1);
-    s->ranks = ROOM_N(&s->ctx->arena, double, s->n + 1);
-    f->weighed = s->weights;
-    s->asked.person = speaker_asked(&s->f->query, s->messages, s->n_messages);
+    f->how.weighed = s->weights;
+    s->asked.person = speaker_asked(&s->f->asked.query, s->messages, s->n_messages);
     s->asked.is_chat = false;
     for (size_t i = 0; i < s->n_messages; i++)
         s->asked.is_chat |= !s->messages[i].speaker.n;
@@ -467,7 +467,7 @@ static struct ranked *places_of(const struct search *s)
     const struct finder *f = s->f;
     struct ranked *places = ROOM_N(&s->ctx->arena, struct ranked, f->n + 1);
     for (size_t i = 0; i < f->n; i++)
-        places[i] = (struct ranked){s->ranks[i], f->of[i]->doc, i};
+        places[i] = (struct ranked){f->found[i].measured.rank, f->found[i].by->doc, i};
     rank_sort(places, f->n);
     return places;
 }
@@ -496,12 +496,12 @@ static bool leave_idle_out(struct search *s)
     size_t most = f->n < DIVERSE * s->limit ? f->n : DIVERSE * s->limit;
     for (size_t i = 0; i < most && s->in->gate; i++) {
         struct recalled *r = &f->found[places[i].at];
-        struct given *given = r->is_memory ? NULL : given_at(s, f->of[places[i].at]->doc);
+        struct given *given = r->is_memory ? NULL : given_at(s, f->found[places[i].at].by->doc);
         if (!given)
             continue;
         if (!given->text.n)
             *given = found_given(f, &r->message);
-        r->given = given->text;
+        r->part.quotable = given->text;
         s->is_idle |= !given->text.n;
     }
     if (!s->is_idle)
@@ -538,13 +538,10 @@ static void order(struct search *s)
     rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : s->limit, by);
     n = n < s->limit ? n : s->limit;
     struct recalled *found = ROOM_N(a, struct recalled, n + 1);
-    const struct candidate **of = ROOM_N(a, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++) {
         found[i] = f->found[places[by[i]].at];
-        of[i] = f->of[places[by[i]].at];
     }
     f->found = found;
-    f->of = of;
     f->n = n;
 }
 
@@ -554,8 +551,8 @@ static void order(struct search *s)
  * may not be found. */
 static bool may_find_more(const struct search *s)
 {
-    bool is_picky = s->in->type.n || s->in->layer.n || s->in->after || s->in->as_of || s->idle ||
-                    s->in->scope == SCOPE_SESSION;
+    bool is_picky = s->in->only.type.n || s->in->only.layer.n || s->in->only.after ||
+                    s->in->only.as_of || s->idle || s->in->scope == SCOPE_SESSION;
     bool more_words = s->scan.n == s->most, more_near = s->near.n >= nearest_of(s);
     return is_picky && s->f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
            (more_words || more_near);

@@ -30,7 +30,7 @@ double recalled_signal(const struct recalled *r, const char *name)
     while (signal_names[i] && strcmp(signal_names[i], name) != 0)
         i++;
     assert(signal_names[i]);
-    return r->signals[i];
+    return r->measured.signals[i];
 }
 
 static const struct signal_weights {

@@ -30,7 +30,8 @@ static void put_asides_last(struct ctx *ctx, struct recall_out *given)
     size_t n = 0;
     for (int aside = 0; aside < 2; aside++)
         for (size_t i = 0; i < given->n; i++)
-            if (given->v[i].is_aside == (bool)aside && !given->v[i].is_standing)
+            if (given->v[i].origin != LINE_STANDING &&
+                (given->v[i].origin == LINE_SIDE_NOTE) == (bool)aside)
                 v[n++] = given->v[i];
     given->v = v;
     given->n = n;
@@ -44,7 +45,7 @@ static void merge_given(struct ctx *ctx, const struct recall_out *given, struct 
     out->n = 0;
     for (size_t i = 0; i < given->n; i++) {
         const struct recalled *shown = same_of(&rest, &given->v[i]);
-        if (given->v[i].injected)
+        if (given->v[i].state == LINE_INJECTED)
             out->v[out->n++] = shown ? *shown : given->v[i];
     }
     out->n_given = out->n;
@@ -61,18 +62,18 @@ static struct recall_in search_of(struct engine *e, const struct recall_in *in, 
     const struct runtime *runtime = engine_runtime(e);
     struct recall_in ask = *in;
     bool is_newest = runtime->memory.strategy == STRATEGY_RECENT;
-    ask.after = in->after ? in->after : runtime_after(runtime, clock_ms());
+    ask.only.after = in->only.after ? in->only.after : runtime_after(runtime, clock_ms());
     ask.limit = limit;
-    ask.is_patient = true;
+    ask.by.is_patient = true;
     if (in->gate)
         return ask;
     ask.budget_tokens = -1;
-    if (in->has_strategy)
+    if (in->by.has_strategy)
         return ask;
-    ask.words_only |= is_newest;
-    ask.strategy = !str_trim(in->question).n ? STRATEGY_RECENT
-                   : is_newest               ? STRATEGY_HYBRID
-                                             : runtime->memory.strategy;
+    ask.by.words_only |= is_newest;
+    ask.by.strategy = !str_trim(in->question).n ? STRATEGY_RECENT
+                      : is_newest               ? STRATEGY_HYBRID
+                                                : runtime->memory.strategy;
     return ask;
 }
 
@@ -101,7 +102,7 @@ static enum status search(struct ctx *ctx, struct engine *e, const struct recall
     size_t least = (size_t)e->settings->recall_limit, limit = in->limit ? in->limit : least;
     struct recall_in ask = search_of(e, in, limit);
     struct recall_out given = {0};
-    bool has_chat = in->gate || ask.strategy != STRATEGY_RECENT;
+    bool has_chat = in->gate || ask.by.strategy != STRATEGY_RECENT;
     bool is_all = in->gate && !in->limit && !in->budget_tokens;
     if (has_chat)
         TRY(give_chat(ctx, e, &ask, &given));
@@ -111,7 +112,7 @@ static enum status search(struct ctx *ctx, struct engine *e, const struct recall
     out->n_given = given.n;
     if (is_all)
         return OK;
-    ask.is_unordered = true; /* it has ordered what a chat is given */
+    ask.by.is_unordered = true; /* it has ordered what a chat is given */
     TRY(find_recalled(ctx, e, &ask, out));
     merge_given(ctx, &given, out);
     out->n = out->n < limit ? out->n : limit;
@@ -133,7 +134,7 @@ void engine_memories_within(struct ctx *ctx, struct recall_out *io, size_t limit
     size_t n = 0;
     budget = budget < 1 ? 1 : budget > RECALL_BUDGET_MAX ? RECALL_BUDGET_MAX : budget;
     for (size_t i = 0; i < io->n && n < limit; i++) {
-        if (!io->v[i].is_memory || !io->v[i].injected)
+        if (!io->v[i].is_memory || io->v[i].state != LINE_INJECTED)
             continue;
         io->v[n] = io->v[i];
         tokens[n] = io->v[n].tokens = tokens_of(io->v[n].memory.content);
