@@ -63,6 +63,22 @@ struct recalled {
     str why; /* in words, for receipts and --explain */
 };
 
+static inline str recalled_id(const struct recalled *r)
+{
+    return r->is_memory ? r->memory.id : r->message.id;
+}
+
+/* Of a memory the time when it was learnt. */
+static inline int64_t recalled_created(const struct recalled *r)
+{
+    return r->is_memory ? r->memory.created : r->message.created;
+}
+
+static inline bool recalled_is(const struct recalled *x, const struct recalled *y)
+{
+    return x->is_memory == y->is_memory && str_eq(recalled_id(x), recalled_id(y));
+}
+
 /* NULL-ended names of the signals. */
 extern const char *const signal_names[];
 /* One of them by its name: "share", "dense", … */

@@ -180,7 +180,7 @@ static enum status list_memories(struct ctx *ctx, const struct context *c, const
         if (r->state != LINE_INJECTED || !c->block.n)
             continue;
         v[n++] = (struct context_memory){
-            .id = r->is_memory ? r->memory.id : r->message.id,
+            .id = recalled_id(r),
             .kind = r->is_memory ? S("memory") : S("message"),
             .content = r->text,
             .why = r->why,

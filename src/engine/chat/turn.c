@@ -105,7 +105,7 @@ static struct receipt_line line_of(struct arena *a, const struct recalled *c)
 {
     return (struct receipt_line){
         .kind = c->is_memory ? S("memory") : S("message"),
-        .id = str_dup(a, c->is_memory ? c->memory.id : c->message.id),
+        .id = str_dup(a, recalled_id(c)),
         .source = c->is_memory ? str_dup(a, c->memory.source) : S(""),
         .score = c->score,
         .tokens = c->tokens,

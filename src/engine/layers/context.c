@@ -82,13 +82,10 @@ size_t plan_count(enum plan_scope scope, int64_t budget_tokens)
 
 /* --- what answers --- */
 
-/* By document number: memories and messages have ranges of their own, so both are compared. */
 static bool has(const struct list *list, const struct recalled *r)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (list->v[i].is_memory == r->is_memory &&
-            (r->is_memory ? list->v[i].memory.doc == r->memory.doc
-                          : list->v[i].message.doc == r->message.doc))
+        if (recalled_is(&list->v[i], r))
             return true;
     return false;
 }

@@ -47,20 +47,14 @@ struct wanted {
 
 /* --- what was found --- */
 
-static bool is_same(const struct recalled *a, const struct recalled *b)
-{
-    return a->is_memory == b->is_memory && (a->is_memory ? str_eq(a->memory.id, b->memory.id)
-                                                         : str_eq(a->message.id, b->message.id));
-}
-
 /* What the question itself found surely, or another search of this file, is not given twice. */
 static bool is_there(const struct finder *f, const struct about *out, const struct recalled *r)
 {
     for (size_t i = 0; i < out->n; i++)
-        if (is_same(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)))
+        if (recalled_is(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)))
             return true;
     for (size_t i = 0; i < f->n; i++)
-        if (is_same(&f->found[i], r))
+        if (recalled_is(&f->found[i], r))
             return !out->is_alone && f->found[i].by &&
                    f->found[i].score >= f->e->settings->gate_threshold;
     return false;
@@ -120,16 +114,11 @@ static str telling_in(struct finder *f, const struct wanted *want, str text, boo
 /* What a fact says, or the user himself; "" of anything else. */
 static str told_text(struct finder *f, struct recalled *r)
 {
-    if (r->is_memory)
-        return find_wants(f->in, &f->bars, NULL, &r->memory) && r->memory.origin != ORIGIN_TOOL &&
-                       (r->memory.layer == LAYER_FACT || r->memory.layer == LAYER_IDENTITY) &&
-                       bars_keep(&f->bars, &f->ctx->arena, r)
-                   ? r->memory.content
-                   : S("");
-    if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
-        !find_wants(f->in, &f->bars, &r->message, NULL))
-        return S("");
-    return r->part.quotable = found_given(f, &r->message).text;
+    if (!r->is_memory)
+        return found_stated(f, r);
+    bool is_fact = r->memory.layer == LAYER_FACT || r->memory.layer == LAYER_IDENTITY;
+    return is_fact && r->memory.origin != ORIGIN_TOOL && find_shows(f, r) ? r->memory.content
+                                                                          : S("");
 }
 
 /* What is near to a request was found for it, and has some worth there. Most illnesses and diets
@@ -140,7 +129,7 @@ static bool is_far(const struct finder *f, const struct wanted *want, const stru
     if (want->tokens < 0 || f->how.weighed != WITH_ENCODER || !gate_is_fitted_for(f->in->question))
         return false;
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].by && is_same(&f->found[i], r))
+        if (f->found[i].by && recalled_is(&f->found[i], r))
             return f->found[i].measured.worth < near_worth;
     return true;
 }

@@ -43,12 +43,6 @@ static str when(struct arena *a, int64_t ms, int64_t now)
                       units[i].unit);
 }
 
-/* Of a memory the time when it was learnt. */
-static int64_t created_of(const struct recalled *r)
-{
-    return r->is_memory ? r->memory.created : r->message.created;
-}
-
 /* Who said it, for a message; how it was learnt, for a memory. */
 static str said_by(struct arena *a, const struct recalled *r)
 {
@@ -84,7 +78,7 @@ static str line_of(struct arena *a, const struct recalled *r, int64_t now, bool 
 {
     str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
     str text = text_of(r);
-    str date = when(a, created_of(r), now), who = said_by(a, r);
+    str date = when(a, recalled_created(r), now), who = said_by(a, r);
     date = tells_age ? date : str_sub(date, 0, str_find(date, S(" (")));
     id = engine_line(a, utf8_cut(id, SHORT_ID), SHORT_ID);
     return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
@@ -197,7 +191,7 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     for (size_t i = 0; i < n; i++) {
         if (v[i].state != LINE_INJECTED || is_idle(a, v, i))
             continue;
-        struct line line = {line_of(a, &v[i], now, true), created_of(&v[i]), i,
+        struct line line = {line_of(a, &v[i], now, true), recalled_created(&v[i]), i,
                             v[i].origin == LINE_STANDING};
         size_t more = utf16_length(line.text);
         v[i].tokens = tokens_of(line.text);

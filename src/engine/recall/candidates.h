@@ -114,3 +114,6 @@ str found_text(const struct recalled *r);
 
 /* What of a message a chat may be given: what it states, without what is barred. */
 struct given found_given(const struct finder *f, const struct message *m);
+
+/* What the user stated in a message that may be found, as its quotable part; "" in others. */
+str found_stated(const struct finder *f, struct recalled *r);

@@ -36,7 +36,7 @@ static bool day_of_event(const struct finder *f, const struct recalled *v, size_
     str event = f->asked.query.times.event.event;
     bool is_known = false;
     for (size_t i = 0; i < n; i++) {
-        int64_t said = v[i].is_memory ? v[i].memory.created : v[i].message.created;
+        int64_t said = recalled_created(&v[i]);
         struct event_day told;
         if (!event_day_of(&f->ctx->arena, event, shown_text(f, &v[i]), said, &told) ||
             (is_known && !told.is_named))

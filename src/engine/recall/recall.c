@@ -83,9 +83,7 @@ static bool may_be_given(struct finder *f, struct recalled *r)
 static bool is_about(const struct about *about, const struct recalled *r)
 {
     for (size_t i = 0; i < about->n; i++)
-        if (about->v[i].is_memory == r->is_memory &&
-            (r->is_memory ? str_eq(about->v[i].memory.id, r->memory.id)
-                          : str_eq(about->v[i].message.id, r->message.id)))
+        if (recalled_is(&about->v[i], r))
             return true;
     return false;
 }

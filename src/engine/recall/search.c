@@ -7,17 +7,10 @@
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
 
-/* By document number, which is unique for messages and for memories. */
-static bool is_same(const struct recalled *x, const struct recalled *y)
-{
-    return x->is_memory == y->is_memory &&
-           (x->is_memory ? x->memory.doc == y->memory.doc : x->message.doc == y->message.doc);
-}
-
 static const struct recalled *same_of(const struct recall_out *in, const struct recalled *r)
 {
     for (size_t i = 0; i < in->n; i++)
-        if (is_same(&in->v[i], r))
+        if (recalled_is(&in->v[i], r))
             return &in->v[i];
     return NULL;
 }

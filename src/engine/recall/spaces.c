@@ -125,8 +125,7 @@ static bool is_before(const struct recalled *x, const struct recalled *y)
 {
     if (x->score != y->score)
         return x->score > y->score;
-    return (x->is_memory ? x->memory.created : x->message.created) >
-           (y->is_memory ? y->memory.created : y->message.created);
+    return recalled_created(x) > recalled_created(y);
 }
 
 /* The space whose next result is the best; n_spaces: none has one. */
@@ -269,4 +268,13 @@ struct given found_given(const struct finder *f, const struct message *m)
     if (!given.text.n && !given.why)
         given.why = "what it says is not to be given";
     return given;
+}
+
+str found_stated(const struct finder *f, struct recalled *r)
+{
+    const struct message *m = &r->message;
+    if (!m->id.n || !str_is(m->role, "user") || m->speaker.n ||
+        !find_wants(f->in, &f->bars, m, NULL))
+        return S("");
+    return r->part.quotable = found_given(f, m).text;
 }

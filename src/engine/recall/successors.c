@@ -34,9 +34,9 @@ struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
 {
     bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
     return (struct dated_line){.text = is_users ? found_text(r) : S(""),
-                               .created = r->is_memory ? r->memory.created : r->message.created,
+                               .created = recalled_created(r),
                                .place = r->is_memory ? r->memory.doc : r->message.doc,
-                               .id = r->is_memory ? r->memory.id : r->message.id,
+                               .id = recalled_id(r),
                                .source = r->is_memory ? r->memory.source : S(""),
                                .space = r->space,
                                .notes = r->is_memory ? NULL : r->message.notes,
@@ -100,9 +100,7 @@ static void add_line(struct arena *a, struct stems *s, const struct dated_line *
 static bool is_given(const struct finder *f, const struct recalled *r)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].is_memory == r->is_memory &&
-            (r->is_memory ? str_eq(f->found[i].memory.id, r->memory.id)
-                          : str_eq(f->found[i].message.id, r->message.id)))
+        if (recalled_is(&f->found[i], r))
             return f->found[i].state == LINE_CHOSEN;
     return false;
 }
@@ -111,11 +109,8 @@ static bool is_statement(struct finder *f, struct recalled *r)
 {
     if (r->is_memory)
         return r->memory.layer != LAYER_EPISODE && r->memory.content.n <= LONG && find_shows(f, r);
-    if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
-        !find_wants(f->in, &f->bars, &r->message, NULL))
-        return false;
-    r->part.quotable = found_given(f, &r->message).text;
-    return r->part.quotable.n && r->part.quotable.n <= LONG;
+    str stated = found_stated(f, r);
+    return stated.n && stated.n <= LONG;
 }
 
 /* The user's best lines. */

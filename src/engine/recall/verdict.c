@@ -177,11 +177,6 @@ struct looked_at {
     int64_t created; /* of the first of them */
 };
 
-static int64_t created_of(const struct recalled *r)
-{
-    return r->is_memory ? r->memory.created : r->message.created;
-}
-
 static uint32_t words_said(const struct finder *f, size_t i)
 {
     uint32_t words = 0;
@@ -225,7 +220,7 @@ static bool says_change(struct finder *f, const struct looked_at *l, size_t i)
     struct arena *a = &f->ctx->arena;
     struct recalled *r = &f->found[i];
     bool is_of_one = false;
-    if (created_of(r) <= l->created)
+    if (recalled_created(r) <= l->created)
         return false;
     for (size_t k = 0; k < i && !is_of_one; k++)
         is_of_one = f->found[k].by && f->found[k].state == LINE_CHOSEN &&
@@ -324,7 +319,7 @@ void verdict_mark(struct finder *f, const struct verdict *v)
         r->state = is_worth_it && v->least <= 1 ? LINE_CHOSEN : LINE_FOUND;
         if (!is_worth_it || !f->found[i].by)
             continue;
-        l.created = l.taken++ ? l.created : created_of(r);
+        l.created = l.taken++ ? l.created : recalled_created(r);
         l.words |= words_said(f, i);
     }
 }
