@@ -79,6 +79,9 @@ static inline bool recalled_is(const struct recalled *x, const struct recalled *
     return x->is_memory == y->is_memory && str_eq(recalled_id(x), recalled_id(y));
 }
 
+/* The same message or memory in a list, or NULL. */
+const struct recalled *recalled_find(const struct recalled *v, size_t n, const struct recalled *r);
+
 /* NULL-ended names of the signals. */
 extern const char *const signal_names[];
 /* One of them by its name: "share", "dense", … */

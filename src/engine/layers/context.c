@@ -82,19 +82,11 @@ size_t plan_count(enum plan_scope scope, int64_t budget_tokens)
 
 /* --- what answers --- */
 
-static bool has(const struct list *list, const struct recalled *r)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (recalled_is(&list->v[i], r))
-            return true;
-    return false;
-}
-
 /* Silently ignores what is there already and what has no room; the lists are made for SHOWN_MAX. */
 static void add(struct list *list, size_t most, const struct recalled *r)
 {
     assert(most <= SHOWN_MAX && (r->is_memory ? r->memory.doc : r->message.doc));
-    if (list->n < most && !has(list, r))
+    if (list->n < most && !recalled_find(list->v, list->n, r))
         list->v[list->n++] = *r;
 }
 
@@ -354,12 +346,11 @@ static bool is_told(const struct plan *p, const struct recalled *r)
 /* What is sure and belongs into a section, behind what stands in it. */
 static void add_sure(struct plan *p, enum gate_section section, struct list *out)
 {
-    const struct list shown = {p->shown, p->n};
     size_t most = plan_count(sections[section].scope, p->budget);
     for (size_t i = 0; i < p->sure.n; i++) {
         const struct recalled *r = &p->sure.v[i];
-        if (r->state == LINE_INJECTED && section_of(r) == section && !has(&shown, r) &&
-            !is_told(p, r))
+        if (r->state == LINE_INJECTED && section_of(r) == section &&
+            !recalled_find(p->shown, p->n, r) && !is_told(p, r))
             add(out, most, r);
     }
 }

@@ -50,14 +50,11 @@ struct wanted {
 /* What the question itself found surely, or another search of this file, is not given twice. */
 static bool is_there(const struct finder *f, const struct about *out, const struct recalled *r)
 {
+    const struct recalled *same = recalled_find(f->found, f->n, r);
     for (size_t i = 0; i < out->n; i++)
         if (recalled_is(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)))
             return true;
-    for (size_t i = 0; i < f->n; i++)
-        if (recalled_is(&f->found[i], r))
-            return !out->is_alone && f->found[i].by &&
-                   f->found[i].score >= f->e->settings->gate_threshold;
-    return false;
+    return same && !out->is_alone && same->by && same->score >= f->e->settings->gate_threshold;
 }
 
 /* "Choir has moved" tells nobody's home, unless the question speaks of what has moved. */
@@ -128,10 +125,8 @@ static bool is_far(const struct finder *f, const struct wanted *want, const stru
     static const double near_worth = 0.035;
     if (want->tokens < 0 || f->how.weighed != WITH_ENCODER || !gate_is_fitted_for(f->in->question))
         return false;
-    for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].by && recalled_is(&f->found[i], r))
-            return f->found[i].measured.worth < near_worth;
-    return true;
+    const struct recalled *same = recalled_find(f->found, f->n, r);
+    return !same || !same->by || same->measured.worth < near_worth;
 }
 
 /* What was taken of it so far. */

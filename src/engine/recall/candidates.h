@@ -68,9 +68,7 @@ MUST_USE enum status find_answers(struct finder *f, size_t limit);
 /* What a search of one session, type or layer wants, whatever the question; nothing of others. */
 MUST_USE enum status find_wanted(struct finder *f, doc_id **out, size_t *n);
 
-/* The newest memories, whatever the question. */
-MUST_USE enum status find_newest(struct finder *f, size_t limit);
-/* Either, in each space of the scope, as one list. */
+/* Searches every space of the scope and merges the results; newest: whatever the question. */
 MUST_USE enum status find_in_scope(struct finder *f, size_t limit, bool newest);
 
 /* Notes which space they are from. */

@@ -214,7 +214,7 @@ static void of_text(const struct asked_of *q, struct message_notes *notes, str t
 }
 
 /* Whether any part of a name ("Ana" of "Ana Maria") is a word of the question. */
-bool names_person(const struct query *q, str name)
+static bool names_person(const struct query *q, str name)
 {
     while (name.n) {
         str part = str_cut(&name, ' ');

@@ -79,15 +79,6 @@ static bool may_be_given(struct finder *f, struct recalled *r)
 
 /* --- one list --- */
 
-/* Whether a result is in the list already, by id. */
-static bool is_about(const struct about *about, const struct recalled *r)
-{
-    for (size_t i = 0; i < about->n; i++)
-        if (recalled_is(&about->v[i], r))
-            return true;
-    return false;
-}
-
 /* Not found by the question, or hardly: what tells of the attribute that is asked for is surer. */
 static bool is_unsure(const struct finder *f, size_t i)
 {
@@ -106,7 +97,7 @@ static void put_beside(struct finder *f, const struct about *about)
     for (size_t i = 0; i < f->n; i++) {
         while (next < about->n && about->v[next].origin == LINE_BY_ATTRIBUTE && is_unsure(f, i))
             all[n++] = about->v[next++];
-        if (!is_about(about, &f->found[i]))
+        if (!recalled_find(about->v, about->n, &f->found[i]))
             all[n++] = f->found[i];
     }
     while (next < about->n)

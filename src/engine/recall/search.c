@@ -7,14 +7,6 @@
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
 
-static const struct recalled *same_of(const struct recall_out *in, const struct recalled *r)
-{
-    for (size_t i = 0; i < in->n; i++)
-        if (recalled_is(&in->v[i], r))
-            return &in->v[i];
-    return NULL;
-}
-
 /* A chat reads first what bears on a request; who searches wants the answer first, and what the
  * user asks of every chat is no answer. */
 static void put_asides_last(struct ctx *ctx, struct recall_out *given)
@@ -37,14 +29,14 @@ static void merge_given(struct ctx *ctx, const struct recall_out *given, struct 
     out->v = NEW_N(&ctx->arena, struct recalled, given->n + rest.n + 1);
     out->n = 0;
     for (size_t i = 0; i < given->n; i++) {
-        const struct recalled *shown = same_of(&rest, &given->v[i]);
+        const struct recalled *shown = recalled_find(rest.v, rest.n, &given->v[i]);
         if (given->v[i].state == LINE_INJECTED)
             out->v[out->n++] = shown ? *shown : given->v[i];
     }
     out->n_given = out->n;
     const struct recall_out first = *out;
     for (size_t i = 0; i < rest.n; i++)
-        if (!same_of(&first, &rest.v[i]))
+        if (!recalled_find(first.v, first.n, &rest.v[i]))
             out->v[out->n++] = rest.v[i];
 }
 

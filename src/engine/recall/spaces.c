@@ -21,7 +21,7 @@ static str session_of(const struct recall_in *in)
 /* --- one space --- */
 
 /* The strategy `recent`: nothing is searched, and the score is 1 for all. */
-enum status find_newest(struct finder *f, size_t limit)
+static enum status find_newest(struct finder *f, size_t limit)
 {
     struct memory *v;
     size_t n = 0;
@@ -247,6 +247,14 @@ size_t find_shown(const struct finder *f, struct recalled *v, size_t n)
             v[kept++] = one;
     }
     return kept;
+}
+
+const struct recalled *recalled_find(const struct recalled *v, size_t n, const struct recalled *r)
+{
+    for (size_t i = 0; i < n; i++)
+        if (recalled_is(&v[i], r))
+            return &v[i];
+    return NULL;
 }
 
 /* In the order of what a reader may have: what a chat is given of a message, the novel sentences of

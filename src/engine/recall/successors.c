@@ -99,10 +99,8 @@ static void add_line(struct arena *a, struct stems *s, const struct dated_line *
 
 static bool is_given(const struct finder *f, const struct recalled *r)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (recalled_is(&f->found[i], r))
-            return f->found[i].state == LINE_CHOSEN;
-    return false;
+    const struct recalled *same = recalled_find(f->found, f->n, r);
+    return same && same->state == LINE_CHOSEN;
 }
 
 static bool is_statement(struct finder *f, struct recalled *r)
