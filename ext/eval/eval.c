@@ -188,7 +188,7 @@ static void dump_rows(struct eval *v, size_t conversation, size_t question, bool
                 (long long)doc_session(found->v[i].message.doc),
                 own && list_has(&q->sessions, found->v[i].message.session));
         for (size_t s = 0; signal_names[s]; s++)
-            fprintf(v->dump, "\t%.6g", found->v[i].signals[s]);
+            fprintf(v->dump, "\t%.6g", found->v[i].measured.signals[s]);
         fputc('\n', v->dump);
     }
 }
@@ -226,7 +226,7 @@ static enum status rank_question(struct eval *v, size_t conversation, size_t que
                                  .asked = eval_asked(c, q),
                                  .limit = most_results(v),
                                  .budget_tokens = -1,
-                                 .turns_only = true};
+                                 .only.turns = true};
     struct recall_out found;
     if (engine_recall(&ctx, v->e, &in, &found) != OK)
         return fail(v->ctx, ctx.failed, "%s", ctx.why);
@@ -258,7 +258,7 @@ static enum status speak_question(struct eval *v, const struct chat_question *q,
                                               : v->all[q->pool].until,
                                  .gate = true,
                                  .limit = v->dump ? DUMP_OTHER : 0,
-                                 .turns_only = true};
+                                 .only.turns = true};
     struct recall_out found;
     if (engine_recall(&ctx, v->e, &in, &found) != OK)
         return fail(v->ctx, ctx.failed, "%s", ctx.why);
@@ -273,8 +273,8 @@ static enum status speak_question(struct eval *v, const struct chat_question *q,
         bool evidence = is_evidence(c, &c->questions[q->question], r);
         out->best = fmax(out->best, r->score);
         out->best_evidence = evidence ? fmax(out->best_evidence, r->score) : out->best_evidence;
-        out->spoke |= r->injected;
-        out->helped |= r->injected && evidence;
+        out->spoke |= r->state == LINE_INJECTED;
+        out->helped |= r->state == LINE_INJECTED && evidence;
     }
     return OK;
 }

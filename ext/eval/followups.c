@@ -232,14 +232,14 @@ static enum status speak_question(struct follow *f, str space, str text,
                                  .question = text,
                                  .asked = asked,
                                  .gate = true,
-                                 .turns_only = true};
+                                 .only.turns = true};
     struct recall_out found;
     if (engine_recall(&ctx, f->e, &in, &found) != OK)
         return fail(f->ctx, ctx.failed, "%s", ctx.why);
     *spoke = *told = false;
     for (size_t i = 0; i < found.n; i++) {
-        *spoke |= found.v[i].injected;
-        *told |= found.v[i].injected && is_evidence(q, &found.v[i]);
+        *spoke |= found.v[i].state == LINE_INJECTED;
+        *told |= found.v[i].state == LINE_INJECTED && is_evidence(q, &found.v[i]);
     }
     return OK;
 }
@@ -253,7 +253,7 @@ static enum status search_text(struct follow *f, const struct exam *c,
                                  .asked = c->until,
                                  .limit = AT,
                                  .budget_tokens = -1,
-                                 .turns_only = true};
+                                 .only.turns = true};
     struct recall_out found;
     size_t hits = 0;
     bool spoke, told, is_wrong = false;

@@ -1,7 +1,9 @@
 /* engine.c - opening and closing the engine. */
 #include <assert.h>
 
+#include "engine/accounts/credentials.h"
 #include "engine/events/feed.h"
+#include "engine/extract/extract.h"
 #include "engine/jobs/registry.h"
 #include "engine/state/state.h"
 

@@ -4,21 +4,29 @@
 #include "core/memory.h"
 #include "core/settings.h"
 
+struct candidate;
 struct engine;
 
 enum { SIGNALS_MAX = 40 };
 
-/* One thing found, with the reasons. */
-struct recalled {
-    bool is_memory;
-    struct message message; /* when it is none */
-    struct memory memory;   /* when it is one */
-    str given;              /* of a message: what of it a chat may be given; "" is all */
-    str told;               /* the sentence of it that tells of what is asked for; or "" */
-    str text;               /* what is shown of it: all, or the part that answers */
-    str space;              /* where it was found, from engine_recall; or "" */
-    str title;              /* of a message's session, from engine_search_scope; or "" */
-    double score;           /* 0 to 1: how likely it helps to answer */
+/* How far a line has come on its way into a block. */
+enum line_state {
+    LINE_FOUND,
+    LINE_CHOSEN,   /* sure enough, and worth its room */
+    LINE_QUOTABLE, /* … and nothing in it keeps it from a chat */
+    LINE_INJECTED  /* … and within the budget */
+};
+
+/* Why a line is there. */
+enum line_origin {
+    LINE_BY_QUESTION,  /* the question found it, or what it replaces */
+    LINE_BY_ATTRIBUTE, /* it tells of an attribute that the question asks for */
+    LINE_SIDE_NOTE,    /* it does not answer the question, but bears on what is asked */
+    LINE_STANDING      /* an instruction that the user gave for all chats */
+};
+
+/* What ranks a line. */
+struct line_measures {
     double rank; /* log of its odds against others that were found: what orders them. By meaning
                     alone its cosine */
     double signals[SIGNALS_MAX]; /* by signal_names */
@@ -26,16 +34,52 @@ struct recalled {
     double ordered;              /* the reranking model's score; NAN: it gave none */
     double worth; /* 0 to 1: how probable it is that it is worth its room beside those above it; 0
                      where that is not known (recall/verdict.h) */
-    int64_t tokens;
-    bool is_wanted;   /* sure enough, and worth its room */
-    bool injected;    /* … and within the budget */
-    bool is_told;     /* it tells of an attribute that the question asks for, in whatever words */
-    bool is_aside;    /* it does not answer the question, but bears on what is asked */
-    bool is_standing; /* an instruction that the user gave for all chats */
-    bool is_part;     /* text is a passage of it */
-    bool is_cut;      /* sentences of it are left out, as they were forgotten */
-    str why;          /* in words, for receipts and --explain */
 };
+
+/* What of a message or memory is shown. */
+struct line_part {
+    str quotable;    /* of a message: what of it a chat may be given; "" is all */
+    str telling;     /* the sentence of it that tells of what is asked for; or "" */
+    bool is_passage; /* the text is a passage of it */
+    bool is_cut;     /* sentences of it are left out, as they were forgotten */
+};
+
+/* One thing found, with the reasons. */
+struct recalled {
+    bool is_memory;
+    struct message message; /* valid when !is_memory */
+    struct memory memory;   /* valid when is_memory */
+    struct line_part part;
+    str text;     /* what is shown of it: all, or the part that answers */
+    str space;    /* where it was found, from engine_recall; or "" */
+    str title;    /* of a message's session, from engine_search_scope; or "" */
+    double score; /* 0 to 1: how likely it helps to answer */
+    struct line_measures measured;
+    const struct candidate *by; /* how the question found it, for recall alone; NULL: it did not */
+    int64_t tokens;
+    enum line_state state;
+    enum line_origin origin;
+    str why; /* in words, for receipts and --explain */
+};
+
+static inline str recalled_id(const struct recalled *r)
+{
+    return r->is_memory ? r->memory.id : r->message.id;
+}
+
+/* Of a memory the time when it was learnt. */
+static inline int64_t recalled_created(const struct recalled *r)
+{
+    return r->is_memory ? r->memory.created : r->message.created;
+}
+
+static inline bool recalled_is(const struct recalled *x, const struct recalled *y)
+{
+    return x->is_memory == y->is_memory && str_eq(recalled_id(x), recalled_id(y));
+}
+
+/* The same message or memory in a list, or NULL. */
+const struct recalled *recalled_find(const struct recalled *v, size_t n, const struct recalled *r);
 
 /* NULL-ended names of the signals. */
 extern const char *const signal_names[];
@@ -50,33 +94,48 @@ extern const char *const scope_names[]; /* space, session, user */
 /* Most tokens of a budget that count; most results of a search. */
 enum { RECALL_BUDGET_MAX = 8000, RECALL_LIMIT_MAX = 100 };
 
+/* What the reader of the answer has in front of it. */
+struct recall_seen {
+    const str *ids; /* of messages */
+    size_t n;
+    str session; /* one that it has whole, with its episode; or "" */
+};
+
+/* What may be found at all. */
+struct recall_only {
+    bool turns;    /* no memories: for measuring */
+    bool memories; /* no messages */
+    str type;      /* with memories: only of this type; "" for any */
+    str layer;     /* with memories: only of this layer; "" for any */
+    int64_t after; /* only what was made since (unix ms); 0: any age */
+    int64_t as_of; /* what was said and true at that time (unix ms), as far as it is kept: what was
+                      closed or has expired since is there, what came later is not, and what was
+                      forgotten or corrected does not come back; 0: now */
+};
+
+/* How it is searched. */
+struct recall_means {
+    enum strategy strategy;
+    bool has_strategy; /* engine_search: it is named, so the setting does not count */
+    bool words_only;   /* no vectors */
+    bool is_unordered; /* the reranking model is not asked */
+    bool is_patient;   /* a search: missing vectors are made first, and no closed value is shown */
+};
+
 struct recall_in {
     struct pool_ref pool;
     enum scope scope;
     str within; /* the session of SCOPE_SESSION */
     str question;
-    int64_t asked;      /* unix ms: the time the question is asked at, for "last week"; 0: now */
-    const str *exclude; /* ids of messages that the reader has in front of it */
-    size_t n_exclude;
-    str session;  /* one that the reader has in front of it whole, with its episode; or "" */
-    size_t limit; /* most results; 0: the setting */
+    int64_t asked; /* unix ms: the time the question is asked at, for "last week"; 0: now */
+    struct recall_seen seen;
+    struct recall_only only;
+    struct recall_means by;
+    size_t limit;          /* most results; 0: the setting */
     int64_t budget_tokens; /* 0: the setting; < 0: no budget */
     bool gate;             /* apply the relevance gate and the score threshold, as a chat does */
-    double bar;      /* with gate: what the best must reach, as a share of the threshold; 0: by the
-                        phrases of the question */
-    bool turns_only; /* no memories: for measuring */
-    bool memories_only; /* no messages */
-    str type;           /* with memories_only: only of this type; "" for any */
-    str layer;          /* with memories_only: only of this layer; "" for any */
-    bool words_only;    /* no vectors */
-    bool is_unordered;  /* the reranking model is not asked */
-    bool is_patient;    /* a search: missing vectors are made first, and no closed value is shown */
-    enum strategy strategy;
-    bool has_strategy; /* engine_search: it is named, so the setting does not count */
-    int64_t after;     /* only what was made since (unix ms); 0: any age */
-    int64_t as_of; /* what was said and true at that time (unix ms), as far as it is kept: what was
-                      closed or has expired since is there, what came later is not, and what was
-                      forgotten or corrected does not come back; 0: now */
+    double bar; /* with gate: what the best must reach, as a share of the threshold; 0: by the
+                   phrases of the question */
     bool is_caught_up; /* the caller has waited for what was said before (engine_catch_up) */
     bool is_preview;   /* nothing is noted: neither what is held back for review, nor in counters */
 };

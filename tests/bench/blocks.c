@@ -71,8 +71,8 @@ static void make_chat(struct exam *c)
 
 static void print_found(const struct recalled *r)
 {
-    printf("%s %.17g %lld " S_FMT " | " S_FMT "\n", r->injected ? "given" : "found", r->score,
-           (long long)r->tokens, S_ARG(r->why), S_ARG(r->text));
+    printf("%s %.17g %lld " S_FMT " | " S_FMT "\n", r->state == LINE_INJECTED ? "given" : "found",
+           r->score, (long long)r->tokens, S_ARG(r->why), S_ARG(r->text));
 }
 
 static void ask(struct bench *b, struct pool_ref pool, str question, int64_t asked)

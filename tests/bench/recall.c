@@ -138,7 +138,7 @@ static void ask(struct bench *b, size_t things, bool vectors)
                                .question =
                                    str_printf(&ctx.arena, "When did we " S_FMT "?", S_ARG(words)),
                                .gate = true,
-                               .words_only = !vectors};
+                               .by.words_only = !vectors};
         struct recall_out out;
         int64_t began = cpu_us(CLOCK_THREAD_CPUTIME_ID);
         must(&ctx, engine_recall(&ctx, b->engine, &in, &out));

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "engine/state/state.h"
+#include "engine/vectors/embed_queue.h"
 #include "lib/clock.h"
 #include "lib/embedder.h"
 #include "lib/engine.h"

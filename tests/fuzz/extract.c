@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/utf8.h"
+#include "engine/recall/block.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
 #include "engine/text/memory_intent.h"

@@ -1,4 +1,5 @@
 /* block.c - memory goes into a chat as data and comes out of a text without a trace. */
+#include "engine/recall/block.h"
 #include "engine/recall/currency.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
@@ -14,13 +15,13 @@
 static struct recalled message(const char *id, const char *text, int64_t created)
 {
     return (struct recalled){
-        .injected = true,
+        .state = LINE_INJECTED,
         .message = {.id = str_of(id), .role = S("user"), .text = str_of(text), .created = created}};
 }
 
 static struct recalled memory(const char *content, int64_t created)
 {
-    return (struct recalled){.injected = true,
+    return (struct recalled){.state = LINE_INJECTED,
                              .is_memory = true,
                              .memory = {.id = S("22222222-0000"),
                                         .source = S("11111111-0000"),
@@ -48,7 +49,7 @@ TEST(a_line_says_when_who_and_where_from)
                            memory("prefers tea", NOW - 70 * DAY),
                            message("00000000-aaaa", "left out", NOW)};
     v[0].message.speaker = S("Anna");
-    v[2].injected = false;
+    v[2].state = LINE_QUOTABLE;
     str block = block_render(&ctx->arena, v, 3, 800, NOW);
     size_t from = str_find(block, S("\n- "));
     CHECK_STR(str_sub(block, from, block.n),
@@ -65,12 +66,12 @@ TEST(a_line_says_when_who_and_where_from)
 TEST(nothing_recalled_is_no_block)
 {
     struct recalled v = message("a", "b", NOW);
-    v.injected = false;
+    v.state = LINE_QUOTABLE;
     CHECK_STR(block_render(&ctx->arena, &v, 1, 800, NOW), S(""));
     CHECK_STR(block_render(&ctx->arena, NULL, 0, 800, NOW), S(""));
-    v.injected = true;
+    v.state = LINE_INJECTED;
     CHECK_STR(block_render(&ctx->arena, &v, 1, 10, NOW), S(""));
-    CHECK(!v.injected && v.why.n);
+    CHECK(v.state != LINE_INJECTED && v.why.n);
 }
 
 TEST(the_whole_block_keeps_to_the_budget)
@@ -87,7 +88,7 @@ TEST(the_whole_block_keeps_to_the_budget)
         CHECK(tokens_of(block) <= budget);
         size_t injected = 0;
         for (size_t i = 0; i < 20; i++)
-            injected += v[i].injected;
+            injected += v[i].state == LINE_INJECTED;
         CHECK_INT(injected, block_texts(&ctx->arena, block).n);
         CHECK(budget < 900 || injected == 20);
     }
@@ -138,7 +139,7 @@ TEST(a_fact_is_not_told_beside_its_message)
     v[2].memory.source = S("33333333-0000");
     str block = block_render(&ctx->arena, v, 3, -1, NOW);
     CHECK_INT(block_texts(&ctx->arena, block).n, 2);
-    CHECK(!v[1].injected && v[1].why.n && v[2].injected);
+    CHECK(v[1].state != LINE_INJECTED && v[1].why.n && v[2].state == LINE_INJECTED);
 }
 
 TEST(a_fact_ranked_before_its_message_leaves_when_that_is_told)
@@ -147,10 +148,10 @@ TEST(a_fact_ranked_before_its_message_leaves_when_that_is_told)
                            message("11111111-0000", "I like tea, and rain", NOW)};
     struct recalled tight[] = {v[0], v[1]};
     CHECK_INT(block_texts(&ctx->arena, block_render(&ctx->arena, v, 2, -1, NOW)).n, 1);
-    CHECK(!v[0].injected && v[0].why.n && v[1].injected);
+    CHECK(v[0].state != LINE_INJECTED && v[0].why.n && v[1].state == LINE_INJECTED);
     int64_t budget = tokens_of(block_render(&ctx->arena, tight, 1, -1, NOW)) + 1;
     CHECK_INT(block_texts(&ctx->arena, block_render(&ctx->arena, tight, 2, budget, NOW)).n, 1);
-    CHECK(tight[0].injected && !tight[1].injected);
+    CHECK(tight[0].state == LINE_INJECTED && tight[1].state != LINE_INJECTED);
 }
 
 TEST(beside_a_passage_a_fact_is_told_that_the_passage_lacks)
@@ -158,9 +159,9 @@ TEST(beside_a_passage_a_fact_is_told_that_the_passage_lacks)
     struct recalled v[] = {message("11111111-0000", "I like tea. I live in Oulu, by the sea.", NOW),
                            memory("likes tea", NOW), memory("lives in Oulu", NOW)};
     v[0].text = S("…I live in Oulu, by the sea.");
-    v[0].is_part = true;
+    v[0].part.is_passage = true;
     CHECK_INT(block_texts(&ctx->arena, block_render(&ctx->arena, v, 3, -1, NOW)).n, 2);
-    CHECK(v[1].injected && !v[2].injected);
+    CHECK(v[1].state == LINE_INJECTED && v[2].state != LINE_INJECTED);
 }
 
 TEST(how_long_ago_a_day_was_is_told_once)
@@ -185,7 +186,7 @@ TEST(an_answer_made_of_memory_tells_only_what_is_new)
     struct strs texts = block_texts(&ctx->arena, block_render(&ctx->arena, v, 2, -1, NOW));
     CHECK_INT(texts.n, 1);
     CHECK_STR(texts.v[0], S("Porto has vets."));
-    CHECK(!v[1].injected);
+    CHECK(v[1].state != LINE_INJECTED);
 }
 
 TEST(speakers_are_made_safe_as_well)

@@ -178,7 +178,7 @@ static size_t count_standing(const struct recall_out *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
-        n += r->v[i].is_standing && r->v[i].injected;
+        n += r->v[i].origin == LINE_STANDING && r->v[i].state == LINE_INJECTED;
     return n;
 }
 
@@ -196,7 +196,7 @@ TEST(standing_instructions_are_given_to_every_chat)
     CHECK_INT(count_standing(&r), 2);
     r = recall_question(ctx, e, "At which pier is the boat moored?", as_chat);
     CHECK_INT(count_standing(&r), 2); /* memory speaks anyway */
-    CHECK(r.v[0].is_standing && !r.v[r.n - 1].is_standing);
+    CHECK(r.v[0].origin == LINE_STANDING && r.v[r.n - 1].origin != LINE_STANDING);
     CHECK_INT(count_standing(&(struct recall_out){0}), 0);
     CHECK_INT(recall_question(ctx, e, "What is a monad?", anyhow).n, 0);
 }
@@ -234,7 +234,7 @@ TEST(standing_instructions_have_a_share_of_the_budget)
     struct recall_out r = recall_question(ctx, e, "What is a monad?", in);
     int64_t tokens = 0;
     for (size_t i = 0; i < r.n; i++)
-        tokens += r.v[i].injected ? r.v[i].tokens : 0;
+        tokens += r.v[i].state == LINE_INJECTED ? r.v[i].tokens : 0;
     CHECK(count_standing(&r) > 1 && tokens <= 100);
     CHECK_STR(r.v[0].memory.id, S("rule-19"));
 }

@@ -387,7 +387,7 @@ TEST(recall_is_as_good_after_as_before)
                 recall_question(ctx, e, facts[i][1], (struct recall_in){.gate = true, .limit = 10});
             bool is_given = false;
             for (size_t k = 0; k < found.n; k++)
-                is_given |= found.v[k].injected &&
+                is_given |= found.v[k].state == LINE_INJECTED &&
                             str_find(found.v[k].text, str_of(facts[i][2])) < found.v[k].text.n;
             if (!is_given)
                 printf("round %d: %s\n", round, facts[i][1]);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/dedup/equivalence.h"
+#include "engine/recall/block.h"
 #include "engine/text/slots.h"
 
 #include "lib/distillery.h"
@@ -206,7 +207,7 @@ TEST(a_recalled_block_is_not_distilled)
     DISTILLERY(b);
     SCRIPT(b, {.text = EPISODE("First.") "}"});
     struct recalled r = {.is_memory = true,
-                         .injected = true,
+                         .state = LINE_INJECTED,
                          .text = S("Penelope weaves a shroud")};
     r.memory.content = r.text;
     r.memory.created = 1700000000000;

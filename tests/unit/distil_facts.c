@@ -1,6 +1,7 @@
 /* distil_facts.c - which facts are trusted, kept as unconfirmed, merged, dated and replaced. */
 #include <math.h>
 
+#include "engine/recall/block.h"
 #include "lib/distillery.h"
 
 /* --- how far the user's words support a line --- */
@@ -227,7 +228,7 @@ TEST(what_nothing_confirms_weighs_little_and_is_shown_as_such)
     CHECK(bees.importance <= UNCONFIRMED_MOST && who.importance <= UNCONFIRMED_MOST);
     CHECK_INT(who.layer, LAYER_FACT); /* identity lines are in every chat */
     CHECK(holds(last_work(&b), " unconfirmed=2"));
-    struct recalled shown = {.is_memory = true, .memory = bees, .injected = true};
+    struct recalled shown = {.is_memory = true, .memory = bees, .state = LINE_INJECTED};
     CHECK(holds(block_render(&ctx->arena, &shown, 1, 800, clock_ms()), "not confirmed"));
 }
 

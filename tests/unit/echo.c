@@ -1,5 +1,6 @@
 /* echo.c - answers that quote memory are kept and not found by what they quote. */
 #include "engine/chat/novelty.h"
+#include "engine/recall/block.h"
 #include "engine/state/state.h"
 #include "store/store.h"
 
@@ -8,7 +9,7 @@
 static str a_block(struct arena *a)
 {
     struct recalled r = {.message = said("9f8e7d6c", "user", "my dog is called Rex", 1000),
-                         .injected = true};
+                         .state = LINE_INJECTED};
     return block_render(a, &r, 1, -1, 2000);
 }
 

@@ -225,7 +225,8 @@ TEST(the_block_is_the_documents)
                            "- [2026-11-12] They compared two databases. (decision: use SQLite)\n"
                            "[/Memory]"));
     CHECK_INT(out.n, 2);
-    CHECK(out.v[0].injected && out.v[1].injected && out.v[1].tokens > 0);
+    CHECK(out.v[0].state == LINE_INJECTED && out.v[1].state == LINE_INJECTED &&
+          out.v[1].tokens > 0);
     CHECK_STR(engine_strip_block(&ctx->arena,
                                  str_printf(&ctx->arena, S_FMT "\n\nWhat?", S_ARG(out.block))),
               S("What?"));

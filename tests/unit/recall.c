@@ -36,7 +36,7 @@ TEST(the_turn_that_says_it_is_first)
     CHECK(r.n > 0 && r.took_us >= 0);
     CHECK_STR(r.v[0].message.id, S("work-m3"));
     CHECK(str_find(r.v[0].why, S("linking")) < r.v[0].why.n);
-    CHECK(r.v[0].tokens > 0 && r.v[0].injected);
+    CHECK(r.v[0].tokens > 0 && r.v[0].state == LINE_INJECTED);
     for (size_t i = 0; i < r.n; i++)
         CHECK(r.v[i].score >= 0 && r.v[i].score <= 1);
 }
@@ -63,7 +63,7 @@ TEST(what_is_kept_of_messages_changes_no_answer_and_goes_with_them)
     int64_t erased;
     write_session(ctx, s, mine, "home", told, may);
     struct recall_out first = recall_question(ctx, e, "Where do I live?", as_chat), r = first;
-    CHECK(r.n > 0 && r.v[0].injected);
+    CHECK(r.n > 0 && r.v[0].state == LINE_INJECTED);
     for (int round = 0; round < 3; round++) {
         r = recall_question(ctx, e, "Where do I live?", as_chat);
         CHECK_INT(r.n, first.n);
@@ -71,7 +71,7 @@ TEST(what_is_kept_of_messages_changes_no_answer_and_goes_with_them)
         for (size_t i = 0; i < r.n && i < first.n; i++) {
             CHECK_STR(r.v[i].text, first.v[i].text);
             CHECK_STR(r.v[i].why, first.v[i].why);
-            CHECK(r.v[i].score == first.v[i].score && r.v[i].injected == first.v[i].injected);
+            CHECK(r.v[i].score == first.v[i].score && r.v[i].state == first.v[i].state);
         }
     }
     CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("home-m3")}, &erased));
@@ -98,7 +98,7 @@ TEST(what_the_reader_has_is_left_out)
     const str seen[] = {S("work-m3"), S("work-m1")};
     write_session(ctx, s, mine, "work", work, may);
     struct recall_out r = recall_question(ctx, e, "Does linking fail the build?",
-                                          (struct recall_in){.exclude = seen, .n_exclude = 2});
+                                          (struct recall_in){.seen.ids = seen, .seen.n = 2});
     CHECK(r.n > 0);
     for (size_t i = 0; i < r.n; i++)
         CHECK(!str_eq(r.v[i].message.id, seen[0]) && !str_eq(r.v[i].message.id, seen[1]));
@@ -110,13 +110,13 @@ TEST(memories_are_found_beside_turns)
     write_session(ctx, s, mine, "holiday", holiday, may);
     remember(ctx, e, "My favourite colour is teal");
     struct recall_out r = recall_question(ctx, e, "What is my favourite colour?", as_chat);
-    CHECK(r.n > 0 && r.v[0].is_memory && r.v[0].injected);
+    CHECK(r.n > 0 && r.v[0].is_memory && r.v[0].state == LINE_INJECTED);
     CHECK_STR(r.v[0].memory.content, S("My favourite colour is teal"));
-    r = recall_question(ctx, e, "favourite colour", (struct recall_in){.turns_only = true});
+    r = recall_question(ctx, e, "favourite colour", (struct recall_in){.only.turns = true});
     for (size_t i = 0; i < r.n; i++)
         CHECK(!r.v[i].is_memory);
     settings.encoder = false; /* by words no message is near it */
-    CHECK_INT(recall_question(ctx, e, "favourite colour", (struct recall_in){.turns_only = true}).n,
+    CHECK_INT(recall_question(ctx, e, "favourite colour", (struct recall_in){.only.turns = true}).n,
               0);
 }
 
@@ -130,7 +130,7 @@ TEST(a_question_about_the_user_finds_what_is_known)
     for (size_t i = 0; i < 2; i++) {
         struct recall_out r = recall_question(ctx, e, questions[i], as_chat);
         CHECK_INT(r.n, 2);
-        CHECK(r.v[0].injected && r.v[1].injected && r.v[0].why.n > 0);
+        CHECK(r.v[0].state == LINE_INJECTED && r.v[1].state == LINE_INJECTED && r.v[0].why.n > 0);
         CHECK_STR(r.decision, S("identity"));
     }
     CHECK_STR(recall_question(ctx, e, "what's my name?", as_chat).v[0].text, S("my name is Anna"));
@@ -138,7 +138,7 @@ TEST(a_question_about_the_user_finds_what_is_known)
                               (struct recall_in){.pool = other_user, .gate = true})
                   .n,
               0);
-    CHECK_INT(recall_question(ctx, e, "Who am I?", (struct recall_in){.turns_only = true}).n, 0);
+    CHECK_INT(recall_question(ctx, e, "Who am I?", (struct recall_in){.only.turns = true}).n, 0);
 }
 
 TEST(silent_when_nothing_belongs_to_it)
@@ -152,7 +152,7 @@ TEST(silent_when_nothing_belongs_to_it)
         CHECK(r.reason.n > 0);
         CHECK_INT(r.tokens, 0);
         for (size_t k = 0; k < r.n; k++)
-            CHECK(!r.v[k].injected);
+            CHECK(r.v[k].state != LINE_INJECTED);
     }
 }
 
@@ -161,7 +161,7 @@ TEST(the_threshold_silences_and_a_phrase_lowers_it)
     ENGINE(e, s, p);
     write_session(ctx, s, mine, "holiday", holiday, may);
     struct recall_out r = recall_question(ctx, e, "the tram in Lisbon", as_chat);
-    CHECK(r.n > 0 && r.v[0].injected && r.tokens > 0);
+    CHECK(r.n > 0 && r.v[0].state == LINE_INJECTED && r.tokens > 0);
     settings.gate_threshold = 1;
     CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
     settings.gate_threshold = r.probability < 0.99 ? r.probability * 1.01 : 1;
@@ -189,11 +189,11 @@ TEST(limit_and_budget_hold)
         recall_question(ctx, e, "tram river Lisbon tarts", (struct recall_in){.limit = 2});
     CHECK_INT(r.n, 2);
     r = recall_question(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = 1});
-    CHECK(r.n > 1 && r.v[0].injected && !r.v[1].injected);
+    CHECK(r.n > 1 && r.v[0].state == LINE_INJECTED && r.v[1].state != LINE_INJECTED);
     CHECK_INT(r.tokens, r.v[0].tokens);
     r = recall_question(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = -1});
     for (size_t i = 0; i < r.n; i++)
-        CHECK(r.v[i].injected);
+        CHECK(r.v[i].state == LINE_INJECTED);
 }
 
 TEST(the_same_question_gives_the_same_answer)
@@ -320,14 +320,14 @@ TEST(memories_alone_are_searched_when_that_is_asked)
         CHECK_OK(engine_add(ctx, e, mine, &m));
     }
     struct recall_out r = recall_question(ctx, e, "an old tram",
-                                          (struct recall_in){.memories_only = true, .limit = 50});
+                                          (struct recall_in){.only.memories = true, .limit = 50});
     CHECK_INT(r.n, 50);
     for (size_t i = 0; i < r.n; i++)
         CHECK(r.v[i].is_memory);
     /* The only one of its type is found among many that are as good. */
     r = recall_question(ctx, e, "an old tram",
-                        (struct recall_in){.memories_only = true,
-                                           .type = S("episodic"),
+                        (struct recall_in){.only.memories = true,
+                                           .only.type = S("episodic"),
                                            .limit = 50});
     CHECK_INT(r.n, 1);
     CHECK_STR(r.v[0].memory.content, S("the tram of day 7"));
@@ -351,7 +351,7 @@ TEST(messages_crowd_no_memory_out_of_memories)
     remember(ctx, e, "takes the tram to work");
     CHECK(recall_question(ctx, e, "tram", anyhow).n > 0);
     struct recall_out r =
-        recall_question(ctx, e, "tram", (struct recall_in){.memories_only = true});
+        recall_question(ctx, e, "tram", (struct recall_in){.only.memories = true});
     CHECK_INT(r.n, 1);
     CHECK_STR(r.v[0].memory.content, S("takes the tram to work"));
 }
@@ -402,8 +402,9 @@ static size_t given_in(struct ctx *ctx, struct engine *e, const char *question, 
     size_t n = 0;
     bool found = false;
     for (size_t i = 0; i < r.n; i++) {
-        n += r.v[i].injected;
-        found |= r.v[i].injected && str_find(r.v[i].text, str_of(holds)) < r.v[i].text.n;
+        n += r.v[i].state == LINE_INJECTED;
+        found |=
+            r.v[i].state == LINE_INJECTED && str_find(r.v[i].text, str_of(holds)) < r.v[i].text.n;
     }
     CHECK(found || !*holds);
     return n;
@@ -531,7 +532,7 @@ TEST(another_word_for_the_same_thing_is_searched)
                            .messages = &m,
                            .n_messages = 1};
         CHECK_OK(store_write(ctx, s, &b));
-        struct recall_in in = {.words_only = true};
+        struct recall_in in = {.by.words_only = true};
         if (recall_question(ctx, e, pairs[i][1], in).n != 1)
             fail_msg("%s / %s", pairs[i][1], pairs[i][0]);
         CHECK_INT(recall_question(ctx, e, "What of the garden?", in).n, 0);

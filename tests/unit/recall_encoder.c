@@ -64,8 +64,8 @@ TEST(a_like_bears_on_a_request_that_it_is_near_to)
     struct recall_out r = recall_question(ctx, e, "Can you recommend a book?", as_chat);
     size_t given = 0;
     for (size_t i = 0; i < r.n; i++) {
-        given += r.v[i].injected;
-        CHECK(!r.v[i].injected || holds(r.v[i].text, "Iceland"));
+        given += r.v[i].state == LINE_INJECTED;
+        CHECK(r.v[i].state != LINE_INJECTED || holds(r.v[i].text, "Iceland"));
     }
     CHECK_INT(given, 1);
 }
@@ -224,7 +224,7 @@ static const struct recall_in in_chat = {.gate = true};
 static bool is_marked(const struct finder *f, const char *expected)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].is_wanted != (expected[i] == '+'))
+        if ((f->found[i].state == LINE_CHOSEN) != (expected[i] == '+'))
             return false;
     return true;
 }
@@ -233,25 +233,25 @@ static bool is_marked(const struct finder *f, const char *expected)
  * found. */
 TEST(beside_the_best_line_goes_what_is_worth_its_room)
 {
-    struct recalled v[4] = {{.message.role = S("user"), .score = 0.5, .rank = 10},
-                            {.message.role = S("user"), .score = 0.2, .rank = 9},
-                            {.message.role = S("user"), .score = 0.03, .rank = 5.5},
+    struct recalled v[4] = {{.message.role = S("user"), .score = 0.5, .measured.rank = 10},
+                            {.message.role = S("user"), .score = 0.2, .measured.rank = 9},
+                            {.message.role = S("user"), .score = 0.03, .measured.rank = 5.5},
                             {.is_memory = true, .score = 0.05}};
     struct candidate found = {.dense = 0.5f};
-    const struct candidate *of[] = {&found, &found, &found, NULL};
     const struct recall_in in = {.gate = true};
-    struct finder f = {
-        .ctx = ctx, .in = &in, .found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
+    struct finder f = {.ctx = ctx, .in = &in, .found = v, .n = 4, .how.weighed = WITH_ENCODER};
+    v[0].by = v[1].by = v[2].by = &found;
     struct verdict verdict = {.least = 0.01, .by_worth = true};
-    f.words.messages = 30;
+    f.asked.words.messages = 30;
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "++-+"));
-    CHECK(v[0].worth > 0.5 && v[1].worth > 0.2 && v[2].worth < 0.05 && v[2].worth > 0.03);
-    f.words.messages = 3000; /* little is too much for a small pool alone */
+    CHECK(v[0].measured.worth > 0.5 && v[1].measured.worth > 0.2 && v[2].measured.worth < 0.05 &&
+          v[2].measured.worth > 0.03);
+    f.asked.words.messages = 3000; /* little is too much for a small pool alone */
     v[2].score = 0.06;
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "++++"));
-    f.words.messages = 30;
+    f.asked.words.messages = 30;
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "++-+"));
     v[2].message.speaker = S("Ana"); /* what people say to each other is short */
@@ -259,13 +259,13 @@ TEST(beside_the_best_line_goes_what_is_worth_its_room)
     CHECK(is_marked(&f, "++++"));
     v[0].score = 0.005; /* hardly sure, and yet the first */
     verdict_mark(&f, &verdict);
-    CHECK(is_marked(&f, "++++") && v[0].worth > 0.1);
+    CHECK(is_marked(&f, "++++") && v[0].measured.worth > 0.1);
     v[0].score = 0.5;
     verdict.least = 2;
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "----"));
     verdict.least = 0.04;
-    f.weighed = WORDS_ALONE; /* has no such fit: by the score */
+    f.how.weighed = WORDS_ALONE; /* has no such fit: by the score */
     v[2].score = 0.03;
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "++-+"));
@@ -275,20 +275,19 @@ TEST(beside_the_best_line_goes_what_is_worth_its_room)
 TEST(a_memory_and_its_message_take_one_place)
 {
     struct recalled v[3] = {
-        {.message = {.id = S("t1"), .role = S("user")}, .score = 0.3, .rank = 8},
-        {.is_memory = true, .memory.source = S("t1"), .score = 0.3, .rank = 8},
-        {.message = {.id = S("t2"), .role = S("user")}, .score = 0.1, .rank = 6}};
+        {.message = {.id = S("t1"), .role = S("user")}, .score = 0.3, .measured.rank = 8},
+        {.is_memory = true, .memory.source = S("t1"), .score = 0.3, .measured.rank = 8},
+        {.message = {.id = S("t2"), .role = S("user")}, .score = 0.1, .measured.rank = 6}};
     struct candidate found = {.dense = 0.5f};
-    const struct candidate *of[] = {&found, &found, &found};
     const struct recall_in in = {.gate = true};
-    struct finder f = {
-        .ctx = ctx, .in = &in, .found = v, .of = of, .n = 3, .weighed = WITH_ENCODER};
+    struct finder f = {.ctx = ctx, .in = &in, .found = v, .n = 3, .how.weighed = WITH_ENCODER};
+    v[0].by = v[1].by = v[2].by = &found;
     struct verdict verdict = {.least = 0.01, .by_worth = true};
     verdict_mark(&f, &verdict);
-    double second = v[2].worth;
+    double second = v[2].measured.worth;
     v[1].memory.source = S("t9");
     verdict_mark(&f, &verdict);
-    CHECK(v[2].worth < second);
+    CHECK(v[2].measured.worth < second);
 }
 
 /* "Does my crown come before his cataract?": the second line of two things asked for, and one that
@@ -308,21 +307,21 @@ TEST(a_line_that_says_something_new_needs_less_than_one_more_of_the_same)
                                  {.own = {1, 0}, .dense = 0.5f},
                                  {.own = {1, 0}, .dense = 0.5f},
                                  {.own = {0, 0}, .dense = 0.5f}};
-    const struct candidate *of[] = {&found[0], &found[1], &found[2], &found[3], &found[4]};
     const struct recall_in in = {.gate = true};
-    struct finder f = {
-        .ctx = ctx, .in = &in, .found = v, .of = of, .n = 5, .weighed = WITH_ENCODER};
+    struct finder f = {.ctx = ctx, .in = &in, .found = v, .n = 5, .how.weighed = WITH_ENCODER};
+    for (size_t i = 0; i < 5; i++)
+        v[i].by = &found[i];
     struct verdict verdict = {.least = 0.001, .by_worth = true};
-    f.query.n = 2;
-    f.weights[0] = f.weights[1] = 1;
-    f.words.found[0] = 3;
-    f.words.found[1] = 1;
-    f.words.messages = 30;
+    f.asked.query.n = 2;
+    f.asked.weights[0] = f.asked.weights[1] = 1;
+    f.asked.words.found[0] = 3;
+    f.asked.words.found[1] = 1;
+    f.asked.words.messages = 30;
     v[0].score = 0.5;
-    v[0].rank = 9;
+    v[0].measured.rank = 9;
     for (int i = 1; i < 5; i++) {
         v[i].score = 0.1;
-        v[i].rank = 4;
+        v[i].measured.rank = 4;
     }
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "++-+-"));
@@ -342,14 +341,14 @@ TEST(an_instruction_for_something_else_is_not_given)
     struct recall_out r = recall_question(ctx, e, "Which car do I drive, the red one?", in_chat);
     bool is_given = false, gives_car = false;
     for (size_t i = 0; i < r.n; i++) {
-        is_given |= r.v[i].injected && str_is(r.v[i].memory.id, "i1");
-        gives_car |= r.v[i].injected && str_is(r.v[i].memory.id, "m1");
+        is_given |= r.v[i].state == LINE_INJECTED && str_is(r.v[i].memory.id, "i1");
+        gives_car |= r.v[i].state == LINE_INJECTED && str_is(r.v[i].memory.id, "m1");
     }
     CHECK(gives_car && !is_given);
     settings.encoder = false;
     r = recall_question(ctx, e, "Which car do I drive, the red one?", in_chat);
     is_given = false;
     for (size_t i = 0; i < r.n; i++)
-        is_given |= r.v[i].injected && str_is(r.v[i].memory.id, "i1");
+        is_given |= r.v[i].state == LINE_INJECTED && str_is(r.v[i].memory.id, "i1");
     CHECK(is_given);
 }

@@ -69,7 +69,7 @@ static double signal_of(const struct recalled *r, const char *name)
 {
     for (size_t i = 0; signal_names[i]; i++)
         if (!strcmp(signal_names[i], name))
-            return r->signals[i];
+            return r->measured.signals[i];
     return NAN;
 }
 
@@ -195,7 +195,7 @@ TEST(vectors_open_no_other_pool)
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
         struct recall_out r = recall_question(ctx, e, "car or sea?",
-                                              (struct recall_in){.strategy = (enum strategy)i});
+                                              (struct recall_in){.by.strategy = (enum strategy)i});
         for (size_t k = 0; k < r.n; k++)
             CHECK_STR(r.v[k].message.session, S("forms"));
     }
@@ -208,7 +208,7 @@ TEST(meaning_alone_orders_by_the_cosine)
     static const char *const mixed[] = {"The puppy was sick in the automobile.", NULL};
     write_session(ctx, s, mine, "mixed", mixed, may);
     embed_all(ctx, e);
-    struct recall_in in = {.strategy = STRATEGY_SEMANTIC, .limit = 5};
+    struct recall_in in = {.by.strategy = STRATEGY_SEMANTIC, .limit = 5};
     struct recall_out r = recall_question(ctx, e, "car", in);
     CHECK(r.n >= 2 && r.vectors.n);
     CHECK_STR(r.v[0].message.id, S("garage-m1"));
@@ -221,7 +221,7 @@ TEST(meaning_alone_takes_the_words_when_there_are_no_vectors)
 {
     WITH_TABLE(e, s, p);
     say_all(ctx, s);
-    struct recall_in in = {.strategy = STRATEGY_SEMANTIC, .gate = true};
+    struct recall_in in = {.by.strategy = STRATEGY_SEMANTIC, .gate = true};
     struct recall_out r = recall_question(ctx, e, "Did the automobile start?", in);
     CHECK(r.n > 0 && !r.vectors.n && r.without.n > 0);
     CHECK_STR(r.v[0].message.id, S("garage-m1"));
@@ -233,19 +233,19 @@ TEST(the_newest_are_memories_whatever_is_asked)
     say_all(ctx, s);
     remember(ctx, s, "old", "has a boat", may);
     remember(ctx, s, "new", "has a bike", may + DAY);
-    struct recall_in in = {.strategy = STRATEGY_RECENT, .gate = true};
+    struct recall_in in = {.by.strategy = STRATEGY_RECENT, .gate = true};
     static const char *const questions[] = {"hi", "Did the automobile start?", "Who am I?"};
     for (size_t i = 0; i < 3; i++) {
         struct recall_out r = recall_question(ctx, e, questions[i], in);
         CHECK_INT(r.n, 2);
         CHECK_STR(r.v[0].memory.id, S("new"));
         CHECK_STR(r.v[0].why, S("newest"));
-        CHECK(r.v[0].score == 1 && r.v[0].injected && r.v[1].injected);
+        CHECK(r.v[0].score == 1 && r.v[0].state == LINE_INJECTED && r.v[1].state == LINE_INJECTED);
         CHECK_STR(r.decision, S("newest"));
     }
     in.limit = 1;
     CHECK_INT(recall_question(ctx, e, "hi", in).n, 1);
-    in.turns_only = true;
+    in.only.turns = true;
     CHECK_INT(recall_question(ctx, e, "hi", in).n, 0);
 }
 
@@ -258,12 +258,13 @@ TEST(nothing_older_than_asked_is_found)
     remember(ctx, s, "new", "the dog is five", may + 2 * DAY);
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
-        struct recall_in in = {.strategy = (enum strategy)i, .after = may + DAY};
+        struct recall_in in = {.by.strategy = (enum strategy)i, .only.after = may + DAY};
         struct recall_out r = recall_question(ctx, e, "Is the dog in the automobile?", in);
         CHECK(has(&r, "new") && !has(&r, "old") && !has(&r, "garage-m1"));
     }
     struct recall_out r =
-        recall_question(ctx, e, "Who am I?", (struct recall_in){.gate = true, .after = may + DAY});
+        recall_question(ctx, e, "Who am I?",
+                        (struct recall_in){.gate = true, .only.after = may + DAY});
     CHECK(has(&r, "new") && !has(&r, "old"));
 }
 
@@ -282,9 +283,9 @@ TEST(the_young_are_found_behind_many_that_are_too_old)
     CHECK_OK(store_write(ctx, s, &b));
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_SEMANTIC; i++) {
-        struct recall_out r =
-            recall_question(ctx, e, "car",
-                            (struct recall_in){.strategy = (enum strategy)i, .after = may + DAY});
+        struct recall_out r = recall_question(ctx, e, "car",
+                                              (struct recall_in){.by.strategy = (enum strategy)i,
+                                                                 .only.after = may + DAY});
         CHECK_INT(r.n, 1);
         CHECK_STR(r.v[0].memory.id, S("young"));
     }
@@ -304,7 +305,7 @@ TEST(what_is_closed_or_expired_is_not_near)
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
         struct recall_out r =
-            recall_question(ctx, e, "my dog", (struct recall_in){.strategy = (enum strategy)i});
+            recall_question(ctx, e, "my dog", (struct recall_in){.by.strategy = (enum strategy)i});
         CHECK(has(&r, "is") && !has(&r, "was") && !has(&r, "gone"));
     }
 }
@@ -321,7 +322,7 @@ TEST(what_the_reader_has_crowds_nothing_out)
     }
     embed_all(ctx, e);
     struct recall_out r =
-        recall_question(ctx, e, "automobile?", (struct recall_in){.exclude = ids, .n_exclude = 60});
+        recall_question(ctx, e, "automobile?", (struct recall_in){.seen.ids = ids, .seen.n = 60});
     CHECK(has(&r, "garage-m1"));
     for (size_t i = 0; i < r.n; i++)
         CHECK(!str_is(r.v[i].message.session, "seen"));

@@ -1,6 +1,7 @@
 /* rerank.c - what a model's order does to what was found, and what happens without it. */
 #include <math.h>
 
+#include "engine/rerank/ask_order.h"
 #include "engine/state/state.h"
 #include "lib/engine.h"
 #include "lib/model.h"
@@ -30,7 +31,7 @@ static struct recall_out look(struct ctx *ctx, struct engine *e, enum strategy s
     struct recall_out out;
     struct recall_in in = {.pool = mine,
                            .question = S("dog barks at night"),
-                           .strategy = strategy,
+                           .by.strategy = strategy,
                            .gate = true,
                            .budget_tokens = -1};
     CHECK_OK(engine_recall(ctx, e, &in, &out));
@@ -52,7 +53,8 @@ TEST(the_models_order_stands)
     CHECK(out.steps.is_reranked && !holds(out.steps.fallback, "rerank"));
     CHECK_STR(out.v[0].memory.content, str_of(texts[2]));
     CHECK_STR(out.v[2].memory.content, str_of(texts[0]));
-    CHECK(fabs(out.v[0].ordered - 1) < 1e-9 && fabs(out.v[1].ordered - 0.5) < 1e-9);
+    CHECK(fabs(out.v[0].measured.ordered - 1) < 1e-9 &&
+          fabs(out.v[1].measured.ordered - 0.5) < 1e-9);
     CHECK(out.v[0].score > out.v[1].score && out.v[0].score < 1);
     CHECK(status_of(ctx, e, false).rerank.available);
     CHECK(!look(ctx, e, STRATEGY_RECENT).steps.is_reranked);

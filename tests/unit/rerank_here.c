@@ -60,8 +60,8 @@ static void must_be_in_its_order(struct ctx *ctx, struct engine *e, const struct
         double score;
         CHECK_OK(reranker_score(ctx, e->reranker, S("tiny"), S("dog barks at night"),
                                 &out->v[i].memory.content, 1, &score));
-        CHECK(fabs(out->v[i].ordered - score) < 1e-4);
-        CHECK(!i || out->v[i - 1].ordered > out->v[i].ordered);
+        CHECK(fabs(out->v[i].measured.ordered - score) < 1e-4);
+        CHECK(!i || out->v[i - 1].measured.ordered > out->v[i].measured.ordered);
         CHECK(!i || out->v[i - 1].score >= out->v[i].score);
     }
 }
@@ -196,7 +196,7 @@ TEST_NEEDS(of_a_long_text_the_part_that_is_shown_is_judged, no_onednn)
             reranker_score(ctx, e->reranker, S("tiny"), in.question, &out.v[i].text, 1, &shown));
         CHECK_OK(reranker_score(ctx, e->reranker, S("tiny"), in.question, &out.v[i].memory.content,
                                 1, &whole));
-        CHECK(fabs(out.v[i].ordered - shown) < 1e-4 && fabs(shown - whole) > 1e-3);
+        CHECK(fabs(out.v[i].measured.ordered - shown) < 1e-4 && fabs(shown - whole) > 1e-3);
         seen++;
     }
     CHECK_INT(seen, 1);

@@ -103,7 +103,7 @@ TEST(a_distilled_fact_said_again_is_as_old_as_today)
     /* An older conversation that is brought in later makes it no older. */
     ingest(&b, "c3", "I drink green tea" LONG, "Good", on_day - 40 * DAY_MS);
     CHECK_INT(only_fact(&b).created, on_day + 40 * DAY_MS);
-    struct recall_in in = {.pool = mine, .after = on_day + 39 * DAY_MS};
+    struct recall_in in = {.pool = mine, .only.after = on_day + 39 * DAY_MS};
     struct recall_out found = recall_question(ctx, e, "Do I drink green tea?", in);
     bool is_there = false;
     for (size_t i = 0; i < found.n; i++)

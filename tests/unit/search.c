@@ -109,7 +109,7 @@ static struct recall_out look(struct ctx *ctx, struct engine *e, const char *que
 {
     struct recall_out out;
     in.question = str_of(query);
-    in.memories_only = in.is_patient = true;
+    in.only.memories = in.by.is_patient = true;
     in.limit = in.limit ? in.limit : RECALL_LIMIT_MAX;
     in.budget_tokens = -1;
     if (!in.pool.user.n)
@@ -118,8 +118,8 @@ static struct recall_out look(struct ctx *ctx, struct engine *e, const char *que
     return out;
 }
 
-static const struct recall_in hybrid = {.strategy = STRATEGY_HYBRID},
-                              semantic = {.strategy = STRATEGY_SEMANTIC};
+static const struct recall_in hybrid = {.by.strategy = STRATEGY_HYBRID},
+                              semantic = {.by.strategy = STRATEGY_SEMANTIC};
 
 static void is_only(const struct recall_out *out, const char *content)
 {
@@ -149,7 +149,7 @@ static struct recall_out newest_within(struct ctx *ctx, struct engine *e, size_t
                                        int64_t budget)
 {
     struct recall_out out;
-    const struct recall_in in = {.pool = mine, .memories_only = true, .limit = RECALL_LIMIT_MAX};
+    const struct recall_in in = {.pool = mine, .only.memories = true, .limit = RECALL_LIMIT_MAX};
     CHECK_OK(engine_search(ctx, e, &in, &out));
     CHECK(out.steps.strategy == STRATEGY_RECENT && !out.steps.fallback.n);
     engine_memories_within(ctx, &out, limit, budget);
@@ -195,7 +195,8 @@ TEST(type_and_limit_count_before_the_budget)
     how.type = TYPE_PROCEDURAL;
     how.created = clock_ms() - DAY;
     put(ctx, e, mine, how);
-    struct recall_out out = look(ctx, e, "dog 001", (struct recall_in){.type = S("procedural")});
+    struct recall_out out =
+        look(ctx, e, "dog 001", (struct recall_in){.only.type = S("procedural")});
     is_only(&out, "how the dog is fed");
     CHECK_INT(look(ctx, e, "001 002 000", (struct recall_in){.limit = 2}).n, 2);
 }
@@ -230,7 +231,7 @@ TEST(punctuation_in_a_query_is_never_an_error)
         struct recall_out out = look(ctx, e, queries[i], hybrid);
         if (out.n != 1)
             fail_msg("%s finds %zu", queries[i], out.n);
-        CHECK(out.v[0].score > 0 && out.v[0].score <= 1 && !(out.v[0].cosine > 0));
+        CHECK(out.v[0].score > 0 && out.v[0].score <= 1 && !(out.v[0].measured.cosine > 0));
     }
     CHECK_INT(look(ctx, e, "elephant", hybrid).n, 0);
     CHECK_INT(look(ctx, e, "*", hybrid).n, 0);
@@ -282,11 +283,11 @@ static void put_forbidden(struct ctx *ctx, struct engine *e, size_t of_each)
 static void check_forbidden(struct ctx *ctx, struct engine *e, const char *store)
 {
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
-        struct recall_in in = {.strategy = (enum strategy)i,
+        struct recall_in in = {.by.strategy = (enum strategy)i,
                                .scope = SCOPE_SESSION,
                                .within = S("s1"),
-                               .type = S("factual"),
-                               .after = clock_ms() - 30 * DAY};
+                               .only.type = S("factual"),
+                               .only.after = clock_ms() - 30 * DAY};
         struct recall_out out = look(ctx, e, "dog", in);
         if (out.n != 1 || !str_is(out.v[0].memory.content, good))
             fail_msg("%s finds %zu, first " S_FMT, strategy_names[i], out.n,
@@ -324,11 +325,11 @@ TEST(among_very_many_that_may_not_be_found_the_few_others_are)
     put(ctx, e, mine, far);
     embed_all(ctx, e);
     struct recall_out out = look(ctx, e, "dog",
-                                 (struct recall_in){.strategy = STRATEGY_SEMANTIC,
+                                 (struct recall_in){.by.strategy = STRATEGY_SEMANTIC,
                                                     .scope = SCOPE_SESSION,
                                                     .within = S("s1")});
     is_only(&out, "a puppy barks");
-    CHECK(fabs(out.v[0].cosine - 0.9 / sqrt(0.97)) < 1e-2);
+    CHECK(fabs(out.v[0].measured.cosine - 0.9 / sqrt(0.97)) < 1e-2);
 }
 
 TEST(a_thousand_memories_of_others_hide_nothing)
@@ -340,7 +341,7 @@ TEST(a_thousand_memories_of_others_hide_nothing)
     embed_all(ctx, e);
     struct recall_out out = look(ctx, e, "dog", semantic);
     is_only(&out, "a puppy barks");
-    CHECK(fabs(out.v[0].cosine - 0.9 / sqrt(0.97)) < 1e-2);
+    CHECK(fabs(out.v[0].measured.cosine - 0.9 / sqrt(0.97)) < 1e-2);
 }
 
 TEST(each_scope_has_its_memories)
@@ -356,7 +357,7 @@ TEST(each_scope_has_its_memories)
         if (with)
             embed_all(ctx, e);
         for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
-            struct recall_in in = {.strategy = (enum strategy)i};
+            struct recall_in in = {.by.strategy = (enum strategy)i};
             CHECK_INT(look(ctx, e, "dog", in).n, 2);
             in.scope = SCOPE_USER;
             struct recall_out all = look(ctx, e, "dog", in);
@@ -391,7 +392,7 @@ TEST(meaning_is_found_where_words_differ)
     embed_all(ctx, e);
     struct recall_out out = look(ctx, e, "dog", semantic);
     is_only(&out, "puppy");
-    CHECK(fabs(out.v[0].score - out.v[0].cosine) < 1e-9);
+    CHECK(fabs(out.v[0].score - out.v[0].measured.cosine) < 1e-9);
     CHECK(!(recalled_signal(&out.v[0], "share") > 0) && !out.steps.fallback.n);
     CHECK(out.steps.strategy == STRATEGY_SEMANTIC);
     CHECK_STR(out.steps.source, S("static"));
@@ -417,7 +418,7 @@ TEST(words_and_vectors_are_ranked_as_one)
         const struct recalled *r = &out.v[i];
         bool is_auto = str_is(r->memory.content, "auto"),
              is_tea = str_ends(r->memory.content, S("tea"));
-        CHECK((recalled_signal(r, "share") > 0) == !is_auto && (r->cosine > 0) == !is_tea);
+        CHECK((recalled_signal(r, "share") > 0) == !is_auto && (r->measured.cosine > 0) == !is_tea);
     }
 }
 
@@ -464,7 +465,7 @@ TEST(what_has_no_vector_yet_is_not_hidden_and_gets_one)
     for (int i = 0; i < 10; i++)
         out = look(ctx, e, "dog", semantic);
     CHECK(!out.steps.fallback.n && out.steps.strategy == STRATEGY_SEMANTIC && out.n == 2);
-    CHECK(out.v[1].cosine > 0.5);
+    CHECK(out.v[1].measured.cosine > 0.5);
 }
 
 TEST(a_model_that_is_broken_is_a_step_down)

@@ -1,5 +1,6 @@
 /* secrets.c - what is masked in a text that goes to a model, and what is not. */
 #include "engine/extract/secrets.h"
+#include "engine/extract/extract.h"
 #include "engine/state/state.h"
 #include "lib/store.h"
 

@@ -151,7 +151,9 @@ TEST(all_messages_of_a_session_are_read_in_order)
 
 static struct recalled found_in(const char *session, double rank)
 {
-    return (struct recalled){.message.session = str_of(session), .space = S("home"), .rank = rank};
+    return (struct recalled){.message.session = str_of(session),
+                             .space = S("home"),
+                             .measured.rank = rank};
 }
 
 /* Odds of 2, 1.5 and 1.5 to one: two messages that are nearly as good beat a better one. */

@@ -128,9 +128,9 @@ static enum status find_memories(struct ctx *ctx, struct app *app, struct contex
         shown[i] = w->v[i].id;
     struct recall_in in = {.pool = c->scene.in.pool,
                            .question = question_of(ctx, app, c, query),
-                           .exclude = shown,
-                           .n_exclude = w->n,
-                           .session = is_whole ? c->scene.session.id : S("")};
+                           .seen.ids = shown,
+                           .seen.n = w->n,
+                           .seen.session = is_whole ? c->scene.session.id : S("")};
     TRY(engine_context(ctx, app->engine, &in, &c->found, &c->block));
     in.budget_tokens = left;
     if (tokens_of(c->block) > left)
@@ -150,10 +150,10 @@ static enum status list_memories(struct ctx *ctx, const struct context *c, const
     size_t n = 0;
     for (size_t i = 0; i < found->n; i++) {
         const struct recalled *r = &found->v[i];
-        if (!r->injected || !c->block.n)
+        if (r->state != LINE_INJECTED || !c->block.n)
             continue;
         v[n++] = (struct context_memory){
-            .id = r->is_memory ? r->memory.id : r->message.id,
+            .id = recalled_id(r),
             .kind = r->is_memory ? S("memory") : S("message"),
             .content = r->text,
             .why = r->why,

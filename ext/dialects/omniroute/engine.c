@@ -98,9 +98,10 @@ static double score_or_null(double score)
 /* As clients know it: the reranking model's, by meaning alone the cosine, else recall's. */
 static double shown_score(const struct recall_steps *steps, const struct recalled *r)
 {
-    if (steps->is_reranked && !isnan(r->ordered))
-        return r->ordered;
-    return steps->strategy == STRATEGY_SEMANTIC && r->cosine > 0 ? r->cosine : r->score;
+    if (steps->is_reranked && !isnan(r->measured.ordered))
+        return r->measured.ordered;
+    return steps->strategy == STRATEGY_SEMANTIC && r->measured.cosine > 0 ? r->measured.cosine
+                                                                          : r->score;
 }
 
 /* Memories only; engine_memories_within has taken the messages out. */
@@ -118,7 +119,7 @@ static enum status preview_lines(struct ctx *ctx, const struct recall_out *found
             .content = r->memory.content,
             .tier = str_of(tier_of(&found->steps)),
             .score = shown_score(&found->steps, r),
-            .vector_score = score_or_null(r->cosine),
+            .vector_score = score_or_null(r->measured.cosine),
             .words_score = score_or_null(recalled_signal(r, "share")),
             .tokens = r->tokens,
         };
@@ -144,8 +145,8 @@ static const struct json *gate_of(struct ctx *ctx, const struct app *app,
     struct json *out = NEW(&ctx->arena, struct json);
     struct gate_out gate = {.decision = found->decision, .reason = found->reason};
     for (size_t i = 0; i < found->n_given; i++) {
-        gate.memories += found->v[i].injected && found->v[i].is_memory;
-        gate.messages += found->v[i].injected && !found->v[i].is_memory;
+        gate.memories += found->v[i].state == LINE_INJECTED && found->v[i].is_memory;
+        gate.messages += found->v[i].state == LINE_INJECTED && !found->v[i].is_memory;
     }
     if (!engine_remembers(app->engine)) {
         gate.decision = S("off");
@@ -174,10 +175,10 @@ static enum status preview_retrieval(struct ctx *ctx, struct app *app, const str
     int64_t setting = omniroute_budget(engine_runtime(app->engine));
     struct recall_out found;
     struct recall_in ask = {.question = p->query,
-                            .strategy = strategy_of(app, p->strategy),
+                            .by.strategy = strategy_of(app, p->strategy),
                             .gate = true,
                             .limit = (size_t)p->limit};
-    if (!ask.limit && ask.strategy == STRATEGY_RECENT)
+    if (!ask.limit && ask.by.strategy == STRATEGY_RECENT)
         ask.limit = NEWEST;
     ask.budget_tokens = ask.limit || p->max_tokens ? -1 : 0;
     TRY(managed_pool(ctx, app, in, p->api_key, &ask.pool));

@@ -61,8 +61,8 @@ static enum status tool_search(struct tool_call *c)
     const struct recall_in ask = {.pool = c->pool,
                                   .question = in->query,
                                   .limit = (size_t)in->limit,
-                                  .memories_only = true,
-                                  .type = in->type};
+                                  .only.memories = true,
+                                  .only.type = in->type};
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     engine_memories_within(c->ctx, &found, ask.limit, budget_of(c, in));
     assert(found.n <= ask.limit);

@@ -1,6 +1,7 @@
 /* tokens.c - tokens: made once, shown once, known by their hash. */
 #include <assert.h>
 
+#include "engine/accounts/credentials.h"
 #include "engine/state/state.h"
 
 #include "base/clock.h"

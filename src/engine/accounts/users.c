@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/seal.h"
+#include "engine/accounts/credentials.h"
 #include "engine/state/state.h"
 
 enum {

@@ -88,7 +88,7 @@ void replay_find(struct ctx *ctx, struct engine *e, struct turn *t)
 /* A memory is told as a whole; of a long message only a passage may be. */
 static str told_mark(struct arena *a, const struct recalled *r)
 {
-    str passage = r->text.n ? r->text : r->given.n ? r->given : r->message.text;
+    str passage = r->text.n ? r->text : r->part.quotable.n ? r->part.quotable : r->message.text;
     if (r->is_memory)
         return r->memory.id;
     if (str_eq(str_trim(passage), str_trim(r->message.text)))
@@ -115,8 +115,8 @@ static bool is_told_already(const struct turn *t, const struct recalled *r)
 void replay_leave_told(const struct turn *t, struct recalled *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (v[i].injected && t->told.n && is_told_already(t, &v[i])) {
-            v[i].injected = false;
+        if (v[i].state == LINE_INJECTED && t->told.n && is_told_already(t, &v[i])) {
+            v[i].state = LINE_QUOTABLE;
             v[i].why = S("it was given earlier in this conversation");
         }
 }
@@ -125,7 +125,7 @@ struct strs replay_told(struct arena *a, const struct recalled *v, size_t n)
 {
     struct strs told = {NEW_N(a, str, n + 1), 0};
     for (size_t i = 0; i < n; i++)
-        if (v[i].injected)
+        if (v[i].state == LINE_INJECTED)
             told.v[told.n++] = str_dup(a, told_mark(a, &v[i]));
     return told;
 }

@@ -1,5 +1,6 @@
 /* turn.c - one turn of a chat: recall before the model answers, keeping afterwards. */
 #include "engine/chat/turn.h"
+#include "engine/recall/block.h"
 
 #include <assert.h>
 
@@ -104,11 +105,11 @@ static struct receipt_line line_of(struct arena *a, const struct recalled *c)
 {
     return (struct receipt_line){
         .kind = c->is_memory ? S("memory") : S("message"),
-        .id = str_dup(a, c->is_memory ? c->memory.id : c->message.id),
+        .id = str_dup(a, recalled_id(c)),
         .source = c->is_memory ? str_dup(a, c->memory.source) : S(""),
         .score = c->score,
         .tokens = c->tokens,
-        .injected = c->injected,
+        .injected = c->state == LINE_INJECTED,
         .why = str_dup(a, c->why),
     };
 }
@@ -198,17 +199,17 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
                            .scope = t->in.scope,
                            .within = t->record.session,
                            .question = t->record.question,
-                           .exclude = excluded.v,
-                           .n_exclude = excluded.n,
-                           .session = t->out.whole,
+                           .seen.ids = excluded.v,
+                           .seen.n = excluded.n,
+                           .seen.session = t->out.whole,
                            .budget_tokens = budget,
                            .gate = true,
-                           .strategy = runtime->strategy,
-                           .after = runtime_after(runtime, now),
+                           .by.strategy = runtime->strategy,
+                           .only.after = runtime_after(runtime, now),
                            .is_caught_up = true,
                            .is_preview = t->in.preview != NULL};
     if (t->in.preview && t->in.preview->as_of)
-        in.as_of = in.asked = now;
+        in.only.as_of = in.asked = now;
     if (is_courtesy(&own.arena, t->record.question)) {
         t->record.decision = S("none");
         t->record.reason = S("a courtesy asks nothing");

@@ -77,7 +77,7 @@ static bool is_critical(struct ctx *ctx, const struct memory *m)
 static bool is_barred(struct ctx *ctx, const struct bars *bars, const struct memory *m)
 {
     struct recalled r = {.is_memory = true, .memory = *m};
-    return !bars_keep(bars, &ctx->arena, &r) || r.is_cut;
+    return !bars_keep(bars, &ctx->arena, &r) || r.part.is_cut;
 }
 
 /* Summaries stay, or each round would blur the one before. Identity does not age, and episodes have

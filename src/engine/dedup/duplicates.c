@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/dedup/equivalence.h"
+#include "engine/vectors/embed_queue.h"
 
 /*
  * A pair is looked at when its vectors are near or its rarest words are shared, never each text

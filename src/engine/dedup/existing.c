@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/questions/query.h"
+#include "engine/vectors/embed_queue.h"
 
 /*
  * Two questions about a line that is about to be stored. same_seek: does a stored fact say the same

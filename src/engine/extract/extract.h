@@ -81,6 +81,10 @@ struct extractor {
     struct pattern *guards[LANGUAGES][LANGUAGE_GUARDS]; /* NULL: English, or none */
 };
 
+/* The patterns, compiled. Any number of threads may match with one. */
+struct extractor *extractor_new(void);
+void extractor_free(struct extractor *x);
+
 void languages_prepare(struct extractor *x);
 void languages_release(struct extractor *x);
 

@@ -82,22 +82,11 @@ size_t plan_count(enum plan_scope scope, int64_t budget_tokens)
 
 /* --- what answers --- */
 
-/* By document number: memories and messages have ranges of their own, so both are compared. */
-static bool has(const struct list *list, const struct recalled *r)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (list->v[i].is_memory == r->is_memory &&
-            (r->is_memory ? list->v[i].memory.doc == r->memory.doc
-                          : list->v[i].message.doc == r->message.doc))
-            return true;
-    return false;
-}
-
 /* Silently ignores what is there already and what has no room; the lists are made for SHOWN_MAX. */
 static void add(struct list *list, size_t most, const struct recalled *r)
 {
     assert(most <= SHOWN_MAX && (r->is_memory ? r->memory.doc : r->message.doc));
-    if (list->n < most && !has(list, r))
+    if (list->n < most && !recalled_find(list->v, list->n, r))
         list->v[list->n++] = *r;
 }
 
@@ -133,7 +122,7 @@ static enum status find(struct plan *p, enum plan_scope scope, size_t most, stru
     ask.limit = 2 * most; /* some of it will not be given to a chat */
     TRY(find_recalled(p->ctx, p->e, &ask, &found));
     for (size_t i = 0; i < found.n; i++)
-        if (found.v[i].injected)
+        if (found.v[i].state == LINE_INJECTED)
             add(out, most, &found.v[i]);
     return OK;
 }
@@ -201,9 +190,9 @@ static enum status find_episodes(struct plan *p, struct list *out)
     struct list found = {NEW_N(&p->ctx->arena, struct recalled, SHOWN_MAX), 0};
     TRY(find(p, PLAN_EPISODES, most, &found));
     for (size_t i = 0; i < found.n; i++)
-        if (query_has_time(&p->finder.query, time_of(&found.v[i])))
+        if (query_has_time(&p->finder.asked.query, time_of(&found.v[i])))
             add(out, most, &found.v[i]);
-    struct time_span when = query_span(&p->finder.query);
+    struct time_span when = query_span(&p->finder.asked.query);
     if (when.to)
         TRY(newest(p, LAYER_EPISODE, when.from, when.to, most,
                    S("of the time that the message names"), out));
@@ -300,7 +289,7 @@ static size_t write_section(struct plan *p, const struct section *section, const
         buf_add(&p->text, line);
         used += more;
         r.tokens = tokens_of(line);
-        r.injected = true;
+        r.state = LINE_INJECTED;
         p->shown[p->n++] = r;
     }
     return p->n > first ? used : 0;
@@ -323,7 +312,7 @@ static const struct {
 static enum status find_sure(struct plan *p)
 {
     struct recall_in ask = ask_for_chat(p, PLAN_TRANSCRIPT, p->budget);
-    ask.turns_only = false;
+    ask.only.turns = false;
     return find_recalled(p->ctx, p->e, &ask, &p->sure);
 }
 
@@ -349,7 +338,7 @@ static bool is_told(const struct plan *p, const struct recalled *r)
         if (is_made_of(&p->shown[i], r) && r->text.n <= 2 * p->shown[i].text.n)
             return true;
     for (size_t i = 0; i < p->sure.n; i++)
-        if (p->sure.v[i].injected && is_made_of(r, &p->sure.v[i]))
+        if (p->sure.v[i].state == LINE_INJECTED && is_made_of(r, &p->sure.v[i]))
             return true;
     return false;
 }
@@ -357,11 +346,11 @@ static bool is_told(const struct plan *p, const struct recalled *r)
 /* What is sure and belongs into a section, behind what stands in it. */
 static void add_sure(struct plan *p, enum gate_section section, struct list *out)
 {
-    const struct list shown = {p->shown, p->n};
     size_t most = plan_count(sections[section].scope, p->budget);
     for (size_t i = 0; i < p->sure.n; i++) {
         const struct recalled *r = &p->sure.v[i];
-        if (r->injected && section_of(r) == section && !has(&shown, r) && !is_told(p, r))
+        if (r->state == LINE_INJECTED && section_of(r) == section &&
+            !recalled_find(p->shown, p->n, r) && !is_told(p, r))
             add(out, most, r);
     }
 }
@@ -382,7 +371,7 @@ static enum status write_sections(struct plan *p, struct list *found, size_t cha
     for (size_t i = 0; i < p->sure.n; i++) {
         enum gate_section kind = section_of(&p->sure.v[i]);
         struct list rest = {NEW_N(&p->ctx->arena, struct recalled, SHOWN_MAX), 0};
-        if (!p->sure.v[i].injected || is_written[kind])
+        if (p->sure.v[i].state != LINE_INJECTED || is_written[kind])
             continue;
         add_sure(p, kind, &rest);
         size_t took = write_section(p, &sections[kind].section, &rest, chars);
@@ -446,9 +435,9 @@ enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in 
                      .text = buf_make(a, BLOCK_MAX)};
     const struct recall_in any = {.pool = in->pool,
                                   .question = in->question,
-                                  .exclude = in->exclude,
-                                  .n_exclude = in->n_exclude,
-                                  .session = in->session};
+                                  .seen.ids = in->exclude,
+                                  .seen.n = in->n_exclude,
+                                  .seen.session = in->session};
     enum status s = find_open(ctx, e, &any, &p.finder);
     if (s == OK)
         s = write_all(&p);

@@ -34,15 +34,15 @@ struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
     return (struct recall_in){
         .pool = in->pool,
         .question = in->query,
-        .exclude = in->exclude,
-        .n_exclude = in->n_exclude,
-        .session = in->session,
+        .seen.ids = in->exclude,
+        .seen.n = in->n_exclude,
+        .seen.session = in->session,
         .gate = in->in_chat,
-        .turns_only = in->scope == PLAN_TRANSCRIPT,
-        .memories_only = in->scope != PLAN_TRANSCRIPT,
-        .layer = layer_of(in->scope),
-        .words_only = runtime->embedding_backend == BACKEND_NONE,
-        .after = in->after,
+        .only.turns = in->scope == PLAN_TRANSCRIPT,
+        .only.memories = in->scope != PLAN_TRANSCRIPT,
+        .only.layer = layer_of(in->scope),
+        .by.words_only = runtime->embedding_backend == BACKEND_NONE,
+        .only.after = in->after,
     };
 }
 
@@ -53,13 +53,13 @@ enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_sear
     struct finder f;
     assert(in->limit);
     TRY(find_open(ctx, e, &recall, &f));
-    if (f.query.n)
+    if (f.asked.query.n)
         TRY(find_answers(&f, in->limit));
     for (size_t i = 0; i < f.n; i++) {
         struct recalled *r = &f.found[i];
         r->text = found_text(r);
         r->tokens = tokens_of(r->text);
-        r->why = found_why(&ctx->arena, &f.query, f.of[i], r);
+        r->why = found_why(&ctx->arena, &f.asked.query, r->by, r);
     }
     *out = f.found;
     *n = f.n;

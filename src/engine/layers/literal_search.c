@@ -23,7 +23,7 @@ static bool holds_still(const struct finder *f, str wanted, struct recalled *r)
     if (!find_shows(f, r))
         return false;
     str text = utf8_lower(&f->ctx->arena, found_text(r));
-    return (r->is_memory && !r->is_cut) || str_find(text, wanted) < text.n;
+    return (r->is_memory && !r->part.is_cut) || str_find(text, wanted) < text.n;
 }
 
 static enum status find_memories(struct ctx *ctx, struct engine *e, const struct layer_search *in,
@@ -35,7 +35,7 @@ static enum status find_memories(struct ctx *ctx, struct engine *e, const struct
     int64_t total;
     TRY(find_open(ctx, e, ask, &finder));
     const struct memory_filter f = {.pool = in->pool,
-                                    .layer = ask->layer,
+                                    .layer = ask->only.layer,
                                     .contains = in->query,
                                     .limit = in->limit + MORE};
     TRY(store_list_memories(ctx, e->store, &f, &v, &found, &total));

@@ -42,9 +42,10 @@ struct session_hit *engine_by_session(struct arena *a, const struct recalled *v,
     struct session_hit *hits = NEW_N(a, struct session_hit, n + 1);
     *n_out = 0;
     for (size_t i = 0; i < n; i++)
-        hit_of(hits, n_out, &v[i])->rank += i < SESSION_COUNTED ? exp(v[i].rank - v[0].rank) : 0;
+        hit_of(hits, n_out, &v[i])->rank +=
+            i < SESSION_COUNTED ? exp(v[i].measured.rank - v[0].measured.rank) : 0;
     for (size_t i = 0; i < *n_out; i++)
-        hits[i].rank = v[0].rank + log(hits[i].rank);
+        hits[i].rank = v[0].measured.rank + log(hits[i].rank);
     if (*n_out)
         qsort(hits, *n_out, sizeof *hits, best_first);
     return hits;
@@ -115,10 +116,10 @@ static enum status add_said(struct session_search *s, struct pool_ref pool)
                                   .question = s->in->question,
                                   .limit = SESSION_LOOKED_AT,
                                   .budget_tokens = -1,
-                                  .turns_only = true,
-                                  .is_unordered = true,
-                                  .is_patient = true,
-                                  .after = runtime_after(engine_runtime(s->e), clock_ms())};
+                                  .only.turns = true,
+                                  .by.is_unordered = true,
+                                  .by.is_patient = true,
+                                  .only.after = runtime_after(engine_runtime(s->e), clock_ms())};
     struct recall_out found;
     size_t n;
     TRY(engine_recall(s->ctx, s->e, &ask, &found));

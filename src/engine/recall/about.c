@@ -47,23 +47,14 @@ struct wanted {
 
 /* --- what was found --- */
 
-static bool is_same(const struct recalled *a, const struct recalled *b)
-{
-    return a->is_memory == b->is_memory && (a->is_memory ? str_eq(a->memory.id, b->memory.id)
-                                                         : str_eq(a->message.id, b->message.id));
-}
-
 /* What the question itself found surely, or another search of this file, is not given twice. */
 static bool is_there(const struct finder *f, const struct about *out, const struct recalled *r)
 {
+    const struct recalled *same = recalled_find(f->found, f->n, r);
     for (size_t i = 0; i < out->n; i++)
-        if (is_same(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)))
+        if (recalled_is(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)))
             return true;
-    for (size_t i = 0; i < f->n; i++)
-        if (is_same(&f->found[i], r))
-            return !out->is_alone && f->of[i] &&
-                   f->found[i].score >= f->e->settings->gate_threshold;
-    return false;
+    return same && !out->is_alone && same->by && same->score >= f->e->settings->gate_threshold;
 }
 
 /* "Choir has moved" tells nobody's home, unless the question speaks of what has moved. */
@@ -88,7 +79,7 @@ static bool is_about_whom(struct finder *f, const struct told_sentence *of)
 {
     struct arena *a = &f->ctx->arena;
     return subject_fits(a, f->in->question, of) ||
-           (f->asked_also.n && subject_fits(a, f->asked_also, of));
+           (f->asked.also.n && subject_fits(a, f->asked.also, of));
 }
 
 /* The sentence of a text that tells of what is wanted, of the one whom the question is about; ""
@@ -120,16 +111,11 @@ static str telling_in(struct finder *f, const struct wanted *want, str text, boo
 /* What a fact says, or the user himself; "" of anything else. */
 static str told_text(struct finder *f, struct recalled *r)
 {
-    if (r->is_memory)
-        return find_wants(f->in, &f->bars, NULL, &r->memory) && r->memory.origin != ORIGIN_TOOL &&
-                       (r->memory.layer == LAYER_FACT || r->memory.layer == LAYER_IDENTITY) &&
-                       bars_keep(&f->bars, &f->ctx->arena, r)
-                   ? r->memory.content
-                   : S("");
-    if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
-        !find_wants(f->in, &f->bars, &r->message, NULL))
-        return S("");
-    return r->given = found_given(f, &r->message).text;
+    if (!r->is_memory)
+        return found_stated(f, r);
+    bool is_fact = r->memory.layer == LAYER_FACT || r->memory.layer == LAYER_IDENTITY;
+    return is_fact && r->memory.origin != ORIGIN_TOOL && find_shows(f, r) ? r->memory.content
+                                                                          : S("");
 }
 
 /* What is near to a request was found for it, and has some worth there. Most illnesses and diets
@@ -137,12 +123,10 @@ static str told_text(struct finder *f, struct recalled *r)
 static bool is_far(const struct finder *f, const struct wanted *want, const struct recalled *r)
 {
     static const double near_worth = 0.035;
-    if (want->tokens < 0 || f->weighed != WITH_ENCODER || !gate_is_fitted_for(f->in->question))
+    if (want->tokens < 0 || f->how.weighed != WITH_ENCODER || !gate_is_fitted_for(f->in->question))
         return false;
-    for (size_t i = 0; i < f->n; i++)
-        if (f->of[i] && is_same(&f->found[i], r))
-            return f->found[i].worth < near_worth;
-    return true;
+    const struct recalled *same = recalled_find(f->found, f->n, r);
+    return !same || !same->by || same->measured.worth < near_worth;
 }
 
 /* What was taken of it so far. */
@@ -179,8 +163,8 @@ static enum status take_told(struct finder *f, const struct wanted *want, const 
         bool far = is_far(f, want, r);
         if (far && taken->far == want->far)
             continue;
-        r->told = telling_in(f, want, told_text(f, r), far);
-        if (!r->told.n || is_there(f, out, r))
+        r->part.telling = telling_in(f, want, told_text(f, r), far);
+        if (!r->part.telling.n || is_there(f, out, r))
             continue;
         if (!take(f, want, r, taken, out))
             break;
@@ -207,14 +191,15 @@ static bool is_near(const struct finder *f, size_t i, bool is_taste)
 {
     static const float near_advice = 0.45f;
     float least = is_taste ? FOUND_CLOSE : near_advice;
-    return (f->of[i] && f->of[i]->share > 0) || f->found[i].cosine >= (double)least;
+    return (f->found[i].by && f->found[i].by->share > 0) ||
+           f->found[i].measured.cosine >= (double)least;
 }
 
 static int nearest_first(const void *a, const void *b)
 {
     const struct recalled *x = *(const struct recalled *const *)a;
     const struct recalled *y = *(const struct recalled *const *)b;
-    return (x->cosine < y->cosine) - (x->cosine > y->cosine);
+    return (x->measured.cosine < y->measured.cosine) - (x->measured.cosine > y->measured.cosine);
 }
 
 static str liking_in(struct finder *f, str text)
@@ -245,8 +230,8 @@ static void find_liked(struct finder *f, const struct wanted *want, bool is_tast
     for (size_t i = 0; i < n; i++) {
         struct recalled r = *near[i];
         str text = is_there(f, out, &r) ? S("") : told_text(f, &r);
-        r.told = liking_in(f, text);
-        if (r.told.n && !take(f, want, &r, &taken, out))
+        r.part.telling = liking_in(f, text);
+        if (r.part.telling.n && !take(f, want, &r, &taken, out))
             return;
     }
 }
@@ -273,7 +258,7 @@ enum status about_find(struct finder *f, bool is_alone, struct about *out)
     uint32_t personal = ATTRIBUTE_BIT(home) | ATTRIBUTE_BIT(children) | ATTRIBUTE_BIT(marriage) |
                         ATTRIBUTE_BIT(job);
     *out = (struct about){.is_alone = is_alone};
-    if (!f->in->gate || f->in->turns_only || f->in->strategy == STRATEGY_RECENT)
+    if (!f->in->gate || f->in->only.turns || f->in->by.strategy == STRATEGY_RECENT)
         return OK;
     struct bearing bears = bearing_of(a, question);
     uint32_t asked = attributes_asked(a, question);
@@ -282,7 +267,7 @@ enum status about_find(struct finder *f, bool is_alone, struct about *out)
     out->v = NEW_N(a, struct recalled, GIVEN_HEALTH + 2 * GIVEN_ADVICE + GIVEN + 1);
     out->reason = S("facts that bear on the request");
     bool on_life = bears.on_advice && !bears.on_taste;
-    bool is_request = bears.on_advice || f->query.asks_advice;
+    bool is_request = bears.on_advice || f->asked.query.asks_advice;
     if (bears.on_health)
         TRY(find_told(f,
                       &(struct wanted){ATTRIBUTE_BIT(health) | ATTRIBUTE_BIT(diet), GIVEN_HEALTH,
@@ -301,13 +286,13 @@ enum status about_find(struct finder *f, bool is_alone, struct about *out)
                       out));
     out->n_first = out->n;
     for (size_t i = 0; i < out->n; i++)
-        out->v[i].is_aside = true;
+        out->v[i].origin = LINE_SIDE_NOTE;
     if (!asked)
         return OK;
     str why = str_printf(a, "tells of what is asked for: " S_FMT, S_ARG(names_of(a, asked)));
     TRY(find_told(f, &(struct wanted){asked, GIVEN, -1, why}, out));
     for (size_t i = out->n_first; i < out->n; i++)
-        out->v[i].is_told = true;
+        out->v[i].origin = LINE_BY_ATTRIBUTE;
     if (out->n > out->n_first)
         out->reason = str_printf(a, "asks for " S_FMT, S_ARG(names_of(a, asked)));
     return OK;

@@ -9,7 +9,10 @@ struct about {
     size_t n;
     bool is_alone;  /* nothing else is given */
     size_t n_first; /* so many of them go before all that was found: health, advice */
-    str reason;     /* why, for the verdict */
+    /* Of the verdict where the gate was silent, or where there is a decision; least 0: they change
+     * no verdict. */
+    str decision, reason;
+    double least;
 };
 
 /*

@@ -288,9 +288,9 @@ bool bars_keep(const struct bars *b, struct arena *a, struct recalled *r)
     if (!b->n)
         return true;
     str left = r->is_memory ? left_of(&memory, *text) : bars_left(b, a, &r->message);
-    r->is_cut = left.n != text->n;
+    r->part.is_cut = left.n != text->n;
     *text = left;
-    return !r->is_cut || str_trim(left).n > 0;
+    return !r->part.is_cut || str_trim(left).n > 0;
 }
 
 /* For messages that come again, from an import or a client's history: one whose sentences are

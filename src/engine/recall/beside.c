@@ -17,8 +17,8 @@ enum {
 
 static void add_reason(struct finder *f, const char *what, str why)
 {
-    f->beside = str_printf(&f->ctx->arena, S_FMT "%s%s: " S_FMT, S_ARG(f->beside),
-                           f->beside.n ? "; " : "", what, S_ARG(why));
+    f->how.beside = str_printf(&f->ctx->arena, S_FMT "%s%s: " S_FMT, S_ARG(f->how.beside),
+                               f->how.beside.n ? "; " : "", what, S_ARG(why));
 }
 
 /* --- Qdrant --- */
@@ -65,9 +65,9 @@ static void say_why_unused(struct finder *f)
 /* For the receipt: which vectors found the results. */
 static void say_by_qdrant(struct finder *f, const struct embedding *by)
 {
-    f->steps.source = str_of(embed_source_names[by->source]);
-    f->steps.model = str_dup(&f->ctx->arena, by->model);
-    f->steps.store = S("qdrant");
+    f->how.steps.source = str_of(embed_source_names[by->source]);
+    f->how.steps.model = str_dup(&f->ctx->arena, by->model);
+    f->how.steps.store = S("qdrant");
 }
 
 /* Never fails: without Qdrant recall works with its own vectors and words, and the reason says so.
@@ -77,7 +77,7 @@ struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
     struct near_beside *out = NEW_N(&f->ctx->arena, struct near_beside, most + 1);
     struct embedding by = {0};
     *n = 0;
-    if (f->in->turns_only || f->in->words_only)
+    if (f->in->only.turns || f->in->by.words_only)
         return out;
     if (!mirror_is_used(f->e)) {
         say_why_unused(f);
@@ -115,7 +115,7 @@ enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_
             continue;
         TRY(s);
         const struct finder *space = find_space(&f, r.memory.space);
-        if (space && find_shows(space, &r) && !r.is_cut)
+        if (space && find_shows(space, &r) && !r.part.is_cut)
             hits[shown++] = hits[i];
     }
     *out = hits;
@@ -136,13 +136,13 @@ void scores_by_place(struct arena *a, struct recalled *v, size_t n)
     double *sure = NEW_N(a, double, n + 1), *ranks = NEW_N(a, double, n + 1);
     for (size_t i = 0; i < n; i++) {
         sure[i] = v[i].score;
-        ranks[i] = v[i].rank;
+        ranks[i] = v[i].measured.rank;
     }
     qsort(sure, n, sizeof *sure, greatest_first);
     qsort(ranks, n, sizeof *ranks, greatest_first);
     for (size_t i = 0; i < n; i++) {
         v[i].score = sure[i];
-        v[i].rank = ranks[i];
+        v[i].measured.rank = ranks[i];
     }
 }
 
@@ -152,16 +152,13 @@ static void put_in_order(struct finder *f, const double *scores)
     struct arena *a = &f->ctx->arena;
     const struct reranked *places = reranked_of(a, scores, f->n);
     struct recalled *found = NEW_N(a, struct recalled, f->n);
-    const struct candidate **of = NEW_N(a, const struct candidate *, f->n);
     for (size_t i = 0; i < f->n; i++) {
         assert(places[i].was < f->n);
         found[i] = f->found[places[i].was];
-        of[i] = f->of[places[i].was];
-        found[i].ordered = places[i].score;
+        found[i].measured.ordered = places[i].score;
     }
     scores_by_place(a, found, f->n);
     f->found = found;
-    f->of = of;
 }
 
 static size_t scores_given(const double *scores, size_t n)
@@ -177,7 +174,8 @@ static size_t scores_given(const double *scores, size_t n)
 static str judged_text(const struct finder *f, const struct recalled *r, bool is_here)
 {
     str text = found_text(r);
-    return is_here ? excerpt_of(&f->ctx->arena, text, &f->query, f->weights, JUDGED_MAX) : text;
+    return is_here ? excerpt_of(&f->ctx->arena, text, &f->asked.query, f->asked.weights, JUDGED_MAX)
+                   : text;
 }
 
 /* Gives the texts of the results to the reranking model; a failure keeps recall's order. */
@@ -193,11 +191,12 @@ void order_beside(struct finder *f)
     double *scores = NEW_N(a, double, f->n);
     for (size_t i = 0; i < f->n; i++)
         texts[i] = judged_text(f, &f->found[i], is_here);
-    f->steps.is_reranked = rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &by);
-    if (f->steps.is_reranked) {
+    f->how.steps.is_reranked =
+        rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &by);
+    if (f->how.steps.is_reranked) {
         put_in_order(f, scores);
-        f->steps.reranker = by.model;
-        f->steps.reranked = scores_given(scores, f->n);
+        f->how.steps.reranker = by.model;
+        f->how.steps.reranked = scores_given(scores, f->n);
     } else if (by.why.n) {
         add_reason(f, "rerank", by.why);
     }

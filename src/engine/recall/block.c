@@ -1,5 +1,5 @@
 /* block.c - the text that carries memory into a chat. */
-#include "engine/state/state.h"
+#include "engine/recall/block.h"
 
 #include <assert.h>
 #include <time.h>
@@ -44,12 +44,6 @@ static str when(struct arena *a, int64_t ms, int64_t now)
                       units[i].unit);
 }
 
-/* Of a memory the time when it was learnt. */
-static int64_t created_of(const struct recalled *r)
-{
-    return r->is_memory ? r->memory.created : r->message.created;
-}
-
 /* Who said it, for a message; how it was learnt, for a memory. */
 static str said_by(struct arena *a, const struct recalled *r)
 {
@@ -85,7 +79,7 @@ static str line_of(struct arena *a, const struct recalled *r, int64_t now, bool 
 {
     str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
     str text = text_of(r);
-    str date = when(a, created_of(r), now), who = said_by(a, r);
+    str date = when(a, recalled_created(r), now), who = said_by(a, r);
     date = tells_age ? date : str_sub(date, 0, str_find(date, S(" (")));
     id = engine_line(a, utf8_cut(id, SHORT_ID), SHORT_ID);
     return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
@@ -113,7 +107,7 @@ static int by_time(const void *a, const void *b)
 /* The receipt then says why a line that was chosen is not in the block. */
 static void leave_out(struct recalled *r, const char *why)
 {
-    r->injected = false;
+    r->state = LINE_QUOTABLE;
     r->why = str_of(why);
 }
 
@@ -134,11 +128,11 @@ static bool has_words(struct arena *a, str passage, str memory)
 /* A memory says nothing new beside the message that it came from, as far as that is shown. */
 static bool is_told_by(struct arena *a, const struct recalled *memory, const struct recalled *r)
 {
-    if (!memory->is_memory || !memory->memory.source.n || !r->injected || r->is_memory ||
-        !str_eq(r->message.id, memory->memory.source))
+    if (!memory->is_memory || !memory->memory.source.n || r->state != LINE_INJECTED ||
+        r->is_memory || !str_eq(r->message.id, memory->memory.source))
         return false;
-    bool is_whole = !r->is_cut && !r->is_part && r->message.text.n <= LINE_TEXT_MAX;
-    return is_whole || (r->is_part && has_words(a, r->text, memory->memory.content));
+    bool is_whole = !r->part.is_cut && !r->part.is_passage && r->message.text.n <= LINE_TEXT_MAX;
+    return is_whole || (r->part.is_passage && has_words(a, r->text, memory->memory.content));
 }
 
 /* Whether the line at has nothing to tell beside those before it. */
@@ -149,7 +143,7 @@ static bool is_idle(struct arena *a, struct recalled *v, size_t at)
     for (size_t i = 0; i < at; i++)
         if (is_told_by(a, &v[at], &v[i]))
             leave_out(&v[at], "the message it came from is there already");
-    return !v[at].injected;
+    return v[at].state != LINE_INJECTED;
 }
 
 /* The memories that the message just taken tells as well leave again; gives their units back. */
@@ -197,9 +191,10 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     struct line *lines = NEW_N(a, struct line, n);
     size_t taken = 0, units = utf16_length(S(BLOCK_OPENING BLOCK_CLOSING));
     for (size_t i = 0; i < n; i++) {
-        if (!v[i].injected || is_idle(a, v, i))
+        if (v[i].state != LINE_INJECTED || is_idle(a, v, i))
             continue;
-        struct line line = {line_of(a, &v[i], now, true), created_of(&v[i]), i, v[i].is_standing};
+        struct line line = {line_of(a, &v[i], now, true), recalled_created(&v[i]), i,
+                            v[i].origin == LINE_STANDING};
         size_t more = utf16_length(line.text);
         v[i].tokens = tokens_of(line.text);
         if (budget_tokens >= 0 && units + more > (size_t)budget_tokens * 4) {

@@ -1,5 +1,6 @@
 /* candidates.c - finds, describes and ranks the candidates of a question. */
 #include "engine/recall/candidates.h"
+#include "engine/vectors/embed_queue.h"
 
 #include <assert.h>
 #include <math.h>
@@ -41,15 +42,21 @@ static const double enough_vectors = 0.9;
 /* A text at a right angle to the question is not near to it. */
 static const float least_cosine = 1e-4f;
 
+/* The texts of the candidates. */
+struct fetched {
+    doc_id *docs; /* of the messages, ascending */
+    struct message *messages;
+    struct given *given; /* of each message, in a chat */
+    size_t n;
+    struct memory *memories; /* in the order of the candidates */
+};
+
 /* One search at work. */
 struct search {
     struct finder *f;
-    struct ctx *ctx;
-    const struct recall_in *in;
     size_t limit, most; /* results, candidates by words */
     bool is_wide;       /* the first look found too few that may be shown */
     struct question_vector asks;
-    struct word_hits words;
     struct vector_hits near;
     struct near_beside *beside; /* of Qdrant */
     size_t n_beside;
@@ -57,16 +64,10 @@ struct search {
     struct candidate *v;
     size_t n;
     struct asked_of asked;
-    enum weights weights;     /* of the signals that are there */
-    struct message *messages; /* those read, in the order of docs */
-    struct given *given;      /* of each of them, in a chat */
-    size_t idle;              /* candidates of which a chat may be given nothing */
-    bool is_idle;             /* some of them are still among the candidates */
-    doc_id *docs;
-    size_t n_messages;
-    struct memory *memories; /* in the order of the candidates */
-    double *ranks;           /* of those found */
-    struct ranked *places;   /* of those found, best first */
+    struct fetched read;
+    size_t idle;           /* candidates of which a chat may be given nothing */
+    bool is_idle;          /* some of them are still among the candidates */
+    struct ranked *places; /* of those found, best first */
 };
 
 static enum status late(struct ctx *ctx)
@@ -79,31 +80,32 @@ static enum status late(struct ctx *ctx)
 static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
-    const struct query *q = &f->query;
-    TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems,
-                   q->n + q->n_others, HITS_MAX, &s->words));
-    TRY(past_common_words(s->ctx, f->e, s->in->pool, s->in->memories_only, q->stems, q->n, NEWEST,
-                          &s->words));
-    hits_join_names(&s->words, q->n, q->other_of, q->n_others);
-    if (s->in->turns_only)
-        hits_leave_memories_out(&s->words);
-    int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
+    const struct recall_in *in = f->in;
+    const struct query *q = &f->asked.query;
+    struct word_hits *words = &f->asked.words;
+    TRY(past_words(f->ctx, f->e, in->pool, &f->past, in->only.memories, q->stems,
+                   q->n + q->n_others, HITS_MAX, words));
+    TRY(past_common_words(f->ctx, f->e, in->pool, in->only.memories, q->stems, q->n, NEWEST,
+                          words));
+    hits_join_names(words, q->n, q->other_of, q->n_others);
+    if (in->only.turns)
+        hits_leave_memories_out(words);
+    int64_t all = words->memories + (in->only.memories ? 0 : words->messages);
     bool by_english = s->asks.tokens.n > 0; /* the other weights were fitted without */
-    double unknown = scan_weigh(&s->words, by_english ? q->texts : NULL, q->n, all, f->weights);
-    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
+    double unknown = scan_weigh(words, by_english ? q->texts : NULL, q->n, all, f->asked.weights);
+    s->scan = scan_hits(&f->ctx->arena, words, f->asked.weights, q->n, s->most);
     s->v = s->scan.v;
     s->n = s->scan.n;
-    f->words = s->words;
     s->asked = (struct asked_of){
-        .a = &s->ctx->arena,
+        .a = &f->ctx->arena,
         .query = q,
         .scan = &s->scan,
-        .rarest = f->rarest = rank_idf(all, 1),
+        .rarest = f->asked.rarest = rank_idf(all, 1),
         .unknown = unknown,
-        .now = s->in->asked ? s->in->asked : clock_ms(),
+        .now = in->asked ? in->asked : clock_ms(),
         .shown = shown_words(),
     };
-    return late(s->ctx);
+    return late(f->ctx);
 }
 
 static int by_doc(const void *a, const void *b)
@@ -116,12 +118,12 @@ static int by_doc(const void *a, const void *b)
 
 static bool by_cosine(const struct finder *f)
 {
-    return f->steps.strategy == STRATEGY_SEMANTIC;
+    return f->how.steps.strategy == STRATEGY_SEMANTIC;
 }
 
 static doc_id *docs_of(const struct search *s)
 {
-    doc_id *docs = ROOM_N(&s->ctx->arena, doc_id, s->n + 1);
+    doc_id *docs = ROOM_N(&s->f->ctx->arena, doc_id, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
         docs[i] = s->v[i].doc;
     qsort(docs, s->n, sizeof *docs, by_doc);
@@ -131,7 +133,7 @@ static doc_id *docs_of(const struct search *s)
 /* Messages that the reader has in front of it are near to its question, too, and take no place. */
 static size_t seen(const struct search *s)
 {
-    return s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
+    return s->f->in->seen.n < SEEN_MAX ? s->f->in->seen.n : SEEN_MAX;
 }
 
 static size_t nearest_of(const struct search *s)
@@ -145,18 +147,19 @@ static size_t nearest_of(const struct search *s)
 /* The nearest, and the cosines of what the words have found. */
 static enum status nearest(struct search *s, const doc_id *also)
 {
+    struct finder *f = s->f;
     const struct vector_find find = {
-        .pool = s->in->pool,
+        .pool = f->in->pool,
         .signature = s->asks.signature,
         .v = s->asks.v,
         .dimensions = s->asks.dimensions,
         .nearest = nearest_of(s),
-        .messages = !s->in->memories_only,
-        .memories = !s->in->turns_only,
+        .messages = !f->in->only.memories,
+        .memories = !f->in->only.turns,
         .also = also,
         .n_also = s->n,
     };
-    return store_search_vectors(s->ctx, s->f->e->store, &find, &s->near);
+    return store_search_vectors(f->ctx, f->e->store, &find, &s->near);
 }
 
 static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
@@ -168,7 +171,7 @@ static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
 /* Puts the nearest beside the candidates of the words. */
 static void add_nearest(struct search *s, const doc_id *also)
 {
-    struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, s->n + s->near.n + 1);
+    struct candidate *v = NEW_N(&s->f->ctx->arena, struct candidate, s->n + s->near.n + 1);
     size_t n = 0, n_words = s->n;
     for (size_t i = 0; i < n_words; i++)
         v[n++] = s->v[i];
@@ -190,7 +193,8 @@ static void add_nearest(struct search *s, const doc_id *also)
 /* Puts what Qdrant found beside the others. Its cosines are by another model's vectors. */
 static void add_beside(struct search *s)
 {
-    struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, s->n + s->n_beside + 1);
+    struct finder *f = s->f;
+    struct candidate *v = NEW_N(&f->ctx->arena, struct candidate, s->n + s->n_beside + 1);
     size_t n = s->n;
     if (!s->n_beside)
         return;
@@ -207,22 +211,23 @@ static void add_beside(struct search *s)
     }
     s->v = v;
     s->n = n;
-    s->f->steps.strategy = s->in->strategy;
+    f->how.steps.strategy = f->in->by.strategy;
 }
 
 /* Whether enough of the pool has a vector; else f->without says how much has. Some texts can have
  * none and wait for none. */
 static bool is_covered(struct search *s)
 {
+    struct finder *f = s->f;
     int64_t made = s->near.vectors, texts = made + s->near.waiting;
-    int64_t all = s->words.messages + s->words.memories;
+    int64_t all = f->asked.words.messages + f->asked.words.memories;
     if (s->near.waiting >= WAITING_COUNTED && all > texts)
         texts = all;
     if (made && (double)made >= enough_vectors * (double)texts)
         return true;
     if (texts)
-        s->f->without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
-                                   (long long)made, (long long)texts);
+        f->how.without = str_printf(&f->ctx->arena, "%lld of %lld texts have a vector yet",
+                                    (long long)made, (long long)texts);
     return false;
 }
 
@@ -232,7 +237,7 @@ static enum status add_wanted(struct search *s)
     doc_id *also = docs_of(s), *docs;
     size_t n, n_words = s->n;
     TRY(find_wanted(s->f, &docs, &n));
-    struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, n_words + n + 1);
+    struct candidate *v = NEW_N(&s->f->ctx->arena, struct candidate, n_words + n + 1);
     if (n_words)
         memcpy(v, s->v, n_words * sizeof *v);
     for (size_t i = 0; i < n; i++)
@@ -246,13 +251,14 @@ static enum status add_wanted(struct search *s)
  * one is always the nearest. A chat's gate judges that by itself, a search shows what it finds. */
 static void keep_related(struct search *s)
 {
+    struct finder *f = s->f;
     size_t kept = 0;
-    bool is_strict = s->weights == WITH_ENCODER && !by_cosine(s->f);
-    float close = s->in->is_patient ? FOUND_CLOSE : FOUND_DISTANT;
-    float least = !is_strict ? least_cosine : s->f->query.n > 1 ? close : FOUND_CLOSE_TO_WORD;
+    bool is_strict = f->how.weighed == WITH_ENCODER && !by_cosine(f);
+    float close = f->in->by.is_patient ? FOUND_CLOSE : FOUND_DISTANT;
+    float least = !is_strict ? least_cosine : f->asked.query.n > 1 ? close : FOUND_CLOSE_TO_WORD;
     for (size_t i = 0; i < s->n; i++) {
         const struct candidate *c = &s->v[i];
-        bool takes_words = !by_cosine(s->f) || !s->f->vectors.n;
+        bool takes_words = !by_cosine(f) || !f->how.vectors.n;
         bool has_words = takes_words && (c->share > 0 || c->share_near > 0);
         if (has_words || c->dense >= least)
             s->v[kept++] = *c;
@@ -264,26 +270,28 @@ static void keep_related(struct search *s)
  * from the time that the question names, which says much. */
 static void leave_unlikely_out(struct search *s)
 {
-    const struct query *q = &s->f->query;
-    bool by_words = s->weights == WORDS_ALONE;
+    struct finder *f = s->f;
+    const struct query *q = &f->asked.query;
+    bool by_words = f->how.weighed == WORDS_ALONE;
     size_t read = by_words ? READ_BY_WORDS : READ;
     size_t most = (DIVERSE * s->limit < read ? read : DIVERSE * s->limit) + seen(s);
     if (s->n > most && !s->is_wide && !(by_words && query_names_time(q)))
-        s->n = signals_most_promising(&s->ctx->arena, &s->asked, s->weights, s->v, s->n, most);
+        s->n = signals_most_promising(&f->ctx->arena, &s->asked, f->how.weighed, s->v, s->n, most);
 }
 
 /* How well each candidate fits token by token. The words of the question weigh as in the search by
  * words; one that nobody says weighs like the rarest, as it may be said in other words. */
 static enum status match_tokens(struct search *s)
 {
+    struct finder *f = s->f;
     double weights[QUERY_WORDS_MAX];
-    struct token_match *found = NEW_N(&s->ctx->arena, struct token_match, s->n + 1);
-    const struct query *q = &s->f->query;
-    const struct token_asked asked = {s->in->pool, &s->asks.tokens, q->texts, weights, q->n};
+    struct token_match *found = NEW_N(&f->ctx->arena, struct token_match, s->n + 1);
+    const struct query *q = &f->asked.query;
+    const struct token_asked asked = {f->in->pool, &s->asks.tokens, q->texts, weights, q->n};
     const doc_id *docs = docs_of(s);
     for (size_t w = 0; w < q->n; w++)
-        weights[w] = s->words.found[w] ? (double)s->f->weights[w] : s->asked.rarest;
-    TRY(token_match(s->ctx, s->f->e, &asked, docs, s->n, found));
+        weights[w] = f->asked.words.found[w] ? (double)f->asked.weights[w] : s->asked.rarest;
+    TRY(token_match(f->ctx, f->e, &asked, docs, s->n, found));
     for (size_t i = 0; i < s->n; i++) {
         const doc_id *at = bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc);
         assert(at);
@@ -291,53 +299,55 @@ static enum status match_tokens(struct search *s)
         if (!(found[at - docs].own > 0))
             candidate_guess_meaning(&s->v[i]);
     }
-    s->weights = WITH_ENCODER;
+    f->how.weighed = WITH_ENCODER;
     return OK;
 }
 
 static void ask_vector(struct search *s)
 {
-    if (s->in->words_only)
+    struct finder *f = s->f;
+    if (f->in->by.words_only)
         return;
-    if (!s->in->gate || s->in->is_patient)
-        vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
-    vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);
+    if (!f->in->gate || f->in->by.is_patient)
+        vectors_catch_up(f->ctx, f->e, f->in->pool, CATCH_UP);
+    vectors_of_question(f->ctx, f->e, f->in->question, &s->asks);
 }
 
 /* What fails here leaves what the words have found. */
 static enum status search_vectors(struct search *s)
 {
     struct finder *f = s->f;
-    bool only = s->in->strategy == STRATEGY_SEMANTIC;
-    f->vectors = S("");
-    f->by_words = s->asks.without;
-    f->steps.strategy = STRATEGY_HYBRID;
+    bool only = f->in->by.strategy == STRATEGY_SEMANTIC;
+    f->how.vectors = S("");
+    f->how.by_words = s->asks.without;
+    f->how.steps.strategy = STRATEGY_HYBRID;
     /* Nobody misses what nobody has chosen. */
-    f->without = s->asks.signature.n || only ? s->asks.without : S("");
+    f->how.without = s->asks.signature.n || only ? s->asks.without : S("");
     s->near = (struct vector_hits){0};
-    s->weights = WORDS_ALONE;
+    f->how.weighed = WORDS_ALONE;
     if (!s->asks.v) {
         leave_unlikely_out(s);
-        return late(s->ctx);
+        return late(f->ctx);
     }
     doc_id *also = docs_of(s);
     if (nearest(s, also) != OK) {
-        f->by_words = f->without = ctx_take_why(s->ctx);
-        return late(s->ctx);
+        f->how.by_words = f->how.without = ctx_take_why(f->ctx);
+        return late(f->ctx);
     }
     bool is_enough = is_covered(s);
-    f->by_words = is_enough || f->without.n ? f->without : S("no text here has a vector");
+    f->how.by_words =
+        is_enough || f->how.without.n ? f->how.without : S("no text here has a vector");
     if (!is_enough && !(only && s->near.vectors))
-        return late(s->ctx);
-    f->vectors = s->asks.signature;
-    f->steps.strategy = is_enough ? s->in->strategy : STRATEGY_HYBRID;
+        return late(f->ctx);
+    f->how.vectors = s->asks.signature;
+    f->how.steps.strategy = is_enough ? f->in->by.strategy : STRATEGY_HYBRID;
     add_nearest(s, also);
-    s->weights = WITH_VECTORS;
+    f->how.weighed = WITH_VECTORS;
     if (s->asks.tokens.n && s->n)
         TRY(match_tokens(s));
-    if (f->steps.strategy == STRATEGY_HYBRID)
+    if (f->how.steps.strategy == STRATEGY_HYBRID)
         leave_unlikely_out(s);
-    return late(s->ctx);
+    return late(f->ctx);
 }
 
 /* --- a closer look --- */
@@ -345,7 +355,8 @@ static enum status search_vectors(struct search *s)
 /* The messages of the candidates, and those before that may be the question they answer. */
 static enum status fetch(struct search *s)
 {
-    struct arena *a = &s->ctx->arena;
+    struct finder *f = s->f;
+    struct arena *a = &f->ctx->arena;
     doc_id *docs = NEW_N(a, doc_id, 2 * s->n + 1), *memories = NEW_N(a, doc_id, s->n + 1);
     size_t n_memories = 0, n = 0, kept = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -361,32 +372,31 @@ static enum status fetch(struct search *s)
     for (size_t i = 0; i < n; i++)
         if (!kept || docs[kept - 1] != docs[i])
             docs[kept++] = docs[i];
-    s->docs = docs;
-    s->n_messages = kept;
-    s->messages = ROOM_N(a, struct message, kept + 1);
-    s->memories = ROOM_N(a, struct memory, n_memories + 1);
-    TRY(store_messages(s->ctx, s->f->e->store, s->in->pool, docs, kept, s->messages));
-    TRY(past_memories(s->ctx, s->f->e, s->in->pool, &s->f->past, memories, n_memories,
-                      s->memories));
-    return late(s->ctx);
+    s->read.docs = docs;
+    s->read.n = kept;
+    s->read.messages = ROOM_N(a, struct message, kept + 1);
+    s->read.memories = ROOM_N(a, struct memory, n_memories + 1);
+    TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, kept, s->read.messages));
+    TRY(past_memories(f->ctx, f->e, f->in->pool, &f->past, memories, n_memories, s->read.memories));
+    return late(f->ctx);
 }
 
 static const struct message *message_of(const struct search *s, doc_id doc)
 {
-    const doc_id *at = bsearch(&doc, s->docs, s->n_messages, sizeof *s->docs, by_doc);
-    return at ? &s->messages[at - s->docs] : NULL;
+    const doc_id *at = bsearch(&doc, s->read.docs, s->read.n, sizeof *s->read.docs, by_doc);
+    return at ? &s->read.messages[at - s->read.docs] : NULL;
 }
 
 static struct given *given_at(const struct search *s, doc_id doc)
 {
     const struct message *m = message_of(s, doc);
-    return m ? &s->given[m - s->messages] : NULL;
+    return m ? &s->read.given[m - s->read.messages] : NULL;
 }
 
 /* A question that the reader has in front of it fits itself best, too. */
 static void note_unwanted(struct search *s, const struct candidate *c, const struct message *m)
 {
-    struct given *given = m && s->in->gate ? given_at(s, c->doc) : NULL;
+    struct given *given = m && s->f->in->gate ? given_at(s, c->doc) : NULL;
     if (!given || given->why)
         return;
     *given = found_given(s->f, m);
@@ -400,7 +410,7 @@ static double score_of(const struct finder *f, const struct candidate *c, double
     double cosine = (double)c->dense;
     if (by_cosine(f) && c->dense >= least_cosine)
         return cosine;
-    bool is_same = c->dense >= FOUND_SAME && f->weighed != WITH_ENCODER;
+    bool is_same = c->dense >= FOUND_SAME && f->how.weighed != WITH_ENCODER;
     return is_same ? fmax(sure, cosine) : sure;
 }
 
@@ -411,42 +421,40 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     assert(!m != !memory && f->n < s->n);
     struct recalled *r = &f->found[f->n];
     *r = (struct recalled){0};
-    if (!find_wants(s->in, &f->bars, m, memory)) {
+    if (!find_wants(f->in, &f->bars, m, memory)) {
         note_unwanted(s, c, m);
         return;
     }
-    signals_of(&s->asked, c, m, memory, before, r->signals);
-    bool is_beside = s->weights == WORDS_ALONE && c->dense > 0;
-    enum weights weights = is_beside ? WITH_VECTORS : s->weights;
-    struct weighed weighed = signals_weigh(weights, r->signals);
+    signals_of(&s->asked, c, m, memory, before, r->measured.signals);
+    bool is_beside = f->how.weighed == WORDS_ALONE && c->dense > 0;
+    enum weights weights = is_beside ? WITH_VECTORS : f->how.weighed;
+    struct weighed weighed = signals_weigh(weights, r->measured.signals);
     r->score = score_of(f, c, weighed.sure);
-    r->cosine = (double)(c->beside > 0 ? c->beside : c->dense);
+    r->measured.cosine = (double)(c->beside > 0 ? c->beside : c->dense);
     r->is_memory = memory != NULL;
     if (m)
         r->message = *m;
     else
         r->memory = *memory;
-    s->ranks[f->n] = r->rank = by_cosine(f) ? r->score : weighed.rank;
-    f->of[f->n++] = c;
+    r->measured.rank = by_cosine(f) ? r->score : weighed.rank;
+    r->by = c;
+    f->n++;
 }
 
 static void judge(struct search *s)
 {
     struct finder *f = s->f;
     size_t memory = f->n = 0;
-    f->found = ROOM_N(&s->ctx->arena, struct recalled, s->n + 1);
-    f->of = ROOM_N(&s->ctx->arena, const struct candidate *, s->n + 1);
-    s->ranks = ROOM_N(&s->ctx->arena, double, s->n + 1);
-    f->weighed = s->weights;
-    s->asked.person = speaker_asked(&s->f->query, s->messages, s->n_messages);
+    f->found = ROOM_N(&f->ctx->arena, struct recalled, s->n + 1);
+    s->asked.person = speaker_asked(&f->asked.query, s->read.messages, s->read.n);
     s->asked.is_chat = false;
-    for (size_t i = 0; i < s->n_messages; i++)
-        s->asked.is_chat |= !s->messages[i].speaker.n;
+    for (size_t i = 0; i < s->read.n; i++)
+        s->asked.is_chat |= !s->read.messages[i].speaker.n;
     for (size_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->v[i];
         const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;
         if (doc_is_memory(c->doc))
-            add(s, c, NULL, &s->memories[memory++], S(""));
+            add(s, c, NULL, &s->read.memories[memory++], S(""));
         else
             add(s, c, message_of(s, c->doc), NULL, before ? before->text : S(""));
     }
@@ -467,9 +475,9 @@ static size_t leave_barred_out(struct search *s, struct ranked *places, size_t n
 static struct ranked *places_of(const struct search *s)
 {
     const struct finder *f = s->f;
-    struct ranked *places = ROOM_N(&s->ctx->arena, struct ranked, f->n + 1);
+    struct ranked *places = ROOM_N(&f->ctx->arena, struct ranked, f->n + 1);
     for (size_t i = 0; i < f->n; i++)
-        places[i] = (struct ranked){s->ranks[i], f->of[i]->doc, i};
+        places[i] = (struct ranked){f->found[i].measured.rank, f->found[i].by->doc, i};
     rank_sort(places, f->n);
     return places;
 }
@@ -496,14 +504,14 @@ static bool leave_idle_out(struct search *s)
     struct finder *f = s->f;
     const struct ranked *places = s->places = places_of(s);
     size_t most = f->n < DIVERSE * s->limit ? f->n : DIVERSE * s->limit;
-    for (size_t i = 0; i < most && s->in->gate; i++) {
+    for (size_t i = 0; i < most && f->in->gate; i++) {
         struct recalled *r = &f->found[places[i].at];
-        struct given *given = r->is_memory ? NULL : given_at(s, f->of[places[i].at]->doc);
+        struct given *given = r->is_memory ? NULL : given_at(s, f->found[places[i].at].by->doc);
         if (!given)
             continue;
         if (!given->text.n)
             *given = found_given(f, &r->message);
-        r->given = given->text;
+        r->part.quotable = given->text;
         s->is_idle |= !given->text.n;
     }
     if (!s->is_idle)
@@ -526,7 +534,7 @@ static void judge_stated(struct search *s)
 /* Best first, and what repeats a better one further down. Keeps the best `limit`. */
 static void order(struct search *s)
 {
-    struct arena *a = &s->ctx->arena;
+    struct arena *a = &s->f->ctx->arena;
     struct finder *f = s->f;
     struct ranked *places = s->places;
     size_t n = leave_barred_out(s, places, f->n, DIVERSE * s->limit);
@@ -540,14 +548,11 @@ static void order(struct search *s)
     rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : s->limit, by);
     n = n < s->limit ? n : s->limit;
     struct recalled *found = ROOM_N(a, struct recalled, n + 1);
-    const struct candidate **of = ROOM_N(a, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++) {
         assert(places[by[i]].at < f->n);
         found[i] = f->found[places[by[i]].at];
-        of[i] = f->of[places[by[i]].at];
     }
     f->found = found;
-    f->of = of;
     f->n = n;
 }
 
@@ -557,16 +562,17 @@ static void order(struct search *s)
  * may not be found. */
 static bool may_find_more(const struct search *s)
 {
-    bool is_picky = s->in->type.n || s->in->layer.n || s->in->after || s->in->as_of || s->idle ||
-                    s->in->scope == SCOPE_SESSION;
+    const struct finder *f = s->f;
+    bool is_picky = f->in->only.type.n || f->in->only.layer.n || f->in->only.after ||
+                    f->in->only.as_of || s->idle || f->in->scope == SCOPE_SESSION;
     bool more_words = s->scan.n == s->most, more_near = s->near.n >= nearest_of(s);
-    return is_picky && s->f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
+    return is_picky && f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
            (more_words || more_near);
 }
 
 enum status find_answers(struct finder *f, size_t limit)
 {
-    struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit};
+    struct search s = {.f = f, .limit = limit};
     ask_vector(&s);
     if (f->bars.n && currency_asks_past(&f->ctx->arena, f->in->question))
         bars_allow_history(&f->bars);
@@ -578,10 +584,10 @@ enum status find_answers(struct finder *f, size_t limit)
             TRY(add_wanted(&s));
         TRY(search_vectors(&s));
         add_beside(&s);
-        if (by_cosine(f) || s.weights == WITH_ENCODER || s.most >= CANDIDATES_MAX)
+        if (by_cosine(f) || f->how.weighed == WITH_ENCODER || s.most >= CANDIDATES_MAX)
             keep_related(&s);
         TRY(fetch(&s));
-        s.given = NEW_N(&f->ctx->arena, struct given, s.n_messages + 1);
+        s.read.given = NEW_N(&f->ctx->arena, struct given, s.read.n + 1);
         s.idle = 0;
         s.is_idle = false;
         judge_stated(&s);

@@ -20,26 +20,36 @@
 /* The cosine from which on it says about the same. */
 #define FOUND_SAME 0.7f
 
-struct finder {
-    struct ctx *ctx;
-    struct engine *e;
-    const struct recall_in *in;
+/* A question, and what its words are worth in one pool. */
+struct pool_question {
     struct query query;
-    float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
+    float weights[QUERY_WORDS_MAX]; /* of its words */
     struct word_hits words;         /* the texts that hold them */
     double rarest;                  /* weight of a word that one text holds */
     enum broad broad;               /* whether the answer is spread over many places */
-    str asked_also;                 /* the question with another name of whom it names, or "" */
-    struct recalled *found;         /* best first */
-    const struct candidate **of;    /* how each was found; NULL: not by the question */
-    size_t n;
+    str also;                       /* the question with another name of whom it names, or "" */
+};
+
+/* How it was searched, for verdicts and receipts. */
+struct search_account {
     str vectors, without; /* as in recall_out */
-    struct bars bars;     /* of the pool */
-    struct past past;     /* what was true at the time that is asked about */
     str beside;           /* which server beside recall gave nothing, and why; or "" */
     str by_words;         /* why no vectors of our own took part; or "" */
     enum weights weighed; /* by which set */
     struct recall_steps steps;
+};
+
+/* A question on its way, at one place. */
+struct finder {
+    struct ctx *ctx;
+    struct engine *e;
+    const struct recall_in *in;
+    struct pool_question asked;
+    struct bars bars;       /* of the pool */
+    struct past past;       /* what was true at the time that is asked about */
+    struct recalled *found; /* best first */
+    size_t n;
+    struct search_account how;
     struct finder *spaces; /* where SCOPE_USER looks; else this one */
     size_t n_spaces;
 };
@@ -58,9 +68,7 @@ MUST_USE enum status find_answers(struct finder *f, size_t limit);
 /* What a search of one session, type or layer wants, whatever the question; nothing of others. */
 MUST_USE enum status find_wanted(struct finder *f, doc_id **out, size_t *n);
 
-/* The newest memories, whatever the question. */
-MUST_USE enum status find_newest(struct finder *f, size_t limit);
-/* Either, in each space of the scope, as one list. */
+/* Searches every space of the scope and merges the results; newest: whatever the question. */
 MUST_USE enum status find_in_scope(struct finder *f, size_t limit, bool newest);
 
 /* Notes which space they are from. */
@@ -104,3 +112,6 @@ str found_text(const struct recalled *r);
 
 /* What of a message a chat may be given: what it states, without what is barred. */
 struct given found_given(const struct finder *f, const struct message *m);
+
+/* What the user stated in a message that may be found, as its quotable part; "" in others. */
+str found_stated(const struct finder *f, struct recalled *r);

@@ -25,7 +25,7 @@ enum { EVENT_WORDS = 8, HITS_MAX = 2000, EVENT_READ = 12, NAMES_READ = 16 };
 static str shown_text(const struct finder *f, const struct recalled *found)
 {
     struct recalled r = *found;
-    if (!find_shows(f, &r) || (r.is_memory && r.is_cut))
+    if (!find_shows(f, &r) || (r.is_memory && r.part.is_cut))
         return S("");
     return r.is_memory ? r.memory.content : found_given(f, &r.message).text;
 }
@@ -33,10 +33,10 @@ static str shown_text(const struct finder *f, const struct recalled *found)
 /* The day that the best result names; where none names one, that of the best that speaks of it. */
 static bool day_of_event(const struct finder *f, const struct recalled *v, size_t n, int64_t *day)
 {
-    str event = f->query.times.event.event;
+    str event = f->asked.query.times.event.event;
     bool is_known = false;
     for (size_t i = 0; i < n; i++) {
-        int64_t said = v[i].is_memory ? v[i].memory.created : v[i].message.created;
+        int64_t said = recalled_created(&v[i]);
         struct event_day told;
         if (!event_day_of(&f->ctx->arena, event, shown_text(f, &v[i]), said, &told) ||
             (is_known && !told.is_named))
@@ -53,12 +53,12 @@ static bool day_of_event(const struct finder *f, const struct recalled *v, size_
 static enum status find_event(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
-    str event = f->query.times.event.event, stems[EVENT_WORDS];
+    str event = f->asked.query.times.event.event, stems[EVENT_WORDS];
     int64_t day = 0, now = f->in->asked ? f->in->asked : clock_ms();
     struct stem_hit *hits;
     struct recalled *read;
     size_t n_stems = 0, n;
-    if (f->query.times.event.side == EVENT_NONE)
+    if (f->asked.query.times.event.side == EVENT_NONE)
         return OK;
     struct words w = words_of(a, event, EVENT_WORDS);
     for (size_t i = 0; i < w.n; i++)
@@ -68,8 +68,8 @@ static enum status find_event(struct finder *f)
     TRY(stems_read(f, hits, n, &read));
     if (!day_of_event(f, read, n, &day))
         return OK;
-    query_set_event(&f->query, event_is_yearly(a, event) ? time_last_anniversary(day, now) : day,
-                    now);
+    query_set_event(&f->asked.query,
+                    event_is_yearly(a, event) ? time_last_anniversary(day, now) : day, now);
     return OK;
 }
 
@@ -104,7 +104,7 @@ static str asked_with(struct arena *a, str question, str word, str instead)
 static void add_name(struct finder *f, const struct naming *naming)
 {
     struct arena *a = &f->ctx->arena;
-    struct query *q = &f->query;
+    struct query *q = &f->asked.query;
     str thing = stem_of(a, naming->thing), name = stem_of(a, naming->name);
     size_t has_thing = word_of(q, thing), has_name = word_of(q, name);
     bool is_thing = has_thing < q->n;
@@ -115,8 +115,8 @@ static void add_name(struct finder *f, const struct naming *naming)
     q->other_of[q->n_others++] = is_thing ? has_thing : has_name;
     str mine =
         naming->is_of_user ? str_printf(a, "my " S_FMT, S_ARG(naming->thing)) : naming->thing;
-    if (!f->asked_also.n)
-        f->asked_also = is_thing ? asked_with(a, f->in->question, q->texts[has_thing], naming->name)
+    if (!f->asked.also.n)
+        f->asked.also = is_thing ? asked_with(a, f->in->question, q->texts[has_thing], naming->name)
                                  : asked_with(a, f->in->question, q->texts[has_name], mine);
 }
 
@@ -124,13 +124,13 @@ static void add_name(struct finder *f, const struct naming *naming)
 static enum status find_names(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
-    struct query *q = &f->query;
+    struct query *q = &f->asked.query;
     str stems[QUERY_WORDS_MAX];
     size_t n = q->n < QUERY_WORDS_MAX ? q->n : QUERY_WORDS_MAX - 1, read = 0;
     struct word_hits hits;
     doc_id docs[NAMES_READ];
     struct memory v[NAMES_READ];
-    if (f->in->turns_only || !n)
+    if (f->in->only.turns || !n)
         return OK;
     memcpy(stems, q->stems, n * sizeof *stems);
     stems[n] = stem_of(a, S("name"));
@@ -151,7 +151,7 @@ static enum status find_names(struct finder *f)
         struct recalled r = {.is_memory = true, .memory = v[i]};
         struct naming naming;
         bool gives_name = str_find(v[i].key, S("_name")) < v[i].key.n;
-        if (gives_name && v[i].origin != ORIGIN_TOOL && find_shows(f, &r) && !r.is_cut &&
+        if (gives_name && v[i].origin != ORIGIN_TOOL && find_shows(f, &r) && !r.part.is_cut &&
             naming_of(v[i].content, &naming))
             add_name(f, &naming);
     }
@@ -179,7 +179,7 @@ static uint32_t row_of(str stem)
 /* "My mom" finds "Mum turns 70". Names come first, as there is room for so many words only. */
 static void add_same_words(struct finder *f)
 {
-    struct query *q = &f->query;
+    struct query *q = &f->asked.query;
     for (size_t i = 0; i < q->n; i++) {
         uint32_t row = row_of(q->stems[i]);
         str words = row ? str_of(same[row - 1]) : S("");

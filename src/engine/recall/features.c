@@ -31,7 +31,7 @@ double recalled_signal(const struct recalled *r, const char *name)
     while (signal_names[i] && strcmp(signal_names[i], name) != 0)
         i++;
     assert(signal_names[i]);
-    return r->signals[i];
+    return r->measured.signals[i];
 }
 
 static const struct signal_weights {
@@ -208,7 +208,7 @@ static void of_text(const struct asked_of *q, struct message_notes *notes, str t
 }
 
 /* Whether any part of a name ("Ana" of "Ana Maria") is a word of the question. */
-bool names_person(const struct query *q, str name)
+static bool names_person(const struct query *q, str name)
 {
     while (name.n) {
         str part = str_cut(&name, ' ');

@@ -42,8 +42,6 @@ struct asked_of {
 };
 struct lexicon_lengths shown_words(void);
 
-/* Whether the question holds a part of this name. */
-bool names_person(const struct query *q, str name);
 /* The only speaker of the messages whom the question names; with two it names none. */
 str speaker_asked(const struct query *q, const struct message *m, size_t n);
 

@@ -41,7 +41,7 @@ static bool is_allowed(struct ctx *ctx, struct engine *e, struct pool_ref pool,
 struct given held_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                        const struct recalled *r, bool notes)
 {
-    struct held_item line = {.id = r->is_memory ? r->memory.id : r->message.id,
+    struct held_item line = {.id = recalled_id(r),
                              .is_memory = r->is_memory,
                              .version = r->is_memory ? r->memory.updated : 0};
     static const bool clean = true;

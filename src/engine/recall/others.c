@@ -33,11 +33,11 @@ static bool is_name(const struct word *w)
 /* The word of the query that is the only name in the question, and stands in the pool; else n. */
 static size_t name_asked(const struct finder *f, const struct words *question)
 {
-    const struct query *q = &f->query;
+    const struct query *q = &f->asked.query;
     size_t found = q->n, n = 0;
     for (size_t k = 0; k < q->n; k++)
         for (size_t i = 0; i < question->n; i++)
-            if (f->words.found[k] && str_eq(question->v[i].text, q->texts[k]) &&
+            if (f->asked.words.found[k] && str_eq(question->v[i].text, q->texts[k]) &&
                 is_name(&question->v[i])) {
                 found = k;
                 n++;
@@ -56,7 +56,7 @@ void others_lower(struct finder *f)
     struct arena *a = &f->ctx->arena;
     struct words w = words_of(a, f->in->question, QUESTION_WORDS);
     size_t name = name_asked(f, &w);
-    double texts = (double)(f->words.messages + f->words.memories);
+    double texts = (double)(f->asked.words.messages + f->asked.words.memories);
     double small = texts > SMALL ? SMALL / texts : 1, left = 1 - (1 - without_name) * small;
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
@@ -66,7 +66,7 @@ void others_lower(struct finder *f)
         if (is_namesake(a, &w, f->in->question, text) || is_other_name(a, &w, text) ||
             is_of_other_relative(a, &w, text))
             r->score = 0;
-        else if (name < f->query.n && lacks(f->of[i], name))
+        else if (name < f->asked.query.n && lacks(f->found[i].by, name))
             r->score *= left;
     }
 }
@@ -115,7 +115,7 @@ static bool is_pasted(struct arena *a, const struct message *m)
 /* "Summarise this: …" gets an answer full of facts of some page. "What do I have to pay?" must not
  * be answered from it; "What did the contract say?" may. One read of the messages before, of those
  * answers that would be given. */
-enum status pasted_leave_out(struct finder *f, bool *given)
+enum status pasted_leave_out(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     struct words w = words_of(a, f->in->question, WORDS_MAX);
@@ -126,9 +126,9 @@ enum status pasted_leave_out(struct finder *f, bool *given)
         return OK;
     for (size_t i = 0; i < f->n; i++) {
         const struct recalled *r = &f->found[i];
-        bool is_here = f->in->session.n && str_eq(r->message.session, f->in->session);
-        bool is_asked = !about_asker && r->signals[SIGNAL_share] >= share_least;
-        if (!given[i] || !is_answer(r) || is_here || is_asked)
+        bool is_here = f->in->seen.session.n && str_eq(r->message.session, f->in->seen.session);
+        bool is_asked = !about_asker && r->measured.signals[SIGNAL_share] >= share_least;
+        if (r->state != LINE_QUOTABLE || !is_answer(r) || is_here || is_asked)
             continue;
         which[n] = i;
         docs[n++] = r->message.doc - 1;
@@ -140,7 +140,7 @@ enum status pasted_leave_out(struct finder *f, bool *given)
     for (size_t i = 0; i < n; i++) {
         if (!is_pasted(a, &before[i]))
             continue;
-        given[which[i]] = false;
+        f->found[which[i]].state = LINE_CHOSEN;
         f->found[which[i]].why = S("it is about a text that was pasted");
     }
     return OK;

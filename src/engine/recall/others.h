@@ -9,8 +9,9 @@
 void others_lower(struct finder *f);
 
 /*
- * Sets given[i] to false for answers to a message that mostly was a pasted file, page or quote,
- * unless the question asks for them: it names such a text ("the article"), or it is not about the
- * asker and its own words stand in the answer. Answers of the conversation in which is asked stay.
+ * Takes back to LINE_CHOSEN the quotable answers to a message that mostly was a pasted file, page
+ * or quote, unless the question asks for them: it names such a text ("the article"), or it is not
+ * about the asker and its own words stand in the answer. Answers of the conversation in which is
+ * asked stay.
  */
-MUST_USE enum status pasted_leave_out(struct finder *f, bool *given);
+MUST_USE enum status pasted_leave_out(struct finder *f);

@@ -53,7 +53,7 @@ static bool is_date_by(const struct word *w, unsigned is, unsigned classes)
            (classes & (LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_NUMBER));
 }
 
-bool word_is_date(const struct word *w)
+static bool word_is_date(const struct word *w)
 {
     return is_date_by(w, known_as(w->stem), lexicon_classes(w->text));
 }

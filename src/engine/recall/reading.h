@@ -62,7 +62,6 @@ static inline uint64_t term_mark(uint64_t term)
 /* Whether a word of some phrase of change stands among those of a line. */
 bool reading_holds_cue(const struct words *w);
 
-bool word_is_date(const struct word *w);
 /* "I", "wir"; not "my". */
 bool word_is_speaker(str word);
 /* "She", "it", "sie", "elle": of another one than the speaker. */

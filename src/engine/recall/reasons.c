@@ -29,14 +29,14 @@ str found_why(struct arena *a, const struct query *q, const struct candidate *c,
     add_words(&b, q, b.n ? S("; near it: ") : S("near it: "), c->near, c->own);
     if (c->dense >= FOUND_CLOSE)
         add_reason(&b, str_printf(a, "close in meaning (%.2f)", (double)c->dense));
-    if (r->signals[SIGNAL_speaker] > 0)
+    if (r->measured.signals[SIGNAL_speaker] > 0)
         add_reason(&b, str_printf(a, "by " S_FMT ", whom the question names",
                                   S_ARG(r->message.speaker)));
-    if (r->signals[SIGNAL_answers] > 0)
+    if (r->measured.signals[SIGNAL_answers] > 0)
         add_reason(&b, S("answers a question about it"));
-    if (r->signals[SIGNAL_time] > 0)
+    if (r->measured.signals[SIGNAL_time] > 0)
         add_reason(&b, S("of the time the question names"));
-    if (r->signals[SIGNAL_date] > 0)
+    if (r->measured.signals[SIGNAL_date] > 0)
         add_reason(&b, S("holds a date"));
     return buf_str(&b);
 }

@@ -2,24 +2,10 @@
 #include "base/clock.h"
 #include "core/tokens.h"
 #include "engine/recall/beside.h"
+#include "engine/recall/block.h"
 #include "engine/recall/candidates.h"
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
-
-/* By document number, which is unique for messages and for memories. */
-static bool is_same(const struct recalled *x, const struct recalled *y)
-{
-    return x->is_memory == y->is_memory &&
-           (x->is_memory ? x->memory.doc == y->memory.doc : x->message.doc == y->message.doc);
-}
-
-static const struct recalled *same_of(const struct recall_out *in, const struct recalled *r)
-{
-    for (size_t i = 0; i < in->n; i++)
-        if (is_same(&in->v[i], r))
-            return &in->v[i];
-    return NULL;
-}
 
 /* A chat reads first what bears on a request; who searches wants the answer first, and what the
  * user asks of every chat is no answer. */
@@ -29,7 +15,8 @@ static void put_asides_last(struct ctx *ctx, struct recall_out *given)
     size_t n = 0;
     for (int aside = 0; aside < 2; aside++)
         for (size_t i = 0; i < given->n; i++)
-            if (given->v[i].is_aside == (bool)aside && !given->v[i].is_standing)
+            if (given->v[i].origin != LINE_STANDING &&
+                (given->v[i].origin == LINE_SIDE_NOTE) == (bool)aside)
                 v[n++] = given->v[i];
     given->v = v;
     given->n = n;
@@ -42,14 +29,14 @@ static void merge_given(struct ctx *ctx, const struct recall_out *given, struct 
     out->v = NEW_N(&ctx->arena, struct recalled, given->n + rest.n + 1);
     out->n = 0;
     for (size_t i = 0; i < given->n; i++) {
-        const struct recalled *shown = same_of(&rest, &given->v[i]);
-        if (given->v[i].injected)
+        const struct recalled *shown = recalled_find(rest.v, rest.n, &given->v[i]);
+        if (given->v[i].state == LINE_INJECTED)
             out->v[out->n++] = shown ? *shown : given->v[i];
     }
     out->n_given = out->n;
     const struct recall_out first = *out;
     for (size_t i = 0; i < rest.n; i++)
-        if (!same_of(&first, &rest.v[i]))
+        if (!recalled_find(first.v, first.n, &rest.v[i]))
             out->v[out->n++] = rest.v[i];
 }
 
@@ -60,18 +47,18 @@ static struct recall_in search_of(struct engine *e, const struct recall_in *in, 
     const struct settings *runtime = engine_runtime(e);
     struct recall_in ask = *in;
     bool is_newest = runtime->strategy == STRATEGY_RECENT;
-    ask.after = in->after ? in->after : runtime_after(runtime, clock_ms());
+    ask.only.after = in->only.after ? in->only.after : runtime_after(runtime, clock_ms());
     ask.limit = limit;
-    ask.is_patient = true;
+    ask.by.is_patient = true;
     if (in->gate)
         return ask;
     ask.budget_tokens = -1;
-    if (in->has_strategy)
+    if (in->by.has_strategy)
         return ask;
-    ask.words_only |= is_newest;
-    ask.strategy = !str_trim(in->question).n ? STRATEGY_RECENT
-                   : is_newest               ? STRATEGY_HYBRID
-                                             : runtime->strategy;
+    ask.by.words_only |= is_newest;
+    ask.by.strategy = !str_trim(in->question).n ? STRATEGY_RECENT
+                      : is_newest               ? STRATEGY_HYBRID
+                                                : runtime->strategy;
     return ask;
 }
 
@@ -100,7 +87,7 @@ static enum status search(struct ctx *ctx, struct engine *e, const struct recall
     size_t least = (size_t)e->settings->recall_limit, limit = in->limit ? in->limit : least;
     struct recall_in ask = search_of(e, in, limit);
     struct recall_out given = {0};
-    bool has_chat = in->gate || ask.strategy != STRATEGY_RECENT;
+    bool has_chat = in->gate || ask.by.strategy != STRATEGY_RECENT;
     bool is_all = in->gate && !in->limit && !in->budget_tokens;
     if (has_chat)
         TRY(give_chat(ctx, e, &ask, &given));
@@ -110,7 +97,7 @@ static enum status search(struct ctx *ctx, struct engine *e, const struct recall
     out->n_given = given.n;
     if (is_all)
         return OK;
-    ask.is_unordered = true; /* it has ordered what a chat is given */
+    ask.by.is_unordered = true; /* it has ordered what a chat is given */
     TRY(find_recalled(ctx, e, &ask, out));
     merge_given(ctx, &given, out);
     out->n = out->n < limit ? out->n : limit;
@@ -132,7 +119,7 @@ void engine_memories_within(struct ctx *ctx, struct recall_out *io, size_t limit
     size_t n = 0;
     budget = budget < 1 ? 1 : budget > RECALL_BUDGET_MAX ? RECALL_BUDGET_MAX : budget;
     for (size_t i = 0; i < io->n && n < limit; i++) {
-        if (!io->v[i].is_memory || !io->v[i].injected)
+        if (!io->v[i].is_memory || io->v[i].state != LINE_INJECTED)
             continue;
         io->v[n] = io->v[i];
         tokens[n] = io->v[n].tokens = tokens_of(io->v[n].memory.content);

@@ -8,6 +8,7 @@
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/rank.h"
+#include "engine/vectors/embed_queue.h"
 #include "words/words.h"
 
 /* Memories that are counted; the nearest that are looked at first, how many times as many next, and
@@ -81,7 +82,7 @@ static bool is_alike(const struct looking *l, double similarity)
  */
 static enum status look_by_words(struct looking *l)
 {
-    const struct query q = l->finder.query;
+    const struct query q = l->finder.asked.query;
     struct word_hits hits;
     double weights[QUERY_WORDS_MAX], all = 0;
     TRY(store_search_memory_words(l->ctx, l->e->store, l->in->pool, q.stems, q.n, HITS_MAX, &hits));
@@ -116,7 +117,7 @@ static bool is_about_user(struct arena *a, str question)
 static double alike_when_sure(const struct looking *l, double sure, double share)
 {
     bool is_half = l->is_about_user && share >= half_share;
-    double gates = is_half || l->finder.weighed == WITH_ENCODER ? 1 : sure_gates;
+    double gates = is_half || l->finder.how.weighed == WITH_ENCODER ? 1 : sure_gates;
     double enough = fmin(gates * l->e->settings->gate_threshold, 1);
     if (sure < enough)
         return unsure_alike * sure / enough;
@@ -143,7 +144,7 @@ static void raise(struct likely *v, size_t *n, struct likely *known, doc_id doc,
 static bool asks_attribute(const struct looking *l)
 {
     struct arena *a = &l->ctx->arena;
-    const struct query *q = &l->finder.query;
+    const struct query *q = &l->finder.asked.query;
     size_t n, named = 0;
     const str *stems = attributes_stems(a, attributes_asked(a, l->in->query), &n);
     for (size_t w = 0; w < q->n; w++)
@@ -179,7 +180,7 @@ static enum status look_by_recall(struct looking *l)
     struct recall_out given;
     struct likely *v;
     size_t n = l->n_words;
-    if (!f->query.n)
+    if (!f->asked.query.n)
         return OK;
     chat.gate = true;
     chat.budget_tokens = -1;
@@ -191,9 +192,10 @@ static enum status look_by_recall(struct looking *l)
     l->words = v;
     for (size_t i = 0; i < f->n; i++) {
         struct likely *known = worded(l, f->found[i].memory.doc);
-        bool is_close = f->of[i]->dense >= FOUND_CLOSE;
+        bool is_close = f->found[i].by->dense >= FOUND_CLOSE;
         double share = known ? known->similarity : 0;
-        bool is_cosine = f->weighed != WITH_ENCODER && f->found[i].score <= f->found[i].cosine;
+        bool is_cosine =
+            f->how.weighed != WITH_ENCODER && f->found[i].score <= f->found[i].measured.cosine;
         if (is_cosine) /* it counts as it is */
             continue;
         if (is_close || (share >= least_share))
@@ -202,7 +204,7 @@ static enum status look_by_recall(struct looking *l)
     }
     for (size_t i = 0; asks_attribute(l) && i < given.n; i++) {
         doc_id doc = given.v[i].memory.doc;
-        if (given.v[i].injected && given.v[i].is_told)
+        if (given.v[i].state == LINE_INJECTED && given.v[i].origin == LINE_BY_ATTRIBUTE)
             raise(v, &n, worded(l, doc), doc, sure_alike);
     }
     l->n_words = each_once(v, n);
@@ -341,12 +343,14 @@ static int newest_of_alike(const void *a, const void *b)
 enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
                            struct similar **out, size_t *n, int64_t *total)
 {
-    struct looking l = {
-        .ctx = ctx,
-        .e = e,
-        .in = in,
-        .ask = {.pool = in->pool, .question = in->query, .memories_only = true, .after = in->after},
-        .found = NEW_N(&ctx->arena, struct similar, MOST)};
+    struct looking l = {.ctx = ctx,
+                        .e = e,
+                        .in = in,
+                        .ask = {.pool = in->pool,
+                                .question = in->query,
+                                .only.memories = true,
+                                .only.after = in->after},
+                        .found = NEW_N(&ctx->arena, struct similar, MOST)};
     engine_catch_up(ctx, e, in->pool);
     TRY(find_open(ctx, e, &l.ask, &l.finder));
     l.is_about_user = is_about_user(&ctx->arena, in->query);

@@ -23,21 +23,20 @@ static str session_of(const struct recall_in *in)
 /* --- one space --- */
 
 /* The strategy `recent`: nothing is searched, and the score is 1 for all. */
-enum status find_newest(struct finder *f, size_t limit)
+static enum status find_newest(struct finder *f, size_t limit)
 {
     struct memory *v;
     size_t n = 0;
     const struct memory_filter filter = {.pool = f->in->pool,
-                                         .type = f->in->type,
-                                         .layer = f->in->layer,
+                                         .type = f->in->only.type,
+                                         .layer = f->in->only.layer,
                                          .session = session_of(f->in),
-                                         .after = f->in->after,
-                                         .limit = f->in->turns_only ? 0 : limit};
+                                         .after = f->in->only.after,
+                                         .limit = f->in->only.turns ? 0 : limit};
     TRY(past_list(f->ctx, f->e, &f->past, &filter, &v, &n));
     f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
-    f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
     f->n = 0;
-    f->steps.strategy = STRATEGY_RECENT;
+    f->how.steps.strategy = STRATEGY_RECENT;
     for (size_t i = 0; i < n; i++) {
         f->found[f->n] =
             (struct recalled){.is_memory = true, .memory = v[i], .score = 1, .why = S("newest")};
@@ -56,16 +55,16 @@ enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
     size_t n_memories, n_messages = 0;
     str session = session_of(in);
     const struct memory_filter wanted = {.pool = in->pool,
-                                         .type = in->type,
-                                         .layer = in->layer,
+                                         .type = in->only.type,
+                                         .layer = in->only.layer,
                                          .session = session,
-                                         .after = in->after,
-                                         .limit = in->turns_only ? 0 : WANTED_MAX};
+                                         .after = in->only.after,
+                                         .limit = in->only.turns ? 0 : WANTED_MAX};
     *n = 0;
-    if (!session.n && !in->type.n && !in->layer.n)
+    if (!session.n && !in->only.type.n && !in->only.layer.n)
         return OK;
     TRY(past_list(f->ctx, f->e, &f->past, &wanted, &memories, &n_memories));
-    if (session.n && !in->memories_only)
+    if (session.n && !in->only.memories)
         TRY(store_session_messages(f->ctx, f->e->store, in->pool, session, -WANTED_MAX, WANTED_MAX,
                                    &messages, &n_messages));
     *out = NEW_N(&f->ctx->arena, doc_id, n_memories + n_messages + 1);
@@ -103,15 +102,15 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
     if (in->scope == SCOPE_SESSION && !in->within.n)
         return fail_field(ctx, "session", "is required by this scope");
     *out = (struct finder){.ctx = ctx, .e = e, .in = in};
-    out->query = query_of(&ctx->arena, in->question, in->asked ? in->asked : clock_ms());
+    out->asked.query = query_of(&ctx->arena, in->question, in->asked ? in->asked : clock_ms());
     if (in->scope == SCOPE_USER)
         return open_spaces(out);
     out->spaces = out;
     out->n_spaces = 1;
-    TRY(past_open(ctx, e, in->pool, in->as_of, &out->past));
+    TRY(past_open(ctx, e, in->pool, in->only.as_of, &out->past));
     TRY(bars_load(ctx, e, in->pool, &out->bars));
-    if (in->as_of)
-        bars_lift_later(&out->bars, in->as_of);
+    if (in->only.as_of)
+        bars_lift_later(&out->bars, in->only.as_of);
     return OK;
 }
 
@@ -128,8 +127,7 @@ static bool is_before(const struct recalled *x, const struct recalled *y)
 {
     if (x->score != y->score)
         return x->score > y->score;
-    return (x->is_memory ? x->memory.created : x->message.created) >
-           (y->is_memory ? y->memory.created : y->message.created);
+    return recalled_created(x) > recalled_created(y);
 }
 
 /* The space whose next result is the best; n_spaces: none has one. */
@@ -155,12 +153,12 @@ void find_name_space(const struct finder *f, struct recalled *v, size_t n)
 /* What made the best result is what is told of the whole search. */
 static void tell_steps(struct finder *f, const struct finder *best)
 {
-    memcpy(f->weights, best->weights, sizeof f->weights);
-    f->vectors = best->vectors;
-    f->without = best->without;
-    f->by_words = best->by_words;
-    f->beside = best->beside;
-    f->steps = best->steps;
+    memcpy(f->asked.weights, best->asked.weights, sizeof f->asked.weights);
+    f->how.vectors = best->how.vectors;
+    f->how.without = best->how.without;
+    f->how.by_words = best->how.by_words;
+    f->how.beside = best->how.beside;
+    f->how.steps = best->how.steps;
 }
 
 /* Each space keeps its order. */
@@ -171,10 +169,8 @@ static void merge_spaces(struct finder *f)
     for (size_t i = 0; i < f->n_spaces; i++)
         all += f->spaces[i].n;
     f->found = NEW_N(a, struct recalled, all + 1);
-    f->of = NEW_N(a, const struct candidate *, all + 1);
     for (f->n = 0; (best = best_space(f, taken)) < f->n_spaces; f->n++) {
-        f->found[f->n] = f->spaces[best].found[taken[best]];
-        f->of[f->n] = f->spaces[best].of[taken[best]++];
+        f->found[f->n] = f->spaces[best].found[taken[best]++];
         if (!f->n)
             tell_steps(f, &f->spaces[best]);
     }
@@ -202,8 +198,8 @@ enum status find_in_scope(struct finder *f, size_t limit, bool newest)
 /* Linear: callers exclude the messages of one conversation that the model reads anyway. */
 static bool is_excluded(const struct recall_in *in, str id)
 {
-    for (size_t i = 0; id.n && i < in->n_exclude; i++)
-        if (str_eq(in->exclude[i], id))
+    for (size_t i = 0; id.n && i < in->seen.n; i++)
+        if (str_eq(in->seen.ids[i], id))
             return true;
     return false;
 }
@@ -217,21 +213,22 @@ bool find_wants(const struct recall_in *in, const struct bars *bars, const struc
     assert(m || memory);
     int64_t created = m ? m->created : memory->created;
     /* What was said before 1970 has a negative time. */
-    bool is_old = (in->after && created < in->after) || past_is_later(in->as_of, created);
-    bool is_of_now = memory && in->session.n && memory->layer == LAYER_EPISODE &&
-                     str_eq(memory->session, in->session);
+    bool is_old =
+        (in->only.after && created < in->only.after) || past_is_later(in->only.as_of, created);
+    bool is_of_now = memory && in->seen.session.n && memory->layer == LAYER_EPISODE &&
+                     str_eq(memory->session, in->seen.session);
     bool is_within =
         in->scope != SCOPE_SESSION || str_eq(in->within, m ? m->session : memory->session);
     if (m)
         return m->id.n && is_within && !is_old && !is_excluded(in, m->id) &&
                !(m->is_echo && !str_trim(m->says).n);
     bool is_over = memory->valid_to || memory->superseded_by.n ||
-                   (memory->expires && memory->expires <= past_now(in->as_of));
+                   (memory->expires && memory->expires <= past_now(in->only.as_of));
     return memory->id.n && is_within && !is_over && !is_of_now && !is_old &&
            !is_excluded(in, memory->id) &&
            (!is_excluded(in, memory->source) || bars_touch(bars, memory->source)) &&
-           (!in->layer.n || str_is(in->layer, layer_names[memory->layer])) &&
-           (!in->type.n || str_is(in->type, type_names[memory->type]));
+           (!in->only.layer.n || str_is(in->only.layer, layer_names[memory->layer])) &&
+           (!in->only.type.n || str_is(in->only.type, type_names[memory->type]));
 }
 
 /*
@@ -256,14 +253,22 @@ size_t find_shown(const struct finder *f, struct recalled *v, size_t n)
     return kept;
 }
 
+const struct recalled *recalled_find(const struct recalled *v, size_t n, const struct recalled *r)
+{
+    for (size_t i = 0; i < n; i++)
+        if (recalled_is(&v[i], r))
+            return &v[i];
+    return NULL;
+}
+
 /* In the order of what a reader may have: what a chat is given of a message, the novel sentences of
  * an echo, the text. */
 str found_text(const struct recalled *r)
 {
     if (r->is_memory)
         return r->memory.content;
-    if (r->given.n)
-        return r->given;
+    if (r->part.quotable.n)
+        return r->part.quotable;
     return r->message.is_echo ? str_trim(r->message.says) : r->message.text;
 }
 
@@ -275,4 +280,13 @@ struct given found_given(const struct finder *f, const struct message *m)
     if (!given.text.n && !given.why)
         given.why = "what it says is not to be given";
     return given;
+}
+
+str found_stated(const struct finder *f, struct recalled *r)
+{
+    const struct message *m = &r->message;
+    if (!m->id.n || !str_is(m->role, "user") || m->speaker.n ||
+        !find_wants(f->in, &f->bars, m, NULL))
+        return S("");
+    return r->part.quotable = found_given(f, m).text;
 }

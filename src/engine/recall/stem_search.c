@@ -87,7 +87,7 @@ enum status stems_search(struct finder *f, const str *stems, size_t n, struct st
         size_t some = n - at < QUERY_WORDS_MAX ? n - at : QUERY_WORDS_MAX;
         double worths[QUERY_WORDS_MAX];
         struct word_hits hits;
-        TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, f->in->memories_only, stems + at, some,
+        TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, f->in->only.memories, stems + at, some,
                        most.searched, &hits));
         weigh_stems(&hits, some, worths);
         v = join_hits(a, v, &found, &hits, worths, some);

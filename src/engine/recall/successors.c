@@ -36,9 +36,9 @@ struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
 {
     bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
     return (struct dated_line){.text = is_users ? found_text(r) : S(""),
-                               .created = r->is_memory ? r->memory.created : r->message.created,
+                               .created = recalled_created(r),
                                .place = r->is_memory ? r->memory.doc : r->message.doc,
-                               .id = r->is_memory ? r->memory.id : r->message.id,
+                               .id = recalled_id(r),
                                .source = r->is_memory ? r->memory.source : S(""),
                                .space = r->space,
                                .notes = r->is_memory ? NULL : r->message.notes,
@@ -101,23 +101,16 @@ static void add_line(struct arena *a, struct stems *s, const struct dated_line *
 
 static bool is_given(const struct finder *f, const struct recalled *r)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].is_memory == r->is_memory &&
-            (r->is_memory ? str_eq(f->found[i].memory.id, r->memory.id)
-                          : str_eq(f->found[i].message.id, r->message.id)))
-            return f->found[i].is_wanted;
-    return false;
+    const struct recalled *same = recalled_find(f->found, f->n, r);
+    return same && same->state == LINE_CHOSEN;
 }
 
 static bool is_statement(struct finder *f, struct recalled *r)
 {
     if (r->is_memory)
         return r->memory.layer != LAYER_EPISODE && r->memory.content.n <= LONG && find_shows(f, r);
-    if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
-        !find_wants(f->in, &f->bars, &r->message, NULL))
-        return false;
-    r->given = found_given(f, &r->message).text;
-    return r->given.n && r->given.n <= LONG;
+    str stated = found_stated(f, r);
+    return stated.n && stated.n <= LONG;
 }
 
 /* The user's best lines. */
@@ -126,7 +119,7 @@ static size_t take_best(struct finder *f, struct dated_line *v, struct stems *st
     size_t n = 0;
     for (size_t i = 0; i < f->n && n < LINES; i++) {
         v[n] = dated_line_of(&f->ctx->arena, &f->found[i]);
-        if (!f->found[i].is_wanted || !v[n].text.n || v[n].text.n > LONG)
+        if (f->found[i].state != LINE_CHOSEN || !v[n].text.n || v[n].text.n > LONG)
             continue;
         add_line(&f->ctx->arena, stems, &v[n++]);
     }
@@ -165,7 +158,7 @@ static bool may_replace(struct arena *a, const struct dated_line *line)
     return *may;
 }
 
-enum status successors_find(struct finder *f, struct about *out)
+static enum status find_successors(struct finder *f, struct about *out)
 {
     struct arena *a = &f->ctx->arena;
     struct dated_line *lines = NEW_N(a, struct dated_line, LINES + READ);
@@ -173,7 +166,6 @@ enum status successors_find(struct finder *f, struct about *out)
     struct stems stems = {.n = 0};
     struct stem_hit *hits;
     struct recalled *read;
-    *out = (struct about){0};
     size_t n_best = take_best(f, lines, &stems), n = n_best;
     if (!n || !stems.n)
         return OK;
@@ -194,7 +186,6 @@ enum status successors_find(struct finder *f, struct about *out)
     if (n == n_best)
         return OK;
     currency_judge_beside(a, f->in->question, lines, n_best, n);
-    out->v = NEW_N(a, struct recalled, n + 1);
     for (size_t i = n_best; i < n; i++) {
         bool replaces = false, is_replaced = lines[i].is != CURRENT;
         for (size_t k = 0; k < n_best; k++)
@@ -223,7 +214,7 @@ static bool may_show(const struct finder *f, struct recalled *old)
     if (!find_shows(f, &open))
         return false;
     old->memory.content = open.memory.content;
-    old->is_cut = open.is_cut;
+    old->part.is_cut = open.part.is_cut;
     return true;
 }
 
@@ -243,7 +234,8 @@ static bool is_stated(struct finder *f, const struct about *out, const struct re
 
 /* What the memory closed by its key. What was merged into it, summarized or distilled has another
  * key, or none of the caller's own. */
-static enum status take_replaced(struct finder *f, const struct recalled *by, struct about *out)
+static enum status take_replaced(struct finder *f, const struct recalled *by, size_t most,
+                                 struct about *out)
 {
     struct memory *v;
     size_t n;
@@ -251,7 +243,7 @@ static enum status take_replaced(struct finder *f, const struct recalled *by, st
     if (!name.n || !str_eq(by->space, f->in->pool.space))
         return OK;
     TRY(store_replaced(f->ctx, f->e->store, f->in->pool, by->memory.id, &v, &n));
-    for (size_t i = 0; i < n && out->n < HISTORY; i++) {
+    for (size_t i = 0; i < n && out->n < most; i++) {
         struct recalled old = {.is_memory = true,
                                .memory = v[i],
                                .space = by->space,
@@ -265,16 +257,22 @@ static enum status take_replaced(struct finder *f, const struct recalled *by, st
 }
 
 /* Each old value leads to the one before it, as out->n grows. */
-enum status predecessors_find(struct finder *f, struct about *out)
+static enum status find_predecessors(struct finder *f, struct about *out)
 {
-    *out = (struct about){0};
-    if (f->in->is_patient || !currency_asks_past(&f->ctx->arena, f->in->question))
+    size_t first = out->n, most = first + HISTORY;
+    if (f->in->by.is_patient || !currency_asks_past(&f->ctx->arena, f->in->question))
         return OK;
-    out->v = NEW_N(&f->ctx->arena, struct recalled, HISTORY);
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].is_wanted)
-            TRY(take_replaced(f, &f->found[i], out));
-    for (size_t i = 0; i < out->n; i++)
-        TRY(take_replaced(f, &out->v[i], out));
+        if (f->found[i].state == LINE_CHOSEN)
+            TRY(take_replaced(f, &f->found[i], most, out));
+    for (size_t i = first; i < out->n; i++)
+        TRY(take_replaced(f, &out->v[i], most, out));
     return OK;
+}
+
+enum status replacing_find(struct finder *f, struct about *out)
+{
+    out->v = NEW_N(&f->ctx->arena, struct recalled, READ + HISTORY);
+    TRY(find_successors(f, out));
+    return find_predecessors(f, out);
 }

@@ -9,13 +9,10 @@ struct dated_line dated_line_of(struct arena *a, const struct recalled *r);
 
 /*
  * "Aled and Nerys have split up" for "Is my brother seeing anyone?": of the best lines that are
- * given (is_wanted), the names and the words are searched. Only lines that replace one of these are
- * taken; where the question asks how it was, those that one of these replaced, too.
+ * chosen, the names and the words are searched. Only lines that replace one of these are taken.
+ *
+ * Where the question asks how it was, also those that one of these replaced; and, in a chat, what
+ * was stored before under the keys of the memories that are chosen. Such a value is closed
+ * (valid_to), and no chat may have stated it.
  */
-MUST_USE enum status successors_find(struct finder *f, struct about *out);
-
-/*
- * For a question how it was, in a chat: what was stored before under the keys of the memories that
- * are given. Such a value is closed (valid_to), and no chat may have stated it.
- */
-MUST_USE enum status predecessors_find(struct finder *f, struct about *out);
+MUST_USE enum status replacing_find(struct finder *f, struct about *out);

@@ -19,7 +19,7 @@ enum { STANDING_READ = 64, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
  * you remember my pet?" may be content with it. */
 static bool asks_one_thing(const struct finder *f, struct gate gate)
 {
-    const struct query *q = &f->query;
+    const struct query *q = &f->asked.query;
     struct words w = words_of(&f->ctx->arena, f->in->question, QUESTION_WORDS);
     bool has_topic = false, asks = false;
     for (size_t i = 0; i < q->n; i++)
@@ -105,7 +105,8 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     for (size_t i = 0; i < read; i++) {
         struct recalled r = {.is_memory = true, .memory = v[i]};
         bool is_own = v[i].origin != ORIGIN_TOOL && v[i].origin != ORIGIN_ASSISTANT;
-        if (is_own && str_is(v[i].category, STANDING_CATEGORY) && find_shows(f, &r) && !r.is_cut)
+        if (is_own && str_is(v[i].category, STANDING_CATEGORY) && find_shows(f, &r) &&
+            !r.part.is_cut)
             v[(*n)++] = v[i];
     }
     if (*n)
@@ -134,7 +135,7 @@ static bool is_found(const struct finder *f, const struct memory *instruction)
 {
     for (size_t i = 0; i < f->n; i++) {
         const struct recalled *r = &f->found[i];
-        if (!is_near(f->of[i]))
+        if (!is_near(f->found[i].by))
             continue;
         if (r->is_memory ? str_eq(r->memory.id, instruction->id)
                          : str_eq(r->message.id, instruction->source))
@@ -172,12 +173,11 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
             if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
                 tokens_of(v[i].content) > room)
                 continue;
-            if (reach == STANDING_OTHER && f->weighed == WITH_ENCODER && !is_found(f, &v[i]))
+            if (reach == STANDING_OTHER && f->how.weighed == WITH_ENCODER && !is_found(f, &v[i]))
                 continue;
             room -= tokens_of(v[i].content);
             (*out)[(*n)++] = (struct recalled){.is_memory = true,
-                                               .is_aside = true,
-                                               .is_standing = true,
+                                               .origin = LINE_STANDING,
                                                .memory = v[i],
                                                .score = 1,
                                                .why = str_of(why[reach])};

@@ -30,16 +30,16 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
         if (f->n_spaces == 1 || str_eq(f->found[i].space, space->in->pool.space))
-            v[n++] = (struct gate_result){.doc = f->of[i]->doc,
+            v[n++] = (struct gate_result){.doc = f->found[i].by->doc,
                                           .text = found_text(&f->found[i]),
                                           .score = f->found[i].score,
-                                          .cosine = (double)f->of[i]->dense,
-                                          .tokens = (double)f->of[i]->tokens.near_rare};
+                                          .cosine = (double)f->found[i].by->dense,
+                                          .tokens = (double)f->found[i].by->tokens.near_rare};
     const struct gate_in in = {.question = f->in->question,
-                               .query = &space->query,
-                               .hits = &space->words,
-                               .weights = space->weights,
-                               .rarest = space->rarest,
+                               .query = &space->asked.query,
+                               .hits = &space->asked.words,
+                               .weights = space->asked.weights,
+                               .rarest = space->asked.rarest,
                                .v = v,
                                .n = n};
     return gate_evidence_of(&f->ctx->arena, &in);
@@ -62,13 +62,13 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
         return 0;
     for (size_t i = 0; i < f->n_spaces; i++) {
         struct gate_evidence e = evidence_in(f, &f->spaces[i]);
-        double probability = gate_probability(f->spaces[i].weighed, &e);
+        double probability = gate_probability(f->spaces[i].how.weighed, &e);
         if (probability > most)
             *out = e;
         most = fmax(most, probability);
     }
     for (size_t i = 0; i < f->n; i++)
-        if (f->of[i]->dense >= FOUND_SAME && f->weighed != WITH_ENCODER)
+        if (f->found[i].by->dense >= FOUND_SAME && f->how.weighed != WITH_ENCODER)
             most = fmax(most, f->found[i].score);
     return most;
 }
@@ -76,8 +76,8 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
 /* The same words said before, and what a model said, are near in meaning and no reason to speak. */
 static bool is_no_reason(const struct finder *f, const struct recalled *r)
 {
-    return f->weighed == WITH_ENCODER && !r->is_memory &&
-           (r->signals[SIGNAL_assistant] > 0 ||
+    return f->how.weighed == WITH_ENCODER && !r->is_memory &&
+           (r->measured.signals[SIGNAL_assistant] > 0 ||
             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
 }
 
@@ -94,15 +94,15 @@ static double best_score(const struct finder *f)
  * it; and other languages have no weights. */
 static bool is_by_line(const struct finder *f)
 {
-    return f->steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 ||
+    return f->how.steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 ||
            !gate_is_fitted_for(f->in->question);
 }
 
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
 static double least_of_line(const struct finder *f, double threshold, double best)
 {
-    double beside = GATE_BESIDE * (f->broad ? broad_share : 1);
-    return f->steps.strategy == STRATEGY_SEMANTIC ? threshold : beside * fmin(threshold, best);
+    double beside = GATE_BESIDE * (f->asked.broad ? broad_share : 1);
+    return f->how.steps.strategy == STRATEGY_SEMANTIC ? threshold : beside * fmin(threshold, best);
 }
 
 /* A phrase lowers it, or the caller. */
@@ -120,7 +120,7 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
 /* In other languages nothing but the words tells that a question may be about what was told. */
 static bool is_of_speaker(const struct finder *f)
 {
-    return f->steps.strategy != STRATEGY_SEMANTIC && f->in->bar <= 0 &&
+    return f->how.steps.strategy != STRATEGY_SEMANTIC && f->in->bar <= 0 &&
            !gate_is_fitted_for(f->in->question) && gate_is_first_person(f->in->question);
 }
 
@@ -129,7 +129,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 {
     struct arena *a = &f->ctx->arena;
     struct gate_evidence *evidence = NEW(a, struct gate_evidence);
-    if (f->in->strategy == STRATEGY_RECENT)
+    if (f->in->by.strategy == STRATEGY_RECENT)
         return (struct verdict){S("newest"), S("the newest, whatever is asked"), .is_sure = true};
     if (!f->in->gate)
         return (struct verdict){S("all"), S("no gate was asked for"), .is_sure = true};
@@ -137,7 +137,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
         return (struct verdict){S("none"), S("nothing was found"), .least = 2};
     const double usual = f->e->settings->gate_threshold;
     double threshold = usual, best = best_score(f);
-    if (f->steps.strategy == STRATEGY_SEMANTIC)
+    if (f->how.steps.strategy == STRATEGY_SEMANTIC)
         threshold = fmin(GATE_COSINE * threshold, 1);
     bool by_line = tells || is_by_line(f); /* what only tells asks nothing */
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
@@ -164,9 +164,9 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 static bool is_mere_neighbour(const struct finder *f, size_t i)
 {
     enum { TELLING = 8 }; /* words of a turn that says something by itself */
-    const double *signals = f->found[i].signals;
-    return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 && f->of[i]->dense < FOUND_CLOSE &&
-           signals[SIGNAL_length] < log1p(TELLING);
+    const double *signals = f->found[i].measured.signals;
+    return f->in->gate && f->found[i].by && signals[SIGNAL_share] == 0 &&
+           f->found[i].by->dense < FOUND_CLOSE && signals[SIGNAL_length] < log1p(TELLING);
 }
 
 /* What was looked at so far, of what the question found. */
@@ -177,16 +177,11 @@ struct looked_at {
     int64_t created; /* of the first of them */
 };
 
-static int64_t created_of(const struct recalled *r)
-{
-    return r->is_memory ? r->memory.created : r->message.created;
-}
-
 static uint32_t words_said(const struct finder *f, size_t i)
 {
     uint32_t words = 0;
-    for (size_t w = 0; w < f->query.n; w++)
-        words |= (uint32_t)((f->of[i]->own[w] & 15) != 0) << w;
+    for (size_t w = 0; w < f->asked.query.n; w++)
+        words |= (uint32_t)((f->found[i].by->own[w] & 15) != 0) << w;
     return words;
 }
 
@@ -197,9 +192,9 @@ static bool says_more(const struct finder *f, const struct looked_at *l, size_t 
     static const float much = 0.2f;
     uint32_t more = words_said(f, i) & ~l->words;
     float all = 0, adds = 0;
-    for (size_t w = 0; w < f->query.n; w++) {
-        all += f->words.found[w] ? f->weights[w] : 0;
-        adds += (more >> w & 1) ? f->weights[w] : 0;
+    for (size_t w = 0; w < f->asked.query.n; w++) {
+        all += f->asked.words.found[w] ? f->asked.weights[w] : 0;
+        adds += (more >> w & 1) ? f->asked.weights[w] : 0;
     }
     return adds >= much * all && adds > 0;
 }
@@ -225,10 +220,10 @@ static bool says_change(struct finder *f, const struct looked_at *l, size_t i)
     struct arena *a = &f->ctx->arena;
     struct recalled *r = &f->found[i];
     bool is_of_one = false;
-    if (created_of(r) <= l->created)
+    if (recalled_created(r) <= l->created)
         return false;
     for (size_t k = 0; k < i && !is_of_one; k++)
-        is_of_one = f->of[k] && f->found[k].is_wanted &&
+        is_of_one = f->found[k].by && f->found[k].state == LINE_CHOSEN &&
                     shares_word(a, found_text(&f->found[k]), found_text(r));
     if (!is_of_one)
         return false;
@@ -243,7 +238,7 @@ static bool is_said_above(const struct finder *f, size_t i)
     const struct recalled *r = &f->found[i];
     for (size_t k = 0; k < i; k++) {
         const struct recalled *above = &f->found[k];
-        if (f->of[k] && above->is_memory != r->is_memory &&
+        if (f->found[k].by && above->is_memory != r->is_memory &&
             (r->is_memory ? str_eq(r->memory.source, above->message.id)
                           : str_eq(r->message.id, above->memory.source)))
             return true;
@@ -271,7 +266,7 @@ static double worth_of(const struct recalled *r, const struct looked_at *l)
     const double signals[LINE_SIGNALS] = {
         [LINE_constant] = 1,
         [LINE_sure] = log(sure / (1 - sure)),
-        [LINE_behind] = fmin(r->rank - l->best_rank, 0),
+        [LINE_behind] = fmin(r->measured.rank - l->best_rank, 0),
         [LINE_place] = log1p((double)(l->places - 1)),
     };
     for (int i = 0; i < LINE_SIGNALS; i++)
@@ -287,10 +282,10 @@ static bool is_of_people(const struct recalled *r)
 static double least_worth(const struct finder *f, const struct recalled *r)
 {
     enum { SMALL = 50 }; /* texts */
-    double texts = (double)(f->words.messages + f->words.memories);
+    double texts = (double)(f->asked.words.messages + f->asked.words.memories);
     double small = texts > SMALL ? SMALL / texts : texts / SMALL;
     double least = is_of_people(r) ? people_least : chat_least + small_more * small;
-    return least * (f->broad ? broad_share : 1);
+    return least * (f->asked.broad ? broad_share : 1);
 }
 
 /* The first line may be as little sure as the verdict says. */
@@ -299,20 +294,20 @@ static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_a
     struct recalled *r = &f->found[i];
     if (is_mere_neighbour(f, i))
         return false;
-    if (f->weighed != WITH_ENCODER || !f->of[i] || !v->by_worth)
+    if (f->how.weighed != WITH_ENCODER || !f->found[i].by || !v->by_worth)
         return r->score >= v->least;
     if (r->score <= 0)
         return false;
     l->places += !is_said_above(f, i);
     if (l->places == 1)
-        l->best_rank = fmax(l->best_rank, r->rank);
-    r->worth = worth_of(r, l);
+        l->best_rank = fmax(l->best_rank, r->measured.rank);
+    r->measured.worth = worth_of(r, l);
     double least = least_worth(f, r);
     if (l->places == 1 && r->score >= v->least)
         return true;
-    return r->worth >= least ||
-           (l->taken && !is_of_people(r) && !f->broad && r->worth >= least * more_share &&
-            (says_more(f, l, i) || says_change(f, l, i)));
+    return r->measured.worth >= least || (l->taken && !is_of_people(r) && !f->asked.broad &&
+                                          r->measured.worth >= least * more_share &&
+                                          (says_more(f, l, i) || says_change(f, l, i)));
 }
 
 void verdict_mark(struct finder *f, const struct verdict *v)
@@ -321,10 +316,10 @@ void verdict_mark(struct finder *f, const struct verdict *v)
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
         bool is_worth_it = is_wanted(f, v, &l, i);
-        r->is_wanted = is_worth_it && v->least <= 1;
-        if (!is_worth_it || !f->of[i])
+        r->state = is_worth_it && v->least <= 1 ? LINE_CHOSEN : LINE_FOUND;
+        if (!is_worth_it || !f->found[i].by)
             continue;
-        l.created = l.taken++ ? l.created : created_of(r);
+        l.created = l.taken++ ? l.created : recalled_created(r);
         l.words |= words_said(f, i);
     }
 }

@@ -4,6 +4,7 @@
 #include "base/ctx.h"
 
 struct engine;
+struct engine_status;
 
 struct rerank_out {
     str model; /* as the setting names it */
@@ -23,3 +24,7 @@ struct reranked {
 };
 /* Best first, in the arena. Texts without a score come last, in their earlier order. */
 const struct reranked *reranked_of(struct arena *a, const double *scores, size_t n);
+
+/* Fills out->rerank: how the last call went, or (probe) how one goes now; a call may cost money, so
+ * that a status that is asked again and again makes one a minute. */
+void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out);

@@ -122,16 +122,6 @@ bool engine_has_chats(const struct engine *e);
  * something into a chat, was silent, late or failed there is counted by the turn. */
 void engine_count_recall(struct engine *e, int64_t took_us);
 
-/* --- accounts/tokens.c --- */
-
-/* Fills a new token: id, hash and the shown prefix; *secret is its text. prefix as for
- * engine_make_token. */
-void token_make(struct arena *a, struct token *t, str *secret);
-
-/* --- accounts/users.c --- */
-
-void seal_free(struct engine *e); /* wipes it */
-
 /* --- runtime_settings.c --- */
 
 /* The first snapshot; needs the store and embed. */
@@ -149,43 +139,3 @@ int64_t runtime_budget(const struct settings *r);
 int64_t runtime_after(const struct settings *r, int64_t now);
 /* Whether messages are kept no longer than episodes: someone has set how long. */
 bool runtime_prunes(const struct settings *r);
-
-/* --- vectors/embed_queue.c --- */
-
-/* A question as a vector, in the ctx's arena. */
-struct question_vector {
-    const float *v; /* or NULL */
-    size_t dimensions;
-    struct token_vectors tokens; /* of the encoder */
-    str signature;               /* of the chosen source, or "" */
-    str without;                 /* why there is no vector, else "" */
-};
-/* Never fails. With a deadline another server is given half of what is left, a model that is not
- * loaded yet is not waited for, and a source whose circuit is open is not asked. */
-void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out);
-
-/* Before a search outside chats: makes some of the missing vectors of the pool, so that new texts
- * are found. At most max texts, one batch, and half of the time left; a failure is reported by
- * engine_status. */
-void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max);
-
-/* --- rerank/ask_order.c --- */
-
-/* Fills out->rerank: how the last call went, or (probe) how one goes now; a call may cost money, so
- * that a status that is asked again and again makes one a minute. */
-void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out);
-
-/* --- extract/extract.c --- */
-
-/* The patterns, compiled. Any number of threads may match with one. */
-struct extractor *extractor_new(void);
-void extractor_free(struct extractor *x);
-
-/* --- recall/block.c --- */
-
-/*
- * The text that carries recalled things beside a message: those marked injected, the best first
- * until the budget is full, then in the order of their dates. What does not fit loses its mark and
- * says why. "" when nothing is left. now and budget_tokens as in recall; budget < 0 has no end.
- */
-str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now);

@@ -136,7 +136,8 @@ static void *read_list(const void *list, size_t n, size_t size)
     return m;
 }
 
-const struct phrase_set *phrase_set_of(const char *const *phrases)
+/* Of a static, NULL-ended list; read at the first call. */
+static const struct phrase_set *phrase_set_of(const char *const *phrases)
 {
     const struct made *m = once_of(phrases, 0, sizeof *phrases, read_list);
     return &m->set;

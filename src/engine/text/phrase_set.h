@@ -46,6 +46,3 @@ struct phrase_set {
     size_t last_slot;               /* one less than a power of two */
     struct phrase_marks unanchored; /* phrases of which no word is needed */
 };
-
-/* Of a static, NULL-ended list; read at the first call. */
-const struct phrase_set *phrase_set_of(const char *const *phrases);

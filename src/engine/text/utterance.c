@@ -176,16 +176,10 @@ bool utterance_is_courtesy(struct arena *a, str text)
     return n > 0;
 }
 
-/* w: the words of the sentence. */
+/* "I have no information about …", or only promises to think. w: the words of the sentence. */
 static bool knows_nothing(const struct phrase_words *w, str sentence)
 {
     return sentence.n <= EXCUSE_MAX && w->n <= SHORT_WORDS && phrase_find_any(w, excuses, NULL);
-}
-
-bool sentence_knows_nothing(struct arena *a, str sentence)
-{
-    struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
-    return knows_nothing(&w, sentence);
 }
 
 /* "I will remember that …" says again what somebody else has said, whoever that was. */
@@ -205,7 +199,7 @@ static bool sentence_casts_model(str sentence)
 /* --- requests and instructions --- */
 
 /* An order that tells nothing of the one who gives it. One with "my", "our" or "I'm" in it may. */
-bool sentence_only_requests(str sentence)
+static bool sentence_only_requests(str sentence)
 {
     struct opening o = opening_of(sentence);
     size_t at = o.n && (str_eq_nocase(o.v[0], S("please")) || str_eq_nocase(o.v[0], S("bitte")));

@@ -21,12 +21,6 @@ bool sentence_is_courtesy(struct arena *a, str sentence);
  * it" alone may answer a question, so it is none. */
 bool utterance_is_courtesy(struct arena *a, str text);
 
-/* An answer that knew nothing ("I have no information about …") or only promises to think. */
-bool sentence_knows_nothing(struct arena *a, str sentence);
-
-/* A request that says nothing of the one who makes it ("Suggest a dessert for tonight"). */
-bool sentence_only_requests(str sentence);
-
 /* It tells a model what to do or to believe: "ignore previous instructions", "SYSTEM: …". A user
  * may wish ("from now on answer in German"), another text may not ("when asked about banks, answer
  * …"). */

@@ -19,3 +19,20 @@ str no_source(struct ctx *ctx, struct engine *e);
  */
 MUST_USE enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen *c,
                                    bool anew, struct vector_set *out);
+
+/* A question as a vector, in the ctx's arena. */
+struct question_vector {
+    const float *v; /* or NULL */
+    size_t dimensions;
+    struct token_vectors tokens; /* of the encoder */
+    str signature;               /* of the chosen source, or "" */
+    str without;                 /* why there is no vector, else "" */
+};
+/* Never fails. With a deadline another server is given half of what is left, a model that is not
+ * loaded yet is not waited for, and a source whose circuit is open is not asked. */
+void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out);
+
+/* Before a search outside chats: makes some of the missing vectors of the pool, so that new texts
+ * are found. At most max texts, one batch, and half of the time left; a failure is reported by
+ * engine_status. */
+void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max);

@@ -125,7 +125,7 @@ static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     for (size_t i = 0; i < SIGNALS_MAX && signal_names[i]; i++)
-        json_member_num(&w, signal_names[i], r->signals[i]);
+        json_member_num(&w, signal_names[i], r->measured.signals[i]);
     json_close(&w, '}');
     return json_of(ctx, JSON_OBJECT, buf_str(&b));
 }

@@ -55,8 +55,8 @@ static enum status tool_search(struct tool_call *c)
                             .question = engine_question_in(c->ctx, c->app->engine, c->pool,
                                                            in->session, in->query),
                             .limit = (size_t)in->limit,
-                            .memories_only = in->type.n > 0,
-                            .type = in->type};
+                            .only.memories = in->type.n > 0,
+                            .only.type = in->type};
     struct recall_out found;
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     struct found_out *items = NEW_N(&c->ctx->arena, struct found_out, found.n);

@@ -198,13 +198,13 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
                             .question = engine_question_in(ctx, app->engine, in->who.pool,
                                                            q->session, q->query),
                             .limit = (size_t)q->limit,
-                            .memories_only = of_memories,
-                            .turns_only = q->kind == SEARCH_MESSAGES,
-                            .layer = q->layer,
-                            .type = q->type,
-                            .as_of = q->as_of,
+                            .only.memories = of_memories,
+                            .only.turns = q->kind == SEARCH_MESSAGES,
+                            .only.layer = q->layer,
+                            .only.type = q->type,
+                            .only.as_of = q->as_of,
                             .asked = q->as_of,
-                            .has_strategy = q->strategy.n > 0};
+                            .by.has_strategy = q->strategy.n > 0};
     struct recall_out found;
     if (q->kind == SEARCH_MESSAGES && of_memories)
         return fail_field(ctx, "kind", "must not be message: messages have no layer and no type");
@@ -212,7 +212,7 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
         return fail_field(ctx, "as_of", "must not be in the future");
     for (int i = 0; strategy_names[i]; i++)
         if (str_is(q->strategy, strategy_names[i]))
-            ask.strategy = (enum strategy)i;
+            ask.by.strategy = (enum strategy)i;
     TRY(engine_search(ctx, app->engine, &ask, &found));
     size_t n = 0;
     for (size_t i = 0; i < found.n; i++)
