@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/gate/evidence.h"
-#include "engine/looking.h"
+#include "engine/inspect.h"
 #include "engine/recall/features.h"
 #include "ext/eval/each.h"
 #include "ext/eval/followups.h"

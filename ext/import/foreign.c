@@ -115,8 +115,8 @@ static str allowed_content(struct foreign *f, const struct memory *m, bool has_t
                            .text = m->content,
                            .created = m->created};
     if (!has_time)
-        bars_date_back(&im->bars, &f->ctx->arena, &said);
-    return im->bars.n ? bars_left(&im->bars, &f->ctx->arena, &said) : m->content;
+        tombstones_date_back(&im->bars, &f->ctx->arena, &said);
+    return im->bars.n ? tombstones_left(&im->bars, &f->ctx->arena, &said) : m->content;
 }
 
 static enum status complete_memory(struct foreign *f, struct memory *m)

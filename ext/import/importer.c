@@ -26,7 +26,7 @@ enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *
                             .extract = extract,
                             .session = {.id = S("")},
                             .now = clock_ms()};
-    return bars_load(ctx, e, pool, &im->bars);
+    return tombstones_load(ctx, e, pool, &im->bars);
 }
 
 void importer_end(struct importer *im)
@@ -88,7 +88,7 @@ static void keep_memories(struct importer *im, const struct memory *found, size_
 static void extract_from(struct importer *im, const struct message *m)
 {
     size_t n;
-    str text = bars_left(&im->bars, &im->work.arena, m);
+    str text = tombstones_left(&im->bars, &im->work.arena, m);
     struct memory *found = engine_extract(&im->work, im->e, EXTRACT_USER, text, &n);
     for (size_t i = 0; i < n; i++) {
         found[i].session = m->session;
@@ -177,7 +177,7 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
     if (!soft_if(&im->work, s, NOT_FOUND))
         TRY(pass_failure(im, s));
     if (!created && im->bars.n)
-        bars_date_back(&im->bars, &im->work.arena, m);
+        tombstones_date_back(&im->bars, &im->work.arena, m);
     return OK;
 }
 

@@ -1,7 +1,7 @@
 /* importer.h - messages from elsewhere on their way into a pool: masked, dated, in bundles. */
 #pragma once
 
-#include "engine/recall/bars.h"
+#include "engine/recall/tombstones.h"
 #include "engine/state/state.h"
 #include "ext/import/import.h"
 #include "ext/import/seen.h"
@@ -25,9 +25,9 @@ struct importer {
     struct memory *memories; /* facts of the messages */
     struct strs secrets;     /* of the bundle's messages so far */
     size_t n, n_memories, memories_cap;
-    size_t n_new;     /* with once: of the messages */
-    int64_t now;      /* of a message without a time; no part of its id */
-    struct bars bars; /* of the pool */
+    size_t n_new;           /* with once: of the messages */
+    int64_t now;            /* of a message without a time; no part of its id */
+    struct tombstones bars; /* of the pool */
     struct ingest_report report;
     int64_t new_messages, new_sessions; /* with once */
 };

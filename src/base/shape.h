@@ -1,4 +1,4 @@
-/* shape.h - how a table of fields is written: its rows, and structs declared with their table. */
+/* shape.h - Rows of a table of fields, and structs declared with their table. */
 #pragma once
 
 #include <stddef.h>

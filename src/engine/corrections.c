@@ -1,7 +1,7 @@
 /* corrections.c - many memories changed at once, what they said before, and undoing. */
 #include "base/clock.h"
 #include "base/id.h"
-#include "engine/recall/barring.h"
+#include "engine/recall/tombstone_writer.h"
 #include "engine/state/state.h"
 
 struct undo_mark engine_undo_mark(struct ctx *ctx)

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/dedup/equivalence.h"
-#include "engine/recall/barring.h"
+#include "engine/recall/tombstone_writer.h"
 #include "engine/text.h"
 #include "engine/text/content_key.h"
 
@@ -14,8 +14,8 @@
  * The single doors for memories that a caller writes, changes or erases. Each change has two sides:
  * the row, and the messages and answers that state the same. If only the row went, a chat would be
  * told the old value by an old message. So what is corrected, superseded, expired or forgotten is
- * barred as well (recall/barring.c), and forgetting bars first, so that a failure in between hides
- * too much rather than too little.
+ * barred as well (recall/tombstone_writer.c), and forgetting bars first, so that a failure in
+ * between hides too much rather than too little.
  */
 
 static enum status check_importance(struct ctx *ctx, double importance)
@@ -155,7 +155,8 @@ static enum status bar_changed(struct ctx *ctx, struct engine *e, const struct c
 {
     bool has_ended = (change->what & CHANGE_EXPIRES) && now->expires && now->expires <= clock_ms();
     if (has_ended)
-        TRY(bar_memory(ctx, e, change->pool, BAR_EXPIRED, now, bars_end_of(now), change->undo));
+        TRY(bar_memory(ctx, e, change->pool, BAR_EXPIRED, now, tombstones_end_of(now),
+                       change->undo));
     return (change->what & CHANGE_CONTENT) && !str_eq(old->content, now->content)
                ? bar_memory(ctx, e, change->pool, BAR_CORRECTED, old, now->updated, change->undo)
                : OK;
@@ -379,8 +380,8 @@ enum status engine_prune(struct ctx *ctx, struct engine *e, int64_t receipts_bef
     size_t n;
     TRY(store_expired(ctx, e->store, now, SIZE_MAX, &v, &n));
     for (size_t i = 0; i < n; i++)
-        TRY(bar_memory(ctx, e, v[i].pool, BAR_EXPIRED, &v[i].memory, bars_end_of(&v[i].memory),
-                       NULL));
+        TRY(bar_memory(ctx, e, v[i].pool, BAR_EXPIRED, &v[i].memory,
+                       tombstones_end_of(&v[i].memory), NULL));
     return store_prune(ctx, e->store, receipts_before, now, removed);
 }
 

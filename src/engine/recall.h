@@ -33,7 +33,7 @@ struct line_measures {
     double cosine;               /* of the vectors of it and the question; 0: none */
     double ordered;              /* the reranking model's score; NAN: it gave none */
     double worth; /* 0 to 1: how probable it is that it is worth its room beside those above it; 0
-                     where that is not known (recall/verdict.h) */
+                     where that is not known (recall/line_selection.h) */
 };
 
 /* What of a message or memory is shown. */

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "engine/memories.h"
-#include "engine/recall/barring.h"
-#include "engine/recall/held.h"
+#include "engine/recall/quarantine.h"
+#include "engine/recall/tombstone_writer.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
@@ -15,17 +15,18 @@ static const char why_held[] = "it reads as an instruction to the model";
 
 /* What the row names, without what is barred; false when nothing of it instructs any more. */
 static bool find_held(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                      const struct bars *bars, const struct held_item *row, struct recalled *out)
+                      const struct tombstones *tombstones, const struct held_item *row,
+                      struct recalled *out)
 {
     *out = (struct recalled){.is_memory = row->is_memory};
     enum status s = row->is_memory ? store_memory(ctx, e->store, pool, row->id, &out->memory)
                                    : store_message(ctx, e->store, pool, row->id, &out->message);
     if (!soft(ctx, s) || (row->is_memory && out->memory.valid_to) ||
-        !bars_keep(bars, &ctx->arena, out))
+        !tombstones_keep(tombstones, &ctx->arena, out))
         return false;
     const struct message *m = &out->message;
     str text = row->is_memory ? out->memory.content : m->is_echo ? m->says : m->text;
-    out->text = held_text(&ctx->arena, text, held_is_users(out));
+    out->text = quarantine_text(&ctx->arena, text, quarantine_is_users(out));
     return out->text.n > 0;
 }
 
@@ -55,15 +56,15 @@ enum status engine_review(struct ctx *ctx, struct engine *e, struct pool_ref poo
                           size_t *n, int64_t *total)
 {
     struct held_item *rows;
-    struct bars bars;
+    struct tombstones tombstones;
     struct recalled r;
     size_t n_rows, have = 0, all = 0;
     engine_catch_up(ctx, e, pool);
-    TRY(bars_load(ctx, e, pool, &bars));
+    TRY(tombstones_load(ctx, e, pool, &tombstones));
     TRY(store_held_list(ctx, e->store, pool, state, &rows, &n_rows));
     struct review *v = NEW_N(&ctx->arena, struct review, n_rows + 1);
     for (size_t i = 0; i < n_rows; i++) {
-        if (!find_held(ctx, e, pool, &bars, &rows[i], &r))
+        if (!find_held(ctx, e, pool, &tombstones, &rows[i], &r))
             continue;
         if (all++ >= offset && have < limit)
             v[have++] = review_of(pool, &rows[i], &r);
@@ -108,13 +109,13 @@ enum status engine_decide(struct ctx *ctx, struct engine *e, struct pool_ref poo
                           enum review_state to, int64_t *barred)
 {
     struct held_item row;
-    struct bars bars;
+    struct tombstones tombstones;
     struct recalled r;
     *barred = 0;
     engine_catch_up(ctx, e, pool);
     TRY(store_held(ctx, e->store, pool, id, &row));
-    TRY(bars_load(ctx, e, pool, &bars));
-    if (!row.id.n || !find_held(ctx, e, pool, &bars, &row, &r))
+    TRY(tombstones_load(ctx, e, pool, &tombstones));
+    if (!row.id.n || !find_held(ctx, e, pool, &tombstones, &row, &r))
         return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is held back", S_ARG(id));
     if (to == REVIEW_FORGOTTEN) {
         TRY(forget_held(ctx, e, pool, &row, &r, barred));

@@ -5,7 +5,7 @@
 #include "store/bars.h"
 #include "store/file.h"
 #include "store/follow.h"
-#include "store/looking.h"
+#include "store/inspect.h"
 #include "store/qdrant.h"
 #include "store/queue.h"
 #include "store/read.h"

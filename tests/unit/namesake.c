@@ -9,10 +9,10 @@
 static bool fits(struct arena *a, str question, str sentence, uint32_t wanted, bool is_for_request)
 {
     return subject_fits(a, question,
-                        &(struct told_sentence){.sentence = sentence,
-                                                .before = S(""),
-                                                .wanted = wanted,
-                                                .is_for_request = is_for_request});
+                        &(struct attribute_sentence){.sentence = sentence,
+                                                     .before = S(""),
+                                                     .wanted = wanted,
+                                                     .is_for_request = is_for_request});
 }
 
 TEST(a_verb_may_say_who_asks)
@@ -78,9 +78,9 @@ TEST(an_allergy_of_anybody_counts_for_a_meal)
 {
     static const char *const people[] = {"Leela has a severe peanut allergy.",
                                          "My friend Ana is allergic to nuts.", NULL};
-    struct told_sentence of = {.before = S(""),
-                               .wanted = ATTRIBUTE_BIT(health),
-                               .is_for_request = true};
+    struct attribute_sentence of = {.before = S(""),
+                                    .wanted = ATTRIBUTE_BIT(health),
+                                    .is_for_request = true};
     str request = S("I want to bake cookies for the bake sale");
     for (const char *const *text = people; *text; text++) {
         of.sentence = str_of(*text);
@@ -96,9 +96,9 @@ TEST(an_allergy_of_anybody_counts_for_a_meal)
 TEST(she_is_whom_the_sentence_before_names)
 {
     struct arena *a = &ctx->arena;
-    const struct told_sentence hers = {.sentence = S("She is allergic to penicillin."),
-                                       .before = S("My sister Ana has a new hip. "),
-                                       .wanted = ATTRIBUTE_BIT(health)};
+    const struct attribute_sentence hers = {.sentence = S("She is allergic to penicillin."),
+                                            .before = S("My sister Ana has a new hip. "),
+                                            .wanted = ATTRIBUTE_BIT(health)};
     CHECK(!subject_fits(a, S("Am I allergic to anything?"), &hers));
     CHECK(subject_fits(a, S("What is my sister allergic to?"), &hers));
     CHECK(subject_fits(a, S("What is Ana allergic to?"), &hers));

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/recall/features.h"
-#include "engine/recall/verdict.h"
+#include "engine/recall/line_selection.h"
 #include "engine/state/state.h"
 #include "lib/engine.h"
 #include "store/store.h"
@@ -243,31 +243,31 @@ TEST(beside_the_best_line_goes_what_is_worth_its_room)
     v[0].by = v[1].by = v[2].by = &found;
     struct verdict verdict = {.least = 0.01, .by_worth = true};
     f.asked.words.messages = 30;
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++-+"));
     CHECK(v[0].measured.worth > 0.5 && v[1].measured.worth > 0.2 && v[2].measured.worth < 0.05 &&
           v[2].measured.worth > 0.03);
     f.asked.words.messages = 3000; /* little is too much for a small pool alone */
     v[2].score = 0.06;
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++++"));
     f.asked.words.messages = 30;
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++-+"));
     v[2].message.speaker = S("Ana"); /* what people say to each other is short */
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++++"));
     v[0].score = 0.005; /* hardly sure, and yet the first */
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++++") && v[0].measured.worth > 0.1);
     v[0].score = 0.5;
     verdict.least = 2;
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "----"));
     verdict.least = 0.04;
     f.how.weighed = WORDS_ALONE; /* has no such fit: by the score */
     v[2].score = 0.03;
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++-+"));
 }
 
@@ -283,10 +283,10 @@ TEST(a_memory_and_its_message_take_one_place)
     struct finder f = {.ctx = ctx, .in = &in, .found = v, .n = 3, .how.weighed = WITH_ENCODER};
     v[0].by = v[1].by = v[2].by = &found;
     struct verdict verdict = {.least = 0.01, .by_worth = true};
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     double second = v[2].measured.worth;
     v[1].memory.source = S("t9");
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(v[2].measured.worth < second);
 }
 
@@ -323,7 +323,7 @@ TEST(a_line_that_says_something_new_needs_less_than_one_more_of_the_same)
         v[i].score = 0.1;
         v[i].measured.rank = 4;
     }
-    verdict_mark(&f, &verdict);
+    lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++-+-"));
 }
 

@@ -1,10 +1,10 @@
 /* rules.c - what the rules of language say of the rows in data, and how many must be right. */
 #include <stdlib.h>
 
-#include "core/notes.h"
+#include "core/text_annotations.h"
 #include "engine/questions/namesake.h"
 #include "engine/questions/relatives.h"
-#include "engine/recall/currency.h"
+#include "engine/recall/supersession.h"
 #include "engine/text/claims.h"
 #include "engine/text/utterance.h"
 #include "lib/store.h"
@@ -51,17 +51,17 @@ static str judge_claim(struct ctx *ctx, const str *in)
 }
 
 /* Judged as it was read, and again by what was noted of it. */
-static str judge_currency(struct ctx *ctx, const str *in)
+static str judge_supersession(struct ctx *ctx, const str *in)
 {
     static const char *const names[] = {"current", "doubtful", "partly", "replaced"};
     static const bool all[] = {true, true};
-    struct message_notes notes[2] = {{.is_new = false}};
-    enum currency is[2];
+    struct text_annotations notes[2] = {{.is_new = false}};
+    enum supersession is[2];
     for (int round = 0; round < 2; round++) {
         struct dated_line v[] = {{.text = in[0], .created = 1, .id = S("a"), .notes = &notes[0]},
                                  {.text = in[1], .created = 2, .id = S("b"), .notes = &notes[1]}};
         notes[0].is_new = notes[1].is_new = false;
-        currency_judge(&ctx->arena, S(""), v, 2, all);
+        supersession_judge(&ctx->arena, S(""), v, 2, all);
         CHECK_INT(v[1].is, CURRENT);
         is[round] = v[0].is;
     }
@@ -72,7 +72,7 @@ static str judge_currency(struct ctx *ctx, const str *in)
 
 static str judge_past(struct ctx *ctx, const str *in)
 {
-    return yes_or_no(currency_asks_past(&ctx->arena, in[0]));
+    return yes_or_no(supersession_asks_past(&ctx->arena, in[0]));
 }
 
 static str judge_courtesy(struct ctx *ctx, const str *in)
@@ -107,7 +107,7 @@ static const struct rule {
     double rate; /* percent of the rows that must be right */
 } rules[] = {
     {"asks_past", 1, judge_past, 100},        {"claims", 1, judge_claim, 100},
-    {"courtesy", 1, judge_courtesy, 100},     {"currency", 2, judge_currency, 100},
+    {"courtesy", 1, judge_courtesy, 100},     {"currency", 2, judge_supersession, 100},
     {"instructs", 2, judge_instruction, 100}, {"namesake", 2, judge_namesake, 100},
     {"other_name", 2, judge_other_name, 100}, {"other_relative", 2, judge_other_relative, 100},
     {"own_words", 1, judge_own_words, 100},   {"stated_by_assistant", 1, judge_assistant, 100},

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/id.h"
-#include "engine/looking.h"
+#include "engine/inspect.h"
 #include "engine/recall.h"
 #include "lib/engine.h"
 #include "store/store.h"

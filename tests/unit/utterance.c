@@ -1,8 +1,8 @@
 /* utterance.c - what a turn states, and what of it is no statement. */
 #include "engine/text/utterance.h"
 
-#include "core/notes.h"
-#include "engine/recall/given.h"
+#include "core/text_annotations.h"
+#include "engine/recall/quotable.h"
 #include "lib/store.h"
 
 TEST(pasted_text_is_not_the_writers)
@@ -36,12 +36,12 @@ TEST(a_note_of_a_longer_text_gives_no_bytes_behind_a_shorter_one)
 {
     str text = S("My sister lives in Bergen.");
     str cut = str_dup(&ctx->arena, S("I like tea."));
-    struct message_notes notes = {.pool = 1}, other = {.pool = 1};
+    struct text_annotations notes = {.pool = 1}, other = {.pool = 1};
     struct message m = {.role = S("user"), .text = text, .notes = &notes};
-    CHECK_STR(given_of(&ctx->arena, &m).text, text);
+    CHECK_STR(quotable_of(&ctx->arena, &m).text, text);
     CHECK(notes.v[NOTE_GIVEN].of);
-    note_add(&other, NOTE_GIVEN, cut, notes.v[NOTE_GIVEN].bytes);
+    annotation_add(&other, NOTE_GIVEN, cut, notes.v[NOTE_GIVEN].bytes);
     m.text = cut;
     m.notes = &other;
-    CHECK_STR(given_of(&ctx->arena, &m).text, cut);
+    CHECK_STR(quotable_of(&ctx->arena, &m).text, cut);
 }

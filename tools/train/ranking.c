@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/looking.h"
+#include "engine/inspect.h"
 #include "fit.h"
 
 /*
@@ -131,8 +131,7 @@ static struct columns columns_of(const struct data *d, enum use use)
             (use == SURE || !(table[s].use & CHATS)))
             c.of[c.n++] = s;
     for (int s = 0; use == RANK && s < SIGNALS; s++)
-        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) &&
-            !(table[s].use & ALIKE))
+        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) && !(table[s].use & ALIKE))
             c.of[c.n++] = SIGNALS + s;
     assert(c.n <= COLUMNS_MAX);
     for (size_t i = 0; i < c.n; i++) {
@@ -267,7 +266,7 @@ static int likeliest_first(const void *a, const void *b)
     return x->first - y->first;
 }
 
-/* The place of the first session that is asked for, as engine/looking/session_search.c ranks them;
+/* The place of the first session that is asked for, as engine/inspect/session_search.c ranks them;
  * 0 for the first one. */
 static size_t session_place(const struct row *const *by, size_t n)
 {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "engine/chat/novelty.h"
 #include "engine/extract/secrets.h"
-#include "engine/recall/bars.h"
+#include "engine/recall/tombstones.h"
 
 /*
  * A client sends the whole conversation with every request, or only its end, or only the new
@@ -313,12 +313,12 @@ static bool has_gone_on(struct place *p)
 static bool was_forgotten(struct place *p)
 {
     struct message known;
-    struct bars bars;
+    struct tombstones tombstones;
     if (p->known < p->n || !find_message(p, p->v[p->n - 1].chain, 0, &known) ||
-        !soft(p->ctx, bars_load(p->ctx, p->e, p->t->in.pool, &bars)))
+        !soft(p->ctx, tombstones_load(p->ctx, p->e, p->t->in.pool, &tombstones)))
         return false;
     known.is_echo = false; /* all of it counts */
-    return bars_left(&bars, &p->ctx->arena, &known).n < str_trim(known.text).n;
+    return tombstones_left(&tombstones, &p->ctx->arena, &known).n < str_trim(known.text).n;
 }
 
 /* Another talk that began with the same words. Its name follows from that of the one before, so

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "engine/chat/turn.h"
-#include "engine/recall/currency.h"
+#include "engine/recall/supersession.h"
 #include "engine/text/block_strip.h"
 #include "llm/llm.h"
 #include "words/words.h"
@@ -27,9 +27,9 @@ static bool share_a_word(struct words a, struct words b)
  * question asks how it was, and stays as it is. */
 static struct demo_line demo_line_of(str text)
 {
-    for (enum currency is = DOUBTFUL; is <= PARTLY; is++)
-        if (str_starts(text, currency_mark(is)))
-            return (struct demo_line){str_sub(text, currency_mark(is).n, text.n), true};
+    for (enum supersession is = DOUBTFUL; is <= PARTLY; is++)
+        if (str_starts(text, supersession_mark(is)))
+            return (struct demo_line){str_sub(text, supersession_mark(is).n, text.n), true};
     return (struct demo_line){text, false};
 }
 

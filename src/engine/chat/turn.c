@@ -11,7 +11,7 @@
 #include "core/tokens.h"
 #include "engine/chat/forgetting.h"
 #include "engine/chat/replay.h"
-#include "engine/recall/bars.h"
+#include "engine/recall/tombstones.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/utterance.h"

@@ -8,7 +8,7 @@
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
-#include "engine/recall/bars.h"
+#include "engine/recall/tombstones.h"
 #include "engine/text/session_title.h"
 
 /*
@@ -29,12 +29,12 @@ static bool is_stated(const struct memory *m)
 /* Facts of one message. One that is kept already is said once more. The ids of new ones are derived
  * from the message, so that a retry of the same turn adds nothing. They are as old as the message:
  * its answer may have taken minutes, and what was edited meanwhile is newer. */
-static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *bars,
+static void extract_from(struct ctx *ctx, struct engine *e, const struct tombstones *tombstones,
                          const struct message *m, struct bundle *b)
 {
     size_t n;
     assert(m->id.n && b->pool.user.n);
-    str text = m->is_echo ? m->text : bars_left(bars, &ctx->arena, m);
+    str text = m->is_echo ? m->text : tombstones_left(tombstones, &ctx->arena, m);
     struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
     for (size_t i = 0; i < n; i++) {
         const str parts[] = {m->id, v[i].key, v[i].content};
@@ -59,13 +59,14 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *b
 }
 
 /* Messages before the last one of the user were said before. */
-static void date_history_back(struct ctx *ctx, const struct bars *bars, struct message *v, size_t n)
+static void date_history_back(struct ctx *ctx, const struct tombstones *tombstones,
+                              struct message *v, size_t n)
 {
     size_t last = n;
     while (last && !str_is(v[last - 1].role, "user"))
         last--;
     for (size_t i = 0; i + 1 < last; i++)
-        bars_date_back(bars, &ctx->arena, &v[i]);
+        tombstones_date_back(tombstones, &ctx->arena, &v[i]);
 }
 
 /* Of the first message of the user; asked for only when nothing stands before the new messages. */
@@ -134,14 +135,14 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
                                 struct bundle *b)
 {
     enum extract_rules rules = e->settings->extraction;
-    struct bars bars = {0};
+    struct tombstones tombstones = {0};
     if (t->n_fresh)
-        TRY(bars_load(ctx, e, t->in.pool, &bars));
+        TRY(tombstones_load(ctx, e, t->in.pool, &tombstones));
     answer = engine_strip_block(&ctx->arena, answer);
     struct message *all = NEW_N(&ctx->arena, struct message, t->n_fresh + 1);
     if (t->n_fresh)
         memcpy(all, t->fresh, t->n_fresh * sizeof *all);
-    date_history_back(ctx, &bars, all, t->n_fresh);
+    date_history_back(ctx, &tombstones, all, t->n_fresh);
     b->messages = all;
     b->n_messages = t->n_fresh;
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
@@ -164,7 +165,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     for (size_t i = 0; i < b->n_messages; i++)
         if (!is_silent(&all[i]) && (str_is(all[i].role, "user") ||
                                     (rules == EXTRACT_TABLE && str_is(all[i].role, "assistant"))))
-            extract_from(ctx, e, &bars, &all[i], b);
+            extract_from(ctx, e, &tombstones, &all[i], b);
     return OK;
 }
 

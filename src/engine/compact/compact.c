@@ -306,8 +306,8 @@ static enum status settle_batch(struct round *r, struct arena *a, const struct m
 
 /* Memories are read here and not when they were listed, so a batch needs the memory of a batch, and
  * what changed meanwhile is skipped. */
-static enum status compact_batch(struct round *r, const struct bars *bars, const doc_id *docs,
-                                 size_t n)
+static enum status compact_batch(struct round *r, const struct tombstones *tombstones,
+                                 const doc_id *docs, size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(r->ctx, 0);
     struct memory *v = NEW_N(&own.arena, struct memory, n);
@@ -316,8 +316,9 @@ static enum status compact_batch(struct round *r, const struct bars *bars, const
     if (s != OK)
         return fail(r->ctx, s, "%s", own.why);
     for (size_t i = 0; i < n && may_go_on(r); i++) {
-        enum condense_skip why =
-            !v[i].id.n || v[i].valid_to ? SKIP_CHANGED : skip_of(&own, r->e, r->pool, bars, &v[i]);
+        enum condense_skip why = !v[i].id.n || v[i].valid_to
+                                     ? SKIP_CHANGED
+                                     : skip_of(&own, r->e, r->pool, tombstones, &v[i]);
         r->out->considered++;
         if (why == SKIP_COUNT)
             v[kept++] = v[i];
@@ -330,13 +331,13 @@ static enum status compact_batch(struct round *r, const struct bars *bars, const
 static enum status compact_space(struct round *r)
 {
     struct docs old = {0};
-    struct bars bars;
+    struct tombstones tombstones;
     assert(r->in->older_than_days > 0 && r->pool.user.n);
-    TRY(bars_load(r->ctx, r->e, r->pool, &bars));
+    TRY(tombstones_load(r->ctx, r->e, r->pool, &tombstones));
     TRY(docs_of_old(r, &old));
     for (size_t i = 0; i < old.n && may_go_on(r); i += BATCH) {
         size_t n = old.n - i < BATCH ? old.n - i : BATCH;
-        TRY(compact_batch(r, &bars, old.v + i, n));
+        TRY(compact_batch(r, &tombstones, old.v + i, n));
     }
     return OK;
 }

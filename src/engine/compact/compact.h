@@ -1,7 +1,7 @@
 /* compact.h - old memories that may be replaced, and the summaries that replace them. */
 #pragma once
 
-#include "engine/recall/bars.h"
+#include "engine/recall/tombstones.h"
 #include "engine/state/state.h"
 
 /* A summary may have this many tokens and members: a longer one is found worse than its parts. */
@@ -9,7 +9,7 @@ enum { SUMMARY_TOKENS = 300, SUMMARY_MEMBERS = 64 };
 
 /* Why a memory must stay as it is, one of skip_names; SKIP_COUNT: it may be replaced. */
 enum condense_skip skip_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                           const struct bars *bars, const struct memory *m);
+                           const struct tombstones *tombstones, const struct memory *m);
 
 /* Memories and the shorter text that says all that they say. */
 struct condensed {

@@ -74,16 +74,16 @@ static bool is_critical(struct ctx *ctx, const struct memory *m)
 }
 
 /* A summary would carry a forgotten sentence on under another id. */
-static bool is_barred(struct ctx *ctx, const struct bars *bars, const struct memory *m)
+static bool is_barred(struct ctx *ctx, const struct tombstones *tombstones, const struct memory *m)
 {
     struct recalled r = {.is_memory = true, .memory = *m};
-    return !bars_keep(bars, &ctx->arena, &r) || r.part.is_cut;
+    return !tombstones_keep(tombstones, &ctx->arena, &r) || r.part.is_cut;
 }
 
 /* Summaries stay, or each round would blur the one before. Identity does not age, and episodes have
  * decisions and dates of their own. What expires would outlive its end inside a summary. */
 enum condense_skip skip_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                           const struct bars *bars, const struct memory *m)
+                           const struct tombstones *tombstones, const struct memory *m)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     if (is_summary(m))
@@ -96,7 +96,7 @@ enum condense_skip skip_of(struct ctx *ctx, struct engine *e, struct pool_ref po
         return SKIP_PINNED;
     if (is_critical(&own, m))
         return SKIP_CRITICAL;
-    if (is_barred(&own, bars, m))
+    if (is_barred(&own, tombstones, m))
         return SKIP_BARRED;
     return is_explicit(&own, e, pool, m) ? SKIP_EXPLICIT : SKIP_COUNT;
 }

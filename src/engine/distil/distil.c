@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/utf8.h"
-#include "engine/recall/bars.h"
+#include "engine/recall/tombstones.h"
 #include "engine/text/utterance.h"
 
 /*
@@ -140,16 +140,17 @@ static enum status end_failed(struct ctx *ctx, struct job *j, enum status s, str
 
 /* --- what goes into the question --- */
 
-/* An answer is under the bars of the time of its message. */
-static size_t strip_turns(struct arena *a, const struct bars *bars, struct distilling *d)
+/* An answer is under the tombstones of the time of its message. */
+static size_t strip_turns(struct arena *a, const struct tombstones *tombstones,
+                          struct distilling *d)
 {
     size_t said = 0;
     for (size_t i = 0; i < d->n; i++) {
         struct pending_signal *s = &d->signals[i];
         struct message answer = {.text = s->answer, .created = s->message.created};
-        str text = bars_left(bars, a, &s->message);
+        str text = tombstones_left(tombstones, a, &s->message);
         s->message.text = utterance_own_words(a, str_trim(engine_strip_block(a, text)));
-        s->answer = str_trim(engine_strip_block(a, bars_left(bars, a, &answer)));
+        s->answer = str_trim(engine_strip_block(a, tombstones_left(tombstones, a, &answer)));
         said += utf16_length(s->message.text) + utf16_length(s->answer);
     }
     return said;
@@ -374,11 +375,11 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
         .d = {.e = e, .pool = w->pool, .session = w->session, .was_asked = w->is_answer_fault},
         .answer.work = {.model = S("")},
         .goes_on = goes_on};
-    struct bars bars;
+    struct tombstones tombstones;
     bool is_rest;
     *out = (struct distil_outcome){.why = S("")};
     assert(w->pool.user.n && w->pool.space.n && w->session.n);
-    TRY(bars_load(ctx, e, w->pool, &bars));
+    TRY(tombstones_load(ctx, e, w->pool, &tombstones));
     TRY(store_signals(ctx, e->store, w->pool, w->session, SIGNALS_AT_ONCE, &j.d.signals, &j.d.n));
     if (!j.d.n) {
         out->result = DISTIL_NOTHING;
@@ -388,7 +389,7 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
     j.signals = NEW_N(&ctx->arena, int64_t, j.d.n);
     for (size_t i = 0; i < j.d.n; i++)
         j.signals[i] = j.d.signals[i].no;
-    j.said = strip_turns(&ctx->arena, &bars, &j.d);
+    j.said = strip_turns(&ctx->arena, &tombstones, &j.d);
     TRY(find_rest(ctx, &j.d, &is_rest));
     if (j.said < NOVELTY_LEAST && !is_rest) {
         out->result = DISTIL_SKIPPED;

@@ -7,7 +7,7 @@
 #include "core/tokens.h"
 #include "engine/questions/query.h"
 #include "engine/recall/candidates.h"
-#include "engine/recall/held.h"
+#include "engine/recall/quarantine.h"
 #include "engine/recall/user_facts.h"
 #include "engine/text/relative_day.h"
 #include <assert.h>
@@ -276,7 +276,7 @@ static size_t write_section(struct plan *p, const struct section *section, const
     assert(p->n <= SHOWN_MAX);
     for (size_t i = 0; i < list->n && p->n < SHOWN_MAX; i++) {
         struct recalled r = list->v[i];
-        r.text = held_line(p->ctx, p->e, p->in->pool, &r, !p->in->is_preview).text;
+        r.text = quarantine_line(p->ctx, p->e, p->in->pool, &r, !p->in->is_preview).text;
         str line = section->line(p, &r, most < LINE_MAX_CHARS ? most : LINE_MAX_CHARS);
         size_t more = utf16_length(line) + 1;
         if (!r.text.n)

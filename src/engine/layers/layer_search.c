@@ -70,14 +70,14 @@ enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_sear
 
 /* A session is called by the first line that its user said. */
 static enum status title_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                            const struct bars *bars, str session, str *out)
+                            const struct tombstones *tombstones, str session, str *out)
 {
     struct message *v;
     size_t n;
     TRY(store_session_messages(ctx, e->store, pool, session, 0, TITLE_AMONG, &v, &n));
     *out = S("");
     for (size_t i = 0; i < n && !out->n; i++) {
-        str text = bars_left(bars, &ctx->arena, &v[i]);
+        str text = tombstones_left(tombstones, &ctx->arena, &v[i]);
         if (str_is(v[i].role, "user"))
             *out = session_title(text);
     }
@@ -87,8 +87,8 @@ static enum status title_of(struct ctx *ctx, struct engine *e, struct pool_ref p
 static enum status add_titles(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               struct recalled *v, size_t n)
 {
-    struct bars bars;
-    TRY(bars_load(ctx, e, pool, &bars));
+    struct tombstones tombstones;
+    TRY(tombstones_load(ctx, e, pool, &tombstones));
     for (size_t i = 0; i < n; i++) {
         size_t same = 0;
         while (same < i && !str_eq(v[same].message.session, v[i].message.session))
@@ -96,7 +96,7 @@ static enum status add_titles(struct ctx *ctx, struct engine *e, struct pool_ref
         if (same < i)
             v[i].title = v[same].title;
         else
-            TRY(title_of(ctx, e, pool, &bars, v[i].message.session, &v[i].title));
+            TRY(title_of(ctx, e, pool, &tombstones, v[i].message.session, &v[i].title));
     }
     return OK;
 }

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "engine/recall/barring.h"
+#include "engine/recall/tombstone_writer.h"
 
 /*
  * A profile has no table of its own. Each of its facts is a memory in the layer identity with the

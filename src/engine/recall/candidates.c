@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "engine/recall/beside.h"
-#include "engine/recall/currency.h"
 #include "engine/recall/features.h"
-#include "engine/recall/given.h"
+#include "engine/recall/outside_rankers.h"
+#include "engine/recall/quotable.h"
+#include "engine/recall/supersession.h"
 #include "engine/text/rank.h"
 
 /* Documents taken from the index; the newest where each word has more; those described, how many
@@ -46,7 +46,7 @@ static const float least_cosine = 1e-4f;
 struct fetched {
     doc_id *docs; /* of the messages, ascending */
     struct message *messages;
-    struct given *given; /* of each message, in a chat */
+    struct quotable *given; /* of each message, in a chat */
     size_t n;
     struct memory *memories; /* in the order of the candidates */
 };
@@ -387,7 +387,7 @@ static const struct message *message_of(const struct search *s, doc_id doc)
     return at ? &s->read.messages[at - s->read.docs] : NULL;
 }
 
-static struct given *given_at(const struct search *s, doc_id doc)
+static struct quotable *given_at(const struct search *s, doc_id doc)
 {
     const struct message *m = message_of(s, doc);
     return m ? &s->read.given[m - s->read.messages] : NULL;
@@ -396,10 +396,10 @@ static struct given *given_at(const struct search *s, doc_id doc)
 /* A question that the reader has in front of it fits itself best, too. */
 static void note_unwanted(struct search *s, const struct candidate *c, const struct message *m)
 {
-    struct given *given = m && s->f->in->gate ? given_at(s, c->doc) : NULL;
+    struct quotable *given = m && s->f->in->gate ? given_at(s, c->doc) : NULL;
     if (!given || given->why)
         return;
-    *given = found_given(s->f, m);
+    *given = found_quotable(s->f, m);
     s->is_idle |= !given->text.n;
 }
 
@@ -421,7 +421,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     assert(!m != !memory && f->n < s->n);
     struct recalled *r = &f->found[f->n];
     *r = (struct recalled){0};
-    if (!find_wants(f->in, &f->bars, m, memory)) {
+    if (!find_wants(f->in, &f->tombstones, m, memory)) {
         note_unwanted(s, c, m);
         return;
     }
@@ -462,7 +462,7 @@ static void judge(struct search *s)
 
 /* --- the order --- */
 
-/* Of the best places the first `most` of which the bars leave something. */
+/* Of the best places the first `most` of which the tombstones leave something. */
 static size_t leave_barred_out(struct search *s, struct ranked *places, size_t n, size_t most)
 {
     size_t kept = 0;
@@ -487,7 +487,7 @@ static void drop_idle(struct search *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
-        const struct given *given = doc_is_memory(s->v[i].doc) ? NULL : given_at(s, s->v[i].doc);
+        const struct quotable *given = doc_is_memory(s->v[i].doc) ? NULL : given_at(s, s->v[i].doc);
         if (!given || !given->why || given->text.n)
             s->v[kept++] = s->v[i];
     }
@@ -506,11 +506,11 @@ static bool leave_idle_out(struct search *s)
     size_t most = f->n < DIVERSE * s->limit ? f->n : DIVERSE * s->limit;
     for (size_t i = 0; i < most && f->in->gate; i++) {
         struct recalled *r = &f->found[places[i].at];
-        struct given *given = r->is_memory ? NULL : given_at(s, f->found[places[i].at].by->doc);
+        struct quotable *given = r->is_memory ? NULL : given_at(s, f->found[places[i].at].by->doc);
         if (!given)
             continue;
         if (!given->text.n)
-            *given = found_given(f, &r->message);
+            *given = found_quotable(f, &r->message);
         r->part.quotable = given->text;
         s->is_idle |= !given->text.n;
     }
@@ -574,8 +574,8 @@ enum status find_answers(struct finder *f, size_t limit)
 {
     struct search s = {.f = f, .limit = limit};
     ask_vector(&s);
-    if (f->bars.n && currency_asks_past(&f->ctx->arena, f->in->question))
-        bars_allow_history(&f->bars);
+    if (f->tombstones.n && supersession_asks_past(&f->ctx->arena, f->in->question))
+        tombstones_allow_history(&f->tombstones);
     s.beside = nearest_beside(f, (size_t)f->e->settings->vec_top_k, &s.n_beside);
     s.most = s.asks.tokens.n ? WITH_TOKENS : CANDIDATES;
     for (bool more = true; more; s.most *= WIDEN, s.is_wide = true) {
@@ -587,7 +587,7 @@ enum status find_answers(struct finder *f, size_t limit)
         if (by_cosine(f) || f->how.weighed == WITH_ENCODER || s.most >= CANDIDATES_MAX)
             keep_related(&s);
         TRY(fetch(&s));
-        s.read.given = NEW_N(&f->ctx->arena, struct given, s.read.n + 1);
+        s.read.given = NEW_N(&f->ctx->arena, struct quotable, s.read.n + 1);
         s.idle = 0;
         s.is_idle = false;
         judge_stated(&s);

@@ -3,11 +3,11 @@
 
 #include "engine/gate/weights.h"
 #include "engine/past/past.h"
-#include "engine/questions/broad.h"
+#include "engine/questions/aggregation.h"
 #include "engine/questions/query.h"
-#include "engine/recall/bars.h"
-#include "engine/recall/given.h"
 #include "engine/recall/lexical.h"
+#include "engine/recall/quotable.h"
+#include "engine/recall/tombstones.h"
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
 
@@ -26,7 +26,7 @@ struct pool_question {
     float weights[QUERY_WORDS_MAX]; /* of its words */
     struct word_hits words;         /* the texts that hold them */
     double rarest;                  /* weight of a word that one text holds */
-    enum broad broad;               /* whether the answer is spread over many places */
+    enum aggregation aggregation;   /* whether the answer is spread over many places */
     str also;                       /* the question with another name of whom it names, or "" */
 };
 
@@ -45,16 +45,16 @@ struct finder {
     struct engine *e;
     const struct recall_in *in;
     struct pool_question asked;
-    struct bars bars;       /* of the pool */
-    struct past past;       /* what was true at the time that is asked about */
-    struct recalled *found; /* best first */
+    struct tombstones tombstones; /* of the pool */
+    struct past past;             /* what was true at the time that is asked about */
+    struct recalled *found;       /* best first */
     size_t n;
     struct search_account how;
     struct finder *spaces; /* where SCOPE_USER looks; else this one */
     size_t n_spaces;
 };
 
-/* Makes a finder ready, which then stays where it is: the query, the spaces, their bars. */
+/* Makes a finder ready, which then stays where it is: the query, the spaces, their tombstones. */
 MUST_USE enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                struct finder *out);
 
@@ -87,11 +87,11 @@ MUST_USE enum status recall_counted(struct ctx *ctx, struct engine *e, const str
 
 /* Whether a search that asks so wants it: one of the two is NULL. What the reader has in front of
  * it is not wanted, nor what was made of that, unless it was corrected since. */
-bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,
-                const struct memory *memory);
+bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
+                const struct message *m, const struct memory *memory);
 
-/* The one place that decides what may be shown of a result: whether it is wanted, and what the bars
- * leave of it, which it is cut to. False: nothing. */
+/* The one place that decides what may be shown of a result: whether it is wanted, and what the
+ * tombstones leave of it, which it is cut to. False: nothing. */
 bool find_shows(const struct finder *f, struct recalled *r);
 /* The same for a list; how many are left. */
 size_t find_shown(const struct finder *f, struct recalled *v, size_t n);
@@ -111,7 +111,7 @@ str gate_reason(struct arena *a, struct gate gate, double probability, double th
 str found_text(const struct recalled *r);
 
 /* What of a message a chat may be given: what it states, without what is barred. */
-struct given found_given(const struct finder *f, const struct message *m);
+struct quotable found_quotable(const struct finder *f, const struct message *m);
 
 /* What the user stated in a message that may be found, as its quotable part; "" in others. */
 str found_stated(const struct finder *f, struct recalled *r);

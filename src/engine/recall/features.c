@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/notes.h"
+#include "core/text_annotations.h"
 #include "engine/text/rank.h"
 #include "lang/features_lists.h"
 
@@ -135,14 +135,15 @@ static struct glance glance_at(str text, const struct lexicon_lengths *shown)
     return g;
 }
 
-static struct glance glance_noted(const struct asked_of *q, struct message_notes *notes, str text)
+static struct glance glance_noted(const struct asked_of *q, struct text_annotations *notes,
+                                  str text)
 {
-    const struct glance *noted = note_find(notes, NOTE_GLANCE, text);
+    const struct glance *noted = annotation_find(notes, NOTE_GLANCE, text);
     if (noted)
         return *noted;
     struct glance *g = NEW(q->a, struct glance);
     *g = glance_at(text, &q->shown);
-    note_add(notes, NOTE_GLANCE, text, (str){(char *)g, sizeof *g});
+    annotation_add(notes, NOTE_GLANCE, text, (str){(char *)g, sizeof *g});
     return *g;
 }
 
@@ -191,7 +192,7 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
 }
 
 /* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
-static void of_text(const struct asked_of *q, struct message_notes *notes, str text, double *out)
+static void of_text(const struct asked_of *q, struct text_annotations *notes, str text, double *out)
 {
     enum { SHORT = 40 };
     struct glance g = glance_noted(q, notes, text);

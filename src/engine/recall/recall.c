@@ -8,18 +8,18 @@
 #include "engine/distil.h"
 #include "engine/gate/evidence.h"
 #include "engine/questions/snippet.h"
-#include "engine/recall/about.h"
-#include "engine/recall/beside.h"
+#include "engine/recall/attribute_lookup.h"
 #include "engine/recall/block.h"
 #include "engine/recall/candidates.h"
-#include "engine/recall/complete.h"
-#include "engine/recall/currency.h"
 #include "engine/recall/features.h"
-#include "engine/recall/held.h"
-#include "engine/recall/others.h"
+#include "engine/recall/line_selection.h"
+#include "engine/recall/outside_rankers.h"
+#include "engine/recall/quarantine.h"
+#include "engine/recall/query_expansion.h"
+#include "engine/recall/subject_filter.h"
 #include "engine/recall/successors.h"
+#include "engine/recall/supersession.h"
 #include "engine/recall/user_facts.h"
-#include "engine/recall/verdict.h"
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/rank.h"
@@ -29,12 +29,12 @@
 
 /*
  * Stages of one recall, in this order:
- *   0. complete.c looks up the day of an event that the question names, and other names; a question
- *      for all that was said of something (broad.c) looks wider in stages 1, 3 and 5
+ *   0. query_expansion.c looks up the day of an event that the question names, and other names; a
+ *      question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; namesakes score nothing (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
- *      are worth their room (verdict_mark: again before each source that looks at it)
+ *      are worth their room (lines_select: again before each source that looks at it)
  *   4. attributes, known facts, successors and standing instructions go beside that (sources)
  *   5. pasted text, instructions and outdated lines go, and the budget is filled (choose)
  *
@@ -48,7 +48,7 @@ enum { QUESTION_MIN = 3, SHOWN_MAX = 600 };
 /* A question that asks for all that was said of something, in order or counted: times as many
  * results are ranked, and given at most; bytes of each that are shown. So the same budget holds
  * more of them (decisions/045). */
-enum { BROAD_DEEP = 3, BROAD_TIMES = 2, BROAD_SHOWN = 200 };
+enum { AGGREGATION_DEEP = 3, AGGREGATION_TIMES = 2, AGGREGATION_SHOWN = 200 };
 
 /* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
  * assistant, whose first results are the most likely to answer (decisions/049). */
@@ -69,7 +69,7 @@ static bool may_be_given(struct finder *f, struct recalled *r)
     if (!f->in->gate)
         return true;
     const struct pool_ref pool = {f->in->pool.user, r->space};
-    struct given line = held_line(f->ctx, f->e, pool, r, !f->in->is_preview);
+    struct quotable line = quarantine_line(f->ctx, f->e, pool, r, !f->in->is_preview);
     r->text = line.text;
     if (!line.text.n) {
         r->why = str_of(line.why);
@@ -87,7 +87,7 @@ static bool is_unsure(const struct finder *f, size_t i)
 }
 
 /* What bears on a request goes in front, what answers a question behind what is sure. */
-static void put_beside(struct finder *f, const struct about *about)
+static void put_beside(struct finder *f, const struct added_lines *about)
 {
     struct recalled *all = NEW_N(&f->ctx->arena, struct recalled, about->n + f->n);
     size_t n = 0, next = about->n_first;
@@ -120,16 +120,17 @@ struct gathering {
 
 /* What the user told of an attribute elsewhere. */
 static enum status find_attributes(struct finder *space, const struct gathering *g,
-                                   struct about *out)
+                                   struct added_lines *out)
 {
-    TRY(about_find(space, g->verdict.least > 1, out));
+    TRY(attribute_lookup(space, g->verdict.least > 1, out));
     out->least = space->e->settings->gate_threshold;
     return OK;
 }
 
 /* Where the question asks for memory and nothing found is sure: what is known about the user goes
  * in instead. */
-static enum status find_known(struct finder *space, const struct gathering *g, struct about *out)
+static enum status find_known(struct finder *space, const struct gathering *g,
+                              struct added_lines *out)
 {
     for (size_t i = 0; i < g->f->n; i++)
         if (g->f->found[i].origin == LINE_BY_ATTRIBUTE)
@@ -149,7 +150,7 @@ static enum status find_known(struct finder *space, const struct gathering *g, s
 /* What replaces a line that would be given, which the question may not find, and what such a line
  * replaced under its key. */
 static enum status find_replacing(struct finder *space, const struct gathering *g,
-                                  struct about *out)
+                                  struct added_lines *out)
 {
     const struct recall_in *in = g->f->in;
     bool is_silent = !in->gate || g->verdict.least > 1;
@@ -160,7 +161,8 @@ static enum status find_replacing(struct finder *space, const struct gathering *
 
 /* What the user asked for once and for all stands in front of the rest, and is given though nothing
  * else is. */
-static enum status find_standing(struct finder *space, const struct gathering *g, struct about *out)
+static enum status find_standing(struct finder *space, const struct gathering *g,
+                                 struct added_lines *out)
 {
     const struct recall_in *in = g->f->in;
     if (!in->gate || in->only.turns || in->only.type.n || in->only.layer.n ||
@@ -175,7 +177,7 @@ static enum status find_standing(struct finder *space, const struct gathering *g
 
 /* In their order; without words to search only the last. */
 static const struct source {
-    enum status (*find)(struct finder *space, const struct gathering *, struct about *out);
+    enum status (*find)(struct finder *space, const struct gathering *, struct added_lines *out);
     bool reads_marks; /* it looks at which lines would go in */
 } sources[] = {{find_attributes, true}, {find_known}, {find_replacing, true}, {find_standing}};
 enum { SOURCES = sizeof sources / sizeof *sources };
@@ -187,10 +189,10 @@ static enum status add_source(struct gathering *g, const struct source *source)
     struct finder *f = g->f;
     struct verdict *v = &g->verdict;
     if (source->reads_marks)
-        verdict_mark(f, v);
+        lines_select(f, v);
     for (size_t i = 0; i < f->n_spaces; i++) {
         struct finder *space = &f->spaces[i];
-        struct about more = {0};
+        struct added_lines more = {0};
         space->found = f->found; /* a space sees all that was found */
         space->n = f->n;
         TRY(source->find(space, g, &more));
@@ -234,18 +236,18 @@ static void settle_closed(const struct finder *f, struct dated_line *lines)
 
 /* A line that a later one replaces is left out, or marked where that is not sure or the question
  * asks how it was; the later one goes in with it. */
-static void settle_currency(struct finder *f)
+static void settle_supersession(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
-    bool *given = NEW_N(a, bool, f->n + 1), asks_past = currency_asks_past(a, f->in->question);
+    bool *given = NEW_N(a, bool, f->n + 1), asks_past = supersession_asks_past(a, f->in->question);
     for (size_t i = 0; i < f->n; i++) {
         given[i] = f->found[i].state == LINE_QUOTABLE;
         lines[i] = dated_line_of(a, &f->found[i]);
     }
     date_by_source(lines, f->n);
     settle_closed(f, lines);
-    currency_judge(a, f->in->question, lines, f->n, given);
+    supersession_judge(a, f->in->question, lines, f->n, given);
     for (size_t i = 0; i < f->n; i++) {
         assert(lines[i].by < f->n);
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
@@ -255,7 +257,7 @@ static void settle_currency(struct finder *f)
         if (by->state != LINE_QUOTABLE && !may_be_given(f, by))
             continue;
         by->state = LINE_QUOTABLE;
-        r->text = str_printf(a, S_FMT S_FMT, S_ARG(currency_mark(lines[i].is)), S_ARG(r->text));
+        r->text = str_printf(a, S_FMT S_FMT, S_ARG(supersession_mark(lines[i].is)), S_ARG(r->text));
         if (lines[i].is != REPLACED || asks_past)
             continue;
         r->state = LINE_CHOSEN;
@@ -273,7 +275,7 @@ static size_t room_of(const struct finder *f, const struct recalled *r, size_t p
     size_t room = r->is_memory           ? SHOWN_MAX
                   : r->message.speaker.n ? PEOPLE_SHOWN
                                          : rooms[place < ROOMS ? place : ROOMS - 1];
-    return f->asked.broad && room > BROAD_SHOWN ? BROAD_SHOWN : room;
+    return f->asked.aggregation && room > AGGREGATION_SHOWN ? AGGREGATION_SHOWN : room;
 }
 
 /* Of a message a chat reads sentences; the rest is shown like the results of a search. */
@@ -312,7 +314,7 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
     }
     if (f->in->gate && n) {
         TRY(pasted_leave_out(f));
-        settle_currency(f);
+        settle_supersession(f);
     }
     n = 0;
     for (size_t i = 0; i < f->n; i++) {
@@ -358,13 +360,13 @@ static void spread_sessions(struct finder *f, size_t limit)
 /* In a chat by the reranking model, where one is set. */
 static enum status find_ordered(struct finder *f, size_t limit)
 {
-    TRY(find_in_scope(f, f->asked.broad ? BROAD_DEEP * limit : limit, false));
-    if (f->asked.broad)
-        spread_sessions(f, f->in->gate ? BROAD_TIMES * limit : limit);
+    TRY(find_in_scope(f, f->asked.aggregation ? AGGREGATION_DEEP * limit : limit, false));
+    if (f->asked.aggregation)
+        spread_sessions(f, f->in->gate ? AGGREGATION_TIMES * limit : limit);
     if (f->in->gate && !f->in->by.is_unordered)
         order_beside(f);
     if (f->in->gate)
-        others_lower(f);
+        subject_filter_lower(f);
     return OK;
 }
 
@@ -457,9 +459,9 @@ static enum status find(struct finder *f, struct recall_out *out)
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->by.strategy == STRATEGY_RECENT;
     struct gate gate = {0};
-    f->asked.broad = newest ? BROAD_NOT : broad_of(&f->ctx->arena, in->question);
+    f->asked.aggregation = newest ? AGGREGATION_NONE : aggregation_of(&f->ctx->arena, in->question);
     for (size_t i = 0; i < f->n_spaces && !newest; i++)
-        TRY(complete_question(&f->spaces[i]));
+        TRY(query_expand(&f->spaces[i]));
     if (in->gate && in->bar == 0 && !newest)
         gate = gate_asked(f);
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
@@ -485,7 +487,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     *out = (struct recall_out){.decision = v.decision,
                                .probability = v.probability,
                                .evidence = v.evidence};
-    verdict_mark(f, &v);
+    lines_select(f, &v);
     TRY(choose(f, g.budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
     give_found(f, out);

@@ -1,9 +1,9 @@
 /* search.c - a search: what a chat would be given for the question, then what else is found. */
 #include "base/clock.h"
 #include "core/tokens.h"
-#include "engine/recall/beside.h"
 #include "engine/recall/block.h"
 #include "engine/recall/candidates.h"
+#include "engine/recall/outside_rankers.h"
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
 

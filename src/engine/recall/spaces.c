@@ -6,8 +6,8 @@
 
 /*
  * A finder is one question at one place. With a scope of the user it has a finder for each space,
- * and each of these keeps its own bars, vectors and reasons; else it is its own only space (spaces
- * points to itself), so that callers loop over f->spaces in both cases.
+ * and each of these keeps its own tombstones, vectors and reasons; else it is its own only space
+ * (spaces points to itself), so that callers loop over f->spaces in both cases.
  */
 
 /* Memories and messages that are looked at where few of a pool are wanted. */
@@ -77,7 +77,7 @@ enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
 
 /* --- all of them --- */
 
-/* Also spaces that are empty; they cost a look-up of bars each. */
+/* Also spaces that are empty; they cost a look-up of tombstones each. */
 static enum status open_spaces(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
@@ -95,7 +95,7 @@ static enum status open_spaces(struct finder *f)
     return OK;
 }
 
-/* Must come before any find_…; reads the bars of the space. in must outlive the finder. */
+/* Must come before any find_…; reads the tombstones of the space. in must outlive the finder. */
 enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                       struct finder *out)
 {
@@ -108,9 +108,9 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
     out->spaces = out;
     out->n_spaces = 1;
     TRY(past_open(ctx, e, in->pool, in->only.as_of, &out->past));
-    TRY(bars_load(ctx, e, in->pool, &out->bars));
+    TRY(tombstones_load(ctx, e, in->pool, &out->tombstones));
     if (in->only.as_of)
-        bars_lift_later(&out->bars, in->only.as_of);
+        tombstones_lift_later(&out->tombstones, in->only.as_of);
     return OK;
 }
 
@@ -207,8 +207,8 @@ static bool is_excluded(const struct recall_in *in, str id)
 /* Whether a result may be found by this question at all, by its state and not its words: not
  * closed, not expired, not older than asked, not in front of the reader, of the wanted layer and
  * type. The episode of the running session is left out, as it retells what the model reads. */
-bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,
-                const struct memory *memory)
+bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
+                const struct message *m, const struct memory *memory)
 {
     assert(m || memory);
     int64_t created = m ? m->created : memory->created;
@@ -226,19 +226,20 @@ bool find_wants(const struct recall_in *in, const struct bars *bars, const struc
                    (memory->expires && memory->expires <= past_now(in->only.as_of));
     return memory->id.n && is_within && !is_over && !is_of_now && !is_old &&
            !is_excluded(in, memory->id) &&
-           (!is_excluded(in, memory->source) || bars_touch(bars, memory->source)) &&
+           (!is_excluded(in, memory->source) || tombstones_touch(tombstones, memory->source)) &&
            (!in->only.layer.n || str_is(in->only.layer, layer_names[memory->layer])) &&
            (!in->only.type.n || str_is(in->only.type, type_names[memory->type]));
 }
 
 /*
- * The one test for everything that is shown anywhere. May shorten r's text: bars act on sentences.
+ * The one test for everything that is shown anywhere. May shorten r's text: tombstones act on
+ * sentences.
  */
 bool find_shows(const struct finder *f, struct recalled *r)
 {
-    return find_wants(f->in, &f->bars, r->is_memory ? NULL : &r->message,
+    return find_wants(f->in, &f->tombstones, r->is_memory ? NULL : &r->message,
                       r->is_memory ? &r->memory : NULL) &&
-           bars_keep(&f->bars, &f->ctx->arena, r);
+           tombstones_keep(&f->tombstones, &f->ctx->arena, r);
 }
 
 /* Keeps the order; gives how many are left. */
@@ -272,11 +273,11 @@ str found_text(const struct recalled *r)
     return r->message.is_echo ? str_trim(r->message.says) : r->message.text;
 }
 
-struct given found_given(const struct finder *f, const struct message *m)
+struct quotable found_quotable(const struct finder *f, const struct message *m)
 {
     struct message left = *m;
-    *(m->is_echo ? &left.says : &left.text) = bars_left(&f->bars, &f->ctx->arena, m);
-    struct given given = given_of(&f->ctx->arena, &left);
+    *(m->is_echo ? &left.says : &left.text) = tombstones_left(&f->tombstones, &f->ctx->arena, m);
+    struct quotable given = quotable_of(&f->ctx->arena, &left);
     if (!given.text.n && !given.why)
         given.why = "what it says is not to be given";
     return given;
@@ -286,7 +287,7 @@ str found_stated(const struct finder *f, struct recalled *r)
 {
     const struct message *m = &r->message;
     if (!m->id.n || !str_is(m->role, "user") || m->speaker.n ||
-        !find_wants(f->in, &f->bars, m, NULL))
+        !find_wants(f->in, &f->tombstones, m, NULL))
         return S("");
-    return r->part.quotable = found_given(f, m).text;
+    return r->part.quotable = found_quotable(f, m).text;
 }

@@ -2,8 +2,8 @@
 #include "engine/recall/subject.h"
 
 #include "engine/gate/evidence.h"
-#include "engine/recall/currency.h"
-#include "engine/recall/reading.h"
+#include "engine/recall/clause_parse.h"
+#include "engine/recall/supersession.h"
 #include "engine/recall/unspaced.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
@@ -91,7 +91,7 @@ static bool is_household(const struct word *w)
 /* A name that says who, and not where ("in Leeds"). */
 static bool is_whose_name(const struct words *w, size_t i)
 {
-    if (told_by(&w->v[i]) || (i && currency_is_kin(w->v[i - 1].stem))) /* "my wife Carlene" */
+    if (told_by(&w->v[i]) || (i && supersession_is_kin(w->v[i - 1].stem))) /* "my wife Carlene" */
         return false;
     bool is_place = i > 0 && lexicon_is(w->v[i - 1].text, LEX_PREPOSITION);
     return w->v[i].is_name && !is_date(&w->v[i]) && !is_place;
@@ -129,7 +129,7 @@ static enum teller teller_at(const struct told_words *t, size_t at, uint32_t wan
         uint32_t told = told_by(v);
         if (word_is_speaker(v->text) && !is_referred)
             return SPEAKER;
-        if (!(told & wanted) && currency_is_kin(v->stem))
+        if (!(told & wanted) && supersession_is_kin(v->stem))
             return is_household(v) ? HOUSEHOLD : ANOTHER;
         if (!(told & wanted) && (told & ATTRIBUTE_BIT(pets)))
             return ANIMAL;
@@ -152,7 +152,7 @@ static enum teller teller_of(const struct told_words *t, uint32_t wanted, enum t
     for (size_t i = 0; i < w->n && i < LOOKED_AT; i++) {
         struct told_words front = {{w->v, i + 1}, t->has_names};
         enum teller is = teller_at(&front, i, wanted, before, &inherits);
-        bool is_kin_next = i + 1 < w->n && currency_is_kin(w->v[i + 1].stem);
+        bool is_kin_next = i + 1 < w->n && supersession_is_kin(w->v[i + 1].stem);
         if (!inherits && !is_kin_next &&
             !(lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO) && !word_is_speaker(w->v[i].text)))
             return is;
@@ -161,7 +161,7 @@ static enum teller teller_of(const struct told_words *t, uint32_t wanted, enum t
 }
 
 /* What a sentence says of the wanted attributes counts where some of it is of one who fits. */
-static bool has_teller(const struct told_words *t, const struct told_sentence *of,
+static bool has_teller(const struct told_words *t, const struct attribute_sentence *of,
                        enum teller before, enum teller most, bool *inherits)
 {
     enum { FRONT_WORDS = 6 };
@@ -178,7 +178,7 @@ static bool has_teller(const struct told_words *t, const struct told_sentence *o
     return is_any ? fits : teller_at(t, FRONT_WORDS, of->wanted, before, inherits) <= most;
 }
 
-bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
+bool subject_fits(struct arena *a, str question, const struct attribute_sentence *of)
 {
     enum { BARE = 24 };
     struct words q = words_of(a, question, SENTENCE_WORDS);
@@ -201,7 +201,7 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
     for (size_t i = 0; i < q.n; i++) {
         const struct word *w = &q.v[i];
         uint32_t general = general_of(w->stem);
-        if (!general && !currency_is_kin(w->stem) && !names_someone(w))
+        if (!general && !supersession_is_kin(w->stem) && !names_someone(w))
             continue;
         names = true;
         if (holds_stem(&s.w, w->stem) || holds_relative(&s.w, general) ||

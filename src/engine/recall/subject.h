@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-struct told_sentence {
+struct attribute_sentence {
     str sentence;
     str before;      /* the sentences of the same message in front of it, for "she" */
     uint32_t wanted; /* attributes: "my boss" is nobody else where the boss is asked for */
@@ -18,4 +18,4 @@ struct told_sentence {
  * A question about the asker ("my job") fits statements of his own; one about "my brother" or Otto
  * fits those that name him, or go on about him ("She …").
  */
-bool subject_fits(struct arena *a, str question, const struct told_sentence *of);
+bool subject_fits(struct arena *a, str question, const struct attribute_sentence *of);

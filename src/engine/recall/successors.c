@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "engine/recall/reading.h"
+#include "engine/recall/clause_parse.h"
 #include "engine/recall/stem_search.h"
 #include "engine/recall/unspaced.h"
 #include "engine/text/claims.h"
@@ -13,9 +13,9 @@
 /*
  * Example: the question "Who does Idris go out with?" finds "Idris is going out with Maelle". What
  * ended it, "Idris and Maelle have split up", may hold few words of the question. So the names and
- * telling words of the best lines are searched, and what currency.c says replaces one of them goes
- * in with it. What replaces nothing, or surely but a part, is never given: in a long memory most of
- * it would be of something else (decisions/054).
+ * telling words of the best lines are searched, and what supersession.c says replaces one of them
+ * goes in with it. What replaces nothing, or surely but a part, is never given: in a long memory
+ * most of it would be of something else (decisions/054).
  *
  * Cost: one search of at most STEMS_ALL stems and READ texts, whenever a chat is given something.
  */
@@ -64,10 +64,10 @@ static void add_stem(struct stems *s, str stem, size_t most)
 
 /* Names first, which are rare; then what the line tells. Each stem has a blank behind it. There are
  * more than one line gives, as lines before it may have given some of them. */
-static str stems_of(struct arena *a, struct message_notes *notes, str text)
+static str stems_of(struct arena *a, struct text_annotations *notes, str text)
 {
     enum { ROOM = 4000 };
-    const char *noted = note_find(notes, NOTE_STEMS, text);
+    const char *noted = annotation_find(notes, NOTE_STEMS, text);
     if (noted)
         return str_of(noted);
     struct words w = words_of(a, text, LINE_WORDS);
@@ -82,7 +82,7 @@ static str stems_of(struct arena *a, struct message_notes *notes, str text)
     for (size_t i = 0; i < s.n; i++)
         buf_printf(&out, S_FMT " ", S_ARG(s.v[i]));
     buf_byte(&out, '\0');
-    note_add(notes, NOTE_STEMS, text, buf_str(&out));
+    annotation_add(notes, NOTE_STEMS, text, buf_str(&out));
     return str_of(out.p);
 }
 
@@ -139,7 +139,7 @@ static bool is_later_than_one(const struct dated_line *line, const struct dated_
 static bool has_change(struct arena *a, str text)
 {
     struct words w = words_of(a, text, LONG);
-    if (reading_holds_cue(&w))
+    if (clause_parse_holds_cue(&w))
         return true;
     w.n = w.n < LINE_WORDS ? w.n : LINE_WORDS;
     return claim_of(&w).slot != SLOT_COUNT;
@@ -149,16 +149,16 @@ static bool may_replace(struct arena *a, const struct dated_line *line)
 {
     if (text_is_unspaced(line->text))
         return true;
-    const bool *noted = note_find(line->notes, NOTE_REPLACES, line->text);
+    const bool *noted = annotation_find(line->notes, NOTE_REPLACES, line->text);
     if (noted)
         return *noted;
     bool *may = NEW(a, bool);
     *may = has_change(a, line->text);
-    note_add(line->notes, NOTE_REPLACES, line->text, (str){(char *)may, sizeof *may});
+    annotation_add(line->notes, NOTE_REPLACES, line->text, (str){(char *)may, sizeof *may});
     return *may;
 }
 
-static enum status find_successors(struct finder *f, struct about *out)
+static enum status find_successors(struct finder *f, struct added_lines *out)
 {
     struct arena *a = &f->ctx->arena;
     struct dated_line *lines = NEW_N(a, struct dated_line, LINES + READ);
@@ -173,7 +173,7 @@ static enum status find_successors(struct finder *f, struct about *out)
     TRY(stems_read(f, hits, n_hits, &read));
     find_name_space(f, read, n_hits); /* only lines of one space are compared */
     assert(n_best <= LINES && n_hits <= READ && stems.n <= STEMS_ALL);
-    bool asks_past = currency_asks_past(a, f->in->question);
+    bool asks_past = supersession_asks_past(a, f->in->question);
     for (size_t i = 0; i < n_hits; i++) {
         if (is_given(f, &read[i]) || !is_statement(f, &read[i]))
             continue;
@@ -185,7 +185,7 @@ static enum status find_successors(struct finder *f, struct about *out)
     assert(n >= n_best && n <= LINES + READ);
     if (n == n_best)
         return OK;
-    currency_judge_beside(a, f->in->question, lines, n_best, n);
+    supersession_judge_beside(a, f->in->question, lines, n_best, n);
     for (size_t i = n_best; i < n; i++) {
         bool replaces = false, is_replaced = lines[i].is != CURRENT;
         for (size_t k = 0; k < n_best; k++)
@@ -205,7 +205,7 @@ static enum status find_successors(struct finder *f, struct about *out)
 enum { HISTORY = 6 }; /* old values that are given */
 
 /* As if it were still true: not erased, expired, barred, of another layer … Its text is cut to what
- * the bars leave. */
+ * the tombstones leave. */
 static bool may_show(const struct finder *f, struct recalled *old)
 {
     struct recalled open = *old;
@@ -219,7 +219,7 @@ static bool may_show(const struct finder *f, struct recalled *old)
 }
 
 /* By what was found, or by an old value that is as old as the key's first. */
-static bool is_stated(struct finder *f, const struct about *out, const struct recalled *old)
+static bool is_stated(struct finder *f, const struct added_lines *out, const struct recalled *old)
 {
     struct arena *a = &f->ctx->arena;
     struct statement s = statement_of(a, old->memory.content);
@@ -235,7 +235,7 @@ static bool is_stated(struct finder *f, const struct about *out, const struct re
 /* What the memory closed by its key. What was merged into it, summarized or distilled has another
  * key, or none of the caller's own. */
 static enum status take_replaced(struct finder *f, const struct recalled *by, size_t most,
-                                 struct about *out)
+                                 struct added_lines *out)
 {
     struct memory *v;
     size_t n;
@@ -257,10 +257,10 @@ static enum status take_replaced(struct finder *f, const struct recalled *by, si
 }
 
 /* Each old value leads to the one before it, as out->n grows. */
-static enum status find_predecessors(struct finder *f, struct about *out)
+static enum status find_predecessors(struct finder *f, struct added_lines *out)
 {
     size_t first = out->n, most = first + HISTORY;
-    if (f->in->by.is_patient || !currency_asks_past(&f->ctx->arena, f->in->question))
+    if (f->in->by.is_patient || !supersession_asks_past(&f->ctx->arena, f->in->question))
         return OK;
     for (size_t i = 0; i < f->n; i++)
         if (f->found[i].state == LINE_CHOSEN)
@@ -270,7 +270,7 @@ static enum status find_predecessors(struct finder *f, struct about *out)
     return OK;
 }
 
-enum status replacing_find(struct finder *f, struct about *out)
+enum status replacing_find(struct finder *f, struct added_lines *out)
 {
     out->v = NEW_N(&f->ctx->arena, struct recalled, READ + HISTORY);
     TRY(find_successors(f, out));

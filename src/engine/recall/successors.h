@@ -1,10 +1,10 @@
 /* successors.h - memories that replace a given line, and those that it replaced under its key. */
 #pragma once
 
-#include "engine/recall/about.h"
-#include "engine/recall/currency.h"
+#include "engine/recall/attribute_lookup.h"
+#include "engine/recall/supersession.h"
 
-/* A line as currency compares it. What an assistant said replaces nothing. */
+/* A line as supersession compares it. What an assistant said replaces nothing. */
 struct dated_line dated_line_of(struct arena *a, const struct recalled *r);
 
 /*
@@ -15,4 +15,4 @@ struct dated_line dated_line_of(struct arena *a, const struct recalled *r);
  * was stored before under the keys of the memories that are chosen. Such a value is closed
  * (valid_to), and no chat may have stated it.
  */
-MUST_USE enum status replacing_find(struct finder *f, struct about *out);
+MUST_USE enum status replacing_find(struct finder *f, struct added_lines *out);

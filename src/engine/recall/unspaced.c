@@ -10,7 +10,7 @@
  * change ("now", "no longer"), cues of slots (home, work …) and words of kinship. Two lines with a
  * cue of the same slot about the same person are a change; without one, shared pairs of characters
  * tell whether they have a topic in common, and then a cue of change is needed. Coarser than
- * reading.c.
+ * clause_parse.c.
  */
 
 enum cue { CHANGES, OVER, ADDS, SUPPOSES, PAST };
@@ -134,7 +134,7 @@ static struct term_set topics_of(struct arena *a, str text)
 /*
  * What adds ("also") or supposes ("perhaps") replaces nothing, nor does a line about somebody else.
  */
-enum currency unspaced_currency(struct arena *a, str older, str newer)
+enum supersession unspaced_supersession(struct arena *a, str older, str newer)
 {
     older = utf8_cut(older, LOOKED_AT);
     newer = utf8_cut(newer, LOOKED_AT);

@@ -51,7 +51,7 @@ static int first(const void *a, const void *b)
 }
 
 /* The facts that a question such as "what do you know about me?" gets when its words find nothing:
- * between LEAST and MOST, one for each TOKENS_EACH of the budget. The caller applies bars
+ * between LEAST and MOST, one for each TOKENS_EACH of the budget. The caller applies tombstones
  * (find_shown). */
 enum status known_of(const struct finder *f, int64_t after, int64_t budget_tokens,
                      struct recalled **out, size_t *n)

@@ -11,8 +11,8 @@
  * A question and its answer often share no word: "Who is my manager?" and "My boss is called Ana".
  * lang/attributes.def lists for each attribute of a person (home, job, diet …) the phrases that ask
  * for it (ASKS), the words by which statements tell of it (TELLS), and the labels of profile lines
- * (LABELS). Recall uses them for a second search (recall/about.c). An attribute is one bit, so a
- * set of them is a number.
+ * (LABELS). Recall uses them for a second search (recall/attribute_lookup.c). An attribute is one
+ * bit, so a set of them is a number.
  */
 
 /* Requests are looked at as far as this (bytes): a long one is a task.*/

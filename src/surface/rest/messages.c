@@ -4,7 +4,7 @@
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"
 #include "surface/common/memory_json.h"
-#include "surface/rest/looking.h"
+#include "surface/rest/inspect.h"
 
 /*
  * GET alone: POST /v1/messages is Anthropic's, and is passed on to the upstream like all that is

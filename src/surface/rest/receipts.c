@@ -6,7 +6,7 @@
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"
 #include "surface/common/memory_json.h"
-#include "surface/rest/looking.h"
+#include "surface/rest/inspect.h"
 
 /*
  * A receipt shows what one chat was given. The list leaves out the block and the candidates, which

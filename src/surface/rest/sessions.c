@@ -5,8 +5,8 @@
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"
 #include "surface/common/memory_json.h"
+#include "surface/rest/inspect.h"
 #include "surface/rest/list.h"
-#include "surface/rest/looking.h"
 
 /*
  * The conversation itself, its title and the list of all are served at paths that clients of Cortex

@@ -1,4 +1,4 @@
-// The shapes of the API that the page reads: docs/reference/rest.md, looking.md, live.md, admin.md.
+// The shapes of the API that the page reads: docs/reference/rest.md, inspect.md, live.md, admin.md.
 export interface Memory {
   id: string; content: string; layer: string; type: string; category: string; key: string; tags: string[];
   metadata: Record<string, unknown> | null; importance: number; uses: number; last_used: string | null; origin: string; source: string;

@@ -131,9 +131,9 @@ static size_t find_place(const struct kept_messages *k, doc_id doc)
     return PLACES;
 }
 
-static struct message_notes *copy_notes(struct arena *a, const struct kept_notes *kept)
+static struct text_annotations *copy_notes(struct arena *a, const struct kept_notes *kept)
 {
-    struct message_notes *out = NEW(a, struct message_notes);
+    struct text_annotations *out = NEW(a, struct text_annotations);
     const char *at = memcpy(arena_room(a, kept->bytes), kept->v, kept->bytes);
     for (int i = 0; i < NOTE_KINDS; i++) {
         out->v[i] = (struct note){kept->of[i], {at, kept->n[i]}};
@@ -197,7 +197,7 @@ void kept_messages_add(struct kept_messages *k, int64_t pool, const struct messa
     k->bytes += sizeof(struct kept_message) + bytes;
 }
 
-static struct kept_notes *join_notes(const struct message_notes *notes, size_t bytes)
+static struct kept_notes *join_notes(const struct text_annotations *notes, size_t bytes)
 {
     struct kept_notes *out = heap_alloc(sizeof *out + bytes);
     char *to = out->v;
@@ -214,7 +214,7 @@ static struct kept_notes *join_notes(const struct message_notes *notes, size_t b
 }
 
 /* Room is made first, which may empty the place of the message itself. */
-void kept_messages_note(struct kept_messages *k, const struct message_notes *notes)
+void kept_messages_note(struct kept_messages *k, const struct text_annotations *notes)
 {
     size_t bytes = 0;
     for (int i = 0; i < NOTE_KINDS; i++)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/memory.h"
-#include "core/notes.h"
+#include "core/text_annotations.h"
 
 struct kept_message;
 
@@ -23,5 +23,5 @@ bool kept_messages_find(const struct kept_messages *k, struct arena *a, int64_t 
 /* Copied. A long one is not kept. */
 void kept_messages_add(struct kept_messages *k, int64_t pool, const struct message *m);
 /* What is noted of a message, if it is kept; in place of what was. Too much is not kept. */
-void kept_messages_note(struct kept_messages *k, const struct message_notes *notes);
+void kept_messages_note(struct kept_messages *k, const struct text_annotations *notes);
 void kept_messages_drop(struct kept_messages *k, doc_id doc);

@@ -330,10 +330,10 @@ void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t po
 }
 
 /* Of another view the number of a message may be that of another one. */
-void word_lists_keep_notes(struct word_lists *lists, const struct message_notes *first)
+void word_lists_keep_notes(struct word_lists *lists, const struct text_annotations *first)
 {
     pthread_rwlock_wrlock(&lists->messages_lock);
-    for (const struct message_notes *n = first; n && !lists->is_changing; n = n->next)
+    for (const struct text_annotations *n = first; n && !lists->is_changing; n = n->next)
         if (n->is_new && n->view == lists->view)
             kept_messages_note(&lists->messages, n);
     pthread_rwlock_unlock(&lists->messages_lock);

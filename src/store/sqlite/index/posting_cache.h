@@ -46,7 +46,7 @@ void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t po
                              const struct message *m);
 
 /* What was noted of messages of those views; what is of another view by now is left out. */
-void word_lists_keep_notes(struct word_lists *lists, const struct message_notes *first);
+void word_lists_keep_notes(struct word_lists *lists, const struct text_annotations *first);
 
 /* For the writer. Its transaction begins to change the index, which it sees as view. */
 void word_lists_begin(struct word_lists *lists, uint64_t view);

@@ -275,7 +275,7 @@ enum status sqlite_replays(struct ctx *ctx, struct store *s, struct pool_ref poo
 
 /* --- lists --- */
 
-/* A session or a document has an index of its own; see sql_looking.def for the parameters. */
+/* A session or a document has an index of its own; see sql_inspect.def for the parameters. */
 static enum sql list_of(const struct receipt_filter *f)
 {
     return f->doc         ? SQL_RECEIPT_LIST_DOC

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "core/notes.h"
+#include "core/text_annotations.h"
 #include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/state/writer.h"
 
@@ -169,7 +169,7 @@ static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct re
 struct view {
     struct read_view base;
     struct reader r; /* its db is NULL while it rests */
-    struct message_notes *notes;
+    struct text_annotations *notes;
     struct seen seen; /* since r began */
 };
 
@@ -205,10 +205,10 @@ void reader_view_end(struct ctx *ctx)
 void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct message *v, size_t n)
 {
     for (size_t i = 0; i < n && ctx->view; i++) {
-        struct message_notes *notes = v[i].notes;
+        struct text_annotations *notes = v[i].notes;
         if (!v[i].id.n)
             continue;
-        v[i].notes = notes = notes ? notes : NEW(&ctx->arena, struct message_notes);
+        v[i].notes = notes = notes ? notes : NEW(&ctx->arena, struct text_annotations);
         notes->pool = pool;
         notes->doc = v[i].doc;
         notes->view = words;

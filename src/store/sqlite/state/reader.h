@@ -27,8 +27,8 @@ void reader_end(struct reader *r);
 void reader_view_begin(struct ctx *ctx, struct store *s);
 void reader_view_rest(struct ctx *ctx);
 void reader_view_end(struct ctx *ctx);
-/* In a view, messages that were read get notes (core/notes.h), which are kept when it ends. words:
- * what words_view says. */
+/* In a view, messages that were read get notes (core/text_annotations.h), which are kept when it
+ * ends. words: what words_view says. */
 void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct message *v, size_t n);
 /* All readers have been given back. */
 void readers_close(struct sqlite_store *s);

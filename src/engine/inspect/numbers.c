@@ -1,0 +1,135 @@
+/* numbers.c - counts of pools: what they hold now, and what they did by day and by month. */
+#include <assert.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "engine/inspect.h"
+#include "engine/state/state.h"
+
+/*
+ * Counts are kept by day and pool in the store, and are added up here. A day is one of UTC, so that
+ * all clients of a server see the same ones.
+ */
+
+static void add_counts(struct day_sums *to, const struct day_count *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i].stat >= 0 && v[i].stat < DAY_STAT_COUNT)
+            to->n[v[i].stat] += v[i].n;
+}
+
+static enum status add_groups(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                              struct numbers *out)
+{
+    struct memory_group *v;
+    size_t n;
+    TRY(store_memory_groups(ctx, e->store, pool, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        out->by_layer[v[i].layer < LAYER_COUNT ? v[i].layer : LAYER_FACT] += v[i].n;
+        out->by_type[v[i].type < TYPE_COUNT ? v[i].type : TYPE_FACTUAL] += v[i].n;
+        out->by_origin[v[i].origin < ORIGIN_COUNT ? v[i].origin : ORIGIN_API] += v[i].n;
+    }
+    return OK;
+}
+
+static enum status add_numbers(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               struct numbers *out)
+{
+    struct pool_totals t;
+    struct day_count *v;
+    size_t n;
+    int64_t today = day_number(clock_ms());
+    engine_catch_up(ctx, e, pool);
+    soft(ctx, store_settle(ctx, e->store)); /* what a chat has queued counts */
+    TRY(store_pool_totals(ctx, e->store, pool, &t));
+    out->sessions += t.sessions;
+    out->messages += t.messages;
+    out->memories += t.memories;
+    out->closed += t.closed;
+    out->receipts += t.receipts;
+    TRY(add_groups(ctx, e, pool, out));
+    TRY(store_day_sums(ctx, e->store, pool, INT64_MIN, INT64_MAX, &v, &n));
+    add_counts(&out->all, v, n);
+    TRY(store_day_sums(ctx, e->store, pool, today, today, &v, &n));
+    add_counts(&out->today, v, n);
+    return OK;
+}
+
+enum status engine_numbers(struct ctx *ctx, struct engine *e, struct pools pools,
+                           struct numbers *out)
+{
+    *out = (struct numbers){0};
+    for (size_t i = 0; i < pools.n; i++)
+        TRY(add_numbers(ctx, e, pools.v[i], out));
+    return OK;
+}
+
+/* --- series --- */
+
+/* The first moment of the day or month of a time. */
+static int64_t period_begin(int64_t ms, bool by_month)
+{
+    time_t s = (time_t)(day_number(ms) * (DAY_MS / 1000));
+    struct tm at;
+    if (!by_month)
+        return (int64_t)s * 1000;
+    gmtime_r(&s, &at);
+    at.tm_mday = 1;
+    return (int64_t)timegm(&at) * 1000;
+}
+
+/* 32 days behind the first of a month is always the next month. */
+static int64_t next_begin(int64_t begin, bool by_month)
+{
+    return by_month ? period_begin(begin + 32 * DAY_MS, true) : begin + DAY_MS;
+}
+
+/* Both are in order. */
+static enum status fill_periods(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                struct period *v, size_t n, int64_t end)
+{
+    struct day_count *counts;
+    size_t n_counts, at = 0;
+    TRY(store_days(ctx, e->store, pool, day_number(v->begin), day_number(end - 1), &counts,
+                   &n_counts));
+    for (size_t i = 0; i < n_counts; i++) {
+        while (at + 1 < n && v[at + 1].begin <= counts[i].day * DAY_MS)
+            at++;
+        add_counts(&v[at].sums, &counts[i], 1);
+    }
+    return OK;
+}
+
+enum status engine_series(struct ctx *ctx, struct engine *e, const struct series_in *in,
+                          struct period **out, size_t *n)
+{
+    int64_t at = period_begin(in->from, in->by_month), last = period_begin(in->to, in->by_month);
+    struct period *v = NULL;
+    size_t have = 0, cap = 0;
+    if (in->from > in->to)
+        return fail_field(ctx, "from", "must not be later than to");
+    for (; at <= last; at = next_begin(at, in->by_month)) {
+        if (have == PERIODS_MAX)
+            return fail_field(ctx, "from", "must be at most %d %s before to", PERIODS_MAX,
+                              in->by_month ? "months" : "days");
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        v[have] = (struct period){0};
+        v[have++].begin = at;
+    }
+    for (size_t i = 0; i < in->pools.n; i++)
+        engine_catch_up(ctx, e, in->pools.v[i]);
+    soft(ctx, store_settle(ctx, e->store));
+    for (size_t i = 0; i < in->pools.n; i++)
+        TRY(fill_periods(ctx, e, in->pools.v[i], v, have, at));
+    *out = v;
+    *n = have;
+    return OK;
+}
+
+/* --- spaces --- */
+
+enum status engine_spaces_held(struct ctx *ctx, struct engine *e, str user, struct pool_sum **out,
+                               size_t *n)
+{
+    return store_pool_sums(ctx, e->store, (struct pool_ref){user, S("")}, out, n);
+}

@@ -1,0 +1,48 @@
+/* supersession.h - Decides which lines that a chat would be given a later line replaces. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+struct text_annotations;
+
+enum supersession {
+    CURRENT,  /* nothing later speaks against it */
+    DOUBTFUL, /* a later line may replace it: given, and marked */
+    PARTLY,   /* a later line replaces a part of it: given, and marked */
+    REPLACED  /* left out, unless the question asks how it was */
+};
+
+struct dated_line {
+    str text;
+    int64_t created; /* unix ms */
+    int64_t place;   /* which of two of the same time was said later */
+    str id, source;  /* a memory and the message that it came from are no pair */
+    str space, name; /* nor are those of two spaces, or memories that have names of their own */
+    struct text_annotations *notes; /* of a message; or NULL */
+    enum supersession is;
+    size_t by; /* the line that replaces it */
+};
+
+/*
+ * Decides `is` of each given line, and of those behind it that replace one; a line that is REPLACED
+ * already stays so. A line is replaced by a later one about the same subject that puts
+ * another value into the same sentence, tells another value of an attribute that one has once with
+ * a word of change, moves a date, or says that it has ended. What adds replaces nothing. What was
+ * noted from a message goes with it.
+ */
+void supersession_judge(struct arena *a, str question, struct dated_line *v, size_t n,
+                        const bool *given);
+
+/* The same for each pair of one of the first n_first lines and one of the others, both ways. */
+void supersession_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
+                               size_t n);
+
+/* "Where did I live before?" */
+bool supersession_asks_past(struct arena *a, str question);
+
+/* "brother", "Mutter", "chef": names a person by what they are to the speaker. */
+bool supersession_is_kin(str stem);
+
+/* What a line that is given begins with; "" when it is current. */
+str supersession_mark(enum supersession is);

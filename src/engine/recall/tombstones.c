@@ -1,0 +1,309 @@
+/* tombstones.c - Statements that were forgotten, corrected or have expired stay out of recall. */
+#include "engine/recall/tombstones.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/utf8.h"
+#include "engine/questions/relatives.h"
+#include "engine/recall/clause_parse.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/sentences.h"
+#include "words/words.h"
+
+/*
+ * Example: "My locksmith Otto Brandt charges 90 euros" was forgotten. Its statement is the set of
+ * telling words, of which names and numbers are particular. An older message, imported later, holds
+ * "Otto Brandt, the locksmith, charges 90 an hour": a particular word and most others are there, so
+ * the sentence is cut. "Otto came to dinner" shares only the name and stays. Erased texts are never
+ * stored for this: tombstones hold hashes of words and sentences alone.
+ */
+
+enum { WORDS_MAX = 4000, LONG = 5 };
+
+/* The shares of a statement's telling words that a sentence with the same statement has: of a long
+ * one with a name or number that is in both, and of others, as "I prefer the aisle on trains" does
+ * not say what "I prefer the aisle on planes" does. And the share that a part of it has. */
+static const double same_share = 0.7, same_beside = 0.8, part_share = 0.5;
+
+/* --- statements --- */
+
+static bool is_telling(const struct word *w)
+{
+    return !w->is_stop && !lexicon_is(w->text, LEX_USER | LEX_STRESS);
+}
+
+/* A statement with a name or a number is barred only where one of these is repeated. */
+static bool is_particular(const struct word *w)
+{
+    return w->is_name || w->is_number || lexicon_is(w->text, LEX_NUMBER);
+}
+
+struct statement statement_of(struct arena *a, str text)
+{
+    struct words w = words_of(a, text, WORDS_MAX);
+    struct statement s = {terms_with_room(a, w.n), terms_with_room(a, w.n)};
+    for (size_t i = 0; i < w.n; i++) {
+        if (!is_telling(&w.v[i]))
+            continue;
+        terms_add(a, &s.terms, str_hash(w.v[i].stem));
+        if (is_particular(&w.v[i]))
+            terms_add(a, &s.particular, str_hash(w.v[i].stem));
+    }
+    terms_sort(&s.terms);
+    terms_sort(&s.particular);
+    return s;
+}
+
+/* The telling words of one sentence, as stating_of compares them. */
+struct term_set telling_of(struct arena *a, str sentence)
+{
+    return statement_of(a, sentence).terms;
+}
+
+/* STATES: says it; MENTIONS: says a part of it, enough to hint at it beside an answer; else
+ * nothing. Words that carry no content never decide, so an empty statement states nothing. */
+enum stating stating_of(const struct statement *s, const struct term_set *sentence)
+{
+    size_t shared = terms_shared(&s->terms, sentence), all = s->terms.n;
+    bool is_sure = terms_shared(&s->particular, sentence) > 0;
+    double share = (double)shared, whole = (double)all;
+    if (!shared || (s->particular.n && !is_sure))
+        return STATES_NOTHING;
+    bool is_part = is_sure || share >= part_share * whole;
+    bool adds_nothing = shared == sentence->n;
+    double least = is_sure && all >= LONG ? same_share : same_beside;
+    if (share >= least * whole || (adds_nothing && is_part))
+        return STATES;
+    return is_part ? MENTIONS : STATES_NOTHING;
+}
+
+bool is_of_another(const struct statement *s, struct arena *a, str sentence)
+{
+    struct words w = words_of(a, sentence, WORDS_MAX);
+    for (size_t i = 0; i < w.n; i++)
+        if (word_is_speaker(w.v[i].text))
+            return false;
+    return is_said_of_relative(&w, &s->terms);
+}
+
+/* Of letters and digits alone: other marks, capitals and blanks make no other sentence. 0 for a
+ * sentence of marks. */
+uint64_t sentence_hash(struct arena *a, str sentence)
+{
+    str lower = utf8_lower(a, sentence);
+    char *to = arena_alloc(a, lower.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < lower.n; i++) {
+        char c = lower.p[i];
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80)
+            to[n++] = c;
+    }
+    return n ? str_hash((str){to, n}) : 0;
+}
+
+uint64_t tombstones_message(str id)
+{
+    return hash64(&id, 1);
+}
+
+/* --- loading --- */
+
+/* A view of the row's array, not a copy; the row must outlive it. */
+static struct term_set term_set_of(const uint64_t *v, size_t n)
+{
+    return (struct term_set){(uint64_t *)v, n, n};
+}
+
+/* A statement's first number counts its particular terms; a damaged one bars nothing. */
+static struct barred barred_of(const struct bar *bar)
+{
+    struct barred out = {.kind = bar->kind,
+                         .is_history = bar->reason == BAR_SUPERSEDED,
+                         .is_expiry = bar->reason == BAR_EXPIRED,
+                         .at = bar->at,
+                         .message = bar->message};
+    if (bar->kind == BAR_SENTENCES)
+        out.sentences = term_set_of(bar->terms, bar->n);
+    if (bar->kind == BAR_STATEMENT && bar->n && bar->terms[0] < bar->n) {
+        size_t particular = bar->terms[0];
+        out.statement.particular = term_set_of(bar->terms + 1, particular);
+        out.statement.terms = term_set_of(bar->terms + 1 + particular, bar->n - 1 - particular);
+    }
+    return out;
+}
+
+/* From when on an expired memory counts as untrue: a memory that was changed after its expiry ended
+ * with the change. */
+int64_t tombstones_end_of(const struct memory *m)
+{
+    return m->expires > m->updated ? m->expires : m->updated;
+}
+
+/* An expired memory bars its statement as a forgotten one does. */
+static struct barred barred_by_time(struct arena *a, const struct memory *m)
+{
+    return (struct barred){.kind = BAR_STATEMENT,
+                           .is_expiry = true,
+                           .at = tombstones_end_of(m),
+                           .message = m->source.n ? tombstones_message(m->source) : 0,
+                           .statement = statement_of(a, m->content)};
+}
+
+/* `all` and `newest` let most texts pass without a look at each bar: what was said after the newest
+ * bar is free of them. */
+static void add_barred(struct tombstones *b, struct barred one)
+{
+    if (one.kind == BAR_ALL)
+        b->all = one.at > b->all ? one.at : b->all;
+    b->newest = one.at > b->newest ? one.at : b->newest;
+    b->v[b->n++] = one;
+}
+
+/* Read for each recall. Expired memories act as tombstones, too, until they are pruned; then
+ * tombstones of their own are written (engine_prune). */
+enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                            struct tombstones *out)
+{
+    struct bars_read read;
+    *out = (struct tombstones){0};
+    TRY(store_bars(ctx, e->store, pool, clock_ms(), &read));
+    if (!read.n && !read.n_expired)
+        return OK;
+    out->v = NEW_N(&ctx->arena, struct barred, read.n + read.n_expired);
+    for (size_t i = 0; i < read.n; i++)
+        add_barred(out, barred_of(&read.bars[i]));
+    for (size_t i = 0; i < read.n_expired; i++)
+        add_barred(out, barred_by_time(&ctx->arena, &read.expired[i]));
+    return OK;
+}
+
+/*
+ * For questions how it was: what was only superseded may be seen again, what was forgotten may not.
+ */
+void tombstones_allow_history(struct tombstones *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (!b->v[i].is_history)
+            b->v[kept++] = b->v[i];
+    b->n = kept;
+}
+
+/* What was forgotten or corrected stays barred at any time. */
+void tombstones_lift_later(struct tombstones *b, int64_t at)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (b->v[i].at <= at || !(b->v[i].is_history || b->v[i].is_expiry))
+            b->v[kept++] = b->v[i];
+    b->n = kept;
+}
+
+/* --- applying --- */
+
+/* A text under the tombstones: of which message (0: none), and when it was said. */
+struct judged {
+    const struct tombstones *tombstones;
+    struct arena *a;
+    uint64_t message;
+    int64_t created;
+};
+
+/* Whether sentences of this message are barred; then a memory made of it is not told by it. */
+bool tombstones_touch(const struct tombstones *b, str message)
+{
+    uint64_t hash = b->n && message.n ? tombstones_message(message) : 0;
+    for (size_t i = 0; hash && i < b->n; i++)
+        if (b->v[i].message == hash)
+            return true;
+    return false;
+}
+
+static bool is_barred(const struct judged *j, str sentence)
+{
+    uint64_t hash = sentence_hash(j->a, sentence);
+    struct term_set telling = {0};
+    bool has_telling = false;
+    for (size_t i = 0; hash && i < j->tombstones->n; i++) {
+        const struct barred *b = &j->tombstones->v[i];
+        bool is_named = j->message && b->message == j->message;
+        if (!is_named && j->created >= b->at)
+            continue;
+        if (b->kind == BAR_SENTENCES && terms_have(&b->sentences, hash))
+            return true;
+        if (b->kind != BAR_STATEMENT)
+            continue;
+        if (!has_telling)
+            telling = telling_of(j->a, sentence);
+        has_telling = true;
+        if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES) &&
+            (is_named || !is_of_another(&b->statement, j->a, sentence)))
+            return true;
+    }
+    return false;
+}
+
+/* A quick no for most texts: no bar names the message, and it is younger than every bar. */
+static bool may_be_barred(const struct judged *j)
+{
+    bool is_named = false;
+    for (size_t i = 0; j->message && i < j->tombstones->n; i++)
+        is_named |= j->tombstones->v[i].message == j->message;
+    return is_named || j->created < j->tombstones->newest;
+}
+
+/* The text itself when no sentence of it is barred. */
+static str left_of(const struct judged *j, str text)
+{
+    struct sentence s;
+    bool is_cut = false;
+    if (!j->tombstones->n || !may_be_barred(j))
+        return text;
+    struct buf out = buf_make(j->a, text.n + 1);
+    for (str rest = text; sentence_cut(&rest, &s);) {
+        bool goes = is_barred(j, s.text);
+        is_cut |= goes;
+        if (!goes)
+            buf_add(&out, s.text);
+    }
+    return is_cut ? str_trim(buf_str(&out)) : text;
+}
+
+/* What may still be shown of a message: "" when all that was said before was cleared. */
+str tombstones_left(const struct tombstones *b, struct arena *a, const struct message *m)
+{
+    str text = m->is_echo ? m->says : m->text;
+    const struct judged j = {b, a, b->n && m->id.n ? tombstones_message(m->id) : 0, m->created};
+    if (b->all && m->created <= b->all) /* in a tie it was said before: clearing takes longer */
+        return S("");
+    return left_of(&j, text);
+}
+
+/* Cuts what is barred out of r and notes it in is_cut; false when nothing is left of it. */
+bool tombstones_keep(const struct tombstones *b, struct arena *a, struct recalled *r)
+{
+    str *text = r->is_memory         ? &r->memory.content
+                : r->message.is_echo ? &r->message.says
+                                     : &r->message.text;
+    const struct judged memory = {b, a, 0, r->memory.updated};
+    if (!b->n)
+        return true;
+    str left = r->is_memory ? left_of(&memory, *text) : tombstones_left(b, a, &r->message);
+    r->part.is_cut = left.n != text->n;
+    *text = left;
+    return !r->part.is_cut || str_trim(left).n > 0;
+}
+
+/* For messages that come again, from an import or a client's history: one whose sentences are
+ * barred is dated before the bar, as the same sentence said again later is a new statement. */
+void tombstones_date_back(const struct tombstones *b, struct arena *a, struct message *m)
+{
+    struct sentence s;
+    for (str rest = b->n ? m->text : S(""); sentence_cut(&rest, &s);) {
+        uint64_t hash = sentence_hash(a, s.text);
+        for (size_t i = 0; hash && i < b->n; i++)
+            if (b->v[i].kind == BAR_SENTENCES && terms_have(&b->v[i].sentences, hash) &&
+                m->created >= b->v[i].at)
+                m->created = b->v[i].at - 1;
+    }
+}

@@ -1,0 +1,76 @@
+/* tombstones.h - Statements that were forgotten, corrected or have expired stay out of recall. */
+#pragma once
+
+#include "engine/state/state.h"
+#include "engine/text/term_set.h"
+
+/*
+ * A message stays in its conversation word for word; its barred sentences are left out wherever
+ * recall gives something of it. A bar holds for what was said before it, so that the same thing
+ * said again counts.
+ */
+
+/* What a text states, ready to be found in other texts. */
+struct statement {
+    struct term_set terms;      /* its telling words */
+    struct term_set particular; /* of these the names, numbers and such; one must be there */
+};
+struct statement statement_of(struct arena *a, str text);
+
+enum stating {
+    STATES_NOTHING, /* of it */
+    MENTIONS,       /* a part of it */
+    STATES          /* the same, or a part of it that tells the same */
+};
+/* What a sentence, by its telling words, says of a statement. */
+enum stating stating_of(const struct statement *s, const struct term_set *sentence);
+/* "My brother is allergic to nuts" does not state "is allergic to nuts", which is said of the user:
+ * the sentence is of a relative whom the statement does not name, and not of the speaker as well
+ * ("My mother and I …"). */
+bool is_of_another(const struct statement *s, struct arena *a, str sentence);
+/* The telling words of a sentence. */
+struct term_set telling_of(struct arena *a, str sentence);
+/* Equal for sentences that differ in case, blanks and punctuation only; 0: it says nothing. */
+uint64_t sentence_hash(struct arena *a, str sentence);
+/* When an expired memory's bar begins. A time that had passed when it was set counts from then. */
+int64_t tombstones_end_of(const struct memory *m);
+/* As tombstones name a message. */
+uint64_t tombstones_message(str id);
+
+/* One bar in force. */
+struct barred {
+    enum bar_kind kind;
+    bool is_history; /* a newer value replaced it: who asks how it was may be given it */
+    bool is_expiry;  /* its time was over */
+    int64_t at;
+    uint64_t message;
+    struct statement statement;
+    struct term_set sentences;
+};
+struct tombstones {
+    struct barred *v;
+    size_t n;
+    int64_t all;    /* nothing that was said before is given; 0: no such time */
+    int64_t newest; /* the time of the newest bar */
+};
+/* Those of a pool, and one for each expired memory that is not pruned yet. */
+MUST_USE enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     struct tombstones *out);
+
+/* For a question how it was: what newer values replaced is no longer barred. */
+void tombstones_allow_history(struct tombstones *b);
+
+/* For a question as of a time: what was replaced, or ended, later than that is no longer barred. */
+void tombstones_lift_later(struct tombstones *b, int64_t at);
+
+/* The message's text (of an echo: what is new in it) without barred sentences; "" when nothing is
+ * left. */
+str tombstones_left(const struct tombstones *b, struct arena *a, const struct message *m);
+/* Leaves the barred sentences of a result out; false when nothing is left of it. */
+bool tombstones_keep(const struct tombstones *b, struct arena *a, struct recalled *r);
+/* Whether a bar names the message. */
+bool tombstones_touch(const struct tombstones *b, str message);
+
+/* A message without a time of its own that comes as history, and repeats a barred sentence, is
+ * older than the bar: its time is set so. */
+void tombstones_date_back(const struct tombstones *b, struct arena *a, struct message *m);

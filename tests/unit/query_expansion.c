@@ -1,0 +1,240 @@
+/* query_expansion.c - Questions are completed: days of events, other names, instructions. */
+#include "core/tokens.h"
+#include "engine/questions/event_day.h"
+#include "engine/questions/names.h"
+#include "lib/engine.h"
+#include "store/store.h"
+
+static const int64_t day_ms = 86400000, now = 1795154400000; /* 2026-11-20T06:00Z */
+
+static const struct recall_in anyhow = {.asked = now}, as_chat = {.gate = true, .asked = now};
+
+/* --- one statement --- */
+
+TEST(statements_give_names)
+{
+    static const struct {
+        const char *statement, *thing, *name;
+        bool is_of_user;
+    } cases[] = {
+        {"my wife is called Anna", "wife", "Anna", true},
+        {"my older sister's name is Ann-Marie Olsen", "sister", "Ann-Marie", true},
+        {"has a cat called Mia", "cat", "Mia", true},
+        {"my boss is Rose", "boss", "Rose", true},
+        {"Meine Frau heißt Anna", "Frau", "Anna", true},
+        {"Rob is short for Robert", "Rob", "Robert", false},
+    };
+    static const char *const none[] = {"my job is hard", "likes quinces", "is called away", ""};
+    struct naming n;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!naming_of(str_of(cases[i].statement), &n) || !str_is(n.thing, cases[i].thing) ||
+            !str_is(n.name, cases[i].name) || n.is_of_user != cases[i].is_of_user)
+            fail_msg("%s: \"" S_FMT "\", \"" S_FMT "\"", cases[i].statement, S_ARG(n.thing),
+                     S_ARG(n.name));
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (naming_of(str_of(none[i]), &n))
+            fail_msg("%s: \"" S_FMT "\"", none[i], S_ARG(n.name));
+}
+
+TEST(statements_give_days_to_events)
+{
+    static const struct {
+        const char *event, *statement;
+        int64_t days; /* from now */
+        bool is_told, is_named;
+    } cases[] = {
+        {"wedding", "Our wedding was today!", 0, true, true},
+        {"wedding", "The wedding was yesterday. Today it rains.", -1, true, true},
+        {"wedding", "The wedding is in two days, on 22 November.", 2, true, true},
+        {"wedding", "It was a lovely wedding.", 0, true, false},
+        {"wedding", "Tomorrow I shall sleep.", 0, false, false},
+        {"wedding", "When is the wedding?", 0, false, false},
+        {"move to Oslo", "The move is tomorrow.", 0, false, false},
+        {"Hochzeit", "Die Hochzeit war gestern.", -1, true, true},
+    };
+    int64_t midnight = now - now % day_ms;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct event_day d = {0};
+        bool told =
+            event_day_of(&ctx->arena, str_of(cases[i].event), str_of(cases[i].statement), now, &d);
+        int64_t day = d.day - d.day % day_ms;
+        if (told != cases[i].is_told || d.is_named != cases[i].is_named ||
+            (told && day != midnight + cases[i].days * day_ms))
+            fail_msg("%s / %s: %d %d %lld", cases[i].event, cases[i].statement, told, d.is_named,
+                     (long long)(day - midnight) / day_ms);
+    }
+    CHECK(event_is_yearly(&ctx->arena, S("my birthday")));
+    CHECK(!event_is_yearly(&ctx->arena, S("the wedding")));
+}
+
+/* --- recall --- */
+
+static void tell(struct ctx *ctx, struct store *s, const char *id, const char *text, int days_ago)
+{
+    struct message m = said(id, "user", text, now - days_ago * day_ms);
+    CHECK_OK(say(ctx, s, mine, id, &m));
+}
+
+static void name(struct ctx *ctx, struct store *s, const char *id, const char *key,
+                 const char *text)
+{
+    struct memory m = fact(id, key, text);
+    m.category = S("relationship");
+    m.created = now - 300 * day_ms;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+}
+
+static void forget(struct ctx *ctx, struct engine *e, str id, str session)
+{
+    const struct forget what = {.pool = mine, .id = id, .session = session};
+    int64_t erased;
+    CHECK_OK(engine_forget(ctx, e, &what, &erased));
+    CHECK(erased > 0);
+}
+
+/* The first message that is found and not this one. */
+static str first_but(struct ctx *ctx, struct engine *e, const char *question, const char *but)
+{
+    struct recall_out r = recall_question(ctx, e, question, anyhow);
+    for (size_t i = 0; i < r.n; i++)
+        if (!r.v[i].is_memory && !str_is(r.v[i].message.id, but))
+            return r.v[i].message.id;
+    return S("");
+}
+
+TEST(the_day_of_an_event_is_looked_up)
+{
+    ENGINE(e, s, p);
+    tell(ctx, s, "long-before", "I bought a pair of boots at the market.", 200);
+    tell(ctx, s, "before", "I bought a pair of boots at the station.", 33);
+    tell(ctx, s, "wedding", "The wedding was yesterday, what a feast.", 29);
+    tell(ctx, s, "after", "I bought a pair of boots at the harbour.", 20);
+    CHECK_STR(first_but(ctx, e, "Where did I buy boots the week before the wedding?", "wedding"),
+              S("before"));
+    CHECK_STR(first_but(ctx, e, "Where did I buy boots after the wedding?", "wedding"), S("after"));
+    struct recall_out r =
+        recall_question(ctx, e, "Where did I buy boots the week before the wedding?", anyhow);
+    CHECK(str_find(r.v[0].why, S("of the time")) < r.v[0].why.n);
+    CHECK(recalled_signal(&r.v[0], "time") > 0 && !(recalled_signal(&r.v[r.n - 1], "time") > 0));
+}
+
+TEST(an_event_that_was_forgotten_has_no_day)
+{
+    ENGINE(e, s, p);
+    tell(ctx, s, "before", "I bought a pair of boots at the station.", 33);
+    tell(ctx, s, "wedding", "The wedding was yesterday, what a feast.", 29);
+    const char *question = "Where did I buy boots the week before the wedding?";
+    struct recall_out r = recall_question(ctx, e, question, anyhow);
+    CHECK(r.n && recalled_signal(&r.v[0], "time") > 0);
+    forget(ctx, e, S(""), S("wedding"));
+    r = recall_question(ctx, e, question, anyhow);
+    CHECK(r.n && !(recalled_signal(&r.v[0], "time") > 0));
+}
+
+TEST(another_name_finds_what_was_said)
+{
+    ENGINE(e, s, p);
+    settings.encoder = false; /* by words */
+    name(ctx, s, "wife", "relationship:wife_name", "my wife is called Ragnhild");
+    name(ctx, s, "rob", "relationship:rob_name_robert", "Rob is short for Robert");
+    tell(ctx, s, "quinces", "My wife would walk a mile for quinces.", 9);
+    tell(ctx, s, "telescope", "Ragnhild wants a telescope for the attic.", 8);
+    tell(ctx, s, "beans", "Robert grows purple beans.", 7);
+    tell(ctx, s, "other", "The bus to the harbour goes at nine.", 6);
+    CHECK_STR(first_but(ctx, e, "What would Ragnhild walk for?", ""), S("quinces"));
+    CHECK_STR(first_but(ctx, e, "What does my wife want?", ""), S("telescope"));
+    CHECK_STR(first_but(ctx, e, "What is Rob growing?", ""), S("beans"));
+    struct recall_out r = recall_question(ctx, e, "Ragnhild's fruit?", anyhow);
+    bool has_wife = false;
+    for (size_t i = 0; i < r.n; i++)
+        has_wife |= str_is(r.v[i].message.id, "quinces");
+    CHECK(has_wife);
+}
+
+TEST(a_name_that_was_forgotten_names_nobody)
+{
+    ENGINE(e, s, p);
+    name(ctx, s, "wife", "relationship:wife_name", "my wife is called Ragnhild");
+    tell(ctx, s, "quinces", "My wife would walk a mile for quinces.", 9);
+    tell(ctx, s, "other", "The bus to the harbour goes at nine.", 6);
+    CHECK(recall_question(ctx, e, "Ragnhild?", anyhow).n > 1);
+    forget(ctx, e, S("wife"), S(""));
+    CHECK_INT(recall_question(ctx, e, "Ragnhild?", anyhow).n, 0);
+}
+
+/* --- standing instructions --- */
+
+static void instruct(struct ctx *ctx, struct store *s, const char *id, const char *text, int days)
+{
+    struct memory m =
+        fact(id, str_c(&ctx->arena, str_printf(&ctx->arena, "instruction:%s", id)), text);
+    m.category = S("instruction");
+    m.type = TYPE_PROCEDURAL;
+    m.created = now - days * day_ms;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+}
+
+static size_t count_standing(const struct recall_out *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        n += r->v[i].origin == LINE_STANDING && r->v[i].state == LINE_INJECTED;
+    return n;
+}
+
+TEST(standing_instructions_are_given_to_every_chat)
+{
+    ENGINE(e, s, p);
+    instruct(ctx, s, "emojis", "asks to never use emojis", 9);
+    instruct(ctx, s, "versions", "asks to always include versions when I ask about libraries", 8);
+    tell(ctx, s, "boat", "The boat is moored at the third pier.", 7);
+    struct recall_out r = recall_question(ctx, e, "What is a monad?", as_chat);
+    CHECK_INT(count_standing(&r), 1);
+    CHECK_STR(r.v[0].memory.id, S("emojis"));
+    CHECK(str_find(r.v[0].why, S("standing instruction")) < r.v[0].why.n);
+    r = recall_question(ctx, e, "Which libraries are there?", as_chat);
+    CHECK_INT(count_standing(&r), 2);
+    r = recall_question(ctx, e, "At which pier is the boat moored?", as_chat);
+    CHECK_INT(count_standing(&r), 2); /* memory speaks anyway */
+    CHECK(r.v[0].origin == LINE_STANDING && r.v[r.n - 1].origin != LINE_STANDING);
+    CHECK_INT(count_standing(&(struct recall_out){0}), 0);
+    CHECK_INT(recall_question(ctx, e, "What is a monad?", anyhow).n, 0);
+}
+
+TEST(standing_instructions_end)
+{
+    ENGINE(e, s, p);
+    instruct(ctx, s, "emojis", "asks to never use emojis", 9);
+    instruct(ctx, s, "german", "asks to always answer in German", 8);
+    struct recall_out r = recall_question(ctx, e, "What is a monad?", as_chat);
+    CHECK_INT(count_standing(&r), 2);
+    instruct(ctx, s, "again", "takes an instruction back: may use emojis again", 7);
+    instruct(ctx, s, "english", "asks to always answer in English", 6);
+    r = recall_question(ctx, e, "What is a monad?", as_chat);
+    CHECK_INT(count_standing(&r), 1);
+    CHECK_STR(r.v[0].memory.id, S("english"));
+    forget(ctx, e, S("english"), S(""));
+    r = recall_question(ctx, e, "What is a monad?", as_chat);
+    CHECK_STR(r.v[0].memory.id, S("german"));
+}
+
+TEST(standing_instructions_have_a_share_of_the_budget)
+{
+    ENGINE(e, s, p);
+    for (int i = 0; i < 20; i++) {
+        str id = str_printf(&ctx->arena, "rule-%d", i);
+        str text = str_printf(&ctx->arena,
+                              "asks to always mention the colour number %d of paint "
+                              "and the shelf on which it is kept",
+                              i);
+        instruct(ctx, s, str_c(&ctx->arena, id), str_c(&ctx->arena, text), 30 - i);
+    }
+    struct recall_in in = as_chat;
+    in.budget_tokens = 800;
+    struct recall_out r = recall_question(ctx, e, "What is a monad?", in);
+    int64_t tokens = 0;
+    for (size_t i = 0; i < r.n; i++)
+        tokens += r.v[i].state == LINE_INJECTED ? r.v[i].tokens : 0;
+    CHECK(count_standing(&r) > 1 && tokens <= 100);
+    CHECK_STR(r.v[0].memory.id, S("rule-19"));
+}
