@@ -33,11 +33,11 @@ function embeddings(t) {
 
 // --- both together ---
 
-async function setting(t, { options, on = true, more = {} } = {}) {
+async function setting(t, { options, on = true, more = {}, start = [] } = {}) {
   const maker = await embeddings(t);
   const qdrant = await new QdrantStandIn(options).start();
   t.after(() => qdrant.stop());
-  const flags = ['--upstream', `maker=${maker.url}`, '--embedding-source', 'remote', '--embedding-model', 'maker/words'];
+  const flags = ['--upstream', `maker=${maker.url}`, '--embedding-source', 'remote', '--embedding-model', 'maker/words', ...start];
   const server = await serve(t, { flags });
   const ok = async (method, path, body) => {
     const res = await server.ask(method, path, body);
@@ -278,6 +278,16 @@ test('a slow one costs one search two seconds, and the next ones nothing', async
   assert.ok(Date.now() - began < 1500, `${Date.now() - began} ms`);
   assert.match(next.resolution.fallbackReason, /circuit open, not retried for/);
   assert.deepEqual(next.memories.map((m) => m.id), [memory.id]);
+});
+
+test('qdrant_timeout_ms is how long a write may take', async (t) => {
+  const s = await setting(t, { start: ['--qdrant-timeout-ms', '9000'] });
+  s.qdrant.delayMs = (req) => (/\/points\?/.test(req.url) && req.method === 'PUT' ? 6000 : 0);
+  const memory = await s.add({ content: 'green tea' });
+  const now = await s.inStep();
+  assert.equal(now.lastError ?? null, null);
+  assert.deepEqual([...(await s.points()).keys()], [memory.id]);
+  assert.equal(s.qdrant.asked.filter(({ method, url }) => method === 'PUT' && /\/points\?/.test(url)).length, 1);
 });
 
 test('a collection that someone deletes is made anew', async (t) => {

@@ -357,7 +357,8 @@ class QdrantStandIn {
     for await (const part of req) parts.push(part);
     const bytes = Buffer.concat(parts).toString();
     this.asked.push({ method: req.method, url: req.url, body: bytes, key: req.headers['api-key'] });
-    if (this.delayMs) await new Promise((done) => this.waiting.add(setTimeout(done, this.delayMs)));
+    const delay = typeof this.delayMs === 'function' ? this.delayMs(req) : this.delayMs;
+    if (delay) await new Promise((done) => this.waiting.add(setTimeout(done, delay)));
     const send = (code, type, content) => { res.writeHead(code, { 'content-type': type }); res.end(content); };
     const began = performance.now(), time = () => (performance.now() - began) / 1000;
     try {

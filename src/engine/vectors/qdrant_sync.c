@@ -17,7 +17,7 @@
  * may still hold what was erased.
  */
 
-enum { BATCH = 64, CALL_MS = 5000, HEALTH_MS = 2000, SEARCH_MS = 2000 };
+enum { BATCH = 64, HEALTH_MS = 2000, SEARCH_MS = 2000 };
 enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000 };
 enum { RETENTION_MAX_DAYS = 3650 };
 
@@ -99,7 +99,7 @@ static enum status mirror_of(struct ctx *ctx, struct engine *e, struct mirror *o
                              .key = l->qdrant_api_key,
                              .collection = l->qdrant_collection,
                              .quantization = str_of(quantization_names[l->qdrant_quantization]),
-                             .timeout_ms = CALL_MS}};
+                             .timeout_ms = l->qdrant_timeout_ms}};
     if (!l->qdrant_enabled || !t.q.url.n)
         return fail(ctx, UNSUPPORTED, "not_configured");
     TRY(choose_source(ctx, e, l->qdrant_embedding_model, &t));
