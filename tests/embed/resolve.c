@@ -25,23 +25,6 @@ static struct embed_plan plan(struct ctx *ctx, const struct settings *s, const c
     return embed_resolve(ctx, s, &c);
 }
 
-TEST(local_sources_need_to_be_enabled)
-{
-    struct settings s = settings();
-    struct embed_plan p = plan(ctx, &s, "static", "", true, false);
-    CHECK_INT(p.source, EMBED_STATIC);
-    CHECK_STR(p.model, S("potion-base-8M"));
-    CHECK_INT(p.dimensions, 256);
-    p = plan(ctx, &s, "transformers", "", false, true);
-    CHECK_INT(p.source, EMBED_TRANSFORMERS);
-    CHECK_STR(p.model, S("all-MiniLM-L6-v2"));
-    CHECK_INT(p.dimensions, 384);
-    CHECK_INT(plan(ctx, &s, "static", "", false, true).source, EMBED_NONE);
-    p = plan(ctx, &s, "transformers", "", true, false);
-    CHECK_INT(p.source, EMBED_NONE);
-    CHECK(holds(p.reason, "not enabled"));
-}
-
 TEST(remote_needs_a_model_and_an_upstream)
 {
     struct settings s = settings();
