@@ -32,7 +32,7 @@ static void check_block(struct ctx *ctx, str text)
 {
     struct arena *a = &ctx->arena;
     struct recalled r = {
-        .injected = true,
+        .state = LINE_INJECTED,
         .message = {.id = S("1"), .role = S("user"), .text = text, .speaker = utf8_cut(text, 20)}};
     str block = block_render(a, &r, 1, -1, 0);
     assert(utf8_is_valid(block) && (!block.n || block_texts(a, block).n == 1));
