@@ -8,8 +8,8 @@
 
 /*
  * A file is recognised by the names of the members that its first record has, so neither its name
- * nor its place matters, and a new kind of file is a row. Text has no such names: its own beginning
- * or the end of its name decides, after all others.
+ * nor its place matters, and a new kind of file is a row, a name and a reader. Text has no such
+ * names: its own beginning or the end of its name decides, after all others.
  */
 static const struct import_format formats[] = {
     {"rememberd", RECORDS_LINES, .keys = "kind", .read_text = copy_lines_read, .is_copy = true},

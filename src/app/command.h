@@ -10,15 +10,16 @@ struct own_help {
 
 enum { OWN_HELP_MAX = 2 };
 
+typedef enum status command_function(struct ctx *ctx, const struct options *o);
+
 struct command {
     const char *name, *usage;    /* usage without the program's name */
     const char *help;            /* one sentence without its full stop */
     const char *example;         /* a whole command line without the program's name */
     const char *flags;           /* names of options_table that it takes, between spaces */
     size_t words_min, words_max; /* behind the command's name */
-    /* What counting words cannot check; a failure is a wrong usage. May be NULL. */
-    enum status (*check)(struct ctx *ctx, const struct options *o);
-    enum status (*run)(struct ctx *ctx, const struct options *o);
+    /* check: what counting words cannot check; a failure is a wrong usage. May be NULL. */
+    command_function *check, *run;
     bool is_server;            /* logs as the settings say; the other commands log warnings only */
     const char *without_space; /* what no --space means; NULL: the space default */
     bool always_ok; /* who runs it takes a failure for an order: the exit status is always 0 */
@@ -36,27 +37,8 @@ extern const struct command *const command_tables[];
 /* What main does, for a program with the commands of these tables. Returns its exit status. */
 int app_run(int argc, char **argv, const struct command *const *tables);
 
-enum status command_serve(struct ctx *ctx, const struct options *o);
-enum status command_add(struct ctx *ctx, const struct options *o);
-enum status command_search(struct ctx *ctx, const struct options *o);
-enum status command_list(struct ctx *ctx, const struct options *o);
-enum status command_forget_check(struct ctx *ctx, const struct options *o);
-enum status command_forget(struct ctx *ctx, const struct options *o);
-enum status command_mcp_check(struct ctx *ctx, const struct options *o);
-enum status command_mcp(struct ctx *ctx, const struct options *o);
-enum status command_token_check(struct ctx *ctx, const struct options *o);
-enum status command_token(struct ctx *ctx, const struct options *o);
-enum status command_user_check(struct ctx *ctx, const struct options *o);
-enum status command_user(struct ctx *ctx, const struct options *o);
-enum status command_reindex(struct ctx *ctx, const struct options *o);
-enum status command_encrypt(struct ctx *ctx, const struct options *o);
-enum status command_decrypt(struct ctx *ctx, const struct options *o);
-enum status command_rekey(struct ctx *ctx, const struct options *o);
-enum status command_key_check(struct ctx *ctx, const struct options *o);
-enum status command_key(struct ctx *ctx, const struct options *o);
-enum status command_backup(struct ctx *ctx, const struct options *o);
-enum status command_restore(struct ctx *ctx, const struct options *o);
-enum status command_consolidate(struct ctx *ctx, const struct options *o);
-enum status command_review_check(struct ctx *ctx, const struct options *o);
-enum status command_review(struct ctx *ctx, const struct options *o);
-enum status command_doctor(struct ctx *ctx, const struct options *o);
+#define COMMAND(name, ...) command_function command_##name;
+#define CHECKED(name, ...) command_function command_##name, command_##name##_check;
+#include "app/commands.def"
+#undef COMMAND
+#undef CHECKED
