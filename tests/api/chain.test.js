@@ -43,7 +43,7 @@ const clients = {
 if (process.env.REMEMBERD_CLAUDE_CODE)
   clients['Claude Code'] = (url) => {
     const home = tempFolder();
-    return async (content) => (await promisify(execFile)('sh', ['-c', 'exec "$0" "$@" </dev/null', process.env.REMEMBERD_CLAUDE_CODE, '-p', content, '--model', 'claude-opus-4-8'], { cwd: home, timeout: 60000,
+    return async (content) => (await promisify(execFile)('sh', ['-c', 'exec "$0" "$@" </dev/null', process.env.REMEMBERD_CLAUDE_CODE, '-p', content, '--model', model], { cwd: home, timeout: 60000,
       env: { PATH: process.env.PATH, HOME: home, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'sk-test', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' } })).stdout;
   };
 if (process.env.REMEMBERD_CODEX)
