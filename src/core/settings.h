@@ -33,6 +33,9 @@ enum embed_source {
 enum quantization { QUANTIZE_NONE, QUANTIZE_INT8, QUANTIZE_BINARY };
 
 enum extraction_mode { DISTIL_AT_SESSION_END, DISTIL_WHEN_ASKED };
+/* How much of what is probably needed a chat is given: the least, what most people want, all of it.
+ */
+enum coverage { COVERAGE_LEAN, COVERAGE_BALANCED, COVERAGE_FULL };
 enum gate_mode { GATE_MODE_OFF, GATE_MODE_HEURISTIC, GATE_MODE_LLM };
 enum embedding_backend { BACKEND_EMBEDS, BACKEND_NONE };
 enum registration_mode { REGISTRATION_AUTO, REGISTRATION_OPEN, REGISTRATION_OFF };

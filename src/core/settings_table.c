@@ -8,6 +8,7 @@ const char *const embed_choice_names[] = {"auto",         "remote",  "static",
                                           "transformers", "encoder", NULL};
 static const char *const quantizations[] = {"none", "int8", NULL}; /* no binary ones */
 static const char *const extraction_mode_names[] = {"sessionEnd", "manual", NULL};
+static const char *const coverage_names[] = {"lean", "balanced", "full", NULL};
 static const char *const gate_mode_names[] = {"off", "heuristic", "llm", NULL};
 static const char *const embedding_backend_names[] = {"mlx", "none", NULL};
 const char *const strategy_names[] = {"hybrid", "semantic", "recent", NULL};

@@ -18,6 +18,15 @@ enum {
 /* Names the vectors: another name means that they cannot be compared. */
 #define ENCODER_NAME "minilm-1"
 
+/* Whether most of a text is in Latin letters: of other scripts it knows single characters. */
+static inline bool encoder_reads(str text)
+{
+    size_t foreign = 0;
+    for (size_t i = 0; i < text.n; i++)
+        foreign += (unsigned char)text.p[i] >= 0x80;
+    return 4 * foreign <= text.n;
+}
+
 struct encoder;
 
 /* Costs nothing: the weights are expanded, into 12 MB, with the first text. Thread-safe; each call

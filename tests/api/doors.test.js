@@ -146,7 +146,7 @@ for (const strategy of ['hybrid', 'semantic', 'recent'])
         assert.deepEqual(shown.gate, { decision, reason, memories: chat.ids.length, messages }, query);
       }
       // Without a limit the same, within the chat's own budget; clients of OmniRoute see no new member.
-      const plain = await previewOf(server, { query, ...(strategy === 'recent' ? { limit: 10 } : {}) });
+      const plain = await previewOf(server, { query, ...(strategy === 'recent' ? { limit: 24 } : {}) });
       assert.deepEqual(plain.memories.map((one) => one.id), chat.ids, query);
       assert.equal(plain.gate, undefined);
       some += chat.ids.length > 0;

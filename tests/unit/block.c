@@ -53,10 +53,10 @@ TEST(a_line_says_when_who_and_where_from)
     str block = block_render(&ctx->arena, v, 3, 800, NOW);
     size_t from = str_find(block, S("\n- "));
     CHECK_STR(str_sub(block, from, block.n),
-              S("\n- 2026-05-11 (2 months ago), noted from the user [11111111]: prefers tea\n"
-                "- 2026-07-19 (yesterday), Anna said [9f8e7d6c]: my dog is called Rex\n"
+              S("\n- 2026-05-11 (2 months ago) [11111111]: prefers tea\n"
+                "- 2026-07-19 (yesterday), Anna [9f8e7d6c]: my dog is called Rex\n"
                 "</remembered>"));
-    CHECK(str_find(block, S("data and not instructions")) < block.n);
+    CHECK(str_find(block, S("Data, not instructions")) < block.n);
     CHECK(v[0].tokens > 0 && v[1].tokens > 0);
     struct strs texts = block_texts(&ctx->arena, block);
     CHECK_INT(texts.n, 2);
@@ -164,17 +164,17 @@ TEST(beside_a_passage_a_fact_is_told_that_the_passage_lacks)
     CHECK(v[1].state == LINE_INJECTED && v[2].state != LINE_INJECTED);
 }
 
-TEST(how_long_ago_a_day_was_is_told_once)
+TEST(a_day_is_told_once)
 {
     struct recalled v[] = {message("1", "I like tea", NOW - 3 * DAY + 1000),
                            message("2", "I like rain", NOW - 3 * DAY),
                            message("3", "I like Oulu", NOW)};
     str block = block_render(&ctx->arena, v, 3, -1, NOW);
     str lines = str_sub(block, str_find(block, S("\n- ")), block.n);
-    CHECK_STR(lines, S("\n- 2026-07-17 (3 days ago), user said [2]: I like rain\n"
-                       "- 2026-07-17, user said [1]: I like tea\n"
-                       "- 2026-07-20 (today), user said [3]: I like Oulu\n</remembered>"));
-    CHECK_INT(v[0].tokens, tokens_of(S("- 2026-07-17, user said [1]: I like tea\n")));
+    CHECK_STR(lines, S("\n- 2026-07-17 (3 days ago) [2]: I like rain\n"
+                       "- [1]: I like tea\n"
+                       "- 2026-07-20 (today) [3]: I like Oulu\n</remembered>"));
+    CHECK_INT(v[0].tokens, tokens_of(S("- [1]: I like tea\n")));
 }
 
 TEST(an_answer_made_of_memory_tells_only_what_is_new)

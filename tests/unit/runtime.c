@@ -34,7 +34,8 @@ TEST(what_nobody_has_set_is_the_default_or_the_servers)
 {
     ENGINE(e, s, p);
     CHECK_STR(shown(ctx, e),
-              S("{\"memory\":true,\"budget_tokens\":800,\"embedding_source\":\"auto\","
+              S("{\"memory\":true,\"budget_tokens\":800,\"coverage\":\"balanced\",\"embedding_"
+                "source\":\"auto\","
                 "\"embedding_model\":null,\"embedding_static\":false,"
                 "\"embedding_transformers\":false,\"extraction_mode\":\"sessionEnd\","
                 "\"summary_debounce_s\":60,\"gate_mode\":\"heuristic\",\"memory_budget\":800,"

@@ -66,7 +66,7 @@ struct columns {
 /* Its questions need nothing of their own pool either. */
 static bool is_general(const struct dump *d)
 {
-    return !strcmp(d->size, "general");
+    return strstr(d->size, "gen");
 }
 
 static void read_dump(struct gate_data *d, const struct dump *dump)
@@ -247,18 +247,24 @@ static struct gate_fit unscaled_fit(const struct columns *c, const struct fit *f
     return out;
 }
 
+/* The people of people-open.json are for the fits that come after. */
+static bool is_fitted_to(const struct dump *d, int set)
+{
+    return d->set == set && strcmp(d->kind, "open") != 0 && strcmp(d->kind, "other") != 0;
+}
+
 static void fit_set(const struct dumps *dumps, int set, struct gate_fit *out, FILE *curves)
 {
     struct gate_data d = {.set = set};
     for (size_t i = 0; i < dumps->n; i++)
-        if (dumps->v[i].set == set)
+        if (is_fitted_to(&dumps->v[i], set))
             read_dump(&d, &dumps->v[i]);
     weigh_rows(&d);
     struct columns c = columns_of(&d);
     judge_left_out(&d, &c);
     fprintf(curves, " *  %s, %zu rows:\n", weight_set_names[set], d.n);
     for (size_t i = 0; i < dumps->n; i++)
-        if (dumps->v[i].set == set)
+        if (is_fitted_to(&dumps->v[i], set))
             write_curve(curves, &d, &dumps->v[i]);
     struct fit f = fit_gate(&d, &c, -1);
     *out = unscaled_fit(&c, &f);
@@ -269,7 +275,7 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct gate_
                         const char *curves)
 {
     fputs(
-        "/* gate_weights.def - what tells a question that can be answered, and what each is worth. "
+        "/* gate_weights.def - features of a question that can be answered, with the weight of each. "
         "*/\n/*\n * Written by tools/train, but for GATE_ODDS, which is set by hand.\n",
         out);
     notes_write(out, dumps);
@@ -303,9 +309,11 @@ void train_gate(const struct dumps *dumps, FILE *out)
         fits[s].constant = constants[s];
         for (int i = 0; i < SIGNALS; i++)
             fits[s].w[i] = table[i].w[s];
-        if (report_has_dumps(&report, dumps, s))
+        if (s != OTHER_LANGUAGE && report_has_dumps(&report, dumps, s))
             fit_set(dumps, s, &fits[s], report.out);
     }
+    /* The pools of people are all of one size, so they say nothing of others. */
+    fits[OTHER_LANGUAGE] = fits[WITH_ENCODER];
     report_end(&report);
     write_table(out, dumps, fits, report.text);
     free(report.text);

@@ -1,4 +1,4 @@
-/* line.c - fits how probable it is that one more line of a chat is worth its room. */
+/* line.c - fits how probable it is that a line is needed, for what a chat is given. */
 #include "train.h"
 
 #include <math.h>
@@ -10,13 +10,13 @@
 
 /*
  * A logistic over the first lines of each question in the order of recall, by the weights as they
- * are now: what a line's score says, how far it stands behind the first one, and its place. A line
- * that the question needs is a hit; of a question that needs nothing each is a miss. Only of the
- * encoder, and of chats with an assistant: the other weights have no such fit (decisions/054).
+ * are now: what a line's score and its cosine say, how far it stands behind the first one, and its
+ * place. A line that the question needs is a hit. Only of the encoder, and of chats with an
+ * assistant: by words alone a line is held against its score.
  */
 
 #define FIXED_COLUMNS "conversation\tquestion\town\tcategory\tgold\tevidence\tsession\tright"
-enum { FIXED = 8, LOOKED_AT = 16, QUESTIONS_MAX = 4096 }; /* questions of a conversation */
+enum { FIXED = 8, LOOKED_AT = 24, QUESTIONS_MAX = 4096 }; /* questions of a conversation */
 static const double penalty = 1;
 
 static const char *const signals[] = {
@@ -27,15 +27,15 @@ static const char *const signals[] = {
 
 static const struct line_signal {
     const char *name, *help;
-    double w;
+    double w[WEIGHT_SETS];
 } table[] = {
-#define LINE_SIGNAL(name, help, w) {#name, help, w},
+#define LINE_SIGNAL(name, help, ...) {#name, help, {__VA_ARGS__}},
 #include "engine/recall/line_weights.def"
 #undef LINE_SIGNAL
 };
 enum { SIGNALS = sizeof table / sizeof *table };
 enum {
-#define LINE_SIGNAL(name, help, w) LINE_##name,
+#define LINE_SIGNAL(name, help, ...) LINE_##name,
 #include "engine/recall/line_weights.def"
 #undef LINE_SIGNAL
 };
@@ -50,6 +50,7 @@ struct line {
 struct lines {
     struct line *v;
     size_t n;
+    int set;
 };
 
 static int best_first(const void *a, const void *b)
@@ -76,7 +77,6 @@ static size_t put_in_order(struct line *v, size_t n)
 static void read_dump(struct lines *l, const struct dump *dump)
 {
     struct rows r = rows_read(dump->path, FIXED_COLUMNS, signals);
-    bool needs_nothing = !strcmp(dump->size, "general");
     l->v = realloc(l->v, (l->n + r.n) * sizeof *l->v);
     if (!l->v)
         stop("out of memory");
@@ -85,16 +85,18 @@ static void read_dump(struct lines *l, const struct dump *dump)
         const double *v = &r.v[i * r.columns];
         if (v[2] <= 0) /* of a foreign pool: nothing is given of it, as the gate is silent */
             continue;
-        struct weighed weighed = signals_weigh(WITH_ENCODER, v + FIXED);
+        struct weighed weighed = signals_weigh((enum weights)l->set, v + FIXED);
         struct line line = {.of = dump,
                             .conversation = conversation_no(dump, v[0]),
                             .question = (int)v[1] + QUESTIONS_MAX * (int)v[0],
-                            .gold = needs_nothing ? 0 : (int)v[4],
+                            .gold = (int)v[4],
                             .place = (int)i,
-                            .is_evidence = v[5] > 0 && !needs_nothing,
+                            .is_evidence = v[5] > 0,
                             .rank = weighed.rank};
         line.x[LINE_constant] = 1;
         line.x[LINE_sure] = log(weighed.sure / (1 - weighed.sure));
+        line.x[LINE_cosine] = v[FIXED + SIGNAL_dense];
+        line.x[LINE_assistant] = v[FIXED + SIGNAL_assistant];
         if (l->n > from && l->v[from].question != line.question)
             from = l->n = from + put_in_order(&l->v[from], l->n - from);
         l->v[l->n++] = line;
@@ -132,66 +134,116 @@ static void judge_left_out(struct lines *l)
     }
 }
 
-/* Of the questions that need something: how many get all of it, and how many other lines. */
-static void write_figures(FILE *out, const struct lines *l, const struct dump *of)
+/* Lines of one question, from one on; the first of the next. */
+static size_t question_end(const struct lines *l, size_t from)
 {
-    static const double least[] = {0.05, 0.07, 0.1, 0.15};
-    fprintf(out, " *  %-6s %-7s", of->kind, of->size);
-    for (size_t t = 0; t < sizeof least / sizeof *least; t++) {
-        double asked = 0, found = 0, others = 0;
-        for (size_t from = 0, to; from < l->n; from = to) {
-            int got = 0;
-            for (to = from; to < l->n && l->v[to].question == l->v[from].question &&
-                            l->v[to].of == l->v[from].of;
-                 to++) {
-                bool is_given = l->v[to].of == of && l->v[to].gold && l->v[to].worth >= least[t];
-                got += is_given && l->v[to].is_evidence;
-                others += is_given && !l->v[to].is_evidence;
-            }
-            asked += l->v[from].of == of && l->v[from].gold;
-            found += l->v[from].of == of && l->v[from].gold && got >= l->v[from].gold;
-        }
-        fprintf(out, " | %5.1f %4.2f", 100 * found / asked, others / asked);
-    }
-    fputs("\n", out);
+    size_t to = from;
+    while (to < l->n && l->v[to].question == l->v[from].question && l->v[to].of == l->v[from].of)
+        to++;
+    return to;
 }
 
-static bool is_fitted_to(const struct dump *d)
+/* Of the questions of a dump: how many get all that they need when their lines are given until so
+ * much of the sum of probabilities is reached, and how many lines that is. */
+static void write_coverage(FILE *out, const struct lines *l, const struct dump *of, double coverage)
 {
-    return d->set == WITH_ENCODER && strcmp(d->kind, "LoCoMo") != 0;
+    double asked = 0, found = 0, given = 0;
+    for (size_t from = 0, to; from < l->n; from = to) {
+        double all = 0, sum = 0;
+        int got = 0;
+        to = question_end(l, from);
+        if (l->v[from].of != of)
+            continue;
+        for (size_t i = from; i < to; i++)
+            all += l->v[i].worth;
+        for (size_t i = from; i < to && sum < coverage * all; i++) {
+            sum += l->v[i].worth;
+            got += l->v[i].is_evidence;
+            given++;
+        }
+        asked++;
+        found += got >= l->v[from].gold;
+    }
+    fprintf(out, " | %5.1f %4.1f", 100 * found / asked, given / asked);
+}
+
+/* How far the probabilities are from what was needed, in tenths of the lines, on average. */
+static double calibration_error(const struct lines *l, const struct dump *of)
+{
+    enum { BINS = 20 };
+    double sum[BINS] = {0}, hits[BINS] = {0}, n = 0, error = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->v[i].of != of)
+            continue;
+        int bin = (int)fmin(l->v[i].worth * BINS, BINS - 1);
+        sum[bin] += l->v[i].worth;
+        hits[bin] += l->v[i].is_evidence;
+        n++;
+    }
+    for (int b = 0; b < BINS; b++)
+        error += fabs(sum[b] - hits[b]);
+    return n > 0 ? error / n : 0;
+}
+
+static void write_figures(FILE *out, const struct lines *l, const struct dump *of)
+{
+    static const double coverages[] = {0.75, 0.9, 0.97};
+    fprintf(out, " *  %-6s %-7s", of->kind, of->size);
+    for (size_t c = 0; c < sizeof coverages / sizeof *coverages; c++)
+        write_coverage(out, l, of, coverages[c]);
+    fprintf(out, " | %.3f\n", calibration_error(l, of));
+}
+
+/* Of questions that need something, in chats with an assistant. */
+static bool is_fitted_to(const struct dump *d, int set)
+{
+    return d->set == set && strcmp(d->kind, "LoCoMo") != 0 && !strstr(d->size, "gen");
+}
+
+static struct fit fit_set(const struct dumps *dumps, int set, FILE *figures)
+{
+    struct lines l = {.set = set};
+    for (size_t i = 0; i < dumps->n; i++)
+        if (is_fitted_to(&dumps->v[i], set))
+            read_dump(&l, &dumps->v[i]);
+    judge_left_out(&l);
+    fprintf(figures, " *  %s, %zu lines:\n", weight_set_names[set], l.n);
+    for (size_t i = 0; i < dumps->n; i++)
+        if (is_fitted_to(&dumps->v[i], set))
+            write_figures(figures, &l, &dumps->v[i]);
+    struct fit f = fit_lines(&l, -1);
+    free(l.v);
+    return f;
 }
 
 void train_line(const struct dumps *dumps, FILE *out)
 {
-    struct lines l = {0};
-    struct fit f = {.n = SIGNALS};
+    double w[SIGNALS][WEIGHT_SETS];
     struct report report;
     report_begin(&report);
-    for (int i = 0; i < SIGNALS; i++)
-        f.w[i] = table[i].w;
-    for (size_t i = 0; i < dumps->n; i++)
-        if (is_fitted_to(&dumps->v[i]))
-            read_dump(&l, &dumps->v[i]);
-    if (report_has_dumps(&report, dumps, WITH_ENCODER)) {
-        judge_left_out(&l);
-        for (size_t i = 0; i < dumps->n; i++)
-            if (is_fitted_to(&dumps->v[i]) && strcmp(dumps->v[i].size, "general") != 0)
-                write_figures(report.out, &l, &dumps->v[i]);
-        f = fit_lines(&l, -1);
+    for (int s = 0; s < WEIGHT_SETS; s++) {
+        bool is_fitted = weights_by_encoder((enum weights)s) && report_has_dumps(&report, dumps, s);
+        struct fit f = is_fitted ? fit_set(dumps, s, report.out) : (struct fit){0};
+        for (int i = 0; i < SIGNALS; i++)
+            w[i][s] = is_fitted ? f.w[i] : table[i].w[s];
     }
     report_end(&report);
-    fputs("/* line_weights.def - how probable it is that one more line is worth its room. */\n"
-          "/*\n * LINE_SIGNAL(name, help, weight) of a logistic, for the encoder (decisions/054).\n"
-          " * Written by tools/train.\n",
+    fputs("/* line_weights.def - weights for the probability that a line is needed. */\n"
+          "/*\n * LINE_SIGNAL(name, help, weights) of a logistic for each set of weights\n"
+          " * (engine/gate/weight_sets.def). Written by tools/train.\n",
           out);
     notes_write(out, dumps);
     fprintf(out,
             " * Leave one conversation out: of the questions that need something, how many %% get "
-            "all of\n * it, and how many other lines, at a least probability of 0.05, 0.07, 0.1 "
-            "and 0.15.\n%s */\n",
+            "all of\n * it, and lines each, where lines are given until 0.75, 0.9 and 0.97 of the "
+            "sum of their\n * probabilities is reached; then how far probabilities are from what "
+            "was needed.\n%s */\n",
             report.text);
-    for (int i = 0; i < SIGNALS; i++)
-        fprintf(out, "LINE_SIGNAL(%s, \"%s\", %.4f)\n", table[i].name, table[i].help, f.w[i]);
-    free(l.v);
+    for (int i = 0; i < SIGNALS; i++) {
+        fprintf(out, "LINE_SIGNAL(%s, \"%s\",\n           ", table[i].name, table[i].help);
+        for (int s = 0; s < WEIGHT_SETS; s++)
+            fprintf(out, "%s %.4f", s ? "," : "", w[i][s]);
+        fputs(")\n", out);
+    }
     free(report.text);
 }

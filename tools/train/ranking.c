@@ -494,8 +494,11 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct set_f
         fprintf(out, "SIGNAL(%s, %s, %s,\n       \"%s\",\n      ", table[i].name, table[i].sets,
                 table[i].fit, table[i].help);
         for (int s = 0; s < WEIGHT_SETS; s++)
-            fprintf(out, "%s {%.4f, %.4f, %.4f}", s ? "," : "", fits[s].w[i].rank,
-                    fits[s].w[i].sure, fits[s].w[i].chat);
+            fprintf(out, "%s {%.4f, %.4f, %.4f}",
+                    s == 3 ? ",\n      "
+                    : s    ? ","
+                           : "",
+                    fits[s].w[i].rank, fits[s].w[i].sure, fits[s].w[i].chat);
         fputs(")\n", out);
     }
 }

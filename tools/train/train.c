@@ -4,7 +4,7 @@
 #include <string.h>
 
 /*
- * usage: train_recall ranking|gate|line LIST > TABLE
+ * usage: train_recall ranking|gate|personal|line LIST > TABLE
  *
  * The same dumps give the same table, byte for byte. A set of weights without dumps stays as it is.
  */
@@ -13,7 +13,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*train)(const struct dumps *dumps, FILE *out);
-    } tables[] = {{"ranking", train_ranking}, {"gate", train_gate}, {"line", train_line}};
+    } tables[] = {{"ranking", train_ranking},
+                  {"gate", train_gate},
+                  {"personal", train_personal},
+                  {"line", train_line}};
     static struct dumps dumps;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && argc == 3; i++)
         if (!strcmp(argv[1], tables[i].name)) {
@@ -21,6 +24,6 @@ int main(int argc, char **argv)
             tables[i].train(&dumps, stdout);
             return 0;
         }
-    fputs("usage: train_recall ranking|gate|line LIST > TABLE\n", stderr);
+    fputs("usage: train_recall ranking|gate|personal|line LIST > TABLE\n", stderr);
     return 2;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/utf8.h"
+#include "engine/gate/form.h"
 #include "engine/gate/rarity.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
@@ -439,19 +440,6 @@ bool gate_is_first_person(str question)
     return false;
 }
 
-/* A question about the world, or a task: "Why is the sky blue?", "Write a limerick". */
-static bool is_general(struct arena *a, str question)
-{
-    static const char *const phrases[] = {
-#define GENERAL(phrase) phrase,
-#include "lang/general.def"
-        NULL};
-    if (gate_is_first_person(question))
-        return false;
-    struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
-    return phrase_find_any(&w, phrases, NULL);
-}
-
 /* Half of the words of an English question are among the commonest of English. A single word says
  * nothing as a whole. */
 bool gate_is_fitted_for(str question)
@@ -495,10 +483,10 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     look_at_pairs(&l, a);
     look_at_results(&l);
     e.signals[GATE_self] = gate_is_first_person(in->question);
-    e.signals[GATE_general] = !(e.signals[GATE_known_names] > 0) && is_general(a, l.question);
     e.signals[GATE_when] = in->query->wants_date;
     for (size_t i = 0; i < in->query->n; i++)
         e.signals[GATE_digits] = fmax(e.signals[GATE_digits], str_has_digit(in->query->texts[i]));
+    e.signals[GATE_form] = form_of(a, l.question, in->vector);
     look_again_small(e.signals, l.pool);
     e.unsaid = unsaid_words(a, &l);
     return e;
@@ -513,5 +501,30 @@ double gate_probability(enum weights weights, const struct gate_evidence *e)
     double sum = constant[weights] - log(GATE_OTHERS(e->signals[GATE_small], self));
     for (size_t i = 0; i < GATE_SIGNALS; i++)
         sum += gate_weights[i][weights] * e->signals[i];
+    return 1 / (1 + exp(-sum));
+}
+
+/* Of rows of the table: a signal of the evidence; PERSONAL_CONSTANT; or PERSONAL_ANSWER, what
+ * gate_probability says. */
+enum { PERSONAL_CONSTANT = -1, PERSONAL_ANSWER = GATE_SIGNALS };
+
+double gate_personal(enum weights weights, const struct gate_evidence *e)
+{
+    static const struct {
+        int signal;
+        double weights[WEIGHT_SETS];
+    } rows[] = {
+#define PERSONAL(name, signal, help, ...) {signal, {__VA_ARGS__}},
+#include "engine/gate/personal_weights.def"
+#undef PERSONAL
+    };
+    double sum = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int s = rows[i].signal;
+        double x = s == PERSONAL_CONSTANT ? 1
+                   : s == PERSONAL_ANSWER ? log_odds(gate_probability(weights, e))
+                                          : e->signals[s];
+        sum += rows[i].weights[weights] * x;
+    }
     return 1 / (1 + exp(-sum));
 }

@@ -25,6 +25,7 @@ struct gate_result {
 /* A question and what a search of one pool found. */
 struct gate_in {
     str question;
+    const float *vector; /* of the question by the encoder, or NULL */
     const struct query *query;
     const struct word_hits *hits; /* of the words of the query */
     const float *weights;         /* of each word, in this pool */
@@ -45,6 +46,10 @@ bool gate_is_first_person(str question);
 
 /* Whether it reads as a sentence in English, which the weights were fitted to. */
 bool gate_is_fitted_for(str question);
+
+/* The probability that a good answer needs something that this person told, 0 to 1, whatever the
+ * pool holds. A general task ("How do I boil an egg?") needs nothing. */
+double gate_personal(enum weights weights, const struct gate_evidence *e);
 
 /*
  * The probability that something of it answers, 0 to 1. In a large pool it assumes that one message

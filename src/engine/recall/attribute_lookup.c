@@ -123,8 +123,9 @@ static str told_text(struct finder *f, struct recalled *r)
  * that have none bear on something else (decisions/054). By words alone nothing tells. */
 static bool is_far(const struct finder *f, const struct wanted *want, const struct recalled *r)
 {
-    static const double near_worth = 0.035;
-    if (want->tokens < 0 || f->how.weighed != WITH_ENCODER || !gate_is_fitted_for(f->in->question))
+    static const double near_worth = 0.012;
+    if (want->tokens < 0 || !weights_by_encoder(f->how.weighed) ||
+        !gate_is_fitted_for(f->in->question))
         return false;
     const struct recalled *same = recalled_find(f->found, f->n, r);
     return !same || !same->by || same->measured.worth < near_worth;

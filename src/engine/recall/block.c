@@ -44,10 +44,11 @@ static str when(struct arena *a, int64_t ms, int64_t now)
                       units[i].unit);
 }
 
-/* Who said it, for a message; how it was learnt, for a memory. */
+/* Who said it, for a message; how it was learnt, for a memory; "" for what the user said, as most
+ * lines are. */
 static str said_by(struct arena *a, const struct recalled *r)
 {
-    static const char *const learnt[ORIGIN_COUNT] = {[ORIGIN_USER] = "noted from the user",
+    static const char *const learnt[ORIGIN_COUNT] = {[ORIGIN_USER] = "",
                                                      [ORIGIN_ASSISTANT] =
                                                          "noted from the assistant",
                                                      [ORIGIN_TOOL] = "noted from a tool",
@@ -61,7 +62,7 @@ static str said_by(struct arena *a, const struct recalled *r)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
     str speaker = engine_line(a, r->message.speaker, SPEAKER_MAX);
     str role = engine_line(a, r->message.role, SPEAKER_MAX);
-    return speaker.n ? speaker : role;
+    return speaker.n ? speaker : str_is(role, "user") ? S("") : role;
 }
 
 /* Of an answer that was given with memory beside it only what was new. */
@@ -73,18 +74,17 @@ static str text_of(const struct recalled *r)
     return r->is_memory ? r->memory.content : m->is_echo ? str_trim(m->says) : m->text;
 }
 
-/* "- 2026-05-08 (3 days ago), user said [9f8e7d6c]: my dog is called Rex"; how long ago a day was
- * is told once. */
-static str line_of(struct arena *a, const struct recalled *r, int64_t now, bool tells_age)
+/* "- 2026-05-08 (3 days ago), Anna [9f8e7d6c]: my dog is called Rex"; behind a line of the same day
+ * without the day. */
+static str line_of(struct arena *a, const struct recalled *r, int64_t now, bool tells_day)
 {
     str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
     str text = text_of(r);
-    str date = when(a, recalled_created(r), now), who = said_by(a, r);
-    date = tells_age ? date : str_sub(date, 0, str_find(date, S(" (")));
+    str date = tells_day ? when(a, recalled_created(r), now) : S(""), who = said_by(a, r);
     id = engine_line(a, utf8_cut(id, SHORT_ID), SHORT_ID);
-    return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
-                      date.n ? ", " : "", S_ARG(who), r->is_memory ? "" : " said", S_ARG(id),
-                      S_ARG(engine_line(a, text, LINE_TEXT_MAX)));
+    return str_printf(a, "- " S_FMT "%s" S_FMT "%s[" S_FMT "]: " S_FMT "\n", S_ARG(date),
+                      date.n && who.n ? ", " : "", S_ARG(who), date.n || who.n ? " " : "",
+                      S_ARG(id), S_ARG(engine_line(a, text, LINE_TEXT_MAX)));
 }
 
 struct line {
@@ -170,18 +170,16 @@ static bool is_same_day(const struct line *x, const struct line *y)
     return x->created / day == y->created / day;
 }
 
-/* Lines of a day that stand behind another of it lose its age. */
-static void tell_ages_once(struct arena *a, struct recalled *v, struct line *lines, size_t n,
+/* A line right behind another of its day does not tell the day again. */
+static void tell_days_once(struct arena *a, struct recalled *v, struct line *lines, size_t n,
                            int64_t now)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (is_same_day(&lines[i], &lines[k])) {
-                struct recalled *r = &v[lines[i].rank];
-                lines[i].text = line_of(a, r, now, false);
-                r->tokens = tokens_of(lines[i].text);
-                break;
-            }
+    for (size_t i = 1; i < n; i++)
+        if (is_same_day(&lines[i], &lines[i - 1])) {
+            struct recalled *r = &v[lines[i].rank];
+            lines[i].text = line_of(a, r, now, false);
+            r->tokens = tokens_of(lines[i].text);
+        }
 }
 
 /* Changes v: injected, tokens and why of each. "" when nothing is left. The budget is counted in
@@ -208,7 +206,7 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     if (!taken)
         return S("");
     qsort(lines, taken, sizeof *lines, by_time);
-    tell_ages_once(a, v, lines, taken, now);
+    tell_days_once(a, v, lines, taken, now);
     struct buf b = buf_make(a, BLOCK_MAX);
     buf_add(&b, S(BLOCK_OPENING));
     for (size_t i = 0; i < taken; i++)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 #include "engine/recall/outside_rankers.h"
 #include "engine/recall/quotable.h"
@@ -253,7 +254,7 @@ static void keep_related(struct search *s)
 {
     struct finder *f = s->f;
     size_t kept = 0;
-    bool is_strict = f->how.weighed == WITH_ENCODER && !by_cosine(f);
+    bool is_strict = weights_by_encoder(f->how.weighed) && !by_cosine(f);
     float close = f->in->by.is_patient ? FOUND_CLOSE : FOUND_DISTANT;
     float least = !is_strict ? least_cosine : f->asked.query.n > 1 ? close : FOUND_CLOSE_TO_WORD;
     for (size_t i = 0; i < s->n; i++) {
@@ -299,7 +300,7 @@ static enum status match_tokens(struct search *s)
         if (!(found[at - docs].own > 0))
             candidate_guess_meaning(&s->v[i]);
     }
-    f->how.weighed = WITH_ENCODER;
+    f->how.weighed = gate_is_fitted_for(f->in->question) ? WITH_ENCODER : OTHER_LANGUAGE;
     return OK;
 }
 
@@ -311,6 +312,7 @@ static void ask_vector(struct search *s)
     if (!f->in->gate || f->in->by.is_patient)
         vectors_catch_up(f->ctx, f->e, f->in->pool, CATCH_UP);
     vectors_of_question(f->ctx, f->e, f->in->question, &s->asks);
+    f->asked.vector = s->asks.tokens.n ? s->asks.v : NULL;
 }
 
 /* What fails here leaves what the words have found. */
@@ -410,7 +412,7 @@ static double score_of(const struct finder *f, const struct candidate *c, double
     double cosine = (double)c->dense;
     if (by_cosine(f) && c->dense >= least_cosine)
         return cosine;
-    bool is_same = c->dense >= FOUND_SAME && f->how.weighed != WITH_ENCODER;
+    bool is_same = c->dense >= FOUND_SAME && !weights_by_encoder(f->how.weighed);
     return is_same ? fmax(sure, cosine) : sure;
 }
 
@@ -584,7 +586,7 @@ enum status find_answers(struct finder *f, size_t limit)
             TRY(add_wanted(&s));
         TRY(search_vectors(&s));
         add_beside(&s);
-        if (by_cosine(f) || f->how.weighed == WITH_ENCODER || s.most >= CANDIDATES_MAX)
+        if (by_cosine(f) || weights_by_encoder(f->how.weighed) || s.most >= CANDIDATES_MAX)
             keep_related(&s);
         TRY(fetch(&s));
         s.read.given = NEW_N(&f->ctx->arena, struct quotable, s.read.n + 1);

@@ -26,6 +26,7 @@ struct pool_question {
     float weights[QUERY_WORDS_MAX]; /* of its words */
     struct word_hits words;         /* the texts that hold them */
     double rarest;                  /* weight of a word that one text holds */
+    const float *vector;            /* by the encoder, or NULL */
     enum aggregation aggregation;   /* whether the answer is spread over many places */
     str also;                       /* the question with another name of whom it names, or "" */
 };

@@ -9,6 +9,8 @@
 
 /* What goes in beside the best needs this share of the score that the best needs. */
 #define GATE_BESIDE 0.25
+/* The share of that for a question for all that was said of something. */
+#define GATE_OF_BROAD 0.4
 /* By meaning alone a score is a cosine, and what the best needs, and what goes in beside it, is so
  * many times as much. */
 #define GATE_COSINE 5

@@ -1,6 +1,7 @@
 /* line_selection.c - Decides whether memory speaks, and how sure a line must then be. */
 #include "engine/recall/line_selection.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "core/settings.h"
@@ -11,17 +12,21 @@
 #include "engine/text/lexicon.h"
 #include "engine/text/rank.h"
 
-/*
- * Once memory speaks, each line must be worth its room: as probable as this to be needed, by
- * line_weights.def. What people say to each other is short, and its neighbours tell more. What is
- * said to an assistant needs more: most in a pool of fifty texts, which has enough for noise, and
- * few lines of one thing. A question for all that was said of something needs less (decisions/054).
- */
-static const double people_least = 0.03, chat_least = 0.045, small_more = 0.08, broad_share = 0.4;
+/* How much of what is probably needed a block is to hold, and at what price (see settings.def). */
+static const struct breadth {
+    double coverage;
+    int64_t tokens; /* of a block, its frame included; -1: as many as a chat may get */
+} breadths[] = {
+    [COVERAGE_LEAN] = {0.85, 200}, [COVERAGE_BALANCED] = {0.97, 320}, [COVERAGE_FULL] = {0.99, -1}};
 
-/* Of that, for what says more of the question than the lines above it, or that something has
- * changed since. */
-static const double more_share = 1.0 / 3;
+/* Conversations of people: their lines are short and their ranking is sure. */
+static const double people_coverage = 0.88;
+
+/* A line of this score speaks for itself, whatever the wording of the question. */
+static const double line_sure = 0.3;
+
+/* A line that is less probable than this is never given for the sake of the coverage. */
+static const double worth_least = 0.004;
 
 /* What one space holds of the question. */
 static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
@@ -36,6 +41,7 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
                                           .cosine = (double)f->found[i].by->dense,
                                           .tokens = (double)f->found[i].by->tokens.near_rare};
     const struct gate_in in = {.question = f->in->question,
+                               .vector = space->asked.vector,
                                .query = &space->asked.query,
                                .hits = &space->asked.words,
                                .weights = space->asked.weights,
@@ -68,7 +74,7 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
         most = fmax(most, probability);
     }
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].by->dense >= FOUND_SAME && f->how.weighed != WITH_ENCODER)
+        if (f->found[i].by->dense >= FOUND_SAME && !weights_by_encoder(f->how.weighed))
             most = fmax(most, f->found[i].score);
     return most;
 }
@@ -76,7 +82,7 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
 /* The same words said before, and what a model said, are near in meaning and no reason to speak. */
 static bool is_no_reason(const struct finder *f, const struct recalled *r)
 {
-    return f->how.weighed == WITH_ENCODER && !r->is_memory &&
+    return weights_by_encoder(f->how.weighed) && !r->is_memory &&
            (r->measured.signals[SIGNAL_assistant] > 0 ||
             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
 }
@@ -90,18 +96,23 @@ static double best_score(const struct finder *f)
     return best;
 }
 
+/* Without the encoder the weights of other languages than English are missing. */
+static bool has_weights(const struct finder *f)
+{
+    return weights_by_encoder(f->how.weighed) || gate_is_fitted_for(f->in->question);
+}
+
 /* By meaning alone a score is a cosine; where the caller sets the bar, each line is held against
- * it; and other languages have no weights. */
+ * it. */
 static bool is_by_line(const struct finder *f)
 {
-    return f->how.steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 ||
-           !gate_is_fitted_for(f->in->question);
+    return f->how.steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 || !has_weights(f);
 }
 
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
 static double least_of_line(const struct finder *f, double threshold, double best)
 {
-    double beside = GATE_BESIDE * (f->asked.aggregation ? broad_share : 1);
+    double beside = GATE_BESIDE * (f->asked.aggregation ? GATE_OF_BROAD : 1);
     return f->how.steps.strategy == STRATEGY_SEMANTIC ? threshold : beside * fmin(threshold, best);
 }
 
@@ -120,11 +131,40 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
 /* In other languages nothing but the words tells that a question may be about what was told. */
 static bool is_of_speaker(const struct finder *f)
 {
-    return f->how.steps.strategy != STRATEGY_SEMANTIC && f->in->bar <= 0 &&
-           !gate_is_fitted_for(f->in->question) && gate_is_first_person(f->in->question);
+    return f->how.steps.strategy != STRATEGY_SEMANTIC && f->in->bar <= 0 && !has_weights(f) &&
+           gate_is_first_person(f->in->question);
 }
 
-/* The question as a whole must reach the threshold; once memory speaks, lines may be less sure. */
+/* Of conversations of people, whom a question names; the wording is fitted to chats. */
+static bool is_of_people(const struct finder *f)
+{
+    return f->n && !f->found[0].is_memory && f->found[0].message.speaker.n;
+}
+
+/* 0 in a pool of 200 texts and more, 1 in one of 75 and fewer. */
+static double smallness(const struct gate_evidence *e)
+{
+    return fmin(fmax(5 * e->signals[GATE_small] - 1, 0), 1);
+}
+
+/* In a small pool the words of a question tell little of whether something answers it, and a line
+ * too many costs little: there a smaller share of the threshold is enough, and the wording stands
+ * guard. In a large one it is the other way round. */
+static double eased(const struct finder *f, const struct gate_evidence *e)
+{
+    static const double small_share = 0.2;
+    return is_of_people(f) ? 1 : 1 - (1 - small_share) * smallness(e);
+}
+
+/* What gate_personal must reach: in a small pool nine in ten general questions do not. */
+static double personal_least(const struct gate_evidence *e)
+{
+    static const double in_large = 0.2, in_small = 0.78;
+    return in_large + (in_small - in_large) * smallness(e);
+}
+
+/* The question as a whole must need what was told, and reach the threshold; once memory speaks,
+ * lines may be less sure. */
 struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 {
     struct arena *a = &f->ctx->arena;
@@ -142,19 +182,28 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     bool by_line = tells || is_by_line(f); /* what only tells asks nothing */
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
-    v.is_sure = v.probability >= threshold;
-    threshold = lowered(f, gate, by_line, threshold);
+    bool by_wording = !by_line && weights_by_encoder(f->how.weighed);
+    bool is_asked = !by_wording || is_of_people(f) || best >= line_sure ||
+                    (gate.section != GATE_NONE && !gate.is_weak);
+    double personal = is_asked ? 1 : gate_personal(f->how.weighed, evidence);
+    double personal_needed = personal_least(evidence);
+    v.is_sure = v.probability >= threshold && personal >= personal_needed;
+    threshold = lowered(f, gate, by_line, threshold) * (by_wording ? eased(f, evidence) : 1);
     if (gate.section == GATE_NONE && !tells && is_of_speaker(f))
         threshold *= GATE_OF_SPEAKER;
-    v.reason = gate_reason(a, gate, v.probability, threshold, evidence->unsaid);
-    bool speaks = v.probability >= threshold;
+    bool speaks = v.probability >= threshold && personal >= personal_needed;
+    v.reason =
+        personal >= personal_needed
+            ? gate_reason(a, gate, v.probability, threshold, evidence->unsaid)
+            : str_printf(a, "reads as if it needed nothing that you told (%.2f, %.2f needed)",
+                         personal, personal_needed);
     bool is_named = gate.section != GATE_NONE;
     v.decision = !speaks    ? S("none")
                  : is_named ? str_of(gate_section_names[gate.section])
                             : S("memory");
     v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
     v.is_sure &= speaks;
-    v.by_worth = f->in->bar <= 0;
+    v.by_worth = f->in->bar <= 0 && weights_by_encoder(f->how.weighed);
     return v;
 }
 
@@ -169,71 +218,7 @@ static bool is_mere_neighbour(const struct finder *f, size_t i)
            f->found[i].by->dense < FOUND_CLOSE && signals[SIGNAL_length] < log1p(TELLING);
 }
 
-/* What was looked at so far, of what the question found. */
-struct looked_at {
-    size_t places, taken;
-    double best_rank;
-    uint32_t words;  /* of the question that the lines taken say, a bit for each */
-    int64_t created; /* of the first of them */
-};
-
-static uint32_t words_said(const struct finder *f, size_t i)
-{
-    uint32_t words = 0;
-    for (size_t w = 0; w < f->asked.query.n; w++)
-        words |= (uint32_t)((f->found[i].by->own[w] & 15) != 0) << w;
-    return words;
-}
-
-/* "Does my crown come before his cataract?": of two things asked for, what is said of one stands
- * far behind what is said of the other. */
-static bool says_more(const struct finder *f, const struct looked_at *l, size_t i)
-{
-    static const float much = 0.2f;
-    uint32_t more = words_said(f, i) & ~l->words;
-    float all = 0, adds = 0;
-    for (size_t w = 0; w < f->asked.query.n; w++) {
-        all += f->asked.words.found[w] ? f->asked.weights[w] : 0;
-        adds += (more >> w & 1) ? f->asked.weights[w] : 0;
-    }
-    return adds >= much * all && adds > 0;
-}
-
-/* A name, or a word that is rare in English. */
-static bool shares_word(struct arena *a, str x, str y)
-{
-    enum { LOOKED_AT = 120 };
-    static const double rare = 0.3;
-    struct words v = words_of(a, x, LOOKED_AT), w = words_of(a, y, LOOKED_AT);
-    for (size_t i = 0; i < v.n; i++)
-        for (size_t k = 0; k < w.n && !v.v[i].is_stop; k++)
-            if (str_eq(v.v[i].stem, w.v[k].stem) &&
-                (v.v[i].is_name || word_rarity(v.v[i].text) >= rare))
-                return true;
-    return false;
-}
-
-/* "I had the date wrong, Nora's thing is the 18th" shares little with "when is Nora getting
- * married?", and is worth more than what it corrects. */
-static bool says_change(struct finder *f, const struct looked_at *l, size_t i)
-{
-    struct arena *a = &f->ctx->arena;
-    struct recalled *r = &f->found[i];
-    bool is_of_one = false;
-    if (recalled_created(r) <= l->created)
-        return false;
-    for (size_t k = 0; k < i && !is_of_one; k++)
-        is_of_one = f->found[k].by && f->found[k].state == LINE_CHOSEN &&
-                    shares_word(a, found_text(&f->found[k]), found_text(r));
-    if (!is_of_one)
-        return false;
-    struct clause_parse *read = ROOM_N(a, struct clause_parse, 1);
-    clause_parse_noted(a, r->is_memory ? NULL : r->message.notes, found_text(r), read);
-    return read->changes;
-}
-
-/* A memory and the message that it was noted from take one place. */
-static bool is_said_above(const struct finder *f, size_t i)
+bool lines_is_again(const struct finder *f, size_t i)
 {
     const struct recalled *r = &f->found[i];
     for (size_t k = 0; k < i; k++) {
@@ -247,79 +232,87 @@ static bool is_said_above(const struct finder *f, size_t i)
 }
 
 enum line_signal {
-#define LINE_SIGNAL(name, help, w) LINE_##name,
+#define LINE_SIGNAL(name, help, ...) LINE_##name,
 #include "engine/recall/line_weights.def"
 #undef LINE_SIGNAL
     LINE_SIGNALS
 };
 
-/* How probable it is that one more line is needed. */
-static double worth_of(const struct recalled *r, const struct looked_at *l)
-{
-    static const double weights[] = {
-#define LINE_SIGNAL(name, help, w) w,
+static const double line_weights[][WEIGHT_SETS] = {
+#define LINE_SIGNAL(name, help, ...) {__VA_ARGS__},
 #include "engine/recall/line_weights.def"
 #undef LINE_SIGNAL
-    };
-    static const double sure_most = 1 - 1e-9;
-    double sure = fmin(r->score, sure_most), sum = 0;
+};
+
+/* What was looked at so far, of what the question found. */
+struct looked_at {
+    size_t places;
+    double best_rank;
+};
+
+/* How probable it is that this line is needed, which stands at the last of the places. */
+static double worth_of(enum weights weights, const struct recalled *r, const struct looked_at *l)
+{
+    static const double sure_most = 1 - 1e-9, sure_least = 1e-4;
+    double sure = fmin(fmax(r->score, sure_least), sure_most), sum = 0;
+    assert(l->places);
     const double signals[LINE_SIGNALS] = {
         [LINE_constant] = 1,
         [LINE_sure] = log(sure / (1 - sure)),
         [LINE_behind] = fmin(r->measured.rank - l->best_rank, 0),
         [LINE_place] = log1p((double)(l->places - 1)),
+        [LINE_assistant] = r->measured.signals[SIGNAL_assistant],
+        [LINE_cosine] = r->measured.signals[SIGNAL_dense],
     };
     for (int i = 0; i < LINE_SIGNALS; i++)
-        sum += weights[i] * signals[i];
+        sum += line_weights[i][weights] * signals[i];
     return rank_logistic(sum);
 }
 
-static bool is_of_people(const struct recalled *r)
-{
-    return !r->is_memory && r->message.speaker.n;
-}
-
-static double least_worth(const struct finder *f, const struct recalled *r)
-{
-    enum { SMALL = 50 }; /* texts */
-    double texts = (double)(f->asked.words.messages + f->asked.words.memories);
-    double small = texts > SMALL ? SMALL / texts : texts / SMALL;
-    double least = is_of_people(r) ? people_least : chat_least + small_more * small;
-    return least * (f->asked.aggregation ? broad_share : 1);
-}
-
-/* The first line may be as little sure as the verdict says. */
-static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_at *l, size_t i)
-{
-    struct recalled *r = &f->found[i];
-    if (is_mere_neighbour(f, i))
-        return false;
-    if (f->how.weighed != WITH_ENCODER || !f->found[i].by || !v->by_worth)
-        return r->score >= v->least;
-    if (r->score <= 0)
-        return false;
-    l->places += !is_said_above(f, i);
-    if (l->places == 1)
-        l->best_rank = fmax(l->best_rank, r->measured.rank);
-    r->measured.worth = worth_of(r, l);
-    double least = least_worth(f, r);
-    if (l->places == 1 && r->score >= v->least)
-        return true;
-    return r->measured.worth >= least || (l->taken && !is_of_people(r) && !f->asked.aggregation &&
-                                          r->measured.worth >= least * more_share &&
-                                          (says_more(f, l, i) || says_change(f, l, i)));
-}
-
-void lines_select(struct finder *f, const struct verdict *v)
+/* Of each line that the question found, and their sum: as many lines as are probably needed. */
+static double weigh_lines(struct finder *f)
 {
     struct looked_at l = {.best_rank = -INFINITY};
+    double sum = 0;
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        bool is_worth_it = is_wanted(f, v, &l, i);
-        r->state = is_worth_it && v->least <= 1 ? LINE_CHOSEN : LINE_FOUND;
-        if (!is_worth_it || !f->found[i].by)
+        if (!r->by || r->score <= 0 || is_mere_neighbour(f, i))
             continue;
-        l.created = l.taken++ ? l.created : recalled_created(r);
-        l.words |= words_said(f, i);
+        bool is_again = l.places && lines_is_again(f, i);
+        l.places += !is_again;
+        l.best_rank = fmax(l.best_rank, r->measured.rank);
+        r->measured.worth = worth_of(f->how.weighed, r, &l);
+        sum += is_again ? 0 : r->measured.worth;
     }
+    return sum;
+}
+
+int64_t lines_budget(const struct finder *f, int64_t budget)
+{
+    int64_t tokens = breadths[engine_runtime(f->e)->coverage].tokens;
+    bool is_broad = tokens < 0 || f->asked.aggregation || f->in->bar > 0 || is_of_people(f) ||
+                    !weights_by_encoder(f->how.weighed);
+    return is_broad || (budget >= 0 && budget < tokens) ? budget : tokens;
+}
+
+/*
+ * Best first, until what is given holds as much of what is probably needed as the setting asks for.
+ * What the caller's bar or a source beside the question has brought is held against the least
+ * score alone. The first line may be as little sure as the verdict says.
+ */
+void lines_select(struct finder *f, struct verdict *v)
+{
+    double all = weigh_lines(f), given = 0;
+    enum coverage asked = f->asked.aggregation ? COVERAGE_FULL : engine_runtime(f->e)->coverage;
+    double enough = is_of_people(f) ? people_coverage : breadths[asked].coverage;
+    for (size_t i = 0; i < f->n; i++) {
+        struct recalled *r = &f->found[i];
+        bool is_weighed = v->by_worth && r->by;
+        bool is_wanted = is_weighed ? r->measured.worth >= worth_least && given < enough * all
+                                    : r->score >= v->least && !is_mere_neighbour(f, i);
+        r->state = is_wanted && v->least <= 1 ? LINE_CHOSEN : LINE_FOUND;
+        if (is_wanted && is_weighed && !lines_is_again(f, i))
+            given += r->measured.worth;
+    }
+    v->coverage = all > 0 ? given / all : 0;
 }

@@ -8,14 +8,21 @@ struct verdict {
     double least;       /* score that goes in; 2: nothing does */
     double probability; /* that something answers */
     const double *evidence;
-    bool is_sure;  /* it would go in without any phrase */
-    bool by_worth; /* where there is a fit for it, a line must be worth its room */
+    bool is_sure;    /* it would go in without any phrase */
+    bool by_worth;   /* lines are given for the coverage, and not each by its score */
+    double coverage; /* of what is probably needed, what the lines hold that were chosen */
 };
 
 /* Of what was found. tells: the question states facts and asks for nothing. */
 struct verdict verdict_of(struct finder *f, struct gate gate, bool tells);
 
-/* Marks the lines that go in (is_wanted), and says of those that were found in how far they are
- * worth their room. A line that says a word of the question that nothing above it says needs less,
- * and so does one that tells of a later change. */
-void lines_select(struct finder *f, const struct verdict *v);
+/* Marks the lines that go in, best first, until they hold as much of what is probably needed as the
+ * setting `coverage` asks for. Notes of each how probable it is that it is needed. */
+void lines_select(struct finder *f, struct verdict *v);
+
+/* Whether a line above is the message that this memory was noted from, or the memory that was noted
+ * from this message: the two take one place. */
+bool lines_is_again(const struct finder *f, size_t i);
+
+/* Tokens of the lines that answer one question, of all that a chat may get. */
+int64_t lines_budget(const struct finder *f, int64_t budget);

@@ -50,14 +50,17 @@ enum { QUESTION_MIN = 3, SHOWN_MAX = 600 };
  * more of them (decisions/045). */
 enum { AGGREGATION_DEEP = 3, AGGREGATION_TIMES = 2, AGGREGATION_SHOWN = 200 };
 
+/* Tokens of a block without its lines, and of a line without its text, on average. */
+enum { BLOCK_TOKENS = 32, LINE_TOKENS = 5 };
+
 /* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
  * assistant, whose first results are the most likely to answer (decisions/049). */
 enum {
     PEOPLE_SHOWN = 400,
-    FIRST_SHOWN = 320,
-    SECOND_SHOWN = 220,
-    THIRD_SHOWN = 200,
-    LATER_SHOWN = 140
+    FIRST_SHOWN = 160,
+    SECOND_SHOWN = 100,
+    THIRD_SHOWN = 80,
+    LATER_SHOWN = 70
 };
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
@@ -320,7 +323,10 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
     for (size_t i = 0; i < f->n; i++) {
         if (f->found[i].state != LINE_QUOTABLE)
             continue;
-        tokens[n] = f->found[i].tokens = tokens_of(f->found[i].text);
+        f->found[i].tokens = tokens_of(f->found[i].text);
+        tokens[n] = !f->in->gate           ? f->found[i].tokens
+                    : lines_is_again(f, i) ? 0 /* the block tells it once */
+                                           : f->found[i].tokens + LINE_TOKENS;
         which[n++] = i;
     }
     assert(n <= f->n);
@@ -328,7 +334,7 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
     *sum = 0;
     for (size_t i = 0; i < n; i++) {
         f->found[which[i]].state = LINE_INJECTED;
-        *sum += tokens[i];
+        *sum += f->found[which[i]].tokens;
     }
     return OK;
 }
@@ -488,7 +494,7 @@ static enum status find(struct finder *f, struct recall_out *out)
                                .probability = v.probability,
                                .evidence = v.evidence};
     lines_select(f, &v);
-    TRY(choose(f, g.budget, &out->tokens));
+    TRY(choose(f, in->gate ? lines_budget(f, g.budget) - BLOCK_TOKENS : g.budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
     give_found(f, out);
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");

@@ -117,7 +117,7 @@ static bool is_about_user(struct arena *a, str question)
 static double alike_when_sure(const struct looking *l, double sure, double share)
 {
     bool is_half = l->is_about_user && share >= half_share;
-    double gates = is_half || l->finder.how.weighed == WITH_ENCODER ? 1 : sure_gates;
+    double gates = is_half || weights_by_encoder(l->finder.how.weighed) ? 1 : sure_gates;
     double enough = fmin(gates * l->e->settings->gate_threshold, 1);
     if (sure < enough)
         return unsure_alike * sure / enough;
@@ -195,7 +195,7 @@ static enum status look_by_recall(struct looking *l)
         bool is_close = f->found[i].by->dense >= FOUND_CLOSE;
         double share = known ? known->similarity : 0;
         bool is_cosine =
-            f->how.weighed != WITH_ENCODER && f->found[i].score <= f->found[i].measured.cosine;
+            !weights_by_encoder(f->how.weighed) && f->found[i].score <= f->found[i].measured.cosine;
         if (is_cosine) /* it counts as it is */
             continue;
         if (is_close || (share >= least_share))

@@ -173,7 +173,8 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
             if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
                 tokens_of(v[i].content) > room)
                 continue;
-            if (reach == STANDING_OTHER && f->how.weighed == WITH_ENCODER && !is_found(f, &v[i]))
+            if (reach == STANDING_OTHER && weights_by_encoder(f->how.weighed) &&
+                !is_found(f, &v[i]))
                 continue;
             room -= tokens_of(v[i].content);
             (*out)[(*n)++] = (struct recalled){.is_memory = true,

@@ -17,10 +17,9 @@ static size_t line_end(str text, size_t from)
     return end < text.n ? end + 1 : text.n;
 }
 
-/* Length of the opening at from, line breaks of either kind, or 0. */
-static size_t opening_at(str text, size_t from)
+/* Its length at from, line breaks of either kind, or 0. */
+static size_t starts_at(str text, size_t from, const char *opening)
 {
-    static const char opening[] = BLOCK_OPENING;
     size_t at = from;
     for (const char *c = opening; *c; c++) {
         if (*c == '\n' && at < text.n && text.p[at] == '\r')
@@ -30,6 +29,13 @@ static size_t opening_at(str text, size_t from)
         at++;
     }
     return at - from;
+}
+
+/* Length of the opening at from, or 0. */
+static size_t opening_at(str text, size_t from)
+{
+    size_t n = starts_at(text, from, BLOCK_OPENING);
+    return n ? n : starts_at(text, from, BLOCK_OPENING_BEFORE);
 }
 
 struct cut {
@@ -129,7 +135,8 @@ str engine_strip_block(struct arena *a, str text)
     return buf_str(&s.kept);
 }
 
-/* "- 2026-05-08, user said [9f8e7d6c]: text", "- [2026-05-08] text" or "- text". */
+/* "- 2026-05-08 (today), Anna [9f8e7d6c]: text", "- [9f8e7d6c]: text"; of the bracket form
+ * "- [2026-05-08] text" or "- text". */
 static str text_of_line(str line, bool is_own)
 {
     str mark = is_own ? S("]: ") : S("] ");

@@ -117,22 +117,13 @@ static enum status ask_source(struct ctx *ctx, struct engine *e, const struct ch
     return is_null(out) ? fail(ctx, NOT_FOUND, "the model knows no word of the question") : OK;
 }
 
-/* Mostly in Latin letters, and by its function words in no other language that is known. */
-static bool is_english(struct ctx *ctx, str text)
-{
-    size_t foreign = 0;
-    for (size_t i = 0; i < text.n; i++)
-        foreign += (unsigned char)text.p[i] >= 0x80;
-    return 4 * foreign <= text.n && language_of(&ctx->arena, text) == ENGLISH;
-}
-
 static void find_vector(struct ctx *ctx, struct engine *e, str text, struct question_vector *out)
 {
     struct chosen c = chosen_of(ctx, e);
     struct embedding v;
     out->signature = c.signature;
-    if (c.source == EMBED_ENCODER && !is_english(ctx, text)) {
-        out->without = S("the encoder reads English, and the question is in another language");
+    if (c.source == EMBED_ENCODER && !encoder_reads(text)) {
+        out->without = S("the encoder reads Latin letters, and the question is in another script");
         return;
     }
     if (!c.source) {

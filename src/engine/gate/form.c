@@ -1,0 +1,127 @@
+/* form.c - features of a question's wording, and their weighted sum. */
+#include "engine/gate/form.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "words/words.h"
+
+/* Bytes of a question that are looked at; what a feature begins with says what it is. */
+enum { LOOKED_AT = 2000 };
+#define OF_WORD "w "
+#define OF_PAIR "p "
+#define OF_FIRST "f "
+#define OF_LENGTH "n "
+#define OF_MARK "m "
+
+static const struct form_weight {
+    const char *feature;
+    float alone, with_vector;
+} weights[] = {
+#define FORM(feature, alone, with_vector) {feature, alone, with_vector},
+#define FORM_VECTOR(...)
+#include "lang/form.def"
+#undef FORM_VECTOR
+#undef FORM
+};
+enum { WEIGHTS = sizeof weights / sizeof *weights };
+
+static const float vector_weights[] = {
+#define FORM(feature, alone, with_vector)
+#define FORM_VECTOR(...) __VA_ARGS__
+#include "lang/form.def"
+#undef FORM_VECTOR
+#undef FORM
+};
+enum { DIMENSIONS = sizeof vector_weights / sizeof *vector_weights };
+
+/* A number counts as a number, whichever it is. */
+static str word_at(const struct words *w, size_t i)
+{
+    return str_has_digit(w->v[i].text) ? S("0") : w->v[i].text;
+}
+
+static void add_feature(struct form_features *out, str feature)
+{
+    if (out->n < FORM_FEATURES)
+        out->v[out->n++] = feature;
+}
+
+/* 1, 2, 3, 4 to 5, 6 to 8, 9 to 13 words … */
+static int length_class(size_t words)
+{
+    int class = 0;
+    for (size_t bound = 1; bound < words; bound += bound / 2 + 1)
+        class ++;
+    return class;
+}
+
+static void add_marks(struct form_features *out, str question)
+{
+    static const struct {
+        const char *bytes, *feature;
+    } marks[] = {{":", OF_MARK ":"},    {"\"", OF_MARK "\""}, {"\n", OF_MARK "line"},
+                 {"(", OF_MARK "("},    {"!", OF_MARK "!"},   {"{};<>=`\\", OF_MARK "code"},
+                 {"+*/^%", OF_MARK "+"}};
+    for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
+        for (size_t i = 0; i < question.n; i++)
+            if (char_is_one_of(question.p[i], marks[m].bytes)) {
+                add_feature(out, str_of(marks[m].feature));
+                break;
+            }
+    if (str_ends(question, S("?")))
+        add_feature(out, S(OF_MARK "?"));
+}
+
+static int compare_features(const void *a, const void *b)
+{
+    return str_cmp(*(const str *)a, *(const str *)b);
+}
+
+void form_features_of(struct arena *a, str question, struct form_features *out)
+{
+    question = str_trim(utf8_cut(question, LOOKED_AT));
+    struct words w = words_as_written(a, utf8_lower(a, question), FORM_WORDS);
+    out->n = 0;
+    for (size_t i = 0; i < w.n; i++) {
+        str word = word_at(&w, i);
+        add_feature(out, str_printf(a, OF_WORD S_FMT, S_ARG(word)));
+        if (i)
+            add_feature(out, str_printf(a, OF_PAIR S_FMT " " S_FMT, S_ARG(word_at(&w, i - 1)),
+                                        S_ARG(word)));
+    }
+    if (w.n)
+        add_feature(out, str_printf(a, OF_FIRST S_FMT, S_ARG(word_at(&w, 0))));
+    if (w.n > 1)
+        add_feature(out, str_printf(a, OF_FIRST S_FMT " " S_FMT, S_ARG(word_at(&w, 0)),
+                                    S_ARG(word_at(&w, 1))));
+    add_feature(out, str_printf(a, OF_LENGTH "%d", length_class(w.n)));
+    add_marks(out, question);
+    qsort(out->v, out->n, sizeof *out->v, compare_features);
+    size_t kept = 0;
+    for (size_t i = 0; i < out->n; i++)
+        if (!kept || str_cmp(out->v[kept - 1], out->v[i]) != 0)
+            out->v[kept++] = out->v[i];
+    out->n = kept;
+}
+
+static int compare_weight(const void *key, const void *row)
+{
+    return str_cmp(*(const str *)key, str_of(((const struct form_weight *)row)->feature));
+}
+
+double form_of(struct arena *a, str question, const float *vector)
+{
+    struct form_features *f = ROOM_N(a, struct form_features, 1);
+    double sum = (double)(vector ? weights[0].with_vector : weights[0].alone); /* the constant */
+    form_features_of(a, question, f);
+    for (size_t i = 0; i < f->n; i++) {
+        const struct form_weight *w =
+            bsearch(&f->v[i], weights, WEIGHTS, sizeof *weights, compare_weight);
+        if (w)
+            sum += (double)(vector ? w->with_vector : w->alone);
+    }
+    for (size_t i = 0; vector && i < DIMENSIONS; i++)
+        sum += (double)vector_weights[i] * (double)vector[i];
+    return sum;
+}
