@@ -8,7 +8,6 @@
 #include "dumps.h"
 #include "embed/encoder.h"
 #include "engine/gate/form.h"
-#include "ext/import/locomo.h"
 
 /*
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
@@ -51,11 +50,23 @@ struct form_data {
     size_t n_features;
 };
 
+static str bytes_of(struct form_data *d, const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f || fseek(f, 0, SEEK_END))
+        stop("%s: cannot be read", path);
+    size_t n = (size_t)ftell(f);
+    char *bytes = NEW_N(&d->ctx->arena, char, n + 1);
+    rewind(f);
+    n = fread(bytes, 1, n, f);
+    fclose(f);
+    return (str){bytes, n};
+}
+
 static void read_file(struct form_data *d, const char *path, bool is_judged)
 {
-    struct mapped *file = NEW(&d->ctx->arena, struct mapped);
     struct json *all;
-    if (map_file(d->ctx, str_of(path), file) != OK || json_parse(d->ctx, file->text, &all) != OK)
+    if (json_parse(d->ctx, bytes_of(d, path), &all) != OK)
         stop("%s: %s", path, d->ctx->why);
     for (const struct json *j = all->first; j; j = j->next) {
         d->v = arena_more(&d->ctx->arena, d->v, d->n, &d->cap, sizeof *d->v);
