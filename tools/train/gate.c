@@ -274,10 +274,10 @@ static void fit_set(const struct dumps *dumps, int set, struct gate_fit *out, FI
 static void write_table(FILE *out, const struct dumps *dumps, const struct gate_fit *fits,
                         const char *curves)
 {
-    fputs(
-        "/* gate_weights.def - features of a question that can be answered, with the weight of each. "
-        "*/\n/*\n * Written by tools/train, but for GATE_ODDS, which is set by hand.\n",
-        out);
+    fputs("/* gate_weights.def - features of a question that can be answered, with the weight of "
+          "each. "
+          "*/\n/*\n * Written by tools/train, but for GATE_ODDS, which is set by hand.\n",
+          out);
     notes_write(out, dumps);
     fputs(" * Leave one conversation out: how many questions, and where 97, 95, 93 and 90 % of "
           "them are "
