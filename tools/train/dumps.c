@@ -119,6 +119,18 @@ struct rows rows_read(const char *path, const char *fixed, const char *const *si
     return r;
 }
 
+struct rows gate_rows_read(const struct dump *d)
+{
+    static const char *const names[] = {
+#define GATE_SIGNAL(name, sets, help, ...) #name,
+#include "engine/gate/gate_weights.def"
+#undef GATE_SIGNAL
+        NULL};
+    char path[sizeof d->path + sizeof ".gate"];
+    snprintf(path, sizeof path, "%s.gate", d->path);
+    return rows_read(path, "conversation\tquestion\tpool\trenamed\tdecided", names);
+}
+
 int conversation_no(const struct dump *d, double number)
 {
     int of = d->conversations ? (int)number % d->conversations : (int)number;

@@ -38,6 +38,10 @@ struct rows {
     size_t n, columns;
 };
 struct rows rows_read(const char *path, const char *fixed, const char *const *signals);
+/* What the gate saw of each question and pool: GATE_FIXED columns (conversation, question, pool,
+ * whether the names were changed, what was decided without it), then its signals. */
+enum { GATE_FIXED = 5 };
+struct rows gate_rows_read(const struct dump *d);
 
 /* A conversation's number among those of all kinds. */
 int conversation_no(const struct dump *d, double number);

@@ -14,15 +14,7 @@
  * that were fitted without that conversation, neither its questions nor its pool.
  */
 
-#define FIXED_COLUMNS "conversation\tquestion\tpool\trenamed\tdecided"
-enum { FIXED = 5 };
 static const double penalty = 50;
-
-static const char *const names[] = {
-#define GATE_SIGNAL(name, sets, help, ...) #name,
-#include "engine/gate/gate_weights.def"
-#undef GATE_SIGNAL
-    NULL};
 
 /* As it is now. */
 static const struct gate_row {
@@ -71,9 +63,7 @@ static bool is_general(const struct dump *d)
 
 static void read_dump(struct gate_data *d, const struct dump *dump)
 {
-    char path[1100];
-    snprintf(path, sizeof path, "%s.gate", dump->path);
-    struct rows r = rows_read(path, FIXED_COLUMNS, names);
+    struct rows r = gate_rows_read(dump);
     d->v = realloc(d->v, (d->n + r.n) * sizeof *d->v);
     if (!d->v)
         stop("out of memory");
@@ -89,7 +79,7 @@ static void read_dump(struct gate_data *d, const struct dump *dump)
                             .is_own = v[0] == v[2] && !is_general(dump),
                             .is_decided = v[4] >= 0,
                             .probability = fmax(v[4], 0)};
-        memcpy(a->x, v + FIXED, sizeof a->x);
+        memcpy(a->x, v + GATE_FIXED, sizeof a->x);
     }
     free(r.v);
 }

@@ -167,7 +167,7 @@ static void write_coverage(FILE *out, const struct lines *l, const struct dump *
     fprintf(out, " | %5.1f %4.1f", 100 * found / asked, given / asked);
 }
 
-/* How far the probabilities are from what was needed, in tenths of the lines, on average. */
+/* How far the probabilities are from what was needed, on average over 20 bins. */
 static double calibration_error(const struct lines *l, const struct dump *of)
 {
     enum { BINS = 20 };

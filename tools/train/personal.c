@@ -14,18 +14,10 @@
  * others) and what the gate's table says of an answer. So it is fitted after the gate.
  */
 
-#define FIXED_COLUMNS "conversation\tquestion\tpool\trenamed\tdecided"
-enum { FIXED = 5 };
 static const double penalty = 1;
 
-/* Personal questions that shall pass, of all that shall not. */
+/* The share of general questions that may pass. */
 static const double spoken = 0.1;
-
-static const char *const names[] = {
-#define GATE_SIGNAL(name, sets, help, ...) #name,
-#include "engine/gate/gate_weights.def"
-#undef GATE_SIGNAL
-    NULL};
 
 enum { CONSTANT, FORM, ANSWER, COLUMNS };
 static const char *const rows[][3] = {{"constant", "PERSONAL_CONSTANT",
@@ -58,9 +50,7 @@ static bool is_of_people(const struct dump *d, int set)
 
 static void read_dump(struct questions *q, const struct dump *dump)
 {
-    char path[1100];
-    snprintf(path, sizeof path, "%s.gate", dump->path);
-    struct rows r = rows_read(path, FIXED_COLUMNS, names);
+    struct rows r = gate_rows_read(dump);
     q->v = realloc(q->v, (q->n + r.n) * sizeof *q->v);
     if (!q->v)
         stop("out of memory");
@@ -69,7 +59,7 @@ static void read_dump(struct questions *q, const struct dump *dump)
         struct gate_evidence e = {0};
         if (v[0] != v[2] || v[4] >= 0) /* of another's pool, or not looked at */
             continue;
-        memcpy(e.signals, v + FIXED, sizeof e.signals);
+        memcpy(e.signals, v + GATE_FIXED, sizeof e.signals);
         double p = gate_probability((enum weights)dump->set, &e);
         q->v[q->n++] = (struct question){
             .conversation = conversation_no(dump, v[0]),

@@ -6,10 +6,7 @@
 
 #include "core/settings.h"
 #include "engine/gate/evidence.h"
-#include "engine/gate/rarity.h"
-#include "engine/recall/clause_parse.h"
 #include "engine/recall/features.h"
-#include "engine/text/lexicon.h"
 #include "engine/text/rank.h"
 
 /* How much of what is probably needed a block is to hold, and at what price (see settings.def). */
@@ -300,7 +297,7 @@ int64_t lines_budget(const struct finder *f, int64_t budget)
  * What the caller's bar or a source beside the question has brought is held against the least
  * score alone. The first line may be as little sure as the verdict says.
  */
-void lines_select(struct finder *f, struct verdict *v)
+void lines_select(struct finder *f, const struct verdict *v)
 {
     double all = weigh_lines(f), given = 0;
     enum coverage asked = f->asked.aggregation ? COVERAGE_FULL : engine_runtime(f->e)->coverage;
@@ -314,5 +311,4 @@ void lines_select(struct finder *f, struct verdict *v)
         if (is_wanted && is_weighed && !lines_is_again(f, i))
             given += r->measured.worth;
     }
-    v->coverage = all > 0 ? given / all : 0;
 }

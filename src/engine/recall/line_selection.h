@@ -8,9 +8,8 @@ struct verdict {
     double least;       /* score that goes in; 2: nothing does */
     double probability; /* that something answers */
     const double *evidence;
-    bool is_sure;    /* it would go in without any phrase */
-    bool by_worth;   /* lines are given for the coverage, and not each by its score */
-    double coverage; /* of what is probably needed, what the lines hold that were chosen */
+    bool is_sure;  /* it would go in without any phrase */
+    bool by_worth; /* lines are given for the coverage, and not each by its score */
 };
 
 /* Of what was found. tells: the question states facts and asks for nothing. */
@@ -18,7 +17,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells);
 
 /* Marks the lines that go in, best first, until they hold as much of what is probably needed as the
  * setting `coverage` asks for. Notes of each how probable it is that it is needed. */
-void lines_select(struct finder *f, struct verdict *v);
+void lines_select(struct finder *f, const struct verdict *v);
 
 /* Whether a line above is the message that this memory was noted from, or the memory that was noted
  * from this message: the two take one place. */
