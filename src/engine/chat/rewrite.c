@@ -1,6 +1,7 @@
 /* rewrite.c - a follow-up question becomes one that can be understood alone. */
 #include "engine/chat/rewrite.h"
 
+#include "base/rule.h"
 #include "engine/questions/query.h"
 #include "engine/text/memory_intent.h"
 #include "llm/llm.h"
@@ -58,7 +59,7 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
     struct history h = history_of(a, in);
     str said, failure = S("");
     *out = (struct rewritten){in->question, in->question, S("none"), S("")};
-    if (!h.n || e->settings->query_rewriting == REWRITE_OFF)
+    if (!h.n || e->settings->query_rewriting == REWRITE_OFF || !RULE("follow_up"))
         return;
     struct words w = words_of(a, in->question, FOLLOW_WORDS_MAX + 1);
     struct follow f = follow_of(&w, in->question);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "engine/chat/forgetting.h"
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
@@ -34,6 +35,8 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct tombsto
 {
     size_t n;
     assert(m->id.n && b->pool.user.n);
+    if (!RULE("extract"))
+        return;
     str text = m->is_echo ? m->text : tombstones_left(tombstones, &ctx->arena, m);
     struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
     for (size_t i = 0; i < n; i++) {

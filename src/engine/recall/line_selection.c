@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/rule.h"
 #include "core/settings.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
@@ -180,7 +181,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
     bool by_wording = !by_line && weights_by_encoder(f->how.weighed);
-    bool is_asked = !by_wording || is_of_people(f) || best >= line_sure ||
+    bool is_asked = !by_wording || !RULE("wording") || is_of_people(f) || best >= line_sure ||
                     (gate.section != GATE_NONE && !gate.is_weak);
     double personal = is_asked ? 1 : gate_personal(f->how.weighed, evidence);
     double personal_needed = personal_least(evidence);

@@ -2,6 +2,7 @@
 #include "engine/recall/query_expansion.h"
 
 #include "base/clock.h"
+#include "base/rule.h"
 #include "engine/questions/event_day.h"
 #include "engine/questions/names.h"
 #include "engine/recall/stem_search.h"
@@ -195,8 +196,11 @@ static void add_same_words(struct finder *f)
 
 enum status query_expand(struct finder *f)
 {
-    TRY(find_event(f));
-    TRY(find_names(f));
-    add_same_words(f);
+    if (RULE("events"))
+        TRY(find_event(f));
+    if (RULE("names"))
+        TRY(find_names(f));
+    if (RULE("same_words"))
+        add_same_words(f);
     return OK;
 }

@@ -1,6 +1,7 @@
 /* quotable.c - Decides what of a message a chat may be given: statements, and nothing else. */
 #include "engine/recall/quotable.h"
 
+#include "base/rule.h"
 #include "core/text_annotations.h"
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
@@ -30,8 +31,10 @@ static str without_links(struct arena *a, str text)
 
 static struct quotable work_out(struct arena *a, str text, bool is_user)
 {
-    str own = is_user ? utterance_own_words(a, text) : without_links(a, text);
-    str states = utterance_statements(a, own, is_user);
+    str own = !RULE("own_words") ? text
+              : is_user          ? utterance_own_words(a, text)
+                                 : without_links(a, text);
+    str states = RULE("statements") ? utterance_statements(a, own, is_user) : own;
     if (!str_trim(states).n)
         return (struct quotable){S(""), !own.n    ? "it was pasted or holds links only"
                                         : is_user ? "it only asks"

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/rule.h"
 #include "core/settings.h"
 #include "core/tokens.h"
 #include "engine/distil.h"
@@ -125,7 +126,8 @@ struct gathering {
 static enum status find_attributes(struct finder *space, const struct gathering *g,
                                    struct added_lines *out)
 {
-    TRY(attribute_lookup(space, g->verdict.least > 1, out));
+    if (RULE("attributes"))
+        TRY(attribute_lookup(space, g->verdict.least > 1, out));
     out->least = space->e->settings->gate_threshold;
     return OK;
 }
@@ -138,7 +140,7 @@ static enum status find_known(struct finder *space, const struct gathering *g,
     for (size_t i = 0; i < g->f->n; i++)
         if (g->f->found[i].origin == LINE_BY_ATTRIBUTE)
             return OK;
-    if (!g->asks_known)
+    if (!g->asks_known || !RULE("known"))
         return OK;
     TRY(known_of(space, g->f->in->only.after, g->budget, &out->v, &out->n));
     out->n_first = out->n = find_shown(space, out->v, out->n);
@@ -168,7 +170,7 @@ static enum status find_standing(struct finder *space, const struct gathering *g
                                  struct added_lines *out)
 {
     const struct recall_in *in = g->f->in;
-    if (!in->gate || in->only.turns || in->only.type.n || in->only.layer.n ||
+    if (!in->gate || !RULE("standing") || in->only.turns || in->only.type.n || in->only.layer.n ||
         in->by.strategy == STRATEGY_RECENT || in->scope == SCOPE_SESSION)
         return OK;
     TRY(standing_of(space, g->verdict.least <= 1, g->budget, &out->v, &out->n));
@@ -316,8 +318,10 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
         n++;
     }
     if (f->in->gate && n) {
-        TRY(pasted_leave_out(f));
-        settle_supersession(f);
+        if (RULE("pasted"))
+            TRY(pasted_leave_out(f));
+        if (RULE("supersession"))
+            settle_supersession(f);
     }
     n = 0;
     for (size_t i = 0; i < f->n; i++) {
@@ -371,7 +375,7 @@ static enum status find_ordered(struct finder *f, size_t limit)
         spread_sessions(f, f->in->gate ? AGGREGATION_TIMES * limit : limit);
     if (f->in->gate && !f->in->by.is_unordered)
         order_beside(f);
-    if (f->in->gate)
+    if (f->in->gate && RULE("subject_filter"))
         subject_filter_lower(f);
     return OK;
 }
@@ -465,10 +469,12 @@ static enum status find(struct finder *f, struct recall_out *out)
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->by.strategy == STRATEGY_RECENT;
     struct gate gate = {0};
-    f->asked.aggregation = newest ? AGGREGATION_NONE : aggregation_of(&f->ctx->arena, in->question);
+    f->asked.aggregation = newest || !RULE("aggregation")
+                               ? AGGREGATION_NONE
+                               : aggregation_of(&f->ctx->arena, in->question);
     for (size_t i = 0; i < f->n_spaces && !newest; i++)
         TRY(query_expand(&f->spaces[i]));
-    if (in->gate && in->bar == 0 && !newest)
+    if (in->gate && in->bar == 0 && !newest && RULE("intent"))
         gate = gate_asked(f);
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
     if (gate.is_weak && tells)

@@ -1,6 +1,7 @@
 /* subject_filter.c - Lowers or takes out lines about somebody else, or about a pasted text. */
 #include "engine/recall/subject_filter.h"
 
+#include "base/rule.h"
 #include "base/utf8.h"
 #include "engine/questions/namesake.h"
 #include "engine/questions/relatives.h"
@@ -63,10 +64,11 @@ void subject_filter_lower(struct finder *f)
         str text = found_text(r);
         if (!r->is_memory && r->message.speaker.n) /* of people, who count whole */
             continue;
-        if (is_namesake(a, &w, f->in->question, text) || is_other_name(a, &w, text) ||
-            is_of_other_relative(a, &w, text))
+        if ((RULE("namesake") && is_namesake(a, &w, f->in->question, text)) ||
+            (RULE("other_name") && is_other_name(a, &w, text)) ||
+            (RULE("relatives") && is_of_other_relative(a, &w, text)))
             r->score = 0;
-        else if (name < f->asked.query.n && lacks(f->found[i].by, name))
+        else if (RULE("missing_name") && name < f->asked.query.n && lacks(f->found[i].by, name))
             r->score *= left;
     }
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/rule.h"
 #include "engine/recall/clause_parse.h"
 #include "engine/recall/stem_search.h"
 #include "engine/recall/unspaced.h"
@@ -273,6 +274,7 @@ static enum status find_predecessors(struct finder *f, struct added_lines *out)
 enum status replacing_find(struct finder *f, struct added_lines *out)
 {
     out->v = NEW_N(&f->ctx->arena, struct recalled, READ + HISTORY);
-    TRY(find_successors(f, out));
-    return find_predecessors(f, out);
+    if (RULE("successors"))
+        TRY(find_successors(f, out));
+    return RULE("predecessors") ? find_predecessors(f, out) : OK;
 }

@@ -1,6 +1,7 @@
 /* claims.c - slots of a person or thing that clauses fill ("works for", "moved to"). */
 #include "engine/text/claims.h"
 
+#include "base/rule.h"
 #include "engine/text/lexicon.h"
 #include "lang/claims_lists.h"
 #include "lang/pronouns_lists.h"
@@ -292,7 +293,7 @@ struct claim claim_of(const struct words *w)
     const struct stem_table *t = first_words();
     struct claim out = {.slot = SLOT_COUNT};
     bool is_supposed = false;
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t i = 0; i < w->n && RULE("claims"); i++) {
         uint32_t bits = stem_bits(t, w->v[i].stem);
         is_supposed |= bits >> SUPPOSES_BIT & 1;
         if (out.slot == SLOT_COUNT && bits)
