@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 /*
- * RULE("pasted") is true in each build but those with -Dablate=true. There the environment's
- * ABLATE_OFF may name the rule, as in "pasted,successors". It stands at the one door of a rule.
+ * RULE("standing") is true in each build but those with -Dablate=true. There the environment's
+ * ABLATE_OFF may name the rule, as in "standing,intent". It stands at the one door of a rule.
  */
 #ifdef ABLATE
 #include <stdlib.h>

@@ -99,15 +99,6 @@ test('a changed profile makes what was said of the old value history', async (t)
   assert.doesNotMatch(block, /Trondheim/);
 });
 
-test('what replaces a line comes with it though the question does not find it', async (t) => {
-  const server = await serve(t);
-  await server.tell('My cousin Idris is going out with a vet called Maelle.');
-  await server.tell('Idris and Maelle have split up, sad story.');
-  const block = await given(server, 'Is my cousin seeing anyone?');
-  assert.match(block, /split up/);
-  assert.doesNotMatch(block, /\]: My cousin Idris is going out/);
-});
-
 for (const [name, said, word, about] of [
   ['Bath', 'We rent a flat in Bath, near the canal.', 'What goes into a bath bomb?', 'Where is our flat in Bath?'],
   ['Mark', 'My brother Mark repairs clocks.', 'How do I mark a message as unread?', 'What does Mark repair?'],

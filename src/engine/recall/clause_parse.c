@@ -451,7 +451,7 @@ static void read_clause(struct arena *a, struct clause_parse *r, struct words w,
 
 /* Most lines hold none, and no phrase has to be looked for. Stop words count where a phrase has no
  * others ("any more"). */
-bool clause_parse_holds_cue(const struct words *w)
+static bool holds_cue(const struct words *w)
 {
     static const struct stem_row rows[] = {
 #define CHANGES(phrase) {1, phrase},
@@ -477,7 +477,7 @@ void clause_parse_of(struct arena *a, str text, struct clause_parse *r)
     bool is_label = slot_of_label(str_cut(&rest, ':')) != SLOT_COUNT && rest.n;
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, text));
     struct words w = words_of(a, text, LINE_MAX);
-    bool may_change = clause_parse_holds_cue(&w);
+    bool may_change = holds_cue(&w);
     r->changes = may_change && phrase_find_any(&p, changes, NULL);
     r->is_present = may_change && phrase_find_any(&p, present, NULL);
     r->adds = phrase_find_any(&p, adds, NULL);

@@ -60,9 +60,6 @@ static inline uint64_t term_mark(uint64_t term)
     return (uint64_t)1 << term % 64;
 }
 
-/* Whether a word of some phrase of change stands among those of a line. */
-bool clause_parse_holds_cue(const struct words *w);
-
 /* "I", "wir"; not "my". */
 bool word_is_speaker(str word);
 /* "She", "it", "sie", "elle": of another one than the speaker. */

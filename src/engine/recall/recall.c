@@ -15,10 +15,10 @@
 #include "engine/recall/features.h"
 #include "engine/recall/line_selection.h"
 #include "engine/recall/outside_rankers.h"
+#include "engine/recall/predecessors.h"
 #include "engine/recall/quarantine.h"
 #include "engine/recall/query_expansion.h"
 #include "engine/recall/subject_filter.h"
-#include "engine/recall/successors.h"
 #include "engine/recall/supersession.h"
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
@@ -36,7 +36,7 @@
  *   2. the reranking model orders them, where one is set; namesakes score nothing (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
- *   4. attributes, known facts, successors and standing instructions go beside that (sources)
+ *   4. attributes, known facts, predecessors and standing instructions go beside that (sources)
  *   5. pasted text, instructions and outdated lines go, and the budget is filled (choose)
  *
  * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/005,
@@ -152,16 +152,15 @@ static enum status find_known(struct finder *space, const struct gathering *g,
     return OK;
 }
 
-/* What replaces a line that would be given, which the question may not find, and what such a line
- * replaced under its key. */
-static enum status find_replacing(struct finder *space, const struct gathering *g,
-                                  struct added_lines *out)
+/* What a memory that would be given replaced under its key. */
+static enum status find_replaced(struct finder *space, const struct gathering *g,
+                                 struct added_lines *out)
 {
     const struct recall_in *in = g->f->in;
     bool is_silent = !in->gate || g->verdict.least > 1;
     return is_silent || in->only.turns || in->by.strategy == STRATEGY_RECENT
                ? OK
-               : replacing_find(space, out);
+               : predecessors_find(space, out);
 }
 
 /* What the user asked for once and for all stands in front of the rest, and is given though nothing
@@ -184,7 +183,7 @@ static enum status find_standing(struct finder *space, const struct gathering *g
 static const struct source {
     enum status (*find)(struct finder *space, const struct gathering *, struct added_lines *out);
     bool reads_marks; /* it looks at which lines would go in */
-} sources[] = {{find_attributes, true}, {find_known}, {find_replacing, true}, {find_standing}};
+} sources[] = {{find_attributes, true}, {find_known}, {find_replaced, true}, {find_standing}};
 enum { SOURCES = sizeof sources / sizeof *sources };
 
 /* Puts what a source finds in each space beside the rest; where the gate was silent, memory speaks
@@ -215,6 +214,20 @@ static enum status add_source(struct gathering *g, const struct source *source)
 }
 
 /* --- the new beats the old --- */
+
+/* What an assistant said replaces nothing. */
+static struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
+{
+    bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
+    return (struct dated_line){.text = is_users ? found_text(r) : S(""),
+                               .created = recalled_created(r),
+                               .place = r->is_memory ? r->memory.doc : r->message.doc,
+                               .id = recalled_id(r),
+                               .source = r->is_memory ? r->memory.source : S(""),
+                               .space = r->space,
+                               .notes = r->is_memory ? NULL : r->message.notes,
+                               .name = recalled_name(a, r)};
+}
 
 /* What was noted from a message is as old as the message, however late it was noted. */
 static void date_by_source(struct dated_line *v, size_t n)

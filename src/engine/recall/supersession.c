@@ -447,18 +447,6 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     }
 }
 
-void supersession_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
-                               size_t n)
-{
-    struct judging j = judging_of(a, question, v, n);
-    assert(n_first <= n);
-    for (size_t i = 0; i < n_first; i++)
-        for (size_t k = n_first; k < n; k++) {
-            judge_pair(&j, i, k);
-            judge_pair(&j, k, i);
-        }
-}
-
 /* What was noted from a message is replaced by what replaces all of the message. */
 static void settle_noted(struct dated_line *v, size_t n)
 {

@@ -34,10 +34,6 @@ struct dated_line {
 void supersession_judge(struct arena *a, str question, struct dated_line *v, size_t n,
                         const bool *given);
 
-/* The same for each pair of one of the first n_first lines and one of the others, both ways. */
-void supersession_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
-                               size_t n);
-
 /* "Where did I live before?" */
 bool supersession_asks_past(struct arena *a, str question);
 

@@ -3,7 +3,6 @@
 
 #include "base/utf8.h"
 #include "engine/text/term_set.h"
-#include "words/words.h"
 
 /*
  * These scripts part no words, so a text is searched for short strings of data/lang: cues of
@@ -156,20 +155,6 @@ enum supersession unspaced_supersession(struct arena *a, str older, str newer)
 bool unspaced_asks_past(str question)
 {
     return text_is_unspaced(question) && (cues_of(question) >> PAST & 1);
-}
-
-/* The words of the line's slots, as the words index has them, for the search of successors. */
-void unspaced_stems(struct arena *a, str text, str *v, size_t *n, size_t most)
-{
-    enum { PAIRS = 4 };
-    unsigned slots = slots_of(text);
-    for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
-        if (!(slots >> in[i].slot & 1))
-            continue;
-        struct words w = words_of(a, str_of(in[i].text), PAIRS);
-        for (size_t k = 0; k < w.n && *n < most; k++)
-            v[(*n)++] = w.v[k].stem;
-    }
 }
 
 bool unspaced_subject_fits(str question, str statement)

@@ -14,6 +14,3 @@ bool unspaced_asks_past(str question);
 
 /* Whether a statement is about the one whom a question is about: by kin, else the speaker. */
 bool unspaced_subject_fits(str question, str statement);
-
-/* Adds the stems by which later lines of the same slots are found, up to `most` in all. */
-void unspaced_stems(struct arena *a, str text, str *v, size_t *n, size_t most);

@@ -13,9 +13,8 @@
 /*
  * FTS5 looks for a word in each piece (segment) of the index, and a store that grew by many small
  * writes has a dozen of them. A question about an attribute searches some hundred words that tell
- * of it, of which nobody ever said most; and what replaces a line is searched by words that the
- * question had, too. So what the index answered is kept: short lists of document numbers, and
- * "none".
+ * of it, of which nobody ever said most. So what the index answered is kept: short lists of
+ * document numbers, and "none".
  *
  * All lists are of one view: the state of the index as one transaction sees it. A reader of another
  * view neither finds nor adds anything; if nobody writes, its first list replaces all that is kept.
