@@ -1,4 +1,4 @@
-// currency.test.js - one fact has one current value, whichever door it came in by; names that are words; follow-ups; traces.
+// currency.test.js - one fact has one current value, whichever door it came in by; follow-ups; traces.
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
@@ -97,24 +97,6 @@ test('a changed profile makes what was said of the old value history', async (t)
   const block = await given(server, 'Where do I live?');
   assert.match(block, /Ljubljana/);
   assert.doesNotMatch(block, /Trondheim/);
-});
-
-for (const [name, said, word, about] of [
-  ['Bath', 'We rent a flat in Bath, near the canal.', 'What goes into a bath bomb?', 'Where is our flat in Bath?'],
-  ['Mark', 'My brother Mark repairs clocks.', 'How do I mark a message as unread?', 'What does Mark repair?'],
-  ['Rose', 'My neighbour Rose has three geese.', 'How deep does one plant a rose?', 'How many geese does Rose have?'],
-  ['Turkey', 'We flew to Turkey with the twins in May.', 'How long does it take to roast a turkey?', 'When did we fly to Turkey?']])
-  test(`the word is not the name: ${name}`, async (t) => {
-    const server = await serve(t);
-    await server.tell(said);
-    assert.equal(await given(server, word), '');
-    assert.match(await given(server, about), new RegExp(name));
-  });
-
-test('a question all in small letters may mean a name', async (t) => {
-  const server = await serve(t);
-  await server.tell('My neighbour Rose has three geese.');
-  assert.match(await given(server, 'how many geese does rose have?'), /Rose/);
 });
 
 test('a stack trace asks nothing of memory', async (t) => {

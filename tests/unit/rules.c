@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "core/text_annotations.h"
-#include "engine/questions/namesake.h"
 #include "engine/questions/relatives.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/claims.h"
@@ -19,18 +18,6 @@ enum { CELLS_MAX = 3, FILE_MAX_BYTES = 1 << 20, QUESTION_WORDS = 100, CLAUSE_WOR
 static str yes_or_no(bool is)
 {
     return is ? S("yes") : S("no");
-}
-
-static str judge_namesake(struct ctx *ctx, const str *in)
-{
-    struct words w = words_of(&ctx->arena, in[0], QUESTION_WORDS);
-    return yes_or_no(is_namesake(&ctx->arena, &w, in[0], in[1]));
-}
-
-static str judge_other_name(struct ctx *ctx, const str *in)
-{
-    struct words w = words_of(&ctx->arena, in[0], QUESTION_WORDS);
-    return yes_or_no(is_other_name(&ctx->arena, &w, in[1]));
 }
 
 static str judge_other_relative(struct ctx *ctx, const str *in)
@@ -108,8 +95,7 @@ static const struct rule {
 } rules[] = {
     {"asks_past", 1, judge_past, 100},        {"claims", 1, judge_claim, 100},
     {"courtesy", 1, judge_courtesy, 100},     {"currency", 2, judge_supersession, 100},
-    {"instructs", 2, judge_instruction, 100}, {"namesake", 2, judge_namesake, 100},
-    {"other_name", 2, judge_other_name, 100}, {"other_relative", 2, judge_other_relative, 100},
+    {"instructs", 2, judge_instruction, 100}, {"other_relative", 2, judge_other_relative, 100},
     {"own_words", 1, judge_own_words, 100},   {"stated_by_assistant", 1, judge_assistant, 100},
     {"stated_by_user", 1, judge_user, 100},
 };

@@ -3,7 +3,6 @@
 
 #include "base/rule.h"
 #include "base/utf8.h"
-#include "engine/questions/namesake.h"
 #include "engine/questions/relatives.h"
 #include "engine/recall/features.h"
 #include "engine/text/attributes.h"
@@ -12,8 +11,7 @@
 #include "lang/others_lists.h"
 
 /*
- * "How do I mark a date?" found what was said of Mark, "What is my sister called?" how the manager
- * is called, and "When is Kinga's birthday?" whose birthday is known. What people say of somebody
+ * "When is Kinga's birthday?" found whose birthday is known. What people say of somebody
  * in a few messages has the name in it. In a large pool more follows from what was said before, so
  * the name counts less there.
  */
@@ -64,9 +62,7 @@ void subject_filter_lower(struct finder *f)
         str text = found_text(r);
         if (!r->is_memory && r->message.speaker.n) /* of people, who count whole */
             continue;
-        if ((RULE("namesake") && is_namesake(a, &w, f->in->question, text)) ||
-            (RULE("other_name") && is_other_name(a, &w, text)) ||
-            (RULE("relatives") && is_of_other_relative(a, &w, text)))
+        if (RULE("relatives") && is_of_other_relative(a, &w, text))
             r->score = 0;
         else if (RULE("missing_name") && name < f->asked.query.n && lacks(f->found[i].by, name))
             r->score *= left;

@@ -1,8 +1,6 @@
-/* namesake.c - names that look like words, and whom a question is about. */
-#include "engine/questions/namesake.h"
-
-#include "engine/questions/relatives.h"
+/* subject.c - whom a question is about, and whom a sentence tells of. */
 #include "engine/recall/subject.h"
+
 #include "engine/text/attributes.h"
 #include "lib/store.h"
 
