@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "core/text_annotations.h"
-#include "engine/questions/relatives.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/claims.h"
 #include "engine/text/utterance.h"
@@ -13,17 +12,11 @@
  * A better classifier may get other rows wrong, so a file has a rate, not an assertion for each
  * row. Rates may only rise. Wrong rows are printed.
  */
-enum { CELLS_MAX = 3, FILE_MAX_BYTES = 1 << 20, QUESTION_WORDS = 100, CLAUSE_WORDS = 40 };
+enum { CELLS_MAX = 3, FILE_MAX_BYTES = 1 << 20, CLAUSE_WORDS = 40 };
 
 static str yes_or_no(bool is)
 {
     return is ? S("yes") : S("no");
-}
-
-static str judge_other_relative(struct ctx *ctx, const str *in)
-{
-    struct words w = words_of(&ctx->arena, in[0], QUESTION_WORDS);
-    return yes_or_no(is_of_other_relative(&ctx->arena, &w, in[1]));
 }
 
 static str judge_claim(struct ctx *ctx, const str *in)
@@ -93,10 +86,13 @@ static const struct rule {
     str (*judge)(struct ctx *ctx, const str *in);
     double rate; /* percent of the rows that must be right */
 } rules[] = {
-    {"asks_past", 1, judge_past, 100},        {"claims", 1, judge_claim, 100},
-    {"courtesy", 1, judge_courtesy, 100},     {"currency", 2, judge_supersession, 100},
-    {"instructs", 2, judge_instruction, 100}, {"other_relative", 2, judge_other_relative, 100},
-    {"own_words", 1, judge_own_words, 100},   {"stated_by_assistant", 1, judge_assistant, 100},
+    {"asks_past", 1, judge_past, 100},
+    {"claims", 1, judge_claim, 100},
+    {"courtesy", 1, judge_courtesy, 100},
+    {"currency", 2, judge_supersession, 100},
+    {"instructs", 2, judge_instruction, 100},
+    {"own_words", 1, judge_own_words, 100},
+    {"stated_by_assistant", 1, judge_assistant, 100},
     {"stated_by_user", 1, judge_user, 100},
 };
 

@@ -3,7 +3,6 @@
 
 #include "base/rule.h"
 #include "base/utf8.h"
-#include "engine/questions/relatives.h"
 #include "engine/recall/features.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
@@ -59,12 +58,9 @@ void subject_filter_lower(struct finder *f)
     double small = texts > SMALL ? SMALL / texts : 1, left = 1 - (1 - without_name) * small;
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        str text = found_text(r);
         if (!r->is_memory && r->message.speaker.n) /* of people, who count whole */
             continue;
-        if (RULE("relatives") && is_of_other_relative(a, &w, text))
-            r->score = 0;
-        else if (RULE("missing_name") && name < f->asked.query.n && lacks(f->found[i].by, name))
+        if (RULE("missing_name") && name < f->asked.query.n && lacks(f->found[i].by, name))
             r->score *= left;
     }
 }

@@ -3,9 +3,8 @@
 
 #include "engine/recall/candidates.h"
 
-/* Takes from the scores of what was found in a chat with an assistant, and of memories: all where a
- * line is about another relative; a part where it lacks
- * the name of the one whom the question names. */
+/* Takes a part from the scores of what was found in a chat with an assistant, and of memories,
+ * where it lacks the name of the one whom the question names. */
 void subject_filter_lower(struct finder *f);
 
 /*
