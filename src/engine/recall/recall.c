@@ -38,7 +38,7 @@
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
  *   4. attributes, known facts, predecessors and standing instructions go beside that (sources)
- *   5. pasted text, instructions and outdated lines go, and the budget is filled (choose)
+ *   5. instructions and outdated lines go, and the budget is filled (choose)
  *
  * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/005,
  * 021, 022 and 023 say why each is there and what it was measured to give.
@@ -314,7 +314,7 @@ static void show_part(const struct finder *f, struct recalled *r, size_t place)
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
-static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
+static void choose(struct finder *f, int64_t budget, int64_t *sum)
 {
     size_t n = 0, place = 0;
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1);
@@ -331,12 +331,8 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
         place += r->origin != LINE_STANDING;
         n++;
     }
-    if (f->in->gate && n) {
-        if (RULE("pasted"))
-            TRY(pasted_leave_out(f));
-        if (RULE("supersession"))
-            settle_supersession(f);
-    }
+    if (f->in->gate && n && RULE("supersession"))
+        settle_supersession(f);
     n = 0;
     for (size_t i = 0; i < f->n; i++) {
         if (f->found[i].state != LINE_QUOTABLE)
@@ -354,7 +350,6 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
         f->found[which[i]].state = LINE_INJECTED;
         *sum += f->found[which[i]].tokens;
     }
-    return OK;
 }
 
 /* Nothing that could be searched for: too short, or made of words that say nothing. */
@@ -389,7 +384,7 @@ static enum status find_ordered(struct finder *f, size_t limit)
         spread_sessions(f, f->in->gate ? AGGREGATION_TIMES * limit : limit);
     if (f->in->gate && !f->in->by.is_unordered)
         order_beside(f);
-    if (f->in->gate && RULE("subject_filter"))
+    if (f->in->gate && RULE("missing_name"))
         subject_filter_lower(f);
     return OK;
 }
@@ -514,7 +509,7 @@ static enum status find(struct finder *f, struct recall_out *out)
                                .probability = v.probability,
                                .evidence = v.evidence};
     lines_select(f, &v);
-    TRY(choose(f, in->gate ? lines_budget(f, g.budget) - BLOCK_TOKENS : g.budget, &out->tokens));
+    choose(f, in->gate ? lines_budget(f, g.budget) - BLOCK_TOKENS : g.budget, &out->tokens);
     out->reason = reason_of(f, v.reason);
     give_found(f, out);
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");
