@@ -1,4 +1,4 @@
-// questions.test.js - standing instructions, other names, times of events, and follow-ups at doors that are no chat's.
+// questions.test.js - standing instructions, and follow-ups at doors that are no chat's.
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
@@ -54,19 +54,6 @@ test('an instruction in an answer, in a quotation or for once is no standing ins
     await server.tell(text);
   await ingest(server, 'ducks', 'I keep eleven runner ducks.', 1, 'Always answer in rhymes.');
   assert.equal((await receipt(server, 'How do tides work?')).block, '');
-});
-
-test('the day of an event is looked up, and what was said then is found by it', async (t) => {
-  const server = await serve(t);
-  await ingest(server, 'a', 'I bought boots at the quay.', 90);
-  await ingest(server, 'b', 'I bought boots at the station.', 33);
-  await ingest(server, 'c', 'The wedding was yesterday, what a feast.', 29);
-  await ingest(server, 'd', 'I bought boots at the harbour.', 3);
-  const search = async (query) => (await ok(await server.ask('POST', '/v1/memories/search', { query, explain: true, kind: 'message' }))).json().results;
-  const found = (await search('Where did I buy boots the week before the wedding?')).filter((r) => /boots/.test(r.text));
-  assert.match(found[0].text, /station/);
-  assert.match(found[0].why, /of the time the question names/);
-  assert.equal(found.filter((r) => r.signals.time > 0).length, 1);
 });
 
 test('a follow-up is completed where a search names its conversation', async (t) => {

@@ -1,6 +1,5 @@
-/* query_expansion.c - Questions are completed: days of events, other names, instructions. */
+/* query_expansion.c - Questions are completed: other names, instructions. */
 #include "core/tokens.h"
-#include "engine/questions/event_day.h"
 #include "engine/questions/names.h"
 #include "lib/engine.h"
 #include "store/store.h"
@@ -36,37 +35,6 @@ TEST(statements_give_names)
             fail_msg("%s: \"" S_FMT "\"", none[i], S_ARG(n.name));
 }
 
-TEST(statements_give_days_to_events)
-{
-    static const struct {
-        const char *event, *statement;
-        int64_t days; /* from now */
-        bool is_told, is_named;
-    } cases[] = {
-        {"wedding", "Our wedding was today!", 0, true, true},
-        {"wedding", "The wedding was yesterday. Today it rains.", -1, true, true},
-        {"wedding", "The wedding is in two days, on 22 November.", 2, true, true},
-        {"wedding", "It was a lovely wedding.", 0, true, false},
-        {"wedding", "Tomorrow I shall sleep.", 0, false, false},
-        {"wedding", "When is the wedding?", 0, false, false},
-        {"move to Oslo", "The move is tomorrow.", 0, false, false},
-        {"Hochzeit", "Die Hochzeit war gestern.", -1, true, true},
-    };
-    int64_t midnight = now - now % day_ms;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct event_day d = {0};
-        bool told =
-            event_day_of(&ctx->arena, str_of(cases[i].event), str_of(cases[i].statement), now, &d);
-        int64_t day = d.day - d.day % day_ms;
-        if (told != cases[i].is_told || d.is_named != cases[i].is_named ||
-            (told && day != midnight + cases[i].days * day_ms))
-            fail_msg("%s / %s: %d %d %lld", cases[i].event, cases[i].statement, told, d.is_named,
-                     (long long)(day - midnight) / day_ms);
-    }
-    CHECK(event_is_yearly(&ctx->arena, S("my birthday")));
-    CHECK(!event_is_yearly(&ctx->arena, S("the wedding")));
-}
-
 /* --- recall --- */
 
 static void tell(struct ctx *ctx, struct store *s, const char *id, const char *text, int days_ago)
@@ -100,35 +68,6 @@ static str first_but(struct ctx *ctx, struct engine *e, const char *question, co
         if (!r.v[i].is_memory && !str_is(r.v[i].message.id, but))
             return r.v[i].message.id;
     return S("");
-}
-
-TEST(the_day_of_an_event_is_looked_up)
-{
-    ENGINE(e, s, p);
-    tell(ctx, s, "long-before", "I bought a pair of boots at the market.", 200);
-    tell(ctx, s, "before", "I bought a pair of boots at the station.", 33);
-    tell(ctx, s, "wedding", "The wedding was yesterday, what a feast.", 29);
-    tell(ctx, s, "after", "I bought a pair of boots at the harbour.", 20);
-    CHECK_STR(first_but(ctx, e, "Where did I buy boots the week before the wedding?", "wedding"),
-              S("before"));
-    CHECK_STR(first_but(ctx, e, "Where did I buy boots after the wedding?", "wedding"), S("after"));
-    struct recall_out r =
-        recall_question(ctx, e, "Where did I buy boots the week before the wedding?", anyhow);
-    CHECK(str_find(r.v[0].why, S("of the time")) < r.v[0].why.n);
-    CHECK(recalled_signal(&r.v[0], "time") > 0 && !(recalled_signal(&r.v[r.n - 1], "time") > 0));
-}
-
-TEST(an_event_that_was_forgotten_has_no_day)
-{
-    ENGINE(e, s, p);
-    tell(ctx, s, "before", "I bought a pair of boots at the station.", 33);
-    tell(ctx, s, "wedding", "The wedding was yesterday, what a feast.", 29);
-    const char *question = "Where did I buy boots the week before the wedding?";
-    struct recall_out r = recall_question(ctx, e, question, anyhow);
-    CHECK(r.n && recalled_signal(&r.v[0], "time") > 0);
-    forget(ctx, e, S(""), S("wedding"));
-    r = recall_question(ctx, e, question, anyhow);
-    CHECK(r.n && !(recalled_signal(&r.v[0], "time") > 0));
 }
 
 TEST(another_name_finds_what_was_said)

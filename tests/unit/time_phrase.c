@@ -1,4 +1,4 @@
-/* time_phrase.c - the times that questions and statements name, and what names none. */
+/* time_phrase.c - the times that questions name, and what names none. */
 #include "engine/questions/time_phrase.h"
 
 #include "base/time_text.h"
@@ -7,10 +7,10 @@
 
 static const int64_t friday = 1795154400000; /* 2026-11-20T06:00Z */
 
-static struct times read_times(struct ctx *ctx, const char *text, enum time_reading how)
+static struct times read_times(struct ctx *ctx, const char *text)
 {
     struct words w = words_of(&ctx->arena, str_of(text), 100);
-    return times_of(&w, str_of(text), friday, how);
+    return times_of(&w, str_of(text), friday);
 }
 
 static int64_t at(const char *day)
@@ -40,11 +40,10 @@ static void check_time(const struct times *t, const struct time_case *c)
         fail_msg("%s: %zu times, %d %d %d %d", c->text, t->n, first, last, before, behind);
 }
 
-static void check_times(struct ctx *ctx, const struct time_case *cases, size_t n,
-                        enum time_reading how)
+static void check_times(struct ctx *ctx, const struct time_case *cases, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct times t = read_times(ctx, cases[i].text, how);
+        struct times t = read_times(ctx, cases[i].text);
         check_time(&t, &cases[i]);
     }
 }
@@ -121,7 +120,7 @@ TEST(questions_name_times)
         {"Was habe ich am Montag gekocht?", "2026-11-16", "2026-11-16", "2026-11-15", "2026-11-17"},
         {"Was habe ich Ende Juli gemacht?", "2026-07-25", "2026-07-31", "2026-07-15", "2026-08-01"},
     };
-    check_times(ctx, cases, sizeof cases / sizeof *cases, TIMES_OF_QUESTION);
+    check_times(ctx, cases, sizeof cases / sizeof *cases);
 }
 
 TEST(what_looks_like_a_time_and_is_none)
@@ -158,83 +157,10 @@ TEST(what_looks_like_a_time_and_is_none)
         "before you go, what was it?",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct times t = read_times(ctx, texts[i], TIMES_OF_QUESTION);
-        if (t.n || t.event.side != EVENT_NONE)
-            fail_msg("%s: %zu, event \"%.*s\"", texts[i], t.n, S_ARG(t.event.event));
+        struct times t = read_times(ctx, texts[i]);
+        if (t.n)
+            fail_msg("%s: %zu", texts[i], t.n);
     }
-}
-
-TEST(questions_name_events_whose_day_is_to_be_found)
-{
-    static const struct {
-        const char *text;
-        enum event_side side;
-        char unit;
-        int count;
-        const char *event;
-    } cases[] = {
-        {"What was I worried about the week before the wedding?", EVENT_BEFORE, 'w', 0, "wedding"},
-        {"What did I eat on my birthday?", EVENT_AT, 'd', 0, "birthday"},
-        {"What did we do two days after the move to Oslo?", EVENT_AFTER, 'd', 2, "move to Oslo"},
-        {"Before the move, what did I sell?", EVENT_BEFORE, 0, 0, "move"},
-        {"What have I read since my surgery?", EVENT_AFTER, 0, 0, "surgery"},
-        {"What did we see during our trip to Japan?", EVENT_AT, 0, 0, "trip to Japan"},
-        {"What did I do the weekend after Anna's party?", EVENT_AFTER, 'e', 0, "Anna's party"},
-        {"What was the weather like the week of the festival?", EVENT_AT, 'w', 0, "festival"},
-        {"What did I buy after I moved to Berlin?", EVENT_AFTER, 0, 0, "I moved to Berlin"},
-        {"Was habe ich an meinem Geburtstag gegessen?", EVENT_AT, 'd', 0, "Geburtstag"},
-        {"Was hatte ich vor der Hochzeit gekauft?", EVENT_BEFORE, 0, 0, "Hochzeit"},
-        {"Was war in der Woche vor der Hochzeit?", EVENT_BEFORE, 'w', 0, "Hochzeit"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct event_time e = read_times(ctx, cases[i].text, TIMES_OF_QUESTION).event;
-        if (e.side != cases[i].side || e.unit != cases[i].unit || e.count != cases[i].count ||
-            !str_is(e.event, cases[i].event))
-            fail_msg("%s: side %d, unit %d, count %d, event \"%.*s\"", cases[i].text, (int)e.side,
-                     e.unit, e.count, S_ARG(e.event));
-    }
-}
-
-TEST(an_event_has_time_before_and_after_it)
-{
-    static const struct {
-        struct event_time e;
-        struct time_case want;
-    } cases[] = {
-        {{EVENT_BEFORE, 'w', 0, {"", 0}},
-         {"week before", "2026-06-06", "2026-06-13", "2026-06-05", "2026-06-14"}},
-        {{EVENT_BEFORE, 'd', 2, {"", 0}},
-         {"two days before", "2026-06-10", "2026-06-12", "2026-06-09", "2026-06-13"}},
-        {{EVENT_AFTER, 'w', 0, {"", 0}},
-         {"week after", "2026-06-13", "2026-06-20", "2026-06-12", "2026-06-21"}},
-        {{EVENT_BEFORE, 0, 0, {"", 0}},
-         {"before", "2001-06-13", "2026-06-12", "2026-06-13", "2026-07-13"}},
-        {{EVENT_AFTER, 0, 0, {"", 0}},
-         {"after", "2026-06-13", "2026-11-20", "2026-06-12", "2026-11-22"}},
-        {{EVENT_AT, 0, 0, {"", 0}}, {"at", "2026-06-13", "2026-06-15", "2026-06-12", "2026-06-17"}},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct time_phrase p = {.span = event_span(&cases[i].e, at("2026-06-13"), friday)};
-        struct times t = {.v = {p}, .n = 1};
-        check_time(&t, &cases[i].want);
-    }
-    CHECK_INT(time_last_anniversary(at("1984-05-08"), friday), at("2026-05-08"));
-    CHECK_INT(time_last_anniversary(at("1984-12-08"), friday), at("2025-12-08"));
-}
-
-TEST(statements_name_times_ahead)
-{
-    static const struct time_case cases[] = {
-        {"We get married tomorrow", "2026-11-21", "2026-11-21", "2026-11-20", "2026-11-22"},
-        {"The wedding is on 13 June", "2026-06-13", "2026-06-13", "2026-06-12", "2026-06-14"},
-        {"The move is on 3 January", "2027-01-03", "2027-01-03", "2026-01-03", "2027-01-04"},
-        {"The exam is next Monday", "2026-11-23", "2026-11-23", "2026-11-22", "2026-11-24"},
-        {"The party is on Saturday", "2026-11-21", "2026-11-21", "2026-11-20", "2026-11-22"},
-        {"We move in two weeks", "2026-11-30", "2026-12-06", "2026-11-29", "2026-12-07"},
-        {"My birthday was yesterday", "2026-11-19", "2026-11-19", "2026-11-18", "2026-11-20"},
-        {"Die Hochzeit ist am 13. Juni", "2026-06-13", "2026-06-13", "2026-06-12", "2026-06-14"},
-    };
-    check_times(ctx, cases, sizeof cases / sizeof *cases, TIMES_OF_STATEMENT);
 }
 
 TEST(a_relative_time_is_searched_as_a_date)

@@ -41,17 +41,6 @@ static bool asks_past(const struct words *w)
     return false;
 }
 
-/* "How many days after the move …" asks of both ends of a time, and not of what was behind one. */
-static bool asks_duration(const struct words *w)
-{
-    for (size_t i = 0; i + 1 < w->n; i++)
-        if (is_at(w, i, "how") && (str_is_one_of(w->v[i + 1].text, length_units) ||
-                                   (i + 2 < w->n && is_at(w, i + 1, "many") &&
-                                    str_is_one_of(w->v[i + 2].text, length_units))))
-            return true;
-    return false;
-}
-
 /* "Last", "week" and "ago" of a time say nothing to search for; a date is searched in their place.
  */
 static void leave_relative(const struct query *q, struct words *w)
@@ -147,9 +136,7 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     q.asks_past = asks_past(&w);
     /* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?" */
     q.asks_advice = words_have(&w, suggestion_words);
-    q.times = times_of(&w, question, asked, TIMES_OF_QUESTION);
-    if (asks_duration(&w))
-        q.times.event = (struct event_time){0};
+    q.times = times_of(&w, question, asked);
     leave_relative(&q, &w);
     for (size_t i = 0; i < w.n; i++)
         if (!w.v[i].is_stop)
@@ -158,14 +145,6 @@ struct query query_of(struct arena *a, str question, int64_t asked)
         if (q.times.v[i].is_relative)
             add_date(a, &q, promises, q.times.v[i].span);
     return q;
-}
-
-/* The event's own words stay: who speaks of the wedding is as good as who spoke at its time. */
-void query_set_event(struct query *q, int64_t day, int64_t asked)
-{
-    struct times *t = &q->times;
-    if (t->event.side != EVENT_NONE && t->n < TIME_PHRASES_MAX)
-        t->v[t->n++] = (struct time_phrase){.span = event_span(&t->event, day, asked)};
 }
 
 struct time_span query_span(const struct query *q)

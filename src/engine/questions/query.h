@@ -21,8 +21,6 @@ struct query {
 struct query query_of(struct arena *a, str question, int64_t asked);
 
 bool query_names_time(const struct query *q);
-/* Once the day (unix ms) of the event that it names is known, it speaks of the time beside it. */
-void query_set_event(struct query *q, int64_t day, int64_t asked);
 
 /* Whether the question speaks of the time t lies in. */
 bool query_has_time(const struct query *q, int64_t t);

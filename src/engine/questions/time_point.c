@@ -51,12 +51,12 @@ int time_value(const struct reader *r, size_t i)
     return r->of[i]->value;
 }
 
-bool time_is_capital(const struct reader *r, size_t i)
+static bool time_is_capital(const struct reader *r, size_t i)
 {
     return r->w->v[i].text.p[0] >= 'A' && r->w->v[i].text.p[0] <= 'Z';
 }
 
-bool time_is_word(const struct reader *r, size_t i, const char *word)
+static bool time_is_word(const struct reader *r, size_t i, const char *word)
 {
     return i < r->n && str_eq_nocase(r->w->v[i].text, str_of(word));
 }
@@ -74,7 +74,7 @@ static bool is_joined(const struct reader *r, size_t i)
 }
 
 /* Whether a word behind it belongs to the same clause. */
-bool time_goes_on(const struct reader *r, size_t i)
+static bool time_goes_on(const struct reader *r, size_t i)
 {
     if (i == 0 || i >= r->n)
         return false;
@@ -172,20 +172,13 @@ static struct time_span span_in(const struct point *p, int year)
     return p->span;
 }
 
-/* A point without a year is the latest that has begun, or (is_over) ended; in a statement the
- * nearest. */
+/* A point without a year is the latest that has begun, or (is_over) ended. */
 struct time_span point_span(const struct reader *r, const struct point *p, bool is_over)
 {
     int year = calendar_day(r->now).tm_year + 1900;
     struct time_span s = span_in(p, p->year ? p->year : year);
     if (p->year || p->kind == POINT_SPAN)
         return s;
-    if (r->is_statement) {
-        const int64_t half = 183 * DAY_MS;
-        return s.from - r->now > half   ? span_in(p, year - 1)
-               : r->now - s.from > half ? span_in(p, year + 1)
-                                        : s;
-    }
     return (is_over ? s.to : s.from) > r->now ? span_in(p, year - 1) : s;
 }
 
@@ -297,26 +290,24 @@ static bool read_year(const struct reader *r, size_t i, struct point *out)
     return true;
 }
 
-/* "two weeks ago", "vor zwei Wochen"; "in two weeks" in a statement. A vague count is wider. */
+/* "two weeks ago", "vor zwei Wochen". A vague count is wider. */
 bool point_distance(const struct reader *r, size_t i, struct point *out)
 {
-    bool front = time_is(r, i, TIME_AGO_IN_FRONT),
-         ahead = r->is_statement && time_is(r, i, TIME_IN_FRONT);
+    bool front = time_is(r, i, TIME_AGO_IN_FRONT);
     size_t at;
-    int count = time_count(r, front || ahead ? i + 1 : i, &at);
+    int count = time_count(r, front ? i + 1 : i, &at);
     if (!count || !time_is(r, at, TIME_UNIT))
         return false;
     bool is_german = front && !time_is_word(r, at + 1, "ago");
-    if (!is_german && !ahead && !time_is(r, at + 1, TIME_AGO))
+    if (!is_german && !time_is(r, at + 1, TIME_AGO))
         return false;
     char unit = (char)time_value(r, at);
     bool is_vague = time_is(r, at - 1, TIME_COUNT) && count >= 3 &&
                     (time_is_word(r, at - 1, "few") || time_is_word(r, at - 1, "several") ||
                      time_is_word(r, at - 1, "paar"));
-    int moved = ahead ? count : -count;
-    struct time_span s = {calendar_unit(r->now, unit, moved - is_vague).from,
-                          calendar_unit(r->now, unit, moved + is_vague).to};
-    return take_span(out, at + (is_german || ahead ? 1 : 2), s);
+    struct time_span s = {calendar_unit(r->now, unit, -count - is_vague).from,
+                          calendar_unit(r->now, unit, -count + is_vague).to};
+    return take_span(out, at + (is_german ? 1 : 2), s);
 }
 
 /* "today", "yesterday", "the day before yesterday". */
@@ -332,7 +323,7 @@ static bool read_day(const struct reader *r, size_t i, struct point *out)
     if (!time_is(r, at, TIME_DAY))
         return false;
     moved += time_value(r, at);
-    if (!r->is_statement && (moved > 0 || (moved == 0 && !r->looks_back)))
+    if (moved > 0 || (moved == 0 && !r->looks_back))
         return false;
     return take_span(out, at + 1, calendar_unit(r->now, 'd', moved));
 }
@@ -340,15 +331,15 @@ static bool read_day(const struct reader *r, size_t i, struct point *out)
 /* "last week", "this May", "last Tuesday", "the last two weeks"; not "the last week of school". */
 static bool read_moved(const struct reader *r, size_t i, struct point *out)
 {
-    if (!time_is(r, i, TIME_LAST | TIME_THIS | TIME_NEXT))
+    if (!time_is(r, i, TIME_LAST | TIME_THIS))
         return false;
-    int moved = time_is(r, i, TIME_LAST) ? -1 : time_is(r, i, TIME_NEXT) ? 1 : 0;
+    int moved = time_is(r, i, TIME_LAST) ? -1 : 0;
     size_t at = i + 1;
     if (moved == 0 && time_is(r, at, TIME_LAST)) { /* "this past weekend" */
         moved = -1;
         at++;
     }
-    if (!r->is_statement && (moved > 0 || (moved == 0 && !r->looks_back)))
+    if (moved == 0 && !r->looks_back)
         return false;
     size_t behind;
     int count = time_count(r, at, &behind);
@@ -375,15 +366,14 @@ static bool read_moved(const struct reader *r, size_t i, struct point *out)
 /* "on Friday", "am Montag": of a question that looks back the last one. */
 static bool read_weekday(const struct reader *r, size_t i, struct point *out)
 {
-    if (!time_is(r, i, TIME_WEEKDAY) || !is_led(r, i) || !(r->is_statement || r->looks_back))
+    if (!time_is(r, i, TIME_WEEKDAY) || !is_led(r, i) || !r->looks_back)
         return false;
-    return take_span(out, i + 1,
-                     calendar_weekday(r->now, time_value(r, i), r->looks_back ? -1 : 1));
+    return take_span(out, i + 1, calendar_weekday(r->now, time_value(r, i), -1));
 }
 
 bool point_plain(const struct reader *r, size_t i, struct point *out)
 {
-    if (!r->is_statement && i > 0 && time_is(r, i - 1, TIME_NEXT))
+    if (i > 0 && time_is(r, i - 1, TIME_NEXT))
         return false;
     return i < r->n && (read_iso(r, i, out) || read_dotted(r, i, out) ||
                         point_distance(r, i, out) || read_day(r, i, out) || read_moved(r, i, out) ||

@@ -20,24 +20,20 @@ enum time_word {
     TIME_AGO = 1 << 9,
     TIME_AGO_IN_FRONT = 1 << 10, /* "vor zwei Wochen" */
     TIME_IN = 1 << 11,
-    TIME_IN_FRONT = 1 << 12, /* "in two weeks" */
-    TIME_ON = 1 << 13,
-    TIME_OF = 1 << 14,
-    TIME_DURING = 1 << 15,
-    TIME_ARTICLE = 1 << 16,
-    TIME_OWNER = 1 << 17,
-    TIME_SINCE = 1 << 18,
-    TIME_BEFORE = 1 << 19,
-    TIME_AFTER = 1 << 20,
-    TIME_BETWEEN = 1 << 21,
-    TIME_FROM = 1 << 22,
-    TIME_TO = 1 << 23,
-    TIME_AND = 1 << 24,
-    TIME_PART = 1 << 25,
-    TIME_FEAST = 1 << 26,
-    TIME_BACK = 1 << 27,  /* shows that a question looks back */
-    TIME_YEAR = 1 << 28,  /* "im Jahr 2023" */
-    TIME_UNSURE = 1 << 29 /* is a name or another word, too */
+    TIME_OF = 1 << 12,
+    TIME_ARTICLE = 1 << 13,
+    TIME_SINCE = 1 << 14,
+    TIME_BEFORE = 1 << 15,
+    TIME_AFTER = 1 << 16,
+    TIME_BETWEEN = 1 << 17,
+    TIME_FROM = 1 << 18,
+    TIME_TO = 1 << 19,
+    TIME_AND = 1 << 20,
+    TIME_PART = 1 << 21,
+    TIME_FEAST = 1 << 22,
+    TIME_BACK = 1 << 23,  /* shows that a question looks back */
+    TIME_YEAR = 1 << 24,  /* "im Jahr 2023" */
+    TIME_UNSURE = 1 << 25 /* is a name or another word, too */
 };
 
 struct time_row {
@@ -50,7 +46,7 @@ struct reader {
     const struct words *w;
     str text;
     int64_t now;
-    bool is_statement, looks_back;
+    bool looks_back;
     uint32_t joint;                            /* of the range that is read: "to", "and" */
     const struct time_row *of[TIME_WORDS_MAX]; /* of each word; never NULL */
     size_t n;
@@ -72,10 +68,6 @@ void reader_open(struct reader *r);
 /* Whether a word can be one of these. */
 bool time_is(const struct reader *r, size_t i, uint32_t kinds);
 int time_value(const struct reader *r, size_t i);
-bool time_is_word(const struct reader *r, size_t i, const char *word);
-bool time_is_capital(const struct reader *r, size_t i);
-/* Whether a word behind it belongs to the same clause. */
-bool time_goes_on(const struct reader *r, size_t i);
 /* "2023" as a year, "8th" as a day of a month; 0: it is none. */
 int time_year(const struct reader *r, size_t i);
 int time_month_day(const struct reader *r, size_t i);
@@ -88,6 +80,5 @@ bool point_read(const struct reader *r, size_t i, struct point *out);
 bool point_part(const struct reader *r, size_t i, struct point *out);
 bool point_plain(const struct reader *r, size_t i, struct point *out);
 bool point_distance(const struct reader *r, size_t i, struct point *out);
-/* A point without a year is the latest that has begun, or (is_over) ended; in a statement the
- * nearest. */
+/* A point without a year is the latest that has begun, or (is_over) ended. */
 struct time_span point_span(const struct reader *r, const struct point *p, bool is_over);

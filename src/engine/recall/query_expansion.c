@@ -1,78 +1,19 @@
-/* query_expansion.c - Completes a question before the search: days of events, names, synonyms. */
+/* query_expansion.c - Completes a question before the search: names, words for one thing. */
 #include "engine/recall/query_expansion.h"
 
-#include "base/clock.h"
 #include "base/rule.h"
-#include "engine/questions/event_day.h"
 #include "engine/questions/names.h"
-#include "engine/recall/stem_search.h"
 #include "words/stem_table.h"
 
 /*
- * Two things that a question's own words do not hold. "The week before the wedding": the wedding is
- * looked for, and the day that a statement gives it is the day that is meant. "What does Anna
- * like?" after "My wife is called Anna": the fact that gives the name is looked for, and "wife" is
- * searched as if it were "Anna", and the other way round. So there is no table of names that could
- * outlive a fact: what was forgotten, closed or barred names nobody.
+ * What a question's own words do not hold. "What does Anna like?" after "My wife is called Anna":
+ * the fact that gives the name is looked for, and "wife" is searched as if it were "Anna", and the
+ * other way round. So there is no table of names that could outlive a fact: what was forgotten,
+ * closed or barred names nobody.
  */
 
-/* Words of an event; documents taken from the index, and read for an event's day and for names. */
-enum { EVENT_WORDS = 8, HITS_MAX = 2000, EVENT_READ = 12, NAMES_READ = 16 };
-
-/* --- events --- */
-
-/* What of a result a chat may be given; "" when nothing, so that what was forgotten dates nothing.
- */
-static str shown_text(const struct finder *f, const struct recalled *found)
-{
-    struct recalled r = *found;
-    if (!find_shows(f, &r) || (r.is_memory && r.part.is_cut))
-        return S("");
-    return r.is_memory ? r.memory.content : found_quotable(f, &r.message).text;
-}
-
-/* The day that the best result names; where none names one, that of the best that speaks of it. */
-static bool day_of_event(const struct finder *f, const struct recalled *v, size_t n, int64_t *day)
-{
-    str event = f->asked.query.times.event.event;
-    bool is_known = false;
-    for (size_t i = 0; i < n; i++) {
-        int64_t said = recalled_created(&v[i]);
-        struct event_day told;
-        if (!event_day_of(&f->ctx->arena, event, shown_text(f, &v[i]), said, &told) ||
-            (is_known && !told.is_named))
-            continue;
-        *day = told.day;
-        is_known = true;
-        if (told.is_named)
-            break;
-    }
-    return is_known;
-}
-
-/* The event's own words are searched beside the question's, as attribute_lookup.c does. */
-static enum status find_event(struct finder *f)
-{
-    struct arena *a = &f->ctx->arena;
-    str event = f->asked.query.times.event.event, stems[EVENT_WORDS];
-    int64_t day = 0, now = f->in->asked ? f->in->asked : clock_ms();
-    struct stem_hit *hits;
-    struct recalled *read;
-    size_t n_stems = 0, n;
-    if (f->asked.query.times.event.side == EVENT_NONE)
-        return OK;
-    struct words w = words_of(a, event, EVENT_WORDS);
-    for (size_t i = 0; i < w.n; i++)
-        if (!w.v[i].is_stop)
-            stems[n_stems++] = w.v[i].stem;
-    TRY(stems_search(f, stems, n_stems, (struct stem_bounds){HITS_MAX, EVENT_READ}, &hits, &n));
-    TRY(stems_read(f, hits, n, &read));
-    if (!day_of_event(f, read, n, &day))
-        return OK;
-    query_set_event(&f->asked.query,
-                    event_is_yearly(a, event) ? time_last_anniversary(day, now) : day, now);
-    return OK;
-}
+/* Documents taken from the index, and read for names. */
+enum { HITS_MAX = 2000, NAMES_READ = 16 };
 
 /* --- names --- */
 
@@ -196,8 +137,6 @@ static void add_same_words(struct finder *f)
 
 enum status query_expand(struct finder *f)
 {
-    if (RULE("events"))
-        TRY(find_event(f));
     if (RULE("names"))
         TRY(find_names(f));
     if (RULE("same_words"))

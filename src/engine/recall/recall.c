@@ -30,7 +30,7 @@
 
 /*
  * Stages of one recall, in this order:
- *   0. query_expansion.c looks up the day of an event that the question names, and other names; a
+ *   0. query_expansion.c looks up other names of whom the question names; a
  *      question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; what lacks the name asked for is lowered
