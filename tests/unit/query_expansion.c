@@ -1,6 +1,5 @@
-/* query_expansion.c - Questions are completed: other names, instructions. */
+/* query_expansion.c - Questions are completed: words for one thing, instructions. */
 #include "core/tokens.h"
-#include "engine/questions/names.h"
 #include "lib/engine.h"
 #include "store/store.h"
 
@@ -8,48 +7,10 @@ static const int64_t day_ms = 86400000, now = 1795154400000; /* 2026-11-20T06:00
 
 static const struct recall_in anyhow = {.asked = now}, as_chat = {.gate = true, .asked = now};
 
-/* --- one statement --- */
-
-TEST(statements_give_names)
-{
-    static const struct {
-        const char *statement, *thing, *name;
-        bool is_of_user;
-    } cases[] = {
-        {"my wife is called Anna", "wife", "Anna", true},
-        {"my older sister's name is Ann-Marie Olsen", "sister", "Ann-Marie", true},
-        {"has a cat called Mia", "cat", "Mia", true},
-        {"my boss is Rose", "boss", "Rose", true},
-        {"Meine Frau heißt Anna", "Frau", "Anna", true},
-        {"Rob is short for Robert", "Rob", "Robert", false},
-    };
-    static const char *const none[] = {"my job is hard", "likes quinces", "is called away", ""};
-    struct naming n;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (!naming_of(str_of(cases[i].statement), &n) || !str_is(n.thing, cases[i].thing) ||
-            !str_is(n.name, cases[i].name) || n.is_of_user != cases[i].is_of_user)
-            fail_msg("%s: \"" S_FMT "\", \"" S_FMT "\"", cases[i].statement, S_ARG(n.thing),
-                     S_ARG(n.name));
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        if (naming_of(str_of(none[i]), &n))
-            fail_msg("%s: \"" S_FMT "\"", none[i], S_ARG(n.name));
-}
-
-/* --- recall --- */
-
 static void tell(struct ctx *ctx, struct store *s, const char *id, const char *text, int days_ago)
 {
     struct message m = said(id, "user", text, now - days_ago * day_ms);
     CHECK_OK(say(ctx, s, mine, id, &m));
-}
-
-static void name(struct ctx *ctx, struct store *s, const char *id, const char *key,
-                 const char *text)
-{
-    struct memory m = fact(id, key, text);
-    m.category = S("relationship");
-    m.created = now - 300 * day_ms;
-    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
 }
 
 static void forget(struct ctx *ctx, struct engine *e, str id, str session)
@@ -60,45 +21,15 @@ static void forget(struct ctx *ctx, struct engine *e, str id, str session)
     CHECK(erased > 0);
 }
 
-/* The first message that is found and not this one. */
-static str first_but(struct ctx *ctx, struct engine *e, const char *question, const char *but)
-{
-    struct recall_out r = recall_question(ctx, e, question, anyhow);
-    for (size_t i = 0; i < r.n; i++)
-        if (!r.v[i].is_memory && !str_is(r.v[i].message.id, but))
-            return r.v[i].message.id;
-    return S("");
-}
-
-TEST(another_name_finds_what_was_said)
+TEST(words_for_one_thing_find_each_other)
 {
     ENGINE(e, s, p);
     settings.encoder = false; /* by words */
-    name(ctx, s, "wife", "relationship:wife_name", "my wife is called Ragnhild");
-    name(ctx, s, "rob", "relationship:rob_name_robert", "Rob is short for Robert");
-    tell(ctx, s, "quinces", "My wife would walk a mile for quinces.", 9);
-    tell(ctx, s, "telescope", "Ragnhild wants a telescope for the attic.", 8);
-    tell(ctx, s, "beans", "Robert grows purple beans.", 7);
+    tell(ctx, s, "mum", "Mum turns seventy at the lighthouse.", 9);
     tell(ctx, s, "other", "The bus to the harbour goes at nine.", 6);
-    CHECK_STR(first_but(ctx, e, "What would Ragnhild walk for?", ""), S("quinces"));
-    CHECK_STR(first_but(ctx, e, "What does my wife want?", ""), S("telescope"));
-    CHECK_STR(first_but(ctx, e, "What is Rob growing?", ""), S("beans"));
-    struct recall_out r = recall_question(ctx, e, "Ragnhild's fruit?", anyhow);
-    bool has_wife = false;
-    for (size_t i = 0; i < r.n; i++)
-        has_wife |= str_is(r.v[i].message.id, "quinces");
-    CHECK(has_wife);
-}
-
-TEST(a_name_that_was_forgotten_names_nobody)
-{
-    ENGINE(e, s, p);
-    name(ctx, s, "wife", "relationship:wife_name", "my wife is called Ragnhild");
-    tell(ctx, s, "quinces", "My wife would walk a mile for quinces.", 9);
-    tell(ctx, s, "other", "The bus to the harbour goes at nine.", 6);
-    CHECK(recall_question(ctx, e, "Ragnhild?", anyhow).n > 1);
-    forget(ctx, e, S("wife"), S(""));
-    CHECK_INT(recall_question(ctx, e, "Ragnhild?", anyhow).n, 0);
+    struct recall_out r = recall_question(ctx, e, "Where is my mother?", anyhow);
+    CHECK(r.n == 1 && str_is(r.v[0].message.id, "mum"));
+    CHECK_INT(recall_question(ctx, e, "Where is my aunt?", anyhow).n, 0);
 }
 
 /* --- standing instructions --- */

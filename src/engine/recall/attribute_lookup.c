@@ -75,14 +75,6 @@ static uint32_t told_in(struct finder *f, const struct words *w, str text)
     return told | attributes_told_so(&f->ctx->arena, text);
 }
 
-/* By the question as it stands, or with another name of whom it names. */
-static bool is_about_whom(struct finder *f, const struct attribute_sentence *of)
-{
-    struct arena *a = &f->ctx->arena;
-    return subject_fits(a, f->in->question, of) ||
-           (f->asked.also.n && subject_fits(a, f->asked.also, of));
-}
-
 /* The sentence of a text that tells of what is wanted, of the one whom the question is about; ""
  * where none does. */
 static str telling_in(struct finder *f, const struct wanted *want, str text, bool is_far)
@@ -103,7 +95,7 @@ static str telling_in(struct finder *f, const struct wanted *want, str text, boo
         of.is_grave = want->of_food && attributes_of_food(&w);
         if (want->of_food && !(told & ATTRIBUTE_BIT(diet)) && !of.is_grave)
             continue;
-        if ((told & want->attributes) && is_about_whom(f, &of))
+        if ((told & want->attributes) && subject_fits(a, f->in->question, &of))
             return str_trim(s.text);
     }
     return S("");
@@ -206,12 +198,13 @@ static int nearest_first(const void *a, const void *b)
 
 static str liking_in(struct finder *f, str text)
 {
+    struct arena *a = &f->ctx->arena;
     struct sentence s;
     struct attribute_sentence of = {.is_for_request = true};
     for (str rest = utf8_cut(text, LONG); sentence_cut(&rest, &s);) {
         of.sentence = s.text;
         of.before = str_sub(text, 0, (size_t)(s.text.p - text.p));
-        if (attributes_likes(&f->ctx->arena, s.text) && is_about_whom(f, &of))
+        if (attributes_likes(a, s.text) && subject_fits(a, f->in->question, &of))
             return str_trim(s.text);
     }
     return S("");

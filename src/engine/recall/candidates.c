@@ -88,7 +88,7 @@ static enum status search_words(struct search *s)
                    q->n + q->n_others, HITS_MAX, words));
     TRY(past_common_words(f->ctx, f->e, in->pool, in->only.memories, q->stems, q->n, NEWEST,
                           words));
-    hits_join_names(words, q->n, q->other_of, q->n_others);
+    hits_join_same(words, q->n, q->other_of, q->n_others);
     if (in->only.turns)
         hits_leave_memories_out(words);
     int64_t all = words->memories + (in->only.memories ? 0 : words->messages);

@@ -28,7 +28,6 @@ struct pool_question {
     double rarest;                  /* weight of a word that one text holds */
     const float *vector;            /* by the encoder, or NULL */
     enum aggregation aggregation;   /* whether the answer is spread over many places */
-    str also;                       /* the question with another name of whom it names, or "" */
 };
 
 /* How it was searched, for verdicts and receipts. */

@@ -512,9 +512,9 @@ static uint8_t joined_count(uint8_t own, uint8_t other)
     return own ? own : other & 15 ? 1 : other;
 }
 
-void hits_join_names(struct word_hits *hits, size_t n_words, const size_t *of, size_t n_names)
+void hits_join_same(struct word_hits *hits, size_t n_words, const size_t *of, size_t n_same)
 {
-    for (size_t k = 0; k < n_names; k++) {
+    for (size_t k = 0; k < n_same; k++) {
         size_t word = of[k], other = n_words + k;
         assert(word < n_words && other < QUERY_WORDS_MAX);
         bool is_counted = hits->found[word] != UINT32_MAX;

@@ -1,8 +1,7 @@
-/* query_expansion.h - Completes a question before the search: names, words for one thing. */
+/* query_expansion.h - other words for one thing, searched beside a question's own. */
 #pragma once
 
 #include "engine/recall/candidates.h"
 
-/* Once for each finder of a space, before it searches: the other names of whom the question
- * names, as the pool knows them. */
-MUST_USE enum status query_expand(struct finder *f);
+/* Once for each finder of a space, before it searches. */
+void query_expand(struct finder *f);

@@ -30,7 +30,7 @@
 
 /*
  * Stages of one recall, in this order:
- *   0. query_expansion.c looks up other names of whom the question names; a
+ *   0. query_expansion.c adds other words for the same thing; a
  *      question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; what lacks the name asked for is lowered
@@ -457,18 +457,6 @@ static bool only_tells(const struct finder *f)
     return n_facts >= n_sentences;
 }
 
-/* "What does Anna like?" speaks of the user as "What does my wife like?" does, where both are one.
- */
-static struct gate gate_asked(const struct finder *f)
-{
-    struct arena *a = &f->ctx->arena;
-    struct gate gate = gate_of(a, f->in->question, NULL, 0);
-    for (size_t i = 0; i < f->n_spaces && gate.section == GATE_NONE; i++)
-        if (f->spaces[i].asked.also.n)
-            gate = gate_of(a, f->spaces[i].asked.also, NULL, 0);
-    return gate;
-}
-
 /* The order of the stages at the head of the file. An empty question finds nothing, unless it asks
  * what is known about the user. */
 static enum status find(struct finder *f, struct recall_out *out)
@@ -482,9 +470,9 @@ static enum status find(struct finder *f, struct recall_out *out)
                                ? AGGREGATION_NONE
                                : aggregation_of(&f->ctx->arena, in->question);
     for (size_t i = 0; i < f->n_spaces && !newest; i++)
-        TRY(query_expand(&f->spaces[i]));
+        query_expand(&f->spaces[i]);
     if (in->gate && in->bar == 0 && !newest && RULE("intent"))
-        gate = gate_asked(f);
+        gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
     if (gate.is_weak && tells)
         gate = (struct gate){0};
