@@ -30,11 +30,11 @@
 
 /*
  * Stages of one recall, in this order:
- *   0. query_expansion.c adds other words for the same thing; a
- *      question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
+ *   0. query_expansion.c adds other words for the same thing; a question for all that was said of
+ *      something (aggregation.c) looks wider in stages 1, 3, 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
- *   2. the reranking model orders them, where one is set; what lacks the name asked for is lowered
- * (find_ordered)
+ *   2. the reranking model orders them, where one is set; lines without the name that is asked for
+ *      are lowered (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
  *   4. attributes, known facts, predecessors and standing instructions go beside that (sources)
