@@ -16,7 +16,7 @@ enum {
 };
 
 /* Names the vectors: another name means that they cannot be compared. */
-#define ENCODER_NAME "minilm-1"
+#define ENCODER_NAME "minilm-2"
 
 /* Whether most of a text is in Latin letters: of other scripts it knows single characters. */
 static inline bool encoder_reads(str text)

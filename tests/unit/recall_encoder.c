@@ -38,7 +38,7 @@ TEST(what_shares_no_word_is_found_by_meaning)
     CHECK(r.n > 0);
     CHECK_STR(r.v[0].memory.id, S("m0"));
     CHECK(recalled_signal(&r.v[0], "tokens") > 0.3 && recalled_signal(&r.v[0], "share") == 0);
-    CHECK_STR(r.vectors, S("encoder:minilm-1:128"));
+    CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
 }
 
 static const struct recall_in as_chat = {.gate = true};
@@ -123,7 +123,7 @@ TEST(the_first_question_does_not_wait_for_the_encoder)
     CHECK(!r.vectors.n && holds(r.without, "not loaded yet"));
     embed_all(ctx, e);
     r = recall_question(&then, e, teeth, anyhow);
-    CHECK_STR(r.vectors, S("encoder:minilm-1:128"));
+    CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
 }
 
 static size_t waiting(struct ctx *ctx, struct store *s)

@@ -27,9 +27,9 @@ static bool share_a_word(struct words a, struct words b)
  * question asks how it was, and stays as it is. */
 static struct demo_line demo_line_of(str text)
 {
-    for (enum supersession is = DOUBTFUL; is <= PARTLY; is++)
-        if (str_starts(text, supersession_mark(is)))
-            return (struct demo_line){str_sub(text, supersession_mark(is).n, text.n), true};
+    str mark = supersession_mark(DOUBTFUL);
+    if (str_starts(text, mark))
+        return (struct demo_line){str_sub(text, mark.n, text.n), true};
     return (struct demo_line){text, false};
 }
 

@@ -226,7 +226,6 @@ static struct dated_line dated_line_of(struct arena *a, const struct recalled *r
                                .id = recalled_id(r),
                                .source = r->is_memory ? r->memory.source : S(""),
                                .space = r->space,
-                               .notes = r->is_memory ? NULL : r->message.notes,
                                .name = recalled_name(a, r)};
 }
 
@@ -255,7 +254,7 @@ static void settle_closed(const struct finder *f, struct dated_line *lines)
 
 /* A line that a later one replaces is left out, or marked where that is not sure or the question
  * asks how it was; the later one goes in with it. */
-static void settle_supersession(struct finder *f)
+static enum status settle_supersession(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
@@ -266,7 +265,7 @@ static void settle_supersession(struct finder *f)
     }
     date_by_source(lines, f->n);
     settle_closed(f, lines);
-    supersession_judge(a, f->in->question, lines, f->n, given);
+    TRY(supersession_judge(f, lines, f->n, given));
     for (size_t i = 0; i < f->n; i++) {
         assert(lines[i].by < f->n);
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
@@ -282,6 +281,7 @@ static void settle_supersession(struct finder *f)
         r->state = LINE_CHOSEN;
         r->why = S("a later line replaces it");
     }
+    return OK;
 }
 
 /* Somebody chose to keep a memory, so it is shown like the results of a search. */
@@ -314,7 +314,7 @@ static void show_part(const struct finder *f, struct recalled *r, size_t place)
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
-static void choose(struct finder *f, int64_t budget, int64_t *sum)
+static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
 {
     size_t n = 0, place = 0;
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1);
@@ -332,7 +332,7 @@ static void choose(struct finder *f, int64_t budget, int64_t *sum)
         n++;
     }
     if (f->in->gate && n && RULE("supersession"))
-        settle_supersession(f);
+        TRY(settle_supersession(f));
     n = 0;
     for (size_t i = 0; i < f->n; i++) {
         if (f->found[i].state != LINE_QUOTABLE)
@@ -350,6 +350,7 @@ static void choose(struct finder *f, int64_t budget, int64_t *sum)
         f->found[which[i]].state = LINE_INJECTED;
         *sum += f->found[which[i]].tokens;
     }
+    return OK;
 }
 
 /* Nothing that could be searched for: too short, or made of words that say nothing. */
@@ -497,7 +498,7 @@ static enum status find(struct finder *f, struct recall_out *out)
                                .probability = v.probability,
                                .evidence = v.evidence};
     lines_select(f, &v);
-    choose(f, in->gate ? lines_budget(f, g.budget) - BLOCK_TOKENS : g.budget, &out->tokens);
+    TRY(choose(f, in->gate ? lines_budget(f, g.budget) - BLOCK_TOKENS : g.budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
     give_found(f, out);
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");

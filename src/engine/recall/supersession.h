@@ -2,37 +2,34 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/ctx.h"
 #include "base/str.h"
 
-struct text_annotations;
+struct finder;
 
 enum supersession {
     CURRENT,  /* nothing later speaks against it */
     DOUBTFUL, /* a later line may replace it: given, and marked */
-    PARTLY,   /* a later line replaces a part of it: given, and marked */
     REPLACED  /* left out, unless the question asks how it was */
 };
 
 struct dated_line {
     str text;
     int64_t created; /* unix ms */
-    int64_t place;   /* which of two of the same time was said later */
+    int64_t place;   /* its document: which of two of the same time was said later */
     str id, source;  /* a memory and the message that it came from are no pair */
     str space, name; /* nor are those of two spaces, or memories that have names of their own */
-    struct text_annotations *notes; /* of a message; or NULL */
     enum supersession is;
     size_t by; /* the line that replaces it */
 };
 
 /*
  * Decides `is` of each given line, and of those behind it that replace one; a line that is REPLACED
- * already stays so. A line is replaced by a later one about the same subject that puts
- * another value into the same sentence, tells another value of an attribute that one has once with
- * a word of change, moves a date, or says that it has ended. What adds replaces nothing. What was
- * noted from a message goes with it.
+ * already stays so. The judge of pairs (engine/pairs) says how probable it is that a later line of
+ * the same space replaces an earlier one. What was noted from a message goes with it.
  */
-void supersession_judge(struct arena *a, str question, struct dated_line *v, size_t n,
-                        const bool *given);
+MUST_USE enum status supersession_judge(struct finder *f, struct dated_line *v, size_t n,
+                                        const bool *given);
 
 /* "Where did I live before?" */
 bool supersession_asks_past(struct arena *a, str question);
