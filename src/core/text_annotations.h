@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /* Who works it out, knows what the bytes of a kind mean. */
-enum note_kind { NOTE_GIVEN, NOTE_READING, NOTE_CLEAN, NOTE_GLANCE, NOTE_KINDS };
+enum note_kind { NOTE_GIVEN, NOTE_CLEAN, NOTE_GLANCE, NOTE_KINDS };
 
 struct note {
     uint64_t of; /* hash of the text; 0: there is none */

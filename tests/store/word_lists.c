@@ -241,14 +241,14 @@ static str noted(struct ctx *ctx, struct word_lists *lists, uint64_t view, doc_i
     size_t place;
     if (word_lists_messages(lists, view, &ctx->arena, 1, &doc, 1, &m, &missing, &place))
         return S("");
-    const char *bytes = annotation_find(m.notes, NOTE_READING, text);
-    return bytes ? m.notes->v[NOTE_READING].bytes : S("");
+    const char *bytes = annotation_find(m.notes, NOTE_CLEAN, text);
+    return bytes ? m.notes->v[NOTE_CLEAN].bytes : S("");
 }
 
 static void keep_note(struct word_lists *lists, uint64_t view, doc_id doc, str text, str bytes)
 {
     struct text_annotations notes = {.pool = 1, .doc = doc, .view = view};
-    annotation_add(&notes, NOTE_READING, text, bytes);
+    annotation_add(&notes, NOTE_CLEAN, text, bytes);
     word_lists_keep_notes(lists, &notes);
 }
 
@@ -340,8 +340,8 @@ TEST(a_note_outlives_its_view_and_not_its_message)
         STORE_VIEW(view, ctx, s);
         CHECK_OK(store_messages(ctx, s, mine, &m.doc, 1, &read));
         CHECK(read.notes);
-        CHECK((annotation_find(read.notes, NOTE_READING, read.text) != NULL) == (round > 0));
-        annotation_add(read.notes, NOTE_READING, read.text, S("an island"));
+        CHECK((annotation_find(read.notes, NOTE_CLEAN, read.text) != NULL) == (round > 0));
+        annotation_add(read.notes, NOTE_CLEAN, read.text, S("an island"));
     }
     CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m1")}, &erased));
     STORE_VIEW(view, ctx, s);

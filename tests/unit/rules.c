@@ -1,7 +1,7 @@
 /* rules.c - what the rules of language say of the rows in data, and how many must be right. */
 #include <stdlib.h>
 
-#include "core/text_annotations.h"
+#include "engine/pairs/pair.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/claims.h"
 #include "engine/text/utterance.h"
@@ -30,24 +30,24 @@ static str judge_claim(struct ctx *ctx, const str *in)
     return str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(slot_name(c.slot)), S_ARG(value));
 }
 
-/* Judged as it was read, and again by what was noted of it. */
-static str judge_supersession(struct ctx *ctx, const str *in)
+/* By the encoder, as messages of a user are. */
+static void read_pair_text(struct ctx *ctx, str text, struct pair_text *out)
 {
-    static const char *const names[] = {"current", "doubtful", "partly", "replaced"};
-    static const bool all[] = {true, true};
-    struct text_annotations notes[2] = {{.is_new = false}};
-    enum supersession is[2];
-    for (int round = 0; round < 2; round++) {
-        struct dated_line v[] = {{.text = in[0], .created = 1, .id = S("a"), .notes = &notes[0]},
-                                 {.text = in[1], .created = 2, .id = S("b"), .notes = &notes[1]}};
-        notes[0].is_new = notes[1].is_new = false;
-        supersession_judge(&ctx->arena, S(""), v, 2, all);
-        CHECK_INT(v[1].is, CURRENT);
-        is[round] = v[0].is;
-    }
-    CHECK_INT(is[0], is[1]);
-    CHECK(!notes[0].is_new && !notes[1].is_new); /* nothing was read twice */
-    return str_is(in[2], "changed") && is[0] != CURRENT ? in[2] : str_of(names[is[0]]);
+    struct encoder *encoder = encoder_new();
+    struct encoded e;
+    str said = str_printf(&ctx->arena, "user: " S_FMT, S_ARG(text));
+    CHECK_INT(encoder_texts(ctx, encoder, S(""), &said, 1, &e), OK);
+    pair_read(&ctx->arena, text, e.tokens, e.n, out);
+    encoder_free(encoder);
+}
+
+static str judge_replaces(struct ctx *ctx, const str *in)
+{
+    struct pair_text older, newer;
+    read_pair_text(ctx, in[0], &older);
+    read_pair_text(ctx, in[1], &newer);
+    struct pair_odds odds = pair_judge(&older, &newer);
+    return yes_or_no(pair_may_be(&older, &newer) && odds.of[PAIR_REPLACES] >= PAIR_PERHAPS);
 }
 
 static str judge_past(struct ctx *ctx, const str *in)
@@ -89,9 +89,9 @@ static const struct rule {
     {"asks_past", 1, judge_past, 100},
     {"claims", 1, judge_claim, 100},
     {"courtesy", 1, judge_courtesy, 100},
-    {"currency", 2, judge_supersession, 100},
     {"instructs", 2, judge_instruction, 100},
     {"own_words", 1, judge_own_words, 100},
+    {"replaces", 2, judge_replaces, 65},
     {"stated_by_assistant", 1, judge_assistant, 100},
     {"stated_by_user", 1, judge_user, 100},
 };

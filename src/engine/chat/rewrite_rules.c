@@ -1,7 +1,7 @@
 /* rewrite_rules.c - a question that stands alone, by rules: names in the place of pronouns. */
 #include "base/utf8.h"
 #include "engine/chat/rewrite.h"
-#include "engine/recall/supersession.h"
+#include "engine/questions/persons.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 #include "lang/rewrite_lists.h"
@@ -354,7 +354,7 @@ static enum place place_of(const struct word *w)
 {
     if (lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY | LEX_ORDINAL))
         return A_DAY;
-    return supersession_is_kin(w->stem) ? A_KIN : w->is_name ? A_NAME : OTHER_WORD;
+    return word_is_kin(w->stem) ? A_KIN : w->is_name ? A_NAME : OTHER_WORD;
 }
 
 /* "And my mother's?" behind "When is my father's birthday?" asks for my mother's birthday: what the

@@ -1,4 +1,4 @@
-/* pair.c - signals of two texts, and the probabilities that they add up to. */
+/* pair.c - Signals of two texts, and the probabilities that they add up to. */
 #include "engine/pairs/pair.h"
 
 #include <assert.h>
@@ -27,7 +27,7 @@ static const struct pair_weights {
     struct pair_scale scale;
     float of[PAIR_SIGNALS][PAIR_LABELS];
 } weights[2] = {
-#include "weights/pair.def"
+#include "lang/pair.def"
 };
 
 static const struct pair_word {
@@ -39,7 +39,7 @@ static const struct pair_word {
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
-#include "weights/pair_words.def"
+#include "lang/pair_words.def"
 #undef PAIR_OF
 #undef PAIR_WORD
 };

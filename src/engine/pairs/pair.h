@@ -1,5 +1,4 @@
-/* pair.h - What a later text is to an earlier one of the same person: news of it, more, the same.
- */
+/* pair.h - The judge of a later text beside an earlier one of the same person. */
 #pragma once
 
 #include "embed/encoder.h"
@@ -9,7 +8,7 @@
 /*
  * Four probabilities that add up to 1, by a logistic over what two texts share: how near their
  * tokens are by the encoder, words, names, numbers and lengths, and products of these. It has no
- * word of any language. data/weights/pair.def has the weights, what they were fitted to and how
+ * word of any language. data/lang/pair.def has the weights, what they were fitted to and how
  * well they judge pairs that were kept back.
  */
 enum pair_is {
@@ -56,6 +55,12 @@ size_t pair_wording(const struct pair_text *older, const struct pair_text *newer
 struct pair_odds {
     double of[PAIR_LABELS];
 };
+/* From which probability of PAIR_REPLACES on the later line may replace the earlier one, and from
+ * which on it does: half of the former and nine in ten of the latter do, of each two lines of the
+ * people that were kept back. */
+#define PAIR_PERHAPS 0.41
+#define PAIR_SURELY 0.93
+
 struct pair_odds pair_judge(const struct pair_text *older, const struct pair_text *newer);
 
 /* False: they have so little in common that nothing but DIFFERENT is to be expected, which is quick

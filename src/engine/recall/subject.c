@@ -2,8 +2,7 @@
 #include "engine/recall/subject.h"
 
 #include "engine/gate/evidence.h"
-#include "engine/recall/clause_parse.h"
-#include "engine/recall/supersession.h"
+#include "engine/questions/persons.h"
 #include "engine/recall/unspaced.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
@@ -91,7 +90,7 @@ static bool is_household(const struct word *w)
 /* A name that says who, and not where ("in Leeds"). */
 static bool is_whose_name(const struct words *w, size_t i)
 {
-    if (told_by(&w->v[i]) || (i && supersession_is_kin(w->v[i - 1].stem))) /* "my wife Carlene" */
+    if (told_by(&w->v[i]) || (i && word_is_kin(w->v[i - 1].stem))) /* "my wife Carlene" */
         return false;
     bool is_place = i > 0 && lexicon_is(w->v[i - 1].text, LEX_PREPOSITION);
     return w->v[i].is_name && !is_date(&w->v[i]) && !is_place;
@@ -129,7 +128,7 @@ static enum teller teller_at(const struct told_words *t, size_t at, uint32_t wan
         uint32_t told = told_by(v);
         if (word_is_speaker(v->text) && !is_referred)
             return SPEAKER;
-        if (!(told & wanted) && supersession_is_kin(v->stem))
+        if (!(told & wanted) && word_is_kin(v->stem))
             return is_household(v) ? HOUSEHOLD : ANOTHER;
         if (!(told & wanted) && (told & ATTRIBUTE_BIT(pets)))
             return ANIMAL;
@@ -152,7 +151,7 @@ static enum teller teller_of(const struct told_words *t, uint32_t wanted, enum t
     for (size_t i = 0; i < w->n && i < LOOKED_AT; i++) {
         struct told_words front = {{w->v, i + 1}, t->has_names};
         enum teller is = teller_at(&front, i, wanted, before, &inherits);
-        bool is_kin_next = i + 1 < w->n && supersession_is_kin(w->v[i + 1].stem);
+        bool is_kin_next = i + 1 < w->n && word_is_kin(w->v[i + 1].stem);
         if (!inherits && !is_kin_next &&
             !(lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO) && !word_is_speaker(w->v[i].text)))
             return is;
@@ -201,7 +200,7 @@ bool subject_fits(struct arena *a, str question, const struct attribute_sentence
     for (size_t i = 0; i < q.n; i++) {
         const struct word *w = &q.v[i];
         uint32_t general = general_of(w->stem);
-        if (!general && !supersession_is_kin(w->stem) && !names_someone(w))
+        if (!general && !word_is_kin(w->stem) && !names_someone(w))
             continue;
         names = true;
         if (holds_stem(&s.w, w->stem) || holds_relative(&s.w, general) ||

@@ -2,7 +2,6 @@
 #include "engine/recall/supersession.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "engine/pairs/pair.h"
 #include "engine/recall/candidates.h"
@@ -15,14 +14,11 @@
  * judge acts on old conversations (decisions/022, 062).
  */
 
-/* From which probability on a later line replaces an earlier one, and from which on it may. */
-static const double surely = 0.93, perhaps = 0.35;
-
 bool supersession_asks_past(struct arena *a, str question)
 {
     static const char *const past[] = {
 #define PAST(phrase) phrase,
-#include "lang/currency.def"
+#include "lang/past_questions.def"
         NULL};
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
     return phrase_find_any(&w, past, NULL) || unspaced_asks_past(question);
@@ -129,10 +125,10 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     if (older == newer || !is_pair(x, y) || !pair_may_be(line_at(j, older), line_at(j, newer)))
         return;
     double odds = pair_judge(line_at(j, older), line_at(j, newer)).of[PAIR_REPLACES];
-    if (odds < perhaps || odds <= j->odds[older])
+    if (odds < PAIR_PERHAPS || odds <= j->odds[older])
         return;
     j->odds[older] = odds;
-    x->is = odds < surely ? DOUBTFUL : REPLACED;
+    x->is = odds < PAIR_SURELY ? DOUBTFUL : REPLACED;
     x->by = newer;
 }
 

@@ -34,8 +34,5 @@ MUST_USE enum status supersession_judge(struct finder *f, struct dated_line *v, 
 /* "Where did I live before?" */
 bool supersession_asks_past(struct arena *a, str question);
 
-/* "brother", "Mutter", "chef": names a person by what they are to the speaker. */
-bool supersession_is_kin(str stem);
-
 /* What a line that is given begins with; "" when it is current. */
 str supersession_mark(enum supersession is);

@@ -1,13 +1,10 @@
-/* unspaced.h - lines that a later one replaces in Chinese and Japanese, which part no words. */
+/* unspaced.h - whom and when a line of Chinese or Japanese is about: they part no words. */
 #pragma once
 
-#include "engine/recall/supersession.h"
+#include "base/str.h"
 
 /* Whether most of a text is written so. */
 bool text_is_unspaced(str text);
-
-/* Both lines are. By cues within the text ("搬到", "不再", "引っ越"), as there are no words. */
-enum supersession unspaced_supersession(struct arena *a, str older, str newer);
 
 /* "我以前住在哪里？" */
 bool unspaced_asks_past(str question);
