@@ -56,8 +56,8 @@ struct pair_odds {
     double of[PAIR_LABELS];
 };
 /* From which probability of PAIR_REPLACES on the later line may replace the earlier one, and from
- * which on it does: half of the former and nine in ten of the latter do, of each two lines of the
- * people that were kept back. */
+ * which on it does. Of each two lines of the people that were kept back half do from 0.48 on, and
+ * nine in ten from 0.93 on (decisions/062). */
 #define PAIR_PERHAPS 0.41
 #define PAIR_SURELY 0.93
 
