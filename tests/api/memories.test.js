@@ -54,6 +54,7 @@ test('scores fall with the order, in the API and on the command line, and none r
     'I am allergic to peanuts.', 'Which coffee do you like?', 'My flight to Oslo leaves on Monday.', 'I prefer a window seat on a flight.'])
     await server.tell(text);
   await server.ask('POST', '/v1/memories', { content: 'Parks in lot 7' });
+  await server.settled();
   let n = 0;
   for (const query of ['Where do I live?', 'Which coffee do I like?', 'What is my dog called?', 'Which seat should I book?', 'Where does my sister live?',
     'What should I cook tonight?', 'When does my flight leave?', 'coffee Lisbon dog', 'zebra']) {

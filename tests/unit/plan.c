@@ -374,7 +374,7 @@ TEST(the_transcript_has_dates_and_who_said_it)
     CHECK_STR(out.decision, S("transcript"));
     CHECK_INT(out.n, 2);
     size_t from = str_find(out.block, S("## Earlier in our chats\n- [2026-11-18, user] The price"));
-    str line = str_sub(out.block, from, str_find(out.block, S("\n- [2025-11-19, user] The")));
+    str line = str_sub(out.block, from, str_find(out.block, S("\n- [2025-11-19, user] ")));
     CHECK(str_ends(line, S("0\xE2\x80\xA6")));
     CHECK_INT(line.n, sizeof "## Earlier in our chats\n- [2026-11-18, user] " - 1 + 148 + 3);
 }

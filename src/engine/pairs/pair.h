@@ -19,8 +19,11 @@ enum pair_is {
     PAIR_LABELS
 };
 
-/* A text, read once and compared many times. */
+/* A text, read once and compared many times. Its words are read when something is near to it. */
 struct pair_text {
+    struct arena *a;
+    str text;
+    bool is_read;
     struct term_set telling, names, numbers; /* stems */
     double length;                           /* by the logarithm of its words, 0 to about 1 */
     bool asks;                               /* ends with a question */
@@ -46,11 +49,11 @@ enum {
 struct pair_scale {
     float mean[PAIR_BASE], spread[PAIR_BASE];
 };
-void pair_signals(const struct pair_text *older, const struct pair_text *newer,
-                  const struct pair_scale *scale, float *out);
+void pair_signals(struct pair_text *older, struct pair_text *newer, const struct pair_scale *scale,
+                  float *out);
 
 /* The rows of newer's wording that older lacks; out has room for FORM_FEATURES. How many. */
-size_t pair_wording(const struct pair_text *older, const struct pair_text *newer, int *out);
+size_t pair_wording(struct pair_text *older, struct pair_text *newer, int *out);
 
 struct pair_odds {
     double of[PAIR_LABELS];
@@ -61,8 +64,8 @@ struct pair_odds {
 #define PAIR_PERHAPS 0.41
 #define PAIR_SURELY 0.93
 
-struct pair_odds pair_judge(const struct pair_text *older, const struct pair_text *newer);
+struct pair_odds pair_judge(struct pair_text *older, struct pair_text *newer);
 
 /* False: they have so little in common that nothing but DIFFERENT is to be expected, which is quick
  * to see. */
-bool pair_may_be(const struct pair_text *older, const struct pair_text *newer);
+bool pair_may_be(struct pair_text *older, struct pair_text *newer);

@@ -89,7 +89,7 @@ static enum status load_tokens(struct judging *j)
     return OK;
 }
 
-static const struct pair_text *line_at(struct judging *j, size_t i)
+static struct pair_text *line_at(struct judging *j, size_t i)
 {
     struct arena *a = &j->f->ctx->arena;
     if (!j->read[i]) {
