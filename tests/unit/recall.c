@@ -419,7 +419,7 @@ TEST(a_later_line_replaces_an_earlier_one)
                                  "We live in Oslo, close to the harbour.",
                                  "We finally moved! Home is Bergen now.", NULL});
     if (given_in(ctx, e, "What is my favourite tea?", "Sencha") > 1)
-        given_in(ctx, e, "What is my favourite tea?", "the later line) My favourite tea is Assam");
+        given_in(ctx, e, "What is my favourite tea?", "outdated) My favourite tea is Assam");
     CHECK(given_in(ctx, e, "Where do I live?", "Bergen") <= 2);
     CHECK_INT(given_in(ctx, e, "Where did we live before?", "We live in Oslo"), 2);
 }

@@ -27,7 +27,7 @@ bool supersession_asks_past(struct arena *a, str question)
 str supersession_mark(enum supersession is)
 {
     static const char *const marks[] = {[CURRENT] = "",
-                                        [DOUBTFUL] = "(may be outdated, see the later line) ",
+                                        [DOUBTFUL] = "(may be outdated) ",
                                         [REPLACED] = "(no longer so, replaced by a later line) "};
     return str_of(marks[is]);
 }
