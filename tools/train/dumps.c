@@ -26,6 +26,30 @@ void stop(const char *format, ...)
     exit(1);
 }
 
+str file_read(struct arena *a, const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f || fseek(f, 0, SEEK_END))
+        stop("%s: cannot be read", path);
+    size_t n = (size_t)ftell(f);
+    char *bytes = NEW_N(a, char, n + 1);
+    rewind(f);
+    n = fread(bytes, 1, n, f);
+    fclose(f);
+    return (str){bytes, n};
+}
+
+void write_text(FILE *out, str s)
+{
+    fputc('"', out);
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '"' || s.p[i] == '\\')
+            fputc('\\', out);
+        fputc(s.p[i], out);
+    }
+    fputc('"', out);
+}
+
 static int set_of(const char *name)
 {
     for (int i = 0; i < WEIGHT_SETS; i++)

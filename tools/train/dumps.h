@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/arena.h"
+#include "base/str.h"
 #include "engine/gate/weights.h"
 
 /* A line of the list: SET KIND SIZE PIECES WEIGHT PATH. Lines that begin with # are notes for the
@@ -61,4 +63,8 @@ bool report_has_dumps(const struct report *r, const struct dumps *d, int set);
 void report_end(struct report *r);
 
 void notes_write(FILE *out, const struct dumps *d);
+/* A whole file; ends the program when it cannot be read. */
+str file_read(struct arena *a, const char *path);
+/* As a string of C. */
+void write_text(FILE *out, str s);
 _Noreturn void stop(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -50,23 +50,10 @@ struct form_data {
     size_t n_features;
 };
 
-static str bytes_of(struct form_data *d, const char *path)
-{
-    FILE *f = fopen(path, "r");
-    if (!f || fseek(f, 0, SEEK_END))
-        stop("%s: cannot be read", path);
-    size_t n = (size_t)ftell(f);
-    char *bytes = NEW_N(&d->ctx->arena, char, n + 1);
-    rewind(f);
-    n = fread(bytes, 1, n, f);
-    fclose(f);
-    return (str){bytes, n};
-}
-
 static void read_file(struct form_data *d, const char *path, bool is_judged)
 {
     struct json *all;
-    if (json_parse(d->ctx, bytes_of(d, path), &all) != OK)
+    if (json_parse(d->ctx, file_read(&d->ctx->arena, path), &all) != OK)
         stop("%s: %s", path, d->ctx->why);
     for (const struct json *j = all->first; j; j = j->next) {
         d->v = arena_more(&d->ctx->arena, d->v, d->n, &d->cap, sizeof *d->v);
@@ -281,25 +268,13 @@ static void judge_others(struct form_data *d, const struct model *m)
     write_figures(d, (struct group){.has_vector = m->has_vector, .is_judged = true}, stderr);
 }
 
-/* As a string of C. */
-static void write_feature(str s)
-{
-    putchar('"');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '"' || s.p[i] == '\\')
-            putchar('\\');
-        putchar(s.p[i]);
-    }
-    putchar('"');
-}
-
 static void write_table(const struct form_data *d, const struct model *alone,
                         const struct model *with)
 {
     printf("FORM(\"\", %.4f, %.4f)\n", alone->w[alone->n - 1], with->w[with->n - 1]);
     for (size_t i = 0; i < d->n_features; i++) {
         fputs("FORM(", stdout);
-        write_feature(d->features[i].text);
+        write_text(stdout, d->features[i].text);
         printf(", %.2f, %.2f)\n", alone->w[i], with->w[i]);
     }
     fputs("FORM_VECTOR(", stdout);

@@ -52,19 +52,6 @@ struct pair_data {
     size_t n_words;
 };
 
-static str bytes_of(struct pair_data *d, const char *path)
-{
-    FILE *f = fopen(path, "r");
-    if (!f || fseek(f, 0, SEEK_END))
-        stop("%s: cannot be read", path);
-    size_t n = (size_t)ftell(f);
-    char *bytes = NEW_N(&d->ctx->arena, char, n + 1);
-    rewind(f);
-    n = fread(bytes, 1, n, f);
-    fclose(f);
-    return (str){bytes, n};
-}
-
 static int label_of(str name)
 {
     for (int i = 0; i < PAIR_LABELS; i++)
@@ -159,7 +146,7 @@ static void read_cluster(struct pair_data *d, const struct json *cluster, bool i
 static void read_file(struct pair_data *d, const char *path, bool is_judged)
 {
     struct json *all;
-    if (json_parse(d->ctx, bytes_of(d, path), &all) != OK)
+    if (json_parse(d->ctx, file_read(&d->ctx->arena, path), &all) != OK)
         stop("%s: %s", path, d->ctx->why);
     const struct json *people = json_get(all, "people");
     for (const struct json *j = people ? people->first : all->first; j; j = j->next)
@@ -455,18 +442,6 @@ static void write_model(FILE *out, const struct model *m, const struct pair_scal
         write_row(out, m->w[k]);
         fputs(k + 1 < ROW ? "}," : "}}},\n", out);
     }
-}
-
-/* As a string of C. */
-static void write_text(FILE *out, str s)
-{
-    fputc('"', out);
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '"' || s.p[i] == '\\')
-            fputc('\\', out);
-        fputc(s.p[i], out);
-    }
-    fputc('"', out);
 }
 
 static void write_words(FILE *out, const struct pair_data *d, const struct model *m)
