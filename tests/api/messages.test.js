@@ -274,7 +274,7 @@ test(`a conversation of ${long.talk.length} turns only grows at its end`, async 
   await converse(server, long.talk, ways['as Claude Code sends it']);
   assert.ok(up.asked.length > long.talk.length);
   assertGrows(up.asked);
-  assert.ok(blocks(up.last()) >= 40, `${blocks(up.last())} blocks stand in the last request`);
+  long.assertGiven(up.last().body.toString());
 });
 
 test('after a summary the conversation begins anew in its session, and grows from there', async (t) => {

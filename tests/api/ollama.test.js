@@ -216,7 +216,7 @@ test('200 turns only grow, and every block is there to the end', async (t) => {
   }
   assertGrows(up.asked);
   assert.equal(up.asked.length, 200);
-  assert.ok(blocks(up.last()) >= 40, `${blocks(up.last())} blocks are in the last request`);
+  long.assertGiven(up.last().body.toString());
 });
 
 test('a message alone in a chat that is known begins it again, and keeps its block from then on', async (t) => {

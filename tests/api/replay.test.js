@@ -98,7 +98,7 @@ test(`a conversation of ${long.talk.length} turns only grows at its end`, async 
   }, long.talk, { tools: true, parts: true, read: (id) => Promise.all(servers.map((s) => s.receipt(id))) });
   assert.ok(up.asked.length > long.talk.length);
   assertGrows(up.asked);
-  assert.ok(blocks(up.last()) >= 25, `${blocks(up.last())} blocks stand in the last request`);
+  long.assertGiven(up.last().body.toString());
 });
 
 test('through two instances in turn, and restarts in between', async (t) => {

@@ -206,7 +206,7 @@ test(`a conversation of ${long.talk.length} turns only grows at its end`, async 
   for (const fact of long.facts) await add(server, fact);
   await converse(server, { tools: true, stream: true, questions: long.talk });
   assertGrows(up.asked, false);
-  assert.ok(blocksOf(up.last()).length >= 40, `${blocksOf(up.last()).length} blocks stand in the last request`);
+  long.assertGiven(up.last().body.toString());
 });
 
 for (const [name, { stream, tools, conversation }] of Object.entries({ 'whole': {}, 'streamed': { stream: true }, 'with tools': { tools: true }, 'with tools, streamed': { tools: true, stream: true },
