@@ -76,3 +76,18 @@ test('a follow-up is completed where a search names its conversation', async (t)
   const found = (await client.callTool({ name: 'memory_search', arguments: { query, session: 'talk' } })).structuredContent.results;
   assert.ok(rank(found) >= 0);
 });
+
+test('a receipt says how much of what is probably needed its lines hold, and what was asked', async (t) => {
+  const shares = {};
+  for (const coverage of ['lean', 'full']) {
+    const server = await serve(t, { flags: ['--coverage', coverage] });
+    for (let i = 0; i < 12; i++) await server.tell(`My ${['sister', 'brother', 'aunt', 'uncle', 'niece', 'nephew', 'cousin', 'mother', 'father', 'son', 'daughter', 'friend'][i]} likes films about ${['the sea', 'horses', 'war', 'love'][i % 4]} and tea.`);
+    await server.settled();
+    const { reason } = (await server.ask('POST', '/v1/preview', { question: 'Which films does my family like?' })).json();
+    const [, holds, asked] = /; covers (\d+) % of what is probably needed \((\d+) % asked\)/.exec(reason) ?? assert.fail(reason);
+    shares[coverage] = { holds: Number(holds), asked: Number(asked) };
+  }
+  assert.ok(shares.lean.asked < shares.full.asked && shares.lean.holds < shares.full.holds, JSON.stringify(shares));
+  const silent = (await (await serve(t)).ask('POST', '/v1/preview', { question: 'What is the capital of France?' })).json();
+  assert.doesNotMatch(silent.reason, /covers/);
+});

@@ -293,6 +293,12 @@ int64_t lines_budget(const struct finder *f, int64_t budget)
     return is_broad || (budget >= 0 && budget < tokens) ? budget : tokens;
 }
 
+static double coverage_asked(const struct finder *f)
+{
+    enum coverage asked = f->asked.aggregation ? COVERAGE_FULL : engine_runtime(f->e)->coverage;
+    return is_of_people(f) ? people_coverage : breadths[asked].coverage;
+}
+
 /*
  * Best first, until what is given holds as much of what is probably needed as the setting asks for.
  * What the caller's bar or a source beside the question has brought is held against the least
@@ -300,9 +306,7 @@ int64_t lines_budget(const struct finder *f, int64_t budget)
  */
 void lines_select(struct finder *f, const struct verdict *v)
 {
-    double all = weigh_lines(f), given = 0;
-    enum coverage asked = f->asked.aggregation ? COVERAGE_FULL : engine_runtime(f->e)->coverage;
-    double enough = is_of_people(f) ? people_coverage : breadths[asked].coverage;
+    double all = weigh_lines(f), given = 0, enough = coverage_asked(f);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
         bool is_weighed = v->by_worth && r->by;
@@ -312,4 +316,20 @@ void lines_select(struct finder *f, const struct verdict *v)
         if (is_wanted && is_weighed && !lines_is_again(f, i))
             given += r->measured.worth;
     }
+}
+
+str lines_covered(const struct finder *f, const struct verdict *v)
+{
+    double all = 0, given = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct recalled *r = &f->found[i];
+        if (lines_is_again(f, i))
+            continue;
+        all += r->measured.worth;
+        given += r->state == LINE_INJECTED ? r->measured.worth : 0;
+    }
+    if (!v->by_worth || given <= 0)
+        return S("");
+    return str_printf(&f->ctx->arena, "; covers %.0f %% of what is probably needed (%.0f %% asked)",
+                      100 * given / all, 100 * coverage_asked(f));
 }

@@ -499,7 +499,9 @@ static enum status find(struct finder *f, struct recall_out *out)
                                .evidence = v.evidence};
     lines_select(f, &v);
     TRY(choose(f, in->gate ? lines_budget(f, g.budget) - BLOCK_TOKENS : g.budget, &out->tokens));
-    out->reason = reason_of(f, v.reason);
+    str covered = lines_covered(f, &v);
+    out->reason =
+        reason_of(f, str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(v.reason), S_ARG(covered)));
     give_found(f, out);
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");
 }
