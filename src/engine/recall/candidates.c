@@ -256,7 +256,7 @@ static void keep_related(struct search *s)
     size_t kept = 0;
     bool is_strict = weights_by_encoder(f->how.weighed) && !by_cosine(f);
     float close = f->in->by.is_patient ? FOUND_CLOSE : FOUND_DISTANT;
-    float least = !is_strict ? least_cosine : f->asked.query.n > 1 ? close : FOUND_CLOSE_TO_WORD;
+    float least = is_strict ? close : least_cosine;
     for (size_t i = 0; i < s->n; i++) {
         const struct candidate *c = &s->v[i];
         bool takes_words = !by_cosine(f) || !f->how.vectors.n;

@@ -15,8 +15,6 @@
 #define FOUND_CLOSE 0.35f
 /* What is less near than that is not looked at. */
 #define FOUND_DISTANT 0.2f
-/* The same to a single word, which is near to much. */
-#define FOUND_CLOSE_TO_WORD 0.55f
 /* The cosine from which on it says about the same. */
 #define FOUND_SAME 0.7f
 
