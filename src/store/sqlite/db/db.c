@@ -74,8 +74,9 @@ int db_set_key(sqlite3 *handle, const uint8_t *key)
 }
 
 /* Defensive, without views and without trust in the file's schema: what a manipulated file could
- * use, and we do not. QPSG: bound values do not influence query plans. Without it SQLite prepares a
- * statement with a bound LIMIT again at every use. */
+ * use, and we do not. Texts of statements are short, in a file's schema as well: a long expression
+ * is a deep tree, on which SQLite recurses. QPSG: bound values do not influence query plans.
+ * Without it SQLite prepares a statement with a bound LIMIT again at every use. */
 int db_configure(sqlite3 *handle)
 {
     static const struct {
@@ -86,7 +87,9 @@ int db_configure(sqlite3 *handle)
         {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
         {SQLITE_DBCONFIG_ENABLE_QPSG, 1},
     };
+    enum { TEXT_MAX = 16 << 10 };
     int rc = SQLITE_OK;
+    sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, TEXT_MAX);
     for (size_t i = 0; rc == SQLITE_OK && i < sizeof configs / sizeof *configs; i++)
         rc = sqlite3_db_config(handle, configs[i].what, configs[i].is_on, NULL);
     return rc;
