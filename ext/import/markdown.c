@@ -1,6 +1,8 @@
 /* markdown.c - Markdown notes: one memory a section, named by the note and the heading. */
+#include "base/id.h"
 #include "base/time_text.h"
 #include "ext/import/foreign.h"
+#include "ext/import/seen.h"
 
 /*
  * The id of a memory is the note's path and the heading, so a note that was edited and is imported
@@ -18,8 +20,7 @@ struct note {
     struct buf text;      /* of the section so far */
     int64_t part;         /* of the section; 0: the first */
     int64_t same;         /* headings of this text before it */
-    struct strs headings; /* that were met, for `same` */
-    size_t cap;
+    struct seen headings; /* that were met, for `same` */
 };
 
 /* --- what is in front of a note --- */
@@ -151,13 +152,9 @@ static enum status begin_section(struct note *n, str heading)
 {
     TRY(end_part(n));
     n->heading = heading;
-    n->part = n->same = 0;
+    n->part = 0;
+    n->same = seen_before(&n->headings, hash64(&heading, 1));
     n->like.tags.n = n->front_tags;
-    for (size_t i = 0; i < n->headings.n; i++)
-        n->same += str_eq(n->headings.v[i], heading);
-    n->headings.v =
-        arena_more(&n->f->ctx->arena, n->headings.v, n->headings.n, &n->cap, sizeof(str));
-    n->headings.v[n->headings.n++] = heading;
     return OK;
 }
 
@@ -211,10 +208,15 @@ static str heading_in(str line)
     return is_heading ? str_trim(rest) : S("");
 }
 
+static void end_note(struct note *n)
+{
+    seen_free(&n->headings);
+}
+
 enum status foreign_sections(struct foreign *f, str where, str title, str text,
                              const struct memory *like)
 {
-    struct note n = {.f = f, .where = where, .title = title, .like = *like};
+    CLEANUP(end_note) struct note n = {.f = f, .where = where, .title = title, .like = *like};
     bool is_code = false;
     n.like.tags = (struct strs){NEW_N(&f->ctx->arena, str, TAGS_MAX), 0};
     n.text = buf_make(&f->ctx->arena, SIZE_MAX);

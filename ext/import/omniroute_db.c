@@ -7,13 +7,25 @@
 
 #include <sqlite3.h>
 
+#include "base/clock.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
 
 /*
  * The file is another program's, so SQLite is called directly: the store's connection would switch
- * the file to a log of its own, expect our schema, and may ask for a key.
+ * the file to a log of its own, expect our schema, and may ask for a key. Nothing in the file is
+ * run: only plain columns of one table are read, with limits of size, work and time.
  */
+
+enum {
+    ROW_MAX = 8 << 20,             /* bytes of a memory with all that belongs to it */
+    ALL_MAX = 512 << 20,           /* of all memories, which SQLite sorts in memory */
+    TEXT_MAX = 16 << 10,           /* of a statement, and so of one that made a table */
+    WORK_MIN = 10 << 20,           /* instructions of SQLite */
+    WORK_PER_BYTE = 64,            /* more of them, for each byte of the file */
+    STEPS = 1000,                  /* instructions between two looks at the work and the time */
+    ROW_TIME_MAX_US = 30 * 1000000 /* to the next row; the first one waits for the sorting */
+};
 
 enum column {
     ID,
@@ -48,6 +60,19 @@ static const char *const names[COLUMNS][2] = {
 };
 static const char *const tables[] = {"memories", "memory"};
 
+static bool is_table(const char *name)
+{
+    return !strcmp(name, tables[0]) || !strcmp(name, tables[1]);
+}
+
+static bool is_column(const char *name)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        if (!*name || !sqlite3_stricmp(name, names[i][0]) || !sqlite3_stricmp(name, names[i][1]))
+            return true;
+    return false;
+}
+
 struct source {
     struct ctx *ctx;
     const char *path;
@@ -56,8 +81,10 @@ struct source {
     const char *table;
     const char *columns[COLUMNS]; /* NULL: the table has none */
     int64_t all;
-    int rc;          /* of the last step */
-    struct ctx work; /* of one row */
+    int64_t steps_left; /* instructions that SQLite may still run */
+    int64_t row_end_us; /* when the next row has to be there */
+    int rc;             /* of the last step */
+    struct ctx work;    /* of one row */
 };
 
 /* Also after a failure half way: stmt and handle may be NULL. */
@@ -72,17 +99,26 @@ static enum status source_failed(struct source *s, int rc)
 {
     if (rc == SQLITE_NOTADB)
         return fail(s->ctx, BAD_INPUT, "'%s' is not an SQLite database", s->path);
+    if (rc == SQLITE_INTERRUPT)
+        return fail(s->ctx, TOO_LARGE,
+                    "'%s' takes more work than a database of its size may; it is damaged, or not "
+                    "made by OmniRoute",
+                    s->path);
+    if (rc == SQLITE_AUTH)
+        return fail(s->ctx, BAD_INPUT, "'%s' is not read: its tables may only hold plain columns",
+                    s->path);
     return fail(s->ctx, STORAGE, "'%s' cannot be read: %s", s->path,
                 s->handle ? sqlite3_errmsg(s->handle) : sqlite3_errstr(rc));
 }
 
 /* --- opening --- */
 
-static bool file_exists(struct source *s, const char *suffix, bool with_content)
+/* Of a file beside the database; -1: there is none. */
+static int64_t size_of(struct source *s, const char *suffix)
 {
     struct stat st;
     str path = str_printf(&s->ctx->arena, "%s%s", s->path, suffix);
-    return stat(path.p, &st) == 0 && (st.st_size > 0 || !with_content);
+    return stat(path.p, &st) == 0 ? st.st_size : -1;
 }
 
 static const char *uri_of(struct source *s, const char *parameters)
@@ -98,6 +134,48 @@ static const char *uri_of(struct source *s, const char *parameters)
     return str_c(&s->ctx->arena, buf_str(&b));
 }
 
+/* Reads of the tables by their columns ("" is any, for counting) outside views and triggers, a few
+ * functions, and the pragmas that describe a table. */
+static int authorize(void *own, int action, const char *first, const char *second, const char *db,
+                     const char *inside)
+{
+    static const char *const functions[] = {"coalesce",     "count", "julianday", "max",
+                                            "octet_length", "sum",   NULL};
+    static const char *const pragmas[] = {"table_info", "table_list", NULL};
+    bool is_allowed = action == SQLITE_SELECT;
+    (void)own, (void)db;
+    if (action == SQLITE_FUNCTION)
+        is_allowed = name_index(functions, str_of(second), -1) >= 0;
+    if (action == SQLITE_PRAGMA)
+        is_allowed = name_index(pragmas, str_of(first), -1) >= 0;
+    if (action == SQLITE_READ)
+        is_allowed = is_table(first) && is_column(second);
+    return is_allowed && !inside ? SQLITE_OK : SQLITE_DENY;
+}
+
+static int watch_work(void *own)
+{
+    struct source *s = own;
+    s->steps_left -= STEPS;
+    return s->steps_left < 0 || clock_mono_us() > s->row_end_us || !ctx_has_time(s->ctx);
+}
+
+static void set_limits(struct source *s)
+{
+    static const int configs[][2] = {{SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},
+                                     {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                     {SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                     {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}};
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
+        sqlite3_db_config(s->handle, configs[i][0], configs[i][1], NULL);
+    sqlite3_limit(s->handle, SQLITE_LIMIT_LENGTH, 2 * ROW_MAX);
+    sqlite3_limit(s->handle, SQLITE_LIMIT_SQL_LENGTH, TEXT_MAX);
+    s->steps_left = WORK_MIN + WORK_PER_BYTE * (size_of(s, "") + size_of(s, "-wal"));
+    s->row_end_us = clock_mono_us() + ROW_TIME_MAX_US;
+    sqlite3_progress_handler(s->handle, STEPS, watch_work, s);
+}
+
 /*
  * Opening a database with a log makes files beside it and may write to them. Not here: without a
  * log that holds anything the file is all there is. With one, and the shared memory of a program
@@ -106,21 +184,22 @@ static const char *uri_of(struct source *s, const char *parameters)
  */
 static enum status open_source(struct source *s)
 {
-    bool is_live = file_exists(s, "-wal", false) && file_exists(s, "-shm", false);
-    bool is_copy = !is_live && file_exists(s, "-wal", true);
-    bool has_journal = file_exists(s, "-journal", true);
+    bool is_live = size_of(s, "-wal") >= 0 && size_of(s, "-shm") >= 0;
+    bool is_copy = !is_live && size_of(s, "-wal") > 0;
+    bool has_journal = size_of(s, "-journal") > 0;
     const char *how = is_live ? "&readonly_shm=1" : is_copy || has_journal ? "" : "&immutable=1";
     int rc = sqlite3_open_v2(uri_of(s, how), &s->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
                              is_copy ? "unix-none" : NULL);
     if (rc != SQLITE_OK)
         return source_failed(s, rc);
     sqlite3_busy_timeout(s->handle, 5000);
-    sqlite3_db_config(s->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_db_config(s->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    set_limits(s);
     rc = sqlite3_exec(s->handle,
                       is_copy ? "PRAGMA cell_size_check=ON; PRAGMA locking_mode=EXCLUSIVE; BEGIN"
                               : "PRAGMA cell_size_check=ON; BEGIN",
                       NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_set_authorizer(s->handle, authorize, NULL);
     return rc == SQLITE_OK ? OK : source_failed(s, rc);
 }
 
@@ -137,6 +216,7 @@ static enum status prepare_text(struct source *s, str text)
 /* The next row; false at the end and after a failure, which end_rows returns. */
 static bool next_row(struct source *s)
 {
+    s->row_end_us = clock_mono_us() + ROW_TIME_MAX_US;
     s->rc = sqlite3_step(s->stmt);
     return s->rc == SQLITE_ROW;
 }
@@ -154,11 +234,25 @@ static void note_column(struct source *s, const char *name)
                 s->columns[i] = names[i][k];
 }
 
-/* A memory without an owner and a content is of another program. */
+/* A view or a virtual table would run what the file says. */
+static enum status check_is_table(struct source *s, const char *name, bool *is_table)
+{
+    TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_list(%s)", name)));
+    *is_table =
+        next_row(s) && str_is(str_of((const char *)sqlite3_column_text(s->stmt, 2)), "table");
+    return end_rows(s);
+}
+
+/* A memory without an owner and a content is of another program. Generated columns are not listed.
+ */
 static enum status find_table(struct source *s)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        bool is_there;
         memset(s->columns, 0, sizeof s->columns);
+        TRY(check_is_table(s, tables[i], &is_there));
+        if (!is_there)
+            continue;
         TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_info(%s)", tables[i])));
         while (next_row(s))
             note_column(s, (const char *)sqlite3_column_text(s->stmt, 1));
@@ -173,11 +267,38 @@ static enum status find_table(struct source *s)
                 s->path);
 }
 
+static enum status refuse_size(struct source *s, const char *what, int64_t is, int64_t most)
+{
+    return fail(s->ctx, TOO_LARGE,
+                "'%s': %s %.1f MB, and an import takes at most %.1f MB; nothing was imported",
+                s->path, what, (double)is / 1e6, (double)most / 1e6);
+}
+
+static void add_columns(const struct source *s, struct buf *b, const char *before,
+                        const char *after, const char *between)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        buf_printf(b, "%s%s%s%s", i ? between : "", before, s->columns[i] ? s->columns[i] : "NULL",
+                   after);
+}
+
+/* Counts, and measures without reading the texts, so that nothing is imported of a file that is
+ * refused half way. */
 static enum status count_rows(struct source *s)
 {
-    TRY(prepare_text(s, str_printf(&s->ctx->arena, "SELECT count(*) FROM %s", s->table)));
-    s->all = next_row(s) ? sqlite3_column_int64(s->stmt, 0) : 0;
-    return end_rows(s);
+    struct buf b = buf_make(&s->ctx->arena, 1 << 16);
+    buf_printf(&b, "SELECT count(n), max(n), sum(n) FROM (SELECT ");
+    add_columns(s, &b, "coalesce(octet_length(", "), 0)", " + ");
+    buf_printf(&b, " AS n FROM %s)", s->table);
+    TRY(prepare_text(s, buf_str(&b)));
+    bool has_row = next_row(s);
+    TRY(end_rows(s));
+    s->all = has_row ? sqlite3_column_int64(s->stmt, 0) : 0;
+    if (has_row && sqlite3_column_int64(s->stmt, 1) > ROW_MAX)
+        return refuse_size(s, "one memory has", sqlite3_column_int64(s->stmt, 1), ROW_MAX);
+    if (has_row && sqlite3_column_int64(s->stmt, 2) > ALL_MAX)
+        return refuse_size(s, "all memories have", sqlite3_column_int64(s->stmt, 2), ALL_MAX);
+    return OK;
 }
 
 /* Its dates come as texts of two kinds, which only a function of dates puts in order. */
@@ -185,8 +306,7 @@ static enum status select_rows(struct source *s)
 {
     struct buf b = buf_make(&s->ctx->arena, 1 << 16);
     buf_printf(&b, "SELECT ");
-    for (int i = 0; i < COLUMNS; i++)
-        buf_printf(&b, "%s%s", i ? ", " : "", s->columns[i] ? s->columns[i] : "NULL");
+    add_columns(s, &b, "", "", ", ");
     buf_printf(&b, " FROM %s ORDER BY coalesce(%s, '')", s->table, s->columns[OWNER]);
     if (s->columns[CREATED])
         buf_printf(&b, ", julianday(%s)", s->columns[CREATED]);

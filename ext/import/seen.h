@@ -1,4 +1,4 @@
-/* seen.h - hashes that were met before: what a file holds twice is counted once. */
+/* seen.h - hashes that were met before, and how many times. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,10 +7,15 @@
 
 /* All zero is empty. */
 struct seen {
-    uint64_t *v; /* a power of two of places; 0: free */
+    struct seen_hash {
+        uint64_t hash; /* 0: free */
+        int64_t times;
+    } * v; /* a power of two of places */
     size_t n, cap;
 };
 
-/* False when it is there already. The hash is not 0. */
+/* Adds the hash, which is not 0, and tells how many times it was added before. */
+int64_t seen_before(struct seen *s, uint64_t hash);
+/* False when it is there already: what a file holds twice is counted once. */
 bool seen_add(struct seen *s, uint64_t hash);
 void seen_free(struct seen *s);

@@ -307,7 +307,43 @@ test('a body that names a person counts, and so do its other names for what is s
     await said(server, { user: 'ada', input: [given, userItem('hi')] });
   }
   await refused(`{"model":"scripted","user":"bob","input":[{"type":"item_reference","type":"message","id":"${item.id}"}]}`, 'type', 400);
+  for (const type of ['compaction', 'message', 'function_call']) {
+    await refused({ input: [{ type, id: item.id }, userItem('hi')] }, 'input', 404);
+    await said(server, { user: 'ada', input: [{ type, id: item.id }, userItem('hi')] });
+  }
+  // Servers that read names without regard to case would take these for the names above.
+  for (const name of ['Previous_Response_ID', 'PREVIOUS_RESPONSE_ID', 'previou\u017F_re\u017Fpon\u017Fe_id']) await refused({ [name]: id }, 'previous_response_id', 400);
+  await refused({ Conversation: 'conv_1' }, 'conversation', 400);
+  await refused({ conversation: { ID: 'conv_1' } }, 'id', 400);
+  await refused({ Input: [{ type: 'item_reference', id: item.id }] }, 'input', 400);
+  await refused({ input: [{ type: 'message', Type: 'item_reference', ID: item.id, content: 'hi' }] }, 'type', 400);
   await said(server, { user: 'bob', input: [{ type: 'reasoning', id: 'rs_of_another_server', summary: [], encrypted_content: 'x' }, { ...userItem('hi'), id: 'msg_of_the_client' }] });
+});
+
+test('files, containers, stores and prompts that the model server keeps are named only by who has made them here, and by operators', async (t) => {
+  const ran = { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1', status: 'completed', code: '1', outputs: null };
+  const { up, server } = await ready(t, (req, res, asked) => answer(res, asked, () => (asked.json.stream ? [messageItem('Done.')] : [ran, messageItem('Done.')])));
+  const python = (container) => ({ tools: [{ type: 'code_interpreter', container }] });
+  const file = (part) => ({ input: [{ role: 'user', content: [{ type: 'input_text', text: 'hi' }, part] }] });
+  const refused = async (body, param) => {
+    for (const mode of ['full', 'off']) {
+      const n = up.asked.length, res = await ask(server, { user: 'bob', input: 'hi', ...body }, { 'x-memory-mode': mode });
+      assert.deepEqual([res.status, res.json().error.param, up.asked.length], [404, param, n], res.text);
+    }
+  };
+  await said(server, { user: 'ada', input: 'hi', ...python({ type: 'auto' }) });
+  await said(server, { user: 'ada', input: 'hi', ...python('cntr_1') });
+  await refused(python('cntr_1'), 'container');
+  await refused(python('cntr_unknown'), 'container');
+  await refused({ tools: [{ type: 'code_interpreter', Container: 'cntr_1' }] }, 'container');
+  await refused(python({ type: 'auto', file_ids: ['file_1'] }), 'file_ids');
+  await refused({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vector_store_ids');
+  await refused({ prompt: { id: 'pmpt_1' } }, 'prompt');
+  await refused(file({ type: 'input_file', file_id: 'file_1' }), 'file_id');
+  await refused({ input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'file_1' } }] }, 'file_id');
+  const look = { type: 'function', name: 'look', parameters: { type: 'object', properties: { file_id: { type: 'string' }, container: { type: 'string' } } } };
+  await said(server, { user: 'bob', ...file({ type: 'input_file', file_data: 'x' }), metadata: { file_id: 'mine' }, tools: [look] });
+  await said(server, { ...file({ type: 'input_file', file_id: 'file_1' }), prompt: { id: 'pmpt_1' } });
 });
 
 test('a client with a token cannot hide in a packed body what it goes on from, and an operator is free', async (t) => {

@@ -296,6 +296,85 @@ TEST(what_is_not_omniroutes_is_refused_by_name)
     refused(ctx, p.path, NOT_FOUND);
 }
 
+/* Each with the words of its refusal. Whatever a file says, none of it is run. */
+static const struct {
+    const char *text;
+    enum status status;
+    const char *why;
+} hostile[] = {
+    {"CREATE VIEW memories AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
+     " SELECT n AS id, 'k' AS api_key_id, 'x' AS content FROM c",
+     NOT_FOUND, "neither of OmniRoute's tables"},
+    {"CREATE VIEW memories AS SELECT 'k' AS api_key_id, zeroblob(900000000) AS content", NOT_FOUND,
+     "neither of OmniRoute's tables"},
+    {"CREATE VIRTUAL TABLE memories USING fts5(api_key_id, content)", NOT_FOUND,
+     "neither of OmniRoute's tables"},
+    {"CREATE TABLE memories(id, api_key_id, content AS (zeroblob(900000000)));"
+     "INSERT INTO memories VALUES(1, 'k')",
+     NOT_FOUND, "neither of OmniRoute's tables"},
+    {"CREATE TABLE memories(id, api_key_id, content);"
+     "INSERT INTO memories VALUES(1, 'k', 'fine'), (2, 'k', zeroblob(9000000))",
+     TOO_LARGE, "one memory has 9.0 MB, and an import takes at most 8.4 MB"},
+    {"CREATE TABLE memories(id, api_key_id, content);"
+     "CREATE TABLE memory(id, content);" /* a name that no column has */
+     "INSERT INTO memories VALUES(1, 'k', zeroblob(100000000))",
+     TOO_LARGE, "nothing was imported"},
+};
+
+TEST(nothing_in_a_file_is_run_or_larger_than_stated)
+{
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        PLACE(p);
+        struct seen seen = {.answer = OK};
+        sqlite3_close(database(p.path, hostile[i].text));
+        CHECK_STATUS(omniroute_db_read(ctx, str_of(p.path), see, &seen), hostile[i].status);
+        if (!strstr(ctx->why, hostile[i].why))
+            fail_msg("'%s' does not say '%s'", ctx->why, hostile[i].why);
+        CHECK_INT(seen.n, 0);
+        ctx_clear_failure(ctx);
+    }
+}
+
+/* Each inner page of a table (type 5) has 12 bytes in front of the places of its cells, each of
+ * which begins with the number of the page below. All cells of one lead to the next inner page now,
+ * for ten pages: about 60 to the power of ten rows. */
+static void tie_pages(const char *path)
+{
+    enum { PAGE = 512, INNER = 5, HEAD = 12, TIED = 10 };
+    unsigned char page[PAGE];
+    off_t found[TIED + 1];
+    int n = 0, fd = open(path, O_RDWR | O_CLOEXEC);
+    for (off_t at = PAGE; n <= TIED && pread(fd, page, PAGE, at) == PAGE; at += PAGE)
+        if (page[0] == INNER)
+            found[n++] = at;
+    CHECK_INT(n, TIED + 1);
+    for (int k = 0; k < TIED; k++) {
+        const unsigned char *places = page + HEAD;
+        off_t next = found[k + 1] / PAGE + 1;
+        CHECK_INT(pread(fd, page, PAGE, found[k]), PAGE);
+        for (int i = 0; i < page[3] * 256 + page[4]; i++)
+            memcpy(page + places[2 * i] * 256 + places[2 * i + 1],
+                   (unsigned char[]){0, 0, (unsigned char)(next >> 8), (unsigned char)next}, 4);
+        CHECK_INT(pwrite(fd, page, PAGE, found[k]), PAGE);
+    }
+    close(fd);
+}
+
+TEST(a_tree_without_end_takes_the_work_of_its_size)
+{
+    PLACE(p);
+    struct seen seen = {.answer = OK};
+    sqlite3_close(database(p.path,
+                           "PRAGMA page_size=512; CREATE TABLE memories(api_key_id, content);"
+                           "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT"
+                           " 4000) INSERT INTO memories SELECT 'k', hex(zeroblob(200)) FROM c"));
+    tie_pages(p.path);
+    CHECK_STATUS(omniroute_db_read(ctx, str_of(p.path), see, &seen), TOO_LARGE);
+    CHECK(strstr(ctx->why, "more work than a database of its size"));
+    CHECK_INT(seen.n, 0);
+    ctx_clear_failure(ctx);
+}
+
 TEST(a_failure_of_the_caller_ends_the_reading)
 {
     PLACE(p);

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/text/block_strip.h"
+#include "engine/text/utterance.h"
 #include "words/words.h"
 
 /*
@@ -44,6 +45,32 @@ static str when(struct arena *a, int64_t ms, int64_t now)
                       units[i].unit);
 }
 
+/* A name of a few words, of letters, digits and marks that names have: neither an instruction nor a
+ * role that models obey. */
+static bool is_name(struct arena *a, str s)
+{
+    enum { WORDS_MAX = 5 };
+    size_t step, blanks = 0;
+    if (utf8_length(s) > SPEAKER_MAX || str_eq_nocase(s, S("system")) ||
+        str_eq_nocase(s, S("developer")))
+        return false;
+    for (size_t i = 0; i < s.n; i += step) {
+        int32_t c = utf8_at(s, i, &step);
+        blanks += c == ' ';
+        if (!utf8_is_letter(c) && !utf8_is_digit(c) && !(c < 0x80 && strchr(" .,'-_()@+&", c)) &&
+            c != 0x2019)
+            return false;
+    }
+    return blanks < WORDS_MAX && !sentence_instructs(a, s, false);
+}
+
+/* As an import has it, where anything may stand. */
+static str speaker_of(struct arena *a, const struct message *m)
+{
+    str name = engine_line(a, m->speaker, m->speaker.n);
+    return !name.n || is_name(a, name) ? name : S("someone");
+}
+
 /* Who said it, for a message; how it was learnt, for a memory; "" for what the user said, as most
  * lines are. */
 static str said_by(struct arena *a, const struct recalled *r)
@@ -60,7 +87,7 @@ static str said_by(struct arena *a, const struct recalled *r)
         return S("summarised, not confirmed");
     if (r->is_memory)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
-    str speaker = engine_line(a, r->message.speaker, SPEAKER_MAX);
+    str speaker = speaker_of(a, &r->message);
     str role = engine_line(a, r->message.role, SPEAKER_MAX);
     return speaker.n ? speaker : str_is(role, "user") ? S("") : role;
 }

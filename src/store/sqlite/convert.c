@@ -9,6 +9,7 @@
 
 #include "store/sqlite/db/db.h"
 #include "store/sqlite/db/file.h"
+#include "store/sqlite/db/schema.h"
 #include "store/sqlite/state/sqlite_store.h"
 
 /*
@@ -47,14 +48,16 @@ static void show_step(const struct job *j, const char *what, int64_t done, int64
 static enum status open_as_it_is(struct ctx *ctx, const char *path, const uint8_t *key,
                                  const char *mode, struct db *db)
 {
-    static const char pragmas[] = "PRAGMA temp_store=2; PRAGMA trusted_schema=OFF;"
-                                  "PRAGMA cell_size_check=ON; PRAGMA cache_size=-8000;";
+    static const char pragmas[] =
+        "PRAGMA temp_store=2; PRAGMA cell_size_check=ON; PRAGMA cache_size=-8000;";
     *db = (struct db){0};
     str uri = file_uri(&ctx->arena, path, mode);
     int rc = sqlite3_open_v2(uri.p, &db->handle,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         rc = db_set_key(db->handle, key);
+    if (rc == SQLITE_OK)
+        rc = db_configure(db->handle);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
@@ -329,12 +332,23 @@ static enum status replace_store(struct job *j)
     return end_job(j, status);
 }
 
+/* A restored file takes the place of a store, so it must be one, and whole. */
+static enum status check_source(struct job *j)
+{
+    int64_t version, is_whole = 0;
+    TRY(schema_check(j->ctx, &j->db, &version));
+    if (j->what->replaces)
+        TRY(db_int(j->ctx, &j->db, "SELECT quick_check = 'ok' FROM pragma_quick_check", &is_whole));
+    return is_whole || !j->what->replaces
+               ? OK
+               : fail(j->ctx, STORAGE, "'%s' is damaged; use another backup", j->from);
+}
+
 /* A file in a folder that cannot be written to is opened, and then not read. */
 static enum status open_and_read(struct job *j, const char *mode)
 {
-    int64_t version;
     TRY(open_as_it_is(j->ctx, j->from, j->what->from_key, mode, &j->db));
-    enum status s = db_int(j->ctx, &j->db, "PRAGMA schema_version", &version);
+    enum status s = check_source(j);
     if (s != OK)
         db_close(&j->db);
     return s;

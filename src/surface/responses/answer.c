@@ -81,9 +81,9 @@ static void add_status(const struct json *response, struct buf *calls)
 }
 
 /* Never cut off: of very many items the last ones are not noted. */
-static void add_id(const struct json *item, struct buf *items)
+static void add_id(const struct json *item, const char *name, struct buf *items)
 {
-    str id = json_string(json_get(item, "id"));
+    str id = json_string(json_get(item, name));
     if (id.n && str_find(id, S("\n")) == id.n && items->n + id.n < items->max)
         buf_printf(items, "%s" S_FMT, items->n ? "\n" : "", S_ARG(id));
 }
@@ -91,7 +91,8 @@ static void add_id(const struct json *item, struct buf *items)
 static void name_item(const struct json *item, struct answer_naming *out)
 {
     add_call(item, &out->calls);
-    add_id(item, &out->items);
+    add_id(item, "id", &out->items);
+    add_id(item, "container_id", &out->items);
 }
 
 /* A whole answer, or an event that has an item or the response. The response of an event repeats

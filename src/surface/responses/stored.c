@@ -1,6 +1,7 @@
 /* stored.c - stored responses to go on from at the model's server: only the user's own. */
 #include "surface/responses/stored.h"
 
+#include "base/utf8.h"
 #include "surface/common/auth.h"
 #include "surface/responses/items.h"
 
@@ -8,8 +9,8 @@
  * With the server's key all users are one account of the model's server, where an id is enough to
  * have the model read out what it names. So a client without a key of its own may only name what it
  * has made itself, as the engine has noted it. Others' ids and unknown ones get the same answer.
- * The body is not changed, so a member that is there twice is refused: the model's server might
- * read the other one.
+ * The body is not changed, so a member that is there twice is refused, and one in another spelling:
+ * the model's server might read the other one.
  */
 
 bool stored_is_guarded(const struct request *in, const struct identity *who)
@@ -17,12 +18,27 @@ bool stored_is_guarded(const struct request *in, const struct identity *who)
     return !auth_has_own_key(in) && !auth_is_for_operator(who);
 }
 
+/* Some servers read names without regard to case. For them "\u017F" is an s and the sign of the
+ * Kelvin a k. */
+static bool is_named(const struct json *m, const char *name)
+{
+    str is = json_name(m);
+    size_t step;
+    for (size_t i = 0; i < is.n; i += step, name++) {
+        int32_t c = utf8_at(is, i, &step);
+        c = c == 0x17F ? 's' : c == 0x212A ? 'k' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+        if (c != *name)
+            return false;
+    }
+    return !*name;
+}
+
 static enum status check_once(struct ctx *ctx, const struct json *object, const char *name)
 {
     size_t n = 0;
     for (const struct json *m = object->first; m; m = m->next)
-        n += str_is(json_name(m), name);
-    return n < 2 ? OK : fail_field(ctx, name, "must be there once");
+        n += is_named(m, name) ? str_is(json_name(m), name) ? 1 : 2 : 0;
+    return n < 2 ? OK : fail_field(ctx, name, "must be there once, and in this spelling");
 }
 
 static enum status refuse_id(struct ctx *ctx, const char *field, const char *what, str id)
@@ -68,31 +84,91 @@ static enum status check_conversation(struct ctx *ctx, struct app *app, str user
     return check_id(ctx, app, user, HELD_CONVERSATION, v);
 }
 
-/* Items that hold all that they say. Of all others the model's server may look up the id: a
- * reference, thoughts and images that are not in the item, kinds that are not known here. */
+/* Items that hold all that they say, in the member that says it. Of all others the model's server
+ * may look up the id: a reference, thoughts and images that are not in the item, kinds that are not
+ * known here. */
 static bool is_whole(const struct json *item)
 {
-    static const char *const types[] = {"message",          "function_call",
-                                        "custom_tool_call", "local_shell_call",
-                                        "web_search_call",  "tool_search_call",
-                                        "compaction",       NULL};
+    static const struct {
+        const char *type, *member;
+    } wholes[] = {
+        {"message", "content"},
+        {"function_call", "arguments"},
+        {"custom_tool_call", "input"},
+        {"local_shell_call", "action"},
+        {"web_search_call", "type"},
+        {"tool_search_call", "type"},
+        {"compaction", "encrypted_content"},
+        {"reasoning", "encrypted_content"},
+        {"image_generation_call", "result"},
+    };
     str type = item_type(item);
-    if (str_is(type, "reasoning"))
-        return json_string(json_get(item, "encrypted_content")).n > 0;
-    if (str_is(type, "image_generation_call"))
-        return json_string(json_get(item, "result")).n > 0;
-    return name_index(types, type, -1) >= 0 || str_ends(type, S("_output"));
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
+        const struct json *v = json_get(item, wholes[i].member);
+        if (str_is(type, wholes[i].type))
+            return v && (v->first || json_string(v).n);
+    }
+    return str_ends(type, S("_output"));
 }
 
 static enum status check_item(struct ctx *ctx, struct app *app, str user, const struct json *item)
 {
-    static const char *const members[] = {"type",   "id", "role", "encrypted_content",
-                                          "result", NULL};
+    static const char *const members[] = {"type",    "id",     "role",
+                                          "content", "result", "arguments",
+                                          "input",   "action", "encrypted_content",
+                                          NULL};
     if (item->type != JSON_OBJECT)
         return OK;
     for (const char *const *m = members; *m; m++)
         TRY(check_once(ctx, item, *m));
     return is_whole(item) ? OK : check_id(ctx, app, user, HELD_ITEM, json_get(item, "id"));
+}
+
+/* --- files and what holds them --- */
+
+/* One id, or a list of ids. */
+static enum status check_kept(struct ctx *ctx, struct app *app, str user, const char *name,
+                              const struct json *v)
+{
+    enum status s = OK;
+    if (v->type == JSON_STRING)
+        s = engine_may_follow(ctx, app->engine, user, HELD_ITEM, json_string(v));
+    if (s == NOT_FOUND)
+        return refuse_id(ctx, name, "File, container, store or prompt with id", json_string(v));
+    for (const struct json *one = v->first; s == OK && v->type == JSON_ARRAY && one;
+         one = one->next)
+        s = check_kept(ctx, app, user, name, one);
+    return s;
+}
+
+/* Wherever they may be: in tools and in parts of messages. What is not an id under these names, as
+ * in the schema of a tool, is looked through like all else; clients write what they like in the
+ * metadata. */
+static enum status check_names(struct ctx *ctx, struct app *app, str user, const struct json *in)
+{
+    static const char *const names[] = {"file_id",          "file_ids",  "vector_store_id",
+                                        "vector_store_ids", "container", "container_id",
+                                        "skill_id",         "prompt_id"};
+    for (const struct json *m = in->first; m; m = m->next) {
+        if (in->type == JSON_OBJECT && is_named(m, "metadata"))
+            continue;
+        for (size_t i = 0; in->type == JSON_OBJECT && i < sizeof names / sizeof *names; i++)
+            if (is_named(m, names[i]))
+                TRY(check_kept(ctx, app, user, names[i], m));
+        TRY(check_names(ctx, app, user, m));
+    }
+    return OK;
+}
+
+/* By its id, as the conversation. */
+static enum status check_prompt(struct ctx *ctx, struct app *app, str user, const struct json *root)
+{
+    const struct json *prompt = json_get(root, "prompt");
+    TRY(check_once(ctx, root, "prompt"));
+    for (const struct json *m = prompt ? prompt->first : NULL; m; m = m->next)
+        if (prompt->type == JSON_OBJECT && is_named(m, "id"))
+            TRY(check_kept(ctx, app, user, "prompt", m));
+    return OK;
 }
 
 enum status stored_check(struct ctx *ctx, struct app *app, str user, const struct json *root)
@@ -104,6 +180,8 @@ enum status stored_check(struct ctx *ctx, struct app *app, str user, const struc
         TRY(check_once(ctx, root, kinds[i].field));
     TRY(check_id(ctx, app, user, HELD_RESPONSE, json_get(root, "previous_response_id")));
     TRY(check_conversation(ctx, app, user, json_get(root, "conversation")));
+    TRY(check_prompt(ctx, app, user, root));
+    TRY(check_names(ctx, app, user, root));
     if (!input || input->type != JSON_ARRAY)
         return OK;
     for (const struct json *item = input->first; item; item = item->next)

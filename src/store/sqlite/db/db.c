@@ -23,14 +23,12 @@ static const struct {
  * cache_size: 8,000 KiB for each connection. wal_autocheckpoint: 4,000 pages (16 MB) before the log
  * is copied into the file, four times SQLite's default, so that bursts of writes share a
  * checkpoint. journal_size_limit: a log that a long read made larger is cut to 64 MiB.
- * trusted_schema and cell_size_check harden the reading of a manipulated file
- * (sqlite.org/security.html). */
+ * cell_size_check hardens the reading of a manipulated file (sqlite.org/security.html). */
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA synchronous=FULL;"
                               "PRAGMA foreign_keys=ON;"
                               "PRAGMA temp_store=2;"
                               "PRAGMA secure_delete=ON;"
-                              "PRAGMA trusted_schema=OFF;"
                               "PRAGMA cell_size_check=ON;"
                               "PRAGMA cache_size=-8000;"
                               "PRAGMA wal_autocheckpoint=4000;"
@@ -75,6 +73,28 @@ int db_set_key(sqlite3 *handle, const uint8_t *key)
     return rc;
 }
 
+/* Defensive, without views and without trust in the file's schema: what a manipulated file could
+ * use, and we do not. Texts of statements are short, in a file's schema as well: a long expression
+ * is a deep tree, on which SQLite recurses. QPSG: bound values do not influence query plans.
+ * Without it SQLite prepares a statement with a bound LIMIT again at every use. */
+int db_configure(sqlite3 *handle)
+{
+    static const struct {
+        int what, is_on;
+    } configs[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_QPSG, 1},
+    };
+    enum { TEXT_MAX = 16 << 10 };
+    int rc = SQLITE_OK;
+    sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, TEXT_MAX);
+    for (size_t i = 0; rc == SQLITE_OK && i < sizeof configs / sizeof *configs; i++)
+        rc = sqlite3_db_config(handle, configs[i].what, configs[i].is_on, NULL);
+    return rc;
+}
+
 /* SQLite waits for locks on data, but fails at once when two processes switch a new file to a log
  * at the same time. So we wait here. */
 static int set_up(sqlite3 *handle)
@@ -106,10 +126,8 @@ enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struc
     int rc = sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         rc = db_set_key(db->handle, key);
-    /* QPSG: bound values do not influence query plans. Without it SQLite prepares a statement with
-     * a bound LIMIT again at every use. */
     if (rc == SQLITE_OK)
-        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
+        rc = db_configure(db->handle);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(db->handle, BUSY_MS);
         rc = sqlite3_db_readonly(db->handle, "main") == 1 ? SQLITE_READONLY : SQLITE_OK;
@@ -126,14 +144,16 @@ enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struc
 /* immutable: SQLite reads this file alone, takes no lock and makes nothing beside it. */
 enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
 {
-    static const char pragmas_to_read[] = "PRAGMA temp_store=2; PRAGMA trusted_schema=OFF;"
-                                          "PRAGMA cell_size_check=ON; PRAGMA cache_size=-1000;";
+    static const char pragmas_to_read[] =
+        "PRAGMA temp_store=2; PRAGMA cell_size_check=ON; PRAGMA cache_size=-1000;";
     *db = (struct db){0};
     str uri = file_uri(&ctx->arena, path, "immutable=1");
     int rc = sqlite3_open_v2(uri.p, &db->handle,
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         rc = db_set_key(db->handle, key);
+    if (rc == SQLITE_OK)
+        rc = db_configure(db->handle);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db->handle, pragmas_to_read, NULL, NULL, NULL);
     if (rc == SQLITE_OK)

@@ -53,6 +53,8 @@ MUST_USE enum status db_open_to_read(struct ctx *ctx, const char *path, const ui
                                      struct db *db);
 /* Must be the first call on a connection. Returns SQLite's result. */
 int db_set_key(sqlite3 *handle, const uint8_t *key);
+/* Closes what a manipulated file could use. Returns SQLite's result. */
+int db_configure(sqlite3 *handle);
 /* Adds our SQL functions and prepares the statements of readers or of the writer. */
 MUST_USE enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who);
 /* Accepts a connection that was never opened, or was closed. */

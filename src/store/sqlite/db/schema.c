@@ -414,16 +414,25 @@ static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t vers
 
 /* In one transaction: a store that another process is making would look like another program's
  * file. */
-static enum status read_version(struct ctx *ctx, struct db *db, int64_t *version)
+enum status schema_check(struct ctx *ctx, struct db *db, int64_t *version)
 {
     TRY(db_exec(ctx, db, "BEGIN"));
     enum status status = db_int(ctx, db, "PRAGMA user_version", version);
     if (status == OK)
         status = refuse_strangers(ctx, db, *version);
+    if (status == OK)
+        status = schema_compare(ctx, db, *version);
     struct ctx quiet = ctx_detached(ctx);
     enum status ended = db_exec(status == OK ? ctx : &quiet, db, "ROLLBACK");
     ctx_free(&quiet);
     return status == OK ? ended : status;
+}
+
+enum status schema_run(struct ctx *ctx, struct db *db, int64_t from, int64_t to)
+{
+    for (int64_t i = from ? from : FIRST_VERSION - 1; i < to; i++)
+        TRY(db_exec(ctx, db, steps[i - FIRST_VERSION + 1]));
+    return OK;
 }
 
 /* All missing steps, the version and the id are one transaction: a crash or a failure leaves the
@@ -432,22 +441,19 @@ static enum status read_version(struct ctx *ctx, struct db *db, int64_t *version
 enum status schema_bring(struct ctx *ctx, struct db *db)
 {
     int64_t version;
-    TRY(read_version(ctx, db, &version));
+    TRY(schema_check(ctx, db, &version));
     if (version == schema_version())
         return OK;
     TRY(db_exec(ctx, db, "BEGIN IMMEDIATE"));
     /* Another process may have been faster. */
     enum status status = db_int(ctx, db, "PRAGMA user_version", &version);
-    for (int64_t i = version ? version : FIRST_VERSION - 1; status == OK && i < schema_version();
-         i++) {
-        status = db_exec(ctx, db, steps[i - FIRST_VERSION + 1]);
-        if (status == OK)
-            status =
-                db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA user_version=%d", (int)i + 1).p);
-    }
     if (status == OK)
-        status =
-            db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA application_id=%d", APPLICATION_ID).p);
+        status = schema_run(ctx, db, version, schema_version());
+    if (status == OK)
+        status = db_exec(ctx, db,
+                         str_printf(&ctx->arena, "PRAGMA user_version=%d; PRAGMA application_id=%d",
+                                    schema_version(), APPLICATION_ID)
+                             .p);
     if (status == OK)
         return db_exec(ctx, db, "COMMIT");
     /* It may fail, too; the caller closes the connection. */

@@ -7,5 +7,13 @@
  */
 MUST_USE enum status schema_bring(struct ctx *ctx, struct db *db);
 
+/* Whether the file is empty, or of a version that this build reads and with nothing in it that the
+ * steps of that version do not make. Before any statement that could run what a file holds. */
+MUST_USE enum status schema_check(struct ctx *ctx, struct db *db, int64_t *version);
+/* The part of it that compares the tables, indexes and triggers. */
+MUST_USE enum status schema_compare(struct ctx *ctx, struct db *db, int64_t version);
+/* Runs the steps from one version (0: an empty file) to another. */
+MUST_USE enum status schema_run(struct ctx *ctx, struct db *db, int64_t from, int64_t to);
+
 /* The version this build writes. */
 int schema_version(void);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "core/text_annotations.h"
+#include "store/sqlite/db/schema.h"
 #include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/state/writer.h"
 
@@ -133,11 +134,14 @@ static void give_back(struct sqlite_store *s, struct db *db)
 static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct db **out)
 {
     struct stat log;
+    int64_t version;
     struct ctx own = ctx_child(ctx, 0);
     const char *path = str_printf(&own.arena, "%s-wal", s->path).p;
     struct db *db = heap_alloc(sizeof *db);
     bool has_log = stat(path, &log) == 0 && log.st_size > 0;
     enum status status = has_log ? STORAGE : db_open_to_read(&own, s->path, s->key, db);
+    if (status == OK)
+        status = schema_check(&own, db, &version);
     if (status == OK)
         status = db_prepare(&own, db, READS);
     ctx_free(&own);
