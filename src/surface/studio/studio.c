@@ -21,11 +21,9 @@
 
 static const struct header always[] = {
     {S("Content-Security-Policy"), S(POLICY)},
-    {S("X-Content-Type-Options"), S("nosniff")},
     {S("X-Frame-Options"), S("DENY")},
     {S("Referrer-Policy"), S("no-referrer")},
     {S("Cross-Origin-Opener-Policy"), S("same-origin")},
-    {S("Cross-Origin-Resource-Policy"), S("same-origin")},
     {S("Permissions-Policy"), S("camera=(), geolocation=(), microphone=()")},
     {S("Vary"), S("Accept-Encoding")},
 };
