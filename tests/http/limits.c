@@ -244,7 +244,7 @@ TEST(only_known_hosts_are_served)
         {"Host: 127.0.0.1.evil.example\r\n", 403},
         {"Host: localhost.evil.example\r\n", 403},
         {"Host: 10.0.0.1\r\n", 403},
-        {"Host: \r\n", 403},
+        {"Host: \r\n", 400},
         {"Host: localhost\r\nHost: evil.example\r\n", 400},
         {"Host: localhost:7077\r\nOrigin: http://localhost:7077\r\n", 200},
         {"Host: localhost\r\nOrigin: https://memory.example\r\n", 200},

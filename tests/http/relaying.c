@@ -479,6 +479,31 @@ TEST(headers_that_speak_for_an_origin_end_here)
     END_RELAY;
 }
 
+TEST(headers_that_the_upstreams_connection_names_end_here)
+{
+    RELAY();
+    str reply = relay_head(ctx, listener, s,
+                           "X-Secret-Hop: leak\r\nConnection: X-Secret-Hop, close\r\n"
+                           "Connection: x-late\r\nX-Late: leak\r\nKeep-Alive: timeout=leak\r\n"
+                           "Proxy-Authenticate: leak\r\nProxy-Connection: leak\r\n"
+                           "Upgrade: leak\r\nTE: leak\r\nTrailer: leak\r\nX-Kept: yes\r\n");
+    CHECK(!holds(reply, "leak"));
+    CHECK(holds(reply, "\r\nX-Kept: yes\r\n"));
+    END_RELAY;
+}
+
+TEST(answers_are_neither_guessed_nor_kept_nor_loaded_by_other_pages)
+{
+    RELAY();
+    str reply = relay_head(ctx, listener, s, "Cross-Origin-Resource-Policy: cross-origin\r\n");
+    CHECK(holds(reply, "\r\nCache-Control: no-store\r\n"));
+    CHECK(holds(reply, "\r\nCross-Origin-Resource-Policy: same-origin\r\n"));
+    CHECK(!holds(reply, "cross-origin"));
+    reply = relay_head(ctx, listener, s, "Cache-Control: private\r\n");
+    CHECK(holds(reply, "\r\nCache-Control: private\r\n") && !holds(reply, "no-store"));
+    END_RELAY;
+}
+
 /* Someone's file at the upstream would be a page of ours. */
 TEST(a_browser_saves_what_it_would_run)
 {

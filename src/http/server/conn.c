@@ -13,11 +13,14 @@
  * A connection is IDLE until the first byte of a request, READING until its last one, ANSWERING
  * until the client has the reply, then IDLE again or closed. LINGERING comes after a refusal in the
  * middle of a request: closing at once would reset the connection, and the client would lose the
- * reply. While a request is answered, the bytes of the next one wait in pending.
+ * reply. While a request is answered, the bytes of the next ones wait in pending, up to
+ * PENDING_MAX; then the socket is not read. A client that sends many requests ahead has one
+ * answered at a turn, and others have theirs in between.
  */
 enum {
     OUT_KEPT = 4096,        /* bytes of output room that an idle connection keeps */
-    PENDING_MAX = 64 << 10, /* pipelined bytes kept while a request is answered */
+    PENDING_MAX = 16 << 10, /* pipelined bytes kept while a request is answered */
+    TURNS_AT_ONCE = 32,     /* before the loop looks at its sockets again */
     HEAD_MS = 5000,         /* for the headers of a request, when all places are taken */
     LINGER_MS = 2000        /* for the client to read the reply before the socket goes */
 };
@@ -39,11 +42,14 @@ static struct buf unbounded_buf(void)
 
 /* --- reading --- */
 
-/* One buffer for all connections of a loop: on_read has used up the bytes when it returns. */
+/* One buffer for all connections of a loop: on_read has used up the bytes when it returns. What may
+ * be of later requests is read in small parts, since it has to be kept. */
 static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_buf_t *b)
 {
     struct conn *c = h->data;
-    *b = uv_buf_init(c->loop->read_buf, sizeof c->loop->read_buf);
+    bool is_body = c->state == CONN_READING && c->x->raw.head_done;
+    size_t n = is_body || c->state == CONN_LINGERING ? READ_BYTES : PENDING_MAX - c->pending.n;
+    *b = uv_buf_init(c->loop->read_buf, (unsigned)n);
 }
 
 /* A client may close its sending half and still read the reply of a handler. With a relay the same
@@ -52,14 +58,17 @@ static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_b
 static void on_eof(struct conn *c, bool is_clean)
 {
     c->has_eof = true;
-    bool waits =
-        is_clean && c->state == CONN_ANSWERING &&
-        (c->x->phase == ANSWERED || (c->x->phase == WORKING && !c->x->transfer && !c->x->streams));
-    if (!waits) {
+    bool waits = c->state == CONN_ANSWERING
+                     ? c->x->phase == ANSWERED ||
+                           (c->x->phase == WORKING && !c->x->transfer && !c->x->streams)
+                     : c->state == CONN_IDLE && c->pending.n;
+    if (!is_clean || !waits) {
         conn_close(c);
         return;
     }
     uv_read_stop(&c->stream);
+    if (c->pending.n)
+        return;
     c->close_after = true;
     c->x->keep_alive = false;
 }
@@ -68,8 +77,10 @@ static void on_eof(struct conn *c, bool is_clean)
 static void keep_pending(struct conn *c, str bytes)
 {
     buf_add(&c->pending, bytes);
-    if (c->pending.n >= PENDING_MAX)
-        uv_read_stop(&c->stream);
+    if (c->pending.n < PENDING_MAX || c->is_resting)
+        return;
+    c->is_resting = true;
+    uv_read_stop(&c->stream);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
@@ -84,7 +95,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
     count_up(&c->loop->count.bytes_in, (uint64_t)n);
     if (c->state == CONN_LINGERING)
         return;
-    if (c->state == CONN_ANSWERING)
+    if (c->state == CONN_ANSWERING || c->pending.n)
         keep_pending(c, (str){b->base, (size_t)n});
     else
         feed_parser(c, (str){b->base, (size_t)n});
@@ -159,39 +170,83 @@ static const struct parser_events events = {
     .body = on_body,
 };
 
-/* Answers requests that are whole; the bytes behind one come back. */
-static str parse_bytes(struct conn *c, str bytes)
+/* Up to the end of one request, which is run; the bytes behind it wait. */
+static void feed_parser(struct conn *c, str bytes)
 {
+    if (c->state == CONN_IDLE) {
+        idle_leave(c->loop, &c->idle);
+        c->x = exchange_new(c);
+        c->parser.in = &c->x->raw;
+        c->state = CONN_READING;
+        c->deadline_us = after_ms(c->loop->server->settings.request_ms);
+    }
     assert(c->x && c->x->phase == READING);
     enum parsed parsed = parser_feed(&c->parser, &bytes);
     if (c->closing)
-        return (str){0};
+        return;
+    if (bytes.n)
+        keep_pending(c, bytes);
     if (parsed == PARSE_WHOLE)
         exchange_dispatch(c->x);
     else if (parsed == PARSE_REFUSED)
         conn_refuse(c, c->x->ctx.failed, c->parser.fault);
-    return bytes;
+    else
+        admit_early(c);
 }
 
-/* A quick reply may end the exchange inside parse_bytes. is_feeding makes finish_exchange return to
- * this loop then, instead of calling it: a thousand pipelined requests must not nest. */
-static void feed_parser(struct conn *c, str bytes)
+/* --- requests sent ahead --- */
+
+static void queue_turn(struct conn *c)
 {
-    c->is_feeding = true;
-    while (bytes.n && (c->state == CONN_IDLE || c->state == CONN_READING) && !c->closing) {
-        if (c->state == CONN_IDLE) {
-            idle_leave(c->loop, &c->idle);
-            c->x = exchange_new(c);
-            c->parser.in = &c->x->raw;
-            c->state = CONN_READING;
-            c->deadline_us = after_ms(c->loop->server->settings.request_ms);
-        }
-        bytes = parse_bytes(c, bytes);
-        admit_early(c);
+    struct loop *l = c->loop;
+    assert(!c->turn_at && loop_is_here(l));
+    if (!l->turns)
+        loop_wake(l);
+    c->next_turn = NULL;
+    c->turn_at = l->turns_end;
+    *l->turns_end = c;
+    l->turns_end = &c->next_turn;
+}
+
+static void leave_turns(struct conn *c)
+{
+    if (!c->turn_at)
+        return;
+    *c->turn_at = c->next_turn;
+    if (c->next_turn)
+        c->next_turn->turn_at = c->turn_at;
+    else
+        c->loop->turns_end = c->turn_at;
+    c->turn_at = NULL;
+}
+
+/* A client that closed its half meanwhile sends no more of the request. */
+static void take_pending(struct conn *c)
+{
+    struct buf pending = c->pending;
+    c->pending = unbounded_buf();
+    if (pending.n)
+        feed_parser(c, buf_str(&pending));
+    buf_free(&pending);
+    if (c->closing || c->pending.n)
+        return;
+    if (c->has_eof && c->state == CONN_READING) {
+        conn_close(c);
+    } else if (c->is_resting && !c->has_eof) {
+        c->is_resting = false;
+        uv_read_start(&c->stream, on_space, on_read);
     }
-    c->is_feeding = false;
-    if (bytes.n && c->state == CONN_ANSWERING && !c->closing)
-        keep_pending(c, bytes);
+}
+
+void conns_take_turns(struct loop *l)
+{
+    for (int n = 0; l->turns && n < TURNS_AT_ONCE; n++) {
+        struct conn *c = l->turns;
+        leave_turns(c);
+        take_pending(c);
+    }
+    if (l->turns)
+        loop_wake(l);
 }
 
 /* --- the end of an exchange --- */
@@ -208,17 +263,6 @@ static void linger_on(struct conn *c)
         conn_close(c);
 }
 
-static void take_pending(struct conn *c)
-{
-    struct buf pending = c->pending;
-    c->pending = unbounded_buf();
-    if (pending.n >= PENDING_MAX && !c->has_eof)
-        uv_read_start(&c->stream, on_space, on_read);
-    feed_parser(c, buf_str(&pending));
-    buf_free(&pending);
-}
-
-/* A client that closed its half meanwhile sends no more of the body. */
 void conn_resume(struct conn *c)
 {
     assert(c->state == CONN_ANSWERING && c->x->phase == READING);
@@ -227,8 +271,6 @@ void conn_resume(struct conn *c)
         send_continue(c);
     if (!c->closing)
         take_pending(c);
-    if (!c->closing && c->has_eof && c->state == CONN_READING)
-        conn_close(c);
 }
 
 /* The client has the last byte of the reply: the next request, or the end. */
@@ -243,16 +285,17 @@ static void finish_exchange(struct conn *c)
         linger_on(c);
         return;
     }
-    if (c->close_after || c->has_eof || atomic_load(&c->loop->server->phase) != SERVING) {
+    if (c->close_after || (c->has_eof && !c->pending.n) ||
+        atomic_load(&c->loop->server->phase) != SERVING) {
         conn_close(c);
         return;
     }
     c->state = CONN_IDLE;
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
-    idle_enter(c->loop, &c->idle, c->deadline_us);
-    if (c->is_feeding)
-        return; /* the caller's loop in feed_parser goes on with the next request */
-    take_pending(c);
+    if (c->pending.n)
+        queue_turn(c);
+    else
+        idle_enter(c->loop, &c->idle, c->deadline_us);
 }
 
 /* --- writing --- */
@@ -394,6 +437,7 @@ void conn_close(struct conn *c)
         return;
     c->closing = true;
     idle_leave(c->loop, &c->idle);
+    leave_turns(c);
     *c->at = c->next;
     if (c->next)
         c->next->at = c->at;

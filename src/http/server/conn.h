@@ -22,6 +22,7 @@ struct conn {
     struct loop *loop;
     struct conn *next, **at; /* in loop->conns */
     struct conn *next_dirty;
+    struct conn *next_turn, **turn_at; /* in loop->turns, or turn_at is NULL */
     struct idle_place idle;
     struct parser parser;
     struct exchange *x;
@@ -33,8 +34,8 @@ struct conn {
     int64_t deadline_us; /* of the state, or of the client's taking more output */
     size_t unsent;       /* at the last look, to see progress */
     enum conn_state state;
-    bool is_dirty, is_sending, is_feeding, has_eof, close_after, lingers, closing, is_loopback,
-        is_refused;
+    bool is_dirty, is_sending, is_resting, has_eof, close_after, lingers, closing, is_loopback,
+        is_refused; /* is_resting: it is not read */
 };
 
 void conn_open(struct loop *l, int fd, bool is_refused);
@@ -42,6 +43,8 @@ void conn_close(struct conn *c);
 /* Output was added inside a curl callback; it is sent when curl has returned. */
 void conn_touch(struct conn *c);
 void conns_flush(struct loop *l);
+/* The next request of connections that have sent several ahead. */
+void conns_take_turns(struct loop *l);
 void conn_flush(struct conn *c);
 size_t conn_unsent(const struct conn *c);
 void conn_sweep(struct conn *c, int64_t now);

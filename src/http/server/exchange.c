@@ -10,8 +10,8 @@
 #include "http/server/conn.h"
 #include "http/server/filter.h"
 #include "http/server/transfer.h"
+#include "http/wire/framing.h"
 #include "http/wire/guard.h"
-#include "http/wire/reply.h"
 #include "http/wire/request.h"
 
 /*
@@ -65,14 +65,17 @@ static void exchange_free(struct exchange *x)
 
 /* --- the head --- */
 
-/* "http://host/path?query#part" and "/path?query#part" alike. */
-static str split_target(struct exchange *x)
+/* "http://host/path?query#part" and "/path?query#part" alike; *authority is the host of the first,
+ * else "". */
+static str split_target(struct exchange *x, str *authority)
 {
     str target = {x->raw.head.p, x->raw.target_n};
     size_t scheme = str_find(target, S("://"));
+    *authority = (str){0};
     if (target.n && target.p[0] != '/' && scheme < target.n) {
         target = str_sub(target, scheme + 3, target.n);
-        target = str_sub(target, str_find(target, S("/")), target.n);
+        *authority = str_sub(target, 0, str_find(target, S("/")));
+        target = str_sub(target, authority->n, target.n);
     }
     target = str_cut(&target, '#');
     x->target = target;
@@ -157,6 +160,17 @@ static enum status count_token(struct exchange *x)
     return meters_enter(&x->ctx, s->meters, METER_TOKEN, x->in.who.token, &limit, &x->of_token);
 }
 
+/* Only what is passed on may be packed: nothing here unpacks it. */
+static enum status check_packing(struct exchange *x)
+{
+    str coding = request_header(&x->in, "Content-Encoding");
+    bool is_passed_on = !x->route || x->route->quick_if;
+    if (!coding.n || is_passed_on || str_eq_nocase(coding, S("identity")))
+        return OK;
+    x->refused = 415;
+    return fail(&x->ctx, UNSUPPORTED, "Content-Encoding: a body must come unpacked here");
+}
+
 /* A wrong path, method, Host or Origin is only noted in refused: while the headers are sound the
  * end of the body is known, so the body is read and the connection can serve the next request. A
  * client that sent Expect learns of it before it sends the body, and one with a long body after the
@@ -169,11 +183,14 @@ bool exchange_head_is_there(struct exchange *x)
     x->in.method = x->raw.method;
     x->in.headers = incoming_headers(&x->raw);
     x->in.n_headers = x->raw.n_spans;
-    if (reply_check(&x->ctx, x->in.headers, x->in.n_headers) != OK)
+    str authority, raw = split_target(x, &authority);
+    bool is_old = x->raw.is_old;
+    if (reply_check(&x->ctx, x->in.headers, x->in.n_headers) != OK ||
+        framing_check(&x->ctx, x->in.headers, x->in.n_headers, is_old) != OK ||
+        guard_host(&x->ctx, &x->in, authority, is_old) != OK)
         return false; /* where a header is broken, the end of the request is not certain */
     x->refused = 0;
-    str raw = split_target(x);
-    x->in.is_loopback &= guard_is_local(&x->in, x->raw.is_old);
+    x->in.is_loopback &= guard_is_local(&x->in, is_old);
     x->is_head = str_is(x->in.method, "HEAD");
     x->is_shared = guard_shares(settings, request_header(&x->in, "Origin"));
     enum status s = find_route(x, raw);
@@ -182,15 +199,17 @@ bool exchange_head_is_there(struct exchange *x)
         x->refused = 0;
         s = OK;
     }
+    bool is_open = !x->route || x->route->access == ACCESS_OPEN;
     if (s == OK)
-        s = guard_check(&x->ctx, settings, &x->in, x->raw.is_old);
+        s = guard_check(&x->ctx, settings, &x->in, is_open);
+    if (s == OK)
+        s = check_packing(x);
     if (s == OK)
         s = limited(x, count_request(x));
     if (s != OK && !x->refused)
         x->refused = http_code(s);
     x->raw.body_max = x->route && x->route->body_max ? x->route->body_max : settings->body_max;
-    bool is_open = !x->route || (x->route->access == ACCESS_OPEN && !x->route->body_max);
-    if (!x->refused && is_open)
+    if (!x->refused && is_open && !(x->route && x->route->body_max))
         x->raw.body_max = EARLY_MAX;
     return true;
 }
@@ -203,9 +222,9 @@ bool exchange_is_early(const struct exchange *x)
 
 /* --- the reply --- */
 
-/* The part of a head that replies and relays share. A relay passes on the upstream's Date and
- * request id when it has them. */
-struct buf *exchange_begin_reply(struct exchange *x, bool needs_date, bool needs_id)
+/* The part of a head that replies and relays share. Answers are one caller's: nobody keeps them
+ * unless the route, or the upstream, says so. */
+struct buf *exchange_begin_reply(struct exchange *x, struct has_lines has)
 {
     struct buf *b = &x->conn->out;
     const struct server *s = x->loop->server;
@@ -217,12 +236,14 @@ struct buf *exchange_begin_reply(struct exchange *x, bool needs_date, bool needs
         buf_add(b, S("HTTP/1.1 200 OK\r\n"));
     else
         buf_printf(b, "HTTP/1.1 %d %s\r\n", code, http_reason(code));
-    if (needs_date)
+    if (!has.date)
         reply_line(b, S("Date"), loop_date(x->loop));
-    if (needs_id)
+    if (!has.id)
         reply_line(b, S("X-Request-Id"), str_of(x->ctx.id));
     if (x->surface->trace)
         reply_line(b, str_of(x->surface->trace), request_trace(&x->ctx, &x->in, x->surface->trace));
+    if (!has.caching && !reply_has(&x->out, S("Cache-Control")))
+        reply_line(b, S("Cache-Control"), S("no-store"));
     guard_head(&s->settings, &x->in, x->is_shared, b);
     if (!x->keep_alive)
         reply_line(b, S("Connection"), S("close"));
@@ -239,7 +260,7 @@ static void send_reply(struct exchange *x)
     assert(loop_is_here(x->loop) && x->conn && x->phase != ANSWERED);
     struct reply *r = &x->out;
     bool has_body = r->code != 204 && r->code != 304;
-    struct buf *b = exchange_begin_reply(x, true, true);
+    struct buf *b = exchange_begin_reply(x, (struct has_lines){0});
     if (has_body) {
         if (r->body.n || r->type.n)
             reply_line(b, S("Content-Type"), r->type.n ? r->type : S("application/json"));

@@ -5,6 +5,7 @@
 
 #include "http/server/loop.h"
 #include "http/wire/parse.h"
+#include "http/wire/reply.h"
 
 /*
  * conn, exchange, relay and stream call one another in a circle, as HTTP does: bytes of a
@@ -73,9 +74,9 @@ void exchange_dispatch(struct exchange *x);
 void exchange_ran(struct exchange *x);
 /* To a worker, then exchange_ran; false when too many wait already. */
 bool exchange_queue(struct exchange *x);
-/* The part of a head that every answer has: the caller adds the rest and the empty line to the
- * connection's output, which comes back. */
-struct buf *exchange_begin_reply(struct exchange *x, bool needs_date, bool needs_id);
+/* The part of a head that every answer has, without what an upstream's has already: the caller adds
+ * the rest and the empty line to the connection's output, which comes back. */
+struct buf *exchange_begin_reply(struct exchange *x, struct has_lines has);
 /* Words a failure and sends it; code 0 takes the status's own. */
 void exchange_refuse(struct exchange *x, enum status s, int code);
 /* Nothing more will be sent: logs, runs the filters' done, frees. */

@@ -43,6 +43,7 @@ struct loop {
     } sockets[SOCKETS_MAX];
     size_t n_sockets;
     struct conn *conns, *dirty;
+    struct conn *turns, **turns_end; /* with requests sent ahead, in the order of their turns */
     struct idle_place *idle_first, **idle_end; /* longest idle first; idle_eviction.c */
     _Atomic size_t idle_count, sheds;
     _Atomic int64_t idle_from_us;

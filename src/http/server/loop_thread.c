@@ -203,6 +203,7 @@ static void on_wake(uv_async_t *wake)
     struct loop *l = wake->data;
     take_sockets(l);
     take_exchanges(l);
+    conns_take_turns(l);
     shed_idle(l);
     enter_phase(l);
 }
@@ -241,6 +242,7 @@ void loop_open(struct loop *l, struct server *s)
 {
     l->server = s;
     l->inbox_end = &l->inbox;
+    l->turns_end = &l->turns;
     idle_open(l);
     l->on_sweep = on_sweep;
     pthread_mutex_init(&l->lock, NULL);

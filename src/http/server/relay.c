@@ -32,15 +32,6 @@ static int code_of(str line)
     return str_int(str_cut(&line, ' '), &code) && code >= 100 && code <= 999 ? (int)code : 502;
 }
 
-/* A header of the reply replaces the upstream's. */
-static bool is_in_reply(const struct reply *r, str name)
-{
-    for (size_t i = 0; i < r->n_headers; i++)
-        if (str_eq_nocase(name, r->headers[i].name))
-            return true;
-    return false;
-}
-
 /*
  * A line that is not a header, or could end one early for some client, is dropped. The length is
  * written again from the number: one that is not a number, or comes with chunks as well, would let
@@ -54,9 +45,11 @@ static void take_header(struct exchange *x, str line)
     if (!soft(&x->ctx, reply_check(&x->ctx, &h, 1)))
         return;
     t->is_coded |= str_eq_nocase(name, S("Transfer-Encoding"));
+    if (str_eq_nocase(name, S("Connection")))
+        t->hops = str_printf(&x->ctx.arena, S_FMT "," S_FMT, S_ARG(t->hops), S_ARG(h.value));
     if (x->relay->secret.n >= SECRET_MIN && str_find(h.value, x->relay->secret) < h.value.n)
         return;
-    if (!header_goes_on(name, TO_CLIENT) || is_in_reply(&x->out, name))
+    if (!header_goes_on(name, TO_CLIENT) || reply_has(&x->out, name))
         return;
     if (str_eq_nocase(name, S("Content-Length"))) {
         t->has_length = str_int(h.value, &t->length) && t->length >= 0;
@@ -71,8 +64,9 @@ static void take_header(struct exchange *x, str line)
         return;
     }
     t->is_active |= str_eq_nocase(name, S("Content-Type")) && type_runs_scripts(h.value);
-    t->has_date |= str_eq_nocase(name, S("Date"));
-    t->has_id |= str_eq_nocase(name, S("X-Request-Id"));
+    t->has.date |= str_eq_nocase(name, S("Date"));
+    t->has.id |= str_eq_nocase(name, S("X-Request-Id"));
+    t->has.caching |= str_eq_nocase(name, S("Cache-Control"));
     reply_headers(&t->head, &h, 1);
 }
 
@@ -96,16 +90,13 @@ static bool is_chunked(const struct exchange *x)
 }
 
 /* What the upstream sends may be anyone's file, and here it would have the origin of our pages: a
- * browser must not run it, nor guess that it is something to run. */
+ * browser must not run it. */
 static void send_safety(const struct transfer *t, struct buf *b)
 {
     str rest = t->disposition, how = str_trim(str_cut(&rest, ';'));
     bool is_to_save = t->is_active && !str_eq_nocase(how, S("attachment"));
-    const struct header lines[] = {
-        {S("X-Content-Type-Options"), S("nosniff")},
-        {S("Content-Disposition"), is_to_save ? S("attachment") : t->disposition},
-    };
-    reply_headers(b, lines, lines[1].value.n ? 2 : 1);
+    if (is_to_save || t->disposition.n)
+        reply_line(b, S("Content-Disposition"), is_to_save ? S("attachment") : t->disposition);
 }
 
 /* Order matters: first what we say (date, id, connection), then the upstream's lines, the framing,
@@ -115,7 +106,7 @@ static void send_head(struct exchange *x)
 {
     struct transfer *t = x->transfer;
     x->keep_alive &= !x->raw.is_old || !has_body(x) || has_length(x);
-    struct buf *b = exchange_begin_reply(x, !t->has_date, !t->has_id);
+    struct buf *b = exchange_begin_reply(x, t->has);
     if (x->out.type.n) {
         const struct header type = {S("Content-Type"), x->out.type};
         reply_headers(b, &type, 1);
@@ -132,6 +123,21 @@ static void send_head(struct exchange *x)
     conn_touch(x->conn);
 }
 
+/* Connection may come behind a header that it names. */
+static void drop_hops(struct exchange *x)
+{
+    struct transfer *t = x->transfer;
+    const struct header connection = {S("Connection"), t->hops};
+    struct buf kept = buf_make(&x->ctx.arena, UPSTREAM_HEAD_MAX);
+    for (str rest = buf_str(&t->head); rest.n;) {
+        str line = str_sub(rest, 0, str_find(rest, S("\r\n")) + 2), value = line;
+        rest = str_sub(rest, line.n, rest.n);
+        if (!header_is_of_connection(&connection, 1, str_cut(&value, ':')))
+            buf_add(&kept, line);
+    }
+    t->head = kept;
+}
+
 /* When the client has a head from an earlier answer, the head of a later one is dropped. */
 static void end_head(struct exchange *x)
 {
@@ -140,6 +146,8 @@ static void end_head(struct exchange *x)
     t->has_length &= !t->is_coded;
     if (t->head_sent)
         return;
+    if (t->hops.n)
+        drop_hops(x);
     if (!x->out.type.n)
         x->out.code = x->relay->code;
     if (!filters_change(x->relay))
@@ -158,8 +166,9 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
     if (str_starts(line, S("HTTP/"))) {
         x->relay->code = code_of(line);
         x->relay->type = (str){0};
-        t->has_length = t->is_coded = t->has_date = t->has_id = t->is_active = false;
-        t->disposition = (str){0};
+        t->has_length = t->is_coded = t->is_active = false;
+        t->has = (struct has_lines){0};
+        t->disposition = t->hops = (str){0};
         buf_clear(&t->head);
     } else if (line.n) {
         take_header(x, line);

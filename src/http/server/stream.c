@@ -52,7 +52,7 @@ static void send_head(struct exchange *x)
 {
     const struct header type = {S("Content-Type"), x->out.type};
     x->keep_alive &= !x->raw.is_old;
-    struct buf *b = exchange_begin_reply(x, true, true);
+    struct buf *b = exchange_begin_reply(x, (struct has_lines){0});
     if (type.value.n)
         reply_headers(b, &type, 1);
     if (!x->raw.is_old)

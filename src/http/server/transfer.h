@@ -6,6 +6,7 @@
 #include "http/curl/egress_guard.h"
 #include "http/http.h"
 #include "http/wire/mask.h"
+#include "http/wire/reply.h"
 
 struct exchange;
 struct loop;
@@ -26,7 +27,9 @@ struct transfer {
     struct buf late;    /* what the filters gave there */
     enum status worked; /* how their work went */
     str disposition;    /* the upstream's Content-Disposition */
-    bool is_paused, has_length, is_coded, has_date, has_id;
+    str hops;           /* the headers that its Connection names, with commas */
+    struct has_lines has;
+    bool is_paused, has_length, is_coded;
     bool is_active; /* a browser would run it */
     bool head_came; /* of this answer */
     bool head_sent; /* of this or an earlier one */

@@ -152,37 +152,53 @@ static bool is_listed(const struct server_settings *settings, str name)
 }
 
 /* Exactly one Host is required (RFC 9112, section 3.2); HTTP/1.0 did not have it. With two of them,
- * we and a proxy in front could each believe another one. */
-static enum status check_host(struct ctx *ctx, const struct server_settings *settings,
-                              const struct request *in, bool is_old, str *host)
+ * or another one in the target, we and a proxy in front could each believe another one. */
+enum status guard_host(struct ctx *ctx, const struct request *in, str authority, bool is_old)
 {
+    struct page_origin it = {.scheme = S("http")};
+    str host = request_header(in, "Host"), rest = host;
     size_t n = 0;
-    for (size_t i = 0; i < in->n_headers; i++) {
-        if (str_eq_nocase(in->headers[i].name, S("Host"))) {
-            *host = in->headers[i].value;
-            n++;
-        }
-    }
-    if (n == 0 && is_old)
+    for (size_t i = 0; i < in->n_headers; i++)
+        n += str_eq_nocase(in->headers[i].name, S("Host"));
+    if (n == 0 && is_old && !authority.n)
         return OK;
     if (n != 1)
         return fail(ctx, BAD_INPUT, "a request needs one Host header, this one has %zu", n);
-    if (settings->any_host || host_is_loopback(host_name(*host)) ||
-        is_listed(settings, host_name(*host)))
-        return OK;
-    return fail(ctx, FORBIDDEN,
-                "the host name '" S_FMT "' is not served; it can be allowed with the hosts setting",
-                S_ARG(host_name(*host)));
+    if (!read_host(&rest, false, &it) || !read_port(rest, false, &it))
+        return fail(ctx, BAD_INPUT, "Host must be a name or an address, and may have a port");
+    if (authority.n && !str_eq_nocase(authority, host))
+        return fail(ctx, BAD_INPUT, "the request's target names another host than its Host header");
+    return OK;
+}
+
+/*
+ * Says where a browser comes from also when it sends no Origin: for what a foreign page loads, or
+ * sends without a script. Such a page cannot read the answer, but could have something done; so it
+ * may only link to what anyone may have.
+ */
+static bool is_of_foreign_page(const struct request *in, bool is_open)
+{
+    str site = request_header(in, "Sec-Fetch-Site");
+    bool is_link = str_is(request_header(in, "Sec-Fetch-Mode"), "navigate") &&
+                   str_is(request_header(in, "Sec-Fetch-Dest"), "document");
+    return (str_is(site, "cross-site") || str_is(site, "same-site")) && !(is_open && is_link);
 }
 
 /* Pages of other origins may be allowed by a setting. A page served by this server has the
  * same host and port in Origin and Host and may pass. "null", the Origin of a file or a sandboxed
  * frame, has no host and does not. */
 enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
-                        const struct request *in, bool is_old)
+                        const struct request *in, bool is_open)
 {
-    str host = {0}, origin = request_header(in, "Origin");
-    TRY(check_host(ctx, settings, in, is_old, &host));
+    str host = request_header(in, "Host"), origin = request_header(in, "Origin");
+    str name = host_name(host);
+    if (host.n && !settings->any_host && !host_is_loopback(name) && !is_listed(settings, name))
+        return fail(ctx, FORBIDDEN,
+                    "the host name '" S_FMT
+                    "' is not served; it can be allowed with the hosts setting",
+                    S_ARG(name));
+    if (!origin.n && is_of_foreign_page(in, is_open))
+        return fail(ctx, FORBIDDEN, "requests from pages of other sites are not served");
     if (!origin.n || guard_shares(settings, origin))
         return OK;
     size_t scheme = str_find(origin, S("://"));
@@ -239,11 +255,14 @@ bool guard_is_preflight(const struct request *in)
            request_header(in, "Access-Control-Request-Method").n;
 }
 
-/* The same URL has other headers for other pages: that is for caches to know, also about an answer
+/* No page loads an answer as a script, a picture or a type that it guesses, unless it may read it.
+ * The same URL has other headers for other pages: that is for caches to know, also about an answer
  * to no page. */
 void guard_head(const struct server_settings *settings, const struct request *in, bool is_shared,
                 struct buf *b)
 {
+    buf_add(b, S("X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: "));
+    buf_add(b, is_shared ? S("cross-origin\r\n") : S("same-origin\r\n"));
     if (!settings->origins || !settings->origins[0])
         return;
     buf_add(b, S("Vary: Origin\r\n"));

@@ -10,9 +10,14 @@
 bool guard_is_local(const struct request *in, bool is_old);
 /* The client's address as the nearest proxy names it, or "". */
 str guard_client(const struct request *in);
-/* FORBIDDEN or BAD_INPUT with a reason. is_old: HTTP/1.0, which needs no Host. */
+/* BAD_INPUT unless it names one host, in one way; authority is that of the target, or "". is_old:
+ * HTTP/1.0, which needs no Host. */
+MUST_USE enum status guard_host(struct ctx *ctx, const struct request *in, str authority,
+                                bool is_old);
+/* FORBIDDEN with a reason: the host is not served, or the request is a foreign page's. is_open: it
+ * asks for what anyone may have, such as the web page, to which other pages may link. */
 MUST_USE enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
-                                 const struct request *in, bool is_old);
+                                 const struct request *in, bool is_open);
 
 /* Whether a foreign page of this origin may read answers (settings->origins). "" is no page. */
 bool guard_shares(const struct server_settings *settings, str origin);
@@ -20,6 +25,7 @@ bool guard_shares(const struct server_settings *settings, str origin);
 bool guard_is_preflight(const struct request *in);
 /* Headers of the answer to a preflight. */
 void guard_preflight(const struct request *in, struct reply *out);
-/* Lines for every answer's head. is_shared: a foreign page asks that may read the answer. */
+/* Lines for every answer's head, beside those that it has itself. is_shared: a foreign page asks
+ * that may read the answer. */
 void guard_head(const struct server_settings *settings, const struct request *in, bool is_shared,
                 struct buf *b);

@@ -19,14 +19,11 @@ static const char *const of_one_connection[] = {
 static const char *const not_to_upstream[] = {
     "Accept-Encoding", "Content-Length", "Expect", "Host", "Origin", NULL,
 };
-/* These speak for the upstream's origin, and a browser would believe them of ours. The last one is
- * written by relay.c for every answer. */
+/* These speak for the upstream's origin, and a browser would believe them of ours. Two of them are
+ * written by guard.c for every answer. */
 static const char *const not_to_client[] = {
-    "Alt-Svc",
-    "Clear-Site-Data",
-    "Set-Cookie",
-    "Strict-Transport-Security",
-    "X-Content-Type-Options",
+    "Alt-Svc",    "Clear-Site-Data",           "Cross-Origin-Resource-Policy",
+    "Set-Cookie", "Strict-Transport-Security", "X-Content-Type-Options",
     NULL,
 };
 /* All headers that begin so: which pages may read the answer is our decision. */

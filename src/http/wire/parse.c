@@ -114,6 +114,11 @@ static int on_headers(llhttp_t *http)
     struct parser *p = http->data;
     struct incoming *in = p->in;
     http->upgrade = 0; /* an offer to change the protocol is ignored, as HTTP allows */
+    if (http->http_major != 1 || http->http_minor > 1) {
+        fail(in->ctx, UNSUPPORTED, "this server speaks HTTP/1.1 and HTTP/1.0, not HTTP/%d.%d",
+             http->http_major, http->http_minor);
+        return stop_with(p, http->http_major ? 505 : 400);
+    }
     in->head_done = true;
     in->length = http->flags & F_CONTENT_LENGTH ? http->content_length : 0;
     in->is_old = http->http_major == 1 && http->http_minor == 0;
@@ -128,6 +133,7 @@ static int on_headers(llhttp_t *http)
         in->body.cap = in->length < BODY_FIRST ? in->length + 1 : BODY_FIRST;
         in->body.p = heap_grow(NULL, in->body.cap);
     }
+    framing_begin_body(&p->framing, http->flags & F_CHUNKED);
     bool has_body = in->length || http->flags & F_CHUNKED;
     return has_body ? stop_with(p, p->events->body_due(p)) : 0;
 }
@@ -170,22 +176,34 @@ void parser_init(struct parser *p, const struct parser_events *events)
     p->http.data = p;
 }
 
-enum parsed parser_feed(struct parser *p, str *bytes)
+static enum parsed refuse_bytes(struct parser *p, str *bytes, const char *why)
 {
-    enum llhttp_errno error = llhttp_execute(&p->http, bytes->p, bytes->n);
-    if (error == HPE_PAUSED) { /* on_whole: one request at a time, the rest waits */
-        const char *at = llhttp_get_error_pos(&p->http);
-        llhttp_resume(&p->http);
-        *bytes = (str){at, (size_t)(bytes->p + bytes->n - at)};
-        return PARSE_WHOLE;
-    }
     *bytes = (str){0};
-    if (error == HPE_OK)
-        return PARSE_MORE;
     if (!p->fault) {
-        fail(p->in->ctx, BAD_INPUT, "this is not valid HTTP/1.1: %s",
-             llhttp_get_error_reason(&p->http));
+        fail(p->in->ctx, BAD_INPUT, "this is not valid HTTP/1.1: %s", why);
         p->fault = 400;
     }
     return PARSE_REFUSED;
+}
+
+/* In two steps at most: the head, and what follows. */
+enum parsed parser_feed(struct parser *p, str *bytes)
+{
+    while (bytes->n) {
+        const char *why;
+        str part = {bytes->p, framing_scan(&p->framing, *bytes, &why)};
+        if (why)
+            return refuse_bytes(p, bytes, why);
+        enum llhttp_errno error = llhttp_execute(&p->http, part.p, part.n);
+        const char *at = error == HPE_PAUSED ? llhttp_get_error_pos(&p->http) : part.p + part.n;
+        *bytes = (str){at, (size_t)(bytes->p + bytes->n - at)};
+        if (error == HPE_PAUSED) { /* on_whole: one request at a time, the rest waits */
+            llhttp_resume(&p->http);
+            p->framing = (struct framing){0};
+            return PARSE_WHOLE;
+        }
+        if (error != HPE_OK)
+            return refuse_bytes(p, bytes, llhttp_get_error_reason(&p->http));
+    }
+    return PARSE_MORE;
 }

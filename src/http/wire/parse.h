@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "http/call.h"
+#include "http/wire/framing.h"
 
 enum { HEADERS_MAX = 100 }; /* of a request */
 
@@ -38,8 +39,9 @@ struct parser_events {
 struct parser {
     llhttp_t http;
     const struct parser_events *events;
-    struct incoming *in; /* set by the owner before the first byte of a request */
-    int fault;           /* the code of a refusal */
+    struct incoming *in;    /* set by the owner before the first byte of a request */
+    struct framing framing; /* what of the request came so far */
+    int fault;              /* the code of a refusal */
 };
 
 enum parsed { PARSE_MORE, PARSE_WHOLE, PARSE_REFUSED };

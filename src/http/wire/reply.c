@@ -22,6 +22,14 @@ void reply_header(struct reply *r, const char *name, str value)
     r->headers[r->n_headers++] = (struct header){str_of(name), value};
 }
 
+bool reply_has(const struct reply *r, str name)
+{
+    for (size_t i = 0; i < r->n_headers; i++)
+        if (str_eq_nocase(name, r->headers[i].name))
+            return true;
+    return false;
+}
+
 enum status reply_fields(struct reply *r, const struct field *table, const void *in)
 {
     struct json_out w = json_to(&r->body);
@@ -67,6 +75,7 @@ const char *http_reason(int code)
         {502, "Bad Gateway"},
         {503, "Service Unavailable"},
         {504, "Gateway Timeout"},
+        {505, "HTTP Version Not Supported"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (reasons[i].code == code)

@@ -5,5 +5,11 @@
 
 /* Names are tokens, values hold no control character: no header can break out of its line. */
 MUST_USE enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n);
+/* Lines that each head has, once: of an upstream's own, or ours. */
+struct has_lines {
+    bool date, id, caching;
+};
+/* Whether the handler has set a header. */
+bool reply_has(const struct reply *r, str name);
 void reply_line(struct buf *b, str name, str value);
 void reply_headers(struct buf *b, const struct header *headers, size_t n);

@@ -118,8 +118,18 @@ static void set_aside(struct arena *a, const struct route *route, const char *as
         r->json = without_member(a, r->json, str_of(aside));
 }
 
-/* On the thread of the handler, after admit. An absent body counts as {} when the route has a
- * table, so that the message names the first required field. */
+/* An absent body counts as {} when the route has a table, so that the message names the first
+ * required field; a change to nothing is more likely a client that lost its body. */
+static enum status read_body(struct ctx *ctx, const struct route *route, struct request *r,
+                             struct json **out)
+{
+    bool changes = str_is(r->method, "PUT") || str_is(r->method, "PATCH");
+    if (!r->body.n && (route->wants_json || changes))
+        return fail(ctx, BAD_INPUT, "the request has no body; JSON is expected");
+    return json_parse(ctx, r->body.n ? r->body : S("{}"), out);
+}
+
+/* On the thread of the handler, after admit. */
 enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
                          struct request *r)
 {
@@ -131,9 +141,7 @@ enum status request_read(struct ctx *ctx, const struct route *route, const char 
     if (route->takes && takes_query(r)) {
         TRY(read_query(ctx, route, aside, r, in));
     } else {
-        if (!r->body.n && route->wants_json)
-            return fail(ctx, BAD_INPUT, "the request has no body; JSON is expected");
-        TRY(json_parse(ctx, r->body.n ? r->body : S("{}"), &json));
+        TRY(read_body(ctx, route, r, &json));
         r->json = json;
         set_aside(&ctx->arena, route, aside, r);
         if (route->takes)

@@ -138,7 +138,6 @@ static enum status events_get(struct ctx *ctx, struct app *app, const struct req
     }
     out->stream = &a->stream;
     out->type = S("text/event-stream");
-    reply_header(out, "Cache-Control", S("no-store"));
     reply_header(out, "X-Accel-Buffering", S("no"));
     return OK;
 }

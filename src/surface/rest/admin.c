@@ -1,11 +1,14 @@
 /* admin.c - health, metrics, the description of the API, and the page that says what this is. */
 #include "base/clock.h"
+#include "base/id.h"
+#include "base/once.h"
 
 #include <assert.h>
 
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/etag.h"
 
 /*
  * What operators and their tools ask: /health for people and scripts, /health/live and /ready in
@@ -260,11 +263,36 @@ static enum status show_metrics(struct ctx *ctx, struct app *app, const struct r
 
 /* --- describing itself --- */
 
+enum { DOCUMENT_MAX = 16 << 20 }; /* bytes of /openapi.json */
+
+/* It shows no setting, so it is the same as long as the process lives. */
+struct document {
+    struct buf text;
+    char etag[20];
+};
+
+static void *make_document(const void *list, size_t n, size_t size)
+{
+    struct document *d = heap_alloc(sizeof *d);
+    (void)n, (void)size;
+    d->text = buf_make(NULL, DOCUMENT_MAX);
+    surface_openapi(list, &d->text);
+    assert(!d->text.full);
+    const str text = buf_str(&d->text);
+    snprintf(d->etag, sizeof d->etag, "\"%016llx\"", (unsigned long long)hash64(&text, 1));
+    return d;
+}
+
+/* To write it takes longer than any other answer, and anyone may ask for it. The bytes are not
+ * copied: a body is only read once the handler has returned. */
 static enum status show_openapi(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {
-    (void)ctx, (void)in;
-    surface_openapi(app->surfaces, &out->body);
+    const struct document *d = once_of(app->surfaces, 1, sizeof *d, make_document);
+    (void)ctx;
+    reply_header(out, "Cache-Control", S("no-cache"));
+    if (!etag_reply(in, str_of(d->etag), out))
+        out->body = d->text;
     return OK;
 }
 

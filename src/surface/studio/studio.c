@@ -2,6 +2,7 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/etag.h"
 #include "surface/studio/files.h"
 
 /*
@@ -21,11 +22,9 @@
 
 static const struct header always[] = {
     {S("Content-Security-Policy"), S(POLICY)},
-    {S("X-Content-Type-Options"), S("nosniff")},
     {S("X-Frame-Options"), S("DENY")},
     {S("Referrer-Policy"), S("no-referrer")},
     {S("Cross-Origin-Opener-Policy"), S("same-origin")},
-    {S("Cross-Origin-Resource-Policy"), S("same-origin")},
     {S("Permissions-Policy"), S("camera=(), geolocation=(), microphone=()")},
     {S("Vary"), S("Accept-Encoding")},
 };
@@ -57,33 +56,16 @@ static bool accepts(const struct request *in, str coding)
     return false;
 }
 
-/* Forms of one file have one ETag: it is weak, as their bytes differ. */
-static bool has_it(const struct request *in, const struct page_file *f)
-{
-    str list = request_header(in, "If-None-Match");
-    while (list.n) {
-        str one = str_trim(str_cut(&list, ','));
-        if (str_starts(one, S("W/")))
-            one = str_sub(one, 2, one.n);
-        if (str_is(one, "*") || str_is(one, f->etag))
-            return true;
-    }
-    return false;
-}
-
 static enum status give(struct ctx *ctx, const struct request *in, const struct page_file *f,
                         struct reply *out)
 {
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         reply_header(out, str_c(&ctx->arena, always[i].name), always[i].value);
-    reply_header(out, "ETag", str_printf(&ctx->arena, "W/%s", f->etag));
     reply_header(out, "Cache-Control",
                  f->is_immutable ? S("public, max-age=31536000, immutable") : S("no-cache"));
     out->type = str_of(f->type);
-    if (has_it(in, f)) {
-        out->code = 304;
+    if (etag_reply(in, str_printf(&ctx->arena, "W/%s", f->etag), out)) /* forms differ in bytes */
         return OK;
-    }
     struct page_bytes form = f->plain;
     if (f->brotli.n && accepts(in, S("br"))) {
         form = f->brotli;

@@ -1,0 +1,47 @@
+// strict.test.js - what a web page of another site cannot do, what browsers are told of answers, and bodies that are not read.
+'use strict';
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const zlib = require('node:zlib');
+const { serve } = require('./lib.js');
+
+test('a page of another site can only link to the web page, though it sends no Origin', async (t) => {
+  const server = await serve(t);
+  const { id } = (await server.ask('POST', '/v1/memories', { content: 'The cat is called Momo.' })).json();
+  for (const site of ['cross-site', 'same-site'])
+    for (const [method, path, body] of [['GET', '/v1/memories'], ['GET', '/v1/export'], ['POST', '/v1/memories', { content: 'Planted.' }], ['DELETE', `/v1/memories/${id}`], ['GET', '/health'], ['GET', '/']])
+      assert.equal((await server.ask(method, path, body, { 'sec-fetch-site': site })).status, 403, `${site} ${method} ${path}`);
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  for (const [path, status] of [['/', 200], ['/studio/memories', 200], ['/v1/memories', 403], ['/v1/export', 403]])
+    assert.equal((await server.ask('GET', path, undefined, link)).status, status, path);
+  assert.equal((await server.ask('GET', '/', undefined, { ...link, 'sec-fetch-dest': 'iframe' })).status, 403);
+  for (const site of ['same-origin', 'none'])
+    assert.equal((await server.ask('GET', `/v1/memories/${id}`, undefined, { 'sec-fetch-site': site })).status, 200, site);
+});
+
+test('no answer is kept, guessed or loaded by other pages, unless it is meant for them', async (t) => {
+  const page = 'https://app.example.org', server = await serve(t, { flags: ['--origins', page] });
+  const told = (res) => ['x-content-type-options', 'cross-origin-resource-policy', 'cache-control'].map((name) => res.headers[name]);
+  for (const path of ['/v1/memories', '/v1/export', '/health', '/none', '/metrics', '/v1/models'])
+    assert.deepEqual(told(await server.ask('GET', path)), ['nosniff', 'same-origin', 'no-store'], path);
+  assert.deepEqual(told(await server.ask('GET', '/')), ['nosniff', 'same-origin', 'no-cache']);
+  const shared = await server.ask('GET', '/v1/memories', undefined, { origin: page, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' });
+  assert.equal(shared.status, 200);
+  assert.equal(shared.headers['access-control-allow-origin'], page);
+  assert.deepEqual(told(shared), ['nosniff', 'cross-origin', 'no-store']);
+});
+
+test('a change without a body, and a packed body, are refused', async (t) => {
+  const server = await serve(t);
+  for (const [method, path] of [['PUT', '/api/settings/memory'], ['PATCH', '/v1/settings']]) {
+    const res = await server.ask(method, path, '');
+    assert.equal(res.status, 400, path);
+    assert.match(res.text, /no body/);
+  }
+  const packed = zlib.gzipSync(JSON.stringify({ content: 'The cat is called Momo.' }));
+  for (const body of [packed, JSON.stringify({ content: 'The cat is called Momo.' })]) {
+    const res = await server.ask('POST', '/v1/memories', body, { 'content-encoding': 'gzip', 'content-type': 'application/json' });
+    assert.equal(res.status, 415);
+    assert.match(res.text, /Content-Encoding/);
+  }
+});
