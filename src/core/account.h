@@ -12,6 +12,7 @@ struct token {
     bool is_admin; /* may manage users, tokens and settings */
     bool is_open;  /* a user's own: others may go on without a token as before */
     str acts_for;  /* people it may speak for: "" none, ACTS_FOR_ANY, or names between commas */
+    str parent;    /* id of the token that made it, whose end is its own; "" for none */
     str prefix;    /* the beginning of its text, for people to recognise it: "ctx_Ab3dEf" */
     int64_t created, expires, revoked; /* unix ms; 0: never */
     int64_t last_used;                 /* to a minute; 0: never */

@@ -16,7 +16,7 @@ struct registration {
     struct user user; /* id is a UUID, email an address; sealed_key and key_preview are not read */
     bool sets_key;
     str key;         /* of the model server; "" clears it */
-    str token_name;  /* of the first token; "" is "Initial Token" */
+    struct token token; /* of the first one: the name ("" is "Initial Token"), parent and end */
     bool may_change; /* the caller has proved to be this user, or to be an admin */
 };
 /*

@@ -24,6 +24,7 @@ struct identity {
     bool is_admin;          /* may reach every space of its user */
     bool is_everywhere;     /* the request asks for all spaces in reach at once */
     str token;              /* its id, by which requests are counted; "" without a token */
+    int64_t expires;        /* the token's; 0: never */
     str credential;         /* the Authorization value that may be passed on upstream, or "" */
 };
 

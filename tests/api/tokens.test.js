@@ -93,6 +93,28 @@ test('everyone\'s tokens are listed and withdrawn, or those of --user', async ()
   assert.match((await run(['token', 'list', ...at])).stdout, /user bob .*revoked/);
 });
 
+test('a token that is revoked takes the tokens it made with it', async (t) => {
+  const { server, make } = await ready(t);
+  const admin = await make('--admin'), bob = await make('--user', 'bob', '--days', '2');
+  const mint = async (headers, target = '/v1/tokens') => {
+    const res = await server.ask('POST', target, {}, headers);
+    assert.equal(res.status, 201, res.text);
+    return res.json();
+  };
+  const child = await mint(bearer(bob.token)), grandchild = await mint({ 'x-api-key': child.token });
+  const registered = (await mint(bearer(grandchild.token), '/v1/users/me/tokens')).access_token;
+  assert.equal(child.parent, bob.id);
+  assert.equal(grandchild.expires, child.expires, 'whichever header shows the token');
+  const works = async (token) => (await server.ask('GET', '/v1/me', undefined, bearer(token))).status;
+  for (const token of [child.token, grandchild.token, registered]) assert.equal(await works(token), 200);
+  const listed = (await server.ask('GET', '/v1/tokens?user=bob', undefined, bearer(admin.token))).json().items;
+  assert.deepEqual(listed.map((one) => one.parent), [grandchild.id, child.id, bob.id, '']);
+  assert.match((await run(['token', 'list', '--data', server.data])).stdout, new RegExp(`made by ${bob.id}`));
+  assert.equal((await server.ask('DELETE', `/v1/tokens/${bob.id}`, undefined, bearer(admin.token))).status, 204);
+  for (const token of [bob.token, child.token, grandchild.token, registered]) assert.equal(await works(token), 401);
+  assert.equal(await works(admin.token), 200);
+});
+
 test('health is open, metrics need an admin token', async (t) => {
   const { server, make } = await ready(t);
   assert.equal((await server.ask('GET', '/metrics')).status, 200);

@@ -182,7 +182,7 @@ TEST(what_breaks_a_rule_does_not_register)
                                           .email = wrong[i].email,
                                           .first_name = wrong[i].first_name,
                                           .attributes = wrong[i].attributes},
-                                 .token_name = wrong[i].token_name};
+                                 .token.name = wrong[i].token_name};
         str secret;
         CHECK_STATUS(engine_register(ctx, e, &r, &secret), BAD_INPUT);
         CHECK_STR(str_of(ctx->field), str_of(wrong[i].field));

@@ -17,8 +17,8 @@
 enum { PRINT_MAX = 16 << 20 };
 
 /* prefix is the beginning of the token, by which people recognise it in their configuration. */
-SHAPE(token_out, (STR, id), (STR, name), (STR, user), (STR, space), (STR, acts_for), (STR, prefix),
-      (STR, token), (BOOL, admin), (TIME, created), (TIME, expires), (TIME, revoked),
+SHAPE(token_out, (STR, id), (STR, name), (STR, user), (STR, space), (STR, acts_for), (STR, parent),
+      (STR, prefix), (STR, token), (BOOL, admin), (TIME, created), (TIME, expires), (TIME, revoked),
       (TIME, last_used));
 
 /* The secret is "" in lists: it is not stored, and cannot be shown again. */
@@ -29,6 +29,7 @@ static struct token_out shape_of(const struct token *t, str secret)
                               .user = t->pool.user,
                               .space = t->pool.space,
                               .acts_for = t->acts_for,
+                              .parent = t->parent,
                               .prefix = t->prefix,
                               .token = secret,
                               .admin = t->is_admin,
@@ -108,12 +109,12 @@ static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
     str used = t->last_used ? str_printf(a, "used " S_FMT, S_ARG(date_of(a, t->last_used)))
                             : S("never used");
     buf_printf(b,
-               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s%s" S_FMT "  " S_FMT
-                     "…  " S_FMT "  ",
+               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s%s" S_FMT "%s" S_FMT
+                     "  " S_FMT "…  " S_FMT "  ",
                S_ARG(t->id), S_ARG(date_of(a, t->created)), S_ARG(t->pool.user),
                S_ARG(t->pool.space), t->is_admin ? "admin" : "", t->is_admin && *state ? ", " : "",
-               state, t->acts_for.n ? "  acts for " : "", S_ARG(t->acts_for), S_ARG(t->prefix),
-               S_ARG(used));
+               state, t->acts_for.n ? "  acts for " : "", S_ARG(t->acts_for),
+               t->parent.n ? "  made by " : "", S_ARG(t->parent), S_ARG(t->prefix), S_ARG(used));
     buf_add(b, t->name);
     buf_byte(b, '\n');
 }

@@ -55,6 +55,25 @@ struct identity auth_local(struct pool_ref pool)
         struct identity){.pool = pool, .own = pool, .acts_for = S(ACTS_FOR_ANY), .is_admin = true};
 }
 
+struct identity auth_identity(const struct token *t)
+{
+    assert(t->pool.user.n && t->pool.space.n);
+    return (struct identity){.pool = t->pool,
+                             .own = t->pool,
+                             .acts_for = t->acts_for,
+                             .token = t->id,
+                             .expires = t->expires,
+                             .is_admin = t->is_admin};
+}
+
+void auth_inherit(const struct identity *who, struct token *made)
+{
+    made->parent = who->token;
+    bool is_bound = who->expires && !auth_is_for_operator(who);
+    if (is_bound && (!made->expires || made->expires > who->expires))
+        made->expires = who->expires;
+}
+
 /* No token demands one yet, so whoever is on this machine may do everything; another machine may do
  * nothing. */
 static enum status accept_local(struct ctx *ctx, struct request *in)
@@ -121,19 +140,10 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
     if (!needs_token)
         return accept_local(ctx, in);
     TRY(auth_token(ctx, app, in, &token));
-    assert(token.pool.user.n && token.pool.space.n);
-    in->who = (struct identity){.pool = token.pool,
-                                .own = token.pool,
-                                .acts_for = token.acts_for,
-                                .token = token.id,
-                                .is_admin = token.is_admin,
-                                .credential = is_key ? request_header(in, "Authorization") : S("")};
+    in->who = auth_identity(&token);
+    if (is_key)
+        in->who.credential = request_header(in, "Authorization");
     return OK;
-}
-
-bool auth_is_operator(const struct token *token)
-{
-    return token->is_admin && str_is(token->pool.user, LOCAL_USER);
 }
 
 /* What concerns everyone is not for the people of a front end, though its token be an admin's. */

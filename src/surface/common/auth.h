@@ -33,6 +33,11 @@ MUST_USE enum status auth_chat(struct ctx *ctx, struct app *app, const struct re
                                const struct json *body, struct identity *who);
 /* Someone on this machine, who may do everything. */
 struct identity auth_local(struct pool_ref pool);
+/* Whoever shows this token. */
+struct identity auth_identity(const struct token *t);
+/* What a token has from the caller that makes it: it is revoked with that one, and ends no later
+ * unless an operator made it. */
+void auth_inherit(const struct identity *who, struct token *made);
 
 /* Whether requests from this machine need a token, too. */
 MUST_USE enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out);
@@ -44,8 +49,6 @@ enum status auth_token(struct ctx *ctx, struct app *app, const struct request *i
  * other page acts in its user's name. */
 #define COOKIE_NAME "rememberd_session"
 str auth_cookie(const struct request *in);
-/* Whether it may change the server for all users: an admin token of LOCAL_USER. */
-bool auth_is_operator(const struct token *token);
 /*
  * The client's own key for the model server, as the value of Authorization:
  * X-Upstream-Authorization, or Authorization where no token is needed. "" without one; a token of

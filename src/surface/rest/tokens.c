@@ -18,7 +18,7 @@
  */
 
 struct token_out {
-    str id, name, user, space, acts_for, prefix, state, token;
+    str id, name, user, space, acts_for, parent, prefix, state, token;
     bool admin;
     int64_t created, expires, revoked, last_used;
 };
@@ -26,6 +26,8 @@ struct token_out {
     {STR(struct token_out, id)}, {STR(struct token_out, name)}, {STR(struct token_out, user)},     \
         {STR(struct token_out, space)}, {BOOL(struct token_out, admin)},                           \
         {STR(struct token_out, acts_for), .help = "people it may speak for: any, or names"},       \
+        {STR(struct token_out, parent),                                                            \
+         .help = "id of the token that made it, and is revoked with it; \"\" for none"},           \
         {STR(struct token_out, prefix), .help = "its first characters"},                           \
         {STR(struct token_out, state), .help = "valid, expired or revoked"},                       \
         {TIME(struct token_out, created)}, {TIME(struct token_out, expires)},                      \
@@ -48,6 +50,7 @@ static struct token_out shape_of(const struct token *t, str secret)
         .user = t->pool.user,
         .space = t->pool.space,
         .acts_for = t->acts_for,
+        .parent = t->parent,
         .prefix = t->prefix,
         .state = t->revoked                      ? S("revoked")
                  : token_is_valid(t, clock_ms()) ? S("valid")
@@ -149,23 +152,6 @@ static enum status check_rights(struct ctx *ctx, const struct identity *who,
     return OK;
 }
 
-/* A token does not outlive the one that made it, unless an operator made it. */
-static enum status find_expiry(struct ctx *ctx, struct app *app, const struct request *in,
-                               int64_t wanted, int64_t *out)
-{
-    struct token own = {0};
-    if (wanted && wanted <= clock_ms())
-        return fail_field(ctx, "expires", "must be in the future");
-    *out = wanted;
-    if (auth_is_for_operator(&in->who))
-        return OK;
-    if (auth_shows_token(request_header(in, "Authorization")))
-        TRY(auth_token(ctx, app, in, &own));
-    if (own.expires && (!wanted || wanted > own.expires))
-        *out = own.expires;
-    return OK;
-}
-
 static enum status token_make(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {
@@ -174,9 +160,14 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
     bool is_operator = auth_is_for_operator(who);
     str user = a->user.n ? a->user : who->pool.user, secret;
     bool is_own = str_eq(user, who->pool.user);
-    struct token t = {.name = a->name, .acts_for = a->acts_for, .is_admin = a->admin};
+    struct token t = {.name = a->name,
+                      .acts_for = a->acts_for,
+                      .is_admin = a->admin,
+                      .expires = a->expires};
     TRY(check_rights(ctx, who, a, user));
     TRY(acts_for_check(ctx, a->acts_for));
+    if (a->expires && a->expires <= clock_ms())
+        return fail_field(ctx, "expires", "must be in the future");
     if (a->own_space && who->space_from)
         return fail_field(ctx, "own_space", "must not be set when a space is named");
     t.pool.user = user;
@@ -184,7 +175,7 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
                    : is_own || who->space_from ? who->pool.space
                                                : S(DEFAULT_SPACE);
     t.prefix = is_operator ? S("rk_") : S("ctx_");
-    TRY(find_expiry(ctx, app, in, a->expires, &t.expires));
+    auth_inherit(who, &t);
     TRY(engine_make_token(ctx, app->engine, &t, &secret));
     const struct token_out shape = shape_of(&t, secret);
     out->code = 201;
@@ -218,7 +209,7 @@ static const struct route routes[] = {
     {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in), .strict = true,
      ANSWERS(token_made), .help = "make an access token; it is shown once"},
     {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204,
-     .help = "revoke an access token at once"},
+     .help = "revoke an access token and all that it made, at once"},
     {0},
 };
 

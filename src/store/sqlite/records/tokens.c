@@ -15,12 +15,14 @@ enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
 {
     SQL_RUN(q, ctx, db, SQL_TOKEN_ADD, t->id, t->hash, t->name, t->pool.user, t->pool.space,
             t->is_admin, t->created ? t->created : clock_ms(), t->expires, t->revoked, t->prefix,
-            t->last_used, t->is_open, t->acts_for);
+            t->last_used, t->is_open, t->acts_for, t->parent);
     while (sql_row(&q))
         continue;
     if (q.rc == SQLITE_CONSTRAINT)
         return fail(ctx, CONFLICT, "there is a token with this id or secret already");
-    return sql_end(&q);
+    TRY(sql_end(&q));
+    /* Revoked since its request was let in: a token made now would outlive it. */
+    return db_changes(db) ? OK : fail(ctx, NO_AUTH, "the token that makes this one was revoked");
 }
 
 static enum status add_token(struct ctx *ctx, struct db *db, const void *what)
@@ -91,6 +93,7 @@ static void read_token(struct query *q, struct token *out)
     out->last_used = sql_get_int(q);
     out->is_open = sql_get_int(q) != 0;
     out->acts_for = sql_get_text(q);
+    out->parent = sql_get_text(q);
 }
 
 /* All causes (unknown, revoked, expired) give the same answer. */
