@@ -44,6 +44,7 @@ struct route {
      * loaded all run on a worker. NULL: is_quick decides. */
     bool (*quick_if)(const struct app *app, const struct request *in);
     enum route_access access;
+    bool checks_secret; /* not run for whom too many were wrong */
     size_t body_max; /* 0: the server's */
     const char *help;
     struct route_words words;

@@ -34,7 +34,7 @@ MUST_USE enum status store_erase_account(struct ctx *ctx, struct store *s, str u
 
 /* NO_AUTH: its parent is revoked. */
 MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);
-/* By SHA-256 hex. NOT_FOUND also when revoked or expired. */
+/* By SHA-256 hex. NOT_FOUND also when revoked or expired: *out is then that token, or all zero. */
 MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash,
                                       struct token *out);
 /* A user's, newest first; user "" lists everyone's. */

@@ -71,6 +71,7 @@ static void mark_used(struct ctx *ctx, struct engine *e, const struct token *t)
 /* The same words for unknown, revoked and expired: an answer must not tell which. */
 enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out)
 {
+    *out = (struct token){0};
     if (!secret.n || secret.n > SECRET_TEXT_MAX)
         return fail(ctx, NO_AUTH, "the token is not known");
     enum status s = store_find_token(ctx, e->store, sha256_hex(&ctx->arena, secret), out);

@@ -110,17 +110,25 @@ str auth_cookie(const struct request *in)
     return S("");
 }
 
+enum status auth_judge(const struct request *in, const struct token *shown, enum status s)
+{
+    if (s == NO_AUTH && in->attempt)
+        *in->attempt = (struct attempt){.is_wrong = true, .account = shown->pool.user};
+    return s;
+}
+
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out)
 {
     int64_t until;
     str secret = has_token_as_key(in) ? str_trim(request_header(in, "x-api-key")) : bearer_of(in);
     if (!engine_is_token(secret) && auth_cookie(in).n)
-        return engine_signed_in(ctx, app->engine, auth_cookie(in), out, &until);
+        return auth_judge(in, out,
+                          engine_signed_in(ctx, app->engine, auth_cookie(in), out, &until));
     if (!secret.n)
         return fail(ctx, NO_AUTH,
                     "an access token of this server is needed: send 'Authorization: Bearer TOKEN'");
-    return engine_token(ctx, app->engine, secret, out);
+    return auth_judge(in, out, engine_token(ctx, app->engine, secret, out));
 }
 
 enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out)

@@ -45,6 +45,9 @@ MUST_USE enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *ou
  */
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out);
+/* Reports a credential that was looked up and is wrong, and gives s back. shown: the token that it
+ * was, or all zero. */
+enum status auth_judge(const struct request *in, const struct token *shown, enum status s);
 /* What a signed-in browser shows, or "": in requests of this server's own page alone, so that no
  * other page acts in its user's name. */
 #define COOKIE_NAME "rememberd_session"

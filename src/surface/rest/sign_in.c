@@ -57,8 +57,9 @@ static enum status sign_in(struct ctx *ctx, struct app *app, const struct reques
     struct token token;
     str secret;
     int64_t until;
-    TRY(engine_sign_in(ctx, app->engine, str_trim(what->token), &secret, &until));
-    TRY(engine_signed_in(ctx, app->engine, secret, &token, &until));
+    TRY(auth_judge(in, &token,
+                   engine_sign_in(ctx, app->engine, str_trim(what->token), &token, &secret,
+                                  &until)));
     set_cookie(ctx, in, secret, (until - clock_ms()) / 1000, out);
     const struct me_out me = {.user = token.pool.user,
                               .space = token.pool.space,
@@ -82,7 +83,7 @@ static enum status sign_out(struct ctx *ctx, struct app *app, const struct reque
 
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/sign-in", sign_in), READS(sign_in), ANSWERS(me_out), .strict = true,
-     .access = ACCESS_OPEN, .body_max = 4096,
+     .access = ACCESS_OPEN, .checks_secret = true, .body_max = 4096,
      .help = "sign a browser in: the answer sets a cookie with the rights of the token"},
     {ROUTE("DELETE", "/v1/sign-in", sign_out), .access = ACCESS_OPEN, .words.code = 204,
      .help = "sign the browser out"},

@@ -8,7 +8,7 @@
 /*
  * Only the SHA-256 of a token is stored, so a copy of the file opens nothing. Tokens are long and
  * random, which is why a fast hash without salt is enough. Revoked and expired tokens stay as rows,
- * for the list; the statement that looks up a hash leaves them out.
+ * for the list.
  */
 
 enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
@@ -96,18 +96,20 @@ static void read_token(struct query *q, struct token *out)
     out->parent = sql_get_text(q);
 }
 
-/* All causes (unknown, revoked, expired) give the same answer. */
+/* All causes (unknown, revoked, expired) give the same answer; *out tells them apart. */
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
 {
     bool is_empty;
     READER(r);
+    *out = (struct token){0};
     TRY(reader_begin_access(ctx, sqlite_of(s), &r, &is_empty));
     if (is_empty)
         return fail(ctx, NOT_FOUND, "the token is not known");
-    SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash, clock_ms());
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash);
     if (sql_row(&q)) {
         read_token(&q, out);
-        return OK;
+        if (token_is_valid(out, clock_ms()))
+            return OK;
     }
     TRY(sql_end(&q));
     return fail(ctx, NOT_FOUND, "the token is not known");
