@@ -25,8 +25,14 @@ struct identity {
     bool is_everywhere;     /* the request asks for all spaces in reach at once */
     str token;              /* its id, by which requests are counted; "" without a token */
     int64_t expires;        /* the token's; 0: never */
+    unsigned scopes;        /* what the token may do, as enum token_scope; 0: all */
+    str spaces;             /* those that the token is bound to, as in struct token */
     str credential;         /* the Authorization value that may be passed on upstream, or "" */
 };
+
+/* FORBIDDEN names the scope that the caller's token lacks. */
+MUST_USE enum status identity_may(struct ctx *ctx, const struct identity *who,
+                                  enum token_scope needs);
 
 /* What auth says of a credential that it did not accept. */
 struct attempt {

@@ -44,9 +44,10 @@ MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, st
 MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
 /* True when a token that is not open was ever made: then requests must show one. Cheap. */
 MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out);
-/* Notes when a token was shown; written later, together with other writes. TOO_BUSY when the queue
- * is full. */
-MUST_USE enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at);
+/* Notes when a token was shown, and from which address; written later, together with other writes.
+ * TOO_BUSY when the queue is full. */
+MUST_USE enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at,
+                                      str address);
 
 /* --- what a model's server keeps for users --- */
 

@@ -60,15 +60,15 @@ static enum status prove_owner(struct ctx *ctx, struct app *app, const struct re
                                struct registration *r)
 {
     struct token token;
+    struct identity who;
     if (!auth_shows_token(request_header(in, "Authorization")))
         return OK;
     TRY(auth_token(ctx, app, in, &token));
-    const struct identity who = auth_identity(&token);
+    TRY(auth_identity(ctx, &token, &who));
     r->may_change =
         auth_is_for_operator(&who) || str_eq(token.pool.user, str_lower(&ctx->arena, r->user.id));
-    if (r->may_change)
-        auth_inherit(&who, &r->token);
-    return OK;
+    r->token.pool.space = S(DEFAULT_SPACE);
+    return r->may_change ? auth_inherit(ctx, app, &who, &r->token) : OK;
 }
 
 /* Whether the key is to be changed depends on the member being there, not on its value: "" deletes
@@ -162,7 +162,7 @@ static enum status add_token(struct ctx *ctx, struct app *app, const struct requ
     const struct name_in *a = in->in;
     struct token made = {.name = a->name, .pool = in->who.pool, .prefix = str_of(prefix)};
     str secret;
-    auth_inherit(&in->who, &made);
+    TRY(auth_inherit(ctx, app, &in->who, &made));
     TRY(engine_make_token(ctx, app->engine, &made, &secret));
     give_token(out, secret);
     return OK;
@@ -239,14 +239,14 @@ static const struct route routes[] = {
      .access = ACCESS_OPEN, .body_max = REGISTER_MAX, ANSWERS(token_made),
      .help = "register, or change your data with one of your tokens; creates a token"},
     {ROUTE("GET", "/v1/users/me", show_me), ANSWERS(user_out), .help = "your account"},
-    {ROUTE("PUT", "/v1/users/me/api-key", put_key), READS(key_in), ANSWERS(key_out),
-     .help = "store or delete your key of the model server"},
-    {ROUTE("POST", "/v1/users/me/tokens", add_token), .words.code = 201, READS(name_in),
-     ANSWERS(token_made), .help = "create a token"},
-    {ROUTE("GET", "/v1/users/me/tokens", list_tokens), ANSWERS(tokens_out),
+    {ROUTE("PUT", "/v1/users/me/api-key", put_key), .scope = MAY_MANAGE, READS(key_in),
+     ANSWERS(key_out), .help = "store or delete your key of the model server"},
+    {ROUTE("POST", "/v1/users/me/tokens", add_token), .scope = MAY_MANAGE, .words.code = 201,
+     READS(name_in), ANSWERS(token_made), .help = "create a token"},
+    {ROUTE("GET", "/v1/users/me/tokens", list_tokens), .scope = MAY_MANAGE, ANSWERS(tokens_out),
      .help = "your tokens, masked"},
-    {ROUTE("DELETE", "/v1/users/me/tokens/{id}", revoke_token), .words.code = 204,
-     .help = "revoke a token and all that it made, at once"},
+    {ROUTE("DELETE", "/v1/users/me/tokens/{id}", revoke_token), .scope = MAY_MANAGE,
+     .words.code = 204, .help = "revoke a token and all that it made, at once"},
     {0},
 };
 

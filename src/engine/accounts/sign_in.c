@@ -25,11 +25,11 @@ static enum status note_sign_in(struct ctx *ctx, struct engine *e, str secret, s
     return store_flush(ctx, e->store);
 }
 
-enum status engine_sign_in(struct ctx *ctx, struct engine *e, str text, struct token *token,
-                           str *secret, int64_t *until)
+enum status engine_sign_in(struct ctx *ctx, struct engine *e, str text, str address,
+                           struct token *token, str *secret, int64_t *until)
 {
     int64_t now = clock_ms();
-    TRY(engine_token(ctx, e, text, token));
+    TRY(engine_token(ctx, e, text, address, token));
     *until = now + SIGN_IN_MS;
     if (token->expires && token->expires < *until)
         *until = token->expires;

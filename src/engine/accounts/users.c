@@ -259,6 +259,7 @@ enum status engine_register(struct ctx *ctx, struct engine *e, const struct regi
     t.prefix = S("ctx_");
     if (!t.name.n)
         t.name = S("Initial Token");
+    TRY(quota_check_token(ctx, e, u.id));
     token_make(a, &t, &text);
     enum status s = store_put_user(ctx, e->store, &u, r->may_change, &t);
     if (s == CONFLICT)

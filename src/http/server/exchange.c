@@ -314,6 +314,7 @@ static enum status admit_caller(struct exchange *x)
     if (!surface->admit)
         return OK;
     TRY(surface->admit(&x->ctx, x->loop->server->app, x->route->access, &x->in));
+    TRY(identity_may(&x->ctx, &x->in.who, route_scope(surface, x->route)));
     return limited(x, count_token(x));
 }
 

@@ -17,7 +17,18 @@ SHAPE(me_out, (STR, user, .help = "whose memory it is"),
       (BOOL, is_local, .help = "is let in without a token, on this machine"),
       (BOOL, needs_token, .help = "whether requests need a token"),
       (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
-      (STR, version, .help = "of rememberd"));
+      (INT, memories_max, .help = "most open memories of the user; 0: unlimited"),
+      (INT, messages_max, .help = "most stored messages"), (INT, spaces_max, .help = "most spaces"),
+      (INT, tokens_max, .help = "most valid tokens"), (STR, version, .help = "of rememberd"));
+
+static void take_quota(const struct app *app, struct me_out *me)
+{
+    const struct quota q = engine_quota(app->engine, me->user);
+    me->memories_max = q.memories;
+    me->messages_max = q.messages;
+    me->spaces_max = q.spaces;
+    me->tokens_max = q.tokens;
+}
 
 static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)
@@ -31,6 +42,7 @@ static enum status show_me(struct ctx *ctx, struct app *app, const struct reques
     TRY(auth_needs_token(ctx, app, &me.needs_token));
     if (in->who.token.n && auth_cookie(in).n)
         soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &me.signed_in_until));
+    take_quota(app, &me);
     return reply_fields(out, me_out_fields, &me);
 }
 
@@ -58,15 +70,16 @@ static enum status sign_in(struct ctx *ctx, struct app *app, const struct reques
     str secret;
     int64_t until;
     TRY(auth_judge(in, &token,
-                   engine_sign_in(ctx, app->engine, str_trim(what->token), &token, &secret,
-                                  &until)));
+                   engine_sign_in(ctx, app->engine, str_trim(what->token), in->address, &token,
+                                  &secret, &until)));
     set_cookie(ctx, in, secret, (until - clock_ms()) / 1000, out);
-    const struct me_out me = {.user = token.pool.user,
-                              .space = token.pool.space,
-                              .version = S(REMEMBERD_VERSION),
-                              .is_admin = token.is_admin,
-                              .needs_token = true,
-                              .signed_in_until = until};
+    struct me_out me = {.user = token.pool.user,
+                        .space = token.pool.space,
+                        .version = S(REMEMBERD_VERSION),
+                        .is_admin = token.is_admin,
+                        .needs_token = true,
+                        .signed_in_until = until};
+    take_quota(app, &me);
     return reply_fields(out, me_out_fields, &me);
 }
 

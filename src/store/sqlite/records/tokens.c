@@ -15,7 +15,8 @@ enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
 {
     SQL_RUN(q, ctx, db, SQL_TOKEN_ADD, t->id, t->hash, t->name, t->pool.user, t->pool.space,
             t->is_admin, t->created ? t->created : clock_ms(), t->expires, t->revoked, t->prefix,
-            t->last_used, t->is_open, t->acts_for, t->parent);
+            t->last_used, t->is_open, t->acts_for, t->parent, t->scopes, t->spaces,
+            t->last_address);
     while (sql_row(&q))
         continue;
     if (q.rc == SQLITE_CONSTRAINT)
@@ -52,7 +53,7 @@ enum status sqlite_revoke_token(struct ctx *ctx, struct store *s, str user, str 
 }
 
 struct use {
-    str id;
+    str id, address;
     int64_t at;
 };
 
@@ -60,16 +61,16 @@ struct use {
 static enum status note_use(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct use *use = what;
-    return SQL_DO(ctx, db, SQL_TOKEN_USED, use->id, use->at);
+    return SQL_DO(ctx, db, SQL_TOKEN_USED, use->id, use->at, use->address);
 }
 
-enum status sqlite_token_used(struct ctx *ctx, struct store *s, str id, int64_t at)
+enum status sqlite_token_used(struct ctx *ctx, struct store *s, str id, int64_t at, str address)
 {
     struct later *later;
     struct writer *w = sqlite_of(s)->writer;
-    TRY(writer_reserve(ctx, w, sizeof(struct use) + id.n, &later));
+    TRY(writer_reserve(ctx, w, sizeof(struct use) + id.n + address.n, &later));
     struct use *own = NEW(&later->ctx.arena, struct use);
-    *own = (struct use){str_dup(&later->ctx.arena, id), at};
+    *own = (struct use){str_dup(&later->ctx.arena, id), str_dup(&later->ctx.arena, address), at};
     later->task.call = note_use;
     later->task.what = own;
     later->task.is_touch = true;
@@ -94,6 +95,9 @@ static void read_token(struct query *q, struct token *out)
     out->is_open = sql_get_int(q) != 0;
     out->acts_for = sql_get_text(q);
     out->parent = sql_get_text(q);
+    out->scopes = sql_get_text(q);
+    out->spaces = sql_get_text(q);
+    out->last_address = sql_get_text(q);
 }
 
 /* All causes (unknown, revoked, expired) give the same answer; *out tells them apart. */
