@@ -46,6 +46,12 @@ const struct field options_table[] = {
     {STR(struct options, acts_for), .otherwise_str = "", .max = 4000, .unit = "any|LIST",
      .help = "People that the token's client may name, each with memories of their own: any, or "
              "names separated by commas"},
+    {STR(struct options, scopes), .otherwise_str = "", .max = 100, .unit = "LIST",
+     .help = "What the token may do, of chat, read, write, export and manage, separated by commas. "
+             "Without --scopes: everything"},
+    {STR(struct options, spaces), .otherwise_str = "", .max = 4000, .unit = "LIST",
+     .help = "Bind the token to these spaces, separated by commas. The first is its own, unless "
+             "--space names another of them"},
     {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
     {BOOL(struct options, allowed), .help = "Only what was allowed"},
     {BOOL(struct options, remove), .help = "Take the entry out again"},

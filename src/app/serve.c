@@ -205,7 +205,8 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
                    .address_rate = s->address_rate_max,
                    .connection_rate = s->connection_rate_max,
                    .token_requests = s->token_requests_max,
-                   .token_rate = s->token_rate_max},
+                   .token_rate = s->token_rate_max,
+                   .wrong_credentials = s->wrong_credentials_max},
         .has_upstream = s->n_upstreams > 0,
     };
     out.hosts = hosts_of(ctx, s->hosts, &out.any_host);

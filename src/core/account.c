@@ -62,16 +62,40 @@ bool person_is_owner(struct arena *a, str owner, str person)
     return str_eq(person, owner) || (last.n < owner.n && str_eq(escaped_name(a, person), last));
 }
 
+const char *const token_scope_names[] = {"chat", "read", "write", "export", "manage", NULL};
+
+const char *token_scope_name(enum token_scope s)
+{
+    return token_scope_names[__builtin_ctz(s)];
+}
+
+enum status token_scopes_read(struct ctx *ctx, str list, unsigned *out)
+{
+    *out = 0;
+    while (list.n) {
+        int one = name_index(token_scope_names, str_trim(str_cut(&list, ',')), -1);
+        if (one < 0)
+            return fail_field(
+                ctx, "scopes",
+                "must be of chat, read, write, export and manage, separated by commas");
+        *out |= 1U << one;
+    }
+    return OK;
+}
+
 /* An empty list allows nobody, and an empty name is never in a list: a request without a person
  * must not match a stray comma. */
+bool names_have(str list, str name)
+{
+    while (list.n)
+        if (str_eq(str_trim(str_cut(&list, ',')), name))
+            return name.n > 0;
+    return false;
+}
+
 bool acts_for(str list, str person)
 {
-    if (str_is(list, ACTS_FOR_ANY))
-        return true;
-    while (list.n)
-        if (str_eq(str_trim(str_cut(&list, ',')), person))
-            return person.n > 0;
-    return false;
+    return str_is(list, ACTS_FOR_ANY) || names_have(list, person);
 }
 
 enum status acts_for_check(struct ctx *ctx, str list)

@@ -12,10 +12,29 @@ struct token {
     bool is_admin; /* may manage users, tokens and settings */
     bool is_open;  /* a user's own: others may go on without a token as before */
     str acts_for;  /* people it may speak for: "" none, ACTS_FOR_ANY, or names between commas */
+    str scopes;    /* what it may do: "" all, or names between commas, as token_scope_names */
+    str spaces;    /* those that it is bound to, between commas; "": it is not */
+    str parent;    /* id of the token that made it, whose end is its own; "" for none */
     str prefix;    /* the beginning of its text, for people to recognise it: "ctx_Ab3dEf" */
     int64_t created, expires, revoked; /* unix ms; 0: never */
     int64_t last_used;                 /* to a minute; 0: never */
+    str last_address;                  /* from where; "": this machine, or never */
 };
+
+/* What an operation of the API needs. A set of them is 0 for all. */
+enum token_scope {
+    MAY_CHAT = 1,   /* chats with memory, and what is passed on to a model server */
+    MAY_READ = 2,   /* memories, conversations, receipts */
+    MAY_WRITE = 4,  /* adds, changes and erases them */
+    MAY_EXPORT = 8, /* takes all of them at once */
+    MAY_MANAGE = 16 /* tokens, users, settings */
+};
+extern const char *const token_scope_names[];
+/* BAD_INPUT names the field scopes; "" is 0. */
+MUST_USE enum status token_scopes_read(struct ctx *ctx, str list, unsigned *out);
+const char *token_scope_name(enum token_scope s);
+/* Whether a list between commas has a name. */
+bool names_have(str list, str name);
 
 #define ACTS_FOR_ANY "any"
 enum { PERSON_MAX = 256 };

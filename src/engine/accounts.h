@@ -16,7 +16,7 @@ struct registration {
     struct user user; /* id is a UUID, email an address; sealed_key and key_preview are not read */
     bool sets_key;
     str key;         /* of the model server; "" clears it */
-    str token_name;  /* of the first token; "" is "Initial Token" */
+    struct token token; /* of the first one: the name ("" is "Initial Token"), parent and end */
     bool may_change; /* the caller has proved to be this user, or to be an admin */
 };
 /*
@@ -46,8 +46,10 @@ MUST_USE enum status engine_lost_keys(struct ctx *ctx, struct engine *e, size_t 
  * begin with ("ctx_"; "" is "rk_"), and afterwards what is shown of it. */
 MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t,
                                        str *secret);
-/* The token's row, and it counts as used. NO_AUTH when it is not known, revoked or expired. */
-MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out);
+/* The token's row, and it counts as used from that address. NO_AUTH when it is revoked or expired,
+ * and *out is its row all the same, or when it is not known, and *out is all zero. */
+MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str address,
+                                  struct token *out);
 /* Whether a text looks like a token of this server, so that it is never passed on. */
 bool engine_is_token(str secret);
 /* A user's, newest first, revoked ones too. */
@@ -62,13 +64,21 @@ MUST_USE enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str 
 MUST_USE enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct token **out,
                                        size_t *n);
 
+/* --- how much one user may have --- */
+
+/* 0: unlimited. */
+struct quota {
+    int64_t memories, messages, spaces, tokens;
+};
+struct quota engine_quota(const struct engine *e, str user);
+
 /* --- browsers --- */
 
 enum { SIGN_IN_MS = 12 * 3600 * 1000 };
 /* A secret for a browser that shows this token, good until that time (unix ms), which is no later
- * than the token's end. NO_AUTH as engine_token. */
-MUST_USE enum status engine_sign_in(struct ctx *ctx, struct engine *e, str token, str *secret,
-                                    int64_t *until);
+ * than the token's end. NO_AUTH and *token as engine_token. */
+MUST_USE enum status engine_sign_in(struct ctx *ctx, struct engine *e, str text, str address,
+                                    struct token *token, str *secret, int64_t *until);
 /* The token whose rights the browser has; NO_AUTH when it is signed out, or the token is no longer
  * valid. */
 MUST_USE enum status engine_signed_in(struct ctx *ctx, struct engine *e, str secret,

@@ -62,7 +62,7 @@ enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref p
     set_text(&m, file->text);
     m.importance = m.salience = importance_by_rule(&ctx->arena, &m);
     struct bundle b = {.pool = pool, .memories = &m, .n_memories = 1, .rule = PUT_NEW};
-    TRY(quota_check(ctx, e, pool.user, 1, 0));
+    TRY(quota_check(ctx, e, pool, 1, 0));
     return store_write(ctx, e->store, &b);
 }
 

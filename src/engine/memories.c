@@ -61,7 +61,7 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     if (!kept.last_used)
         kept.last_used = kept.created;
     struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = rule};
-    TRY(quota_check(ctx, e, pool.user, grows, 0));
+    TRY(quota_check(ctx, e, pool, grows, 0));
     TRY(store_write(ctx, e->store, &b));
     *m = kept;
     return OK;
@@ -213,10 +213,10 @@ enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory
     return store_memory_totals(ctx, e->store, f, out);
 }
 
-enum status engine_check_quota(struct ctx *ctx, struct engine *e, str user, size_t memories,
-                               size_t messages)
+enum status engine_check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               size_t memories, size_t messages)
 {
-    return quota_check(ctx, e, user, memories, messages);
+    return quota_check(ctx, e, pool, memories, messages);
 }
 
 enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct pool_info **out,

@@ -35,7 +35,7 @@ MUST_USE enum status engine_page(struct ctx *ctx, struct engine *e, const struct
                                  struct memory_page *out);
 /* FORBIDDEN in words when the user may not store so many more: for what is kept as of a chat, which
  * itself never fails for it. */
-MUST_USE enum status engine_check_quota(struct ctx *ctx, struct engine *e, str user,
+MUST_USE enum status engine_check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                         size_t memories, size_t messages);
 /* A user's spaces, by name. */
 MUST_USE enum status engine_spaces(struct ctx *ctx, struct engine *e, str user,

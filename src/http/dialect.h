@@ -3,6 +3,7 @@
 
 #include "base/fields.h"
 #include "base/status.h"
+#include "core/account.h"
 
 struct app;
 struct ctx;
@@ -44,6 +45,8 @@ struct route {
      * loaded all run on a worker. NULL: is_quick decides. */
     bool (*quick_if)(const struct app *app, const struct request *in);
     enum route_access access;
+    enum token_scope scope;   /* that a token needs; 0: route_scope says which */
+    bool checks_secret; /* not run for whom too many were wrong */
     size_t body_max; /* 0: the server's */
     const char *help;
     struct route_words words;
@@ -80,7 +83,13 @@ struct surface {
      * route lets it pass. Or NULL. */
     const char *aside;
     const struct error_shape *errors; /* for /openapi.json */
+    enum token_scope scope;                 /* of its routes that name none; or 0 */
 };
+
+/* What a token needs for a route: what its row says, else what its access or its surface does, else
+ * reading for GET and writing for all else. So no route is without one but those open to all, with
+ * 0. */
+enum token_scope route_scope(const struct surface *s, const struct route *r);
 
 /* The body that word_error writes. */
 struct error_shape {

@@ -24,7 +24,21 @@ struct identity {
     bool is_admin;          /* may reach every space of its user */
     bool is_everywhere;     /* the request asks for all spaces in reach at once */
     str token;              /* its id, by which requests are counted; "" without a token */
+    int64_t expires;        /* the token's; 0: never */
+    unsigned scopes;        /* what the token may do, as enum token_scope; 0: all */
+    str spaces;             /* those that the token is bound to, as in struct token */
     str credential;         /* the Authorization value that may be passed on upstream, or "" */
+};
+
+/* FORBIDDEN names the scope that the caller's token lacks. */
+MUST_USE enum status identity_may(struct ctx *ctx, const struct identity *who,
+                                  enum token_scope needs);
+
+/* What auth says of a credential that it did not accept. */
+struct attempt {
+    bool is_wrong; /* not only missing */
+    str account;   /* the user whose token it was, or "" */
+    int retry_s;   /* set where a limit refuses it */
 };
 
 /* Lives as long as the exchange, relay included. */
@@ -38,8 +52,11 @@ struct request {
     const struct json *aside;     /* what the body says for surface.aside; json is without it */
     str params[ROUTE_PARAMS_MAX]; /* the {…} parts of the path in order, decoded */
     struct identity who;
-    bool is_loopback; /* the peer is this machine, and shows no sign of a proxy */
-    int64_t began_us; /* clock_mono_us when the first byte came */
+    bool is_loopback;  /* the peer is this machine, and shows no sign of a proxy */
+    str address;       /* the client's, as address.h writes it, with a NUL; "": this machine */
+    bool is_forwarded; /* a proxy on this machine says so */
+    struct attempt *attempt; /* for the limits; or NULL */
+    int64_t began_us;        /* clock_mono_us when the first byte came */
 };
 
 /* The value of a header (name in any case) or ""; of two with one name the first. */
@@ -86,6 +103,7 @@ struct server_limits {
     int64_t address_connections;                       /* of one address at one time */
     int64_t address_requests, token_requests;          /* in flight */
     int64_t connection_rate, address_rate, token_rate; /* requests per second */
+    int64_t wrong_credentials; /* per minute of one address or account, this machine's too */
 };
 
 struct server_settings {

@@ -32,19 +32,22 @@ MUST_USE enum status store_erase_account(struct ctx *ctx, struct store *s, str u
 
 /* --- tokens --- */
 
+/* NO_AUTH: its parent is revoked. */
 MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);
-/* By SHA-256 hex. NOT_FOUND also when revoked or expired. */
+/* By SHA-256 hex. NOT_FOUND also when revoked or expired: *out is then that token, or all zero. */
 MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash,
                                       struct token *out);
 /* A user's, newest first; user "" lists everyone's. */
 MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                                   size_t *n);
+/* With all tokens that it made, and that those made. */
 MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
 /* True when a token that is not open was ever made: then requests must show one. Cheap. */
 MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out);
-/* Notes when a token was shown; written later, together with other writes. TOO_BUSY when the queue
- * is full. */
-MUST_USE enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at);
+/* Notes when a token was shown, and from which address; written later, together with other writes.
+ * TOO_BUSY when the queue is full. */
+MUST_USE enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at,
+                                      str address);
 
 /* --- what a model's server keeps for users --- */
 

@@ -264,6 +264,25 @@ test('users and people: their own, and nobody else\'s', async (t) => {
   assert.equal((await server.ask('POST', '/v1/hooks', agent(server, alpha).event('Stop'), { ...bearer, 'x-memory-user': 'anna' })).status, 403);
 });
 
+// The space of a token that was made without --space is its own; so are those of its children.
+test('a token of a private space, and one that is bound to spaces, stay in them', async (t) => {
+  const server = await serve(t);
+  const make = async (...flags) => JSON.parse((await run(['token', 'create', '--data', server.data, '--json', ...flags])).stdout);
+  const own = await make(), bound = await make('--spaces', 'work,home'), shared = await make('--space', 'default');
+  const bearer = (token) => ({ authorization: `Bearer ${token}` });
+  const child = (await server.ask('POST', '/v1/tokens', {}, bearer(own.token))).json();
+  assert.equal(child.space, own.space);
+  const spaces = async () => (await server.ask('GET', '/v1/spaces', undefined, bearer(shared.token))).text;
+  for (const { token } of [own, child, bound]) {
+    await agent(server, alpha, `a${token}`, bearer(token)).says('The build machine is called Wagtail.');
+    assert.match(await agent(server, beta, `b${token}`, bearer(token)).says('What is the build machine called?'), /Wagtail/, 'folders share its space');
+    assert.ok(!/project:/.test(await spaces()));
+  }
+  await agent(server, alpha, 'c', bearer(shared.token)).says('The test machine is called Dunnock.');
+  assert.match(await spaces(), /project:/);
+  assert.doesNotMatch(await agent(server, alpha, 'd', bearer(own.token)).says('What is the test machine called?'), /Dunnock/);
+});
+
 test('what is wrong with a request is said, with the field', async (t) => {
   const server = await serve(t);
   const event = agent(server, alpha).event('UserPromptSubmit', { prompt: 'x' });

@@ -237,7 +237,7 @@ test('an app of a user is not seen from another app of the same user', async (t)
 });
 
 test('without a token, with a wrong one and with a revoked one nothing is told', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--wrong-credentials-max', '0'] });
   const ann = await person(server, 'ann');
   const second = await ok(server, ann, 'POST', '/v1/users/me/tokens', { name: 'lost' });
   const lost = (await ok(server, ann, 'GET', '/v1/users/me/tokens')).tokens.find((x) => x.name === 'lost');

@@ -47,6 +47,50 @@ test('requests per second are limited by address, which a proxy names', async (t
   assert.equal((await server.ask('GET', '/v1/memories')).status, 200);
 });
 
+// The lines of the log about wrong credentials; nothing of the credentials is in it.
+const noted = (server) => server.stderr.split('\n').filter((line) => line.includes('access.wrong_credential'));
+
+test('wrong tokens are slowed and logged, on this machine too; right ones pass at once', async (t) => {
+  const data = tempFolder();
+  const token = await tokenOf(data);
+  const server = await serve(t, { data, flags: ['--wrong-credentials-max', '3'] });
+  const { counted, refused } = await codes(100, (i) => server.ask('GET', '/v1/memories', undefined, bearer(`rk_wrong${i}`)));
+  assert.ok(counted[401] >= 3 && counted[401] <= 5 && counted[429] === 100 - counted[401], JSON.stringify(counted));
+  assert.equal(refused.headers['retry-after'], '21');
+  assert.match(refused.json().detail, /more than 3 wrong credentials per minute/);
+  assert.equal((await server.ask('GET', '/v1/memories', undefined, bearer(token))).status, 200);
+  assert.equal((await server.ask('GET', '/v1/memories')).status, 401, 'a token that is missing is not a wrong one');
+  const omni = await server.ask('GET', '/api/memory', undefined, { 'x-api-key': 'ctx_wrong' });
+  assert.deepEqual([omni.status, typeof omni.json().requestId], [429, 'string'], omni.text);
+  const signIn = (secret) => server.ask('POST', '/v1/sign-in', { token: secret });
+  assert.equal((await signIn('rk_wrong')).status, 429);
+  assert.equal((await signIn(token)).status, 429, 'the check is refused, or guessing would go on');
+  assert.equal(noted(server).length, 1, server.stderr);
+  await server.stop();
+  const lines = noted(server);
+  assert.equal(lines.length, 2, server.stderr);
+  assert.match(lines[0], /address=local count=1$/);
+  assert.match(lines[1], /address=local count=100$/);
+  assert.ok(!/rk_|ctx_/.test(server.stderr));
+});
+
+test('wrong tokens are slowed by address and by account, however many addresses a proxy here names', async (t) => {
+  const data = tempFolder();
+  const made = JSON.parse((await run(['token', 'create', '--json', '--data', data, '--user', 'bob'])).stdout);
+  const server = await serve(t, { data, flags: ['--wrong-credentials-max', '3'] });
+  const ask = (address, secret) => server.ask('GET', '/v1/memories', undefined, { ...bearer(secret), ...from(address) });
+  assert.equal((await run(['token', 'revoke', made.id, '--data', data])).code, 0);
+  const account = await codes(20, (i) => ask(`198.51.100.${i}`, made.token));
+  assert.ok(account.counted[401] >= 3 && account.counted[401] <= 4, JSON.stringify(account.counted));
+  const one = await codes(20, (i) => ask(`2001:db8::${i.toString(16)}`, 'rk_wrong'));
+  assert.ok(one.counted[401] >= 3 && one.counted[401] <= 4, 'a /64 is one address');
+  const many = await codes(200, (i) => ask(i % 2 ? `203.0.113.${i}` : `10.0.0.${i}:4${i}`, 'rk_wrong'));
+  assert.ok(many.counted[401] <= 48 && many.counted[401] >= 10, JSON.stringify(many.counted));
+  await until('it is logged', () => noted(server).length >= 100);
+  assert.ok(noted(server).some((line) => /address=198\.51\.100\.\d+ count=1 account="bob"$/.test(line)), noted(server)[0]);
+  assert.ok(noted(server).some((line) => /address=2001:db8::\/64 count=1$/.test(line)));
+});
+
 test('requests at one time are limited, and count until their last byte', async (t) => {
   const waiting = [];
   const model = await upstream(t, (req, res, asked) => new Promise((done) => waiting.push(() => { answer(res, asked, 'fine'); done(); })));

@@ -497,6 +497,32 @@ TEST(a_receipt_comes_back_and_ends_after_its_time)
     CHECK_STATUS(store_receipt(ctx, s, mine, S("r1"), &back), NOT_FOUND);
 }
 
+TEST(a_revoked_token_takes_all_that_came_from_it)
+{
+    PLACE(p);
+    STORE(s, p);
+    /* a made b, b made c for another user; d came from nobody. */
+    const struct token v[] = {
+        {.id = S("a"), .hash = S("1"), .pool = mine},
+        {.id = S("b"), .hash = S("2"), .pool = mine, .parent = S("a")},
+        {.id = S("c"), .hash = S("3"), .pool = {S("ben"), S("x")}, .parent = S("b")},
+        {.id = S("d"), .hash = S("4"), .pool = mine},
+    };
+    const struct token late = {.id = S("e"), .hash = S("5"), .pool = mine, .parent = S("b")};
+    struct token back;
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+        CHECK_OK(store_put_token(ctx, s, &v[i]));
+    CHECK_OK(store_find_token(ctx, s, S("3"), &back));
+    CHECK_STR(back.parent, S("b"));
+    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("a")));
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_STATUS(store_find_token(ctx, s, v[i].hash, &back), NOT_FOUND);
+        ctx_clear_failure(ctx);
+    }
+    CHECK_OK(store_find_token(ctx, s, S("4"), &back));
+    CHECK_STATUS(store_put_token(ctx, s, &late), NO_AUTH);
+}
+
 TEST(a_token_is_known_until_it_is_revoked_or_expires)
 {
     PLACE(p);

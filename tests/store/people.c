@@ -189,12 +189,12 @@ TEST(the_last_use_of_a_token_is_known_to_a_minute)
     CHECK_OK(store_put_token(ctx, s, &t));
     static const int64_t used[] = {1000000, 1030000, 1059999, 900000};
     for (size_t i = 0; i < 4; i++)
-        CHECK_OK(store_token_used(ctx, s, S("t1"), used[i]));
-    CHECK_OK(store_token_used(ctx, s, S("nobody's"), 5));
+        CHECK_OK(store_token_used(ctx, s, S("t1"), used[i], S("192.0.2.1")));
+    CHECK_OK(store_token_used(ctx, s, S("nobody's"), 5, S("")));
     CHECK_OK(store_flush(ctx, s));
     CHECK_OK(store_find_token(ctx, s, S("t1"), &seen));
     CHECK_INT(seen.last_used, 1000000);
-    CHECK_OK(store_token_used(ctx, s, S("t1"), 1060000));
+    CHECK_OK(store_token_used(ctx, s, S("t1"), 1060000, S("192.0.2.1")));
     CHECK_OK(store_flush(ctx, s));
     CHECK_OK(store_find_token(ctx, s, S("t1"), &seen));
     CHECK_INT(seen.last_used, 1060000);

@@ -21,6 +21,7 @@ static const char *const walkers[] = {
     "WORDS_TOTAL",
     "WORDS_ALL",
     "TOKEN_LIST_ALL",
+    "TOKEN_REVOKE", /* the family that it has found, not the table */
     "TITLE_ALL",
     "SYNC_ALL",
     "SYNC_CLEAR",

@@ -115,14 +115,14 @@ TEST(a_token_opens_its_pool_until_it_is_revoked)
     CHECK_STR(t.pool.user, S("local"));
     CHECK_OK(engine_needs_token(ctx, e, &needed));
     CHECK(needed);
-    CHECK_OK(engine_token(ctx, e, secret, &back));
+    CHECK_OK(engine_token(ctx, e, secret, S("192.0.2.1"), &back));
     CHECK_STR(back.name, S("laptop"));
     CHECK_STR(back.pool.space, t.pool.space);
     CHECK(str_find(back.hash, secret) == back.hash.n);
     CHECK_OK(store_revoke_token(ctx, s, S("local"), t.id));
-    CHECK_STATUS(engine_token(ctx, e, secret, &back), NO_AUTH);
-    CHECK_STATUS(engine_token(ctx, e, S("rk_no"), &back), NO_AUTH);
-    CHECK_STATUS(engine_token(ctx, e, S(""), &back), NO_AUTH);
+    CHECK_STATUS(engine_token(ctx, e, secret, S("192.0.2.1"), &back), NO_AUTH);
+    CHECK_STATUS(engine_token(ctx, e, S("rk_no"), S("192.0.2.1"), &back), NO_AUTH);
+    CHECK_STATUS(engine_token(ctx, e, S(""), S("192.0.2.1"), &back), NO_AUTH);
 }
 
 TEST(an_engine_can_be_asked_how_it_is)

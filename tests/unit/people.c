@@ -82,7 +82,7 @@ TEST(who_registers_is_kept_and_has_a_token_that_closes_nothing)
     CHECK_STR(u.last_name, S("Lovelace"));
     CHECK_STR(u.attributes, S("{\"company\":\"Acme\"}"));
     CHECK(u.created && !u.sealed_key.n && !u.key_preview.n);
-    CHECK_OK(engine_token(ctx, e, secret, &t));
+    CHECK_OK(engine_token(ctx, e, secret, S("192.0.2.1"), &t));
     CHECK_STR(t.pool.user, S(ADA));
     CHECK_STR(t.pool.space, S(DEFAULT_SPACE));
     CHECK_STR(t.name, S("Initial Token"));
@@ -182,7 +182,7 @@ TEST(what_breaks_a_rule_does_not_register)
                                           .email = wrong[i].email,
                                           .first_name = wrong[i].first_name,
                                           .attributes = wrong[i].attributes},
-                                 .token_name = wrong[i].token_name};
+                                 .token.name = wrong[i].token_name};
         str secret;
         CHECK_STATUS(engine_register(ctx, e, &r, &secret), BAD_INPUT);
         CHECK_STR(str_of(ctx->field), str_of(wrong[i].field));
@@ -282,7 +282,7 @@ TEST(a_token_tells_when_it_was_last_used_to_a_minute)
     } steps[] = {{0, 0}, {30000, 0}, {61000, 61000}, {100000, 61000}, {200000, 200000}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         fake_clock_set(now + steps[i].after);
-        CHECK_OK(engine_token(ctx, e, secret, &found));
+        CHECK_OK(engine_token(ctx, e, secret, S("192.0.2.1"), &found));
         CHECK_OK(store_flush(ctx, s));
         CHECK_OK(engine_token_named(ctx, e, S(ADA), t.id, &found));
         CHECK_INT(found.last_used, now + steps[i].shown);
@@ -297,9 +297,9 @@ TEST(a_revoked_token_is_gone_at_once_and_only_its_user_can_revoke_it)
     CHECK_OK(engine_make_token(ctx, e, &t, &secret));
     CHECK_STATUS(engine_revoke_token(ctx, e, S(BEN), t.id), NOT_FOUND);
     CHECK_INT(ctx->failed, OK);
-    CHECK_OK(engine_token(ctx, e, secret, &found));
+    CHECK_OK(engine_token(ctx, e, secret, S("192.0.2.1"), &found));
     CHECK_OK(engine_revoke_token(ctx, e, S(ADA), t.id));
-    CHECK_STATUS(engine_token(ctx, e, secret, &found), NO_AUTH);
+    CHECK_STATUS(engine_token(ctx, e, secret, S("192.0.2.1"), &found), NO_AUTH);
     ctx_clear_failure(ctx);
     CHECK_STATUS(engine_revoke_token(ctx, e, S(ADA), t.id), NOT_FOUND);
 }

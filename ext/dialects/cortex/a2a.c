@@ -98,10 +98,11 @@ static enum status say_message(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/a2a/conversation/create", create_session), .words.code = 201, READS(create_in),
-     ANSWERS(create_out), .help = "a session for an agent, in an envelope"},
-    {ROUTE("POST", "/a2a/conversation/chat", say_message), READS(say_in), ANSWERS(chat_out),
-     .help = "an agent's message in a session; the answer in an envelope"},
+    {ROUTE("POST", "/a2a/conversation/create", create_session), .scope = MAY_CHAT,
+     .words.code = 201, READS(create_in), ANSWERS(create_out),
+     .help = "a session for an agent, in an envelope"},
+    {ROUTE("POST", "/a2a/conversation/chat", say_message), .scope = MAY_CHAT, READS(say_in),
+     ANSWERS(chat_out), .help = "an agent's message in a session; the answer in an envelope"},
     {0},
 };
 

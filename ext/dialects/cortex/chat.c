@@ -335,8 +335,8 @@ static enum status answer_chat(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/chat", answer_chat), HEADERS(switch), .words.stream = "text/event-stream",
-     READS(chat_in), ANSWERS(chat_out),
+    {ROUTE("POST", "/v1/chat", answer_chat), .scope = MAY_CHAT, HEADERS(switch),
+     .words.stream = "text/event-stream", READS(chat_in), ANSWERS(chat_out),
      .help = "a message in a session, answered whole or as events (message, done, error)"},
     {ROUTE("GET", "/v1/session/{id}/context", chat_context), READS(context_in),
      ANSWERS(context_out), .help = "what the model would be given with the next message"},

@@ -395,8 +395,8 @@ static enum status consolidate_memories(struct ctx *ctx, struct app *app, const 
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/memory/search", search_memories), READS(search_in), ANSWERS(search_out),
-     .help = "memories similar to a text (Cortex)"},
+    {ROUTE("POST", "/v1/memory/search", search_memories), .scope = MAY_READ, READS(search_in),
+     ANSWERS(search_out), .help = "memories similar to a text (Cortex)"},
     {ROUTE("GET", "/v1/memory/me", list_memories), READS(list_in), ANSWERS(list_out),
      .help = "your memories, newest first, with their current importance (Cortex)"},
     {ROUTE("GET", "/v1/memory/list", list_memories), READS(list_in), ANSWERS(list_out),

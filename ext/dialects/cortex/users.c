@@ -54,17 +54,21 @@ static enum status check_open(struct ctx *ctx, struct app *app, const struct req
 }
 
 /* Whether the caller may change the user with that id: with a token of that user or of the
- * operator. A server that needs no token proves nothing about the caller. */
-static enum status prove_owner(struct ctx *ctx, struct app *app, const struct request *in, str id,
-                               bool *out)
+ * operator, which the new token then comes from. A server that needs no token proves nothing about
+ * the caller. */
+static enum status prove_owner(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct registration *r)
 {
     struct token token;
-    *out = false;
+    struct identity who;
     if (!auth_shows_token(request_header(in, "Authorization")))
         return OK;
     TRY(auth_token(ctx, app, in, &token));
-    *out = auth_is_operator(&token) || str_eq(token.pool.user, str_lower(&ctx->arena, id));
-    return OK;
+    TRY(auth_identity(ctx, &token, &who));
+    r->may_change =
+        auth_is_for_operator(&who) || str_eq(token.pool.user, str_lower(&ctx->arena, r->user.id));
+    r->token.pool.space = S(DEFAULT_SPACE);
+    return r->may_change ? auth_inherit(ctx, app, &who, &r->token) : OK;
 }
 
 /* Whether the key is to be changed depends on the member being there, not on its value: "" deletes
@@ -83,10 +87,10 @@ static enum status add_user(struct ctx *ctx, struct app *app, const struct reque
                  .attributes = attributes ? attributes->source : S("")},
         .sets_key = key && key->type == JSON_STRING,
         .key = a->switch_ai_api_key,
-        .token_name = a->token_name,
+        .token.name = a->token_name,
     };
     str secret;
-    TRY(prove_owner(ctx, app, in, a->id, &r.may_change));
+    TRY(prove_owner(ctx, app, in, &r));
     if (!r.may_change)
         TRY(check_open(ctx, app, in));
     TRY(engine_register(ctx, app->engine, &r, &secret));
@@ -156,14 +160,9 @@ static enum status add_token(struct ctx *ctx, struct app *app, const struct requ
                              struct reply *out)
 {
     const struct name_in *a = in->in;
-    struct token own = {0}, made;
+    struct token made = {.name = a->name, .pool = in->who.pool, .prefix = str_of(prefix)};
     str secret;
-    if (auth_shows_token(request_header(in, "Authorization")))
-        TRY(auth_token(ctx, app, in, &own));
-    made = (struct token){.name = a->name,
-                          .pool = in->who.pool,
-                          .expires = own.expires,
-                          .prefix = str_of(prefix)};
+    TRY(auth_inherit(ctx, app, &in->who, &made));
     TRY(engine_make_token(ctx, app->engine, &made, &secret));
     give_token(out, secret);
     return OK;
@@ -240,14 +239,14 @@ static const struct route routes[] = {
      .access = ACCESS_OPEN, .body_max = REGISTER_MAX, ANSWERS(token_made),
      .help = "register, or change your data with one of your tokens; creates a token"},
     {ROUTE("GET", "/v1/users/me", show_me), ANSWERS(user_out), .help = "your account"},
-    {ROUTE("PUT", "/v1/users/me/api-key", put_key), READS(key_in), ANSWERS(key_out),
-     .help = "store or delete your key of the model server"},
-    {ROUTE("POST", "/v1/users/me/tokens", add_token), .words.code = 201, READS(name_in),
-     ANSWERS(token_made), .help = "create a token"},
-    {ROUTE("GET", "/v1/users/me/tokens", list_tokens), ANSWERS(tokens_out),
+    {ROUTE("PUT", "/v1/users/me/api-key", put_key), .scope = MAY_MANAGE, READS(key_in),
+     ANSWERS(key_out), .help = "store or delete your key of the model server"},
+    {ROUTE("POST", "/v1/users/me/tokens", add_token), .scope = MAY_MANAGE, .words.code = 201,
+     READS(name_in), ANSWERS(token_made), .help = "create a token"},
+    {ROUTE("GET", "/v1/users/me/tokens", list_tokens), .scope = MAY_MANAGE, ANSWERS(tokens_out),
      .help = "your tokens, masked"},
-    {ROUTE("DELETE", "/v1/users/me/tokens/{id}", revoke_token), .words.code = 204,
-     .help = "revoke a token at once"},
+    {ROUTE("DELETE", "/v1/users/me/tokens/{id}", revoke_token), .scope = MAY_MANAGE,
+     .words.code = 204, .help = "revoke a token and all that it made, at once"},
     {0},
 };
 

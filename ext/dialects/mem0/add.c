@@ -196,7 +196,7 @@ static enum status add_inferred(struct adding *a, str *message)
         return fail(a->ctx, FORBIDDEN,
                     "memory is switched off, so nothing is learnt from messages; with infer false "
                     "they are kept");
-    TRY(engine_check_quota(a->ctx, a->app->engine, a->pool.user, 1, a->n_said));
+    TRY(engine_check_quota(a->ctx, a->app->engine, a->pool, 1, a->n_said));
     TRY(add_by_talk(a));
     TRY(mark_facts(a));
     TRY(engine_distil_status(a->ctx, a->app->engine, &a->pool, &distils));

@@ -81,8 +81,8 @@ static const struct route routes[] = {
      ANSWERS(mem0_said), .help = "erase a memory"},
     {ROUTE("GET", "/memories/{id}/history", mem0_history), ANSWERS(mem0_history),
      .words.is_list = true, .help = "what it said before"},
-    {ROUTE("POST", "/search", server_search), READS(mem0_search_in), ANSWERS(results),
-     .help = "memories like a query"},
+    {ROUTE("POST", "/search", server_search), .scope = MAY_READ, READS(mem0_search_in),
+     ANSWERS(results), .help = "memories like a query"},
     {0},
 };
 

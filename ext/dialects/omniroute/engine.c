@@ -367,8 +367,9 @@ static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struc
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/api/memory/retrieve-preview", preview_retrieval), READS(preview_in),
-     .strict = true, ANSWERS(preview_out), .help = "preview of a retrieval; changes nothing"},
+    {ROUTE("POST", "/api/memory/retrieve-preview", preview_retrieval), .scope = MAY_READ,
+     READS(preview_in), .strict = true, ANSWERS(preview_out),
+     .help = "preview of a retrieval; changes nothing"},
     {ROUTE("GET", "/api/memory/engine-status", show_status), .access = ACCESS_ADMIN,
      ANSWERS(status_out), .help = "state of search by words, vectors, Qdrant and reranking"},
     {ROUTE("GET", "/api/memory/embedding-providers", list_providers), .access = ACCESS_ADMIN,

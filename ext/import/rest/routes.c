@@ -8,8 +8,8 @@
 enum { IMPORT_MAX = 64 << 20 }; /* bytes of an import; larger ones are cut at a line */
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/memories/export", memory_export), READS(export_in), .strict = true,
-     .words.type = "application/x-ndjson", .words.stream = "text/markdown",
+    {ROUTE("GET", "/v1/memories/export", memory_export), .scope = MAY_EXPORT, READS(export_in),
+     .strict = true, .words.type = "application/x-ndjson", .words.stream = "text/markdown",
      .help = "memories as lines of JSON, or with all=true a copy of everything in the space"},
     {ROUTE("POST", "/v1/memories/import", memory_import), .body_max = IMPORT_MAX, ASKS(import_in),
      ANSWERS(import_out), .help = "an export, or a file of another program"},

@@ -17,9 +17,9 @@
 enum { PRINT_MAX = 16 << 20 };
 
 /* prefix is the beginning of the token, by which people recognise it in their configuration. */
-SHAPE(token_out, (STR, id), (STR, name), (STR, user), (STR, space), (STR, acts_for), (STR, prefix),
-      (STR, token), (BOOL, admin), (TIME, created), (TIME, expires), (TIME, revoked),
-      (TIME, last_used));
+SHAPE(token_out, (STR, id), (STR, name), (STR, user), (STR, space), (STR, acts_for), (STR, scopes),
+      (STR, spaces), (STR, parent), (STR, last_address), (STR, prefix), (STR, token), (BOOL, admin),
+      (TIME, created), (TIME, expires), (TIME, revoked), (TIME, last_used));
 
 /* The secret is "" in lists: it is not stored, and cannot be shown again. */
 static struct token_out shape_of(const struct token *t, str secret)
@@ -29,6 +29,10 @@ static struct token_out shape_of(const struct token *t, str secret)
                               .user = t->pool.user,
                               .space = t->pool.space,
                               .acts_for = t->acts_for,
+                              .scopes = t->scopes,
+                              .spaces = t->spaces,
+                              .parent = t->parent,
+                              .last_address = t->last_address,
                               .prefix = t->prefix,
                               .token = secret,
                               .admin = t->is_admin,
@@ -51,10 +55,20 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
     struct token t = {.name = o->name,
                       .pool = pool_of(o),
                       .acts_for = o->acts_for,
+                      .scopes = o->scopes,
+                      .spaces = o->spaces,
                       .is_admin = o->admin};
-    str secret;
+    str secret, spaces = o->spaces;
+    unsigned scopes;
     TRY(acts_for_check(ctx, t.acts_for));
-    bool is_own = !options_has(o, "space") && !o->admin;
+    TRY(token_scopes_read(ctx, t.scopes, &scopes));
+    if (t.spaces.n && t.is_admin)
+        return fail_field(ctx, "spaces", "must not be given with --admin");
+    if (t.spaces.n && options_has(o, "space") && !names_have(t.spaces, t.pool.space))
+        return fail_field(ctx, "space", "must be one of --spaces");
+    if (t.spaces.n && !options_has(o, "space"))
+        t.pool.space = str_trim(str_cut(&spaces, ','));
+    bool is_own = !options_has(o, "space") && !o->admin && !t.spaces.n;
     if (is_own)
         t.pool.space = S(""); /* a new space for this token */
     if (o->days)
@@ -105,15 +119,19 @@ static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
 {
     struct arena *a = &ctx->arena;
     const char *state = t->revoked ? "revoked" : token_is_valid(t, clock_ms()) ? "" : "expired";
-    str used = t->last_used ? str_printf(a, "used " S_FMT, S_ARG(date_of(a, t->last_used)))
-                            : S("never used");
+    str used = t->last_used
+                   ? str_printf(a, "used " S_FMT " from " S_FMT, S_ARG(date_of(a, t->last_used)),
+                                S_ARG(t->last_address.n ? t->last_address : S("here")))
+                   : S("never used");
     buf_printf(b,
-               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s%s" S_FMT "  " S_FMT
-                     "…  " S_FMT "  ",
+               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s%s" S_FMT "%s" S_FMT
+                     "%s" S_FMT "%s" S_FMT "  " S_FMT "…  " S_FMT "  ",
                S_ARG(t->id), S_ARG(date_of(a, t->created)), S_ARG(t->pool.user),
                S_ARG(t->pool.space), t->is_admin ? "admin" : "", t->is_admin && *state ? ", " : "",
-               state, t->acts_for.n ? "  acts for " : "", S_ARG(t->acts_for), S_ARG(t->prefix),
-               S_ARG(used));
+               state, t->acts_for.n ? "  acts for " : "", S_ARG(t->acts_for),
+               t->scopes.n ? "  may " : "", S_ARG(t->scopes), t->spaces.n ? "  only in " : "",
+               S_ARG(t->spaces), t->parent.n ? "  made by " : "", S_ARG(t->parent),
+               S_ARG(t->prefix), S_ARG(used));
     buf_add(b, t->name);
     buf_byte(b, '\n');
 }

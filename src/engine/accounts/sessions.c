@@ -43,6 +43,7 @@ enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_r
     if (!made.id.n)
         made.id = id_random(&ctx->arena);
     assert(pool.user.n && pool.space.n);
+    TRY(quota_check(ctx, e, pool, 0, 0));
     made.space = pool.space;
     made.created = made.updated = clock_ms();
     TRY(store_put_session(ctx, e->store, pool, &made));

@@ -25,18 +25,18 @@ static enum status note_sign_in(struct ctx *ctx, struct engine *e, str secret, s
     return store_flush(ctx, e->store);
 }
 
-enum status engine_sign_in(struct ctx *ctx, struct engine *e, str token, str *secret,
-                           int64_t *until)
+enum status engine_sign_in(struct ctx *ctx, struct engine *e, str text, str address,
+                           struct token *token, str *secret, int64_t *until)
 {
-    struct token t;
     int64_t now = clock_ms();
-    TRY(engine_token(ctx, e, token, &t));
+    TRY(engine_token(ctx, e, text, address, token));
     *until = now + SIGN_IN_MS;
-    if (t.expires && t.expires < *until)
-        *until = t.expires;
+    if (token->expires && token->expires < *until)
+        *until = token->expires;
     *secret = random_text(&ctx->arena, SECRET_BYTES);
     return note_sign_in(ctx, e, *secret,
-                        str_printf(&ctx->arena, S_FMT " %lld", S_ARG(t.hash), (long long)*until),
+                        str_printf(&ctx->arena, S_FMT " %lld", S_ARG(token->hash),
+                                   (long long)*until),
                         *until);
 }
 
@@ -46,6 +46,7 @@ enum status engine_signed_in(struct ctx *ctx, struct engine *e, str secret, stru
 {
     str value = S("");
     *until = 0;
+    *out = (struct token){0};
     if (secret.n && secret.n <= SECRET_TEXT_MAX)
         TRY(store_owner(ctx, e->store, name_of(&ctx->arena, secret), &value));
     str hash = str_cut(&value, ' ');

@@ -30,6 +30,7 @@ void token_make(struct arena *a, struct token *t, str *secret)
     t->is_open = str_is(kind, "ctx_");
     t->created = clock_ms();
     t->revoked = t->last_used = 0;
+    t->last_address = S("");
     if (!t->pool.user.n)
         t->pool.user = S(LOCAL_USER);
     /* A space of its own, unless several tokens are to share one. */
@@ -43,6 +44,7 @@ enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t
     struct token made = *t;
     str text;
     token_make(&ctx->arena, &made, &text);
+    TRY(quota_check_token(ctx, e, made.pool.user));
     TRY(store_put_token(ctx, e->store, &made));
     if (!made.is_open)
         atomic_store(&e->accounts.needs_token, true);
@@ -60,22 +62,24 @@ bool engine_is_token(str secret)
 }
 
 /* A token that cannot be marked works as well. Marking each request would be a write for each. */
-static void mark_used(struct ctx *ctx, struct engine *e, const struct token *t)
+static void mark_used(struct ctx *ctx, struct engine *e, const struct token *t, str address)
 {
     int64_t now = clock_ms();
     if (now - t->last_used < USED_EVERY_MS)
         return;
-    soft(ctx, store_token_used(ctx, e->store, t->id, now));
+    soft(ctx, store_token_used(ctx, e->store, t->id, now, address));
 }
 
 /* The same words for unknown, revoked and expired: an answer must not tell which. */
-enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out)
+enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str address,
+                         struct token *out)
 {
+    *out = (struct token){0};
     if (!secret.n || secret.n > SECRET_TEXT_MAX)
         return fail(ctx, NO_AUTH, "the token is not known");
     enum status s = store_find_token(ctx, e->store, sha256_hex(&ctx->arena, secret), out);
     if (s == OK)
-        mark_used(ctx, e, out);
+        mark_used(ctx, e, out, address);
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");

@@ -82,7 +82,7 @@ static enum status check_registration(struct ctx *ctx, const struct registration
         TRY(check_email(ctx, r->user.email));
     TRY(check_name(ctx, "first_name", r->user.first_name));
     TRY(check_name(ctx, "last_name", r->user.last_name));
-    TRY(check_name(ctx, "token_name", r->token_name));
+    TRY(check_name(ctx, "token_name", r->token.name));
     return check_attributes(ctx, r->user.attributes);
 }
 
@@ -254,9 +254,12 @@ enum status engine_register(struct ctx *ctx, struct engine *e, const struct regi
     assert(id_is_uuid(u.id));
     if (r->sets_key)
         TRY(take_key(ctx, e, "switch_ai_api_key", r->key, &u));
-    struct token t = {.name = r->token_name.n ? r->token_name : S("Initial Token"),
-                      .pool = {u.id, S(DEFAULT_SPACE)},
-                      .prefix = S("ctx_")};
+    struct token t = r->token;
+    t.pool = (struct pool_ref){u.id, S(DEFAULT_SPACE)};
+    t.prefix = S("ctx_");
+    if (!t.name.n)
+        t.name = S("Initial Token");
+    TRY(quota_check_token(ctx, e, u.id));
     token_make(a, &t, &text);
     enum status s = store_put_user(ctx, e->store, &u, r->may_change, &t);
     if (s == CONFLICT)

@@ -108,7 +108,7 @@ static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *
 /* Noted in the receipt of each chat, and once in the log. */
 static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t)
 {
-    enum status s = quota_check(ctx, e, t->in.pool.user, 1, t->n_fresh + 1);
+    enum status s = quota_check(ctx, e, t->in.pool, 1, t->n_fresh + 1);
     if (s != FORBIDDEN) {
         soft(ctx, s);
         return false;

@@ -102,9 +102,12 @@ struct engine {
 
 /* --- quota.c --- */
 
-/* FORBIDDEN, with the limit and its setting, when the user would have more than it may. */
-MUST_USE enum status quota_check(struct ctx *ctx, struct engine *e, str user, size_t memories,
-                                 size_t messages);
+/* FORBIDDEN, with the limit and its setting, when the user would have more than it may: so many
+ * memories and messages, and the pool's space when it is a new one. */
+MUST_USE enum status quota_check(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                 size_t memories, size_t messages);
+/* The same of one more token. */
+MUST_USE enum status quota_check_token(struct ctx *ctx, struct engine *e, str user);
 /* Logs once that a user has reached a limit. */
 void quota_note(struct engine *e, str user, const char *why);
 

@@ -465,21 +465,6 @@ static bool is_loopback_peer(const struct sockaddr_storage *peer)
     return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
 }
 
-/* One customer of a provider has a whole /64 of IPv6, so that it counts as one address. */
-static void note_address(struct conn *c, const struct sockaddr_storage *peer)
-{
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)peer;
-    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)peer)->sin6_addr;
-    if (c->is_loopback)
-        return;
-    if (peer->ss_family == AF_INET)
-        memcpy(c->address, &v4->sin_addr, c->address_n = 4);
-    else if (IN6_IS_ADDR_V4MAPPED(v6))
-        memcpy(c->address, v6->s6_addr + 12, c->address_n = 4);
-    else
-        memcpy(c->address, v6, c->address_n = 8);
-}
-
 static enum status count_connection(struct conn *c, struct ctx *ctx)
 {
     struct server *s = c->loop->server;
@@ -522,7 +507,8 @@ void conn_open(struct loop *l, int fd, bool is_refused)
     c->is_refused = is_refused;
     bool is_known = getpeername(fd, (struct sockaddr *)&peer, &n) == 0;
     c->is_loopback = is_known && is_loopback_peer(&peer);
-    note_address(c, &peer);
+    if (!c->is_loopback)
+        c->address_n = address_of_peer(&peer, c->address);
     c->out = c->sending = c->pending = unbounded_buf();
     c->deadline_us = after_ms(l->server->settings.idle_ms);
     c->next = l->conns;

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include "http/server/idle_eviction.h"
+#include "http/wire/address.h"
 #include "http/wire/meter.h"
 #include "http/wire/parse.h"
 
@@ -27,8 +28,8 @@ struct conn {
     struct parser parser;
     struct exchange *x;
     struct buf pending, out, sending;
-    char address[20]; /* who is counted: raw bytes, of IPv6 the network of a household */
-    size_t address_n; /* 0: this machine */
+    char address[ADDRESS_MAX]; /* who is counted */
+    size_t address_n;          /* 0: this machine */
     struct meter *meter;
     struct bucket bucket;
     int64_t deadline_us; /* of the state, or of the client's taking more output */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/curl/libcurl.h"
+#include "http/server/attempts.h"
 #include "http/server/conn.h"
 #include "http/server/filter.h"
 #include "http/server/transfer.h"
@@ -41,6 +42,7 @@ struct exchange *exchange_new(struct conn *c)
     x->surface = s->first;
     incoming_init(&x->raw, &x->ctx, s->settings.header_max);
     x->in.is_loopback = c->is_loopback;
+    x->in.attempt = &x->attempt;
     x->in.began_us = clock_mono_us();
     name_it(x->ctx.id, c->loop->id_base, ++c->loop->next_id);
     atomic_fetch_add(&s->active, 1);
@@ -129,6 +131,17 @@ static enum status limited(struct exchange *x, enum status s)
     return s;
 }
 
+/* A proxy on this machine is believed the address that it names. */
+static void note_address(struct exchange *x)
+{
+    const struct conn *c = x->conn;
+    char text[ADDRESS_MAX];
+    str named = c->address_n ? S("") : guard_client(&x->in);
+    x->in.is_forwarded = named.n > 0;
+    x->in.address = str_dup(&x->ctx.arena, named.n ? (str){text, address_of_text(named, text)}
+                                                   : (str){c->address, c->address_n});
+}
+
 /* Programs on this machine are not counted: they could slow it down in other ways. */
 static enum status count_request(struct exchange *x)
 {
@@ -139,13 +152,12 @@ static enum status count_request(struct exchange *x)
                        of_address = {.what = "from this address",
                                      .per_second = l->address_rate,
                                      .at_once = l->address_requests};
-    struct conn *c = x->conn;
-    str who = c->address_n ? (str){c->address, c->address_n} : guard_client(&x->in);
-    if (x->in.is_loopback || !who.n)
+    if (x->in.is_loopback || !x->in.address.n)
         return OK;
-    if (c->address_n)
-        TRY(bucket_take(&x->ctx, &c->bucket, &of_connection));
-    return meters_enter(&x->ctx, s->meters, METER_ADDRESS, who, &of_address, &x->of_address);
+    if (!x->in.is_forwarded)
+        TRY(bucket_take(&x->ctx, &x->conn->bucket, &of_connection));
+    return meters_enter(&x->ctx, s->meters, METER_ADDRESS, x->in.address, &of_address,
+                        &x->of_address);
 }
 
 static enum status count_token(struct exchange *x)
@@ -191,6 +203,7 @@ bool exchange_head_is_there(struct exchange *x)
         return false; /* where a header is broken, the end of the request is not certain */
     x->refused = 0;
     x->in.is_loopback &= guard_is_local(&x->in, is_old);
+    note_address(x);
     x->is_head = str_is(x->in.method, "HEAD");
     x->is_shared = guard_shares(settings, request_header(&x->in, "Origin"));
     enum status s = find_route(x, raw);
@@ -301,7 +314,8 @@ static void word_failure(struct exchange *x, enum status s, int code)
     if (x->out.code == 405 && x->allow.n)
         reply_header(&x->out, "Allow", x->allow);
     if (s == TOO_BUSY)
-        reply_header(&x->out, "Retry-After", S("1"));
+        reply_header(&x->out, "Retry-After",
+                     str_printf(&x->ctx.arena, "%d", x->attempt.retry_s ? x->attempt.retry_s : 1));
 }
 
 /* On the loop, in the words of the surface that was found for the path (the first surface while
@@ -321,7 +335,15 @@ static enum status admit_caller(struct exchange *x)
     if (!surface->admit)
         return OK;
     TRY(surface->admit(&x->ctx, x->loop->server->app, x->route->access, &x->in));
+    TRY(identity_may(&x->ctx, &x->in.who, route_scope(surface, x->route)));
     return limited(x, count_token(x));
+}
+
+static enum status judged(struct exchange *x, enum status s)
+{
+    if (s != NO_AUTH)
+        return s;
+    return limited(x, attempts_judge(&x->ctx, x->loop->server->attempts, &x->in, s));
 }
 
 /* Admission comes before the body is parsed: without a token nobody learns what a body should hold.
@@ -333,6 +355,8 @@ static enum status run_handler(struct exchange *x)
     const struct route *route = x->route;
     if (!x->is_admitted)
         TRY(admit_caller(x));
+    if (route->checks_secret)
+        TRY(limited(x, attempts_may(ctx, s->attempts, &x->in)));
     TRY(request_read(ctx, route, x->surface->aside, &x->in));
     if (x->surface->settle && route->access != ACCESS_OPEN)
         TRY(x->surface->settle(ctx, s->app, &x->in));
@@ -360,7 +384,7 @@ static bool is_quick(const struct route *route, const struct app *app, const str
  * ours (500), since the client asked for nothing wrong. */
 static void run_request(struct exchange *x)
 {
-    x->how = run_handler(x);
+    x->how = judged(x, run_handler(x));
     if (x->how != OK) {
         word_failure(x, x->how, 0);
         return;
@@ -389,7 +413,7 @@ static void run_queued(void *arg)
     else if (x->transfer)
         relay_work(x);
     else if (x->is_admitting)
-        x->how = admit_caller(x);
+        x->how = judged(x, admit_caller(x));
     else if (x->streams)
         stream_work(x);
     else

@@ -34,7 +34,8 @@ struct exchange {
     struct conn *conn; /* NULL once the client has gone; only the loop reads or sets it */
     const struct surface *surface;
     const struct route *route;
-    struct incoming raw; /* as it comes in */
+    struct attempt attempt; /* what in.attempt is */
+    struct incoming raw;    /* as it comes in */
     str target;
     str allow;
     size_t body_counted;            /* in the server's bodies */

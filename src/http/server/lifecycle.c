@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "http/curl/libcurl.h"
+#include "http/server/attempts.h"
 #include "http/server/loop_thread.h"
 
 /*
@@ -95,6 +96,7 @@ void server_start(struct server *s, const struct surface *const *surfaces, struc
     pthread_cond_init(&s->changed, NULL);
     s->router = router_new(surfaces);
     s->meters = meters_new();
+    s->attempts = attempts_new(settings->limits.wrong_credentials);
     s->workers = pool_new(or_cores(settings->workers), settings->queue_max + OWED_ROOM);
     s->n_loops = or_cores(settings->loops);
     s->loops = heap_alloc(s->n_loops * sizeof *s->loops);
@@ -194,6 +196,7 @@ void server_close(struct server *s)
         loop_close(&s->loops[i]);
     router_free(&s->router);
     meters_free(s->meters);
+    attempts_free(s->attempts);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
     free(s->loops);

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/server/attempts.h"
 #include "http/server/conn.h"
 #include "http/server/exchange.h"
 #include "http/server/multi.h"
@@ -227,6 +228,7 @@ static void on_sweep(uv_timer_t *t)
         conn_sweep(c, now);
     }
     exchanges_owed(l);
+    attempts_log(l->server->attempts, now);
     if (l->accepts && l->accept_rests) {
         l->accept_rests = false;
         uv_poll_start(&l->accept, UV_READABLE, on_accept);

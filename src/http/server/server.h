@@ -19,6 +19,7 @@ struct server {
     struct app *app;
     struct pool *workers;
     struct meters *meters;
+    struct attempts *attempts;
     struct listener listener;
     struct loop *loops;
     size_t n_loops, next_loop;

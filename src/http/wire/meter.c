@@ -40,15 +40,20 @@ void meters_free(struct meters *m)
 /* --- the rate --- */
 
 /* What was taken is made up for with time; false when a burst is used up. */
-static bool take_one(struct bucket *b, int64_t per_second, int64_t now)
+static bool take_some(struct bucket *b, double per_second, double burst_s, int n, int64_t now)
 {
-    double made_up = (double)(now - b->at_us) / 1e6 * (double)per_second;
+    double made_up = (double)(now - b->at_us) / 1e6 * per_second;
     b->taken = b->taken > made_up ? b->taken - made_up : 0;
     b->at_us = now;
-    if (b->taken + 1 > (double)per_second * BURST_S)
+    if (b->taken + 1 > per_second * burst_s)
         return false;
-    b->taken++;
+    b->taken += n;
     return true;
+}
+
+static bool take_one(struct bucket *b, int64_t per_second, int64_t now)
+{
+    return take_some(b, (double)per_second, BURST_S, 1, now);
 }
 
 static enum status fail_rate(struct ctx *ctx, const struct limit *limit)
@@ -123,4 +128,14 @@ void meters_leave(struct meters *m, struct meter *one)
     pthread_mutex_lock(&m->lock);
     one->active--;
     pthread_mutex_unlock(&m->lock);
+}
+
+bool meters_take(struct meters *m, enum meter_kind kind, str name, double per_minute, bool takes)
+{
+    uint64_t key = hash_name(m, kind, name);
+    pthread_mutex_lock(&m->lock);
+    struct meter *one = find_meter(m, key); /* never NULL where no meter is in use */
+    bool is_free = take_some(&one->bucket, per_minute / 60, 60, takes, clock_mono_us());
+    pthread_mutex_unlock(&m->lock);
+    return is_free;
 }

@@ -36,5 +36,9 @@ MUST_USE enum status meters_enter(struct ctx *ctx, struct meters *m, enum meter_
                                   const struct limit *limit, struct meter **out);
 void meters_leave(struct meters *m, struct meter *one);
 
+/* A minute's worth of a rate, which may come at once: false when it is used up. takes: one less of
+ * it. From any thread. */
+bool meters_take(struct meters *m, enum meter_kind kind, str name, double per_minute, bool takes);
+
 /* The same for a bucket that one thread has to itself. */
 MUST_USE enum status bucket_take(struct ctx *ctx, struct bucket *b, const struct limit *limit);

@@ -150,3 +150,10 @@ enum status request_read(struct ctx *ctx, const struct route *route, const char 
     r->in = in;
     return OK;
 }
+
+enum status identity_may(struct ctx *ctx, const struct identity *who, enum token_scope needs)
+{
+    if (!who->scopes || !needs || (who->scopes & needs))
+        return OK;
+    return fail(ctx, FORBIDDEN, "this token lacks the scope '%s'", token_scope_name(needs));
+}

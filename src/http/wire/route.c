@@ -18,6 +18,17 @@
  * does not part it.
  */
 
+enum token_scope route_scope(const struct surface *s, const struct route *r)
+{
+    if (r->scope || r->access == ACCESS_OPEN)
+        return r->scope;
+    if (r->access != ACCESS_USER)
+        return MAY_MANAGE;
+    if (s->scope)
+        return s->scope;
+    return strcmp(r->method, "GET") == 0 ? MAY_READ : MAY_WRITE;
+}
+
 static int hex_value(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;

@@ -55,6 +55,19 @@ struct identity auth_local(struct pool_ref pool)
         struct identity){.pool = pool, .own = pool, .acts_for = S(ACTS_FOR_ANY), .is_admin = true};
 }
 
+enum status auth_identity(struct ctx *ctx, const struct token *t, struct identity *out)
+{
+    assert(t->pool.user.n && t->pool.space.n);
+    *out = (struct identity){.pool = t->pool,
+                             .own = t->pool,
+                             .acts_for = t->acts_for,
+                             .token = t->id,
+                             .expires = t->expires,
+                             .spaces = t->spaces,
+                             .is_admin = t->is_admin};
+    return token_scopes_read(ctx, t->scopes, &out->scopes);
+}
+
 /* No token demands one yet, so whoever is on this machine may do everything; another machine may do
  * nothing. */
 static enum status accept_local(struct ctx *ctx, struct request *in)
@@ -91,17 +104,25 @@ str auth_cookie(const struct request *in)
     return S("");
 }
 
+enum status auth_judge(const struct request *in, const struct token *shown, enum status s)
+{
+    if (s == NO_AUTH && in->attempt)
+        *in->attempt = (struct attempt){.is_wrong = true, .account = shown->pool.user};
+    return s;
+}
+
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out)
 {
     int64_t until;
     str secret = has_token_as_key(in) ? str_trim(request_header(in, "x-api-key")) : bearer_of(in);
     if (!engine_is_token(secret) && auth_cookie(in).n)
-        return engine_signed_in(ctx, app->engine, auth_cookie(in), out, &until);
+        return auth_judge(in, out,
+                          engine_signed_in(ctx, app->engine, auth_cookie(in), out, &until));
     if (!secret.n)
         return fail(ctx, NO_AUTH,
                     "an access token of this server is needed: send 'Authorization: Bearer TOKEN'");
-    return engine_token(ctx, app->engine, secret, out);
+    return auth_judge(in, out, engine_token(ctx, app->engine, secret, in->address, out));
 }
 
 enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out)
@@ -121,19 +142,10 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
     if (!needs_token)
         return accept_local(ctx, in);
     TRY(auth_token(ctx, app, in, &token));
-    assert(token.pool.user.n && token.pool.space.n);
-    in->who = (struct identity){.pool = token.pool,
-                                .own = token.pool,
-                                .acts_for = token.acts_for,
-                                .token = token.id,
-                                .is_admin = token.is_admin,
-                                .credential = is_key ? request_header(in, "Authorization") : S("")};
+    TRY(auth_identity(ctx, &token, &in->who));
+    if (is_key)
+        in->who.credential = request_header(in, "Authorization");
     return OK;
-}
-
-bool auth_is_operator(const struct token *token)
-{
-    return token->is_admin && str_is(token->pool.user, LOCAL_USER);
 }
 
 /* What concerns everyone is not for the people of a front end, though its token be an admin's. */
@@ -286,6 +298,8 @@ static enum kind_of_space kind_of_space(const struct identity *who, const struct
 bool auth_reaches(const struct identity *who, const struct token *tokens, size_t n, str space)
 {
     assert(who->own.user.n);
+    if (who->spaces.n)
+        return names_have(who->spaces, space);
     return reach[kind_of_space(who, tokens, n, space)][who->is_admin];
 }
 
@@ -335,8 +349,72 @@ enum status auth_space(struct ctx *ctx, struct app *app, const struct identity *
         return OK;
     TRY(auth_tokens(ctx, app, who, &tokens, &n));
     if (!auth_reaches(who, tokens, n, space))
-        return fail(ctx, FORBIDDEN, "%s: belongs to another token", field);
+        return fail(ctx, FORBIDDEN,
+                    who->spaces.n ? "%s: this token is bound to other spaces"
+                                  : "%s: belongs to another token",
+                    field);
     return OK;
+}
+
+enum status auth_is_private(struct ctx *ctx, struct app *app, const struct identity *who, bool *out)
+{
+    struct token t;
+    enum status s = engine_token_named(ctx, app->engine, who->own.user, who->own.space, &t);
+    *out = s == OK && str_eq(t.pool.space, t.id);
+    return s == NOT_FOUND ? OK : s;
+}
+
+/* --- what a new token may --- */
+
+static enum status inherit_scopes(struct ctx *ctx, const struct identity *who, struct token *made)
+{
+    unsigned wanted;
+    struct buf b = buf_make(&ctx->arena, 100);
+    TRY(token_scopes_read(ctx, made->scopes, &wanted));
+    if (!who->scopes)
+        return OK;
+    if (wanted & ~who->scopes)
+        return fail(ctx, FORBIDDEN, "scopes: the token that makes this one lacks '%s'",
+                    token_scope_name(wanted & ~who->scopes));
+    for (int i = 0; !wanted && token_scope_names[i]; i++)
+        if (who->scopes & 1U << i)
+            buf_printf(&b, "%s%s", b.n ? "," : "", token_scope_names[i]);
+    if (!wanted)
+        made->scopes = buf_str(&b);
+    return OK;
+}
+
+/* An operator's names are of another user's spaces. */
+static enum status inherit_spaces(struct ctx *ctx, struct app *app, const struct identity *who,
+                                  struct token *made)
+{
+    if (!made->spaces.n)
+        made->spaces = who->spaces;
+    if (made->spaces.n && made->is_admin)
+        return fail_field(ctx, "spaces", "must not be set for an admin token");
+    for (str list = made->spaces; list.n;) {
+        str name = str_trim(str_cut(&list, ','));
+        if (!name.n || name.n > SPACE_NAME_MAX || str_is(name, SPACE_ALL))
+            return fail_field(ctx, "spaces", "must be names of at most %d bytes between commas",
+                              SPACE_NAME_MAX);
+        if (!auth_is_for_operator(who))
+            TRY(auth_space(ctx, app, who, name, "spaces"));
+    }
+    if (made->spaces.n && !names_have(made->spaces, made->pool.space))
+        return fail(ctx, FORBIDDEN, "space: the token is bound to other spaces");
+    return OK;
+}
+
+enum status auth_inherit(struct ctx *ctx, struct app *app, const struct identity *who,
+                         struct token *made)
+{
+    bool ends = who->expires && !auth_is_for_operator(who);
+    made->parent = who->token;
+    if (ends && (!made->expires || made->expires > who->expires))
+        made->expires = who->expires;
+    TRY(identity_may(ctx, who, MAY_MANAGE));
+    TRY(inherit_scopes(ctx, who, made));
+    return inherit_spaces(ctx, app, who, made);
 }
 
 /* --- which one a request names --- */
@@ -407,7 +485,7 @@ enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity 
     if (who->space_from)
         return OK;
     if (!who->is_admin) {
-        if (!str_is(who->own.space, DEFAULT_SPACE))
+        if (!str_is(who->own.space, DEFAULT_SPACE) || who->spaces.n)
             return OK;
         TRY(auth_tokens(ctx, app, who, &tokens, &n));
         for (size_t i = 0; i < n; i++)

@@ -33,6 +33,13 @@ MUST_USE enum status auth_chat(struct ctx *ctx, struct app *app, const struct re
                                const struct json *body, struct identity *who);
 /* Someone on this machine, who may do everything. */
 struct identity auth_local(struct pool_ref pool);
+/* Whoever shows this token. */
+MUST_USE enum status auth_identity(struct ctx *ctx, const struct token *t, struct identity *out);
+/* What a token has from the caller that makes it: it is revoked with that one's, ends no later
+ * unless an operator made it, may do no more and reaches no farther. made->pool.space is "" for a
+ * new one. FORBIDDEN names the field that asks for more. */
+MUST_USE enum status auth_inherit(struct ctx *ctx, struct app *app, const struct identity *who,
+                                  struct token *made);
 
 /* Whether requests from this machine need a token, too. */
 MUST_USE enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out);
@@ -40,12 +47,13 @@ MUST_USE enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *ou
  */
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out);
+/* Reports a credential that was looked up and is wrong, and gives s back. shown: the token that it
+ * was, or all zero. */
+enum status auth_judge(const struct request *in, const struct token *shown, enum status s);
 /* What a signed-in browser shows, or "": in requests of this server's own page alone, so that no
  * other page acts in its user's name. */
 #define COOKIE_NAME "rememberd_session"
 str auth_cookie(const struct request *in);
-/* Whether it may change the server for all users: an admin token of LOCAL_USER. */
-bool auth_is_operator(const struct token *token);
 /*
  * The client's own key for the model server, as the value of Authorization:
  * X-Upstream-Authorization, or Authorization where no token is needed. "" without one; a token of
@@ -75,8 +83,9 @@ bool auth_shows_token(str value);
 
 /*
  * The one rule of reach: a caller may use its own space and each that has a name, and an admin also
- * the own spaces of other tokens. tokens are auth_tokens: those of the caller's user, and of the
- * person it speaks for. auth_space looks them up, and its FORBIDDEN names the field that asked.
+ * the own spaces of other tokens. One whose token is bound to spaces reaches these alone. tokens
+ * are auth_tokens: those of the caller's user, and of the person it speaks for. auth_space looks
+ * them up, and its FORBIDDEN names the field that asked.
  */
 bool auth_reaches(const struct identity *who, const struct token *tokens, size_t n, str space);
 MUST_USE enum status auth_tokens(struct ctx *ctx, struct app *app, const struct identity *who,
@@ -100,6 +109,10 @@ MUST_USE enum status auth_pool(struct ctx *ctx, struct app *app, const struct id
  * a space's name. */
 MUST_USE enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identity *who,
                                    str id, struct pool_ref *out);
+/* Whether the caller's own space was made for one token, which then is not to lead to others by
+ * itself. */
+MUST_USE enum status auth_is_private(struct ctx *ctx, struct app *app, const struct identity *who,
+                                     bool *out);
 /* The pools in which a caller finds by id: the request's first, and where the request names none,
  * the others of its user that it reaches. */
 MUST_USE enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,

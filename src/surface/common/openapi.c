@@ -260,7 +260,10 @@ static void write_operation(struct api *api, const struct surface *s, const stru
     json_member_open(w, "tags", '[');
     json_str(w, str_of(s->name));
     json_close(w, ']');
-    json_member_raw(w, "security", r->access == ACCESS_OPEN ? S("[]") : S("[{\"token\":[]},{}]"));
+    json_member_raw(w, "security",
+                    r->access == ACCESS_OPEN ? S("[]")
+                                             : str_printf(api->arena, "[{\"token\":[\"%s\"]},{}]",
+                                                          token_scope_name(route_scope(s, r))));
     write_parameters(w, r);
     write_body(api, r);
     json_member_open(w, "responses", '{');

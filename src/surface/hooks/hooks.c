@@ -21,7 +21,8 @@
  *
  * Two spaces are asked: the project's, where the conversation is kept, and the user's own, which is
  * only read. Each is a turn of its own with its own receipt, so that forgetting in one space needs
- * to know of no other. A request that names a space has that one alone.
+ * to know of no other. A request that names a space has that one alone, and so has a token whose
+ * own space is private or that is bound to spaces: a folder's name must not lead out of them.
  *
  * An agent that keeps what a hook has added sends it again, so nothing is put back here, and no
  * memory is given twice (turn_in.replays finds what was given). After a compaction the agent has
@@ -107,7 +108,10 @@ static enum status read_hook(struct ctx *ctx, struct app *app, const struct requ
     assert(in->who.pool.user.n);
     h->turn.session = h->in->session_id;
     h->turn.pool = in->who.pool;
-    if (!in->who.space_from) {
+    bool is_private = false;
+    if (!in->who.space_from)
+        TRY(auth_is_private(ctx, app, &in->who, &is_private));
+    if (!in->who.space_from && !in->who.spaces.n && !is_private) {
         struct pool_ref project;
         TRY(project_pool(ctx, app, in->who.pool.user, h->turn.session, path, &project));
         if (project.space.n && !str_eq(project.space, h->turn.pool.space)) {
@@ -329,8 +333,8 @@ static enum status take_hook(struct ctx *ctx, struct app *app, const struct requ
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/hooks", take_hook), HEADERS(switch), SHOWS(completion_shown),
-     READS(hook_in), ANSWERS(hook_out),
+    {ROUTE("POST", "/v1/hooks", take_hook), .scope = MAY_CHAT, HEADERS(switch),
+     SHOWS(completion_shown), READS(hook_in), ANSWERS(hook_out),
      .help = "a hook of a coding agent: a prompt gets memories, an answer is kept"},
     {0},
 };

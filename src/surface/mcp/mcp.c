@@ -272,6 +272,7 @@ static enum status run_tool(const struct tool *t, struct tool_call *c, struct bu
     void *in = arena_alloc(&c->ctx->arena, t->takes_size);
     TRY(fields_read(c->ctx, t->takes, c->arguments, true, in));
     c->in = in;
+    TRY(identity_may(c->ctx, c->who, t->reads ? MAY_READ : MAY_WRITE));
     TRY(t->run(c));
     assert(c->out && t->gives);
     struct json_out w = json_to(json);
@@ -513,5 +514,10 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_mcp = {"mcp",        routes,          word_error,
-                                    auth_request, SURFACE_SETTLES, .errors = &rpc_errors};
+const struct surface surface_mcp = {"mcp",
+                                    routes,
+                                    word_error,
+                                    auth_request,
+                                    SURFACE_SETTLES,
+                                    .errors = &rpc_errors,
+                                    .scope = MAY_READ};

@@ -167,4 +167,5 @@ static const struct route routes[] = {
 
 const struct surface surface_anthropic = {"anthropic",          routes,
                                           word_anthropic_error, auth_agent_request,
-                                          SURFACE_SETTLES,      .errors = &anthropic_errors};
+                                          SURFACE_SETTLES,      .errors = &anthropic_errors,
+                                          .scope = MAY_CHAT};

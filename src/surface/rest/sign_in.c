@@ -17,7 +17,18 @@ SHAPE(me_out, (STR, user, .help = "whose memory it is"),
       (BOOL, is_local, .help = "is let in without a token, on this machine"),
       (BOOL, needs_token, .help = "whether requests need a token"),
       (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
-      (STR, version, .help = "of rememberd"));
+      (INT, memories_max, .help = "most open memories of the user; 0: unlimited"),
+      (INT, messages_max, .help = "most stored messages"), (INT, spaces_max, .help = "most spaces"),
+      (INT, tokens_max, .help = "most valid tokens"), (STR, version, .help = "of rememberd"));
+
+static void take_quota(const struct app *app, struct me_out *me)
+{
+    const struct quota q = engine_quota(app->engine, me->user);
+    me->memories_max = q.memories;
+    me->messages_max = q.messages;
+    me->spaces_max = q.spaces;
+    me->tokens_max = q.tokens;
+}
 
 static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)
@@ -31,6 +42,7 @@ static enum status show_me(struct ctx *ctx, struct app *app, const struct reques
     TRY(auth_needs_token(ctx, app, &me.needs_token));
     if (in->who.token.n && auth_cookie(in).n)
         soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &me.signed_in_until));
+    take_quota(app, &me);
     return reply_fields(out, me_out_fields, &me);
 }
 
@@ -57,15 +69,17 @@ static enum status sign_in(struct ctx *ctx, struct app *app, const struct reques
     struct token token;
     str secret;
     int64_t until;
-    TRY(engine_sign_in(ctx, app->engine, str_trim(what->token), &secret, &until));
-    TRY(engine_signed_in(ctx, app->engine, secret, &token, &until));
+    TRY(auth_judge(in, &token,
+                   engine_sign_in(ctx, app->engine, str_trim(what->token), in->address, &token,
+                                  &secret, &until)));
     set_cookie(ctx, in, secret, (until - clock_ms()) / 1000, out);
-    const struct me_out me = {.user = token.pool.user,
-                              .space = token.pool.space,
-                              .version = S(REMEMBERD_VERSION),
-                              .is_admin = token.is_admin,
-                              .needs_token = true,
-                              .signed_in_until = until};
+    struct me_out me = {.user = token.pool.user,
+                        .space = token.pool.space,
+                        .version = S(REMEMBERD_VERSION),
+                        .is_admin = token.is_admin,
+                        .needs_token = true,
+                        .signed_in_until = until};
+    take_quota(app, &me);
     return reply_fields(out, me_out_fields, &me);
 }
 
@@ -82,7 +96,7 @@ static enum status sign_out(struct ctx *ctx, struct app *app, const struct reque
 
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/sign-in", sign_in), READS(sign_in), ANSWERS(me_out), .strict = true,
-     .access = ACCESS_OPEN, .body_max = 4096,
+     .access = ACCESS_OPEN, .checks_secret = true, .body_max = 4096,
      .help = "sign a browser in: the answer sets a cookie with the rights of the token"},
     {ROUTE("DELETE", "/v1/sign-in", sign_out), .access = ACCESS_OPEN, .words.code = 204,
      .help = "sign the browser out"},

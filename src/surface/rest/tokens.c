@@ -18,7 +18,7 @@
  */
 
 struct token_out {
-    str id, name, user, space, acts_for, prefix, state, token;
+    str id, name, user, space, acts_for, scopes, spaces, parent, last_address, prefix, state, token;
     bool admin;
     int64_t created, expires, revoked, last_used;
 };
@@ -26,12 +26,17 @@ struct token_out {
     {STR(struct token_out, id)}, {STR(struct token_out, name)}, {STR(struct token_out, user)},     \
         {STR(struct token_out, space)}, {BOOL(struct token_out, admin)},                           \
         {STR(struct token_out, acts_for), .help = "people it may speak for: any, or names"},       \
+        {STR(struct token_out, scopes), .help = "what it may do; \"\" for all"},                   \
+        {STR(struct token_out, spaces), .help = "those it is bound to; \"\" for none"},            \
+        {STR(struct token_out, parent),                                                            \
+         .help = "id of the token that made it, and is revoked with it; \"\" for none"},           \
         {STR(struct token_out, prefix), .help = "its first characters"},                           \
         {STR(struct token_out, state), .help = "valid, expired or revoked"},                       \
         {TIME(struct token_out, created)}, {TIME(struct token_out, expires)},                      \
         {TIME(struct token_out, revoked)},                                                         \
+        {TIME(struct token_out, last_used), .help = "to a minute"},                                \
     {                                                                                              \
-        TIME(struct token_out, last_used), .help = "to a minute"                                   \
+        STR(struct token_out, last_address), .help = "from where; \"\" for this machine"           \
     }
 static const struct field token_out_fields[] = {TOKEN_OUT_FIELDS, {0}};
 static const struct field token_made_fields[] = {
@@ -48,6 +53,10 @@ static struct token_out shape_of(const struct token *t, str secret)
         .user = t->pool.user,
         .space = t->pool.space,
         .acts_for = t->acts_for,
+        .scopes = t->scopes,
+        .spaces = t->spaces,
+        .parent = t->parent,
+        .last_address = t->last_address,
         .prefix = t->prefix,
         .state = t->revoked                      ? S("revoked")
                  : token_is_valid(t, clock_ms()) ? S("valid")
@@ -132,6 +141,13 @@ SHAPE(
     (BOOL, admin, .help = "only admins may make admins"),
     (STR, acts_for, .max = 4000,
      .help = "people that its client may name: any, or names between commas; only for admins"),
+    (STR, scopes, .max = 100,
+     .help =
+         "what it may do, of chat, read, write, export and manage, between commas; default: all "
+         "that the token may that makes it"),
+    (STR, spaces, .max = 4000,
+     .help = "bind it to these spaces, between commas; its own is the first, unless the request "
+             "names one. Default: as the token that makes it"),
     (TIME, expires, .help = "default: never, or with the token that makes it"));
 
 /* What a caller that is no admin may not give. */
@@ -149,23 +165,6 @@ static enum status check_rights(struct ctx *ctx, const struct identity *who,
     return OK;
 }
 
-/* A token does not outlive the one that made it, unless an operator made it. */
-static enum status find_expiry(struct ctx *ctx, struct app *app, const struct request *in,
-                               int64_t wanted, int64_t *out)
-{
-    struct token own = {0};
-    if (wanted && wanted <= clock_ms())
-        return fail_field(ctx, "expires", "must be in the future");
-    *out = wanted;
-    if (auth_is_for_operator(&in->who))
-        return OK;
-    if (auth_shows_token(request_header(in, "Authorization")))
-        TRY(auth_token(ctx, app, in, &own));
-    if (own.expires && (!wanted || wanted > own.expires))
-        *out = own.expires;
-    return OK;
-}
-
 static enum status token_make(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {
@@ -174,17 +173,28 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
     bool is_operator = auth_is_for_operator(who);
     str user = a->user.n ? a->user : who->pool.user, secret;
     bool is_own = str_eq(user, who->pool.user);
-    struct token t = {.name = a->name, .acts_for = a->acts_for, .is_admin = a->admin};
+    struct token t = {.name = a->name,
+                      .acts_for = a->acts_for,
+                      .is_admin = a->admin,
+                      .scopes = a->scopes,
+                      .spaces = a->spaces,
+                      .expires = a->expires};
     TRY(check_rights(ctx, who, a, user));
     TRY(acts_for_check(ctx, a->acts_for));
-    if (a->own_space && who->space_from)
+    if (a->expires && a->expires <= clock_ms())
+        return fail_field(ctx, "expires", "must be in the future");
+    if (a->own_space && (who->space_from || a->spaces.n))
         return fail_field(ctx, "own_space", "must not be set when a space is named");
     t.pool.user = user;
     t.pool.space = a->own_space                ? S("")
                    : is_own || who->space_from ? who->pool.space
                                                : S(DEFAULT_SPACE);
     t.prefix = is_operator ? S("rk_") : S("ctx_");
-    TRY(find_expiry(ctx, app, in, a->expires, &t.expires));
+    if (a->spaces.n && !who->space_from) {
+        str first = a->spaces;
+        t.pool.space = str_trim(str_cut(&first, ','));
+    }
+    TRY(auth_inherit(ctx, app, who, &t));
     TRY(engine_make_token(ctx, app->engine, &t, &secret));
     const struct token_out shape = shape_of(&t, secret);
     out->code = 201;
@@ -213,12 +223,13 @@ static enum status token_revoke(struct ctx *ctx, struct app *app, const struct r
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .strict = true, ANSWERS(tokens_out),
+    {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .strict = true,
+     .scope = MAY_MANAGE, ANSWERS(tokens_out),
      .help = "your access tokens; for operators everyone's"},
     {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in), .strict = true,
-     ANSWERS(token_made), .help = "make an access token; it is shown once"},
-    {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204,
-     .help = "revoke an access token at once"},
+     .scope = MAY_MANAGE, ANSWERS(token_made), .help = "make an access token; it is shown once"},
+    {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204, .scope = MAY_MANAGE,
+     .help = "revoke an access token and all that it made, at once"},
     {0},
 };
 

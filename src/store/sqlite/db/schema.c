@@ -383,8 +383,17 @@ static const char step_12[] =
     "CREATE TRIGGER token_vector_erased AFTER DELETE ON vector BEGIN"
     " DELETE FROM token_vector WHERE doc = OLD.doc; END;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5,  step_6,
-                                    step_7, step_8, step_9, step_10, step_11, step_12};
+/* A token that is revoked takes the tokens that it made with it; what it may do and where, and
+ * from where it was used. */
+static const char step_13[] =
+    "ALTER TABLE token ADD COLUMN parent TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE token ADD COLUMN scopes TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE token ADD COLUMN spaces TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE token ADD COLUMN last_address TEXT NOT NULL DEFAULT '';"
+    "CREATE INDEX token_parent ON token(parent) WHERE parent <> '';";
+
+static const char *const steps[] = {step_1, step_2, step_3,  step_4,  step_5,  step_6, step_7,
+                                    step_8, step_9, step_10, step_11, step_12, step_13};
 
 int schema_version(void)
 {

@@ -8,19 +8,22 @@
 /*
  * Only the SHA-256 of a token is stored, so a copy of the file opens nothing. Tokens are long and
  * random, which is why a fast hash without salt is enough. Revoked and expired tokens stay as rows,
- * for the list; the statement that looks up a hash leaves them out.
+ * for the list.
  */
 
 enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
 {
     SQL_RUN(q, ctx, db, SQL_TOKEN_ADD, t->id, t->hash, t->name, t->pool.user, t->pool.space,
             t->is_admin, t->created ? t->created : clock_ms(), t->expires, t->revoked, t->prefix,
-            t->last_used, t->is_open, t->acts_for);
+            t->last_used, t->is_open, t->acts_for, t->parent, t->scopes, t->spaces,
+            t->last_address);
     while (sql_row(&q))
         continue;
     if (q.rc == SQLITE_CONSTRAINT)
         return fail(ctx, CONFLICT, "there is a token with this id or secret already");
-    return sql_end(&q);
+    TRY(sql_end(&q));
+    /* Revoked since its request was let in: a token made now would outlive it. */
+    return db_changes(db) ? OK : fail(ctx, NO_AUTH, "the token that makes this one was revoked");
 }
 
 static enum status add_token(struct ctx *ctx, struct db *db, const void *what)
@@ -50,7 +53,7 @@ enum status sqlite_revoke_token(struct ctx *ctx, struct store *s, str user, str 
 }
 
 struct use {
-    str id;
+    str id, address;
     int64_t at;
 };
 
@@ -58,16 +61,16 @@ struct use {
 static enum status note_use(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct use *use = what;
-    return SQL_DO(ctx, db, SQL_TOKEN_USED, use->id, use->at);
+    return SQL_DO(ctx, db, SQL_TOKEN_USED, use->id, use->at, use->address);
 }
 
-enum status sqlite_token_used(struct ctx *ctx, struct store *s, str id, int64_t at)
+enum status sqlite_token_used(struct ctx *ctx, struct store *s, str id, int64_t at, str address)
 {
     struct later *later;
     struct writer *w = sqlite_of(s)->writer;
-    TRY(writer_reserve(ctx, w, sizeof(struct use) + id.n, &later));
+    TRY(writer_reserve(ctx, w, sizeof(struct use) + id.n + address.n, &later));
     struct use *own = NEW(&later->ctx.arena, struct use);
-    *own = (struct use){str_dup(&later->ctx.arena, id), at};
+    *own = (struct use){str_dup(&later->ctx.arena, id), str_dup(&later->ctx.arena, address), at};
     later->task.call = note_use;
     later->task.what = own;
     later->task.is_touch = true;
@@ -91,20 +94,26 @@ static void read_token(struct query *q, struct token *out)
     out->last_used = sql_get_int(q);
     out->is_open = sql_get_int(q) != 0;
     out->acts_for = sql_get_text(q);
+    out->parent = sql_get_text(q);
+    out->scopes = sql_get_text(q);
+    out->spaces = sql_get_text(q);
+    out->last_address = sql_get_text(q);
 }
 
-/* All causes (unknown, revoked, expired) give the same answer. */
+/* All causes (unknown, revoked, expired) give the same answer; *out tells them apart. */
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
 {
     bool is_empty;
     READER(r);
+    *out = (struct token){0};
     TRY(reader_begin_access(ctx, sqlite_of(s), &r, &is_empty));
     if (is_empty)
         return fail(ctx, NOT_FOUND, "the token is not known");
-    SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash, clock_ms());
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash);
     if (sql_row(&q)) {
         read_token(&q, out);
-        return OK;
+        if (token_is_valid(out, clock_ms()))
+            return OK;
     }
     TRY(sql_end(&q));
     return fail(ctx, NOT_FOUND, "the token is not known");
