@@ -65,7 +65,7 @@ static void print_findings(struct ctx *ctx, const struct options *o, bool is_wel
 enum status command_doctor(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    struct doctor_in in = {.settings = &o->settings};
+    struct doctor_in in = {.settings = &o->settings, .is_deep = o->deep};
     struct finding *v;
     size_t n, bad = 0;
     open_instance(ctx, o, &instance, &in);

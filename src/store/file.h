@@ -71,6 +71,8 @@ MUST_USE enum status store_ping(struct ctx *ctx, struct store *s);
 /* Checks invariants: the file's integrity, words against rows, positions without holes. Findings
  * come as lines; "" means healthy. */
 MUST_USE enum status store_check(struct ctx *ctx, struct store *s, str *findings);
+/* Compares every index of the file with its table, too, which takes far longer. */
+MUST_USE enum status store_check_pages(struct ctx *ctx, struct store *s, str *findings);
 
 /* --- settings that were changed while a server ran --- */
 
