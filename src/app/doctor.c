@@ -1,11 +1,9 @@
 /* doctor.c - the command doctor: looks at the data without a server, and prints what was found. */
-#include <unistd.h>
-
+#include "surface/doctor.h"
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/key/key.h"
 #include "app/print.h"
-#include "surface/doctor.h"
 
 enum { PRINT_MAX = 1 << 20 };
 
@@ -30,7 +28,7 @@ static void open_instance(struct ctx *ctx, const struct options *o, struct insta
         return;
     }
     in->folder = instance->folder;
-    in->is_there = access(str_c(&ctx->arena, instance->file), F_OK) == 0;
+    in->is_there = !instance_is_new(ctx, instance);
     if (!in->is_there)
         return;
     enum status s = instance_open(ctx, o, instance);
@@ -67,7 +65,7 @@ static void print_findings(struct ctx *ctx, const struct options *o, bool is_wel
 enum status command_doctor(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    struct doctor_in in = {.settings = &o->settings};
+    struct doctor_in in = {.settings = &o->settings, .is_deep = o->deep};
     struct finding *v;
     size_t n, bad = 0;
     open_instance(ctx, o, &instance, &in);

@@ -73,7 +73,8 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
     struct store_settings store = {.path = instance->file,
                                    .key = key.bytes,
                                    .readers = readers_of(&instance->settings),
-                                   .may_wait = instance->may_wait};
+                                   .may_wait = instance->may_wait,
+                                   .accepts_loss = instance->accepts_loss};
     if (key.bytes) /* a core file would hold it, and what it protects */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     instance->key_from = key.from;
@@ -89,6 +90,7 @@ static enum status open_parts(struct ctx *ctx, const struct options *o, bool may
     out->settings = o->settings;
     out->settings.data = out->folder;
     out->may_wait = may_wait;
+    out->accepts_loss = o->accept_loss;
     enum status made = instance_make_folder(ctx, out);
     if (!may_wait || !soft_if(ctx, made, STORAGE))
         TRY(made);
@@ -101,18 +103,19 @@ enum status instance_open(struct ctx *ctx, const struct options *o, struct insta
     return open_parts(ctx, o, false, out);
 }
 
-/* A folder that cannot be looked into is left to the opening, whose failure says why. */
-static bool is_missing(struct ctx *ctx, const struct instance *instance)
+/* A folder that cannot be looked into is left to the opening, whose failure says why; so is a
+ * database that went missing. */
+bool instance_is_new(struct ctx *ctx, const struct instance *instance)
 {
     return access(str_c(&ctx->arena, instance->file), F_OK) != 0 &&
-           (errno == ENOENT || errno == ENOTDIR);
+           (errno == ENOENT || errno == ENOTDIR) && !store_remains(ctx, instance->file).n;
 }
 
 static enum status refuse_missing(struct ctx *ctx, const struct options *o)
 {
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
-    if (!is_missing(ctx, &instance))
+    if (!instance_is_new(ctx, &instance))
         return OK;
     return fail(ctx, NOT_FOUND,
                 "there is no database in '" S_FMT "'; name its folder with --data DIR, or create "
@@ -152,7 +155,8 @@ enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct i
 {
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
-    return is_missing(ctx, &instance) ? open_scratch(ctx, o, out) : open_parts(ctx, o, true, out);
+    return instance_is_new(ctx, &instance) ? open_scratch(ctx, o, out)
+                                           : open_parts(ctx, o, true, out);
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)
@@ -220,7 +224,7 @@ enum status instance_settle(struct ctx *ctx, struct instance *instance)
 
 static void remove_scratch(const struct instance *h)
 {
-    static const char *const ends[] = {"", "-wal", "-shm"};
+    static const char *const ends[] = {"", "-wal", "-shm", "-commits"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         snprintf(path, sizeof path, S_FMT "%s", S_ARG(h->file), ends[i]);

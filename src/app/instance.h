@@ -10,9 +10,10 @@ struct instance {
     str key_from;             /* where the key of an encrypted store is, in words; or "" */
     struct store *store;
     struct engine *engine;
-    bool may_wait;   /* of a server and of what only reads: opens although the disk fails */
-    bool is_scratch; /* the folder goes with the instance */
-    bool is_settled; /* what the disk has for a server is read, or made */
+    bool may_wait;     /* of a server and of what only reads: opens although the disk fails */
+    bool accepts_loss; /* opens although acknowledged writes are missing */
+    bool is_scratch;   /* the folder goes with the instance */
+    bool is_settled;   /* what the disk has for a server is read, or made */
 };
 
 /* For commands that add: creates a missing data folder, private to its owner, and database. */
@@ -41,6 +42,8 @@ MUST_USE enum status instance_make_folder(struct ctx *ctx, const struct instance
 
 /* Finds where the data is, or will be, and creates nothing. */
 MUST_USE enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out);
+/* Whether no database was ever there, as far as the folder tells. */
+bool instance_is_new(struct ctx *ctx, const struct instance *instance);
 
 /* Gives the engine the key that encrypts model keys of users: the setting encryption_key, or else
  * DATA/seal.key, which is created when missing. FORBIDDEN: other users can read that file. */

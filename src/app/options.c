@@ -56,6 +56,12 @@ const struct field options_table[] = {
     {BOOL(struct options, allowed), .help = "Only what was allowed"},
     {BOOL(struct options, remove), .help = "Take the entry out again"},
     {BOOL(struct options, yes), .help = "Do not ask"},
+    {BOOL(struct options, accept_loss),
+     .help =
+         "Open the database although acknowledged writes are missing from it, or begin an empty "
+         "one where it is missing. What is missing cannot be put back afterwards"},
+    {BOOL(struct options, deep),
+     .help = "Read every page of the database and compare its indexes with its tables. Takes long"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
     {BOOL(struct options, force), .help = "Do it to what exists, too"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,

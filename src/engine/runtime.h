@@ -124,8 +124,9 @@ struct engine_stats {
 };
 MUST_USE enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out);
 MUST_USE enum status engine_ping(struct ctx *ctx, struct engine *e);
-/* Checks the database's invariants; findings come as lines, "" means healthy. Reads all of it. */
-MUST_USE enum status engine_check(struct ctx *ctx, struct engine *e, str *findings);
+/* Checks the database's invariants; findings come as lines, "" means healthy. Reads all of it; deep
+ * compares its indexes with its tables, too. */
+MUST_USE enum status engine_check(struct ctx *ctx, struct engine *e, bool is_deep, str *findings);
 /* Which model is the core model, and where. BAD_INPUT or UNSUPPORTED when the settings do not fit
  * together; needs no engine. */
 MUST_USE enum status engine_find_core(struct ctx *ctx, const struct settings *settings, str *model,

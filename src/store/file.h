@@ -17,12 +17,14 @@ struct store_settings {
     const uint8_t *key;  /* STORE_KEY_BYTES, copied by the store; NULL: the file is plain */
     size_t readers;      /* most reads at once; 0: a default */
     bool may_wait;       /* opens although the disk fails: see store_open */
+    bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
     size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
 };
 
 /*
  * FORBIDDEN: the key is wrong, missing, or given for a plain file; nothing is changed. TOO_BUSY:
- * the file is being replaced.
+ * the file is being replaced. STORAGE also when acknowledged commits are missing, or the whole file
+ * where one was; nothing is changed then, either.
  *
  * With may_wait a disk that is full or cannot be written to is no failure. The store then tries
  * again every few seconds. Until it is open, store_ping and writes fail with STORAGE (STORAGE_AWAY)
@@ -37,6 +39,8 @@ void store_close(struct store *s); /* writes what is queued first */
 /* Known by its first bytes. An empty file is absent; an unreadable one is foreign. */
 enum store_kind { STORE_ABSENT, STORE_PLAIN, STORE_ENCRYPTED, STORE_FOREIGN };
 enum store_kind store_kind(struct ctx *ctx, str path);
+/* A file that a store leaves beside its database, or "": one that is absent now was there once. */
+str store_remains(struct ctx *ctx, str path);
 /* Whether the key opens the encrypted file. Nothing is written. */
 bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key);
 
@@ -67,6 +71,8 @@ MUST_USE enum status store_ping(struct ctx *ctx, struct store *s);
 /* Checks invariants: the file's integrity, words against rows, positions without holes. Findings
  * come as lines; "" means healthy. */
 MUST_USE enum status store_check(struct ctx *ctx, struct store *s, str *findings);
+/* Compares every index of the file with its table, too, which takes far longer. */
+MUST_USE enum status store_check_pages(struct ctx *ctx, struct store *s, str *findings);
 
 /* --- settings that were changed while a server ran --- */
 

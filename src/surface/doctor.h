@@ -14,6 +14,7 @@ struct doctor_in {
     bool lacks_key;         /* that was for the want of the right key */
     str key_from;           /* where the key of an encrypted database is, in words; or "" */
     bool key_is_beside;     /* in a file beside the data */
+    bool is_deep;           /* compare all of the database's indexes with its tables */
     str seal_why;           /* why the key of users' API keys cannot be read, or "" */
 };
 

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { serve, upstream } = require('./lib');
+const { run, serve, upstream } = require('./lib');
 
 const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
 
@@ -18,6 +18,35 @@ test('a restart keeps memory', async (t) => {
   const reply = (await second.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: 'What is my dog called?' }] })).json();
   assert.match(reply.choices[0].message.content, /Rex/);
 });
+
+for (const [what, damage, words] of [
+  ['its log removed', (file) => fs.rmSync(`${file}-wal`), /lacks the last \d+ commits/],
+  ['its log cut', (file) => fs.truncateSync(`${file}-wal`, fs.statSync(`${file}-wal`).size / 2), /lacks the last \d+ commits, all since /],
+  ['the database removed', (file) => fs.rmSync(file), /is missing or empty/],
+  ['the database emptied', (file) => fs.truncateSync(file, 0), /is missing or empty/],
+])
+  test(`a killed server with ${what} does not start before the loss is accepted`, async (t) => {
+    const first = await serve(t), at = ['--data', first.data];
+    for (let i = 0; i < 20; i++) assert.equal((await first.ask('POST', '/v1/memories', { content: `Zeta ${i} is a code.` })).status, 201);
+    first.child.kill('SIGKILL');
+    await first.exited;
+    damage(path.join(first.data, 'rememberd.db'));
+    await assert.rejects(serve(t, { data: first.data }), words);
+    const found = await run(['doctor', ...at]);
+    assert.equal(found.code, 1);
+    assert.match(found.stdout, words);
+    for (const command of [['add', 'more'], ['list'], ['export'], ['encrypt']]) {
+      const res = await run([...command, ...at]);
+      assert.equal(res.code, 1, command[0]);
+      assert.match(res.stderr, words, command[0]);
+    }
+    const accepted = await run(['doctor', '--accept-loss', ...at]);
+    assert.equal(accepted.code, 0, accepted.stderr);
+    assert.match(accepted.stderr, /warn store\.loss_accepted /);
+    assert.equal((await run(['doctor', ...at])).code, 0);
+    const again = await serve(t, { data: first.data });
+    assert.equal((await again.ask('POST', '/v1/memories', { content: 'Eta is a code.' })).status, 201);
+  });
 
 test('a turn that is answered just before the end is kept', async (t) => {
   const first = await serve(t);

@@ -149,7 +149,7 @@ test('commands that read do so on a read-only disk, and the others say why they 
     assert.equal(res.code, 1);
     assert.match(res.stderr, /Read-only file system/);
   }
-  assert.deepEqual(fs.readdirSync(data), ['rememberd.db']);
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.db', 'rememberd.db-commits']);
 });
 
 function fill(disk) {
@@ -241,6 +241,10 @@ for (const [what, change] of [
     await withoutMemory(server, model, /was deleted or replaced while it was open; restart rememberd/);
     assert.match(server.stderr, /error store\.lost /);
     await server.stop();
+    if (what !== 'robbed of its log') {
+      await assert.rejects(serve(t, { data: server.data }), /is missing or empty|lacks the last \d+ commits?/);
+      await run(['doctor', '--accept-loss', '--data', server.data]);
+    }
     const again = await serve(t, { data: server.data });
     assert.equal((await ready(again)).status, 200);
     const kept = (await again.ask('GET', '/v1/memories')).text;

@@ -64,7 +64,7 @@ test('a key that nobody named is kept in the keyring, and found again', async ()
   assert.ok(holds(data, 'lapsang'));
   assert.match(await ok(['encrypt', ...at], options), /^encrypted: .*the key is in the system's keyring\n$/s);
   assert.ok(!holds(data, 'lapsang'));
-  assert.deepEqual(fs.readdirSync(data), ['rememberd.db'], 'no key lies beside the data');
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.db', 'rememberd.db-commits'], 'no key lies beside the data');
   assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
   assert.match(await ok(['doctor', ...at], options), /^ok +encryption: AEGIS-256, the key is in the system's keyring$/m);
   const first = (await ok(['key', 'show', ...at], options)).trim();
@@ -111,7 +111,7 @@ test('a change of a kept key that is killed leaves a key that opens', async () =
     assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/, `killed after ${2 + i * 4} ms`);
   }
   await ok(['rekey', ...at], options);
-  assert.deepEqual(fs.readdirSync(data).sort(), ['rememberd.db', 'rememberd.key', 'rememberd.key.previous']);
+  assert.deepEqual(fs.readdirSync(data).sort(), ['rememberd.db', 'rememberd.db-commits', 'rememberd.key', 'rememberd.key.previous']);
   assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
 });
 
@@ -306,7 +306,7 @@ test('a real Secret Service keeps the key', { skip: missing.length ? `${missing.
   if (!env) return t.skip('no session bus and keyring can be started here');
   await ok(['add', 'My favourite tea is lapsang souchong', ...at], options);
   assert.match(await ok(['encrypt', ...at], options), /the key is in the system's keyring\n$/);
-  assert.deepEqual(fs.readdirSync(data), ['rememberd.db'], 'no key lies beside the data');
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.db', 'rememberd.db-commits'], 'no key lies beside the data');
   const first = await ok(['key', 'show', ...at], options);
   await ok(['rekey', ...at], options);
   assert.notEqual(await ok(['key', 'show', ...at], options), first);

@@ -138,7 +138,8 @@ static void copy_file(struct ctx *ctx, const char *from, const char *to, const c
 /* The store of the beginning, log and all. */
 static void set_up(struct ctx *ctx, const struct place *p)
 {
-    static const char *const ends[] = {"", "-wal", "-journal", ".new", ".new-wal", ".new-shm"};
+    static const char *const ends[] = {"",     "-wal",     "-journal", "-commits",
+                                       ".new", ".new-wal", ".new-shm", ".new-commits"};
     str original = str_printf(&ctx->arena, "%s/original", p->folder);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         copy_file(ctx, original.p, p->path, ends[i]);

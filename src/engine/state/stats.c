@@ -60,7 +60,8 @@ void engine_accessed(struct ctx *ctx, struct engine *e, struct pool_ref pool, co
     soft(ctx, store_touch(ctx, e->store, pool, docs, n, clock_ms()));
 }
 
-enum status engine_check(struct ctx *ctx, struct engine *e, str *findings)
+enum status engine_check(struct ctx *ctx, struct engine *e, bool is_deep, str *findings)
 {
-    return store_check(ctx, e->store, findings);
+    TRY(store_check(ctx, e->store, findings));
+    return is_deep && !findings->n ? store_check_pages(ctx, e->store, findings) : OK;
 }

@@ -10,6 +10,7 @@
 #include "store/sqlite/db/db.h"
 #include "store/sqlite/db/file.h"
 #include "store/sqlite/db/schema.h"
+#include "store/sqlite/state/commits.h"
 #include "store/sqlite/state/sqlite_store.h"
 
 /*
@@ -84,6 +85,14 @@ static enum status settle_log(struct ctx *ctx, struct db *db)
                       : fail(ctx, TOO_BUSY,
                              "another process has the database open; stop it first (a server, or "
                              "another command)");
+}
+
+/* What has lost commits is not taken for the whole: a copy would be as short, and nobody would be
+ * told. */
+static enum status check_commits(const struct job *j, const char *path, struct db *db)
+{
+    struct commits found;
+    return commits_check(j->ctx, db, path, false, &found);
 }
 
 /* --- copying --- */
@@ -250,6 +259,20 @@ static enum status sync_folder(const struct job *j)
     return sync_path(j->ctx, folder.p, O_RDONLY | O_DIRECTORY);
 }
 
+/* The count of commits beside the part was made by check_part. That of the old file goes first: a
+ * file without one is opened, and one with another's may not be. */
+static enum status move_part(const struct job *j)
+{
+    str part = str_printf(&j->ctx->arena, "%s-commits", j->part);
+    str to = str_printf(&j->ctx->arena, "%s-commits", j->to);
+    unlink(j->what->replaces ? to.p : part.p);
+    if (rename(j->part, j->to) != 0)
+        return fail(j->ctx, STORAGE, "'%s' cannot be put in place: %s", j->to, strerror(errno));
+    if (j->what->replaces && rename(part.p, to.p) != 0)
+        return fail(j->ctx, STORAGE, "'%s' cannot be put in place: %s", to.p, strerror(errno));
+    return OK;
+}
+
 /* The folder is synced twice: before the rename the part must be in it, and after it the new name.
  */
 static enum status put_in_place(const struct job *j)
@@ -258,8 +281,7 @@ static enum status put_in_place(const struct job *j)
     TRY(sync_folder(j));
     if (!j->what->replaces && access(j->to, F_OK) == 0)
         return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
-    if (rename(j->part, j->to) != 0)
-        return fail(j->ctx, STORAGE, "'%s' cannot be put in place: %s", j->to, strerror(errno));
+    TRY(move_part(j));
     return sync_folder(j);
 }
 
@@ -296,6 +318,8 @@ static enum status settle_old(struct job *j, const struct hold *hold, struct db 
         key = NULL;
     TRY(file_check_key(j->ctx, j->to, kind, key));
     TRY(open_as_it_is(j->ctx, j->to, key, "mode=rw", old));
+    if (j->in_place)
+        TRY(check_commits(j, j->to, old));
     return settle_log(j->ctx, old);
 }
 
@@ -349,6 +373,8 @@ static enum status open_and_read(struct job *j, const char *mode)
 {
     TRY(open_as_it_is(j->ctx, j->from, j->what->from_key, mode, &j->db));
     enum status s = check_source(j);
+    if (s == OK)
+        s = check_commits(j, j->from, &j->db);
     if (s != OK)
         db_close(&j->db);
     return s;

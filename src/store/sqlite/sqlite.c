@@ -2,6 +2,7 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
+#include "base/log.h"
 #include "store/sqlite/db/schema.h"
 #include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/index/words.h"
@@ -51,6 +52,24 @@ static enum status prepare_writer(struct ctx *ctx, struct db *db)
     return forgets_finish(ctx, db);
 }
 
+/* A file that is missing or empty where one was is not made anew. What is left is looked for first:
+ * a store that is being made has bytes before it leaves anything. */
+static enum status refuse_missing(struct ctx *ctx, struct sqlite_store *s)
+{
+    str left = store_remains(ctx, str_of(s->path));
+    if (!left.n || store_kind(ctx, str_of(s->path)) != STORE_ABSENT)
+        return OK;
+    if (s->accepts_loss) {
+        log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"all of it\"", s->path);
+        return OK;
+    }
+    return fail(ctx, STORAGE,
+                "the database '%s' is missing or empty, and '" S_FMT
+                "' is left of it; put it back, restore a backup, or begin an empty one: rememberd "
+                "doctor --accept-loss",
+                s->path, S_ARG(left));
+}
+
 /* The hold keeps others from replacing the file, and the key is checked before anything is
  * written. Runs again when it has failed and the store may wait. */
 static enum status take_file(struct ctx *ctx, struct sqlite_store *s)
@@ -58,6 +77,7 @@ static enum status take_file(struct ctx *ctx, struct sqlite_store *s)
     hold_leave(&s->hold);
     s->hold = (struct hold){.fd = -1};
     TRY(file_make_folders(ctx, s->path));
+    TRY(refuse_missing(ctx, s));
     TRY(hold_take(ctx, s->path, HOLD_SHARED, &s->hold));
     TRY(file_check_key(ctx, s->path, file_kind(s->hold.fd), s->key));
     file_remove_part(ctx, s->path);
@@ -109,6 +129,7 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     memcpy(s->path, settings->path.p, settings->path.n);
     files_open(&s->files, s->path);
     s->may_wait = settings->may_wait;
+    s->accepts_loss = settings->accepts_loss;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);
     s->max_open = settings->readers ? settings->readers : READERS_DEFAULT;

@@ -269,7 +269,7 @@ static void look_at_database(struct visit *v)
     struct engine_stats stats;
     str findings = S("");
     if (v->in->store_why.n || engine_stats(v->ctx, v->in->engine, &stats) != OK ||
-        engine_check(v->ctx, v->in->engine, &findings) != OK ||
+        engine_check(v->ctx, v->in->engine, v->in->is_deep, &findings) != OK ||
         engine_ping(v->ctx, v->in->engine) != OK) {
         str why = v->in->store_why.n ? v->in->store_why : str_of(v->ctx->why);
         add_finding(

@@ -21,8 +21,7 @@
  * of its frames (sqlite.org/fileformat2.html, "The Write-Ahead Log"). */
 enum { HEAD = 24, PAGE = 4096, WAL_HEAD = 32, FRAME_HEAD = 24 };
 
-/* Failures of the disk, as against those of a name or of rights. */
-static int detail_of(int error)
+int file_error_detail(int error)
 {
     static const int disk[] = {ENOSPC, EDQUOT, EROFS, EIO, EFBIG};
     for (size_t i = 0; i < sizeof disk / sizeof *disk; i++)
@@ -39,8 +38,8 @@ enum status file_make_folders(struct ctx *ctx, const char *path)
     for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         if (mkdir(p, 0700) != 0 && errno != EEXIST)
-            return fail_as(ctx, STORAGE, detail_of(errno), "cannot create the folder '%s': %s", p,
-                           strerror(errno));
+            return fail_as(ctx, STORAGE, file_error_detail(errno),
+                           "cannot create the folder '%s': %s", p, strerror(errno));
         *slash = '/';
     }
     return OK;
@@ -63,7 +62,7 @@ static enum status open_file(struct ctx *ctx, const char *path, struct hold *h)
         return OK;
     int why = h->fd < 0 ? errno : EISDIR;
     hold_leave(h);
-    return fail_as(ctx, STORAGE, detail_of(why), "cannot open the database '%s': %s", path,
+    return fail_as(ctx, STORAGE, file_error_detail(why), "cannot open the database '%s': %s", path,
                    strerror(why));
 }
 
@@ -172,6 +171,19 @@ enum store_kind store_kind(struct ctx *ctx, str path)
     enum store_kind kind = file_kind(fd);
     close(fd);
     return kind;
+}
+
+/* An end that is there and not empty, or "". */
+str store_remains(struct ctx *ctx, str path)
+{
+    static const char *const ends[] = {"-commits", "-wal", "-shm"};
+    struct stat st;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        str file = str_printf(&ctx->arena, S_FMT "%s", S_ARG(path), ends[i]);
+        if (stat(file.p, &st) == 0 && st.st_size)
+            return file;
+    }
+    return S("");
 }
 
 /* SQLite reads %, ? and # in a URI as its own. */
@@ -308,7 +320,7 @@ str file_part(struct arena *a, const char *path)
 /* A killed copy may also leave the part's log files. */
 void file_remove_part(struct ctx *ctx, const char *path)
 {
-    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal", "-commits"};
     str part = file_part(&ctx->arena, path);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         unlink(str_printf(&ctx->arena, "%s%s", part.p, ends[i]).p);

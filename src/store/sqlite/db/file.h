@@ -35,6 +35,9 @@ bool hold_has_mark(const struct hold *h, int64_t mark);
 /* Whether another process has marked the file; false when that cannot be told. */
 bool hold_is_shared(const struct hold *h);
 
+/* STORE_DISK_FAILED for errors of the disk, as against those of a name or of rights; else 0. */
+int file_error_detail(int error);
+
 /* By the first bytes: an empty file is STORE_ABSENT. */
 enum store_kind file_kind(int fd);
 

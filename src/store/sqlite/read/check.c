@@ -120,3 +120,16 @@ enum status sqlite_check(struct ctx *ctx, struct store *s, str *findings)
     *findings = str_trim(buf_str(&out));
     return OK;
 }
+
+enum status sqlite_check_pages(struct ctx *ctx, struct store *s, str *findings)
+{
+    struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(run_rule(ctx, r.db,
+                 "SELECT 'file: ' || integrity_check FROM pragma_integrity_check"
+                 " WHERE integrity_check <> 'ok'",
+                 &out));
+    *findings = str_trim(buf_str(&out));
+    return OK;
+}

@@ -24,6 +24,7 @@ struct sqlite_store {
     uint8_t *key; /* in guarded memory; or NULL */
     struct writer *writer;
     bool may_wait;        /* is opened later when the disk fails now */
+    bool accepts_loss;    /* is opened although commits are missing */
     pthread_mutex_t lock; /* of the readers */
     pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */
     struct db *idle[READERS_MAX];

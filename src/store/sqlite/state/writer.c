@@ -100,6 +100,7 @@ static enum status set_sync(struct writer *w, struct ctx *ctx, bool is_full)
 static enum status run_group(struct writer *w, struct ctx *ctx, struct task *first, bool is_full)
 {
     w->changes = (struct index_changes){0};
+    w->counted.group = (struct commit_count){0};
     notes_clear(&w->notes);
     if (!w->is_open)
         return writer_failure(ctx, w);
@@ -108,6 +109,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     TRY(set_sync(w, ctx, is_full));
     bool is_only = !first->next;
     assert(is_only || !first->is_alone);
+    int64_t before = sqlite3_total_changes64(w->db.handle);
     TXN(all);
     TRY(txn_begin(ctx, &w->db, &all));
     for (struct task *t = first; t; t = t->next) {
@@ -125,6 +127,8 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     }
     TRY(index_apply(ctx, &w->db, &w->changes));
     TRY(words_seal(ctx, &w->db));
+    if (sqlite3_total_changes64(w->db.handle) != before)
+        TRY(commits_add(ctx, &w->db, &w->counted));
     TRY(txn_commit(&all));
     return files_check(ctx, &w->s->files); /* what went into a lost file is not acknowledged */
 }
@@ -178,6 +182,8 @@ static void show_group(struct writer *w, struct task *first, uint64_t last_no)
     writer_note_result(w, NULL, OK);
     w->commits++;
     w->seen_no = last_no;
+    if (w->counted.group.n)
+        w->counted.latest = w->counted.group;
     w->is_syncing = true;
     *w->last_unsynced = first;
     while (*w->last_unsynced)
@@ -295,6 +301,8 @@ static void end_group(struct writer *w, const struct ctx *ctx, struct task *firs
         pthread_cond_wait(&w->some, &w->lock);
     w->awaits_sync = false;
     pthread_mutex_unlock(&w->lock);
+    if (result == OK)
+        commits_tell(&w->counted, &w->counted.group);
     finish_group(w, first);
 }
 
@@ -363,9 +371,13 @@ static struct task *take_unsynced(struct writer *w)
     return first;
 }
 
-static void end_sync(struct writer *w, struct ctx *ctx, struct task *first, enum status result)
+static void end_sync(struct writer *w, struct ctx *ctx, struct task *first,
+                     const struct commit_count *count)
 {
-    if (result != OK)
+    enum status result = log_sync_run(ctx, &w->log);
+    if (result == OK)
+        commits_tell(&w->counted, count);
+    else
         fail_all(first, ctx);
     finish_group(w, first);
     pthread_mutex_lock(&w->lock);
@@ -390,8 +402,9 @@ static void *sync_groups(void *arg)
         if (!w->unsynced)
             break;
         struct task *first = take_unsynced(w);
+        struct commit_count count = w->counted.latest;
         pthread_mutex_unlock(&w->lock);
-        end_sync(w, &ctx, first, log_sync_run(&ctx, &w->log));
+        end_sync(w, &ctx, first, &count);
         ctx_clear_failure(&ctx);
         pthread_mutex_lock(&w->lock);
     }
@@ -453,6 +466,7 @@ static void free_writer(struct writer *w)
 {
     log_sync_close(&w->log);
     db_close(&w->db);
+    commits_close(&w->counted);
     notes_close(&w->notes);
     end_locks(w);
     free(w);
@@ -480,6 +494,7 @@ enum status writer_open(struct ctx *ctx, struct sqlite_store *s, const struct wr
     w->last = &w->first;
     w->last_unsynced = &w->unsynced;
     w->groups = 1;
+    w->counted.fd = -1;
     enum status status = open_or_wait(ctx, w);
     if (status == OK)
         status = start_threads(ctx, w);

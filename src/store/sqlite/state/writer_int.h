@@ -5,6 +5,7 @@
 
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/state/change_events.h"
+#include "store/sqlite/state/commits.h"
 #include "store/sqlite/state/log_sync.h"
 #include "store/sqlite/state/writer.h"
 
@@ -44,6 +45,7 @@ struct writer {
     struct ctx lost; /* first failure of a task without a waiter, until a flush reports it */
     struct db db;
     struct log_sync log;
+    struct commits counted;       /* its latest is under the lock */
     struct index_changes changes; /* noted by the group */
     struct notes notes;           /* the same, for who follows; of the writing thread alone */
 };

@@ -14,9 +14,12 @@
  * failure it is one row in a durable transaction (4 to 12 KB), or opening the store.
  */
 
-static enum status open_connection(struct ctx *ctx, const struct sqlite_store *s, struct db *db)
+static enum status open_connection(struct ctx *ctx, struct writer *w)
 {
+    const struct sqlite_store *s = w->s;
+    struct db *db = &w->db;
     TRY(db_open(ctx, s->path, s->key, db));
+    TRY(commits_check(ctx, db, s->path, s->accepts_loss, &w->counted));
     TRY(schema_bring(ctx, db)); /* statements are prepared against the newest tables */
     db->hold = &s->hold;
     return db_prepare(ctx, db, WRITES);
@@ -26,11 +29,12 @@ static enum status open_connection(struct ctx *ctx, const struct sqlite_store *s
 static enum status open_parts(struct ctx *ctx, struct writer *w)
 {
     TRY(w->steps->take_file(ctx, w->s));
-    TRY(open_connection(ctx, w->s, &w->db));
+    TRY(open_connection(ctx, w));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
     w->is_full = true; /* as every connection begins */
     TRY(w->steps->prepare(ctx, &w->db));
+    TRY(commits_open(ctx, &w->db, w->s->path, &w->counted));
     w->db.lists = w->s->lists; /* from here on there are readers */
     return log_sync_open(ctx, w->s, &w->log);
 }
@@ -42,10 +46,12 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
     pthread_mutex_lock(&w->lock);
     w->is_open = status == OK;
     pthread_mutex_unlock(&w->lock);
-    if (status != OK)
-        db_close(&w->db);
-    else
+    if (status == OK) {
         files_take(ctx, &w->s->files);
+    } else {
+        db_close(&w->db);
+        commits_close(&w->counted);
+    }
     return status;
 }
 

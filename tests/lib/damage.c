@@ -1,0 +1,52 @@
+/* damage.c - a database or its log, damaged as disks and people do it. */
+#include "lib/damage.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void flip_bit(const char *file, off_t at)
+{
+    unsigned char byte;
+    int fd = open(file, O_RDWR);
+    CHECK(fd >= 0 && pread(fd, &byte, 1, at) == 1);
+    byte ^= 4;
+    CHECK(pwrite(fd, &byte, 1, at) == 1);
+    close(fd);
+}
+
+bool damage_log(struct ctx *ctx, const char *path, enum damage how, double at)
+{
+    const char *log = str_printf(&ctx->arena, "%s-wal", path).p;
+    struct stat st;
+    if (how == DAMAGE_NONE || stat(log, &st) != 0 || !st.st_size)
+        return false;
+    off_t place = (off_t)((double)st.st_size * at);
+    if (how == LOG_REMOVED)
+        CHECK_INT(unlink(log), 0);
+    else if (how == LOG_FLIPPED)
+        flip_bit(log, place);
+    else
+        CHECK_INT(truncate(log, how == LOG_EMPTY ? 0 : place), 0);
+    return true;
+}
+
+static void copy_file(struct ctx *ctx, const char *from, const char *to)
+{
+    str bytes = bytes_of_file(ctx, from);
+    unlink(to);
+    if (!bytes.p)
+        return;
+    int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(fd >= 0 && write(fd, bytes.p, bytes.n) == (ssize_t)bytes.n);
+    close(fd);
+}
+
+void copy_store(struct ctx *ctx, const char *from, const char *to)
+{
+    static const char *const ends[] = {"", "-wal", "-commits"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        copy_file(ctx, str_printf(&ctx->arena, "%s%s", from, ends[i]).p,
+                  str_printf(&ctx->arena, "%s%s", to, ends[i]).p);
+    unlink(str_printf(&ctx->arena, "%s-shm", to).p);
+}

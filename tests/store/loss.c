@@ -1,0 +1,251 @@
+/* loss.c - a log or a database that is missing, cut or damaged: nothing acknowledged is lost
+ * without being told. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/damage.h"
+
+enum { WRITES = 20 };
+
+static const uint8_t some_key[STORE_KEY_BYTES] = {7, 7};
+
+static str name_of(struct ctx *ctx, int i)
+{
+    return str_printf(&ctx->arena, "m%d", i);
+}
+
+static enum status open_at(struct ctx *ctx, const char *path, const uint8_t *key, bool accepts,
+                           struct store **out)
+{
+    return store_open(ctx,
+                      &(struct store_settings){
+                          .path = str_of(path), .key = key, .readers = 2, .accepts_loss = accepts},
+                      out);
+}
+
+/* A process that writes and is killed, so that all is in the log. */
+static void write_and_die(struct ctx *ctx, const char *path, const uint8_t *key, int from, int to)
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        struct store *s;
+        if (open_at(ctx, path, key, false, &s) != OK)
+            _exit(2);
+        for (int i = from; i < to; i++) {
+            struct memory m = fact(name_of(ctx, i).p, "", "likes tea");
+            if (keep(ctx, s, mine, PUT_SUPERSEDE, &m) != OK)
+                _exit(3);
+        }
+        raise(SIGKILL);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+}
+
+static int64_t memories_of(struct ctx *ctx, struct store *s)
+{
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    return stats.memories;
+}
+
+static void check_opens(struct ctx *ctx, const char *path, const uint8_t *key, int64_t memories)
+{
+    struct store *s;
+    CHECK_OK(open_at(ctx, path, key, false, &s));
+    CHECK_INT(memories_of(ctx, s), memories);
+    check_healthy(ctx, s);
+    store_close(s);
+}
+
+static void check_refused(struct ctx *ctx, const char *path, const uint8_t *key, const char *why)
+{
+    struct store *s;
+    CHECK_INT(open_at(ctx, path, key, false, &s), STORAGE);
+    if (!holds(str_of(ctx->why), why))
+        fail_msg("%s", ctx->why);
+    CHECK(holds(str_of(ctx->why), "rememberd doctor --accept-loss"));
+    ctx_clear_failure(ctx);
+}
+
+/* Fewer memories than before; whole, and from then on as ever. */
+static void check_accepted(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    struct store *s;
+    struct memory m = fact("later", "", "likes coffee");
+    CHECK_OK(open_at(ctx, path, key, true, &s));
+    int64_t left = memories_of(ctx, s);
+    CHECK(left < WRITES);
+    check_healthy(ctx, s);
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    store_close(s);
+    check_opens(ctx, path, key, left + 1);
+}
+
+TEST(a_damaged_log_is_refused_and_left_alone_until_the_loss_is_accepted)
+{
+    for (int i = 0; i < 2 * DAMAGE_COUNT; i++) {
+        PLACE(p);
+        PLACE(whole);
+        const uint8_t *key = i % 2 ? some_key : NULL;
+        write_and_die(ctx, p.path, key, 0, WRITES);
+        copy_store(ctx, p.path, whole.path);
+        if (!damage_log(ctx, p.path, (enum damage)(i / 2), 0.5)) {
+            check_opens(ctx, p.path, key, WRITES);
+            continue;
+        }
+        str before = bytes_of_file(ctx, p.path);
+        check_refused(ctx, p.path, key, "its log (-wal) was removed or damaged");
+        check_refused(ctx, p.path, key, "lacks the last ");
+        CHECK(str_eq(before, bytes_of_file(ctx, p.path)));
+        /* A log that is put back is whole again. */
+        str log = bytes_of_file(ctx, str_printf(&ctx->arena, "%s-wal", whole.path).p);
+        int fd =
+            open(str_printf(&ctx->arena, "%s-wal", p.path).p, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        CHECK(write(fd, log.p, log.n) == (ssize_t)log.n);
+        close(fd);
+        check_opens(ctx, p.path, key, WRITES);
+        copy_store(ctx, whole.path, p.path);
+        CHECK(damage_log(ctx, p.path, (enum damage)(i / 2), 0.5));
+        check_accepted(ctx, p.path, key);
+    }
+}
+
+/* After a close everything is in the database: a log is needed no more. */
+TEST(a_store_that_was_closed_needs_no_log)
+{
+    PLACE(p);
+    write_and_die(ctx, p.path, NULL, 0, WRITES);
+    check_opens(ctx, p.path, NULL, WRITES);
+    CHECK(!damage_log(ctx, p.path, LOG_REMOVED, 0));
+    check_opens(ctx, p.path, NULL, WRITES);
+}
+
+TEST(a_database_that_is_missing_or_empty_is_not_made_anew)
+{
+    for (int i = 0; i < 2; i++) {
+        PLACE(p);
+        struct store *s;
+        write_and_die(ctx, p.path, NULL, 0, WRITES);
+        CHECK_INT(i ? truncate(p.path, 0) : unlink(p.path), 0);
+        check_refused(ctx, p.path, NULL, "is missing or empty");
+        CHECK_OK(open_at(ctx, p.path, NULL, true, &s));
+        CHECK_INT(memories_of(ctx, s), 0);
+        store_close(s);
+        check_opens(ctx, p.path, NULL, 0);
+    }
+}
+
+/* What a first start that was killed leaves, and what somebody touched. */
+TEST(an_empty_file_alone_is_a_new_store)
+{
+    PLACE(p);
+    close(open(p.path, O_WRONLY | O_CREAT, 0600));
+    check_opens(ctx, p.path, NULL, 0);
+}
+
+/* A crash before the count is written, a power cut, or a copy of the database alone. */
+TEST(a_count_that_is_behind_missing_or_damaged_keeps_nobody_out)
+{
+    PLACE(p);
+    str file = str_printf(&ctx->arena, "%s-commits", p.path);
+    write_and_die(ctx, p.path, NULL, 0, 1);
+    str early = bytes_of_file(ctx, file.p);
+    CHECK(early.n);
+    write_and_die(ctx, p.path, NULL, 1, WRITES);
+    const str texts[] = {early, S("nonsense\n"), S("")};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int fd = open(file.p, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        CHECK(write(fd, texts[i].p, texts[i].n) == (ssize_t)texts[i].n);
+        close(fd);
+        check_opens(ctx, p.path, NULL, WRITES);
+    }
+    CHECK_INT(unlink(file.p), 0);
+    write_and_die(ctx, p.path, NULL, WRITES, WRITES + 1);
+    CHECK(damage_log(ctx, p.path, LOG_REMOVED, 0));
+    check_refused(ctx, p.path, NULL, "lacks the last ");
+}
+
+TEST(an_older_copy_in_the_place_is_refused_and_another_database_is_not)
+{
+    PLACE(p);
+    PLACE(older);
+    PLACE(other);
+    write_and_die(ctx, p.path, NULL, 0, 2);
+    check_opens(ctx, p.path, NULL, 2);
+    copy_store(ctx, p.path, older.path);
+    write_and_die(ctx, p.path, NULL, 2, WRITES);
+    check_opens(ctx, p.path, NULL, WRITES);
+    CHECK_INT(rename(older.path, p.path), 0);
+    check_refused(ctx, p.path, NULL, "or the database is an older one");
+    write_and_die(ctx, other.path, NULL, 0, 1);
+    check_opens(ctx, other.path, NULL, 1);
+    CHECK_INT(rename(other.path, p.path), 0);
+    check_opens(ctx, p.path, NULL, 1);
+}
+
+/* A copy of what has lost commits would be as short, and nobody would be told. A restore is what
+ * mends it, and has a count of its own. */
+TEST(a_short_store_is_not_copied_but_may_be_replaced)
+{
+    PLACE(p);
+    PLACE(backup);
+    write_and_die(ctx, p.path, NULL, 0, 2);
+    struct store_copy out = {.from = str_of(p.path), .to = str_of(backup.path)};
+    CHECK_OK(store_copy(ctx, &out));
+    CHECK(access(str_printf(&ctx->arena, "%s-commits", backup.path).p, F_OK) != 0);
+    write_and_die(ctx, p.path, NULL, 2, WRITES);
+    CHECK(damage_log(ctx, p.path, LOG_REMOVED, 0));
+    struct store_copy again = {.from = str_of(p.path),
+                               .to = str_printf(&ctx->arena, "%s.2", backup.path)};
+    struct store_copy encrypts = {.from = str_of(p.path),
+                                  .to = str_of(p.path),
+                                  .to_key = some_key,
+                                  .replaces = true};
+    const struct store_copy *const copies[] = {&again, &encrypts};
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(store_copy(ctx, copies[i]), STORAGE);
+        CHECK(holds(str_of(ctx->why), "lacks the last "));
+        ctx_clear_failure(ctx);
+        check_refused(ctx, p.path, NULL, "lacks the last ");
+    }
+    struct store_copy back = {.from = str_of(backup.path), .to = str_of(p.path), .replaces = true};
+    CHECK_OK(store_copy(ctx, &back));
+    check_opens(ctx, p.path, NULL, 2);
+    write_and_die(ctx, p.path, NULL, 2, 4);
+    CHECK(damage_log(ctx, p.path, LOG_EMPTY, 0));
+    check_refused(ctx, p.path, NULL, "lacks the last ");
+}
+
+/* Each acknowledges what it wrote; the count is that of both. */
+TEST(two_that_write_share_a_count)
+{
+    PLACE(p);
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        struct store *s[2];
+        for (int i = 0; i < 2; i++)
+            if (open_at(ctx, p.path, NULL, false, &s[i]) != OK)
+                _exit(2);
+        for (int i = 0; i < WRITES; i++) {
+            struct memory m = fact(name_of(ctx, i).p, "", "likes tea");
+            if (keep(ctx, s[i % 2], mine, PUT_SUPERSEDE, &m) != OK)
+                _exit(3);
+        }
+        raise(SIGKILL);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    PLACE(whole);
+    copy_store(ctx, p.path, whole.path);
+    check_opens(ctx, p.path, NULL, WRITES);
+    copy_store(ctx, whole.path, p.path);
+    CHECK(damage_log(ctx, p.path, LOG_CUT, 0.99)); /* the last group alone */
+    check_refused(ctx, p.path, NULL, "lacks the last 1 commit,");
+}
