@@ -38,6 +38,7 @@ enum status instance_find(struct ctx *ctx, const struct settings *s, struct inst
     else
         return fail(ctx, BAD_INPUT, "no home folder is known (HOME is not set): use --data DIR");
     out->file = str_printf(a, S_FMT "/rememberd.db", S_ARG(out->folder));
+    out->erasures = str_printf(a, S_FMT "/rememberd.erasures", S_ARG(out->folder));
     return OK;
 }
 
@@ -73,7 +74,8 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
     struct store_settings store = {.path = instance->file,
                                    .key = key.bytes,
                                    .readers = readers_of(&instance->settings),
-                                   .may_wait = instance->may_wait};
+                                   .may_wait = instance->may_wait,
+                                   .erasures = instance->erasures};
     if (key.bytes) /* a core file would hold it, and what it protects */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     instance->key_from = key.from;
@@ -226,6 +228,8 @@ static void remove_scratch(const struct instance *h)
         snprintf(path, sizeof path, S_FMT "%s", S_ARG(h->file), ends[i]);
         unlink(path);
     }
+    snprintf(path, sizeof path, S_FMT, S_ARG(h->erasures));
+    unlink(path);
     snprintf(path, sizeof path, S_FMT, S_ARG(h->folder));
     rmdir(path);
 }

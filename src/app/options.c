@@ -51,6 +51,7 @@ const struct field options_table[] = {
     {BOOL(struct options, remove), .help = "Take the entry out again"},
     {BOOL(struct options, yes), .help = "Do not ask"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
+    {BOOL(struct options, again), .help = "Bring back what was erased here, too"},
     {BOOL(struct options, force), .help = "Do it to what exists, too"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,
      .help =
