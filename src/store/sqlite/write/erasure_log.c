@@ -427,11 +427,11 @@ static void log_failure(const struct sqlite_store *s, const struct ctx *why)
 /* The file is made with the first erasure. */
 static enum status has_rows(struct ctx *ctx, const struct sqlite_store *s, struct db *db, bool *out)
 {
-    *out = access(s->erasures, F_OK) == 0;
-    if (*out)
-        return OK;
+    int64_t newest = 0;
     SQL_RUN(q, ctx, db, SQL_ERASURE_NEWEST);
-    return sql_any(&q, out);
+    TRY(sql_number(&q, &newest));
+    *out = newest || access(s->erasures, F_OK) == 0;
+    return OK;
 }
 
 enum status erasure_log_open(struct ctx *ctx, struct sqlite_store *s, struct db *db)
