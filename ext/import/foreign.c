@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"
+#include "ext/import/erased.h"
 #include "ext/import/sink.h"
 
 /* Bytes, as the lines of our own export take them. */
@@ -150,6 +151,7 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     struct import_run *run = f->run;
     struct import_report *r = run->report;
     struct memory m = *given, there;
+    bool is_erased;
     TRY(complete_memory(f, &m));
     if (!m.content.n) {
         foreign_skip(f);
@@ -157,6 +159,11 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     }
     r->memories++;
     if (!seen_add(&run->seen, hash64(&m.id, 1)))
+        return OK;
+    const struct erased_ask ask = {.memory = &m, .created = given->created};
+    TRY(import_erased(f->ctx, run->e, run->in->pool, &ask, 1, run->in->again && !run->in->dry_run,
+                      &is_erased, &r->erased));
+    if (is_erased)
         return OK;
     enum status s = store_memory(f->ctx, run->e->store, run->in->pool, m.id, &there);
     bool is_new = s == NOT_FOUND;

@@ -6,7 +6,7 @@
 struct engine;
 
 struct ingest_report {
-    int64_t sessions, messages, memories, skipped;
+    int64_t sessions, messages, memories, skipped, erased;
 };
 
 /*
@@ -21,12 +21,13 @@ MUST_USE enum status engine_ingest(struct ctx *ctx, struct engine *e, struct poo
                                    struct ingest_report *out);
 
 struct omniroute_report {
-    int64_t memories, updated, owners, skipped;
+    int64_t memories, updated, owners, skipped, erased;
 };
 /* OmniRoute's database file: each key's memories go into the space of its name, or (space not "")
  * all into one. Running it again changes nothing. */
 MUST_USE enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
-                                             str path, void (*progress)(int64_t done, int64_t all),
+                                             str path, bool again,
+                                             void (*progress)(int64_t done, int64_t all),
                                              struct omniroute_report *out);
 
 /* --- files of many programs --- */
@@ -39,6 +40,7 @@ struct import_in {
     str format; /* "": by looking at the file */
     bool dry_run;
     bool extract; /* facts from the user's words in conversations */
+    bool again;   /* what was erased here comes back */
     /* Where a line of our own export goes, by the space that it names; NULL: into pool. */
     enum status (*place)(void *own, struct ctx *ctx, str space, struct pool_ref *out);
     void *own;
@@ -57,6 +59,7 @@ struct import_report {
     int64_t memories, new_memories, updated;
     int64_t bars, new_bars;
     int64_t facts;   /* found in messages of the user */
+    int64_t erased;  /* left out, since it was erased here */
     int64_t skipped; /* left out on purpose, such as a message without text */
     int64_t broken;  /* records that break a rule */
     bool dry_run;

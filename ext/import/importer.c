@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "engine/extract/secrets.h"
 #include "engine/text/session_title.h"
+#include "ext/import/erased.h"
 
 /* Messages in one bundle; a longer session is written in parts. */
 enum { BUNDLE_MAX = 2000 };
@@ -84,10 +85,17 @@ static void keep_memories(struct importer *im, const struct memory *found, size_
     im->n_memories += n;
 }
 
-/* Facts of an import are as old as their messages, so that they do not replace newer ones. */
-static void extract_from(struct importer *im, const struct message *m)
+/* Whether it was erased here, and stays so. */
+static enum status stays_erased(struct importer *im, const struct erased_ask *ask, bool *out)
 {
-    size_t n;
+    return import_erased(&im->work, im->e, im->pool, ask, 1, im->again && !im->dry_run, out,
+                         &im->report.erased);
+}
+
+/* Facts of an import are as old as their messages, so that they do not replace newer ones. */
+static enum status extract_from(struct importer *im, const struct message *m)
+{
+    size_t n, kept = 0;
     str text = tombstones_left(&im->bars, &im->work.arena, m);
     struct memory *found = engine_extract(&im->work, im->e, EXTRACT_USER, text, &n);
     for (size_t i = 0; i < n; i++) {
@@ -96,8 +104,14 @@ static void extract_from(struct importer *im, const struct message *m)
         found[i].origin = ORIGIN_IMPORT;
         found[i].created = found[i].updated = found[i].last_used = m->created;
         found[i].valid_from = m->created;
+        const struct erased_ask ask = {.memory = &found[i], .created = m->created};
+        bool is_erased;
+        TRY(stays_erased(im, &ask, &is_erased));
+        if (!is_erased)
+            found[kept++] = found[i];
     }
-    keep_memories(im, found, n);
+    keep_memories(im, found, kept);
+    return OK;
 }
 
 /* Of a session that has none yet: the store keeps the first. */
@@ -214,7 +228,7 @@ static void mask_message(struct importer *im, struct message *m)
 
 enum status importer_message(struct importer *im, const struct message *said)
 {
-    bool is_new;
+    bool is_new, is_erased;
     assert(im->n < BUNDLE_MAX && im->pool.user.n && im->session.id.n);
     if (!str_trim(said->text).n) {
         im->report.skipped++;
@@ -228,10 +242,14 @@ enum status importer_message(struct importer *im, const struct message *said)
     mask_message(im, m);
     m->id = id_for(im, m, said->created);
     m->created = said->created ? said->created : im->now;
+    const struct erased_ask ask = {.message = m, .created = said->created};
+    TRY(pass_failure(im, stays_erased(im, &ask, &is_erased)));
+    if (is_erased)
+        return OK;
     TRY(date_known(im, m, said->created, &is_new));
     im->n++;
     im->n_new += is_new;
     if (im->extract && is_new && str_is(m->role, "user"))
-        extract_from(im, m);
+        TRY(pass_failure(im, extract_from(im, m)));
     return im->n == BUNDLE_MAX ? importer_write(im) : OK;
 }

@@ -19,6 +19,7 @@ struct importer {
     bool extract; /* facts from the user's words */
     bool once;
     bool dry_run;           /* with once: nothing is written */
+    bool again;             /* what was erased here comes back */
     struct seen seen;       /* with once: ids of sessions; with dry_run, of messages, too */
     struct session session; /* of the bundle; id "" before the first */
     struct message *messages;

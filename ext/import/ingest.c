@@ -40,6 +40,7 @@ enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_r
     out->messages += im.report.messages;
     out->memories += im.report.memories;
     out->skipped += im.report.skipped;
+    out->erased += im.report.erased;
     return OK;
 }
 

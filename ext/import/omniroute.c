@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/state/state.h"
+#include "ext/import/erased.h"
 #include "ext/import/import.h"
 #include "ext/import/omniroute_db.h"
 
@@ -20,6 +21,7 @@ struct importer {
     struct memory *memories;
     size_t n, bytes;
     int64_t now;
+    bool again;
     void (*progress)(int64_t done, int64_t all);
     struct omniroute_report report;
 };
@@ -27,6 +29,24 @@ struct importer {
 static void end_work(struct importer *im)
 {
     ctx_free(&im->work);
+}
+
+/* Without a time of its own it has that of the import. */
+static enum status leave_erased(struct importer *im, struct pool_ref pool)
+{
+    struct erased_ask *v = NEW_N(&im->work.arena, struct erased_ask, im->n);
+    bool *is_erased = NEW_N(&im->work.arena, bool, im->n);
+    size_t kept = 0;
+    for (size_t i = 0; i < im->n; i++) {
+        const struct memory *m = &im->memories[i];
+        v[i] = (struct erased_ask){.memory = m, .created = m->created < im->now ? m->created : 0};
+    }
+    TRY(import_erased(&im->work, im->e, pool, v, im->n, im->again, is_erased, &im->report.erased));
+    for (size_t i = 0; i < im->n; i++)
+        if (!is_erased[i])
+            im->memories[kept++] = im->memories[i];
+    im->n = kept;
+    return OK;
 }
 
 /*
@@ -37,11 +57,14 @@ static enum status write_group(struct importer *im)
     if (!im->n)
         return OK;
     str space = im->space.n ? im->space : im->owner.n ? im->owner : S(DEFAULT_SPACE);
-    struct bundle b = {.pool = {im->user, space},
+    const struct pool_ref pool = {im->user, space};
+    enum status s = leave_erased(im, pool);
+    struct bundle b = {.pool = pool,
                        .memories = im->memories,
                        .n_memories = im->n,
                        .rule = PUT_IMPORT};
-    enum status s = store_write(&im->work, im->e->store, &b);
+    if (s == OK)
+        s = store_write(&im->work, im->e->store, &b);
     if (s != OK)
         return fail(im->ctx, s, "%s", im->work.why);
     im->report.memories += (int64_t)b.added;
@@ -111,7 +134,8 @@ static enum status take_row(struct ctx *ctx, void *own, const struct omniroute_r
 
 /* May be repeated: ids are kept or derived, so nothing is stored twice. */
 enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
-                                    str path, void (*progress)(int64_t done, int64_t all),
+                                    str path, bool again,
+                                    void (*progress)(int64_t done, int64_t all),
                                     struct omniroute_report *out)
 {
     CLEANUP(end_work)
@@ -121,6 +145,7 @@ enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user,
                           .user = user,
                           .space = space,
                           .now = clock_ms(),
+                          .again = again,
                           .progress = progress};
     TRY(omniroute_db_read(ctx, path, take_row, &im));
     TRY(write_group(&im));

@@ -152,6 +152,7 @@ static enum status begin_run(struct import_run *run, struct ctx *ctx, struct eng
     run->im.ctx = &run->record;
     run->im.once = true;
     run->im.dry_run = in->dry_run;
+    run->im.again = in->again;
     return OK;
 }
 
@@ -181,6 +182,7 @@ static enum status finish_run(struct import_run *run)
     r->new_messages += im->new_messages;
     r->facts += im->report.memories;
     r->skipped += im->report.skipped;
+    r->erased += im->report.erased;
     return s;
 }
 

@@ -6,6 +6,7 @@
 #include "app/key/key.h"
 #include "app/print.h"
 #include "app/progress.h"
+#include "base/audit.h"
 
 /*
  * Both commands are one call of store_copy with other ends. A backup can be made while a server
@@ -14,7 +15,7 @@
  */
 
 /* encrypted is of the file that was written. */
-SHAPE(backup_out, (STR, file), (INT, bytes), (BOOL, encrypted));
+SHAPE(backup_out, (STR, file), (INT, bytes), (BOOL, encrypted), (INT, erased_again));
 
 /* Copying counts bytes, which people read in MB; the steps after it count to one. */
 static void show_progress(void *own, const char *what, int64_t done, int64_t all)
@@ -35,7 +36,10 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
     TRY(status);
     if (stat(str_c(&ctx->arena, copy->to), &st) != 0)
         return fail(ctx, STORAGE, "'" S_FMT "' disappeared during the backup", S_ARG(copy->to));
-    struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL};
+    audit_note(copy->replaces ? "restored" : "backup.made", S(""), "bytes=%lld erased_again=%lld",
+               (long long)st.st_size, copy->restored ? (long long)copy->restored->erased : 0);
+    struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL,
+                             copy->restored ? copy->restored->erased : 0};
     struct buf b = buf_make(&ctx->arena, 1 << 16);
     struct json_out w = json_to(&b);
     if (o->json)
@@ -43,6 +47,11 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
     else
         buf_printf(&b, S_FMT ": %.1f MB, %s", S_ARG(out.file), (double)out.bytes / 1e6,
                    out.encrypted ? "encrypted" : "not encrypted");
+    if (!o->json && out.erased_again)
+        buf_printf(&b,
+                   "\n%lld memories and messages that were erased since the backup were erased "
+                   "again; --again keeps them",
+                   (long long)out.erased_again);
     print_buf(&b);
     return OK;
 }
@@ -85,8 +94,11 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
         TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &to));
     else
         TRY(key_configured(ctx, &o->settings, &to));
+    struct store_restored restored = {.brings_again = o->again};
     struct store_copy copy = {.from = file,
                               .from_key = from.bytes,
+                              .erasures = instance.erasures,
+                              .restored = &restored,
                               .to = instance.file,
                               .to_key = to.bytes ? to.bytes : from.bytes,
                               .replaces = true};

@@ -12,6 +12,7 @@
 #include "app/key/key.h"
 #include "app/print.h"
 #include "app/progress.h"
+#include "base/audit.h"
 
 /*
  * The database is encrypted as a whole by a key of 32 bytes. Where the key is belongs to app/key;
@@ -58,6 +59,7 @@ static enum status print_report(struct ctx *ctx, const struct options *o,
 {
     struct stat st = {0};
     struct encrypt_out out = {.encrypted = key->bytes != NULL, .key = key->from};
+    audit_note("database.converted", S(""), "to=%s", key->bytes ? "encrypted" : "plain");
     if (stat(str_c(&ctx->arena, instance->file), &st) == 0)
         out.bytes = st.st_size;
     if (o->json) {

@@ -38,6 +38,7 @@ enum status instance_find(struct ctx *ctx, const struct settings *s, struct inst
     else
         return fail(ctx, BAD_INPUT, "no home folder is known (HOME is not set): use --data DIR");
     out->file = str_printf(a, S_FMT "/rememberd.db", S_ARG(out->folder));
+    out->erasures = str_printf(a, S_FMT "/rememberd.erasures", S_ARG(out->folder));
     return OK;
 }
 
@@ -74,7 +75,8 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
                                    .key = key.bytes,
                                    .readers = readers_of(&instance->settings),
                                    .may_wait = instance->may_wait,
-                                   .accepts_loss = instance->accepts_loss};
+                                   .accepts_loss = instance->accepts_loss,
+                                   .erasures = instance->erasures};
     if (key.bytes) /* a core file would hold it, and what it protects */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     instance->key_from = key.from;
@@ -230,6 +232,8 @@ static void remove_scratch(const struct instance *h)
         snprintf(path, sizeof path, S_FMT "%s", S_ARG(h->file), ends[i]);
         unlink(path);
     }
+    snprintf(path, sizeof path, S_FMT, S_ARG(h->erasures));
+    unlink(path);
     snprintf(path, sizeof path, S_FMT, S_ARG(h->folder));
     rmdir(path);
 }

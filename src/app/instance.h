@@ -6,6 +6,7 @@
 
 struct instance {
     str folder, file;         /* the data folder, and the database in it */
+    str erasures;             /* the log of erasures beside the database */
     struct settings settings; /* with data set to the folder */
     str key_from;             /* where the key of an encrypted store is, in words; or "" */
     struct store *store;

@@ -63,6 +63,7 @@ const struct field options_table[] = {
     {BOOL(struct options, deep),
      .help = "Read every page of the database and compare its indexes with its tables. Takes long"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
+    {BOOL(struct options, again), .help = "Bring back what was erased here, too"},
     {BOOL(struct options, force), .help = "Do it to what exists, too"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,
      .help =

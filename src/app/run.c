@@ -4,12 +4,14 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
+#include "base/audit.h"
 #include "base/log.h"
 
 #include "core/suggest.h"
 
 #include "app/command.h"
 #include "app/help.h"
+#include "app/instance.h"
 #include "app/key/key.h"
 #include "http/http.h"
 #include "surface/surface.h"
@@ -87,6 +89,15 @@ static int run_help(struct ctx *ctx, const struct command *const *tables, const 
     return EXIT_OK;
 }
 
+/* Without a folder there is nothing to write about. */
+static void setup_audit(struct ctx *ctx, const struct options *o)
+{
+    struct instance instance;
+    if (soft(ctx, instance_find(ctx, &o->settings, &instance)))
+        audit_setup(&(struct audit_place){.folder = str_c(&ctx->arena, instance.folder),
+                                          .to = str_c(&ctx->arena, o->settings.audit_to)});
+}
+
 /* Only serve logs as its settings say. Other commands talk to a person or a script: warnings go
  * to standard error, and everything else would be noise. */
 static int run_command(struct ctx *ctx, const struct command *const *tables,
@@ -110,7 +121,10 @@ static int run_command(struct ctx *ctx, const struct command *const *tables,
     for (size_t i = 0; i < o->settings.notes.n; i++)
         log_event(LOG_WARN, "settings.note", "note=\"" S_FMT "\"", S_ARG(o->settings.notes.v[i]));
     http_allow_addresses(o->settings.allow_addresses);
-    return c->run(ctx, o) == OK ? EXIT_OK : print_failure(ctx, c, EXIT_FAILED);
+    setup_audit(ctx, o);
+    enum status s = c->run(ctx, o);
+    audit_end();
+    return s == OK ? EXIT_OK : print_failure(ctx, c, EXIT_FAILED);
 }
 
 /* Routes and schema come from the same tables as the server, so they cannot be out of date. */

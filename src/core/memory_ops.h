@@ -54,6 +54,7 @@ struct forget {
     str type;        /* with memories: only of this type; "" for any */
     int64_t before;  /* with memories: only those made before (unix ms); 0 for any */
     bool keeps_statements; /* recall may give what the erased ones said: another memory says it */
+    bool is_upkeep;        /* it leaves no trace in the log of erasures */
     const str *ids;        /* or these memories, all or nothing; missing ones are left out */
     size_t n_ids;
     const struct undo_mark *undo; /* NULL: it cannot be undone, and nothing of it is kept */

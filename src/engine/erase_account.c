@@ -1,6 +1,8 @@
 /* erase_account.c - everyone who has something here: listed, and erased with all of it. */
 #include "engine/state/state.h"
 
+#include "base/audit.h"
+
 enum { PEOPLE_AT_ONCE = 200 };
 
 static const struct pool_ref everyone; /* a new person may have had the first answer just now */
@@ -35,6 +37,7 @@ static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t 
     if (!soft_if(ctx, s, NOT_FOUND))
         TRY(s);
     *erased += n;
+    audit_note("account.erased", id, "rows=%lld", (long long)n);
     return str_is(id, LOCAL_USER) ? OK : store_erase_account(ctx, e->store, id);
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/state/state.h"
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/dedup/equivalence.h"
@@ -334,6 +335,15 @@ static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct
                                         : bar_all(ctx, e, what, barred);
 }
 
+static const char *forget_name(const struct forget *what)
+{
+    return what->all_spaces   ? "user"
+           : what->everything ? "space"
+           : what->session.n  ? "session"
+           : what->memories   ? "memories"
+                              : "rows";
+}
+
 /* *erased counts rows, what->barred (if set) the sentences that other messages lose. The cache of
  * embeddings is emptied as well. */
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
@@ -345,6 +355,8 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
     int64_t barred;
     TRY(bar_forgotten(ctx, e, what, &barred));
     TRY(store_forget(ctx, e->store, what, erased));
+    audit_note("erased", what->pool.user, "what=%s rows=%lld request=%s", forget_name(what),
+               (long long)*erased, ctx->id);
     if (what->barred)
         *what->barred = barred;
     embed_forget(e->embed);

@@ -19,6 +19,14 @@ struct store_settings {
     bool may_wait;       /* opens although the disk fails: see store_open */
     bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
     size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
+    str erasures;        /* the log of erasures beside it (store/erasures.h); "": it has none */
+    struct store_restored *restored; /* of a copy that comes back; or NULL */
+};
+
+/* An older copy that is to be the database again. */
+struct store_restored {
+    bool brings_again; /* with what was erased since */
+    int64_t erased;    /* set: rows that were erased again */
 };
 
 /*
@@ -51,10 +59,12 @@ bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key);
  */
 struct store_copy {
     str from;
-    const uint8_t *from_key; /* or NULL */
-    str to;                  /* may be the same file */
-    const uint8_t *to_key;   /* or NULL */
-    bool replaces;           /* an existing `to`, which must be open nowhere, or TOO_BUSY */
+    const uint8_t *from_key;         /* or NULL */
+    str to;                          /* may be the same file */
+    const uint8_t *to_key;           /* or NULL */
+    bool replaces;                   /* an existing `to`, which must be open nowhere, or TOO_BUSY */
+    str erasures;                    /* of `to`: what it names and `from` has is erased; or "" */
+    struct store_restored *restored; /* with erasures */
     /* May be NULL. what: "copying" (bytes), then "checking" and "done" (1 of 1). */
     void (*progress)(void *own, const char *what, int64_t done, int64_t all);
     void *own;

@@ -3,6 +3,7 @@
 
 #include "store/accounts.h"
 #include "store/bars.h"
+#include "store/erasures.h"
 #include "store/file.h"
 #include "store/follow.h"
 #include "store/inspect.h"

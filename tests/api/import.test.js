@@ -43,7 +43,7 @@ test('the memories of each key go into a space of its name, twice without harm',
       '2025-03-01T10:00:00.123Z', '2025-03-01T10:00:00.123Z'),
     ('${second}', '', NULL, 'episodic', NULL, 'chose Postgres', NULL, '2025-03-02 10:00:00', '2025-03-02 10:00:00');`);
   const bytes = fs.readFileSync(file);
-  assert.deepEqual(await json(['import', 'omniroute', file, '--user', 'ada', ...at]), { memories: 2, updated: 0, owners: 2, skipped: 0 });
+  assert.deepEqual(await json(['import', 'omniroute', file, '--user', 'ada', ...at]), { memories: 2, updated: 0, owners: 2, skipped: 0, erased: 0 });
   const list = async (space) => (await json(['list', '--user', 'ada', '--space', space, ...at])).memories;
   const [tea] = await list('key-1');
   assert.equal(tea.id, first);
@@ -67,7 +67,7 @@ test('the older table is read as well', async () => {
   const file = database(`${legacy} INSERT INTO memory(id, apiKeyId, sessionId, type, key, content, metadata, createdAt, updatedAt) VALUES
     ('${first}', 'key-1', 's1', 'dream', 'k', 'from long ago', 'no JSON', '2024-03-01T10:00:00.000Z', '2024-03-01T10:00:00.000Z'),
     ('${second}', 'key-1', 's1', 'factual', 'k2', '', '{}', '2024-03-01T10:00:00.000Z', '2024-03-01T10:00:00.000Z');`);
-  assert.deepEqual(await json(['import', 'omniroute', file, ...at]), { memories: 1, updated: 0, owners: 1, skipped: 1 });
+  assert.deepEqual(await json(['import', 'omniroute', file, ...at]), { memories: 1, updated: 0, owners: 1, skipped: 1, erased: 0 });
   assert.match(await ok(['search', 'long ago', '--space', 'key-1', ...at]), /from long ago/);
 });
 

@@ -45,7 +45,7 @@ test('a user exported and imported into an empty store gives an equal export', a
   const dry = await imported(to, text, '?dry_run=true');
   assert.equal(await exported(to, '?all=true&space=*'), '');
   const done = { format: 'rememberd', lines: kinds.length, memories: count('memory'), sessions: count('session'), messages: count('message'), bars: count('bar'),
-    updated: 0, facts: 0, skipped: 0, broken: 0, problems: [], dry_run: false };
+    updated: 0, facts: 0, erased: 0, skipped: 0, broken: 0, problems: [], dry_run: false };
   assert.deepEqual(dry, { ...done, dry_run: true });
   assert.deepEqual(await imported(to, text), done);
   assert.equal(await exported(to, '?all=true&space=*'), text);

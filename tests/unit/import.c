@@ -24,7 +24,7 @@ static str file_of(struct ctx *ctx, const struct place *p, const char *schema, c
 static str import(struct ctx *ctx, struct engine *e, str space, str path)
 {
     struct omniroute_report r;
-    CHECK_OK(engine_import_omniroute(ctx, e, S("anna"), space, path, NULL, &r));
+    CHECK_OK(engine_import_omniroute(ctx, e, S("anna"), space, path, false, NULL, &r));
     return str_printf(&ctx->arena, "%lld %lld %lld %lld", (long long)r.memories,
                       (long long)r.updated, (long long)r.owners, (long long)r.skipped);
 }
@@ -213,7 +213,7 @@ TEST(many_rows_are_written_in_groups)
                        " i < 3210) INSERT INTO memories(id, api_key_id, type, key, content)"
                        " SELECT 'row-' || i, 'key-' || (i % 3), 'factual', 'k' || i,"
                        " 'the number ' || i FROM n");
-    CHECK_OK(engine_import_omniroute(ctx, e, S("anna"), S(""), path, tell, &r));
+    CHECK_OK(engine_import_omniroute(ctx, e, S("anna"), S(""), path, false, tell, &r));
     CHECK_INT(r.memories, ROWS);
     CHECK_INT(r.owners, 3);
     CHECK(told == ROWS && told_all == ROWS);
@@ -231,7 +231,8 @@ TEST(a_file_that_is_not_omniroutes_makes_nothing)
     struct omniroute_report r;
     struct store_stats stats;
     str path = file_of(ctx, &p, "CREATE TABLE other(a)", "INSERT INTO other VALUES(1)");
-    CHECK_STATUS(engine_import_omniroute(ctx, e, S("anna"), S(""), path, NULL, &r), NOT_FOUND);
+    CHECK_STATUS(engine_import_omniroute(ctx, e, S("anna"), S(""), path, false, NULL, &r),
+                 NOT_FOUND);
     CHECK_OK(store_stats(ctx, s, &stats));
     CHECK_INT(stats.pools, 0);
 }

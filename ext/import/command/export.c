@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/instance.h"
+#include "base/audit.h"
 #include "ext/import/command/command.h"
 #include "ext/import/export.h"
 
@@ -91,5 +92,7 @@ enum status command_export(struct ctx *ctx, const struct options *o)
         s = fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
     if (s != OK && is_file)
         unlink(path);
+    if (s == OK)
+        audit_note("exported", o->user, "all=1");
     return s;
 }

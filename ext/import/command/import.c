@@ -34,12 +34,16 @@ static enum status import_omniroute(struct ctx *ctx, const struct options *o,
     struct omniroute_report r = {0};
     enum status s = engine_import_omniroute(ctx, instance->engine, pool_of(o).user,
                                             options_has(o, "space") ? o->space : S(""),
-                                            o->words.v[2], show_rows, &r);
+                                            o->words.v[2], o->again, show_rows, &r);
     progress_end(&progress);
     TRY(s);
-    printf(o->json ? "{\"memories\":%lld,\"updated\":%lld,\"owners\":%lld,\"skipped\":%lld}\n"
+    printf(o->json ? "{\"memories\":%lld,\"updated\":%lld,\"owners\":%lld,\"skipped\":%lld,"
+                     "\"erased\":%lld}\n"
                    : "%lld memories, %lld updated, of %lld keys; %lld skipped\n",
-           (long long)r.memories, (long long)r.updated, (long long)r.owners, (long long)r.skipped);
+           (long long)r.memories, (long long)r.updated, (long long)r.owners, (long long)r.skipped,
+           (long long)r.erased);
+    if (!o->json && r.erased)
+        printf("%lld were erased here; --again brings them back\n", (long long)r.erased);
     if (!o->json && !options_has(o, "space") && r.owners)
         fputs(where, stdout);
     return OK;
@@ -64,7 +68,8 @@ static enum status place_line(void *own, struct ctx *ctx, str space, struct pool
 static FIELDS_OF(import_report, report, (STR, format), (INT, files), (INT, ignored), (INT, records),
                  (INT, sessions), (INT, new_sessions), (INT, messages), (INT, new_messages),
                  (INT, memories), (INT, new_memories), (INT, updated), (INT, bars), (INT, new_bars),
-                 (INT, facts), (INT, skipped), (INT, broken), (STRS, problems), (BOOL, dry_run));
+                 (INT, facts), (INT, erased), (INT, skipped), (INT, broken), (STRS, problems),
+                 (BOOL, dry_run));
 
 static void print_json(struct ctx *ctx, const struct import_report *r)
 {
@@ -100,6 +105,7 @@ static void print_report(const struct import_report *r)
     print_kind("memories", r->memories, r->new_memories, r->updated);
     print_kind("bars", r->bars, r->new_bars, 0);
     print_count("facts", r->facts, "found in new messages of the user");
+    print_count("erased here", r->erased, "left out; --again brings them back");
     print_count("skipped", r->skipped, "left out on purpose");
     print_count("ignored", r->ignored, "files of no known format");
     print_count("broken", r->broken, "records; all others were read");
@@ -120,6 +126,7 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
                                  .format = o->format,
                                  .dry_run = o->dry_run,
                                  .extract = !o->no_extract,
+                                 .again = o->again,
                                  .place = place_line,
                                  .own = &own,
                                  .progress = show_bytes};

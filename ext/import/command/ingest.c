@@ -34,10 +34,13 @@ enum status command_ingest(struct ctx *ctx, const struct options *o)
     if (shown_us)
         fputs("\r\033[K", stderr);
     TRY(s);
-    printf(o->json ? "{\"sessions\":%lld,\"messages\":%lld,\"memories\":%lld,\"skipped\":%lld}\n"
+    printf(o->json ? "{\"sessions\":%lld,\"messages\":%lld,\"memories\":%lld,\"skipped\":%lld,"
+                     "\"erased\":%lld}\n"
                    : "read %lld conversations, %lld messages, %lld memories; skipped %lld without "
                      "text\nWhat was stored before is not stored again.\n",
            (long long)r.sessions, (long long)r.messages, (long long)r.memories,
-           (long long)r.skipped);
+           (long long)r.skipped, (long long)r.erased);
+    if (!o->json && r.erased)
+        printf("%lld were erased here and are left out.\n", (long long)r.erased);
     return OK;
 }

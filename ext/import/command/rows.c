@@ -8,7 +8,7 @@ const struct command import_commands[] = {
     {"import", "import FILE | import FOLDER | import omniroute FILE",
      "Import conversations and memories of other programs (ChatGPT, Claude, mem0, Markdown and "
      "more: docs/reference/import.md), or an export of rememberd",
-     "import ~/Downloads/chatgpt-export --dry-run", POOL "format dry_run no_extract ", 1, 2,
+     "import ~/Downloads/chatgpt-export --dry-run", POOL "format dry_run no_extract again ", 1, 2,
      command_import_check, command_import, false,
      "the space default; of an export the space of each line, of OmniRoute a space for each key",
      .own_help =

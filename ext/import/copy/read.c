@@ -1,6 +1,7 @@
 /* read.c - the records of our own export into spaces: checked first, written in batches. */
 #include "base/id.h"
 #include "ext/import/copy/lines.h"
+#include "ext/import/erased.h"
 #include "ext/import/sink.h"
 #include "ext/import/transfer.h"
 
@@ -234,6 +235,47 @@ static enum status name_line(struct copying *c, struct ctx *own, enum status s, 
     return fail(c->run->ctx, s, "line %lld: %s", (long long)line, own->why);
 }
 
+static struct erased_ask ask_of(const struct line *l)
+{
+    switch (l->kind) {
+    case LINE_MEMORY:
+        return (struct erased_ask){.memory = &l->memory, .created = l->memory.created};
+    case LINE_SESSION:
+        return (struct erased_ask){.session = &l->session, .created = l->session.created};
+    default:
+        return (struct erased_ask){.message = &l->message.message,
+                                   .created = l->message.message.created};
+    }
+}
+
+/* What was erased here is left out of the batch. */
+static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch *b)
+{
+    const struct import_in *in = c->run->in;
+    struct erased_ask *v = NEW_N(&ctx->arena, struct erased_ask, b->n);
+    bool *is_erased = NEW_N(&ctx->arena, bool, b->n);
+    size_t kept = 0;
+    if (b->v[0].kind == LINE_BAR)
+        return OK;
+    for (size_t i = 0; i < b->n; i++)
+        v[i] = ask_of(&b->v[i]);
+    TRY(import_erased(ctx, c->run->e, b->v[0].pool, v, b->n, in->again && !in->dry_run, is_erased,
+                      &c->run->report->erased));
+    for (size_t i = 0; i < b->n; i++)
+        if (!is_erased[i])
+            b->v[kept++] = b->v[i];
+    b->n = kept;
+    return OK;
+}
+
+static enum status take_batch(struct copying *c, struct ctx *ctx, struct batch *b)
+{
+    TRY(leave_erased(c, ctx, b));
+    if (!b->n)
+        return OK;
+    return c->step == COPY_COUNTS ? count_batch(c, ctx, b) : write_batch(c, ctx, b);
+}
+
 /* One batch, with memory of its own: records from *rest on. */
 static enum status next_batch(struct copying *c, str *rest, int64_t *line)
 {
@@ -257,7 +299,7 @@ static enum status next_batch(struct copying *c, str *rest, int64_t *line)
         *rest = after;
     if (!b.n || c->step == COPY_CHECKS)
         return OK;
-    enum status s = c->step == COPY_COUNTS ? count_batch(c, &own, &b) : write_batch(c, &own, &b);
+    enum status s = take_batch(c, &own, &b);
     return s == OK ? OK : name_line(c, &own, s, first);
 }
 

@@ -1,5 +1,6 @@
 /* export.c - memories, or all that spaces hold, as lines or Markdown that an import takes. */
 #include "ext/import/export.h"
+#include "base/audit.h"
 #include "ext/import/rest/export.h"
 
 #include "surface/common/auth.h"
@@ -56,5 +57,6 @@ enum status memory_export(struct ctx *ctx, struct app *app, const struct request
     out->type = order.format == EXPORT_MARKDOWN ? S("text/markdown; charset=utf-8")
                                                 : S("application/x-ndjson");
     out->stream = &x->stream;
+    audit_note("exported", in->who.pool.user, "all=%d request=%s", e->all, ctx->id);
     return OK;
 }

@@ -6,7 +6,7 @@
 
 struct import_ask {
     str format, name;
-    bool dry_run, extract;
+    bool dry_run, extract, again;
 };
 FIELDS_OF(
     import_ask, import_in, (BOOL, dry_run, .help = "count what would be new, and write nothing"),
@@ -14,6 +14,7 @@ FIELDS_OF(
      .help = "what the file is; without it, that is found by looking at it"),
     (STR, name, .otherwise_str = "file", .min = 1, .max = 1000,
      .help = "path of the file in what is imported, such as notes/tea.md: notes are known by it"),
+    (BOOL, again, .help = "bring back what was erased here, too"),
     (BOOL, extract, .otherwise = 1,
      .help = "find facts in the user's words of another program's conversations"));
 
@@ -26,6 +27,7 @@ FIELDS_OF(import_report, import_out, (STR, format, .help = "what the file was ta
            .help = "statements that recall may not give again, which are new"),
           (INT, updated, .help = "memories that the file has in a later state"),
           (INT, facts, .help = "facts found in what the user said"),
+          (INT, erased, .help = "left out, since it was erased here; again=true brings it back"),
           (INT, skipped, .help = "left out on purpose"),
           (INT, broken, .help = "records that break a rule; the rest went on"),
           (STRS, problems, .help = "which, and which rule; at most 100"),
@@ -75,6 +77,7 @@ enum status memory_import(struct ctx *ctx, struct app *app, const struct request
                                    .format = ask.format,
                                    .dry_run = ask.dry_run,
                                    .extract = ask.extract,
+                                   .again = ask.again,
                                    .place = find_place,
                                    .own = &i};
     TRY(engine_import_text(ctx, app->engine, &what, ask.name, in->body, 0, &report));

@@ -4,6 +4,7 @@
 #include "engine/accounts/credentials.h"
 #include "engine/state/state.h"
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "base/id.h"
 
@@ -50,6 +51,7 @@ enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t
         atomic_store(&e->accounts.needs_token, true);
     *t = made;
     *secret = text;
+    audit_note("token.made", t->pool.user, "id=" S_FMT " admin=%d", S_ARG(t->id), t->is_admin);
     return OK;
 }
 
@@ -82,6 +84,7 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str addr
         mark_used(ctx, e, out, address);
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
+    audit_failed_login();
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
 }
 
@@ -89,7 +92,8 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str addr
 enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id)
 {
     enum status s = store_revoke_token(ctx, e->store, user, id);
-    soft_if(ctx, s, NOT_FOUND);
+    if (!soft_if(ctx, s, NOT_FOUND) && s == OK)
+        audit_note("token.revoked", user, "id=" S_FMT, S_ARG(id));
     return s;
 }
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <sodium.h>
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/seal.h"
@@ -266,5 +267,6 @@ enum status engine_register(struct ctx *ctx, struct engine *e, const struct regi
         return is_taken(ctx);
     TRY(s);
     *secret = text;
+    audit_note("user.registered", u.id, "token=" S_FMT, S_ARG(t.id));
     return OK;
 }

@@ -69,7 +69,7 @@ static enum status check_turns(struct ctx *ctx, const struct ingest_turns_in *in
 /* A conversation without any text replaces the old one by nothing. */
 static enum status forget_old(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in)
 {
-    struct forget what = {.pool = in->pool, .session = in->conversation};
+    struct forget what = {.pool = in->pool, .session = in->conversation, .is_upkeep = true};
     int64_t erased;
     enum status s = store_forget(ctx, e->store, &what, &erased);
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;

@@ -72,7 +72,10 @@ enum status transcript_prune(struct pass *p)
     assert(!p->report.dry_run);
     for (size_t i = 0; i < p->n_old; i++) {
         int64_t erased;
-        struct forget what = {.pool = p->change.pool, .session = p->old[i], .keeps_memories = true};
+        struct forget what = {.pool = p->change.pool,
+                              .session = p->old[i],
+                              .keeps_memories = true,
+                              .is_upkeep = true};
         enum status s = store_forget(p->ctx, p->e->store, &what, &erased);
         if (!soft_if(p->ctx, s, NOT_FOUND))
             TRY(s);

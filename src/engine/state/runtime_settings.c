@@ -5,6 +5,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/url.h"
@@ -346,6 +347,8 @@ static enum status change_settings(struct ctx *ctx, struct engine *e, const stru
     TRY(begin_change(ctx, e));
     enum status s = change_now(ctx, e, object, null);
     e->runtime.is_changing = false;
+    for (const struct json *v = object->first; v && s == OK; v = v->next)
+        audit_note("setting.changed", S(""), "name=" S_FMT, S_ARG(json_name(v)));
     return s;
 }
 

@@ -223,7 +223,9 @@ static enum status check_part(struct job *j)
     CLEANUP(db_close) struct db last = {0};
     struct store_settings settings = {.path = str_of(j->part),
                                       .key = j->what->to_key,
-                                      .readers = 1};
+                                      .readers = 1,
+                                      .erasures = j->what->erasures,
+                                      .restored = j->what->restored};
     struct store *s;
     str findings;
     TRY(sqlite_ops.open(j->ctx, &settings, &s));

@@ -10,6 +10,7 @@
 #include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/erasure_log.h"
 #include "store/sqlite/write/forget_long.h"
 
 /*
@@ -38,18 +39,20 @@ static void close_store(struct store *base)
     pthread_cond_destroy(&s->given);
     hold_leave(&s->hold);
     sodium_free(s->key);
+    free(s->erasures);
     free(s->path);
     free(s);
 }
 
 /* Runs on the writer's connection before the first task. Sessions that a crashed process had
  * claimed are free again, words split by other rules are indexed again, and what a killed process
- * had begun to erase is erased. */
-static enum status prepare_writer(struct ctx *ctx, struct db *db)
+ * had begun to erase is erased, as is what was erased since a copy of the database was made. */
+static enum status prepare_writer(struct ctx *ctx, struct sqlite_store *s, struct db *db)
 {
     TRY(claims_free(ctx, db));
     TRY(words_renew(ctx, db));
-    return forgets_finish(ctx, db);
+    TRY(forgets_finish(ctx, db));
+    return erasure_log_open(ctx, s, db);
 }
 
 /* A file that is missing or empty where one was is not made anew. What is left is looked for first:
@@ -88,7 +91,7 @@ static enum status take_file(struct ctx *ctx, struct sqlite_store *s)
 /* The writer brings up the schema before a reader prepares its statements. */
 static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
 {
-    static const struct writer_steps steps = {take_file, prepare_writer};
+    static const struct writer_steps steps = {take_file, prepare_writer, erasure_log_follow};
     TRY(writer_open(ctx, s, &steps, &s->writer));
     if (atomic_load(&s->files.state) == FILES_AWAY)
         return OK;
@@ -127,6 +130,11 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     s->base.ops = &sqlite_ops;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
+    if (settings->erasures.n) {
+        s->erasures = heap_alloc(settings->erasures.n + 1);
+        memcpy(s->erasures, settings->erasures.p, settings->erasures.n);
+    }
+    s->restored = settings->restored;
     files_open(&s->files, s->path);
     s->may_wait = settings->may_wait;
     s->accepts_loss = settings->accepts_loss;

@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "http/http.h"
 
@@ -78,6 +79,24 @@ static void look_at_disk(struct visit *v, const char *folder)
                     "free some space, or writes will fail");
 }
 
+/* A log that nobody has begun is fine. */
+static void look_at_audit(struct visit *v, const char *folder)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(v->ctx, 0);
+    struct arena *a = &v->ctx->arena;
+    char why[400];
+    int64_t lines;
+    enum status s = audit_read(&own, folder, NULL, NULL, &lines);
+    audit_why(why, sizeof why);
+    if (why[0])
+        add_finding(v, "warn", S("audit log"), str_printf(a, "cannot be written: %s", why),
+                    "what happens meanwhile is missing in it");
+    if (s == OK || s == NOT_FOUND)
+        return;
+    add_finding(v, "bad", S("audit log"), str_dup(a, str_of(own.why)),
+                "compare it with a copy that was sent elsewhere (audit_to)");
+}
+
 /* Checks before anything is opened: a wrong folder explains most later failures. */
 static void look_at_folder(struct visit *v)
 {
@@ -101,6 +120,7 @@ static void look_at_folder(struct visit *v)
     else
         add_finding(v, "ok", S("data folder"), v->in->folder, "");
     look_at_disk(v, folder);
+    look_at_audit(v, folder);
 }
 
 /* Encryption is optional, so a plain database is ok with an advice, not a warning. */

@@ -21,6 +21,7 @@ enum sql_who { READS = 1, WRITES = 2, BOTH = 3 };
 enum { BUSY_MS = 10000 };
 
 struct postings;
+struct erasing;
 struct hold;
 struct index_changes;
 struct word_lists;
@@ -34,6 +35,7 @@ struct db {
     struct index_changes *changes; /* of the writer: applied at the end of a group; or NULL */
     struct word_lists *lists;      /* of the store: what the words index has answered; or NULL */
     uint64_t words_before;         /* of the writer: the view before it changed the words index */
+    struct erasing *erasing;       /* of the writer: notes what is erased; or NULL */
     struct notes *notes;           /* of the writer: told after the commit; or NULL */
     struct seen *seen;             /* of a reader whose transaction serves many reads; or NULL */
 };

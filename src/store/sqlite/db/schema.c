@@ -385,15 +385,27 @@ static const char step_12[] =
 
 /* A token that is revoked takes the tokens that it made with it; what it may do and where, and
  * from where it was used. */
-static const char step_13[] =
-    "ALTER TABLE token ADD COLUMN parent TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE token ADD COLUMN scopes TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE token ADD COLUMN spaces TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE token ADD COLUMN last_address TEXT NOT NULL DEFAULT '';"
-    "CREATE INDEX token_parent ON token(parent) WHERE parent <> '';";
+static const char step_13[] = "ALTER TABLE token ADD COLUMN parent TEXT NOT NULL DEFAULT '';"
+                              "ALTER TABLE token ADD COLUMN scopes TEXT NOT NULL DEFAULT '';"
+                              "ALTER TABLE token ADD COLUMN spaces TEXT NOT NULL DEFAULT '';"
+                              "ALTER TABLE token ADD COLUMN last_address TEXT NOT NULL DEFAULT '';"
+                              "CREATE INDEX token_parent ON token(parent) WHERE parent <> '';";
 
-static const char *const steps[] = {step_1, step_2, step_3,  step_4,  step_5,  step_6, step_7,
-                                    step_8, step_9, step_10, step_11, step_12, step_13};
+/* What was erased, without content: see store/erasures.h. bar: the words of a struct bar. */
+static const char step_14[] =
+    "CREATE TABLE erasure("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, call TEXT NOT NULL,"
+    " at INTEGER NOT NULL, what TEXT NOT NULL, memories INTEGER NOT NULL DEFAULT 0,"
+    " messages INTEGER NOT NULL DEFAULT 0, undo TEXT NOT NULL, bar BLOB NOT NULL) STRICT;"
+    "CREATE INDEX erasure_call ON erasure(call);"
+    "CREATE INDEX erasure_undo ON erasure(undo) WHERE undo <> '';"
+    "CREATE TABLE erasure_hash("
+    " hash BLOB NOT NULL, erasure INTEGER NOT NULL, PRIMARY KEY(hash, erasure)) STRICT,"
+    " WITHOUT ROWID;"
+    "CREATE INDEX erasure_hash_of ON erasure_hash(erasure);";
+
+static const char *const steps[] = {step_1, step_2, step_3,  step_4,  step_5,  step_6,  step_7,
+                                    step_8, step_9, step_10, step_11, step_12, step_13, step_14};
 
 int schema_version(void)
 {

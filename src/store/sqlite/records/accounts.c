@@ -1,6 +1,8 @@
 /* accounts.c - everyone who has something in the store: listed by name, and erased. */
+#include "store/sqlite/records/accounts.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "store/sqlite/records/erasure.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
@@ -63,12 +65,24 @@ enum status sqlite_accounts(struct ctx *ctx, struct store *s, const struct accou
 
 /* Whether requests must show a token depends on rows that are there for good, so these stay, and
  * say nothing. */
+enum status account_erase(struct ctx *ctx, struct db *db, str user)
+{
+    TRY(SQL_DO(ctx, db, SQL_USER_DELETE, user));
+    TRY(SQL_DO(ctx, db, SQL_TOKEN_DELETE_OPEN, user));
+    return SQL_DO(ctx, db, SQL_TOKEN_DISOWN, user, clock_ms());
+}
+
 static enum status erase_account(struct ctx *ctx, struct db *db, const void *what)
 {
     const str *user = what;
-    TRY(SQL_DO(ctx, db, SQL_USER_DELETE, *user));
-    TRY(SQL_DO(ctx, db, SQL_TOKEN_DELETE_OPEN, *user));
-    return SQL_DO(ctx, db, SQL_TOKEN_DISOWN, *user, clock_ms());
+    const struct erasing_in in = {.pool.user = *user, .what = "account"};
+    struct erasure_names names = {0};
+    ERASING(note);
+    TRY(erasing_begin(ctx, db, &in, &note));
+    ERASURE_NAME(&names, &note.key, "account", *user);
+    TRY(erasing_names(ctx, &note, &names));
+    TRY(erasing_end(ctx, &note));
+    return account_erase(ctx, db, *user);
 }
 
 enum status sqlite_erase_account(struct ctx *ctx, struct store *s, str user)

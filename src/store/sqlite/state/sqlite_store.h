@@ -23,6 +23,9 @@ struct sqlite_store {
     struct hold hold;
     uint8_t *key; /* in guarded memory; or NULL */
     struct writer *writer;
+    char *erasures; /* the file; or NULL */
+    struct store_restored *restored;
+    int64_t erasures_no;  /* the last row in the file; of the writer's thread */
     bool may_wait;        /* is opened later when the disk fails now */
     bool accepts_loss;    /* is opened although commits are missing */
     pthread_mutex_t lock; /* of the readers */

@@ -323,8 +323,10 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
         erases |= t->erases && t->result == OK;
     if (result != OK)
         fail_all(first, ctx);
-    else if (erases)
+    else if (erases) {
         writer_empty_log(w);
+        w->steps->erased(ctx, w->s, &w->db);
+    }
     if (result == OK)
         notes_tell(&w->notes);
     if (notes_due_ms(&w->notes) == 0)

@@ -41,7 +41,9 @@ struct later {
 /* What opening takes besides the connection. */
 struct writer_steps {
     enum status (*take_file)(struct ctx *ctx, struct sqlite_store *s); /* before */
-    enum status (*prepare)(struct ctx *ctx, struct db *db);            /* on the connection */
+    /* On the connection; and behind a commit that has erased. */
+    enum status (*prepare)(struct ctx *ctx, struct sqlite_store *s, struct db *db);
+    void (*erased)(struct ctx *ctx, struct sqlite_store *s, struct db *db);
 };
 
 /* Opens the writer's connection and starts the thread. When the disk fails and the store may wait,

@@ -1,7 +1,9 @@
 /* bars.c - bars of statements: written with what follows from them, and read with a pool. */
+#include "store/sqlite/write/bars.h"
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
+#include "store/sqlite/records/erasure.h"
 #include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/reader.h"
@@ -29,6 +31,37 @@ static enum status add_bar(struct ctx *ctx, struct db *db, int64_t pool, const s
     return sql_do(&q);
 }
 
+/* What somebody forgot must stay so when an older copy comes back; a correction goes back with it.
+ */
+static bool is_erasure(const struct bar *bar)
+{
+    return bar->reason == BAR_FORGOTTEN || bar->reason == BAR_CLEARED;
+}
+
+str bar_pack(struct arena *a, const struct bar *bar)
+{
+    uint64_t *v = NEW_N(a, uint64_t, BAR_HEAD + bar->n);
+    v[0] = bar->kind;
+    v[1] = bar->reason;
+    v[2] = (uint64_t)bar->at;
+    v[3] = bar->message;
+    if (bar->n)
+        memcpy(v + BAR_HEAD, bar->terms, bar->n * sizeof *v);
+    return (str){(const char *)v, (BAR_HEAD + bar->n) * sizeof *v};
+}
+
+enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed)
+{
+    size_t n = packed.n / sizeof(uint64_t);
+    uint64_t *v = NEW_N(&ctx->arena, uint64_t, n + 1);
+    if (n < BAR_HEAD || packed.n % sizeof *v)
+        return fail(ctx, STORAGE, "a bar in the log of erasures is damaged");
+    memcpy(v, packed.p, packed.n);
+    const struct bar bar = {(enum bar_kind)v[0], (enum bar_reason)v[1], (int64_t)v[2], v[3],
+                            v + BAR_HEAD,        n - BAR_HEAD};
+    return add_bar(ctx, db, pool, &bar);
+}
+
 /* The ids of the messages are noted like those of erased ones, for the receipts. */
 static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool,
                                     const struct barring *b)
@@ -54,8 +87,11 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
     if (!pool.no)
         return OK;
     TRY(undo_record_begin(ctx, db, b->undo, &undo));
-    for (size_t i = 0; i < b->n; i++)
+    for (size_t i = 0; i < b->n; i++) {
         TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
+        if (is_erasure(&b->bars[i]))
+            TRY(erasure_bar(ctx, db, b->pool, b->undo, bar_pack(&ctx->arena, &b->bars[i])));
+    }
     if (b->n_messages + b->n_sessions)
         TRY(erase_what_shows(ctx, db, pool.no, b));
     return undo_record_end(ctx, db, pool.no, b->undo, &undo);

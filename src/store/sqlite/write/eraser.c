@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
+#include "store/sqlite/records/erasure.h"
 #include "store/sqlite/records/pending.h"
 
 /*
@@ -28,6 +29,7 @@ enum status erase_memory(struct eraser *e, const struct memory *m)
     assert(e->pool && db_in_transaction(e->db));
     TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_DELETE, e->pool, memory_no(m->doc)));
     TRY(note_erased(e, m->id, m->layer, m->superseded_by));
+    TRY(erasing_memory(e->ctx, e->db, m));
     if (m->valid_to) {
         e->closed++;
         return OK;
@@ -138,6 +140,7 @@ enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
     assert(e->pool && !doc_is_memory(m->doc));
     TRY(SQL_DO(e->ctx, e->db, SQL_MESSAGE_DELETE, e->pool, m->doc));
     TRY(note_erased(e, m->id, -1, S("")));
+    TRY(erasing_message(e->ctx, e->db, m));
     struct arena *a = &e->ctx->arena;
     index_note_message(a, &e->changes, e->pool, true, m, index_of_message(a, m));
     TRY(keeps ? SQL_DO(e->ctx, e->db, SQL_MEMORY_LEAVE_MESSAGE, e->pool, m->id)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "store/sqlite/db/file.h"
 #include "store/sqlite/db/lookup.h"
+#include "store/sqlite/records/erasure.h"
 #include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/change_events.h"
@@ -45,12 +46,14 @@ static FIELDS(kept_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.
               (AS_STR, what.session, "session"), (AS_STR, what.type, "type"),
               (AS_INT, what.before, "before"), (AS_BOOL, what.keeps_memories, "keeps_memories"),
               (AS_BOOL, what.everything, "everything"), (AS_BOOL, what.all_spaces, "all_spaces"),
-              (AS_BOOL, what.memories, "memories"), (BOOL, rewrites));
+              (AS_BOOL, what.memories, "memories"), (AS_BOOL, what.is_upkeep, "is_upkeep"),
+              (BOOL, rewrites));
 
 /* A call under way. */
 struct long_forget {
     struct forget what;
     str name; /* of the row */
+    str call; /* of the rows in the log of erasures */
     bool rewrites;
     bool is_done; /* the phase */
     bool is_merging;
@@ -97,15 +100,33 @@ static enum status names_session(struct ctx *ctx, struct db *db, const struct fo
     return OK;
 }
 
+/* Opens the note of a call or, without is_begin, of a piece; one hash says all of a space. */
+static enum status note_begin(struct ctx *ctx, struct db *db, const struct long_forget *l,
+                              bool is_begin, struct erasing *out)
+{
+    const struct forget *what = &l->what;
+    const struct erasing_in in = {.pool = what->pool,
+                                  .call = l->call,
+                                  .what = erasing_what(what),
+                                  .undo = what->undo};
+    if (what->is_upkeep || (what->everything && !is_begin))
+        return OK;
+    TRY(erasing_begin(ctx, db, &in, out));
+    return is_begin ? erasing_scope(ctx, out, what) : OK;
+}
+
 /* At once, and recorded when it may be undone. */
 static enum status forget_at_once(struct ctx *ctx, struct db *db, struct long_forget *l)
 {
     const struct undo_mark *mark = l->what.undo;
     struct pool_row pool;
     UNDO_RECORD(undo);
+    ERASING(note);
     TRY(pool_find(ctx, db, l->what.pool, &pool));
     TRY(undo_record_begin(ctx, db, mark, &undo));
+    TRY(note_begin(ctx, db, l, true, &note));
     TRY(pool_forget(ctx, db, &l->what, &l->erased));
+    TRY(erasing_end(ctx, &note));
     return undo_record_end(ctx, db, pool.no, mark, &undo);
 }
 
@@ -136,6 +157,9 @@ static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what
     if (l->what.id.n)
         l->what.session = l->what.id;
     l->what.id = S("");
+    ERASING(note);
+    TRY(note_begin(ctx, db, l, true, &note));
+    TRY(erasing_end(ctx, &note));
     return keep_forget(ctx, db, l);
 }
 
@@ -150,12 +174,14 @@ static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
                                  .budget = &budget,
                                  .erased = &l->erased,
                                  .last = &l->last};
+    ERASING(note);
+    TRY(note_begin(ctx, db, l, false, &note));
     enum status status = forget_some(&f, l->rewrites);
     notes_clear(db->notes); /* it is alone in its group; end_forget tells of all of it */
     if (soft_if(ctx, status, NOT_FOUND))
         status = OK;
     l->is_done = !budget.is_spent;
-    return status;
+    return status == OK ? erasing_end(ctx, &note) : status;
 }
 
 /* FTS5 has nothing left to merge when the command changes no row but its own
@@ -222,7 +248,7 @@ enum status sqlite_forget(struct ctx *ctx, struct store *base, const struct forg
                           int64_t *erased)
 {
     struct sqlite_store *s = sqlite_of(base);
-    struct long_forget own = {.what = *what}, *l = &own;
+    struct long_forget own = {.what = *what, .call = id_random(&ctx->arena)}, *l = &own;
     struct task begin = {.ctx = ctx,
                          .call = begin_forget,
                          .what = &l,
@@ -268,15 +294,20 @@ static int64_t mark_of(str name)
 /* In one transaction, since nobody waits yet. */
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
+    struct long_forget l = {.call = row->name};
     struct kept_forget kept;
     int64_t erased = 0;
     const struct forgetting f = {.ctx = ctx, .db = db, .what = &kept.what, .erased = &erased};
     TRY(read_forget(ctx, row->value, &kept));
     TXN(t);
+    ERASING(note);
+    l.what = kept.what;
     TRY(txn_begin(ctx, db, &t));
+    TRY(note_begin(ctx, db, &l, true, &note));
     enum status status = forget_some(&f, kept.rewrites);
     if (!soft_if(ctx, status, NOT_FOUND))
         TRY(status);
+    TRY(erasing_end(ctx, &note));
     if (kept.rewrites)
         TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
     TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, row->name));

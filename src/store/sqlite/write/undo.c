@@ -6,6 +6,7 @@
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/index/titles.h"
+#include "store/sqlite/records/erasure.h"
 #include "store/sqlite/records/sessions.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/reader.h"
@@ -250,6 +251,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     if (!u.restored && u.left_out)
         return fail(ctx, CONFLICT, "it was changed again since");
     *c->restored = u.restored;
+    TRY(erasure_undone(ctx, db, c->id));
     return SQL_DO(ctx, db, SQL_UNDO_DELETE, u.pool, c->id);
 }
 

@@ -1,0 +1,20 @@
+/* erased.c - rows of a copy that were erased here are left out, or brought back on purpose. */
+#include "ext/import/erased.h"
+
+#include "engine/state/state.h"
+
+enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                          const struct erased_ask *v, size_t n, bool again, bool *out,
+                          int64_t *erased)
+{
+    struct erased_ask *back = NEW_N(&ctx->arena, struct erased_ask, n + 1);
+    size_t n_back = 0;
+    TRY(store_was_erased(ctx, e->store, pool, v, n, out));
+    for (size_t i = 0; i < n; i++)
+        if (out[i])
+            back[n_back++] = v[i];
+    *erased += again ? 0 : (int64_t)n_back;
+    for (size_t i = 0; i < n && again; i++)
+        out[i] = false;
+    return again ? store_bring_again(ctx, e->store, pool, back, n_back) : OK;
+}

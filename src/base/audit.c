@@ -1,0 +1,415 @@
+/* audit.c - a log of what was done by whom, each line chained to the one before. No content in it.
+ */
+#include "base/audit.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fields.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/syslog_line.h"
+
+/*
+ * A line is {"no":…,"at":…,"kind":…,"who":…,"what":…,"mac":"…"}. mac is BLAKE2b under the key over
+ * the mac before and the line up to ',"mac"'. A file that is full gets the number of its last line
+ * behind its name, and the chain goes on in a new one.
+ *
+ * flock on the key's file keeps processes apart: it is never renamed. A line that a crash has cut
+ * is cut off by the next one.
+ */
+
+enum { MAC = 32, KEY = 32, AUDIT_LINE = 4096, AUDIT_FILE = 16 << 20, MINUTE_MS = 60000 };
+#define LOG_NAME "rememberd.audit"
+
+static struct {
+    pthread_mutex_t lock;
+    struct audit_place place;
+    char why[400];
+    int64_t failed, failed_since; /* log-ins that are counted */
+} audit = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The chain's end, and what it takes to go on. */
+struct chain {
+    struct ctx *ctx;
+    const char *folder;
+    int lock_fd;
+    uint8_t key[KEY];
+    int64_t no;
+    uint8_t mac[MAC];
+    int64_t bytes; /* of the file */
+};
+#define CHAIN(c) CLEANUP(chain_leave) struct chain c = {.lock_fd = -1}
+
+static void chain_leave(struct chain *c)
+{
+    if (c->lock_fd >= 0)
+        close(c->lock_fd);
+    sodium_memzero(c->key, sizeof c->key);
+}
+
+static const char *path_of(struct chain *c, const char *name)
+{
+    return str_printf(&c->ctx->arena, "%s/%s", c->folder, name).p;
+}
+
+static enum status failed_at(struct chain *c, const char *path, const char *what)
+{
+    return fail(c->ctx, STORAGE, "'%s' cannot be %s: %s", path, what, strerror(errno));
+}
+
+/* --- key and lock --- */
+
+/* Made with the first line; the lock is held until the chain is left. */
+static enum status chain_take(struct chain *c, bool makes)
+{
+    const char *path = path_of(c, "audit.key");
+    c->lock_fd = open(path, (makes ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0600);
+    if (c->lock_fd < 0)
+        return errno == ENOENT ? fail(c->ctx, NOT_FOUND, "there is no key '%s'", path)
+                               : failed_at(c, path, "opened");
+    if (flock(c->lock_fd, makes ? LOCK_EX : LOCK_SH) != 0)
+        return failed_at(c, path, "locked");
+    ssize_t n = pread(c->lock_fd, c->key, KEY, 0);
+    if (n == KEY)
+        return OK;
+    if (n != 0 || !makes)
+        return fail(c->ctx, STORAGE, "'%s' is no key: it has to be of %d bytes", path, KEY);
+    randombytes_buf(c->key, KEY);
+    if (pwrite(c->lock_fd, c->key, KEY, 0) != KEY || fsync(c->lock_fd) != 0)
+        return failed_at(c, path, "written");
+    return OK;
+}
+
+/* --- lines --- */
+
+SHAPE(raw_line, (INT, no, .required = true), (TIME, at), (STR, kind), (STR, who), (STR, what),
+      (STR, mac, .required = true));
+
+static void mac_of(const struct chain *c, str body, uint8_t out[MAC])
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, c->key, KEY, MAC);
+    crypto_generichash_update(&state, c->mac, MAC);
+    crypto_generichash_update(&state, (const unsigned char *)body.p, body.n);
+    crypto_generichash_final(&state, out, MAC);
+}
+
+static str mac_text(struct chain *c, const uint8_t mac[MAC])
+{
+    return hex_of(&c->ctx->arena, mac, MAC);
+}
+
+static enum status broken(struct chain *c, int64_t no, const char *why)
+{
+    return fail(c->ctx, CONFLICT, "line %lld %s", (long long)no, why);
+}
+
+/* Takes one line, which must be the next one. */
+static enum status chain_check(struct chain *c, str text, struct audit_line *out)
+{
+    struct json *v;
+    struct raw_line line = {0};
+    uint8_t mac[MAC];
+    size_t at = str_find(text, S(",\"mac\":\""));
+    if (json_parse(c->ctx, text, &v) != OK ||
+        fields_read(c->ctx, raw_line_fields, v, true, &line) != OK || at == text.n) {
+        ctx_clear_failure(c->ctx);
+        return broken(c, c->no + 1, "was changed: it is no line of this log");
+    }
+    if (line.no > c->no + 1)
+        return broken(c, c->no + 1, "was removed");
+    mac_of(c, str_sub(text, 0, at), mac);
+    if (line.no <= c->no || !str_eq(line.mac, mac_text(c, mac)))
+        return broken(c, c->no + 1, "was changed, or a line was added before it");
+    memcpy(c->mac, mac, MAC);
+    c->no = line.no;
+    *out = (struct audit_line){line.no, line.at, line.kind, line.who, line.what};
+    return OK;
+}
+
+static str line_of(struct chain *c, const char *kind, str who, str what, uint8_t mac[MAC])
+{
+    struct buf b = buf_make(&c->ctx->arena, AUDIT_LINE);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_member_int(&w, "no", c->no + 1);
+    json_key(&w, "at");
+    json_time(&w, clock_ms());
+    json_member_str(&w, "kind", str_of(kind));
+    json_member_str(&w, "who", who);
+    json_member_str(&w, "what", what);
+    mac_of(c, buf_str(&b), mac);
+    json_member_str(&w, "mac", mac_text(c, mac));
+    json_close(&w, '}');
+    buf_add(&b, S("\n"));
+    return buf_str(&b);
+}
+
+/* --- the end of the log --- */
+
+static enum status read_file(struct chain *c, const char *path, int64_t from, str *out)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *out = S("");
+    if (fd < 0)
+        return errno == ENOENT ? OK : failed_at(c, path, "read");
+    enum status status = fstat(fd, &st) == 0 ? OK : failed_at(c, path, "read");
+    from = from < 0 && st.st_size + from > 0 ? st.st_size + from : 0;
+    char *p = arena_alloc(&c->ctx->arena, (size_t)(st.st_size - from) + 1);
+    ssize_t n = status == OK ? pread(fd, p, (size_t)(st.st_size - from), from) : 0;
+    close(fd);
+    if (status != OK || n < 0)
+        return status != OK ? status : failed_at(c, path, "read");
+    c->bytes = st.st_size;
+    *out = (str){p, (size_t)n};
+    return OK;
+}
+
+/* The number and hash of the last line, and a hash of both under the key. */
+static enum status read_end(struct chain *c, int64_t *no, uint8_t mac[MAC], bool *is_there)
+{
+    str text, number, hex;
+    size_t n;
+    TRY(read_file(c, path_of(c, LOG_NAME ".end"), 0, &text));
+    *is_there = text.n > 0;
+    number = str_cut(&text, ' ');
+    hex = str_trim(text);
+    if (*is_there && (!str_int(number, no) ||
+                      sodium_hex2bin(mac, MAC, hex.p, hex.n, NULL, &n, NULL) != 0 || n != MAC))
+        return fail(c->ctx, CONFLICT, "the file " LOG_NAME ".end was changed");
+    return OK;
+}
+
+static enum status write_file(struct chain *c, const char *path, int flags, str text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+    bool done = fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n && fdatasync(fd) == 0;
+    enum status status = done ? OK : failed_at(c, path, "written");
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* A rename, so that the end is never half written. */
+static enum status write_end(struct chain *c)
+{
+    const char *path = path_of(c, LOG_NAME ".end"), *part = path_of(c, LOG_NAME ".part");
+    TRY(write_file(c, part, O_TRUNC,
+                   str_printf(&c->ctx->arena, "%lld " S_FMT "\n", (long long)c->no,
+                              S_ARG(mac_text(c, c->mac)))));
+    return rename(part, path) == 0 ? OK : failed_at(c, path, "put in place");
+}
+
+/* The line after the end, where a crash came between both. */
+static enum status go_to_end(struct chain *c)
+{
+    const char *path = path_of(c, LOG_NAME);
+    struct audit_line line;
+    bool is_there;
+    str text;
+    TRY(read_end(c, &c->no, c->mac, &is_there));
+    TRY(read_file(c, path, -2 * AUDIT_LINE, &text));
+    size_t whole = text.n;
+    while (whole && text.p[whole - 1] != '\n')
+        whole--;
+    if (whole < text.n && truncate(path, c->bytes -= (int64_t)(text.n - whole)) != 0)
+        return failed_at(c, path, "written");
+    text.n = whole;
+    size_t begin = whole ? whole - 1 : 0;
+    while (begin && text.p[begin - 1] != '\n')
+        begin--;
+    str last = str_trim(str_sub(text, begin, whole));
+    str mine = str_printf(&c->ctx->arena, "\"mac\":\"" S_FMT "\"}", S_ARG(mac_text(c, c->mac)));
+    if (last.n && !str_ends(last, mine))
+        soft(c->ctx, chain_check(c, last, &line)); /* if it is another one, audit_read says so */
+    return OK;
+}
+
+/* --- writing --- */
+
+/* Renamed under the number of its last line, so that names sort as the lines do. */
+static enum status rotate(struct chain *c)
+{
+    const char *path = path_of(c, LOG_NAME);
+    size_t most = audit.place.file_max ? audit.place.file_max : AUDIT_FILE;
+    if ((size_t)c->bytes < most)
+        return OK;
+    str old = str_printf(&c->ctx->arena, "%s.%012lld", path, (long long)c->no);
+    return rename(path, old.p) == 0 ? OK : failed_at(c, path, "renamed");
+}
+
+static enum status copy_line(struct chain *c, str line)
+{
+    const char *to = audit.place.to;
+    if (!to || !*to)
+        return OK;
+    if (strcmp(to, "syslog") != 0)
+        return write_file(c, to, O_APPEND, line);
+    syslog_line(str_c(&c->ctx->arena, str_trim(line)));
+    return OK;
+}
+
+static enum status write_line(struct ctx *ctx, const char *kind, str who, str what)
+{
+    CHAIN(c);
+    uint8_t mac[MAC];
+    c.ctx = ctx;
+    c.folder = audit.place.folder;
+    TRY(chain_take(&c, true));
+    TRY(go_to_end(&c));
+    TRY(rotate(&c));
+    str line = line_of(&c, kind, who, what, mac);
+    TRY(write_file(&c, path_of(&c, LOG_NAME), O_APPEND, line));
+    memcpy(c.mac, mac, MAC);
+    c.no++;
+    TRY(write_end(&c));
+    return copy_line(&c, line);
+}
+
+/* The lock is held. A failure is logged when it begins. */
+static void note_locked(const char *kind, str who, str what)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    enum status status = write_line(&own, kind, who, what);
+    if (status != OK && !audit.why[0])
+        log_event(LOG_ERROR, "audit.failing", "why=\"%s\"", own.why);
+    snprintf(audit.why, sizeof audit.why, "%s", status == OK ? "" : own.why);
+}
+
+static void write_failed_logins(int64_t least_ms)
+{
+    char what[40];
+    if (!audit.failed || clock_ms() - audit.failed_since < least_ms)
+        return;
+    snprintf(what, sizeof what, "n=%lld", (long long)audit.failed);
+    audit.failed = 0;
+    note_locked("login.failed", S(""), str_of(what));
+}
+
+void audit_setup(const struct audit_place *place)
+{
+    pthread_mutex_lock(&audit.lock);
+    audit.place = *place;
+    pthread_mutex_unlock(&audit.lock);
+}
+
+void audit_note(const char *kind, str who, const char *fmt, ...)
+{
+    char what[AUDIT_LINE / 8];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    if (who.n > sizeof what)
+        who.n = sizeof what;
+    pthread_mutex_lock(&audit.lock);
+    if (audit.place.folder) {
+        write_failed_logins(MINUTE_MS);
+        note_locked(kind, who, str_of(what));
+    }
+    pthread_mutex_unlock(&audit.lock);
+}
+
+void audit_failed_login(void)
+{
+    pthread_mutex_lock(&audit.lock);
+    if (!audit.failed)
+        audit.failed_since = clock_ms();
+    audit.failed++;
+    if (audit.place.folder)
+        write_failed_logins(MINUTE_MS);
+    pthread_mutex_unlock(&audit.lock);
+}
+
+void audit_end(void)
+{
+    pthread_mutex_lock(&audit.lock);
+    if (audit.place.folder)
+        write_failed_logins(0);
+    audit.place.folder = NULL;
+    pthread_mutex_unlock(&audit.lock);
+}
+
+void audit_why(char *out, size_t n)
+{
+    pthread_mutex_lock(&audit.lock);
+    snprintf(out, n, "%s", audit.why);
+    pthread_mutex_unlock(&audit.lock);
+}
+
+/* --- reading --- */
+
+static int is_log(const struct dirent *d)
+{
+    str name = str_of(d->d_name);
+    return str_starts(name, S(LOG_NAME)) && !str_ends(name, S(".end")) &&
+           !str_ends(name, S(".part"));
+}
+
+/* "rememberd.audit" itself is the newest. */
+static int by_age(const struct dirent **a, const struct dirent **b)
+{
+    bool first = strcmp((*a)->d_name, LOG_NAME) == 0, second = strcmp((*b)->d_name, LOG_NAME) == 0;
+    return first != second ? first - second : strcmp((*a)->d_name, (*b)->d_name);
+}
+
+struct reading {
+    struct chain *c;
+    audit_see *see;
+    void *own;
+    int64_t end; /* of the file .end */
+    uint8_t mac[MAC];
+    bool has_end;
+};
+
+static enum status read_lines(struct reading *r, const char *name)
+{
+    struct chain *c = r->c;
+    str text;
+    TRY(read_file(c, path_of(c, name), 0, &text));
+    while (text.n) {
+        struct audit_line line;
+        TRY(chain_check(c, str_cut(&text, '\n'), &line));
+        if (r->has_end && c->no == r->end && memcmp(c->mac, r->mac, MAC) != 0)
+            return fail(c->ctx, CONFLICT, "the file " LOG_NAME ".end was changed");
+        if (r->see)
+            TRY(r->see(c->ctx, r->own, &line));
+    }
+    return OK;
+}
+
+enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void *own,
+                       int64_t *lines)
+{
+    CHAIN(c);
+    struct reading r = {.c = &c, .see = see, .own = own};
+    struct dirent **names = NULL;
+    c.ctx = ctx;
+    c.folder = folder;
+    TRY(chain_take(&c, false));
+    TRY(read_end(&c, &r.end, r.mac, &r.has_end));
+    int n = scandir(folder, &names, is_log, by_age);
+    enum status status = OK;
+    for (int i = 0; i < n; i++) {
+        if (status == OK)
+            status = read_lines(&r, names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+    TRY(status);
+    if (c.no < r.end || (!r.has_end && c.no))
+        return broken(&c, c.no + 1, "was removed, and all behind it");
+    *lines = c.no;
+    return OK;
+}

@@ -1,0 +1,81 @@
+// The audit log: who did what, without content, and no line of it can be changed, removed or added unseen.
+'use strict';
+const assert = require('node:assert/strict');
+const { execFile, execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+const { test } = require('node:test');
+const { promisify } = require('node:util');
+const { bin, cleanEnv, serve, tempFolder } = require('./lib');
+
+const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: 'pipe' });
+const file = (data) => path.join(data, 'rememberd.audit');
+const shown = (data) => run(data, 'audit', 'show', '--json').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+const refused = (data, words) => assert.throws(() => run(data, 'audit', 'verify'), (e) => e.status === 1 && words.test(e.stderr));
+
+test('what was done is listed, without content and secrets, and verifies', async (t) => {
+  const server = await serve(t);
+  const { data } = server;
+  const id = (await server.ask('POST', '/v1/memories', { content: 'My dentist is Millerberg' })).json().id;
+  await server.ask('DELETE', `/v1/memories/${id}`);
+  await server.ask('GET', '/v1/memories/export?all=true');
+  run(data, 'backup', path.join(tempFolder(), 'b.db'));
+  const secret = /(rk_\S+)/.exec(run(data, 'token', 'create', '--admin'))[1];
+  const operator = { authorization: `Bearer ${secret}` };
+  for (let i = 0; i < 50; i++) await server.ask('GET', '/v1/memories', undefined, { authorization: `Bearer rk_wrong${i}` });
+  assert.equal((await server.ask('PATCH', '/v1/settings', { salience_floor: 0.3 }, operator)).status, 200);
+  await server.stop();
+  const lines = shown(data), kinds = lines.map((line) => line.kind);
+  for (const kind of ['erased', 'exported', 'backup.made', 'token.made', 'setting.changed']) assert.ok(kinds.includes(kind), `${kind} in ${kinds}`);
+  const failed = lines.filter((line) => line.kind === 'login.failed');
+  assert.deepEqual(failed.map((line) => line.what), ['n=50'], 'counted, not a line each');
+  const text = fs.readFileSync(file(data), 'utf8');
+  assert.ok(!text.includes('Millerberg') && !text.includes(secret) && !text.includes('rk_wrong'));
+  assert.equal(fs.statSync(path.join(data, 'audit.key')).mode & 0o777, 0o600);
+  assert.match(run(data, 'audit', 'verify'), new RegExp(`^${lines.length} lines`));
+});
+
+test('a line that is changed, removed, added or cut off is named, and doctor says so', () => {
+  const data = tempFolder();
+  for (let i = 0; i < 5; i++) run(data, 'token', 'create', '--name', `t${i}`);
+  const whole = fs.readFileSync(file(data), 'utf8'), lines = whole.split('\n').slice(0, 5);
+  const tampered = (change, words) => {
+    fs.writeFileSync(file(data), change([...lines]).map((line) => `${line}\n`).join(''));
+    refused(data, words);
+  };
+  tampered((v) => v.with(2, v[2].replace('admin=0', 'admin=1')), /line 3 was changed/);
+  tampered((v) => v.toSpliced(1, 1), /line 2 was removed/);
+  tampered((v) => v.toSpliced(3, 0, v[2]), /line 4 was changed, or a line was added/);
+  tampered((v) => v.slice(0, 4), /line 5 was removed/);
+  tampered((v) => v.slice(2), /line 1 was removed/);
+  assert.throws(() => run(data, 'doctor'), (e) => /bad +audit log: line 1 was removed/.test(e.stdout));
+  fs.rmSync(file(data));
+  refused(data, /line 1 was removed/);
+  fs.writeFileSync(file(data), whole);
+  assert.match(run(data, 'audit', 'verify'), /^5 lines/);
+  // A line that a crash has cut is cut off by the next one.
+  fs.appendFileSync(file(data), '{"no":6,"at"');
+  run(data, 'token', 'create');
+  assert.match(run(data, 'audit', 'verify'), /^6 lines/);
+});
+
+test('several processes write one chain, and every line goes elsewhere as well', async () => {
+  const data = tempFolder(), copy = path.join(tempFolder(), 'copy');
+  run(data, 'token', 'create');
+  const ways = Array.from({ length: 6 }, () => promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', copy], { env: cleanEnv() }));
+  await Promise.all(ways);
+  assert.match(run(data, 'audit', 'verify'), /^7 lines/);
+  assert.equal(fs.readFileSync(copy, 'utf8'), fs.readFileSync(file(data), 'utf8').split('\n').slice(1).join('\n'));
+});
+
+test('a log that cannot be written fails no chat, and is said', async (t) => {
+  const data = tempFolder();
+  fs.mkdirSync(file(data));
+  const server = await serve(t, { data });
+  const id = (await server.ask('POST', '/v1/memories', { content: 'My dentist is Millerberg' })).json().id;
+  assert.equal((await server.ask('DELETE', `/v1/memories/${id}`)).status, 200);
+  const findings = (await server.ask('GET', '/v1/doctor')).text;
+  assert.match(findings, /audit log.*cannot be written/);
+  await server.stop();
+  assert.equal(server.stderr.match(/audit\.failing/g).length, 1);
+});

@@ -1,0 +1,166 @@
+// What was erased stays erased when an older backup or export comes back, unless somebody says so.
+'use strict';
+const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+const { test } = require('node:test');
+const { bin, cleanEnv, serve, tempFolder } = require('./lib');
+
+const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+const said = ['My dentist is called Millerberg', 'My sister Ottilie lives in Porto', 'My passport is in the blue drawer'];
+const contents = async (server) =>
+  (await server.ask('GET', '/v1/memories?limit=100')).json().memories.map((m) => m.content).sort();
+const log = (data) => path.join(data, 'rememberd.erasures');
+
+async function add(server, content, headers) {
+  const res = await server.ask('POST', '/v1/memories', { content }, headers);
+  assert.equal(res.status, 201, res.text);
+  return res.json().id;
+}
+
+async function erase(server, id, headers) {
+  const res = await server.ask('DELETE', `/v1/memories/${id}`, undefined, headers);
+  assert.equal(res.status, 200, res.text);
+  return res.json();
+}
+
+// Three memories, a backup and an export of them, and then two are erased. The server is stopped.
+async function erasedSince(t) {
+  const server = await serve(t);
+  const { data } = server;
+  const ids = [];
+  for (const text of said) ids.push(await add(server, text));
+  const backup = path.join(tempFolder(), 'old.db'), copy = path.join(tempFolder(), 'old.jsonl');
+  run(data, 'backup', backup);
+  fs.writeFileSync(copy, (await server.ask('GET', '/v1/memories/export?all=true')).text);
+  for (const id of ids.slice(0, 2)) await erase(server, id);
+  await server.stop();
+  return { data, ids, backup, copy };
+}
+
+test('restoring an older backup erases again what was erased since, and says how many', async (t) => {
+  const { data, backup } = await erasedSince(t);
+  const out = JSON.parse(run(data, 'restore', backup, '--force', '--json'));
+  assert.equal(out.erased_again, 2);
+  const server = await serve(t, { data });
+  assert.deepEqual(await contents(server), said.slice(2));
+  const preview = await server.ask('POST', '/v1/preview', { query: 'who is my dentist, and where does my sister live?' });
+  assert.doesNotMatch(preview.text, /Millerberg|Porto/);
+  await server.stop();
+  // A second time changes nothing, and a file that was put in the place by hand is no way round.
+  run(data, 'restore', backup, '--force');
+  fs.rmSync(path.join(data, 'rememberd.db'));
+  fs.copyFileSync(backup, path.join(data, 'rememberd.db'));
+  assert.match(run(data, 'list'), /^\S+ .*drawer\n1 of 1/);
+});
+
+test('a backup that has the log keeps it elsewhere, and with --again everything comes back', async (t) => {
+  const { data, backup, copy } = await erasedSince(t);
+  const newer = path.join(tempFolder(), 'new.db'), other = tempFolder();
+  run(data, 'backup', newer);
+  run(other, 'restore', newer);
+  assert.equal(JSON.parse(run(other, 'import', copy, '--json')).erased, 2);
+  assert.match(run(other, 'list'), /1 of 1/);
+  run(data, 'restore', backup, '--force', '--again');
+  assert.match(run(data, 'list'), /3 of 3/);
+  run(data, 'restore', backup, '--force');
+  assert.match(run(data, 'list'), /3 of 3/, 'what was brought back on purpose stays');
+});
+
+test('importing an older export leaves out what was erased, under other ids as well', async (t) => {
+  const { data, copy } = await erasedSince(t);
+  const server = await serve(t, { data });
+  const import_ = async (text, query = '') => (await server.ask('POST', `/v1/memories/import${query}`, text,
+    { 'content-type': 'application/x-ndjson' })).json();
+  const old = fs.readFileSync(copy, 'utf8');
+  const renamed = old.split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((line) => line.kind === 'memory')
+    .map((line, i) => JSON.stringify({ ...line, id: `other-${i}`, content: `  ${line.content.toUpperCase()}. ` })).join('\n');
+  assert.equal((await import_(old, '?dry_run=true')).erased, 2);
+  assert.equal((await import_(old)).erased, 2);
+  assert.equal((await import_(renamed)).erased, 2);
+  assert.ok(!(await contents(server)).some((text) => /millerberg|porto/i.test(text)));
+  const list = path.join(tempFolder(), 'list.txt');
+  fs.writeFileSync(list, said.map((text) => `- ${text}\n`).join(''));
+  await server.stop();
+  assert.equal(JSON.parse(run(data, 'import', list, '--format', 'list', '--json')).erased, 2);
+  assert.equal(JSON.parse(run(data, 'import', copy, '--again', '--json')).erased, 0);
+  assert.match(run(data, 'list', '--json'), /Millerberg.*|Porto/);
+  assert.equal(JSON.parse(run(data, 'import', copy, '--json')).erased, 0, 'it counts as erased no more');
+});
+
+test('stating it anew is not refused, and survives', async (t) => {
+  const { data, copy, backup } = await erasedSince(t);
+  let server = await serve(t, { data });
+  await add(server, said[0]);
+  await server.stop();
+  const newer = path.join(tempFolder(), 'new.db');
+  run(data, 'backup', newer);
+  run(data, 'restore', newer, '--force');
+  assert.match(run(data, 'list'), /Millerberg/);
+  run(data, 'import', copy);
+  assert.match(run(data, 'list'), /2 of 2/);
+  run(data, 'restore', backup, '--force');
+  server = await serve(t, { data });
+  assert.deepEqual(await contents(server), said.slice(2));
+});
+
+test('conversations, spaces, users and what a chat was told to forget stay erased', async (t) => {
+  const server = await serve(t);
+  const { data } = server;
+  await server.tell('My brother Quentin plays the bassoon.');
+  const session = (await server.ask('GET', '/v1/sessions')).json().sessions[0].id;
+  const space = { 'x-memory-space': 'work' };
+  await add(server, 'The vault code is kept by Ludmilla', space);
+  run(data, 'add', 'Zenobia owns a parrot', '--user', 'zoe');
+  const backup = path.join(tempFolder(), 'old.db');
+  run(data, 'backup', backup);
+  assert.equal((await server.ask('DELETE', `/v1/sessions/${session}`)).status, 204);
+  await server.stop();
+  run(data, 'forget', '--everything', '--space', 'work', '--yes');
+  run(data, 'user', 'forget', 'zoe', '--yes');
+  const bytes = fs.statSync(log(data)).size;
+  run(data, 'restore', backup, '--force');
+  const again = await serve(t, { data });
+  for (const headers of [{}, space])
+    assert.doesNotMatch((await again.ask('GET', '/v1/memories/export?all=true', undefined, headers)).text, /"kind":"message"|Ludmilla/);
+  assert.equal((await again.ask('GET', '/v1/sessions')).json().sessions.length, 0);
+  await again.stop();
+  assert.match(run(data, 'list', '--user', 'zoe'), /0 of 0/);
+  assert.ok(bytes < 6000, `${bytes} bytes`);
+});
+
+test('what an undo brought back is not erased again', async (t) => {
+  const server = await serve(t);
+  const { data } = server;
+  const id = await add(server, said[0]);
+  const backup = path.join(tempFolder(), 'old.db');
+  run(data, 'backup', backup);
+  const res = await server.ask('DELETE', `/v1/memories/${id}?undo=true`);
+  const undo = res.json().undo;
+  assert.ok(undo, res.text);
+  assert.equal((await server.ask('POST', `/v1/undo/${undo.id ?? undo}`)).status, 200);
+  await server.stop();
+  assert.equal(JSON.parse(run(data, 'restore', backup, '--force', '--json')).erased_again, 0);
+  assert.match(run(data, 'list'), /1 of 1/);
+});
+
+test('the log has no content, and of an encrypted database no key and no hash of words', async (t) => {
+  const { data, backup } = await erasedSince(t);
+  assert.doesNotMatch(fs.readFileSync(log(data), 'latin1'), /millerberg|ottilie|porto/i);
+  assert.equal(fs.statSync(log(data)).mode & 0o777, 0o600);
+  const key = () => JSON.parse(fs.readFileSync(log(data), 'utf8').split('\n')[0]).key;
+  const plain = key(), env = { ...cleanEnv(), REMEMBERD_KEY: 'a'.repeat(64) };
+  execFileSync(bin, ['encrypt', '--data', data], { env, stdio: 'ignore' });
+  execFileSync(bin, ['list', '--data', data], { env, stdio: 'ignore' });
+  assert.notEqual(key(), plain);
+  assert.equal(JSON.parse(execFileSync(bin, ['restore', backup, '--force', '--json', '--data', data], { env, encoding: 'utf8' })).erased_again, 2);
+});
+
+test('a damaged log is a reason to refuse a restore', async (t) => {
+  const { data, backup } = await erasedSince(t);
+  fs.appendFileSync(log(data), 'not a line\n');
+  assert.throws(() => execFileSync(bin, ['restore', backup, '--force', '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: 'pipe' }),
+    /damaged in line \d+/);
+  assert.match(run(data, 'list'), /1 of 1/);
+});
