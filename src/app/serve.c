@@ -246,8 +246,8 @@ static void close_server(struct server **s)
 }
 
 /* A block of that size is the system's again once it is freed. Else malloc takes the largest block
- * that was ever freed for a usual one, and each of its arenas keeps twice as much: after a few chats
- * of 30 MB some hundred MB. */
+ * that was ever freed for a usual one, and each of its arenas keeps twice as much: after a few
+ * chats of 30 MB some hundred MB. */
 static void give_back_memory(void)
 {
     enum { LARGE = 1 << 20 };

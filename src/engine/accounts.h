@@ -15,9 +15,9 @@ void engine_take_seal(struct engine *e, const uint8_t *key);
 struct registration {
     struct user user; /* id is a UUID, email an address; sealed_key and key_preview are not read */
     bool sets_key;
-    str key;         /* of the model server; "" clears it */
+    str key;            /* of the model server; "" clears it */
     struct token token; /* of the first one: the name ("" is "Initial Token"), parent and end */
-    bool may_change; /* the caller has proved to be this user, or to be an admin */
+    bool may_change;    /* the caller has proved to be this user, or to be an admin */
 };
 /*
  * Makes the user, or changes the one that is there (what is "" stays as it is), and a token in the

@@ -45,9 +45,9 @@ struct route {
      * loaded all run on a worker. NULL: is_quick decides. */
     bool (*quick_if)(const struct app *app, const struct request *in);
     enum route_access access;
-    enum token_scope scope;   /* that a token needs; 0: route_scope says which */
-    bool checks_secret; /* not run for whom too many were wrong */
-    size_t body_max; /* 0: the server's */
+    enum token_scope scope; /* that a token needs; 0: route_scope says which */
+    bool checks_secret;     /* not run for whom too many were wrong */
+    size_t body_max;        /* 0: the server's */
     const char *help;
     struct route_words words;
 };
@@ -83,7 +83,7 @@ struct surface {
      * route lets it pass. Or NULL. */
     const char *aside;
     const struct error_shape *errors; /* for /openapi.json */
-    enum token_scope scope;                 /* of its routes that name none; or 0 */
+    enum token_scope scope;           /* of its routes that name none; or 0 */
 };
 
 /* What a token needs for a route: what its row says, else what its access or its surface does, else

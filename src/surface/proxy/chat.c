@@ -183,7 +183,7 @@ static void word_error(struct ctx *ctx, enum status s, const struct request *in,
         word_openai_error(ctx, s, in, out);
 }
 
-const struct surface surface_openai = {"openai",           routes,
-                                       word_error,         auth_agent_request,
-                                       SURFACE_SETTLES,    .errors = &openai_errors,
+const struct surface surface_openai = {"openai",         routes,
+                                       word_error,       auth_agent_request,
+                                       SURFACE_SETTLES,  .errors = &openai_errors,
                                        .scope = MAY_CHAT};

@@ -212,7 +212,7 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_responses = {"responses",        routes,
-                                          word_openai_error,  auth_agent_request,
-                                          SURFACE_SETTLES,    .errors = &openai_errors,
+const struct surface surface_responses = {"responses",       routes,
+                                          word_openai_error, auth_agent_request,
+                                          SURFACE_SETTLES,   .errors = &openai_errors,
                                           .scope = MAY_CHAT};

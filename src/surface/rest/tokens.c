@@ -223,9 +223,8 @@ static enum status token_revoke(struct ctx *ctx, struct app *app, const struct r
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .strict = true,
-     .scope = MAY_MANAGE, ANSWERS(tokens_out),
-     .help = "your access tokens; for operators everyone's"},
+    {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .strict = true, .scope = MAY_MANAGE,
+     ANSWERS(tokens_out), .help = "your access tokens; for operators everyone's"},
     {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in), .strict = true,
      .scope = MAY_MANAGE, ANSWERS(token_made), .help = "make an access token; it is shown once"},
     {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204, .scope = MAY_MANAGE,
