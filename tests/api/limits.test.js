@@ -107,6 +107,16 @@ test('requests at one time are limited, and count until their last byte', async 
   await until('there is room again', async () => (await server.ask('GET', '/v1/memories', undefined, bearer(token))).status === 200);
 });
 
+test('made-up addresses do not push out what was counted for others', async (t) => {
+  const data = tempFolder();
+  await tokenOf(data);
+  const server = await serve(t, { data, flags: ['--wrong-credentials-max', '3'] });
+  const ask = (headers) => server.ask('GET', '/v1/memories', undefined, { ...bearer('rk_wrong'), ...headers });
+  assert.equal((await codes(20, () => ask({}))).refused.status, 429);
+  for (let i = 0; i < 60; i++) await codes(100, (k) => ask(from(`203.${i}.${k}.9`)));
+  assert.equal((await ask({})).status, 429);
+});
+
 // An address of this machine that is not loopback stands for another machine.
 const abroad = Object.values(os.networkInterfaces()).flat().find((one) => one.family === 'IPv4' && !one.internal)?.address;
 

@@ -18,7 +18,8 @@
  *
  * Who connects from this machine may be a proxy, and names an address that nobody can check. So all
  * who come that way share a second, larger number of attempts: a program here that makes up a new
- * address each time is slowed by that one.
+ * address each time is slowed by that one. It is asked first: once it is used up, made-up addresses
+ * take no places of the table, from which they would push others.
  *
  * The log has one line a minute for each address. Addresses that find no place in the list are one
  * line together.
@@ -124,23 +125,24 @@ void attempts_log(struct attempts *a, int64_t now)
 
 /* --- the limit --- */
 
-/* Whether all whom a wrong credential counts for have attempts left; takes: one less of each. The
- * address comes first: one that is slowed itself takes nothing from the others behind a proxy. */
+/* Whether all whom a wrong credential counts for have attempts left; takes: one less of each. An
+ * address that is slowed itself takes nothing from the others behind a proxy. */
 static bool has_attempts(struct attempts *a, const struct request *in, bool takes)
 {
     const struct {
         enum meter_kind kind;
-        bool counts;
+        bool counts, takes;
         str name;
         double share;
     } who[] = {
-        {METER_ADDRESS, true, in->address, 1},
-        {METER_CONNECTIONS, in->is_forwarded, S("a proxy here"), PROXY_SHARE},
-        {METER_TOKEN, in->attempt->account.n > 0, in->attempt->account, 1},
+        {METER_CONNECTIONS, in->is_forwarded, false, S("a proxy here"), PROXY_SHARE},
+        {METER_ADDRESS, true, takes, in->address, 1},
+        {METER_CONNECTIONS, in->is_forwarded, takes, S("a proxy here"), PROXY_SHARE},
+        {METER_TOKEN, in->attempt->account.n > 0, takes, in->attempt->account, 1},
     };
     for (size_t i = 0; i < sizeof who / sizeof *who; i++)
-        if (who[i].counts &&
-            !meters_take(a->meters, who[i].kind, who[i].name, who[i].share * a->per_minute, takes))
+        if (who[i].counts && !meters_take(a->meters, who[i].kind, who[i].name,
+                                          who[i].share * a->per_minute, who[i].takes))
             return false;
     return true;
 }
