@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,9 +67,21 @@ static size_t readers_of(const struct settings *s)
     return wanted > LEAST + BESIDE ? wanted : LEAST;
 }
 
+/* The memory of the process holds keys and what users said: no core file, and no look into it by
+ * another process of the same user. Sanitizers look into it themselves. */
+static void close_process(void)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+#ifndef SANITIZED
+    prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
 /* The only place where a key is looked up; the store keeps its own copy. */
 static enum status open_store(struct ctx *ctx, struct instance *instance)
 {
+    if (!instance->settings.core_dumps)
+        close_process();
     CLEANUP(key_free) struct key key = {0};
     TRY(key_find(ctx, &instance->settings, instance->folder, instance->file, &key));
     struct store_settings store = {.path = instance->file,
@@ -77,8 +90,6 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
                                    .may_wait = instance->may_wait,
                                    .accepts_loss = instance->accepts_loss,
                                    .erasures = instance->erasures};
-    if (key.bytes) /* a core file would hold it, and what it protects */
-        setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     instance->key_from = key.from;
     return store_open(ctx, &store, &instance->store);
 }

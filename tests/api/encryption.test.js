@@ -223,7 +223,7 @@ test('a new store with a key is encrypted from its first byte', async (t) => {
 });
 
 test('a key is not seen where others look', async (t) => {
-  const server = await serve(t, { env: { REMEMBERD_KEY: keyA, REMEMBERD_NEW_KEY: keyB }, flags: ['--log-level', 'debug'] });
+  const server = await serve(t, { env: { REMEMBERD_KEY: keyA, REMEMBERD_NEW_KEY: keyB }, flags: ['--log-level', 'debug', '--core-dumps', 'on'] });
   await server.tell('My favourite tea is lapsang souchong.');
   const proc = `/proc/${server.child.pid}`;
   for (const key of [keyA, keyB]) {

@@ -52,7 +52,7 @@ test('without a model server it is degraded, and works', async (t) => {
 });
 
 test('a server without a transformer does not load oneDNN and OpenMP', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--core-dumps', 'on'] }); // lets us look at its memory
   const maps = fs.readFileSync(`/proc/${server.child.pid}/maps`, 'utf8');
   assert.match(maps, /libuv/);
   assert.doesNotMatch(maps, /libdnnl|libgomp/);
@@ -62,11 +62,11 @@ const question = { model: 'm', messages: [{ role: 'user', content: 'hello' }] };
 
 test('libcurl is loaded when a model server is set, not for the built-in model', async (t) => {
   const loaded = (server) => /libcurl/.test(fs.readFileSync(`/proc/${server.child.pid}/maps`, 'utf8'));
-  const alone = await serve(t);
+  const alone = await serve(t, { flags: ['--core-dumps', 'on'] });
   assert.equal((await alone.chat({ ...question, model: 'rememberd/demo' })).status, 200);
   assert.equal(loaded(alone), false);
   const model = await upstream(t);
-  const calling = await serve(t, { flags: ['--upstream', model.url] });
+  const calling = await serve(t, { flags: ['--upstream', model.url, '--core-dumps', 'on'] });
   await until('libcurl', () => loaded(calling)); // before the first chat
   for (const mode of ['off', 'full'])
     assert.equal((await calling.chat(question, { 'X-Memory-Mode': mode })).status, 200);

@@ -42,7 +42,7 @@ done | paste -sd' ' | {
   read -r clock clock_best processor processor_best
   echo "start to first answer, empty store: median $clock ms, best $clock_best ms; processor time $processor ms, best $processor_best ms"
 }
-start idle "$server" serve --listen 127.0.0.1:0 --data "$work/idle"
+start idle "$server" serve --listen 127.0.0.1:0 --data "$work/idle" --core-dumps on
 sleep 1
 echo "idle, empty store: $(rss "$pid") KiB resident"
 if grep -qE "libdnnl|libgomp" "/proc/$pid/maps"; then echo "oneDNN is loaded, though no transformer is used" >&2; exit 1; fi
