@@ -142,6 +142,8 @@ static void converse(str bytes)
     struct pollfd p = {.fd = fd, .events = POLLIN};
     for (;;) {
         int ready = poll(&p, 1, 4000);
+        if (ready < 0 && errno == EINTR)
+            continue; /* libFuzzer's timer */
         assert(ready == 1 && "the server neither answers nor closes");
         if (recv(fd, back, sizeof back, 0) <= 0)
             break;
