@@ -22,17 +22,6 @@
  * is freed after the done calls of the relay's filters, possibly long after the client has gone.
  */
 
-/* The id in logs and X-Request-Id: the loop's random number and a count, in hex. */
-static void name_it(char *id, uint64_t base, uint64_t count)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (int i = 0; i < 8; i++) {
-        id[i] = digits[base >> (28 - 4 * i) & 15];
-        id[i + 8] = digits[count >> (28 - 4 * i) & 15];
-    }
-    id[16] = 0;
-}
-
 struct exchange *exchange_new(struct conn *c)
 {
     struct exchange *x = heap_alloc(sizeof *x);
@@ -44,7 +33,7 @@ struct exchange *exchange_new(struct conn *c)
     x->in.is_loopback = c->is_loopback;
     x->in.attempt = &x->attempt;
     x->in.began_us = clock_mono_us();
-    name_it(x->ctx.id, c->loop->id_base, ++c->loop->next_id);
+    request_name(x->ctx.id, c->loop->id_base, ++c->loop->next_id);
     atomic_fetch_add(&s->active, 1);
     return x;
 }
@@ -172,17 +161,6 @@ static enum status count_token(struct exchange *x)
     return meters_enter(&x->ctx, s->meters, METER_TOKEN, x->in.who.token, &limit, &x->of_token);
 }
 
-/* Only what is passed on may be packed: nothing here unpacks it. */
-static enum status check_packing(struct exchange *x)
-{
-    str coding = request_header(&x->in, "Content-Encoding");
-    bool is_passed_on = !x->route || x->route->quick_if;
-    if (!coding.n || is_passed_on || str_eq_nocase(coding, S("identity")))
-        return OK;
-    x->refused = 415;
-    return fail(&x->ctx, UNSUPPORTED, "Content-Encoding: a body must come unpacked here");
-}
-
 /* A wrong path, method, Host or Origin is only noted in refused: while the headers are sound the
  * end of the body is known, so the body is read and the connection can serve the next request. A
  * client that sent Expect learns of it before it sends the body, and one with a long body after the
@@ -216,7 +194,7 @@ bool exchange_head_is_there(struct exchange *x)
     if (s == OK)
         s = guard_check(&x->ctx, settings, &x->in, is_open);
     if (s == OK)
-        s = check_packing(x);
+        s = framing_packed(&x->ctx, &x->in, !x->route || x->route->quick_if, &x->refused);
     if (s == OK)
         s = limited(x, count_request(x));
     if (s != OK && !x->refused)

@@ -1,6 +1,8 @@
 /* framing.c - line ends, sizes of chunks and the headers about them, as RFC 9112 writes them. */
 #include "http/wire/framing.h"
 
+#include "http/wire/request.h"
+
 /*
  * A proxy in front and this server must see the same end of each request: bytes that one of them
  * takes for the next request are a request that the proxy never checked (request smuggling). The
@@ -181,4 +183,14 @@ enum status framing_check(struct ctx *ctx, const struct header *headers, size_t 
     if (has_coding && has_length)
         return fail(ctx, BAD_INPUT, "a request has either Content-Length or Transfer-Encoding");
     return OK;
+}
+
+enum status framing_packed(struct ctx *ctx, const struct request *in, bool is_passed_on,
+                           int *refused)
+{
+    str coding = request_header(in, "Content-Encoding");
+    if (!coding.n || is_passed_on || str_eq_nocase(coding, S("identity")))
+        return OK;
+    *refused = 415;
+    return fail(ctx, UNSUPPORTED, "Content-Encoding: a body must come unpacked here");
 }

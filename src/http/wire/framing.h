@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/ctx.h"
-#include "http/call.h"
+#include "http/http.h"
 
 /* What the next byte belongs to. */
 enum framing_part {
@@ -37,3 +37,7 @@ void framing_begin_body(struct framing *f, bool is_chunked);
  * them in another way. */
 MUST_USE enum status framing_check(struct ctx *ctx, const struct header *headers, size_t n,
                                    bool is_old);
+
+/* UNSUPPORTED, and 415 in refused, for a packed body that is read here: nothing unpacks it. */
+MUST_USE enum status framing_packed(struct ctx *ctx, const struct request *in, bool is_passed_on,
+                                    int *refused);

@@ -157,3 +157,13 @@ enum status identity_may(struct ctx *ctx, const struct identity *who, enum token
         return OK;
     return fail(ctx, FORBIDDEN, "this token lacks the scope '%s'", token_scope_name(needs));
 }
+
+void request_name(char *id, uint64_t base, uint64_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 8; i++) {
+        id[i] = digits[base >> (28 - 4 * i) & 15];
+        id[i + 8] = digits[count >> (28 - 4 * i) & 15];
+    }
+    id[16] = 0;
+}

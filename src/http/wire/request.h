@@ -7,3 +7,6 @@
  * member that a strict route without a row for it lets pass, or NULL. */
 MUST_USE enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
                                   struct request *r);
+
+/* The id in logs and X-Request-Id: the loop's random number and a count, in hex; 17 bytes. */
+void request_name(char *id, uint64_t base, uint64_t count);
