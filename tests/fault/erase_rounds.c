@@ -556,8 +556,11 @@ static bool check_round(struct ctx *ctx, const struct place *p, struct model *m)
     STORE(s, *p);
     const char *seen = look(ctx, s, m);
     check_healthy(ctx, s);
-    if (first_other(m, seen) < 0)
+    if (first_other(m, seen) < 0) {
+        /* The step may be done and have changed nothing here: the name of its mark is used up. */
+        m->marks[m->n_marks++] = (struct mark){0};
         return false;
+    }
     int at = first_other(m, seen);
     const struct step step = choose(m);
     follow_step(m, &step, OK);

@@ -58,8 +58,8 @@ static const struct {
     {NEW_ROW("'trigger', 'late', 'token', 0, 'CREATE TRIGGER late AFTER INSERT ON token BEGIN"
              " DELETE FROM token; END'"),
      "has the trigger 'late'"},
-    {"CREATE TRIGGER zz AFTER INSERT ON token BEGIN DELETE FROM token; END; PRAGMA user_version=12",
-     "has the table 'token_vector'"},
+    {"CREATE TRIGGER zz AFTER INSERT ON token BEGIN DELETE FROM token; END; PRAGMA user_version=13",
+     "has the index 'erasure_call'"},
     {"PRAGMA user_version=0", "has the index"},
 };
 

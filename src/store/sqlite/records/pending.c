@@ -132,6 +132,13 @@ enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref ses
     return SQL_DO(ctx, db, SQL_WAITING_RELEASE, session.pool, session.no);
 }
 
+enum status signals_follow(struct ctx *ctx, struct db *db, struct session_ref session)
+{
+    TRY(run_range(ctx, db, SQL_SIGNAL_ORPHANS, session));
+    TRY(SQL_DO(ctx, db, SQL_WAITING_ADD, session.pool, session.no, clock_ms()));
+    return SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no);
+}
+
 /* --- claims --- */
 
 struct claim {

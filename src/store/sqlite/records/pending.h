@@ -26,3 +26,5 @@ MUST_USE enum status signals_erase(struct ctx *ctx, struct db *db, struct sessio
  * can be written. With all, everything that the user said in it waits again. */
 MUST_USE enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref session,
                                    bool all);
+/* After an undo: signals of messages that are gone go, and the session waits if one is left. */
+MUST_USE enum status signals_follow(struct ctx *ctx, struct db *db, struct session_ref session);

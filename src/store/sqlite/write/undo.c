@@ -7,6 +7,7 @@
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/index/titles.h"
 #include "store/sqlite/records/erasure.h"
+#include "store/sqlite/records/pending.h"
 #include "store/sqlite/records/sessions.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/reader.h"
@@ -34,7 +35,7 @@ struct undoing {
     struct ctx *ctx;
     struct db *db;
     int64_t pool;
-    struct touched memories, messages, sessions;
+    struct touched memories, messages, sessions, waits; /* waits: sessions whose signals changed */
     struct pool_gain gain;
     int64_t restored, left_out; /* rows that came back; changes of memories that did not */
     const char *refused;        /* the table of a row that cannot come back */
@@ -49,7 +50,7 @@ static void touch_row(struct undoing *u, struct touched *t, int64_t no)
     t->v[t->n++] = (struct touched_row){.no = no};
 }
 
-/* The first column of these tables is their number. */
+/* The first column of these tables is their number, but of a signal the third is its message. */
 static enum status note_touched(struct undoing *u, str changes)
 {
     sqlite3_changeset_iter *each = NULL;
@@ -59,10 +60,11 @@ static enum status note_touched(struct undoing *u, str changes)
         int columns, op, is_indirect;
         sqlite3_value *key = NULL;
         sqlite3changeset_op(each, &table, &columns, &op, &is_indirect);
+        bool is_signal = strcmp(table, "signal") == 0;
         if (op == SQLITE_INSERT)
-            sqlite3changeset_new(each, 0, &key);
+            sqlite3changeset_new(each, is_signal ? 2 : 0, &key);
         else
-            sqlite3changeset_old(each, 0, &key);
+            sqlite3changeset_old(each, is_signal ? 2 : 0, &key);
         int64_t no = sqlite3_value_int64(key);
         if (strcmp(table, "memory") == 0)
             touch_row(u, &u->memories, no);
@@ -70,6 +72,8 @@ static enum status note_touched(struct undoing *u, str changes)
             touch_row(u, &u->messages, no);
         else if (strcmp(table, "session") == 0)
             touch_row(u, &u->sessions, no);
+        else if (is_signal || strcmp(table, "waiting") == 0)
+            touch_row(u, &u->waits, is_signal ? doc_session(no) : no);
     }
     int end = sqlite3changeset_finalize(each);
     rc = rc == SQLITE_OK ? end : rc;
@@ -177,6 +181,14 @@ static enum status follow_sessions(struct undoing *u)
     return OK;
 }
 
+/* The recorded signals may be of messages that another erasure took since. */
+static enum status follow_waits(struct undoing *u)
+{
+    for (size_t i = 0; i < u->waits.n; i++)
+        TRY(signals_follow(u->ctx, u->db, (struct session_ref){u->pool, u->waits.v[i].no}));
+    return OK;
+}
+
 /* --- the rows --- */
 
 /* Of a conflict: what was changed again stays; what cannot come back ends it. */
@@ -247,6 +259,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     TRY(follow_memories(&u));
     TRY(follow_messages(&u));
     TRY(follow_sessions(&u));
+    TRY(follow_waits(&u));
     TRY(pool_count(ctx, db, u.pool, u.gain));
     if (!u.restored && u.left_out)
         return fail(ctx, CONFLICT, "it was changed again since");
