@@ -34,7 +34,7 @@ struct item {
 /* An erasure that can be undone: all items that it changed, before and after. */
 struct mark {
     int pool, n;
-    bool is_live;
+    bool is_live, is_doubtful;
     struct altered {
         int at;
         struct item was, is;
@@ -324,11 +324,18 @@ static void undo_summaries(struct model *m, bool *goes)
     free(lost);
 }
 
+/* An erasure for good ends what can be undone in its pools. */
+static bool is_ended_by(const struct mark *mark, const struct step *s)
+{
+    bool is_of = s->deed == FORGET_USER ? mark->pool / 2 == s->pool / 2 : mark->pool == s->pool;
+    return is_of && s->deed >= FORGET_ONE && s->mark < 0;
+}
+
 static void end_marks(struct model *m, const struct step *s)
 {
     for (int k = 0; k < m->n_marks; k++) {
         struct mark *mark = &m->marks[k];
-        bool is_of = s->deed == FORGET_USER ? mark->pool / 2 == s->pool / 2 : mark->pool == s->pool;
+        bool is_of = is_ended_by(mark, s);
         for (int i = 0; is_of && mark->is_live && i < mark->n; i++) {
             struct item *t = &m->v[mark->v[i].at];
             if (t->state == MARKED && t->mark == k)
@@ -417,6 +424,8 @@ static void follow_step(struct model *m, const struct step *s, enum status statu
 static bool may_end_so(const struct model *m, const struct step *s, enum status status)
 {
     const struct mark *mark = s->deed == UNDO ? &m->marks[s->mark] : NULL;
+    if (mark && mark->is_doubtful)
+        return status == OK || status == NOT_FOUND || status == CONFLICT;
     if (status == OK)
         return !mark || mark->is_live;
     if (s->deed == CONDENSE || (mark && mark->is_live && mark->n))
@@ -550,19 +559,27 @@ static int run_child(const struct place *p, struct model *m, int kill_after, int
     return n;
 }
 
+/* The step under way may be done and have changed nothing that is looked at: the marks that it ends
+ * may be there or not, and the name of the one that it makes is used up. */
+static void doubt_marks(struct model *m, const struct step *s)
+{
+    for (int k = 0; k < m->n_marks; k++)
+        m->marks[k].is_doubtful |= s->deed == UNDO ? k == s->mark : is_ended_by(&m->marks[k], s);
+    m->marks[m->n_marks++] = (struct mark){.pool = s->pool, .is_doubtful = true};
+}
+
 /* As the list says, or as it says behind the step that was under way; true: the latter. */
 static bool check_round(struct ctx *ctx, const struct place *p, struct model *m)
 {
     STORE(s, *p);
     const char *seen = look(ctx, s, m);
     check_healthy(ctx, s);
-    if (first_other(m, seen) < 0) {
-        /* The step may be done and have changed nothing here: the name of its mark is used up. */
-        m->marks[m->n_marks++] = (struct mark){0};
-        return false;
-    }
     int at = first_other(m, seen);
     const struct step step = choose(m);
+    if (at < 0) {
+        doubt_marks(m, &step);
+        return false;
+    }
     follow_step(m, &step, OK);
     int other = first_other(m, seen);
     if (other >= 0)
