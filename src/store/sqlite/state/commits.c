@@ -249,11 +249,11 @@ static int checkpoint_long_log(void *own, sqlite3 *db, __attribute__((unused)) c
     return SQLITE_OK;
 }
 
-enum status commits_settle(struct ctx *ctx, struct db *db, const char *path)
+enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int how)
 {
     struct commits c = {0};
     TRY(open_file(ctx, path, &c.fd));
-    int rc = commits_checkpoint(&c, db->handle, SQLITE_CHECKPOINT_TRUNCATE);
+    int rc = commits_checkpoint(&c, db->handle, how);
     commits_close(&c);
     return rc == SQLITE_OK || rc == SQLITE_BUSY ? OK : db_failed(ctx, db, rc);
 }
@@ -276,7 +276,7 @@ static str loss_of(struct ctx *ctx, struct db *db, const struct commit_count *to
                    const struct commit_count *found, bool is_midway)
 {
     long long n = told->n - found->n;
-    const char *half = is_midway ? "; the rest is damaged, as a checkpoint was cut short" : "";
+    const char *half = is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
     if (!told->n || (found->n && !is_same_history(told, found)))
         return S("");
     if (n <= 0)
@@ -285,6 +285,15 @@ static str loss_of(struct ctx *ctx, struct db *db, const struct commit_count *to
     str since = time_write(&ctx->arena, found->at, ", all since %Y-%m-%d %H:%M:%S UTC");
     return str_printf(&ctx->arena, "the last %lld commit%s" S_FMT "%s", n, n > 1 ? "s" : "",
                       S_ARG(since), half);
+}
+
+/* At once, since closing the last connection would do it without saying so. Where the file can only
+ * be read nothing is closed that way. */
+static enum status finish_checkpoint(struct ctx *ctx, struct db *db, const char *path)
+{
+    return sqlite3_db_readonly(db->handle, "main")
+               ? OK
+               : commits_settle(ctx, db, path, SQLITE_CHECKPOINT_PASSIVE);
 }
 
 /* Closing the last connection would bring what is left of the log into the database, and remove
@@ -306,16 +315,17 @@ enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool
                           struct commits *out)
 {
     struct commit_count told, found;
+    bool is_midway = false;
     *out = (struct commits){.fd = -1};
-    TRY(look_into_file(ctx, path_of(ctx, path), &told, &out->is_midway));
+    TRY(look_into_file(ctx, path_of(ctx, path), &told, &is_midway));
     TRY(read_row(ctx, db, &found));
     out->is_told = is_same_history(&told, &found);
     if (told.n && found.n && !out->is_told)
         log_event(LOG_WARN, "store.other_history",
                   "file=\"%s\" why=\"another database was here before\"", path);
-    str loss = loss_of(ctx, db, &told, &found, out->is_midway);
+    str loss = loss_of(ctx, db, &told, &found, is_midway);
     if (!loss.n)
-        return OK;
+        return is_midway ? finish_checkpoint(ctx, db, path) : OK;
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
@@ -346,7 +356,5 @@ enum status commits_open(struct ctx *ctx, struct db *db, const char *path, struc
     sqlite3_wal_hook(db->handle, checkpoint_long_log, c);
     if (!c->is_told)
         TRY(join_history(ctx, db, c));
-    if (c->is_midway)
-        commits_checkpoint(c, db->handle, SQLITE_CHECKPOINT_PASSIVE);
     return OK;
 }

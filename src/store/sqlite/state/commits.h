@@ -15,7 +15,6 @@ struct commit_count {
 struct commits {
     int fd;
     bool is_told, has_failed;   /* the file has this history; it could not be written */
-    bool is_midway;             /* a checkpoint was cut short, so that the log is needed */
     struct commit_count group;  /* of the group that is committed now; n 0: it changes nothing */
     struct commit_count latest; /* of the last one that can be read */
 };
@@ -34,8 +33,8 @@ MUST_USE enum status commits_add(struct ctx *ctx, struct db *db, struct commits 
 /* Brings the log into the database, as sqlite3_wal_checkpoint_v2 does; every checkpoint is made
  * here. SQLite's result. */
 int commits_checkpoint(struct commits *c, sqlite3 *db, int how);
-/* The same for a store that is to be replaced, all of the log. */
-MUST_USE enum status commits_settle(struct ctx *ctx, struct db *db, const char *path);
+/* The same for a database whose count is not open. */
+MUST_USE enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int how);
 
 /* All commits up to that one are durable, and none has been acknowledged yet. */
 void commits_tell(struct commits *c, const struct commit_count *count);
