@@ -48,6 +48,19 @@ for (const [what, damage, words] of [
     assert.equal((await again.ask('POST', '/v1/memories', { content: 'Eta is a code.' })).status, 201);
   });
 
+test('a key whose database is gone is not given a plain one in its place', async () => {
+  const data = tempFolder(), at = ['--data', data];
+  fs.writeFileSync(path.join(data, 'rememberd.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+  for (const command of [['add', 'Zeta is a code.'], ['list'], ['doctor']]) {
+    const res = await run([...command, ...at]);
+    assert.equal(res.code, 1, command[0]);
+    assert.match(res.stdout + res.stderr, /is missing, and its key is there/, command[0]);
+  }
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.key']);
+  assert.equal((await run(['encrypt', ...at])).code, 0);
+  assert.equal((await run(['add', 'Zeta is a code.', ...at])).code, 0);
+});
+
 test('a restore mends a damaged database', async () => {
   const data = tempFolder(), at = ['--data', data], file = path.join(data, 'rememberd.db'), copy = path.join(data, 'copy.db');
   await run(['add', 'Zeta is a code.', ...at]);
