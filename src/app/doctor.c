@@ -61,11 +61,12 @@ static void print_findings(struct ctx *ctx, const struct options *o, bool is_wel
     }
 }
 
-/* Exit status 1 when any finding is bad, for scripts and service managers. */
+/* What is left behind an accepted loss may be a mixture of old and new pages, so all of it is read.
+ * Exit status 1 when any finding is bad, for scripts and service managers. */
 enum status command_doctor(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    struct doctor_in in = {.settings = &o->settings, .is_deep = o->deep};
+    struct doctor_in in = {.settings = &o->settings, .is_deep = o->deep || o->accept_loss};
     struct finding *v;
     size_t n, bad = 0;
     open_instance(ctx, o, &instance, &in);

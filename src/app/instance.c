@@ -77,6 +77,19 @@ static void close_process(void)
 #endif
 }
 
+/* A key without its database: an empty plain one in its place would hide that it is lost. */
+static enum status refuse_plain(struct ctx *ctx, const struct instance *instance)
+{
+    if (instance->accepts_loss || store_kind(ctx, instance->file) != STORE_ABSENT ||
+        !key_is_beside(ctx, instance->folder))
+        return OK;
+    return fail(ctx, STORAGE,
+                "the database '" S_FMT
+                "' is missing, and its key is there; put it back, restore a backup, or begin an "
+                "empty one: rememberd encrypt, or in plain text: rememberd doctor --accept-loss",
+                S_ARG(instance->file));
+}
+
 /* The only place where a key is looked up; the store keeps its own copy. */
 static enum status open_store(struct ctx *ctx, struct instance *instance)
 {
@@ -84,6 +97,8 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
         close_process();
     CLEANUP(key_free) struct key key = {0};
     TRY(key_find(ctx, &instance->settings, instance->folder, instance->file, &key));
+    if (!key.bytes)
+        TRY(refuse_plain(ctx, instance));
     struct store_settings store = {.path = instance->file,
                                    .key = key.bytes,
                                    .readers = readers_of(&instance->settings),
@@ -121,7 +136,8 @@ enum status instance_open(struct ctx *ctx, const struct options *o, struct insta
 bool instance_is_new(struct ctx *ctx, const struct instance *instance)
 {
     return access(str_c(&ctx->arena, instance->file), F_OK) != 0 &&
-           (errno == ENOENT || errno == ENOTDIR) && !store_remains(ctx, instance->file).n;
+           (errno == ENOENT || errno == ENOTDIR) && !store_remains(ctx, instance->file).n &&
+           !key_is_beside(ctx, instance->folder);
 }
 
 static enum status refuse_missing(struct ctx *ctx, const struct options *o)

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { run, serve, upstream } = require('./lib');
+const { run, serve, tempFolder, upstream } = require('./lib');
 
 const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
 
@@ -47,6 +47,33 @@ for (const [what, damage, words] of [
     const again = await serve(t, { data: first.data });
     assert.equal((await again.ask('POST', '/v1/memories', { content: 'Eta is a code.' })).status, 201);
   });
+
+test('a key whose database is gone is not given a plain one in its place', async () => {
+  const data = tempFolder(), at = ['--data', data];
+  fs.writeFileSync(path.join(data, 'rememberd.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+  for (const command of [['add', 'Zeta is a code.'], ['list'], ['doctor']]) {
+    const res = await run([...command, ...at]);
+    assert.equal(res.code, 1, command[0]);
+    assert.match(res.stdout + res.stderr, /is missing, and its key is there/, command[0]);
+  }
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.key']);
+  assert.equal((await run(['encrypt', ...at])).code, 0);
+  assert.equal((await run(['add', 'Zeta is a code.', ...at])).code, 0);
+});
+
+test('a restore mends a damaged database', async () => {
+  const data = tempFolder(), at = ['--data', data], file = path.join(data, 'rememberd.db'), copy = path.join(data, 'copy.db');
+  await run(['add', 'Zeta is a code.', ...at]);
+  await run(['backup', copy, ...at]);
+  const fd = fs.openSync(file, 'r+');
+  fs.writeSync(fd, Buffer.alloc(40 * 4096, 0x5a), 0, undefined, 3 * 4096);
+  fs.closeSync(fd);
+  assert.equal((await run(['list', ...at])).code, 1);
+  const restored = await run(['restore', copy, '--force', ...at]);
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.match((await run(['list', ...at])).stdout, /Zeta/);
+  assert.equal((await run(['doctor', '--deep', ...at])).code, 0);
+});
 
 test('a turn that is answered just before the end is kept', async (t) => {
   const first = await serve(t);

@@ -218,7 +218,8 @@ static bool are_memories_erased(struct ctx *ctx, struct store *s, struct pool_re
     return is_erased(ctx, s, pool, MUCH);
 }
 
-/* Whether it was in the middle: the row that says what is to be erased is there. */
+/* Whether it was in the middle: the row that says what is to be erased is there. The log stays:
+ * only the store may say that a checkpoint which was cut short has been finished. */
 static bool is_under_way(const struct place *p)
 {
     sqlite3 *db = NULL;
@@ -226,6 +227,7 @@ static bool is_under_way(const struct place *p)
     static const char text[] = "SELECT 1 FROM fact WHERE name LIKE 'forget:%'";
     CHECK_INT(sqlite3_open(p->path, &db), SQLITE_OK);
     sqlite3_busy_timeout(db, 1000);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     CHECK_INT(sqlite3_prepare_v2(db, text, -1, &stmt, NULL), SQLITE_OK);
     bool is_there = sqlite3_step(stmt) == SQLITE_ROW;
     sqlite3_finalize(stmt);

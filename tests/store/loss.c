@@ -217,8 +217,14 @@ TEST(a_short_store_is_not_copied_but_may_be_replaced)
     CHECK_OK(store_copy(ctx, &back));
     check_opens(ctx, p.path, NULL, 2);
     write_and_die(ctx, p.path, NULL, 2, 4);
+    copy_store(ctx, p.path, again.to.p);
     CHECK(damage_log(ctx, p.path, LOG_EMPTY, 0));
     check_refused(ctx, p.path, NULL, "lacks the last ");
+    /* A log whose database is gone is not that of the backup. */
+    copy_store(ctx, again.to.p, p.path);
+    CHECK_INT(unlink(p.path), 0);
+    CHECK_OK(store_copy(ctx, &back));
+    check_opens(ctx, p.path, NULL, 2);
 }
 
 /* Each acknowledges what it wrote; the count is that of both. */

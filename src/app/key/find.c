@@ -234,6 +234,14 @@ enum status key_find(struct ctx *ctx, const struct settings *s, str folder, str 
     return OK;
 }
 
+bool key_is_beside(struct ctx *ctx, str folder)
+{
+    struct key key = {.bytes = guarded_alloc()};
+    bool found = key_stores[KEY_STORE_FILE].get(ctx, folder, KEY_CURRENT, key.bytes);
+    key_free(&key);
+    return found;
+}
+
 /* Tries the key stores in order: the keyring is safer, the file always works. */
 enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
 {

@@ -53,6 +53,8 @@ MUST_USE enum status key_configured_new(struct ctx *ctx, str file, struct key *o
 
 /* A key that is stored already, so that no key is ever lost; otherwise a new one, stored now. */
 MUST_USE enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out);
+/* Whether a key that was made here lies in the folder: its database was encrypted once. */
+bool key_is_beside(struct ctx *ctx, str folder);
 /* Stores a new key beside the old one, in KEY_NEXT, until key_make_current. */
 MUST_USE enum status key_create_next(struct ctx *ctx, str folder, const struct key *old,
                                      struct key *out);

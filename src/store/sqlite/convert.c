@@ -262,12 +262,15 @@ static enum status sync_folder(const struct job *j)
 }
 
 /* The count of commits beside the part was made by check_part. That of the old file goes first: a
- * file without one is opened, and one with another's may not be. */
+ * file without one is opened, and one with another's may not be. So does a log whose database was
+ * missing: SQLite would take it for the log of the new one. */
 static enum status move_part(const struct job *j)
 {
+    static const char *const ends[] = {"-commits", "-wal", "-shm"};
     str part = str_printf(&j->ctx->arena, "%s-commits", j->part);
     str to = str_printf(&j->ctx->arena, "%s-commits", j->to);
-    unlink(j->what->replaces ? to.p : part.p);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        unlink(str_printf(&j->ctx->arena, "%s%s", j->what->replaces ? j->to : j->part, ends[i]).p);
     if (rename(j->part, j->to) != 0)
         return fail(j->ctx, STORAGE, "'%s' cannot be put in place: %s", j->to, strerror(errno));
     if (j->what->replaces && rename(part.p, to.p) != 0)
@@ -308,8 +311,17 @@ static enum status copy_and_prove(struct job *j, const struct stat *old)
     return put_in_place(j);
 }
 
+static enum status settle_file(struct job *j, const uint8_t *key, struct db *old)
+{
+    TRY(open_as_it_is(j->ctx, j->to, key, "mode=rw", old));
+    if (j->in_place)
+        TRY(check_commits(j, j->to, old));
+    TRY(commits_settle(j->ctx, old, j->to, SQLITE_CHECKPOINT_TRUNCATE));
+    return settle_log(j->ctx, old);
+}
+
 /* Settles the file that is to be replaced, with its own key: that of the copy when it is another
- * store. */
+ * store. A damaged one is what a restore mends. */
 static enum status settle_old(struct job *j, const struct hold *hold, struct db *old)
 {
     enum store_kind kind = file_kind(hold->fd);
@@ -319,10 +331,8 @@ static enum status settle_old(struct job *j, const struct hold *hold, struct db 
     if (kind == STORE_PLAIN && !j->in_place)
         key = NULL;
     TRY(file_check_key(j->ctx, j->to, kind, key));
-    TRY(open_as_it_is(j->ctx, j->to, key, "mode=rw", old));
-    if (j->in_place)
-        TRY(check_commits(j, j->to, old));
-    return settle_log(j->ctx, old);
+    enum status status = settle_file(j, key, old);
+    return !j->in_place && soft_if(j->ctx, status, STORAGE) ? OK : status;
 }
 
 /* Runs before the hold is left: closing the connection later would drop the locks of another one,

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -26,6 +25,9 @@
  * come before it is written. It is written after fsync, so a power cut leaves an old line or the
  * new one. Behind is harmless. The lock of the file orders processes that have one store open.
  *
+ * In the midst of a checkpoint the database is neither old nor new, and its count may be either. So
+ * a byte behind the line says that one is running: then a log without anything is a lost one.
+ *
  * A history has a name, as counts of different databases cannot be compared. It begins when a
  * database is made, or first opened by a version that counts.
  */
@@ -34,6 +36,10 @@
 
 /* One line, always of the same length, as it is written over itself. */
 enum { LINE = HISTORY_CHARS + 2 * 20 + 1, LINE_MAX_BYTES = LINE + 1 };
+
+/* Places in the file: of the byte that tells of a checkpoint, and of two locks. LOG_FRAMES: pages
+ * in the log from which on it is brought into the database (16 MB). */
+enum { MIDWAY_AT = LINE, LOCK_LINE = 0, LOCK_CHECKPOINT, LOG_FRAMES = 4000 };
 
 static void print_line(const struct commit_count *c, char line[LINE_MAX_BYTES])
 {
@@ -67,13 +73,20 @@ static const char *path_of(struct ctx *ctx, const char *path)
     return str_printf(&ctx->arena, S_FMT "-commits", S_ARG(file_whole(&ctx->arena, path))).p;
 }
 
+/* Where the file system knows no such locks there is one process, or no way to tell. */
+static void lock_file(int fd, int what, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = what, .l_len = 1};
+    fcntl(fd, F_OFD_SETLKW, &lock);
+}
+
 /* Count 0 for a file without a line: nothing was acknowledged since it was made. */
 static bool read_file(int fd, struct commit_count *out)
 {
     char line[LINE_MAX_BYTES] = "";
     ssize_t n = pread(fd, line, LINE, 0);
     *out = (struct commit_count){0};
-    return n == 0 || (n == LINE && read_line(line, out));
+    return n == 0 || !*line || (n == LINE && read_line(line, out));
 }
 
 static enum status fail_file(struct ctx *ctx, const char *file)
@@ -83,8 +96,10 @@ static enum status fail_file(struct ctx *ctx, const char *file)
 }
 
 /* A damaged line is no reason to keep somebody from the data. */
-static enum status look_into_file(struct ctx *ctx, const char *file, struct commit_count *out)
+static enum status look_into_file(struct ctx *ctx, const char *file, struct commit_count *out,
+                                  bool *is_midway)
 {
+    char midway = 0;
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     *out = (struct commit_count){0};
     if (fd < 0)
@@ -92,6 +107,7 @@ static enum status look_into_file(struct ctx *ctx, const char *file, struct comm
     if (!read_file(fd, out))
         log_event(LOG_WARN, "store.commits_unread",
                   "file=\"%s\" why=\"it is damaged, so lost commits cannot be noticed now\"", file);
+    *is_midway = pread(fd, &midway, 1, MIDWAY_AT) == 1 && midway == '+';
     close(fd);
     return OK;
 }
@@ -162,27 +178,123 @@ enum status commits_add(struct ctx *ctx, struct db *db, struct commits *c)
 
 /* --- telling --- */
 
-/* A failure is logged once: what was acknowledged before stays guarded. */
+/* What was told before stays guarded. */
+static void warn_untold(int error)
+{
+    log_event(LOG_WARN, "store.commits_untold",
+              "why=\"the count of commits cannot be written: %s\"", strerror(error));
+}
+
+/* A failure is logged once. */
 void commits_tell(struct commits *c, const struct commit_count *count)
 {
     struct commit_count told;
     char line[LINE_MAX_BYTES];
     if (!count->n)
         return;
-    flock(c->fd, LOCK_EX);
+    lock_file(c->fd, LOCK_LINE, F_WRLCK);
     bool is_behind =
         !read_file(c->fd, &told) || !is_same_history(&told, count) || told.n < count->n;
     print_line(count, line);
     bool has_failed = is_behind && pwrite(c->fd, line, LINE, 0) != LINE;
     int why = errno;
-    flock(c->fd, LOCK_UN);
+    lock_file(c->fd, LOCK_LINE, F_UNLCK);
     if (has_failed && !c->has_failed)
-        log_event(LOG_WARN, "store.commits_untold",
-                  "why=\"the count of commits cannot be written: %s\"", strerror(why));
+        warn_untold(why);
     c->has_failed = has_failed;
 }
 
+void commits_close(struct commits *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}
+
+/* --- checkpoints --- */
+
+static void mark_midway(const struct commits *c, bool is_midway)
+{
+    if (pwrite(c->fd, is_midway ? "+" : "-", 1, MIDWAY_AT) != 1)
+        warn_untold(errno);
+}
+
+/* SQLITE_BUSY: readers need a part of the log; the database is that of an earlier commit. The log
+ * is emptied by a second call, when nothing is left to copy: a crash behind it leaves no log. */
+int commits_checkpoint(struct commits *c, sqlite3 *db, int how)
+{
+    int frames = 0, copied = 0;
+    bool empties = how == SQLITE_CHECKPOINT_TRUNCATE;
+    lock_file(c->fd, LOCK_CHECKPOINT, F_WRLCK);
+    int rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_NOOP, &frames, &copied);
+    if (rc == SQLITE_OK && frames > copied) {
+        mark_midway(c, true);
+        rc = sqlite3_wal_checkpoint_v2(db, "main", empties ? SQLITE_CHECKPOINT_FULL : how, NULL,
+                                       NULL);
+        if (rc == SQLITE_OK || rc == SQLITE_BUSY)
+            mark_midway(c, false);
+    }
+    if (rc == SQLITE_OK && empties)
+        rc = sqlite3_wal_checkpoint_v2(db, "main", how, NULL, NULL);
+    lock_file(c->fd, LOCK_CHECKPOINT, F_UNLCK);
+    return rc;
+}
+
+/* A log that cannot be copied now will be later. */
+static int checkpoint_long_log(void *own, sqlite3 *db, __attribute__((unused)) const char *name,
+                               int frames)
+{
+    if (frames >= LOG_FRAMES)
+        commits_checkpoint(own, db, SQLITE_CHECKPOINT_PASSIVE);
+    return SQLITE_OK;
+}
+
+enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int how)
+{
+    struct commits c = {0};
+    TRY(open_file(ctx, path, &c.fd));
+    int rc = commits_checkpoint(&c, db->handle, how);
+    commits_close(&c);
+    return rc == SQLITE_OK || rc == SQLITE_BUSY ? OK : db_failed(ctx, db, rc);
+}
+
 /* --- opening --- */
+
+/* Whether the log that an unfinished checkpoint needs is gone. What is left of one lacks commits.
+ */
+static bool lacks_log(struct db *db, bool is_midway)
+{
+    int frames = 0;
+    return is_midway &&
+           sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &frames, NULL) ==
+               SQLITE_OK &&
+           frames <= 0;
+}
+
+/* What is missing, or "". */
+static str loss_of(struct ctx *ctx, struct db *db, const struct commit_count *told,
+                   const struct commit_count *found, bool is_midway)
+{
+    long long n = told->n - found->n;
+    const char *half = is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
+    if (!told->n || (found->n && !is_same_history(told, found)))
+        return S("");
+    if (n <= 0)
+        return lacks_log(db, is_midway) ? str_printf(&ctx->arena, "the last commits%s", half)
+                                        : S("");
+    str since = time_write(&ctx->arena, found->at, ", all since %Y-%m-%d %H:%M:%S UTC");
+    return str_printf(&ctx->arena, "the last %lld commit%s" S_FMT "%s", n, n > 1 ? "s" : "",
+                      S_ARG(since), half);
+}
+
+/* At once, since closing the last connection would do it without saying so. Where the file can only
+ * be read nothing is closed that way. */
+static enum status finish_checkpoint(struct ctx *ctx, struct db *db, const char *path)
+{
+    return sqlite3_db_readonly(db->handle, "main")
+               ? OK
+               : commits_settle(ctx, db, path, SQLITE_CHECKPOINT_PASSIVE);
+}
 
 /* Closing the last connection would bring what is left of the log into the database, and remove
  * it. */
@@ -203,18 +315,17 @@ enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool
                           struct commits *out)
 {
     struct commit_count told, found;
-    TRY(look_into_file(ctx, path_of(ctx, path), &told));
+    bool is_midway = false;
+    *out = (struct commits){.fd = -1};
+    TRY(look_into_file(ctx, path_of(ctx, path), &told, &is_midway));
     TRY(read_row(ctx, db, &found));
     out->is_told = is_same_history(&told, &found);
     if (told.n && found.n && !out->is_told)
         log_event(LOG_WARN, "store.other_history",
                   "file=\"%s\" why=\"another database was here before\"", path);
-    if (!told.n || (found.n && !out->is_told) || found.n >= told.n)
-        return OK;
-    long long n = told.n - found.n;
-    str since = time_write(&ctx->arena, found.at, ", all since %Y-%m-%d %H:%M:%S UTC");
-    str loss =
-        str_printf(&ctx->arena, "the last %lld commit%s" S_FMT, n, n > 1 ? "s" : "", S_ARG(since));
+    str loss = loss_of(ctx, db, &told, &found, is_midway);
+    if (!loss.n)
+        return is_midway ? finish_checkpoint(ctx, db, path) : OK;
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
@@ -242,12 +353,8 @@ static enum status join_history(struct ctx *ctx, struct db *db, struct commits *
 enum status commits_open(struct ctx *ctx, struct db *db, const char *path, struct commits *c)
 {
     TRY(open_file(ctx, path, &c->fd));
-    return c->is_told ? OK : join_history(ctx, db, c);
-}
-
-void commits_close(struct commits *c)
-{
-    if (c->fd >= 0)
-        close(c->fd);
-    c->fd = -1;
+    sqlite3_wal_hook(db->handle, checkpoint_long_log, c);
+    if (!c->is_told)
+        TRY(join_history(ctx, db, c));
+    return OK;
 }

@@ -30,5 +30,11 @@ void commits_close(struct commits *c);
 
 /* Counts the group, as a part of its transaction. */
 MUST_USE enum status commits_add(struct ctx *ctx, struct db *db, struct commits *c);
+/* Brings the log into the database, as sqlite3_wal_checkpoint_v2 does; every checkpoint is made
+ * here. SQLite's result. */
+int commits_checkpoint(struct commits *c, sqlite3 *db, int how);
+/* The same for a database whose count is not open. */
+MUST_USE enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int how);
+
 /* All commits up to that one are durable, and none has been acknowledged yet. */
 void commits_tell(struct commits *c, const struct commit_count *count);

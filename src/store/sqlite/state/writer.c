@@ -75,7 +75,7 @@ static enum status make_safe(struct writer *w, struct ctx *ctx)
     pthread_mutex_unlock(&w->lock);
     if (!is_unsafe)
         return OK;
-    int rc = sqlite3_wal_checkpoint_v2(w->db.handle, "main", SQLITE_CHECKPOINT_FULL, NULL, NULL);
+    int rc = commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_FULL);
     if (rc != SQLITE_OK)
         return db_failed(ctx, &w->db, rc);
     pthread_mutex_lock(&w->lock);
@@ -138,7 +138,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
 void writer_empty_log(struct writer *w)
 {
     sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
-    sqlite3_exec(w->db.handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_TRUNCATE);
     sqlite3_busy_timeout(w->db.handle, BUSY_MS);
 }
 
@@ -522,6 +522,8 @@ void writer_close(struct writer *w)
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
     end_syncs(w);
+    if (atomic_load(&w->s->files.state) == FILES_OPEN) /* else closing would do it */
+        commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_PASSIVE);
     assert(!w->first && !w->unsynced && !w->queued && !w->n_later);
     free_writer(w);
 }

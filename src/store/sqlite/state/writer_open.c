@@ -33,8 +33,8 @@ static enum status open_parts(struct ctx *ctx, struct writer *w)
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
     w->is_full = true; /* as every connection begins */
-    TRY(w->steps->prepare(ctx, w->s, &w->db));
     TRY(commits_open(ctx, &w->db, w->s->path, &w->counted));
+    TRY(w->steps->prepare(ctx, w->s, &w->db));
     w->db.lists = w->s->lists; /* from here on there are readers */
     return log_sync_open(ctx, w->s, &w->log);
 }
