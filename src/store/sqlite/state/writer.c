@@ -37,7 +37,7 @@
 enum {
     TOUCH_MS = 200,            /* how long touches wait for other writes to join */
     GROUP_BYTES_MAX = 4 << 20, /* of the input that is committed together */
-    EMPTY_LOG_MS = 100         /* wait for readers of the log; then a later checkpoint does it */
+    EMPTY_LOG_MS = 100         /* wait for readers of the log; then others write first */
 };
 
 /*
@@ -129,13 +129,23 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     return files_check(ctx, &w->s->files); /* what went into a lost file is not acknowledged */
 }
 
-/* Erased rows must not stay readable in the log. Readers of the log may delay this to a later
- * checkpoint. */
-void writer_empty_log(struct writer *w)
+/* Erased rows must not stay readable in the log, nor in pages of the file that newer ones in the
+ * log replace. A reader that began before needs both. */
+int writer_empty_log(struct writer *w)
 {
     sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
-    sqlite3_exec(w->db.handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    int rc =
+        sqlite3_wal_checkpoint_v2(w->db.handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_busy_timeout(w->db.handle, BUSY_MS);
+    w->is_stale = rc != SQLITE_OK;
+    return rc;
+}
+
+static void empty_log_behind(struct writer *w, struct task *first)
+{
+    int rc = writer_empty_log(w);
+    for (struct task *t = first; t; t = t->next)
+        t->left_in_log = t->erases && t->result == OK ? rc : SQLITE_OK;
 }
 
 /* The commit or its sync failed, so no task is durable, whatever its own result. */
@@ -316,7 +326,7 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
     if (result != OK)
         fail_all(first, ctx);
     else if (erases)
-        writer_empty_log(w);
+        empty_log_behind(w, first);
     if (result == OK)
         notes_tell(&w->notes);
     if (notes_due_ms(&w->notes) == 0)

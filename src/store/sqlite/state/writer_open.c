@@ -126,6 +126,8 @@ void writer_look(struct writer *w, struct ctx *ctx)
         open_now(w, ctx);
     else if (has_failed)
         writer_write(w, ctx, &probe);
+    else if (w->is_stale && files_check(ctx, &w->s->files) == OK)
+        writer_empty_log(w);
     else
         leave_lost(w, ctx);
     ctx_clear_failure(ctx);
