@@ -237,7 +237,7 @@ TEST(an_erasure_is_answered_when_no_reader_needs_it_and_others_write)
     CHECK_INT(sqlite3_open(p.path, &reader), SQLITE_OK);
     CHECK_INT(sqlite3_exec(reader, "BEGIN; SELECT * FROM memory", NULL, NULL, NULL), SQLITE_OK);
     CHECK_INT(pthread_create(&thread, NULL, erase_one, &e), 0);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 5; i++) {
         struct message m = {.id = str_printf(&ctx->arena, "m%d", i), .role = S("user")};
         m.text = S("walks after lunch");
         CHECK_OK(say(ctx, s, other_user, "s", &m));

@@ -35,9 +35,8 @@
  */
 
 enum {
-    TOUCH_MS = 200,            /* how long touches wait for other writes to join */
-    GROUP_BYTES_MAX = 4 << 20, /* of the input that is committed together */
-    EMPTY_LOG_MS = 100         /* wait for readers of the log; then others write first */
+    TOUCH_MS = 200,           /* how long touches wait for other writes to join */
+    GROUP_BYTES_MAX = 4 << 20 /* of the input that is committed together */
 };
 
 /*
@@ -131,9 +130,9 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
 
 /* Erased rows must not stay readable in the log, nor in pages of the file that newer ones in the
  * log replace. A reader that began before needs both. */
-int writer_empty_log(struct writer *w)
+int writer_empty_log(struct writer *w, int wait_ms)
 {
-    sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
+    sqlite3_busy_timeout(w->db.handle, wait_ms);
     int rc =
         sqlite3_wal_checkpoint_v2(w->db.handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_busy_timeout(w->db.handle, BUSY_MS);
@@ -143,7 +142,10 @@ int writer_empty_log(struct writer *w)
 
 static void empty_log_behind(struct writer *w, struct task *first)
 {
-    int rc = writer_empty_log(w);
+    int wait_ms = EMPTY_LOG_MS;
+    for (const struct task *t = first; t; t = t->next)
+        wait_ms = t->wait_ms > wait_ms ? t->wait_ms : wait_ms;
+    int rc = writer_empty_log(w, wait_ms);
     for (struct task *t = first; t; t = t->next)
         t->left_in_log = t->erases && t->result == OK ? rc : SQLITE_OK;
 }

@@ -26,6 +26,7 @@ struct task {
     size_t bytes;
     uint64_t no; /* its place in the queue */
     bool nobody_waits, is_done;
+    int wait_ms;     /* for readers of the log, when that is not the usual time; or 0 */
     int left_in_log; /* it erased, and SQLite's code says why the log is not empty; or 0 */
     enum status result;
     struct task *next;

@@ -9,9 +9,10 @@
 #include "store/sqlite/state/writer.h"
 
 enum {
-    QUEUE_MAX = 4096, /* tasks that nobody waits for */
-    POOL_SLOTS = 256, /* pools of one slot wait for each other's writes */
-    LOOK_MS = 2000    /* between two looks at the disk when nothing is written */
+    QUEUE_MAX = 4096,  /* tasks that nobody waits for */
+    POOL_SLOTS = 256,  /* pools of one slot wait for each other's writes */
+    LOOK_MS = 2000,    /* between two looks at the disk when nothing is written */
+    EMPTY_LOG_MS = 100 /* wait for readers of the log; then others write first */
 };
 
 struct writer {
@@ -59,6 +60,6 @@ bool writer_is_due(const struct writer *w);
  * The lock is held. */
 void writer_look(struct writer *w, struct ctx *ctx);
 /* Brings the log into the file, or says by SQLite's code why not, and it is tried again later. */
-int writer_empty_log(struct writer *w);
+int writer_empty_log(struct writer *w, int wait_ms);
 /* Writes a group of tasks and ends them. */
 void writer_write(struct writer *w, struct ctx *ctx, struct task *first);

@@ -14,8 +14,9 @@
  */
 enum {
     QUEUE_BYTES_MAX = 64 << 20, /* of the input that nobody waits for */
-    EMPTY_AGAIN_MS = 100,       /* between two tries to empty the log, in which others write */
-    EMPTY_TRIES = 50            /* each waits for readers, too */
+    EMPTY_MS = 10000,           /* for emptying the log behind an erasure */
+    EMPTY_AGAIN_MS = 100,       /* between two tries, in which others write */
+    EMPTY_TRY_MS = 1600         /* the most that a try waits for readers, and others with it */
 };
 
 struct timespec writer_in_ms(int64_t ms)
@@ -54,11 +55,14 @@ static void run_queued(struct writer *w, struct task *t)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The erasure is committed, but a reader began before and needs the log. */
+/* The erasure is committed, but a reader began before and needs the log. A try must outlast that
+ * reader, and one that began during the try: it waits twice as long as the try before. */
 static void empty_log_later(struct writer *w, struct task *t)
 {
-    for (int tries = 0; t->left_in_log == SQLITE_BUSY && tries < EMPTY_TRIES; tries++) {
-        struct task again = {.ctx = t->ctx, .erases = true, .is_probe = true};
+    int ms = EMPTY_LOG_MS, left_ms = EMPTY_MS;
+    for (; t->left_in_log == SQLITE_BUSY && left_ms > 0; left_ms -= ms + EMPTY_AGAIN_MS) {
+        ms = 2 * ms < EMPTY_TRY_MS ? 2 * ms : EMPTY_TRY_MS;
+        struct task again = {.ctx = t->ctx, .erases = true, .wait_ms = ms, .is_probe = true};
         nanosleep(&(struct timespec){.tv_nsec = EMPTY_AGAIN_MS * 1000000}, NULL);
         run_queued(w, &again);
         if (again.result == OK)
