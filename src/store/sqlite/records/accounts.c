@@ -88,5 +88,6 @@ static enum status erase_account(struct ctx *ctx, struct db *db, const void *wha
 enum status sqlite_erase_account(struct ctx *ctx, struct store *s, str user)
 {
     struct task t = {.ctx = ctx, .call = erase_account, .what = &user, .erases = true};
-    return writer_run(sqlite_of(s)->writer, &t);
+    TRY(writer_run(sqlite_of(s)->writer, &t));
+    return writer_erased(&t);
 }

@@ -35,9 +35,8 @@
  */
 
 enum {
-    TOUCH_MS = 200,            /* how long touches wait for other writes to join */
-    GROUP_BYTES_MAX = 4 << 20, /* of the input that is committed together */
-    EMPTY_LOG_MS = 100         /* wait for readers of the log; then a later checkpoint does it */
+    TOUCH_MS = 200,           /* how long touches wait for other writes to join */
+    GROUP_BYTES_MAX = 4 << 20 /* of the input that is committed together */
 };
 
 /*
@@ -133,13 +132,25 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     return files_check(ctx, &w->s->files); /* what went into a lost file is not acknowledged */
 }
 
-/* Erased rows must not stay readable in the log. Readers of the log may delay this to a later
- * checkpoint. */
-void writer_empty_log(struct writer *w)
+/* Erased rows must not stay readable in the log, nor in pages of the file that newer ones in the
+ * log replace. A reader that began before needs both. */
+int writer_empty_log(struct writer *w, int wait_ms)
 {
-    sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
-    commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_TRUNCATE);
+    sqlite3_busy_timeout(w->db.handle, wait_ms);
+    int rc = commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_TRUNCATE);
     sqlite3_busy_timeout(w->db.handle, BUSY_MS);
+    w->is_stale = rc != SQLITE_OK;
+    return rc;
+}
+
+static void empty_log_behind(struct writer *w, struct task *first)
+{
+    int wait_ms = EMPTY_LOG_MS;
+    for (const struct task *t = first; t; t = t->next)
+        wait_ms = t->wait_ms > wait_ms ? t->wait_ms : wait_ms;
+    int rc = writer_empty_log(w, wait_ms);
+    for (struct task *t = first; t; t = t->next)
+        t->left_in_log = t->erases && t->result == OK ? rc : SQLITE_OK;
 }
 
 /* The commit or its sync failed, so no task is durable, whatever its own result. */
@@ -324,7 +335,7 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
     if (result != OK)
         fail_all(first, ctx);
     else if (erases) {
-        writer_empty_log(w);
+        empty_log_behind(w, first);
         w->steps->erased(ctx, w->s, &w->db);
     }
     if (result == OK)

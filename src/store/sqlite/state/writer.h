@@ -17,15 +17,17 @@ struct task {
     const void *what;
     bool only_notes; /* changes the index only through db->changes, so a group shares the work */
     bool is_alone;   /* changes much: a group and a transaction of its own, without savepoint */
-    bool erases;     /* the log is emptied behind it, so that nothing erased stays readable */
+    bool erases;     /* ends when the log is emptied, so that nothing erased stays readable */
     bool is_touch;   /* may wait a little, and wakes nobody */
     bool is_early;   /* may be read before it is durable, though its thread waits for that */
     bool is_flush;   /* fails for what nobody waited for */
-    bool is_probe;   /* the writer's own try whether the disk is well again */
+    bool is_probe;   /* the writer's own try, of the disk or to empty the log: counted nowhere */
     /* The writer's own. */
     size_t bytes;
     uint64_t no; /* its place in the queue */
     bool nobody_waits, is_done;
+    int wait_ms;     /* for readers of the log, when that is not the usual time; or 0 */
+    int left_in_log; /* it erased, and SQLite's code says why the log is not empty; or 0 */
     enum status result;
     struct task *next;
 };
@@ -54,6 +56,9 @@ void writer_close(struct writer *w); /* writes what is queued first */
 
 /* Runs the task on the writer and waits until it is durable. */
 MUST_USE enum status writer_run(struct writer *w, struct task *t);
+/* Of a task that ran and erased, asked when all else is done: TIMED_OUT when readers kept the log
+ * from being emptied for 10 s, STORAGE when the disk did. */
+MUST_USE enum status writer_erased(const struct task *t);
 /* The same for a plain call. */
 MUST_USE enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call,
                                  const void *what);

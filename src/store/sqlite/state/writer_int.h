@@ -10,9 +10,10 @@
 #include "store/sqlite/state/writer.h"
 
 enum {
-    QUEUE_MAX = 4096, /* tasks that nobody waits for */
-    POOL_SLOTS = 256, /* pools of one slot wait for each other's writes */
-    LOOK_MS = 2000    /* between two looks at the disk when nothing is written */
+    QUEUE_MAX = 4096,  /* tasks that nobody waits for */
+    POOL_SLOTS = 256,  /* pools of one slot wait for each other's writes */
+    LOOK_MS = 2000,    /* between two looks at the disk when nothing is written */
+    EMPTY_LOG_MS = 100 /* wait for readers of the log; then others write first */
 };
 
 struct writer {
@@ -41,6 +42,7 @@ struct writer {
     const struct writer_steps *steps;
     bool is_open;    /* db and log; set by the thread alone, under the lock */
     bool has_left;   /* a lost file: the log is empty */
+    bool is_stale;   /* the log could not be emptied behind an erasure */
     int64_t look_us; /* of the next look */
     struct ctx lost; /* first failure of a task without a waiter, until a flush reports it */
     struct db db;
@@ -59,7 +61,7 @@ bool writer_is_due(const struct writer *w);
 /* Looks whether the files are in their places; after a failure writes a row, or opens the store.
  * The lock is held. */
 void writer_look(struct writer *w, struct ctx *ctx);
-/* Brings the log into the file, unless a reader needs it. */
-void writer_empty_log(struct writer *w);
+/* Brings the log into the file, or says by SQLite's code why not, and it is tried again later. */
+int writer_empty_log(struct writer *w, int wait_ms);
 /* Writes a group of tasks and ends them. */
 void writer_write(struct writer *w, struct ctx *ctx, struct task *first);

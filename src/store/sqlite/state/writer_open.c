@@ -111,7 +111,7 @@ static void leave_lost(struct writer *w, struct ctx *ctx)
         return;
     w->has_left = true;
     if (files_has_log_index(&w->s->files))
-        writer_empty_log(w);
+        writer_empty_log(w, EMPTY_LOG_MS);
 }
 
 /* The lock is held when it is called and when it returns, and not in between. The probe's number
@@ -132,6 +132,8 @@ void writer_look(struct writer *w, struct ctx *ctx)
         open_now(w, ctx);
     else if (has_failed)
         writer_write(w, ctx, &probe);
+    else if (w->is_stale && files_check(ctx, &w->s->files) == OK)
+        writer_empty_log(w, EMPTY_LOG_MS);
     else
         leave_lost(w, ctx);
     ctx_clear_failure(ctx);

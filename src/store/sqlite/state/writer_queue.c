@@ -12,7 +12,12 @@
  * or has failed. Who acknowledges a write waits for the second; who reads after writing for the
  * first.
  */
-enum { QUEUE_BYTES_MAX = 64 << 20 }; /* of the input that nobody waits for */
+enum {
+    QUEUE_BYTES_MAX = 64 << 20, /* of the input that nobody waits for */
+    EMPTY_MS = 10000,           /* for emptying the log behind an erasure */
+    EMPTY_AGAIN_MS = 100,       /* between two tries, in which others write */
+    EMPTY_TRY_MS = 1600         /* the most that a try waits for readers, and others with it */
+};
 
 struct timespec writer_in_ms(int64_t ms)
 {
@@ -41,17 +46,52 @@ static void queue_task(struct writer *w, struct task *t)
 
 /* t lives on the caller's stack and may be used by the writer until is_done is set. There is no
  * deadline: a task in the queue is run, and its result must be known. */
+static void run_queued(struct writer *w, struct task *t)
+{
+    pthread_mutex_lock(&w->lock);
+    queue_task(w, t);
+    while (!t->is_done)
+        pthread_cond_wait(&w->done, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* The erasure is committed, but a reader began before and needs the log. A try must outlast that
+ * reader, and one that began during the try: it waits twice as long as the try before. */
+static void empty_log_later(struct writer *w, struct task *t)
+{
+    int ms = EMPTY_LOG_MS, left_ms = EMPTY_MS;
+    for (; t->left_in_log == SQLITE_BUSY && left_ms > 0; left_ms -= ms + EMPTY_AGAIN_MS) {
+        ms = 2 * ms < EMPTY_TRY_MS ? 2 * ms : EMPTY_TRY_MS;
+        struct task again = {.ctx = t->ctx, .erases = true, .wait_ms = ms, .is_probe = true};
+        nanosleep(&(struct timespec){.tv_nsec = EMPTY_AGAIN_MS * 1000000}, NULL);
+        run_queued(w, &again);
+        if (again.result == OK)
+            t->left_in_log = again.left_in_log;
+        ctx_clear_failure(t->ctx);
+    }
+}
+
+enum status writer_erased(const struct task *t)
+{
+    if (t->left_in_log == SQLITE_OK)
+        return OK;
+    if (t->left_in_log != SQLITE_BUSY)
+        return fail_as(t->ctx, STORAGE, STORE_DISK_FAILED,
+                       "it is erased, but its bytes are still in the files: %s (%d)",
+                       sqlite3_errstr(t->left_in_log), t->left_in_log);
+    return fail(t->ctx, TIMED_OUT,
+                "it is erased, but a long read of the database still keeps its bytes in the files; "
+                "they go when that read ends");
+}
+
 enum status writer_run(struct writer *w, struct task *t)
 {
     /* Whoever waits for the writer holds no connection, and reads what was written. */
     if (t->ctx->view)
         t->ctx->view->rest(t->ctx);
     assert(!pthread_equal(pthread_self(), w->thread)); /* would wait for itself */
-    pthread_mutex_lock(&w->lock);
-    queue_task(w, t);
-    while (!t->is_done)
-        pthread_cond_wait(&w->done, &w->lock);
-    pthread_mutex_unlock(&w->lock);
+    run_queued(w, t);
+    empty_log_later(w, t);
     return t->result;
 }
 

@@ -102,7 +102,7 @@ enum status sqlite_bar(struct ctx *ctx, struct store *s, const struct barring *w
     struct task t = {.ctx = ctx, .call = put_bars, .what = what, .erases = true};
     TRY(writer_run(sqlite_of(s)->writer, &t));
     vector_cache_follow(sqlite_of(s), &what->pool);
-    return OK;
+    return writer_erased(&t);
 }
 
 /* --- reading --- */

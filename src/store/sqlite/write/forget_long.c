@@ -233,14 +233,15 @@ static enum status give_up(struct ctx *ctx, struct sqlite_store *s, struct long_
                 S_ARG(why));
 }
 
-static enum status forget_in_pieces(struct ctx *ctx, struct sqlite_store *s, struct long_forget *l)
+static enum status forget_in_pieces(struct ctx *ctx, struct sqlite_store *s, struct long_forget *l,
+                                    struct task *end)
 {
-    struct task end = {.ctx = ctx, .call = end_forget, .what = &l, .erases = true};
+    *end = (struct task){.ctx = ctx, .call = end_forget, .what = end->what, .erases = true};
     enum status status = run_phase(ctx, s, erase_piece, l);
     if (status == OK && l->rewrites)
         status = run_phase(ctx, s, merge_piece, l);
     if (status == OK)
-        status = writer_run(s->writer, &end);
+        status = writer_run(s->writer, end);
     return status == OK ? OK : give_up(ctx, s, l, status);
 }
 
@@ -249,20 +250,20 @@ enum status sqlite_forget(struct ctx *ctx, struct store *base, const struct forg
 {
     struct sqlite_store *s = sqlite_of(base);
     struct long_forget own = {.what = *what, .call = id_random(&ctx->arena)}, *l = &own;
-    struct task begin = {.ctx = ctx,
-                         .call = begin_forget,
-                         .what = &l,
-                         .is_alone = !what->id.n && !what->n_ids,
-                         .erases = true};
+    struct task t = {.ctx = ctx,
+                     .call = begin_forget,
+                     .what = &l,
+                     .is_alone = !what->id.n && !what->n_ids,
+                     .erases = true};
     atomic_fetch_add(&s->forgets, 1);
-    enum status status = writer_run(s->writer, &begin);
+    enum status status = writer_run(s->writer, &t);
     if (status == OK && !own.is_done)
-        status = forget_in_pieces(ctx, s, l);
+        status = forget_in_pieces(ctx, s, l, &t);
     atomic_fetch_sub(&s->forgets, 1);
     TRY(status);
     vector_cache_follow(s, what->everything ? NULL : &what->pool);
     *erased = own.erased;
-    return OK;
+    return writer_erased(&t);
 }
 
 /* --- what others left --- */

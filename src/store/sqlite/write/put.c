@@ -283,7 +283,7 @@ enum status sqlite_write(struct ctx *ctx, struct store *s, struct bundle *b)
     TRY(writer_run(sqlite_of(s)->writer, &t));
     if (t.erases)
         vector_cache_follow(sqlite_of(s), &b->pool);
-    return OK;
+    return writer_erased(&t);
 }
 
 enum status sqlite_write_later(struct ctx *ctx, struct store *s, const struct bundle *b)

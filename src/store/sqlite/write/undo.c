@@ -277,7 +277,7 @@ enum status sqlite_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, 
     TRY(writer_run(sqlite_of(s)->writer, &t));
     vector_cache_follow(sqlite_of(s), &pool);
     *restored = n;
-    return OK;
+    return writer_erased(&t);
 }
 
 /* --- the end of the time --- */
@@ -300,5 +300,6 @@ enum status sqlite_undo_prune(struct ctx *ctx, struct store *s, int64_t now)
     if (!any)
         return OK;
     struct task t = {.ctx = ctx, .call = erase_old, .what = &now, .erases = true};
-    return writer_run(sqlite_of(s)->writer, &t);
+    TRY(writer_run(sqlite_of(s)->writer, &t));
+    return writer_erased(&t);
 }
