@@ -1,0 +1,198 @@
+/* verify.c - the command verify: runs the tests against a server and prints a table. */
+#include "ext/verify/verify.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "core/url.h"
+
+#include "app/print.h"
+#include "ext/verify/command.h"
+
+/*
+ * The server is used as any client uses it. What is written stays in two spaces of its own, whose
+ * names begin with "verify-", for the operator to erase. A presence, and an absence that follows an
+ * erasure, may take a server some seconds; an absence that must always hold is looked at once.
+ */
+enum { PATIENCE_MS = 10000 };
+static const struct timespec again = {.tv_nsec = 200000000};
+
+enum outcome { PASSES, FAILS, NOT_RUN };
+static const char *const outcome_names[] = {
+    [PASSES] = "pass", [FAILS] = "FAIL", [NOT_RUN] = "not run"};
+
+SHAPE(verify_row, (STR, test), (STR, result), (STR, why));
+
+/* --- what is wanted --- */
+
+static size_t times_in(str text, str mark)
+{
+    size_t n = 0;
+    for (size_t at; (at = str_find(text, mark)) < text.n; n++)
+        text = str_sub(text, at + mark.n, text.n);
+    return n;
+}
+
+static bool has(str text, str mark)
+{
+    return times_in(text, mark) > 0;
+}
+
+/* The mark stands behind the opening and before the closing, which is there once. */
+static bool is_fenced(const struct target *t, str text, str mark)
+{
+    str from = json_string(json_at(t->adapter, "fence.0")),
+        to = json_string(json_at(t->adapter, "fence.1"));
+    size_t begin = str_find(text, from), end = str_find(text, to), at = str_find(text, mark);
+    return at < text.n && begin < at && at < end && times_in(text, to) == 1;
+}
+
+static bool is_as_wanted(const struct target *t, const struct step *step, str text)
+{
+    str mark = t->marks[step->mark];
+    size_t most = (size_t)json_int_or(json_get(t->adapter, "k"), 0);
+    switch (step->wanted) {
+    case W_DONE:
+        return true;
+    case W_HAS:
+        return has(text, mark);
+    case W_LACKS:
+    case W_NEVER:
+        return !has(text, mark);
+    case W_AT_MOST:
+        return has(text, mark) && times_in(text, mark) <= most;
+    case W_FENCED:
+        return is_fenced(t, text, mark);
+    }
+    return false;
+}
+
+static const char *const unmet[] = {
+    [W_HAS] = "the answer lacks what must be there",
+    [W_LACKS] = "the answer still has what must be gone",
+    [W_NEVER] = "the answer has what is another's",
+    [W_AT_MOST] = "the prompt has none of the records, or more than k",
+    [W_FENCED] = "the memory is not inside the fence, or the fence closes twice",
+};
+
+static enum status run_step(struct ctx *ctx, struct target *t, const struct step *step)
+{
+    int64_t end = clock_mono_us() + (step->wanted == W_NEVER ? 0 : (int64_t)PATIENCE_MS * 1000);
+    for (;;) {
+        str text;
+        TRY(target_call(ctx, t, step, &text));
+        if (is_as_wanted(t, step, text))
+            return OK;
+        if (clock_mono_us() >= end)
+            return fail(ctx, CONFLICT, "%s: %s", verb_names[step->verb], unmet[step->wanted]);
+        nanosleep(&again, NULL);
+    }
+}
+
+/* --- a test --- */
+
+static size_t steps_of(const struct acceptance *test)
+{
+    size_t n = 0;
+    while (n < STEPS_MAX && test->steps[n].text)
+        n++;
+    return n;
+}
+
+/* Why it cannot be run against this server, or NULL. */
+static const char *why_not(struct arena *a, const struct target *t, const struct acceptance *test)
+{
+    if (test->unmeasured)
+        return test->unmeasured;
+    if (test->needs_two && !(t->tokens[0].n && t->tokens[1].n))
+        return "needs tokens of two people: " TOKEN_VARIABLE " and " OTHER_VARIABLE;
+    for (size_t i = 0; i < steps_of(test); i++) {
+        const struct step *step = &test->steps[i];
+        if (!target_has(t, step->verb))
+            return str_printf(a, "the adapter has no call '%s'", verb_names[step->verb]).p;
+        if (step->wanted == W_FENCED && !json_at(t->adapter, "fence.1"))
+            return "the adapter names no fence";
+    }
+    return NULL;
+}
+
+/* Each test has spaces and words of its own. With two tokens each person keeps its token's space.
+ */
+static void begin_test(struct arena *a, struct target *t)
+{
+    str run = str_sub(id_random(a), 0, 8);
+    for (int i = 0; i < 2; i++)
+        t->spaces[i] = str_printf(a, "verify-" S_FMT "-%d", S_ARG(run), i);
+    for (int i = 0; i < MARKS; i++)
+        t->marks[i] =
+            str_printf(a, "Qu" S_FMT "%s", S_ARG(str_sub(id_random(a), 0, 8)), i ? "vel" : "zor");
+    t->id = t->exported = S("");
+}
+
+static struct verify_row run_test(struct ctx *ctx, struct target *t, const struct acceptance *test)
+{
+    const char *why = why_not(&ctx->arena, t, test);
+    struct verify_row row = {str_of(test->id), str_of(outcome_names[why ? NOT_RUN : PASSES]),
+                             str_of(why ? why : "")};
+    begin_test(&ctx->arena, t);
+    for (size_t i = 0; !why && i < steps_of(test); i++) {
+        if (run_step(ctx, t, &test->steps[i]) == OK)
+            continue;
+        row.result = str_of(outcome_names[FAILS]);
+        str failure = ctx_take_why(ctx);
+        row.why = str_printf(&ctx->arena, "step %zu: " S_FMT, i + 1, S_ARG(failure));
+        break;
+    }
+    return row;
+}
+
+/* --- the command --- */
+
+static str variable(const char *name)
+{
+    const char *value = getenv(name);
+    return str_trim(str_of(value ? value : ""));
+}
+
+static enum status find_target(struct ctx *ctx, const struct options *o, struct target *out)
+{
+    struct url parts;
+    str url = o->words.v[1];
+    *out = (struct target){.tokens = {variable(TOKEN_VARIABLE), variable(OTHER_VARIABLE)}};
+    TRY(url_read(ctx, "URL", url, true, &parts));
+    while (url.n && url.p[url.n - 1] == '/')
+        url.n--;
+    out->url = url;
+    return adapter_read(ctx, o->words.n > 2 ? o->words.v[2] : S(""), &out->adapter);
+}
+
+static void print_row(const struct options *o, struct arena *a, const struct verify_row *row)
+{
+    struct buf b = buf_make(a, 1 << 12);
+    struct json_out w = json_to(&b);
+    if (o->json)
+        fields_write(&w, verify_row_fields, row);
+    else
+        buf_printf(&b, "%-8.*s %-44.*s " S_FMT, (int)row->result.n, row->result.p, (int)row->test.n,
+                   row->test.p, S_ARG(row->why));
+    print_line(str_trim(buf_str(&b)));
+}
+
+/* CONFLICT when a test fails. */
+enum status command_verify(struct ctx *ctx, const struct options *o)
+{
+    struct target t;
+    size_t counts[NOT_RUN + 1] = {0};
+    TRY(find_target(ctx, o, &t));
+    for (const struct acceptance *test = acceptance_tests; test->id; test++) {
+        struct verify_row row = run_test(ctx, &t, test);
+        for (size_t i = PASSES; i <= NOT_RUN; i++)
+            counts[i] += str_is(row.result, outcome_names[i]);
+        print_row(o, &ctx->arena, &row);
+    }
+    if (!o->json)
+        print_line(str_printf(&ctx->arena, "%zu pass, %zu fail, %zu not run over an API",
+                              counts[PASSES], counts[FAILS], counts[NOT_RUN]));
+    return counts[FAILS] ? fail(ctx, CONFLICT, "%zu of the tests fail", counts[FAILS]) : OK;
+}
