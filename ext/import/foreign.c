@@ -49,9 +49,9 @@ static enum status open_session(struct import_run *run, const struct session *s)
     arena_reset(&run->session.arena);
     kept.id = str_dup(&run->session.arena, s->id);
     kept.title = str_dup(&run->session.arena, s->title);
-    if (!run->e->settings->keep_secrets)
-        kept.title = secrets_masked(run->e->extractor, &run->session.arena, kept.title);
-    kept.metadata = str_dup(&run->session.arena, s->metadata);
+    kept.title = secrets_kept(run->e, &run->session.arena, kept.title);
+    kept.metadata =
+        secrets_kept_json(run->e, &run->session.arena, str_dup(&run->session.arena, s->metadata));
     return importer_session(&run->im, &kept);
 }
 
@@ -129,9 +129,8 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
     m->content = str_trim(m->content);
     TRY(check_size(f, "content", m->content, CONTENT_MAX));
     TRY(check_size(f, "category", m->category, CATEGORY_MAX));
-    if (!run->e->settings->keep_secrets)
-        m->content = secrets_masked(run->e->extractor, a, m->content);
     m->metadata = metadata_of(f, m);
+    secrets_leave(run->e, a, m);
     TRY(check_size(f, "metadata", m->metadata, METADATA_MAX));
     m->id = id_for(f, m);
     m->origin = ORIGIN_IMPORT;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "engine/extract/secrets.h"
 #include "engine/state/state.h"
 #include "ext/import/erased.h"
 #include "ext/import/import.h"
@@ -107,6 +108,7 @@ static void import_memory(struct importer *im, const struct memory *from)
     *m = memory_copy(&im->work.arena, from);
     m->id = id_for(im, from);
     m->content = str_trim(m->content);
+    secrets_leave(im->e, &im->work.arena, m);
     m->origin = ORIGIN_IMPORT;
     m->importance = m->salience = IMPORTANCE;
     m->created = m->created ? m->created : im->now;

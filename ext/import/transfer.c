@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "engine/extract/secrets.h"
 #include "engine/state/state.h"
 
 /*
@@ -72,6 +73,9 @@ enum status engine_transfer_memories(struct ctx *ctx, struct engine *e, struct p
                                      struct memory *v, size_t n, int64_t *added)
 {
     struct bundle b = {.pool = pool, .memories = v, .n_memories = n, .rule = PUT_IMPORT};
+    for (size_t i = 0; i < n; i++)
+        if (v[i].layer != LAYER_FILE) /* kept byte for byte (engine/files.c) */
+            secrets_leave(e, &ctx->arena, &v[i]);
     TRY(store_write(ctx, e->store, &b));
     *added += (int64_t)b.added;
     return OK;
@@ -91,12 +95,30 @@ static enum status count_new(struct ctx *ctx, struct engine *e, struct pool_ref 
     return OK;
 }
 
+/* As in a chat: a secret is one wherever it appears again in its conversation. */
+static void leave_secrets(struct ctx *ctx, const struct engine *e, struct bundle *b)
+{
+    struct arena *a = &ctx->arena;
+    struct strs found = {0};
+    if (e->settings->keep_secrets)
+        return;
+    b->session.title = secrets_kept(e, a, b->session.title);
+    b->session.metadata = secrets_kept_json(e, a, b->session.metadata);
+    for (size_t i = 0; i < b->n_messages; i++)
+        secrets_add(e->extractor, a, b->messages[i].text, &found);
+    for (size_t i = 0; i < b->n_messages; i++) {
+        b->messages[i].text = secrets_masked_with(e->extractor, a, b->messages[i].text, &found);
+        b->messages[i].says = secrets_masked_with(e->extractor, a, b->messages[i].says, &found);
+    }
+}
+
 enum status engine_transfer_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                     const struct session *session, struct message *v, size_t n,
                                     int64_t *added)
 {
     struct bundle b = {.pool = pool, .session = *session, .messages = v, .n_messages = n};
     assert(session->id.n);
+    leave_secrets(ctx, e, &b);
     TRY(count_new(ctx, e, pool, v, n, added));
     return store_write(ctx, e->store, &b);
 }

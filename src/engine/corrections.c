@@ -1,6 +1,7 @@
 /* corrections.c - many memories changed at once, what they said before, and undoing. */
 #include "base/clock.h"
 #include "base/id.h"
+#include "engine/extract/secrets.h"
 #include "engine/recall/tombstone_writer.h"
 #include "engine/state/state.h"
 
@@ -56,7 +57,9 @@ enum status engine_change_each(struct ctx *ctx, struct engine *e, const struct c
     if (change->what & (CHANGE_CONTENT | CHANGE_KEY))
         return fail_field(ctx, "change", "must not set content or key, which are of one memory");
     engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
-    TRY(store_change_each(ctx, e->store, change, ids, n, changed));
+    struct change wanted = *change;
+    secrets_leave(e, &ctx->arena, &wanted.to);
+    TRY(store_change_each(ctx, e->store, &wanted, ids, n, changed));
     bool has_ended =
         (change->what & CHANGE_EXPIRES) && change->to.expires && change->to.expires <= clock_ms();
     return has_ended ? bar_ended(ctx, e, change, ids, n) : OK;

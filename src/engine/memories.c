@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/dedup/equivalence.h"
+#include "engine/extract/secrets.h"
 #include "engine/recall/tombstone_writer.h"
 #include "engine/text.h"
 #include "engine/text/content_key.h"
@@ -125,6 +126,7 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
 {
     struct memory like, old;
     engine_catch_up(ctx, e, pool); /* what was said before is older than this */
+    secrets_leave(e, &ctx->arena, m);
     if (!m->key.n && engine_is_said(ctx, e, pool, m, &like))
         return say_again(ctx, e, pool, &like, m);
     TRY(memory_with_key(ctx, e, pool, m->key, &old));
@@ -138,6 +140,7 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
 {
     struct memory old, like;
     engine_catch_up(ctx, e, pool);
+    secrets_leave(e, &ctx->arena, m);
     if (!m->key.n) {
         m->key = content_key(&ctx->arena, str_trim(m->content));
         if (engine_is_said(ctx, e, pool, m, &like))
@@ -169,6 +172,7 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
 {
     struct change wanted = *change;
     wanted.to.content = str_trim(change->to.content);
+    secrets_leave(e, &ctx->arena, &wanted.to);
     if (!wanted.what)
         return fail(ctx, BAD_INPUT, "name at least one member to change");
     if ((wanted.what & CHANGE_CONTENT) && !wanted.to.content.n)

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { run, serve, tempFolder } = require('./lib');
+const { answer, run, serve, tempFolder, upstream } = require('./lib');
 
 const user = (content) => ({ role: 'user', content }), model = (content) => ({ role: 'assistant', content });
 
@@ -63,3 +63,75 @@ test('with --keep-secrets on they stay in the history, and no block has them', a
   assert.match(block, /My vpn password is \[secret\] for work/);
   assert.doesNotMatch(block, /Walrus77x/);
 });
+
+// Each kind of secret, as tests/secrets/secrets.txt marks them.
+const kinds = fs.readFileSync(path.join(__dirname, '../secrets/secrets.txt'), 'utf8').split('\n')
+  .filter((line) => line && !line.startsWith('# ')).map((line) => {
+    const marked = line.replaceAll('·', '').replaceAll('\\n', '\n'), text = marked.replace(/[⟦⟧]/g, '');
+    // A short one is looked for with what is in front of it.
+    const marks = [...marked.matchAll(/(.{0,9})⟦([^⟧]+)⟧/gs)].map(([, before, secret]) => (secret.length < 8 ? before.replace(/[⟦⟧]/g, '') : '') + secret);
+    return { text, marks };
+  });
+
+// Marks that stand in these bytes. A line break is written as an escape in JSON.
+const found = (bytes) => kinds.flatMap((kind) => kind.marks).filter((mark) =>
+  [mark, JSON.stringify(mark).slice(1, -1)].some((form) => bytes.includes(Buffer.from(form))));
+
+const doors = {
+  chat: async (server, { text }, i) => {
+    const res = await server.chat({ model: 'm', messages: [user(`Note ${i}: ${text}`)] });
+    assert.equal(res.status, 200, res.text);
+  },
+  'the memory API': async (server, { text }, i) => {
+    const added = await server.ask('POST', '/v1/memories', { content: `Note ${i}: ${text}`, metadata: { note: text }, tags: [text] });
+    assert.equal(added.status, 201, added.text);
+    const { id } = added.json();
+    const changed = await server.ask('PATCH', `/v1/memories/${id}`, { content: `Changed note ${i}: ${text}` });
+    assert.equal(changed.status, 200, changed.text);
+    return added.text + changed.text;
+  },
+  'OmniRoute and mem0': async (server, { text }, i) => {
+    const omniroute = await server.ask('POST', '/api/memory', { content: `Note ${i}: ${text}`, key: `k${i}` });
+    assert.ok(omniroute.status < 300, omniroute.text);
+    const mem0 = await server.ask('POST', '/memories', { messages: [user(`Fact ${i}: ${text}`)], infer: false, user_id: 'ana' });
+    assert.ok(mem0.status < 300, mem0.text);
+    return omniroute.text + mem0.text;
+  },
+  import: async (server, { text }, i) => {
+    const turns = [['user', `Note ${i}: ${text}`], ['assistant', `Noted: ${text}`]].map(([role, content]) => JSON.stringify({ session: `s${i}`, role, content })).join('\n');
+    const res = await server.ask('POST', '/v1/memories/import?name=turns.jsonl', turns);
+    assert.equal(res.status, 200, res.text);
+    const list = await server.ask('POST', '/v1/memories/import?name=list.txt', `- Note ${i}: ${text.replaceAll('\n', ' ')}\n- Other ${i}\n`);
+    assert.equal(list.status, 200, list.text);
+    return res.text + list.text;
+  },
+  hooks: async (server, { text }, i) => {
+    const event = (hook_event_name, more) => ({ session_id: `h${i}`, transcript_path: '/x/t.jsonl', cwd: '/home/ana/alpha', permission_mode: 'default', hook_event_name, ...more });
+    for (const one of [event('UserPromptSubmit', { prompt: `Note ${i}: ${text}` }), event('Stop', { stop_hook_active: false, last_assistant_message: `Noted: ${text}` })]) {
+      const res = await server.ask('POST', '/v1/hooks', one);
+      assert.equal(res.status, 200, res.text);
+    }
+  },
+};
+
+for (const [name, say] of Object.entries(doors))
+  test(`none of ${kinds.length} kinds of secrets stays anywhere: ${name}`, async (t) => {
+    const up = await upstream(t, (req, res, asked) => answer(res, asked, `Noted: ${asked.json?.messages?.at(-1).content}`));
+    const server = await serve(t, { flags: ['--upstream', `${up.url}/v1`] });
+    const said = [];
+    for (const [i, kind] of kinds.entries()) said.push(await say(server, kind, i));
+    await server.chat({ model: 'm', messages: [user('What do you know of my passwords, keys, codes, cards and numbers?')] });
+    for (const target of ['/v1/memories/export?all=true&space=*', '/v1/receipts?limit=100&space=*', '/v1/memories?limit=500', '/v1/sessions?limit=100', '/v1/review?space=*', '/v1/profile'])
+      said.push((await server.ask('GET', target)).text);
+    assert.deepEqual(found(Buffer.from(said.join('\n'))), [], 'answers, exports, receipts');
+    // The request's own message goes on as it is.
+    const asked = up.asked.filter((one) => one.json?.messages);
+    if (name === 'chat') assert.equal(asked[0].json.messages.at(-1).content.endsWith(kinds[0].text), true);
+    assert.deepEqual(found(Buffer.from(JSON.stringify(asked.map((one) => one.json.messages.slice(0, -1))))), [], 'what the model is given');
+    await server.stop();
+    assert.deepEqual(found(Buffer.from(server.stderr + server.stdout)), [], 'the log');
+    const files = fs.readdirSync(server.data, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+    assert.ok(files.length);
+    for (const file of files)
+      assert.deepEqual(found(fs.readFileSync(path.join(file.parentPath ?? file.path, file.name))), [], file.name);
+  });

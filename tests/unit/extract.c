@@ -602,7 +602,8 @@ TEST(work_grows_with_the_text_only)
     }
 }
 
-/* Patterns are compiled by their first match, where one that does not compile would abort. */
+/* Patterns are compiled by their first match, where one that does not compile would abort. Those
+ * of secrets are in tests/unit/secrets.c. */
 TEST(every_pattern_compiles)
 {
     struct extractor *x = extractor_new();
@@ -611,10 +612,7 @@ TEST(every_pattern_compiles)
     const struct {
         struct pattern **v;
         size_t n;
-    } all[] = {{x->seed, SEED_COUNT},
-               {x->facts, FACT_COUNT},
-               {x->clauses, CLAUSE_COUNT},
-               {x->secrets, SECRET_COUNT}};
+    } all[] = {{x->seed, SEED_COUNT}, {x->facts, FACT_COUNT}, {x->clauses, CLAUSE_COUNT}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (size_t at = 0; at < all[i].n; at++, n++)
             (void)pattern_find(all[i].v[at], S(""), 0, &m);
@@ -672,8 +670,8 @@ TEST(good_advice_to_somebody_else_is_no_note)
         {"Remember to water the plants.", "note:water_the_plants > remember to water the plants"},
         {"Thanks! Remember to call my mum on Sunday.",
          "note:call_my_mum_on_sunday > remember to call my mum on Sunday"},
-        {"Thanks! Remember that the gate code is 4411.",
-         "note:gate_code_is_4411 > the gate code is 4411"},
+        {"Thanks! Remember that the gate number is 44.",
+         "note:gate_number_is_44 > the gate number is 44"},
         {"Remember, it's my mum's birthday on Sunday.",
          "note:it_s_my_mum_s_birthday_on_sunday > it's my mum's birthday on Sunday"},
     };

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "engine/extract/secrets.h"
 #include "engine/state/state.h"
 
 /*
@@ -40,6 +41,8 @@ enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_r
     struct json *metadata;
     TRY(check_title(ctx, made.title));
     TRY(read_metadata(ctx, made.metadata, &metadata));
+    made.title = secrets_kept(e, &ctx->arena, made.title);
+    made.metadata = secrets_kept_json(e, &ctx->arena, made.metadata);
     if (!made.id.n)
         made.id = id_random(&ctx->arena);
     assert(pool.user.n && pool.space.n);
@@ -172,12 +175,14 @@ enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool
     assert(pool.user.n && id.n);
     if (to.sets_title)
         TRY(check_title(ctx, to.title));
+    to.title = secrets_kept(e, &ctx->arena, to.title);
     engine_catch_up(ctx, e, pool); /* a chat of the last moments may have begun it */
     for (int i = 0; i < TRIES && s == CONFLICT; i++) {
         TRY(store_session(ctx, e->store, pool, id, &now));
         pool.space = now.space;
         if (to.sets_metadata) {
             TRY(merged_text(ctx, now.metadata, change->metadata, &to.metadata));
+            to.metadata = secrets_kept_json(e, &ctx->arena, to.metadata);
             to.was = &now.metadata;
         }
         s = store_change_session(ctx, e->store, pool, id, &to, out);

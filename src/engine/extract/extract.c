@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/extract/secret_names.h"
 #include "engine/extract/secrets.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
@@ -38,16 +39,6 @@ static const char *const clause_regexes[CLAUSE_COUNT] = {
 #include "lang/patterns.def"
 };
 
-static const char *const secret_regexes[SECRET_COUNT] = {
-#define SECRET(SHOWS, REGEX) REGEX,
-#include "engine/extract/secrets.def"
-};
-
-const unsigned secret_shows[SECRET_COUNT] = {
-#define SECRET(SHOWS, REGEX) SHOWS,
-#include "engine/extract/secrets.def"
-};
-
 /* The importance of facts of the compatible table, from 0 to 1. */
 static const struct {
     const char *category;
@@ -67,8 +58,7 @@ struct extractor *extractor_new(void)
         x->facts[i] = pattern_new(fact_rows[i].head);
     for (size_t i = 0; i < CLAUSE_COUNT; i++)
         x->clauses[i] = pattern_new(clause_regexes[i]);
-    for (size_t i = 0; i < SECRET_COUNT; i++)
-        x->secrets[i] = pattern_new(secret_regexes[i]);
+    x->secrets = secret_table_new();
     languages_prepare(x);
     return x;
 }
@@ -83,8 +73,7 @@ void extractor_free(struct extractor *x)
         pattern_free(x->facts[i]);
     for (size_t i = 0; i < CLAUSE_COUNT; i++)
         pattern_free(x->clauses[i]);
-    for (size_t i = 0; i < SECRET_COUNT; i++)
-        pattern_free(x->secrets[i]);
+    secret_table_free(x->secrets);
     languages_release(x);
     free(x);
 }

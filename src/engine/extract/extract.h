@@ -28,10 +28,6 @@ enum {
 #define FACT(...) +1
 #include "lang/patterns.def"
     ,
-    SECRET_COUNT = 0
-#define SECRET(...) +1
-#include "engine/extract/secrets.def"
-    ,
     TOLD_COUNT = 0 /* of other languages than English */
 #define TELLS(...) +1
 #include "lang/statements.def"
@@ -59,24 +55,13 @@ enum {
 /* What someone asks to be kept matters at least so much. */
 #define ASKED_FOR 0.8
 
-/* What a text must show for a pattern of a secret to match. */
-enum shows {
-    SHOWS_RUN = 1,    /* RUN_MIN letters, digits, "_" and "-" on end */
-    SHOWS_WORD = 2,   /* WORD_MIN of them */
-    SHOWS_DASHES = 4, /* "--" */
-    SHOWS_DIGIT = 8,
-    SHOWS_SIGN = 16 /* ":" or "=" */
-};
-enum { RUN_MIN = 15, WORD_MIN = 11 };
-
 extern const struct fact_row fact_rows[FACT_COUNT];
-extern const unsigned secret_shows[SECRET_COUNT];
 
 struct extractor {
     struct pattern *seed[SEED_COUNT];
     struct pattern *facts[FACT_COUNT]; /* the heads of fact_rows */
     struct pattern *clauses[CLAUSE_COUNT];
-    struct pattern *secrets[SECRET_COUNT];
+    struct secret_table *secrets; /* secret_names.h */
     struct pattern *told[TOLD_COUNT];
     struct pattern *guards[LANGUAGES][LANGUAGE_GUARDS]; /* NULL: English, or none */
 };

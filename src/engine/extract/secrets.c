@@ -5,194 +5,81 @@
 
 #include "base/buf.h"
 #include "engine/extract/extract.h"
+#include "engine/extract/secret_numbers.h"
+#include "engine/extract/secret_values.h"
+#include "engine/extract/spans.h"
 
 /*
- * Three ways to find a secret: patterns (see secrets.def), numbers whose checksum fits
- * (cards, IBAN, CPF, AHV), and values that were found before in the same conversation, since an
- * answer repeats a password without the word "password". A checksum keeps order numbers and phone
- * numbers from being masked: of random numbers one in ten passes Luhn, so cards must also begin
- * with 3 to 6 and fill the whole run of digits.
+ * Two ways to find a secret: by what gives it away (secrets.def, secret_names in data/lang, and
+ * numbers whose check digits fit), and values that were found before in the same conversation,
+ * since an answer repeats a password without the word "password".
  *
  * At most SPANS_MAX secrets are found in one text, and VALUES_MAX values are remembered; shorter
  * ones than VALUE_MIN would mask ordinary words.
  */
 
 /* Values of one conversation that are looked for again, and the bytes of the shortest. */
-enum { DIGITS_MAX = 34, SPANS_MAX = 256, VALUES_MAX = 64, VALUE_MIN = 6 };
+enum { VALUES_MAX = 64, VALUE_MIN = 6 };
 
 #define MASK "[secret]"
 
-/* Bytes of a text, from and to. */
-struct span {
-    size_t from, to;
-};
-
-struct spans {
-    struct span v[SPANS_MAX];
-    size_t n;
-};
-
-/* Spans may overlap; masking goes through them in order of place. */
-static void span_add(struct spans *s, size_t from, size_t to)
+static bool is_word_char(char c)
 {
-    if (s->n < SPANS_MAX && from < to)
-        s->v[s->n++] = (struct span){from, to};
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* --- by pattern: the first group is the secret, else the whole match --- */
-
-/* In one pass, which takes less time than most patterns. */
-static unsigned shows_of(str text)
+/* Where a word or a part of an identifier begins, and each sign and each wide character. */
+static bool is_start(str text, size_t i)
 {
-    static const bool runs[256] = {['0' ... '9'] = true,
-                                   ['A' ... 'Z'] = true,
-                                   ['a' ... 'z'] = true,
-                                   ['_'] = true,
-                                   ['-'] = true};
-    static const unsigned char shown[256] = {
-        ['0' ... '9'] = SHOWS_DIGIT, [':'] = SHOWS_SIGN, ['='] = SHOWS_SIGN};
-    unsigned found = 0;
-    size_t run = 0, longest = 0;
+    char c = text.p[i], before = i ? text.p[i - 1] : ' ';
+    if (!is_word_char(c))
+        return ((unsigned char)c & 0xC0) != 0x80;
+    return !is_word_char(before) || (c <= 'Z' && c >= 'A' && before >= 'a');
+}
+
+/* United States: parted as nothing else is. With a word behind it, it counts something. */
+static size_t ssn_end(str text, size_t at)
+{
+    static const char form[] = "999-99-9999";
+    size_t end = at + sizeof form - 1;
+    if (end > text.n)
+        return 0;
+    for (size_t i = at; i < end; i++)
+        if (form[i - at] == '9' ? text.p[i] < '0' || text.p[i] > '9' : text.p[i] != '-')
+            return 0;
+    bool is_issued = strncmp(text.p + at, "000", 3) && strncmp(text.p + at, "666", 3) &&
+                     text.p[at] != '9' && strncmp(text.p + at + 4, "00", 2) &&
+                     strncmp(text.p + at + 7, "0000", 4);
+    bool counts = end + 1 < text.n && text.p[end] == ' ' && is_word_char(text.p[end + 1]);
+    return is_issued && !counts && (end == text.n || !char_is_one_of(text.p[end], "-0123456789"))
+               ? end
+               : 0;
+}
+
+static size_t number_add(str text, size_t at, struct spans *out)
+{
+    size_t end = secret_number_end(text, at);
+    end = end ? end : ssn_end(text, at);
+    span_add(out, at, end);
+    return end ? end : at;
+}
+
+/* All that gives a secret away, in one pass. */
+static void find_secrets(const struct extractor *x, str text, struct spans *out)
+{
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
-        found |= shown[c];
-        run = runs[c] ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    found |= longest >= WORD_MIN ? SHOWS_WORD : 0;
-    found |= longest >= RUN_MIN ? SHOWS_RUN : 0;
-    return found | (str_find(text, S("--")) < text.n ? SHOWS_DASHES : 0);
-}
-
-static void find_patterns(const struct extractor *x, str text, struct spans *out)
-{
-    struct match m;
-    unsigned shows = shows_of(text);
-    for (size_t i = 0; i < SECRET_COUNT; i++)
-        for (size_t at = (secret_shows[i] & ~shows) ? text.n : 0;
-             at < text.n && pattern_find(x->secrets[i], text, at, &m);) {
-            size_t from = m.group[1].p ? (size_t)(m.group[1].p - text.p) : m.from;
-            size_t to = m.group[1].p ? from + m.group[1].n : m.to;
-            span_add(out, from, to);
-            at = m.to > at ? m.to : at + 1;
-        }
-}
-
-/* --- numbers with a checksum --- */
-
-/* ISO/IEC 7812: card numbers. */
-static bool luhn_fits(const char *v, size_t n)
-{
-    int sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        int d = v[n - 1 - i] - '0';
-        if (d < 0 || d > 9)
-            return false;
-        d = i % 2 ? d * 2 : d;
-        sum += d > 9 ? d - 9 : d;
-    }
-    return n >= 13 && n <= 19 && sum % 10 == 0;
-}
-
-/* ISO 7064 mod 97-10 over the number with its first four characters at the end: IBAN. */
-static bool iban_fits(const char *v, size_t n)
-{
-    int rest = 0;
-    if (n < 15 || n > 34 || v[0] < 'A' || v[0] > 'Z' || v[1] < 'A' || v[1] > 'Z' || v[2] > '9' ||
-        v[3] > '9')
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        char c = v[(i + 4) % n];
-        if (c >= 'A' && c <= 'Z')
-            rest = (rest * 100 + (c - 'A' + 10)) % 97;
-        else if (c >= '0' && c <= '9')
-            rest = (rest * 10 + (c - '0')) % 97;
-        else
-            return false;
-    }
-    return rest == 1;
-}
-
-/* Brazil's CPF: two check digits. */
-static bool cpf_fits(const char *v, size_t n)
-{
-    bool differs = false;
-    if (n != 11)
-        return false;
-    for (size_t i = 1; i < n; i++)
-        differs |= v[i] != v[0];
-    for (int check = 9; check < 11 && differs; check++) {
-        int sum = 0;
-        for (int i = 0; i < check; i++)
-            sum += (v[i] - '0') * (check + 1 - i);
-        differs = (sum * 10) % 11 % 10 == v[check] - '0';
-    }
-    return differs;
-}
-
-/* Switzerland's social security number: EAN-13 that begins with 756. */
-static bool ahv_fits(const char *v, size_t n)
-{
-    int sum = 0;
-    for (size_t i = 0; i < n && n == 13; i++)
-        sum += (v[i] - '0') * (i % 2 ? 3 : 1);
-    return n == 13 && !strncmp(v, "756", 3) && sum % 10 == 0;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* ASCII: numbers and codes have no other letters. */
-static bool is_alnum(char c)
-{
-    return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-/* The characters of a number at `at` without its gaps, and where each ends: a gap is one blank, dot
- * or hyphen between two characters of it. */
-static size_t number_at(str text, size_t at, bool letters, char *v, size_t *ends)
-{
-    size_t n = 0;
-    for (size_t i = at; i < text.n && n < DIGITS_MAX; i++) {
-        char c = text.p[i];
-        bool is_part = letters ? is_digit(c) || (c >= 'A' && c <= 'Z') : is_digit(c);
-        bool is_gap = n && char_is_one_of(c, " .-/") && i + 1 < text.n &&
-                      (letters ? is_alnum(text.p[i + 1]) : is_digit(text.p[i + 1]));
-        if (!is_part && !is_gap)
-            break;
-        if (is_part) {
-            v[n] = c;
-            ends[n++] = i + 1;
-        }
-    }
-    return n;
-}
-
-/* A number begins where no letter or digit is in front. Of an IBAN the longest prefix that fits
- * counts, as words may follow it. */
-static void find_numbers(str text, struct spans *out)
-{
-    char v[DIGITS_MAX + 1];
-    size_t ends[DIGITS_MAX];
-    for (size_t i = 0; i < text.n; i++) {
-        if (i && is_alnum(text.p[i - 1]))
+        if (!is_start(text, i))
             continue;
-        bool is_number = is_digit(text.p[i]), is_code = text.p[i] >= 'A' && text.p[i] <= 'Z';
-        if (!is_number && !is_code)
-            continue;
-        size_t n = number_at(text, i, is_code, v, ends), fits = 0;
-        v[n] = 0;
-        for (size_t k = is_number ? 11 : 15; k <= n; k++)
-            if (is_number ? (luhn_fits(v, k) && k == n && v[0] >= '3' && v[0] <= '6') ||
-                                (k == n && (cpf_fits(v, k) || ahv_fits(v, k)))
-                          : iban_fits(v, k))
-                fits = k;
-        if (fits) {
-            span_add(out, i, ends[fits - 1]);
-            i = ends[fits - 1];
+        size_t end = c <= 'Z' && is_word_char((char)c) ? number_add(text, i, out) : i;
+        struct secret_name name;
+        bool may_begin = end == i && i + 1 < text.n &&
+                         secret_may_begin(x->secrets, c, (unsigned char)text.p[i + 1]);
+        for (uint32_t state = 0; may_begin && secret_name_at(x->secrets, text, i, &state, &name);) {
+            size_t before = out->n, to = secret_values_add(text, &name, out);
+            end = out->n > before && to > end ? to : end;
         }
+        i = end > i ? end - 1 : i;
     }
 }
 
@@ -221,12 +108,11 @@ static void find_again(str text, struct spans *out)
     }
 }
 
-/* All three ways in one pass each; values may be NULL. */
+/* Values may be NULL. */
 static struct spans spans_of(const struct extractor *x, str text, const struct strs *values)
 {
     struct spans s = {.n = 0};
-    find_patterns(x, text, &s);
-    find_numbers(text, &s);
+    find_secrets(x, text, &s);
     find_again(text, &s);
     for (size_t i = 0; values && i < values->n; i++)
         find_value(text, values->v[i], &s);
@@ -239,35 +125,53 @@ bool secrets_are_in(const struct extractor *x, str text)
     return spans_of(x, text, NULL).n > 0;
 }
 
-/* Adds the secrets of a text to the values of its conversation, each once. */
+static void value_add(struct strs *out, str value)
+{
+    bool is_there = str_eq(value, S(MASK)) || value.n < VALUE_MIN || out->n == VALUES_MAX;
+    for (size_t k = 0; k < out->n && !is_there; k++)
+        is_there = str_eq(out->v[k], value);
+    if (!is_there)
+        out->v[out->n++] = value;
+}
+
+/* What quotes words of a text, as the reason of a receipt does, has a part of the secret: of
+ * "key-0f1e2d3c" the "0f1e2d3c". Parts without a digit may be words. */
+static void parts_add(struct strs *out, str value)
+{
+    for (size_t i = 0, end; i < value.n; i = end + 1) {
+        for (end = i; end < value.n && is_word_char(value.p[end]);)
+            end++;
+        str part = str_sub(value, i, end);
+        if (str_has_digit(part))
+            value_add(out, part);
+    }
+}
+
+/* Whole values go first, so that parts of one do not take the room of another. */
 void secrets_add(const struct extractor *x, struct arena *a, str text, struct strs *out)
 {
     struct spans s = spans_of(x, text, NULL);
     if (!out->v)
         out->v = NEW_N(a, str, VALUES_MAX);
-    for (size_t i = 0; i < s.n; i++) {
-        str value = str_sub(text, s.v[i].from, s.v[i].to);
-        bool is_there = str_eq(value, S(MASK)) || value.n < VALUE_MIN;
-        for (size_t k = 0; k < out->n; k++)
-            is_there |= str_eq(out->v[k], value);
-        if (!is_there && out->n < VALUES_MAX)
-            out->v[out->n++] = value;
-    }
+    for (size_t i = 0; i < s.n; i++)
+        value_add(out, str_sub(text, s.v[i].from, s.v[i].to));
+    for (size_t i = 0; i < s.n; i++)
+        parts_add(out, str_sub(text, s.v[i].from, s.v[i].to));
 }
 
-/* The text itself when it holds none; each secret becomes "[secret]". */
-str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
-                        const struct strs *values)
+/* The text itself when it holds none. */
+static str masked_by(const struct extractor *x, struct arena *a, str text,
+                     const struct strs *values, str mask)
 {
     struct spans s = spans_of(x, text, values);
     if (!s.n)
         return text;
-    struct buf b = buf_make(a, text.n + s.n * sizeof MASK);
+    struct buf b = buf_make(a, text.n + s.n * (mask.n + 1));
     size_t at = 0;
     for (size_t i = 0; i < s.n; i++) {
         if (s.v[i].from >= at) {
             buf_add(&b, str_sub(text, at, s.v[i].from));
-            buf_add(&b, S(MASK));
+            buf_add(&b, mask);
         }
         at = s.v[i].to > at ? s.v[i].to : at;
     }
@@ -275,7 +179,74 @@ str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
     return buf_str(&b);
 }
 
+str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
+                        const struct strs *values)
+{
+    return masked_by(x, a, text, values, S(MASK));
+}
+
 str secrets_masked(const struct extractor *x, struct arena *a, str text)
 {
-    return secrets_masked_with(x, a, text, NULL);
+    return masked_by(x, a, text, NULL, S(MASK));
+}
+
+/* --- what callers write --- */
+
+str secrets_kept(const struct engine *e, struct arena *a, str text)
+{
+    return e->settings->keep_secrets ? text : secrets_masked(e->extractor, a, text);
+}
+
+/* A value under its name: {"pin": 9043} gives a secret away, 9043 does not. A number's mask is a
+ * string. */
+static void write_masked(const struct engine *e, struct arena *a, const struct json *value,
+                         struct json_out *w)
+{
+    bool is_object = value->type == JSON_OBJECT;
+    if (is_object || value->type == JSON_ARRAY) {
+        json_open(w, is_object ? '{' : '[');
+        for (const struct json *one = value->first; one; one = one->next) {
+            if (is_object)
+                json_key(w, str_c(a, json_name(one)));
+            write_masked(e, a, one, w);
+        }
+        json_close(w, is_object ? '}' : ']');
+        return;
+    }
+    str name = json_name(value);
+    str text = value->type == JSON_STRING ? json_string(value) : value->source;
+    str masked = secrets_masked(e->extractor, a, text);
+    str named = str_printf(a, S_FMT ": " S_FMT, S_ARG(name), S_ARG(masked));
+    if (name.n && secrets_masked(e->extractor, a, named).p != named.p)
+        masked = S(MASK);
+    if (value->type == JSON_STRING || masked.p != text.p)
+        json_str(w, masked);
+    else
+        json_raw(w, value->source);
+}
+
+/* A text that is no JSON says nothing that may be kept. */
+str secrets_kept_json(const struct engine *e, struct arena *a, str json)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct json *tree;
+    if (!json.n || e->settings->keep_secrets)
+        return json;
+    if (!soft(&own, json_parse(&own, json, &tree)))
+        return S("");
+    struct buf b = buf_make(a, json.n + 64);
+    struct json_out w = json_to(&b);
+    write_masked(e, a, tree, &w);
+    str masked = buf_str(&b);
+    return str_find(masked, S(MASK)) < masked.n ? masked : json;
+}
+
+void secrets_leave(const struct engine *e, struct arena *a, struct memory *m)
+{
+    m->content = secrets_kept(e, a, m->content);
+    m->metadata = secrets_kept_json(e, a, m->metadata);
+    str *tags = m->tags.n ? NEW_N(a, str, m->tags.n) : NULL;
+    for (size_t i = 0; i < m->tags.n; i++)
+        tags[i] = secrets_kept(e, a, m->tags.v[i]);
+    m->tags.v = tags;
 }

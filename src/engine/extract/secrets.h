@@ -4,7 +4,9 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+struct engine;
 struct extractor;
+struct memory;
 
 /* Whether a text holds a key, a password, or a number with a valid checksum. */
 bool secrets_are_in(const struct extractor *x, str text);
@@ -20,3 +22,11 @@ str secrets_masked(const struct extractor *x, struct arena *a, str text);
 /* The same, and these values are secrets as well, wherever they appear. */
 str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
                         const struct strs *values);
+
+/* --- what callers write: masked, unless the setting keeps secrets --- */
+
+str secrets_kept(const struct engine *e, struct arena *a, str text);
+/* Of a JSON text, which stays one; "" when that is not possible. */
+str secrets_kept_json(const struct engine *e, struct arena *a, str json);
+/* The content, the metadata and the tags. */
+void secrets_leave(const struct engine *e, struct arena *a, struct memory *m);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/extract/secrets.h"
 #include "engine/recall/tombstone_writer.h"
 
 /*
@@ -363,6 +364,8 @@ static enum status write_changes(struct ctx *ctx, struct engine *e, struct chang
     int64_t barred;
     if (!b->n_erase && !b->n_memories)
         return OK;
+    for (size_t i = 0; i < b->n_memories; i++)
+        secrets_leave(e, &ctx->arena, &b->memories[i]);
     if (in.n)
         TRY(bar_statements(ctx, e, &in, &barred));
     if (b->n_memories > b->n_erase)
