@@ -10,5 +10,8 @@ int64_t clock_ms(void);
 /* Microseconds that only ever go forward; for durations and deadlines. */
 int64_t clock_mono_us(void);
 
+/* Microseconds of processor time that this thread has taken. */
+int64_t clock_cpu_us(void);
+
 /* From now on clock_ms answers this; 0 goes back to the real clock. For tests and imports. */
 void clock_pretend(int64_t ms);

@@ -45,3 +45,14 @@ test('a change without a body, and a packed body, are refused', async (t) => {
     assert.match(res.text, /Content-Encoding/);
   }
 });
+
+test('/openapi.json is made once, and not sent to who has it', async (t) => {
+  const server = await serve(t), first = await server.ask('GET', '/openapi.json');
+  assert.deepEqual([first.status, first.headers['cache-control'], first.headers['content-type']], [200, 'no-cache', 'application/json']);
+  assert.equal(first.json().openapi, '3.1.0');
+  for (const tag of [first.headers.etag, `W/${first.headers.etag}`, `"x", ${first.headers.etag}`, '*']) {
+    const again = await server.ask('GET', '/openapi.json', undefined, { 'if-none-match': tag });
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', first.headers.etag], tag);
+  }
+  assert.equal((await server.ask('GET', '/openapi.json', undefined, { 'if-none-match': '"other"' })).text, first.text);
+});

@@ -5,6 +5,9 @@
 
 #include "fixture.h"
 
+#define listener_open server_listener_open /* the fixture has one, too */
+#include "http/server/server.h"
+
 #define SERVE(...)                                                                                 \
     struct app app = {0};                                                                          \
     struct server_settings settings = test_settings();                                             \
@@ -314,5 +317,87 @@ TEST(clients_that_come_and_go_leave_nothing_behind)
     }
     struct server_stats stats;
     WAIT_FOR((server_stats(s, &stats), stats.connections == 0 && stats.active == 0));
+    server_close(s);
+}
+
+/* --- of processor time --- */
+
+enum { HOUR_US = 1000000000 };
+
+static struct allowance *allowance_of(struct server *s, const char *path)
+{
+    for (size_t i = 0; i < s->router.n; i++)
+        if (str_is(str_of(s->router.rows[i].route->path), path))
+            return &s->router.rows[i].allowance;
+    fail_msg("no route %s", path);
+    return NULL;
+}
+
+TEST(an_open_route_that_took_too_much_time_is_refused_and_others_are_not)
+{
+    SERVE();
+    allowance_take(allowance_of(s, "/a/literal"), HOUR_US);
+    str reply = ask(ctx, s, "GET", "/a/literal", "Authorization: x\r\n", S(""));
+    CHECK_INT(code_of(reply), 429);
+    CHECK(holds(reply, "\r\nRetry-After: 1\r\n") && holds(reply, "processor"));
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/worker", "", S(""))), 200);
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", "", S(""))), 200);
+    server_close(s);
+}
+
+TEST(refusals_of_nobody_known_have_one_allowance)
+{
+    SERVE();
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", "", S(""))), 200);
+    CHECK(!atomic_load(&s->of_nobody[true].until_us));
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/second/admin", "", S(""))), 401);
+    CHECK(atomic_load(&s->of_nobody[true].until_us));
+    allowance_take(&s->of_nobody[true], HOUR_US);
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/second/admin", "", S(""))), 429);
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/second/admin", "Authorization: x\r\n", S(""))), 200);
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/worker", "", S(""))), 200);
+    server_close(s);
+}
+
+/* All is sent before the loop runs, so that how busy the machine is makes no difference. The end of
+ * an id is the request's number in its loop. */
+TEST(requests_sent_ahead_do_not_keep_others_waiting)
+{
+    enum { AHEAD = 300, FEW = 100 };
+    struct app app = {0};
+    struct server_settings settings = test_settings();
+    struct server *s;
+    settings.loops = 1;
+    CHECK_OK(server_listen(ctx, &settings, &s));
+    int greedy = dial(s), other = dial(s);
+    for (int i = 0; i < AHEAD; i++)
+        SAY(greedy, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    SAY(other, "GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    server_start(s, test_surfaces, &app);
+    str reply = hear_all(ctx, other), name = S("X-Request-Id: ");
+    size_t at = str_find(reply, name) + name.n + 8;
+    CHECK(strtoul(str_c(&ctx->arena, str_sub(reply, at, at + 8)), NULL, 16) < FEW);
+    SAY(greedy, "GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    reply = hear_all(ctx, greedy);
+    int n = 0;
+    for (size_t found; (found = str_find(reply, S("{\"hello\":true}"))) < reply.n; n++)
+        reply = str_sub(reply, found + 1, reply.n);
+    CHECK_INT(n, AHEAD + 1);
+    close(greedy);
+    close(other);
+    server_close(s);
+}
+
+TEST(a_client_that_closes_its_half_gets_all_answers)
+{
+    SERVE();
+    int fd = dial(s);
+    SAY(fd,
+        "GET /worker HTTP/1.1\r\nHost: localhost\r\n\r\nGET /a/1 HTTP/1.1\r\nHost: localhost\r\n"
+        "\r\nGET /hello HTTP/1.1\r\nHost: localhost\r\n\r\nGET /un");
+    shutdown(fd, SHUT_WR);
+    str all = hear_all(ctx, fd);
+    CHECK(holds(all, "|/a/1|1|") && str_ends(all, S("{\"hello\":true}")));
+    close(fd);
     server_close(s);
 }

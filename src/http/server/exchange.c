@@ -56,25 +56,6 @@ static void exchange_free(struct exchange *x)
 
 /* --- the head --- */
 
-/* "http://host/path?query#part" and "/path?query#part" alike; *authority is the host of the first,
- * else "". */
-static str split_target(struct exchange *x, str *authority)
-{
-    str target = {x->raw.head.p, x->raw.target_n};
-    size_t scheme = str_find(target, S("://"));
-    *authority = (str){0};
-    if (target.n && target.p[0] != '/' && scheme < target.n) {
-        target = str_sub(target, scheme + 3, target.n);
-        *authority = str_sub(target, 0, str_find(target, S("/")));
-        target = str_sub(target, authority->n, target.n);
-    }
-    target = str_cut(&target, '#');
-    x->target = target;
-    str path = str_cut(&target, '?');
-    x->in.query = target;
-    return path.n ? path : S("/");
-}
-
 /* OK without a route means OPTIONS, answered by answer_options. A known path with another method is
  * 405 with the methods it has; an unknown path is 404 in the dialect of the surface whose paths
  * look most like it. */
@@ -91,6 +72,7 @@ static enum status find_route(struct exchange *x, str raw)
         x->surface = match.surface;
     memcpy(x->in.params, match.params, sizeof match.params);
     x->route = match.route;
+    x->allowance = match.allowance;
     if (match.route)
         return OK;
     if (match.allow[0])
@@ -129,6 +111,16 @@ static void note_address(struct exchange *x)
     x->in.is_forwarded = named.n > 0;
     x->in.address = str_dup(&x->ctx.arena, named.n ? (str){text, address_of_text(named, text)}
                                                    : (str){c->address, c->address_n});
+}
+
+/* A route that anyone may ask has an allowance of its own, so that one of them does not take the
+ * time of another. The rest share that of requests without a credential, from which only those take
+ * that are refused for it: else each of the others would be refused, too. */
+static enum status check_allowance(struct exchange *x)
+{
+    if (!x->allowance && !guard_shows_credential(&x->in))
+        x->allowance = &x->loop->server->of_nobody[x->in.is_loopback];
+    return x->allowance ? allowance_check(&x->ctx, x->allowance) : OK;
 }
 
 /* Programs on this machine are not counted: they could slow it down in other ways. */
@@ -173,7 +165,8 @@ bool exchange_head_is_there(struct exchange *x)
     x->in.method = x->raw.method;
     x->in.headers = incoming_headers(&x->raw);
     x->in.n_headers = x->raw.n_spans;
-    str authority, raw = split_target(x, &authority);
+    str authority, raw = {x->raw.head.p, x->raw.target_n};
+    raw = request_path(raw, &authority, &x->target, &x->in.query);
     bool is_old = x->raw.is_old;
     if (reply_check(&x->ctx, x->in.headers, x->in.n_headers) != OK ||
         framing_check(&x->ctx, x->in.headers, x->in.n_headers, is_old) != OK ||
@@ -195,6 +188,8 @@ bool exchange_head_is_there(struct exchange *x)
         s = guard_check(&x->ctx, settings, &x->in, is_open);
     if (s == OK)
         s = framing_packed(&x->ctx, &x->in, !x->route || x->route->quick_if, &x->refused);
+    if (s == OK)
+        s = limited(x, check_allowance(x));
     if (s == OK)
         s = limited(x, count_request(x));
     if (s != OK && !x->refused)
@@ -362,7 +357,12 @@ static bool is_quick(const struct route *route, const struct app *app, const str
  * ours (500), since the client asked for nothing wrong. */
 static void run_request(struct exchange *x)
 {
+    enum { BYTES_PER_US = 1 << 10 }; /* that are sent, roughly */
+    int64_t began = clock_cpu_us();
     x->how = judged(x, run_handler(x));
+    if (x->allowance && (x->how == NO_AUTH || x->route->access == ACCESS_OPEN))
+        allowance_take(x->allowance,
+                       clock_cpu_us() - began + (int64_t)x->out.body.n / BYTES_PER_US);
     if (x->how != OK) {
         word_failure(x, x->how, 0);
         return;

@@ -43,6 +43,7 @@ struct exchange {
     bool is_shared;                 /* a foreign page asks that may read the answer */
     bool is_limited;                /* refused by a limit, which is no news for the log */
     struct meter *of_address, *of_token;
+    struct allowance *allowance; /* of requests of nobody known; NULL: it shows who asks */
     bool wants_continue; /* the client waits for our leave to send the body */
     enum phase phase;
     enum status how; /* how the handler ended, then how the relay did */

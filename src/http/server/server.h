@@ -20,6 +20,7 @@ struct server {
     struct pool *workers;
     struct meters *meters;
     struct attempts *attempts;
+    struct allowance of_nobody[2]; /* without a credential: of other machines, and of this one */
     struct listener listener;
     struct loop *loops;
     size_t n_loops, next_loop;

@@ -236,6 +236,15 @@ bool guard_is_local(const struct request *in, bool is_old)
     return !is_old && host_is_loopback(host_name(request_header(in, "Host"))) && !is_forwarded(in);
 }
 
+bool guard_shows_credential(const struct request *in)
+{
+    static const char *const names[] = {"Authorization", "x-api-key", "Cookie", NULL};
+    for (size_t i = 0; i < in->n_headers; i++)
+        if (str_is_one_of(in->headers[i].name, names))
+            return true;
+    return false;
+}
+
 /* The last one: what stands in front of it came with the request, and may be made up. */
 str guard_client(const struct request *in)
 {

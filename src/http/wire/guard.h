@@ -8,6 +8,8 @@
  * HTTP/1.1, and has no header of a proxy. A proxy here connects from loopback for clients anywhere.
  */
 bool guard_is_local(const struct request *in, bool is_old);
+/* Whether it says who asks; not whether that is true. */
+bool guard_shows_credential(const struct request *in);
 /* The client's address as the nearest proxy names it, or "". */
 str guard_client(const struct request *in);
 /* BAD_INPUT unless it names one host, in one way; authority is that of the target, or "". is_old:

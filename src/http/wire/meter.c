@@ -14,6 +14,8 @@
  * many that can be.
  */
 enum { SETS = 512, WAYS = 8, BURST_S = 5 };
+/* Of an allowance: a microsecond is made up for in that many; how far ahead it may be. */
+enum { CORE_PART = 2, AHEAD_US = 500000 };
 
 struct meters {
     pthread_mutex_t lock;
@@ -138,4 +140,23 @@ bool meters_take(struct meters *m, enum meter_kind kind, str name, double per_mi
     bool is_free = take_some(&one->bucket, per_minute / 60, 60, takes, clock_mono_us());
     pthread_mutex_unlock(&m->lock);
     return is_free;
+}
+
+/* --- processor time --- */
+
+enum status allowance_check(struct ctx *ctx, const struct allowance *a)
+{
+    if (atomic_load(&a->until_us) - clock_mono_us() < AHEAD_US)
+        return OK;
+    return fail(ctx, TOO_BUSY,
+                "requests without a token take too much of the processor; try again "
+                "in a moment");
+}
+
+void allowance_take(struct allowance *a, int64_t cpu_us)
+{
+    int64_t now = clock_mono_us(), was = atomic_load(&a->until_us), until;
+    do
+        until = (was > now ? was : now) + cpu_us * CORE_PART;
+    while (!atomic_compare_exchange_weak(&a->until_us, &was, until));
 }

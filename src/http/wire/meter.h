@@ -42,3 +42,13 @@ bool meters_take(struct meters *m, enum meter_kind kind, str name, double per_mi
 
 /* The same for a bucket that one thread has to itself. */
 MUST_USE enum status bucket_take(struct ctx *ctx, struct bucket *b, const struct limit *limit);
+
+/*
+ * The processor time that requests of nobody known may take together: half a core, and a burst of a
+ * quarter of a second. From any thread. All zero: nothing is taken yet.
+ */
+struct allowance {
+    _Atomic int64_t until_us; /* when what was taken is made up for */
+};
+MUST_USE enum status allowance_check(struct ctx *ctx, const struct allowance *a);
+void allowance_take(struct allowance *a, int64_t cpu_us);

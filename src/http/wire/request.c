@@ -20,6 +20,21 @@ str request_header(const struct request *r, const char *name)
     return S("");
 }
 
+str request_path(str target, str *authority, str *origin_form, str *query)
+{
+    size_t scheme = str_find(target, S("://"));
+    *authority = (str){0};
+    if (target.n && target.p[0] != '/' && scheme < target.n) {
+        target = str_sub(target, scheme + 3, target.n);
+        *authority = str_sub(target, 0, str_find(target, S("/")));
+        target = str_sub(target, authority->n, target.n);
+    }
+    *origin_form = target = str_cut(&target, '#');
+    str path = str_cut(&target, '?');
+    *query = target;
+    return path.n ? path : S("/");
+}
+
 str request_trace(const struct ctx *ctx, const struct request *r, const char *header)
 {
     str value = str_trim(request_header(r, header));

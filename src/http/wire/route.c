@@ -200,12 +200,12 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
 {
     str segments[SEGMENTS_MAX];
     size_t n = split_path(raw, segments);
-    const struct route_row *best = NULL, *of_path = NULL;
+    struct route_row *best = NULL, *of_path = NULL;
     bool is_head = str_is(method, "HEAD");
     *out = (struct match){0};
     for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
         TRY(check_segment(ctx, segments[i]));
-    for (const struct route_row *row = r->rows; row < r->rows + r->n; row++) {
+    for (struct route_row *row = r->rows; row < r->rows + r->n; row++) {
         if (!matches_row(row, segments, n))
             continue;
         if (!of_path || is_better(row, of_path))
@@ -233,5 +233,6 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
         return OK;
     }
     out->route = best->route;
+    out->allowance = best->route->access == ACCESS_OPEN ? &best->allowance : NULL;
     return take_params(ctx, best, segments, out);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "http/http.h"
+#include "http/wire/meter.h"
 
 enum { SEGMENTS_MAX = 16 }; /* of a path */
 
@@ -10,6 +11,7 @@ struct route_row {
     const struct route *route;
     str segments[SEGMENTS_MAX];
     size_t n;
+    struct allowance allowance; /* of an open route */
 };
 
 struct router {
@@ -22,6 +24,7 @@ struct router {
 struct match {
     const struct surface *surface;
     const struct route *route;
+    struct allowance *allowance; /* the row's, when anyone may ask */
     str params[ROUTE_PARAMS_MAX];
     char allow[128]; /* without a route: the methods of the path, as Allow lists them, or "" */
 };
