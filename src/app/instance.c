@@ -241,7 +241,7 @@ enum status instance_settle(struct ctx *ctx, struct instance *instance)
     if (instance->is_settled || !soft(ctx, store_ping(ctx, instance->store)))
         return OK;
     enum status s = instance_take_seal(ctx, instance);
-    if (s == STORAGE && ctx->detail == STORE_DISK_FAILED) {
+    if (store_disk_failed(ctx, s)) {
         ctx_clear_failure(ctx);
         return OK;
     }

@@ -24,8 +24,9 @@ struct ctx {
     struct read_view *view;    /* the store's, for the reads of this call; NULL: each has its own */
 };
 
-/* The detail of a STORAGE failure whose cause is that there is no database for now: in HTTP 503. */
-enum { STORAGE_AWAY = 101 };
+/* The detail of a STORAGE failure whose cause is that there is no database for now, or no space on
+ * its disk: in HTTP 503 and 507. */
+enum { STORAGE_AWAY = 101, STORAGE_FULL = 102 };
 
 /* Notes why in words and gives s back; the first note wins. */
 enum status fail(struct ctx *ctx, enum status s, const char *fmt, ...) PRINTF_LIKE(3, 4);

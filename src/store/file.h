@@ -8,9 +8,14 @@ struct store;
 
 enum { STORE_KEY_BYTES = 32 };
 
-/* The detail of a STORAGE failure (ctx->detail) that is the disk's and not the content's: it is
- * full, cannot be written to, or fails. The same call may go well later. */
+/* The detail of a STORAGE failure (ctx->detail) that is the disk's and not the content's: it
+ * cannot be written to, or fails; when it is full, STORAGE_FULL. The same call may go well later. */
 enum { STORE_DISK_FAILED = 100 };
+
+static inline bool store_disk_failed(const struct ctx *ctx, enum status s)
+{
+    return s == STORAGE && (ctx->detail == STORE_DISK_FAILED || ctx->detail == STORAGE_FULL);
+}
 
 struct store_settings {
     str path;            /* the database file, or "postgresql://…" (UNSUPPORTED in this build) */

@@ -178,6 +178,30 @@ test('doctor ends with a failure while nothing can be written, also where the da
   await server.stop();
 });
 
+test('a full disk: writes are a 507, erasing goes on, and it recovers by itself', mounts, async (t) => {
+  const disk = newDisk(t, '64m'), server = await serve(t, { data: path.join(disk, 'data') });
+  const add = (content) => server.ask('POST', '/v1/memories', { content }), ids = [];
+  for (let i = 0; i < 12; i++) ids.push((await add(`My dog number ${i} is called Rex${i}, and Rex${i} likes the garden.`)).json().id);
+  await server.chat({ ...question, model: 'rememberd/demo' });
+  fill(disk);
+  await until('a write that fails', async () => (await add(`It has ${'a long story '.repeat(400)}`)).status !== 201);
+  for (const [method, at, body, of, expected] of [
+    ['POST', '/v1/memories', note, (json) => [json.status, json.code], [507, 'storage_full']],
+    ['POST', '/api/memory', { ...note, key: 'dog' }, (json) => json.error.type, 'server_error'],
+  ]) {
+    const res = await server.ask(method, at, { ...body, content: 'long '.repeat(2000) });
+    assert.deepEqual([res.status, of(res.json())], [507, expected], res.text);
+    assert.match(res.text, /disk is full/);
+  }
+  for (const id of ids.slice(0, 8)) assert.equal((await server.ask('DELETE', `/v1/memories/${id}`)).status, 200);
+  const left = (await server.ask('GET', '/v1/memories?limit=50')).text;
+  for (let i = 0; i < 12; i++) assert.equal(left.includes(`Rex${i} likes`), i >= 8, `${i}: ${left}`);
+  fs.rmSync(path.join(disk, 'fill'));
+  await isReady(server);
+  assert.equal((await add(note.content)).status, 201);
+  await server.stop();
+});
+
 // One statement to the built-in model at each door: method, path, body of a text.
 const statements = [
   ['/v1/chat/completions', (text) => ({ model: 'rememberd/demo', messages: [{ role: 'user', content: text }] })],

@@ -284,6 +284,8 @@ static void word_failure(struct exchange *x, enum status s, int code)
         x->out.code = http_code(s);
     if (!code && s == STORAGE && x->ctx.detail == STORAGE_AWAY)
         x->out.code = 503;
+    if (!code && s == STORAGE && x->ctx.detail == STORAGE_FULL)
+        x->out.code = 507;
     if (x->out.code == 405 && x->allow.n)
         reply_header(&x->out, "Allow", x->allow);
     if (s == TOO_BUSY)

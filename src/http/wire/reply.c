@@ -74,6 +74,7 @@ const char *http_reason(int code)
         {501, "Not Implemented"},
         {502, "Bad Gateway"},
         {503, "Service Unavailable"},
+        {507, "Insufficient Storage"},
         {504, "Gateway Timeout"},
         {505, "HTTP Version Not Supported"},
     };

@@ -394,7 +394,7 @@ static enum status open_and_read(struct job *j, const char *mode)
 
 static bool is_of_disk(const struct job *j, enum status s)
 {
-    return s == STORAGE && j->ctx->detail == STORE_DISK_FAILED;
+    return store_disk_failed(j->ctx, s);
 }
 
 /* Where nothing can be written, nobody else writes either, and the file is read alone. A log would

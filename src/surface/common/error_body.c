@@ -68,6 +68,7 @@ static const struct error_rule openai_rules[] = {
     {TIMED_OUT, .type = server, .name = "timeout"},
     {UPSTREAM, .type = server, .name = "upstream_unreachable"},
     {STORAGE, .detail = STORAGE_AWAY, .type = server, .name = "storage_unavailable"},
+    {STORAGE, .detail = STORAGE_FULL, .type = server, .name = "storage_full"},
     {STORAGE, .type = server, .name = "storage_failed"},
     {UNSUPPORTED, .type = invalid, .name = "unsupported"},
     {0},
@@ -106,9 +107,10 @@ const struct error_shape problem_errors = {"Problem", "application/problem+json"
  * Programs go by code, the name of the status, and by field. */
 void word_problem(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
-    static const struct error_rule rules[] = {{STORAGE, .detail = STORAGE_AWAY, .code = 503,
-                                               .name = "storage_unavailable"},
-                                              {0}};
+    static const struct error_rule rules[] = {
+        {STORAGE, .detail = STORAGE_AWAY, .code = 503, .name = "storage_unavailable"},
+        {STORAGE, .detail = STORAGE_FULL, .code = 507, .name = "storage_full"},
+        {0}};
     struct error_body body = error_body_of(ctx, s, in, rules, status_name(s), out);
     int code = out->code ? out->code : http_code(s);
     const struct problem problem = {

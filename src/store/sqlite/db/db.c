@@ -37,7 +37,9 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
 /* What SQLite says when the disk is full, cannot be written to, or fails. */
 static int detail_of(int rc)
 {
-    static const int disk[] = {SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN};
+    static const int disk[] = {SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN};
+    if ((rc & 0xFF) == SQLITE_FULL)
+        return STORAGE_FULL;
     for (size_t i = 0; i < sizeof disk / sizeof *disk; i++)
         if ((rc & 0xFF) == disk[i])
             return STORE_DISK_FAILED;
@@ -48,6 +50,8 @@ enum status db_failed(struct ctx *ctx, struct db *db, int rc)
 {
     if (rc == SQLITE_BUSY)
         return fail(ctx, TOO_BUSY, "another process is writing to the database");
+    if ((rc & 0xFF) == SQLITE_FULL)
+        return fail_as(ctx, STORAGE, STORAGE_FULL, "the database's disk is full");
     return fail_as(ctx, STORAGE, detail_of(rc), "the database failed: %s (%d)",
                    db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc),
                    db->handle ? sqlite3_extended_errcode(db->handle) : rc);

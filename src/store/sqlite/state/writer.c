@@ -1,4 +1,5 @@
 /* writer.c - the one thread that writes: everything that waits is committed together. */
+#include "store/sqlite/state/reserve.h"
 #include "store/sqlite/state/writer_int.h"
 
 #include <assert.h>
@@ -323,11 +324,14 @@ static void end_group(struct writer *w, const struct ctx *ctx, struct task *firs
 void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
 {
     uint64_t last_no = first->no;
-    bool erases = false, is_full = false;
+    bool erases = false, is_full = false, lends = false;
     for (const struct task *t = first; t; t = t->next) {
         last_no = t->no;
+        lends |= t->erases && w->s->may_wait;
         is_full |= t->call && !t->nobody_waits && !t->is_early;
     }
+    if (lends)
+        reserve_lend(w->s->path);
     enum status result = run_group(w, ctx, first, is_full);
     word_lists_end(w->s->lists, result == OK);
     for (const struct task *t = first; t; t = t->next)
@@ -338,6 +342,8 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
         empty_log_behind(w, first);
         w->steps->erased(ctx, w->s, &w->db);
     }
+    if (lends)
+        reserve_keep(w->s->path);
     if (result == OK)
         notes_tell(&w->notes);
     if (notes_due_ms(&w->notes) == 0)
@@ -489,7 +495,7 @@ static void free_writer(struct writer *w)
 static enum status open_or_wait(struct ctx *ctx, struct writer *w)
 {
     enum status status = writer_connect(ctx, w);
-    if (status != STORAGE || ctx->detail != STORE_DISK_FAILED || !w->s->may_wait)
+    if (!store_disk_failed(ctx, status) || !w->s->may_wait)
         return status;
     writer_note_result(w, ctx, status);
     ctx_clear_failure(ctx);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/sqlite/db/schema.h"
+#include "store/sqlite/state/reserve.h"
 #include "store/sqlite/state/writer_int.h"
 
 /*
@@ -48,6 +49,8 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
     pthread_mutex_unlock(&w->lock);
     if (status == OK) {
         files_take(ctx, &w->s->files);
+        if (w->s->may_wait)
+            reserve_keep(w->s->path);
     } else {
         db_close(&w->db);
         commits_close(&w->counted);
