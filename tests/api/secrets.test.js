@@ -64,6 +64,15 @@ test('with --keep-secrets on they stay in the history, and no block has them', a
   assert.doesNotMatch(block, /Walrus77x/);
 });
 
+test('the code of a door is recalled, and the PIN of a card is not', async (t) => {
+  const server = await serve(t);
+  await say(server, user('The gate code of the allotment is 4711, and my bank card has the PIN 9043.'));
+  const { block } = (await server.ask('POST', '/v1/preview', { messages: [user('What is the gate code of the allotment?')] })).json();
+  assert.match(block, /gate code of the allotment is 4711/);
+  assert.match(await kept(server), /PIN \[secret\]/);
+  assert.doesNotMatch(block + await kept(server), /9043/);
+});
+
 // Each kind of secret, as tests/secrets/secrets.txt marks them.
 const kinds = fs.readFileSync(path.join(__dirname, '../secrets/secrets.txt'), 'utf8').split('\n')
   .filter((line) => line && !line.startsWith('# ')).map((line) => {

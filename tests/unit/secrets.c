@@ -113,11 +113,13 @@ static str lines_of(struct ctx *ctx, const char *name)
     return buf_str(&b);
 }
 
-TEST(each_kind_of_secret_is_masked)
+/* Lines of the file that are not masked as marked, of those with a mark or of those without. */
+static size_t lines_missed(struct ctx *ctx, const char *name, bool marked)
 {
     struct extractor *x = extractor_new();
     struct arena *a = &ctx->arena;
-    for (str rest = lines_of(ctx, SOURCE_ROOT "/tests/secrets/secrets.txt"); rest.n;) {
+    size_t missed = 0;
+    for (str rest = lines_of(ctx, name); rest.n;) {
         str line = without(a, without(a, str_cut(&rest, '\n'), LEFT_OUT, ""), "\\n", "\n");
         struct buf b = buf_make(a, line.n + 64);
         for (str left = line; left.n;) {
@@ -127,9 +129,26 @@ TEST(each_kind_of_secret_is_masked)
             left = to < left.n ? str_sub(left, to + strlen(CLOSES), left.n) : S("");
         }
         str plain = without(a, without(a, line, OPENS, ""), CLOSES, "");
-        CHECK_STR(secrets_masked(x, a, plain), buf_str(&b));
+        str masked = secrets_masked(x, a, plain);
+        if ((plain.n < line.n) != marked || str_eq(masked, buf_str(&b)))
+            continue;
+        print_message(S_FMT " -> " S_FMT "\n", S_ARG(line), S_ARG(masked));
+        missed++;
     }
     extractor_free(x);
+    return missed;
+}
+
+TEST(each_kind_of_secret_is_masked)
+{
+    CHECK_INT(lines_missed(ctx, SOURCE_ROOT "/tests/secrets/secrets.txt", true), 0);
+}
+
+/* Twenty of each. No rule was made by these lines, so some are missed. */
+TEST(most_texts_that_are_set_aside_are_told_apart)
+{
+    CHECK(lines_missed(ctx, SOURCE_ROOT "/tests/secrets/aside.txt", true) <= 4);
+    CHECK(lines_missed(ctx, SOURCE_ROOT "/tests/secrets/aside.txt", false) <= 1);
 }
 
 /* At most one in a hundred. */

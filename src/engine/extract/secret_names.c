@@ -1,7 +1,7 @@
 /* secret_names.c - finds the beginnings of keys and the names of secrets in a text. */
 #include "engine/extract/secret_names.h"
 
-#include "engine/extract/secret_numbers.h"
+#include "engine/extract/secret_shape.h"
 
 /*
  * All literals of all rows by their first two bytes in small letters: a bit for each pair tells
@@ -9,23 +9,44 @@
  */
 enum { PAIRS = 1 << 16, BUCKETS = 1024 };
 
+/* What stands behind a name in the same sentence, some words away at most. */
+#define REACH "\\G(?:[^\\n.!?]|(?<=no|nr)\\.|\\.(?!\\s)){0,40}?(?<![A-Za-z0-9])"
+#define NO_DATE "(?!\\d{4}-\\d\\d-\\d\\d|\\d\\d?[./-]\\d\\d?[./-]\\d{4}|\\d\\d?/\\d{4})"
+#define WORD_ENDS "(?![A-Za-z0-9])"
+#define PAPER_REGEX                                                                                \
+    REACH NO_DATE                                                                                  \
+        "((?-i:(?=(?:[A-Z -]*\\d){4})[A-Z0-9](?:[ -](?=\\d|[A-Z]\\b)|[A-Z0-9]){5,12}))" WORD_ENDS
+#define NUMBER_REGEX REACH NO_DATE "(\\d(?:[ ./-]?\\d){7,17})" WORD_ENDS
+#define DNI_REGEX REACH "((?-i:(?:\\d\\d\\.?\\d{3}\\.?\\d{3}|[XYZ]-?\\d{7})[ -]?[A-Z]))" WORD_ENDS
+/* The words of all lists for these have 3 to 8 letters. */
+#define SEED_REGEX                                                                                 \
+    "\\G[^!?]{0,40}?(?<![a-z])((?-i:(?:(?!(?:the|and|for|are|was|has|not|with|from)\\b)"           \
+    "[a-z]{3,8}(?![a-z])[\\s\\d,;.)*-]+){11,23}[a-z]{3,8}))" WORD_ENDS
+/* One of several: bullets, numbers and commas are between them. */
+#define CODES_REGEX                                                                                \
+    "\\G[\\s,;*•.)(\"'`-]*(?:\\d{1,2}[.)]?\\s+)?((?=[\\w-]*\\d|\\w+-\\w)\\w[\\w-]{4,})"
+
 static const struct secret_row rows[] = {
+#define NUMBERS(REGEX) {"", SECRET_NUMBERS, 0, "\\G" REGEX},
+#include "engine/extract/secrets.def"
 #define KEYS(LITERALS, LEAST) {LITERALS, SECRET_KEYS, LEAST, NULL},
 #include "engine/extract/secrets.def"
 #define SHAPE(LITERALS, REGEX) {LITERALS, SECRET_SHAPE, 0, "\\G" REGEX},
 #include "engine/extract/secrets.def"
 #define PASSWORD(LITERALS) {LITERALS, SECRET_PASSWORD, 0, NULL},
-#define DIGITS(LITERALS, LEAST) {LITERALS, SECRET_DIGITS, LEAST, NULL},
-#define CODES(LITERALS) {LITERALS, SECRET_CODES, 0, NULL},
-#define SEED(LITERALS) {LITERALS, SECRET_SEED, 0, NULL},
+#define PIN(LITERALS, LEAST) {LITERALS, SECRET_PIN, LEAST, NULL},
+#define SEED(LITERALS)                                                                             \
+    {LITERALS, SECRET_NAMED, 0, SEED_REGEX}, {LITERALS, SECRET_PASSWORD, 0, NULL},
 #define NAMED_KEY(LITERALS) {LITERALS, SECRET_NAMED_KEY, 0, NULL},
 #define WEAK_KEY(LITERALS) {LITERALS, SECRET_WEAK_KEY, 0, NULL},
-#define PERSONAL(LITERALS) {LITERALS, SECRET_PERSONAL, 0, NULL},
-#define NUMBERED(LITERALS, NUMBER) {LITERALS, SECRET_NUMBERED, SECRET_##NUMBER, NULL},
+#define CODES(LITERALS) {LITERALS, SECRET_CODES, 0, CODES_REGEX},
+#define PAPER(LITERALS) {LITERALS, SECRET_NAMED, 0, PAPER_REGEX},
+#define NUMBER(LITERALS) {LITERALS, SECRET_NAMED, 0, NUMBER_REGEX},
+#define DNI(LITERALS) {LITERALS, SECRET_NAMED, 0, DNI_REGEX},
 #include "lang/secret_names.def"
 };
 
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { NUMBERS_ROW, ROWS = sizeof rows / sizeof *rows };
 
 struct literal {
     str text;
@@ -40,14 +61,9 @@ struct secret_table {
     struct pattern *patterns[ROWS];
 };
 
-static unsigned char lower_of(unsigned char c)
+static uint32_t pair_of(char first, char second)
 {
-    return c >= 'A' && c <= 'Z' ? (unsigned char)(c + 'a' - 'A') : c;
-}
-
-static uint32_t pair_of(unsigned char first, unsigned char second)
-{
-    return (uint32_t)lower_of(first) << 8 | lower_of(second);
+    return (uint32_t)(unsigned char)lower_of(first) << 8 | (unsigned char)lower_of(second);
 }
 
 static uint32_t bucket_of(uint32_t pair)
@@ -57,7 +73,7 @@ static uint32_t bucket_of(uint32_t pair)
 
 static void literal_add(struct secret_table *t, uint32_t i, str text, uint32_t row)
 {
-    uint32_t pair = pair_of((unsigned char)text.p[0], (unsigned char)text.p[1]);
+    uint32_t pair = pair_of(text.p[0], text.p[1]);
     uint32_t *bucket = &t->buckets[bucket_of(pair)];
     t->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
     t->v[i] = (struct literal){text, *bucket, row};
@@ -92,10 +108,9 @@ void secret_table_free(struct secret_table *t)
     free(t);
 }
 
-bool secret_may_begin(const struct secret_table *t, unsigned char first, unsigned char second)
+struct pattern *secret_numbers(const struct secret_table *t)
 {
-    uint32_t pair = pair_of(first, second);
-    return t->pairs[pair / 64] >> pair % 64 & 1;
+    return t->patterns[NUMBERS_ROW];
 }
 
 /* Bytes of the text that the literal takes; 0: it is another one. Keys are compared as they are. */
@@ -107,8 +122,7 @@ static size_t literal_length(str text, size_t at, str literal, bool is_exact)
         bool is_there = i < text.n;
         if (c == ' ' && is_there && char_is_one_of(text.p[i], " _-"))
             i++;
-        else if (is_there && (text.p[i] == c || (!is_exact && lower_of((unsigned char)text.p[i]) ==
-                                                                  lower_of((unsigned char)c))))
+        else if (is_there && (text.p[i] == c || (!is_exact && lower_of(text.p[i]) == lower_of(c))))
             i++;
         else if (c != ' ')
             return 0;
@@ -121,7 +135,9 @@ bool secret_name_at(const struct secret_table *t, str text, size_t at, uint32_t 
 {
     if (at + 1 >= text.n)
         return false;
-    uint32_t pair = pair_of((unsigned char)text.p[at], (unsigned char)text.p[at + 1]);
+    uint32_t pair = pair_of(text.p[at], text.p[at + 1]);
+    if (!(t->pairs[pair / 64] >> pair % 64 & 1)) /* most places of a text */
+        return false;
     for (uint32_t i = *state ? t->v[*state - 1].next : t->buckets[bucket_of(pair)]; i;
          i = t->v[i - 1].next) {
         const struct literal *l = &t->v[i - 1];

@@ -17,18 +17,6 @@ bool shape_is_reference(str v)
            str_starts(v, S("./"));
 }
 
-/* "12-character", "8+", "2FA": numbers that say how a password is. */
-static bool is_measure(str v)
-{
-    size_t digits = 0, i = 0;
-    while (digits < v.n && is_digit(v.p[digits]))
-        digits++;
-    i = digits + (digits < v.n && char_is_one_of(v.p[digits], "-+"));
-    for (; i < v.n && is_lower(v.p[i]); i++)
-        ;
-    return digits && digits < 3 && i == v.n;
-}
-
 struct shape shape_of(str v)
 {
     struct shape s = {.parts = 1};
@@ -45,9 +33,11 @@ struct shape shape_of(str v)
 bool shape_is_random(str v)
 {
     struct shape s = shape_of(v);
-    if (v.n < 4 || shape_is_reference(v) || is_measure(v))
+    if (v.n < 4 || shape_is_reference(v))
         return false;
-    return (s.digits && s.letters) || s.signs || s.digits == v.n || s.parts > 3 ||
+    /* "12-character": how a password is. */
+    bool is_measure = is_digit(v.p[0]) && is_lower(v.p[v.n - 1]) && s.digits < 3 && !s.upper;
+    return s.signs || s.parts > 3 || s.digits == v.n || (s.digits && s.letters && !is_measure) ||
            (s.digits > 3 && !s.letters);
 }
 

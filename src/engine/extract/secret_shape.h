@@ -24,14 +24,15 @@ static inline bool is_letter(char c)
     return is_upper(c) || is_lower(c) || (unsigned char)c >= 0x80;
 }
 
-static inline bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static inline bool is_ascii_word(char c)
 {
     return is_upper(c) || is_lower(c) || is_digit(c);
+}
+
+/* ASCII alone. */
+static inline char lower_of(char c)
+{
+    return is_upper(c) ? (char)(c + 'a' - 'A') : c;
 }
 
 /* The first byte of a character of a script without blanks: Chinese, Japanese, Thai, Korean. */

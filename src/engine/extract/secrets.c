@@ -1,11 +1,9 @@
 /* secrets.c - finding and masking what must not be given again: keys, passwords, card numbers. */
 #include "engine/extract/secrets.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 #include "engine/extract/extract.h"
-#include "engine/extract/secret_numbers.h"
+#include "engine/extract/secret_shape.h"
 #include "engine/extract/secret_values.h"
 #include "engine/extract/spans.h"
 
@@ -23,62 +21,35 @@ enum { VALUES_MAX = 64, VALUE_MIN = 6 };
 
 #define MASK "[secret]"
 
-static bool is_word_char(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 /* Where a word or a part of an identifier begins, and each sign and each wide character. */
 static bool is_start(str text, size_t i)
 {
     char c = text.p[i], before = i ? text.p[i - 1] : ' ';
-    if (!is_word_char(c))
+    if (!is_ascii_word(c))
         return ((unsigned char)c & 0xC0) != 0x80;
-    return !is_word_char(before) || (c <= 'Z' && c >= 'A' && before >= 'a');
+    return !is_ascii_word(before) || (c <= 'Z' && c >= 'A' && before >= 'a');
 }
 
-/* United States: parted as nothing else is. With a word behind it, it counts something. */
-static size_t ssn_end(str text, size_t at)
+static size_t named_add(const struct extractor *x, str text, size_t at, struct spans *out)
 {
-    static const char form[] = "999-99-9999";
-    size_t end = at + sizeof form - 1;
-    if (end > text.n)
-        return 0;
-    for (size_t i = at; i < end; i++)
-        if (form[i - at] == '9' ? text.p[i] < '0' || text.p[i] > '9' : text.p[i] != '-')
-            return 0;
-    bool is_issued = strncmp(text.p + at, "000", 3) && strncmp(text.p + at, "666", 3) &&
-                     text.p[at] != '9' && strncmp(text.p + at + 4, "00", 2) &&
-                     strncmp(text.p + at + 7, "0000", 4);
-    bool counts = end + 1 < text.n && text.p[end] == ' ' && is_word_char(text.p[end + 1]);
-    return is_issued && !counts && (end == text.n || !char_is_one_of(text.p[end], "-0123456789"))
-               ? end
-               : 0;
-}
-
-static size_t number_add(str text, size_t at, struct spans *out)
-{
-    size_t end = secret_number_end(text, at);
-    end = end ? end : ssn_end(text, at);
-    span_add(out, at, end);
-    return end ? end : at;
+    struct secret_name name;
+    size_t end = at;
+    for (uint32_t state = 0; secret_name_at(x->secrets, text, at, &state, &name);) {
+        size_t before = out->n, to = secret_values_add(text, &name, out);
+        end = out->n > before && to > end ? to : end;
+    }
+    return end;
 }
 
 /* All that gives a secret away, in one pass. */
 static void find_secrets(const struct extractor *x, str text, struct spans *out)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
+    for (size_t i = 0; i + 1 < text.n; i++) {
         if (!is_start(text, i))
             continue;
-        size_t end = c <= 'Z' && is_word_char((char)c) ? number_add(text, i, out) : i;
-        struct secret_name name;
-        bool may_begin = end == i && i + 1 < text.n &&
-                         secret_may_begin(x->secrets, c, (unsigned char)text.p[i + 1]);
-        for (uint32_t state = 0; may_begin && secret_name_at(x->secrets, text, i, &state, &name);) {
-            size_t before = out->n, to = secret_values_add(text, &name, out);
-            end = out->n > before && to > end ? to : end;
-        }
+        size_t end = secret_number_end(x->secrets, text, i);
+        span_add(out, i, end);
+        end = end ? end : named_add(x, text, i, out);
         i = end > i ? end - 1 : i;
     }
 }
@@ -139,7 +110,7 @@ static void value_add(struct strs *out, str value)
 static void parts_add(struct strs *out, str value)
 {
     for (size_t i = 0, end; i < value.n; i = end + 1) {
-        for (end = i; end < value.n && is_word_char(value.p[end]);)
+        for (end = i; end < value.n && is_ascii_word(value.p[end]);)
             end++;
         str part = str_sub(value, i, end);
         if (str_has_digit(part))
@@ -159,19 +130,18 @@ void secrets_add(const struct extractor *x, struct arena *a, str text, struct st
         parts_add(out, str_sub(text, s.v[i].from, s.v[i].to));
 }
 
-/* The text itself when it holds none. */
-static str masked_by(const struct extractor *x, struct arena *a, str text,
-                     const struct strs *values, str mask)
+str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
+                        const struct strs *values)
 {
     struct spans s = spans_of(x, text, values);
     if (!s.n)
         return text;
-    struct buf b = buf_make(a, text.n + s.n * (mask.n + 1));
+    struct buf b = buf_make(a, text.n + s.n * sizeof MASK);
     size_t at = 0;
     for (size_t i = 0; i < s.n; i++) {
         if (s.v[i].from >= at) {
             buf_add(&b, str_sub(text, at, s.v[i].from));
-            buf_add(&b, mask);
+            buf_add(&b, S(MASK));
         }
         at = s.v[i].to > at ? s.v[i].to : at;
     }
@@ -179,15 +149,9 @@ static str masked_by(const struct extractor *x, struct arena *a, str text,
     return buf_str(&b);
 }
 
-str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
-                        const struct strs *values)
-{
-    return masked_by(x, a, text, values, S(MASK));
-}
-
 str secrets_masked(const struct extractor *x, struct arena *a, str text)
 {
-    return masked_by(x, a, text, NULL, S(MASK));
+    return secrets_masked_with(x, a, text, NULL);
 }
 
 /* --- what callers write --- */
