@@ -13,8 +13,24 @@ bool shape_is_reference(str v)
 {
     bool names_variable = v.p[0] == '$' && v.n > 1 && !is_digit(v.p[1]);
     return names_variable || char_is_one_of(v.p[0], "<>{[(/~@%#*") || str_find(v, S("(")) < v.n ||
-           str_find(v, S("${")) < v.n || str_find(v, S("{{")) < v.n || str_starts(v, S("http")) ||
-           str_starts(v, S("./"));
+           str_find(v, S("['")) < v.n || str_find(v, S("${")) < v.n || str_find(v, S("{{")) < v.n ||
+           str_starts(v, S("http")) || str_starts(v, S("./"));
+}
+
+bool shape_is_identifier(str v, bool is_said)
+{
+    static const char *const kinds[] = {"password", "passwd", "secret", "token", NULL};
+    bool is_joined = false, is_kind = false;
+    for (size_t i = 0; i < v.n; i++) {
+        if (!is_ascii_word(v.p[i]) && !char_is_one_of(v.p[i], "_."))
+            return false;
+        if (is_digit(v.p[i]))
+            return false;
+        is_joined |= !is_ascii_word(v.p[i]);
+        for (const char *const *k = kinds; *k; k++)
+            is_kind |= str_eq_nocase(str_sub(v, i, i + strlen(*k)), str_of(*k));
+    }
+    return is_kind || (is_joined && !is_said);
 }
 
 struct shape shape_of(str v)

@@ -166,7 +166,9 @@ static size_t find_link(str text, const struct secret_name *name, enum link *lin
         }
         at = skip(text, at, " \t(\"'`*_])");
         size_t end = word_end(text, at);
-        if (end == at || (end < text.n && char_is_one_of(text.p[end], ".,;!?\n\r")))
+        /* Another name, as in class="…", or another column. */
+        bool is_other_name = at_or_end(text, end) == '=' || at_or_end(text, at) == '|';
+        if (end == at || is_other_name || char_is_one_of(at_or_end(text, end), ".,;!?\n\r"))
             break;
         is_other |= !words && !is_function_word(str_sub(text, at, end));
         at = end;
@@ -226,6 +228,8 @@ static struct value value_at(str text, size_t at)
         i = skip(text, i, " \t\r\n");
     if (quoted_at(text, i, &v))
         return v;
+    if (str_starts(str_sub(text, i, text.n), S("```"))) /* what follows is the block's language */
+        return (struct value){i, i, false, true};
     i = skip(text, i, "\"'`*_(");
     size_t end = token_end(text, i, TOKEN_MAX), to = end;
     while (to > i && char_is_one_of(text.p[to - 1], ".,;:!?)]}'*_"))
@@ -244,7 +248,8 @@ static bool is_password(str word, struct value v, enum link link)
     if (v.is_quoted && link >= LINK_WORD)
         return true;
     if (shape_is_random(word))
-        return link >= LINK_WORD || (word.n >= 6 && s.letters && (s.digits || s.signs));
+        return link >= LINK_WORD || (word.n >= 6 && s.letters && (s.digits || s.signs) &&
+                                     str_find(word, S(":")) == word.n);
     return link >= LINK_WORD && v.ends && shape_is_plain(word) && !is_dense(word.p[0]) &&
            !is_function_word(word);
 }
@@ -303,6 +308,7 @@ static bool value_fits(str text, const struct secret_name *name, size_t at, enum
     str word = str_sub(text, v->from, v->to);
     char first = at_or_end(text, v->from);
     if (!word.n || shape_is_reference(word) || is_in_list(word, not_secret) ||
+        shape_is_identifier(word, link == LINK_WORD) ||
         (link == LINK_NONE && !is_letter(first) && !is_digit(first)))
         return false;
     if (name->row->kind == SECRET_PASSWORD)
