@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "engine/extract/secrets.h"
 #include "engine/memories.h"
 #include "engine/state/state.h"
 #include "engine/text.h"
@@ -46,6 +47,11 @@ static void set_text(struct memory *m, str text)
 {
     m->content = text.n ? text : S(EMPTY_TEXT);
     m->metadata = text.n ? S("") : S("{\"" EMPTY_MARK "\":true}");
+}
+
+bool engine_file_is_secret(const struct engine *e, str text)
+{
+    return !e->settings->keep_secrets && secrets_are_in(e->extractor, text);
 }
 
 enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,

@@ -19,6 +19,8 @@ struct file {
 /* The files of a space, in no order; a path is any text. */
 MUST_USE enum status engine_files(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   struct file **out, size_t *n);
+/* Whether the text holds a password, a key or a number of the kind, which may not be stored. */
+bool engine_file_is_secret(const struct engine *e, str text);
 /* CONFLICT: the path is taken. */
 MUST_USE enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                      const struct file *file);

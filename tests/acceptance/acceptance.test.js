@@ -102,6 +102,7 @@ test('scope.background_respects_boundary', async (t) => {
   }
   for (const who of people) await passes(server, who);
   const question = 'What is my boat called?';
+  for (const who of people) await until('vectors', async () => (await given(server, question, who)).length > 0);
   for (const [i, who] of people.entries()) {
     for (const text of [await given(server, question, who), await everything(server, who), JSON.stringify(await search(server, question, who))]) {
       assert.ok(text.includes(marks[i]), text);
@@ -194,10 +195,16 @@ test('gateway.no_bypass_path', async (t) => {
     'an import of lines': (text) => cli(['ingest', file('lines.jsonl', JSON.stringify({ session: word(), role: 'user', content: text }))]),
     'an import of Markdown': (text) => cli(['import', file(`${word()}.md`, `# Notes\n\n${text}\n`)]),
   };
-  const all = async () => (await ok(server, 'GET', '/v1/memories/export?all=true&space=*')).text + (await ok(server, 'GET', '/v1/memories?space=*&limit=500')).text;
+  const all = async () => (await ok(server, 'GET', '/v1/memories/export?all=true&space=*')).text + (await ok(server, 'GET', '/v1/memories?space=*&limit=500')).text +
+    (await ok(server, 'GET', '/v1/memories/?user_id=local')).text;
   for (const [entry, write] of Object.entries(entries)) {
     const mark = word(), secret = `Zx${word()}9!`;
-    await write(`The crate of ${mark} stands in the hall. The password is: ${secret}`);
+    const answer = await write(`The crate of ${mark} stands in the hall. The password is: ${secret}`);
+    if (entry === 'the memory tool') { // it refuses the whole file
+      assert.match(answer.json().content, /may not be stored/);
+      assert.ok(!(await all()).includes(secret), entry);
+      continue;
+    }
     const kept = await until(`${entry} has kept the rest`, async () => { const text = await all(); return text.includes(mark) && text; });
     assert.ok(!kept.includes(secret), `${entry} stored it`);
     const line = kept.split('\n').find((one) => one.includes(mark));

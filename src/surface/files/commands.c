@@ -74,6 +74,16 @@ static bool is_too_long(struct running *c, str text, enum status *said)
     return true;
 }
 
+/* A mask in the text would break the model's next edit, so it is asked to leave the secret out. */
+static bool is_secret(struct running *c, str was, str text, enum status *said)
+{
+    if (!engine_file_is_secret(c->e, text) || engine_file_is_secret(c->e, was))
+        return false;
+    *said = refuse_call(c, S("The text holds a password, key or number that may not be stored. "
+                             "Leave it out."));
+    return true;
+}
+
 /* --- view --- */
 
 /* From 1; -1 is the end. */
@@ -135,7 +145,8 @@ static enum status run_create(struct running *c)
     const struct file file = {.path = c->path, .text = c->in->file_text};
     if (tree_file(&c->tree, c->path) || tree_has_folder(&c->tree, c->path))
         return refuse_path(c, "File ", c->in->path, " already exists");
-    if (is_blocked(c, c->path, &s) || is_too_long(c, file.text, &s))
+    if (is_blocked(c, c->path, &s) || is_too_long(c, file.text, &s) ||
+        is_secret(c, S(""), file.text, &s))
         return s;
     if (c->tree.n >= FILES_MAX)
         return refuse_call(c, str_printf(&c->ctx->arena, "There are %zu files. Maximum is %d.",
@@ -163,7 +174,7 @@ static enum status find_edited(struct running *c, const struct file **out)
 static enum status write_file(struct running *c, const struct file *file, str text, str said)
 {
     enum status s;
-    if (is_too_long(c, text, &s))
+    if (is_too_long(c, text, &s) || is_secret(c, file->text, text, &s))
         return s;
     c->out->content = said;
     return end_write(c, engine_file_write(c->ctx, c->e, c->pool, file, text), c->in->path);
