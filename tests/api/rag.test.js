@@ -26,6 +26,21 @@ const api = (server, headers = {}) => {
   };
 };
 
+test('a token that is bound to other spaces does not reach the space default', async (t) => {
+  const server = await serve(t), at = ['--json', '--user', 'ada', '--data', server.data];
+  const make = async (...more) => JSON.parse((await run(['token', 'create', ...more, ...at])).stdout).token;
+  const as = async (...more) => api(server, { authorization: `Bearer ${await make(...more)}` });
+  const whole = await as('--space', 'default'), bound = await as('--spaces', 'work,home'), both = await as('--spaces', 'work,default');
+  await whole.add('The parrot is called Quito');
+  assert.deepEqual(await bound.contents(), []);
+  assert.equal((await bound.get('/export')).total_memories, 0);
+  assert.doesNotMatch(JSON.stringify(await bound.search('parrot')), /Quito/);
+  await bound.add('The desk is oak');
+  await bound.call(200, 'DELETE', '?confirm=true');
+  assert.deepEqual(await whole.contents(), ['The parrot is called Quito']);
+  assert.deepEqual(await both.contents(), ['The parrot is called Quito']);
+});
+
 // FastAPI's two forms: a text, or a list that says where and what.
 async function refused(server, code, detail, method, rest, body, headers = {}) {
   const res = await server.ask(method, `/api/v1/memory${rest}`, body, headers);

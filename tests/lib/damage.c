@@ -15,22 +15,6 @@ static void flip_bit(const char *file, off_t at)
     close(fd);
 }
 
-bool damage_log(struct ctx *ctx, const char *path, enum damage how, double at)
-{
-    const char *log = str_printf(&ctx->arena, "%s-wal", path).p;
-    struct stat st;
-    if (how == DAMAGE_NONE || stat(log, &st) != 0 || !st.st_size)
-        return false;
-    off_t place = (off_t)((double)st.st_size * at);
-    if (how == LOG_REMOVED)
-        CHECK_INT(unlink(log), 0);
-    else if (how == LOG_FLIPPED)
-        flip_bit(log, place);
-    else
-        CHECK_INT(truncate(log, how == LOG_EMPTY ? 0 : place), 0);
-    return true;
-}
-
 static void copy_file(struct ctx *ctx, const char *from, const char *to)
 {
     str bytes = bytes_of_file(ctx, from);
@@ -40,6 +24,39 @@ static void copy_file(struct ctx *ctx, const char *from, const char *to)
     int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     CHECK(fd >= 0 && write(fd, bytes.p, bytes.n) == (ssize_t)bytes.n);
     close(fd);
+}
+
+static const char *older_log(struct ctx *ctx, const char *path)
+{
+    return str_printf(&ctx->arena, "%s-wal.older", path).p;
+}
+
+void keep_log(struct ctx *ctx, const char *path)
+{
+    const char *log = str_printf(&ctx->arena, "%s-wal", path).p;
+    struct stat st;
+    if (stat(log, &st) == 0 && st.st_size)
+        copy_file(ctx, log, older_log(ctx, path));
+}
+
+bool damage_log(struct ctx *ctx, const char *path, enum damage how, double at)
+{
+    const char *log = str_printf(&ctx->arena, "%s-wal", path).p;
+    struct stat st;
+    if (how == DAMAGE_NONE || stat(log, &st) != 0 || !st.st_size)
+        return false;
+    if (how == LOG_OLDER && access(older_log(ctx, path), F_OK) != 0)
+        return false;
+    off_t place = (off_t)((double)st.st_size * at);
+    if (how == LOG_REMOVED)
+        CHECK_INT(unlink(log), 0);
+    else if (how == LOG_FLIPPED)
+        flip_bit(log, place);
+    else if (how == LOG_OLDER)
+        copy_file(ctx, older_log(ctx, path), log);
+    else
+        CHECK_INT(truncate(log, how == LOG_EMPTY ? 0 : place), 0);
+    return true;
 }
 
 void copy_store(struct ctx *ctx, const char *from, const char *to)

@@ -86,6 +86,13 @@ static void check_accepted(struct ctx *ctx, const char *path, const uint8_t *key
     check_opens(ctx, path, key, left + 1);
 }
 
+static void write_file(const char *path, str bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(write(fd, bytes.p, bytes.n) == (ssize_t)bytes.n);
+    close(fd);
+}
+
 TEST(a_damaged_log_is_refused_and_left_alone_until_the_loss_is_accepted)
 {
     for (int i = 0; i < 2 * DAMAGE_COUNT; i++) {
@@ -104,15 +111,70 @@ TEST(a_damaged_log_is_refused_and_left_alone_until_the_loss_is_accepted)
         CHECK(str_eq(before, bytes_of_file(ctx, p.path)));
         /* A log that is put back is whole again. */
         str log = bytes_of_file(ctx, str_printf(&ctx->arena, "%s-wal", whole.path).p);
-        int fd =
-            open(str_printf(&ctx->arena, "%s-wal", p.path).p, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        CHECK(write(fd, log.p, log.n) == (ssize_t)log.n);
-        close(fd);
+        write_file(str_printf(&ctx->arena, "%s-wal", p.path).p, log);
         check_opens(ctx, p.path, key, WRITES);
         copy_store(ctx, whole.path, p.path);
         CHECK(damage_log(ctx, p.path, (enum damage)(i / 2), 0.5));
         check_accepted(ctx, p.path, key);
     }
+}
+
+/* In other places than it was: each page of an older log is of another table then. */
+static void rekey_in_place(struct ctx *ctx, const struct place *p, const uint8_t *from,
+                           const uint8_t *to)
+{
+    CHECK_OK(store_copy(ctx, &(struct store_copy){.from = str_of(p->path),
+                                                  .from_key = from,
+                                                  .to = str_of(p->path),
+                                                  .to_key = to,
+                                                  .replaces = true}));
+}
+
+TEST(an_older_log_is_refused_and_nothing_is_written)
+{
+    for (int i = 0; i < 3; i++) {
+        static const uint8_t other[STORE_KEY_BYTES] = {9};
+        const uint8_t *key = i ? some_key : NULL, *then = i == 2 ? other : key;
+        PLACE(p);
+        struct store *s;
+        write_and_die(ctx, p.path, key, 0, WRITES);
+        keep_log(ctx, p.path);
+        check_opens(ctx, p.path, key, WRITES);
+        rekey_in_place(ctx, &p, key, then);
+        write_and_die(ctx, p.path, then, WRITES, 2 * WRITES);
+        str log_path = str_printf(&ctx->arena, "%s-wal", p.path);
+        str right = bytes_of_file(ctx, log_path.p), before = bytes_of_file(ctx, p.path);
+        CHECK(damage_log(ctx, p.path, LOG_OLDER, 0));
+        str older = bytes_of_file(ctx, log_path.p);
+        CHECK_INT(open_at(ctx, p.path, then, false, &s), STORAGE);
+        CHECK(holds(str_of(ctx->why), "log (-wal)") && holds(str_of(ctx->why), "restore a backup"));
+        ctx_clear_failure(ctx);
+        CHECK(str_eq(before, bytes_of_file(ctx, p.path)));
+        CHECK(str_eq(older, bytes_of_file(ctx, log_path.p)));
+        write_file(log_path.p, right);
+        check_opens(ctx, p.path, then, 2 * WRITES);
+    }
+}
+
+/* The file alone has more than with that log. */
+TEST(an_older_log_is_left_when_the_loss_is_accepted)
+{
+    PLACE(p);
+    struct store *s;
+    int64_t erased;
+    write_and_die(ctx, p.path, NULL, 0, WRITES);
+    keep_log(ctx, p.path);
+    CHECK_OK(open_at(ctx, p.path, NULL, false, &s));
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m1")}, &erased));
+    store_close(s);
+    write_and_die(ctx, p.path, NULL, WRITES, 2 * WRITES);
+    CHECK(damage_log(ctx, p.path, LOG_OLDER, 0));
+    check_refused(ctx, p.path, NULL, "lacks the last ");
+    CHECK_OK(open_at(ctx, p.path, NULL, true, &s));
+    CHECK_INT(memories_of(ctx, s), WRITES - 1);
+    check_healthy(ctx, s);
+    store_close(s);
+    check_opens(ctx, p.path, NULL, WRITES - 1);
 }
 
 /* After a close everything is in the database: a log is needed no more. */

@@ -18,13 +18,15 @@
 /* HALF_LIFE_DAYS is that of decay_score, which is only shown; ranking has its own. */
 enum { SEARCH_MAX = 200, HALF_LIFE_DAYS = 30 };
 
-/* The backend knows users and no applications, so that all of a user's memories are in one space.
- */
+/* The backend knows users and no applications, so that all of a user's memories are in one space:
+ * `default`, or that of a token which is bound to others. */
 struct pool_ref rag_pool(const struct request *in)
 {
-    assert(in->who.pool.user.n);
-    return in->who.space_from ? in->who.pool
-                              : (struct pool_ref){in->who.pool.user, S(DEFAULT_SPACE)};
+    const struct identity *who = &in->who;
+    assert(who->pool.user.n);
+    bool is_bound = who->spaces.n && !names_have(who->spaces, S(DEFAULT_SPACE));
+    return who->space_from || is_bound ? who->pool
+                                       : (struct pool_ref){who->pool.user, S(DEFAULT_SPACE)};
 }
 
 double rag_importance(enum priority priority)

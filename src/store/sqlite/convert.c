@@ -64,7 +64,7 @@ static enum status open_as_it_is(struct ctx *ctx, const char *path, const uint8_
     if (rc == SQLITE_OK)
         return OK;
     enum status status = db_failed(ctx, db, rc);
-    db_close(db);
+    db_close_unsettled(db);
     return status;
 }
 
@@ -339,9 +339,12 @@ static enum status settle_old(struct job *j, const struct hold *hold, struct db 
  * and a part that is removed later may be another process's. */
 static enum status end_job(struct job *j, enum status status)
 {
-    db_close(&j->db);
-    if (status != OK)
-        file_remove_part(j->ctx, j->to);
+    if (status == OK) {
+        db_close(&j->db);
+        return OK;
+    }
+    db_close_unsettled(&j->db);
+    file_remove_part(j->ctx, j->to);
     return status;
 }
 
@@ -388,7 +391,7 @@ static enum status open_and_read(struct job *j, const char *mode)
     if (s == OK)
         s = check_commits(j, j->from, &j->db);
     if (s != OK)
-        db_close(&j->db);
+        db_close_unsettled(&j->db);
     return s;
 }
 

@@ -46,15 +46,24 @@ static int detail_of(int rc)
     return 0;
 }
 
+/* What to do when pages do not fit together. */
+static const char *advice_for(int rc)
+{
+    bool is_broken = (rc & 0xFF) == SQLITE_CORRUPT || (rc & 0xFF) == SQLITE_NOTADB;
+    return is_broken ? "; the database or its log (-wal) is damaged, or the log belongs to another "
+                       "database: put the right files back, or restore a backup"
+                     : "";
+}
+
 enum status db_failed(struct ctx *ctx, struct db *db, int rc)
 {
     if (rc == SQLITE_BUSY)
         return fail(ctx, TOO_BUSY, "another process is writing to the database");
     if ((rc & 0xFF) == SQLITE_FULL)
         return fail_as(ctx, STORAGE, STORAGE_FULL, "the database's disk is full");
-    return fail_as(ctx, STORAGE, detail_of(rc), "the database failed: %s (%d)",
+    return fail_as(ctx, STORAGE, detail_of(rc), "the database failed: %s (%d)%s",
                    db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc),
-                   db->handle ? sqlite3_extended_errcode(db->handle) : rc);
+                   db->handle ? sqlite3_extended_errcode(db->handle) : rc, advice_for(rc));
 }
 
 /* The cipher is named in full, so that a build with other defaults reads the same files: AEGIS-256
@@ -114,12 +123,10 @@ static int set_up(sqlite3 *handle)
 
 static enum status refuse_file(struct ctx *ctx, const char *path, struct db *db, int rc)
 {
-    if (rc == SQLITE_NOTADB)
-        return fail(ctx, STORAGE, "'%s' is not a rememberd database", path);
     if (rc == SQLITE_READONLY)
         return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "'%s' cannot be written to", path);
-    return fail_as(ctx, STORAGE, detail_of(rc), "'%s' cannot be opened: %s", path,
-                   db->handle ? sqlite3_errmsg(db->handle) : "out of memory");
+    return fail_as(ctx, STORAGE, detail_of(rc), "'%s' cannot be opened: %s%s", path,
+                   db->handle ? sqlite3_errmsg(db->handle) : "out of memory", advice_for(rc));
 }
 
 /* NOMUTEX: a connection is used by one thread at a time, so SQLite's own mutexes would only cost
@@ -141,7 +148,7 @@ enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struc
     if (rc == SQLITE_OK)
         return OK;
     enum status status = refuse_file(ctx, path, db, rc);
-    db_close(db);
+    db_close_unsettled(db);
     return status;
 }
 
@@ -200,6 +207,13 @@ void db_close(struct db *db)
     sqlite3_close(db->handle);
     functions_end(db);
     *db = (struct db){0};
+}
+
+void db_close_unsettled(struct db *db)
+{
+    if (db->handle)
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    db_close(db);
 }
 
 enum status db_exec(struct ctx *ctx, struct db *db, const char *text)

@@ -61,6 +61,9 @@ int db_configure(sqlite3 *handle);
 MUST_USE enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who);
 /* Accepts a connection that was never opened, or was closed. */
 void db_close(struct db *db);
+/* The same, and the log stays as it is: closing the last connection would bring it into the
+ * database, though it may be damaged or of another one. */
+void db_close_unsettled(struct db *db);
 
 /* Runs SQL text without parameters: pragmas and schema steps. */
 MUST_USE enum status db_exec(struct ctx *ctx, struct db *db, const char *text);

@@ -132,7 +132,7 @@ static enum status open_file(struct ctx *ctx, const char *path, int *out)
 /* --- the row --- */
 
 /* The database may be so short that it has no tables. */
-static enum status read_row(struct ctx *ctx, struct db *db, struct commit_count *out)
+enum status commits_read(struct ctx *ctx, struct db *db, struct commit_count *out)
 {
     int64_t has_table = 0;
     sqlite3_stmt *stmt = NULL;
@@ -318,9 +318,8 @@ enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool
     bool is_midway = false;
     *out = (struct commits){.fd = -1};
     TRY(look_into_file(ctx, path_of(ctx, path), &told, &is_midway));
-    TRY(read_row(ctx, db, &found));
-    out->is_told = is_same_history(&told, &found);
-    if (told.n && found.n && !out->is_told)
+    TRY(commits_read(ctx, db, &found));
+    if (told.n && found.n && !is_same_history(&told, &found))
         log_event(LOG_WARN, "store.other_history",
                   "file=\"%s\" why=\"another database was here before\"", path);
     str loss = loss_of(ctx, db, &told, &found, is_midway);
@@ -329,12 +328,13 @@ enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
-    out->is_told = false;
+    out->has_lost = !is_midway;
     return OK;
 }
 
-/* A count of its own, so that the file may tell of it: what was found may not be durable yet.
- * Behind an accepted loss the counting goes on above what was lost. */
+/* A count of its own, so that the file may tell of it: what was found may not be durable yet, and
+ * what an opening changes without counting is behind the count of every older log. Behind an
+ * accepted loss the counting goes on above what was lost. */
 static enum status join_history(struct ctx *ctx, struct db *db, struct commits *c)
 {
     struct commit_count told;
@@ -354,7 +354,5 @@ enum status commits_open(struct ctx *ctx, struct db *db, const char *path, struc
 {
     TRY(open_file(ctx, path, &c->fd));
     sqlite3_wal_hook(db->handle, checkpoint_long_log, c);
-    if (!c->is_told)
-        TRY(join_history(ctx, db, c));
-    return OK;
+    return join_history(ctx, db, c);
 }

@@ -14,7 +14,7 @@ struct commit_count {
 /* Of an open store. */
 struct commits {
     int fd;
-    bool is_told, has_failed;   /* the file has this history; it could not be written */
+    bool has_failed, has_lost;  /* the file could not be written; a loss was accepted */
     struct commit_count group;  /* of the group that is committed now; n 0: it changes nothing */
     struct commit_count latest; /* of the last one that can be read */
 };
@@ -23,7 +23,9 @@ struct commits {
  * than were acknowledged. Then it stays as it is, log and all. */
 MUST_USE enum status commits_check(struct ctx *ctx, struct db *db, const char *path,
                                    bool accepts_loss, struct commits *out);
-/* Opens the file on the writer's connection, and tells it of a history that it does not have. */
+/* What the database itself has counted. */
+MUST_USE enum status commits_read(struct ctx *ctx, struct db *db, struct commit_count *out);
+/* Opens the file on the writer's connection, and counts the opening. */
 MUST_USE enum status commits_open(struct ctx *ctx, struct db *db, const char *path,
                                   struct commits *c);
 void commits_close(struct commits *c);

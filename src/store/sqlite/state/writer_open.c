@@ -1,6 +1,7 @@
 /* writer_open.c - the writer's connections: opened, now or later, and tried again after a failure.
  */
 #include <assert.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -15,12 +16,32 @@
  * failure it is one row in a durable transaction (4 to 12 KB), or opening the store.
  */
 
+/* Behind an accepted loss: a log without a commit that the file lacks is from before the file's
+ * last checkpoint, and would put old pages over new ones, with what was erased since. Nobody else
+ * has the store open, as it was refused. */
+static enum status leave_older_log(struct ctx *ctx, const struct sqlite_store *s, struct db *db)
+{
+    CLEANUP(db_close) struct db alone = {0};
+    struct commit_count with_log, without;
+    TRY(commits_read(ctx, db, &with_log));
+    TRY(db_open_to_read(ctx, s->path, s->key, &alone));
+    TRY(commits_read(ctx, &alone, &without));
+    if (without.n < with_log.n)
+        return OK;
+    db_close_unsettled(db);
+    unlink(str_printf(&ctx->arena, "%s-wal", s->path).p);
+    unlink(str_printf(&ctx->arena, "%s-shm", s->path).p);
+    return db_open(ctx, s->path, s->key, db);
+}
+
 static enum status open_connection(struct ctx *ctx, struct writer *w)
 {
     const struct sqlite_store *s = w->s;
     struct db *db = &w->db;
     TRY(db_open(ctx, s->path, s->key, db));
     TRY(commits_check(ctx, db, s->path, s->accepts_loss, &w->counted));
+    if (w->counted.has_lost)
+        TRY(leave_older_log(ctx, s, db));
     TRY(schema_bring(ctx, db)); /* statements are prepared against the newest tables */
     db->hold = &s->hold;
     return db_prepare(ctx, db, WRITES);
@@ -52,7 +73,7 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
         if (w->s->may_wait)
             reserve_keep(w->s->path);
     } else {
-        db_close(&w->db);
+        db_close_unsettled(&w->db);
         commits_close(&w->counted);
     }
     return status;
