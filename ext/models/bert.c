@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/fields.h"
-#include "embed/common/files.h"
+#include "base/files.h"
 #include "embed/common/floats.h"
 
 /*

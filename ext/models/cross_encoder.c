@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
+#include "base/files.h"
 #include "base/json.h"
-#include "embed/common/files.h"
 #include "embed/common/floats.h"
 #include "ext/models/bert.h"
 

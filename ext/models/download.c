@@ -9,9 +9,9 @@
 
 #include <sodium.h>
 
+#include "base/files.h"
 #include "base/id.h"
 #include "core/url.h"
-#include "embed/common/files.h"
 #include "ext/models/download.h"
 #include "http/http.h"
 

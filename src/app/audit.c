@@ -7,7 +7,7 @@
 #include "base/fields.h"
 #include "base/time_text.h"
 
-static FIELDS(audit_line, (INT, no), (TIME, at), (STR, kind), (STR, who), (STR, what));
+static FIELDS(audit_line, (INT, no), (TIME, at), (STR, kind), (STR, by), (STR, who), (STR, what));
 
 static enum status print_json(struct ctx *ctx, void *own, const struct audit_line *line)
 {
@@ -22,10 +22,10 @@ static enum status print_json(struct ctx *ctx, void *own, const struct audit_lin
 static enum status print_plain(struct ctx *ctx, void *own, const struct audit_line *line)
 {
     (void)own;
-    print_line(str_printf(&ctx->arena, "%6lld  " S_FMT "  %-18.*s " S_FMT "  " S_FMT,
+    print_line(str_printf(&ctx->arena, "%6lld  " S_FMT "  %-18.*s " S_FMT "  " S_FMT "  " S_FMT,
                           (long long)line->no,
                           S_ARG(time_write(&ctx->arena, line->at, "%Y-%m-%d %H:%M:%S")),
-                          S_ARG(line->kind), S_ARG(line->who), S_ARG(line->what)));
+                          S_ARG(line->kind), S_ARG(line->by), S_ARG(line->who), S_ARG(line->what)));
     return OK;
 }
 

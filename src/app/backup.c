@@ -36,8 +36,9 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
     TRY(status);
     if (stat(str_c(&ctx->arena, copy->to), &st) != 0)
         return fail(ctx, STORAGE, "'" S_FMT "' disappeared during the backup", S_ARG(copy->to));
-    audit_note(copy->replaces ? "restored" : "backup.made", S(""), "bytes=%lld erased_again=%lld",
-               (long long)st.st_size, copy->restored ? (long long)copy->restored->erased : 0);
+    audit_note(ctx, copy->replaces ? "restored" : "backup.made", S(""),
+               "bytes=%lld erased_again=%lld", (long long)st.st_size,
+               copy->restored ? (long long)copy->restored->erased : 0);
     struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL,
                              copy->restored ? copy->restored->erased : 0};
     struct buf b = buf_make(&ctx->arena, 1 << 16);

@@ -39,6 +39,8 @@ int app_run(int argc, char **argv, const struct command *const *tables);
 
 #define COMMAND(name, ...) command_function command_##name;
 #define CHECKED(name, ...) command_function command_##name, command_##name##_check;
+#define DASHED(name, ...) command_function command_##name;
 #include "app/commands.def"
 #undef COMMAND
 #undef CHECKED
+#undef DASHED

@@ -13,8 +13,11 @@ const struct command commands[] = {
 #define CHECKED(name, usage, help, example, flags, least, most, ...)                               \
     {#name,          usage,      help, example, flags, least, most, command_##name##_check,        \
      command_##name, __VA_ARGS__},
+#define DASHED(name, word, usage, help, example, flags, least, most, ...)                          \
+    {word, usage, help, example, flags, least, most, NULL, command_##name, __VA_ARGS__},
 #include "app/commands.def"
 #undef COMMAND
 #undef CHECKED
+#undef DASHED
     {0},
 };

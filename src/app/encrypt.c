@@ -59,7 +59,7 @@ static enum status print_report(struct ctx *ctx, const struct options *o,
 {
     struct stat st = {0};
     struct encrypt_out out = {.encrypted = key->bytes != NULL, .key = key->from};
-    audit_note("database.converted", S(""), "to=%s", key->bytes ? "encrypted" : "plain");
+    audit_note(ctx, "database.converted", S(""), "to=%s", key->bytes ? "encrypted" : "plain");
     if (stat(str_c(&ctx->arena, instance->file), &st) == 0)
         out.bytes = st.st_size;
     if (o->json) {

@@ -90,6 +90,8 @@ const struct field options_table[] = {
      .help = "What the token is for"},
     {STR(struct options, key), .otherwise_str = "", .max = 512, .unit = "KEY",
      .help = "Key of the memory. A new memory with the same key replaces the old one"},
+    {STR(struct options, text), .otherwise_str = "", .max = 1 << 20, .unit = "TEXT",
+     .help = "Text that must be among what was erased, as it was written"},
     {STR(struct options, type), .otherwise_str = "", .max = 32, .unit = "TYPE",
      .help = "Type of the memory: factual, episodic, procedural or semantic"},
     {STR(struct options, category), .otherwise_str = "", .max = 128, .unit = "TEXT",

@@ -8,8 +8,9 @@ struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
         all_spaces, admin, no_extract, force, again, dry_run, follow_ups, allowed, people, remove,
         yes, texts, curve, accept_loss, deep;
-    str user, space, acts_for, scopes, spaces, level, pool, name, key, type, category, session,
-        contains, dump, from, new_key_file, tools, format, url, per_question, sample, judgements;
+    str user, space, acts_for, scopes, spaces, level, pool, name, key, text, type, category,
+        session, contains, dump, from, new_key_file, tools, format, url, per_question, sample,
+        judgements;
     struct strs k;
     double importance;
     int64_t limit, offset, days, sessions, older_than;

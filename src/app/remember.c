@@ -205,8 +205,10 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     int64_t erased, barred = 0;
+    str erasure = S("");
     struct forget what = {
         .barred = &barred,
+        .erasure = &erasure,
         .pool = pool_of(o),
         .id = o->words.n > 1 ? o->words.v[1] : S(""),
         .session = o->session,
@@ -223,7 +225,8 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
     }
     TRY(s);
     if (o->json)
-        printf("{\"erased\":%lld,\"barred\":%lld}\n", (long long)erased, (long long)barred);
+        printf("{\"erased\":%lld,\"barred\":%lld,\"erasure\":\"" S_FMT "\"}\n", (long long)erased,
+               (long long)barred, S_ARG(erasure));
     else
         printf("erased %lld memories and messages\n", (long long)erased);
     if (barred && !o->json)

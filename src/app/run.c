@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sodium.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/audit.h"
 #include "base/log.h"
@@ -90,12 +91,14 @@ static int run_help(struct ctx *ctx, const struct command *const *tables, const 
 }
 
 /* Without a folder there is nothing to write about. */
-static void setup_audit(struct ctx *ctx, const struct options *o)
+static void setup_audit(struct ctx *ctx, const struct command *c, const struct options *o)
 {
     struct instance instance;
+    const char *by = str_printf(&ctx->arena, "command line, uid %u", (unsigned)getuid()).p;
     if (soft(ctx, instance_find(ctx, &o->settings, &instance)))
         audit_setup(&(struct audit_place){.folder = str_c(&ctx->arena, instance.folder),
-                                          .to = str_c(&ctx->arena, o->settings.audit_to)});
+                                          .to = str_c(&ctx->arena, o->settings.audit_to),
+                                          .by = c->is_server ? "server" : by});
 }
 
 /* Only serve logs as its settings say. Other commands talk to a person or a script: warnings go
@@ -121,7 +124,7 @@ static int run_command(struct ctx *ctx, const struct command *const *tables,
     for (size_t i = 0; i < o->settings.notes.n; i++)
         log_event(LOG_WARN, "settings.note", "note=\"" S_FMT "\"", S_ARG(o->settings.notes.v[i]));
     http_allow_addresses(o->settings.allow_addresses);
-    setup_audit(ctx, o);
+    setup_audit(ctx, c, o);
     enum status s = c->run(ctx, o);
     audit_end();
     return s == OK ? EXIT_OK : print_failure(ctx, c, EXIT_FAILED);

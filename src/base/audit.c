@@ -9,26 +9,26 @@
 #include <pthread.h>
 #include <sodium.h>
 #include <stdarg.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fields.h"
 #include "base/id.h"
+#include "base/key_file.h"
 #include "base/log.h"
-#include "base/syslog_line.h"
+#include "base/syslog.h"
 
 /*
- * A line is {"no":…,"at":…,"kind":…,"who":…,"what":…,"mac":"…"}. mac is BLAKE2b under the key over
- * the mac before and the line up to ',"mac"'. A file that is full gets the number of its last line
- * behind its name, and the chain goes on in a new one.
+ * A line is {"no":…,"at":…,"kind":…,"by":…,"who":…,"what":…,"mac":"…"}. mac is BLAKE2b under the
+ * key over the mac before and the line up to ',"mac"'. A file that is full gets the number of its
+ * last line behind its name, and the chain goes on in a new one.
  *
  * flock on the key's file keeps processes apart: it is never renamed. A line that a crash has cut
  * is cut off by the next one.
  */
 
-enum { MAC = 32, KEY = 32, AUDIT_LINE = 4096, AUDIT_FILE = 16 << 20, MINUTE_MS = 60000 };
+enum { MAC = 32, AUDIT_LINE = 4096, AUDIT_FILE = 16 << 20, MINUTE_MS = 60000 };
 #define LOG_NAME "rememberd.audit"
 
 static struct {
@@ -43,7 +43,7 @@ struct chain {
     struct ctx *ctx;
     const char *folder;
     int lock_fd;
-    uint8_t key[KEY];
+    uint8_t key[KEY_FILE_BYTES];
     int64_t no;
     uint8_t mac[MAC];
     int64_t bytes; /* of the file */
@@ -67,38 +67,22 @@ static enum status failed_at(struct chain *c, const char *path, const char *what
     return fail(c->ctx, STORAGE, "'%s' cannot be %s: %s", path, what, strerror(errno));
 }
 
-/* --- key and lock --- */
-
-/* Made with the first line; the lock is held until the chain is left. */
+/* The key is made with the first line; the lock is held until the chain is left. */
 static enum status chain_take(struct chain *c, bool makes)
 {
-    const char *path = path_of(c, "audit.key");
-    c->lock_fd = open(path, (makes ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0600);
-    if (c->lock_fd < 0)
-        return errno == ENOENT ? fail(c->ctx, NOT_FOUND, "there is no key '%s'", path)
-                               : failed_at(c, path, "opened");
-    if (flock(c->lock_fd, makes ? LOCK_EX : LOCK_SH) != 0)
-        return failed_at(c, path, "locked");
-    ssize_t n = pread(c->lock_fd, c->key, KEY, 0);
-    if (n == KEY)
-        return OK;
-    if (n != 0 || !makes)
-        return fail(c->ctx, STORAGE, "'%s' is no key: it has to be of %d bytes", path, KEY);
-    randombytes_buf(c->key, KEY);
-    if (pwrite(c->lock_fd, c->key, KEY, 0) != KEY || fsync(c->lock_fd) != 0)
-        return failed_at(c, path, "written");
-    return OK;
+    bool is_new;
+    return key_file_take(c->ctx, path_of(c, "audit.key"), makes, c->key, &is_new, &c->lock_fd);
 }
 
 /* --- lines --- */
 
-SHAPE(raw_line, (INT, no, .required = true), (TIME, at), (STR, kind), (STR, who), (STR, what),
-      (STR, mac, .required = true));
+SHAPE(raw_line, (INT, no, .required = true), (TIME, at), (STR, kind), (STR, by), (STR, who),
+      (STR, what), (STR, mac, .required = true));
 
 static void mac_of(const struct chain *c, str body, uint8_t out[MAC])
 {
     crypto_generichash_state state;
-    crypto_generichash_init(&state, c->key, KEY, MAC);
+    crypto_generichash_init(&state, c->key, KEY_FILE_BYTES, MAC);
     crypto_generichash_update(&state, c->mac, MAC);
     crypto_generichash_update(&state, (const unsigned char *)body.p, body.n);
     crypto_generichash_final(&state, out, MAC);
@@ -133,11 +117,11 @@ static enum status chain_check(struct chain *c, str text, struct audit_line *out
         return broken(c, c->no + 1, "was changed, or a line was added before it");
     memcpy(c->mac, mac, MAC);
     c->no = line.no;
-    *out = (struct audit_line){line.no, line.at, line.kind, line.who, line.what};
+    *out = (struct audit_line){line.no, line.at, line.kind, line.by, line.who, line.what};
     return OK;
 }
 
-static str line_of(struct chain *c, const char *kind, str who, str what, uint8_t mac[MAC])
+static str line_of(struct chain *c, const struct audit_line *line, uint8_t mac[MAC])
 {
     struct buf b = buf_make(&c->ctx->arena, AUDIT_LINE);
     struct json_out w = json_to(&b);
@@ -145,9 +129,10 @@ static str line_of(struct chain *c, const char *kind, str who, str what, uint8_t
     json_member_int(&w, "no", c->no + 1);
     json_key(&w, "at");
     json_time(&w, clock_ms());
-    json_member_str(&w, "kind", str_of(kind));
-    json_member_str(&w, "who", who);
-    json_member_str(&w, "what", what);
+    json_member_str(&w, "kind", line->kind);
+    json_member_str(&w, "by", line->by);
+    json_member_str(&w, "who", line->who);
+    json_member_str(&w, "what", line->what);
     mac_of(c, buf_str(&b), mac);
     json_member_str(&w, "mac", mac_text(c, mac));
     json_close(&w, '}');
@@ -254,13 +239,12 @@ static enum status copy_line(struct chain *c, str line)
     const char *to = audit.place.to;
     if (!to || !*to)
         return OK;
-    if (strcmp(to, "syslog") != 0)
-        return write_file(c, to, O_APPEND, line);
-    syslog_line(str_c(&c->ctx->arena, str_trim(line)));
-    return OK;
+    if (strcmp(to, "syslog") == 0 || str_starts(str_of(to), S("syslog:")))
+        return syslog_send(c->ctx, str_of(to[6] ? to + 7 : ""), str_trim(line));
+    return write_file(c, to, O_APPEND, line);
 }
 
-static enum status write_line(struct ctx *ctx, const char *kind, str who, str what)
+static enum status write_line(struct ctx *ctx, const struct audit_line *in)
 {
     CHAIN(c);
     uint8_t mac[MAC];
@@ -269,7 +253,7 @@ static enum status write_line(struct ctx *ctx, const char *kind, str who, str wh
     TRY(chain_take(&c, true));
     TRY(go_to_end(&c));
     TRY(rotate(&c));
-    str line = line_of(&c, kind, who, what, mac);
+    str line = line_of(&c, in, mac);
     TRY(write_file(&c, path_of(&c, LOG_NAME), O_APPEND, line));
     memcpy(c.mac, mac, MAC);
     c.no++;
@@ -278,13 +262,18 @@ static enum status write_line(struct ctx *ctx, const char *kind, str who, str wh
 }
 
 /* The lock is held. A failure is logged when it begins. */
-static void note_locked(const char *kind, str who, str what)
+static void note_locked(const struct audit_line *line)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
-    enum status status = write_line(&own, kind, who, what);
+    enum status status = write_line(&own, line);
     if (status != OK && !audit.why[0])
         log_event(LOG_ERROR, "audit.failing", "why=\"%s\"", own.why);
     snprintf(audit.why, sizeof audit.why, "%s", status == OK ? "" : own.why);
+}
+
+static str actor_of(const char *actor)
+{
+    return str_of(*actor ? actor : audit.place.by ? audit.place.by : "");
 }
 
 static void write_failed_logins(int64_t least_ms)
@@ -294,7 +283,8 @@ static void write_failed_logins(int64_t least_ms)
         return;
     snprintf(what, sizeof what, "n=%lld", (long long)audit.failed);
     audit.failed = 0;
-    note_locked("login.failed", S(""), str_of(what));
+    note_locked(
+        &(struct audit_line){.kind = S("login.failed"), .by = actor_of(""), .what = str_of(what)});
 }
 
 void audit_setup(const struct audit_place *place)
@@ -304,7 +294,7 @@ void audit_setup(const struct audit_place *place)
     pthread_mutex_unlock(&audit.lock);
 }
 
-void audit_note(const char *kind, str who, const char *fmt, ...)
+void audit_note(const struct ctx *ctx, const char *kind, str who, const char *fmt, ...)
 {
     char what[AUDIT_LINE / 8];
     va_list args;
@@ -316,7 +306,8 @@ void audit_note(const char *kind, str who, const char *fmt, ...)
     pthread_mutex_lock(&audit.lock);
     if (audit.place.folder) {
         write_failed_logins(MINUTE_MS);
-        note_locked(kind, who, str_of(what));
+        note_locked(&(struct audit_line){
+            .kind = str_of(kind), .by = actor_of(ctx->actor), .who = who, .what = str_of(what)});
     }
     pthread_mutex_unlock(&audit.lock);
 }

@@ -12,14 +12,17 @@
  */
 struct audit_place {
     const char *folder; /* NULL: nothing is written */
-    const char *to;     /* "syslog", or a file that each line is also added to; or "" */
+    const char *to;     /* "syslog", "syslog:" and where it is, or a file; or "" */
+    const char *by;     /* who acts where no ctx names an actor: "server" */
     size_t file_max;    /* bytes, after which the file gets another name; 0: 16 MiB */
 };
 /* Set once at the start; the texts live as long as the process, or until it is set again. */
 void audit_setup(const struct audit_place *place);
 
-/* Never fails the caller: a failure is logged once, and audit_why says it. fmt gives key=value. */
-void audit_note(const char *kind, str who, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* kind says what was done, ctx->actor by whom, who to whose memory or account. Never fails the
+ * caller: a failure is logged once, and audit_why says it. fmt gives key=value. */
+void audit_note(const struct ctx *ctx, const char *kind, str who, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
 /* A failed log-in: counted, and one line a minute. */
 void audit_failed_login(void);
 /* Writes what was counted. */
@@ -29,7 +32,7 @@ void audit_why(char *out, size_t n);
 
 struct audit_line {
     int64_t no, at;
-    str kind, who, what;
+    str kind, by, who, what;
 };
 typedef enum status audit_see(struct ctx *ctx, void *own, const struct audit_line *line);
 /* All lines of a folder, oldest first; see may be NULL. CONFLICT names the first line that is not

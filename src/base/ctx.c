@@ -101,11 +101,12 @@ struct ctx ctx_child(const struct ctx *parent, int64_t ms)
     return child;
 }
 
-/* The id is copied and not shared: the child may outlive its parent. */
+/* Id and actor are copied and not shared: the child may outlive its parent. */
 struct ctx ctx_detached(const struct ctx *parent)
 {
     struct ctx child = {0};
     memcpy(child.id, parent->id, sizeof child.id);
+    memcpy(child.actor, parent->actor, sizeof child.actor);
     return child;
 }
 

@@ -12,6 +12,7 @@
 struct ctx {
     struct arena arena;
     char id[40];               /* request or job id, for logs and replies; may be empty */
+    char actor[64];            /* who asks, for the audit log; "": the process itself */
     int64_t deadline_us;       /* clock_mono_us() after which work should stop; 0: none */
     const atomic_bool *is_cut; /* true: nobody wants the result any more; may be NULL */
     const atomic_int *first;   /* how many calls go before this one; may be NULL */
@@ -59,13 +60,14 @@ bool soft_if(struct ctx *ctx, enum status s, enum status expected);
 str ctx_take_why(struct ctx *ctx);
 
 /*
- * A call inside this one, with an arena and a failure of its own: the parent's id and cancellation,
+ * A call inside this one, with an arena and a failure of its own: the parent's id, actor and
+ * cancellation,
  * and as its deadline the parent's or ms from now, whichever comes first (ms 0: the parent's).
  * ctx_free frees it.
  */
 struct ctx ctx_child(const struct ctx *parent, int64_t ms);
 /* The same for what must be finished whatever became of the parent, such as the work log of a call
- * that ran out of time: the id alone, no deadline and no cancellation. */
+ * that ran out of time: id and actor alone, no deadline and no cancellation. */
 struct ctx ctx_detached(const struct ctx *parent);
 
 /* Half of the time left, at least 1 ms, for a child whose result the parent can do without; 0

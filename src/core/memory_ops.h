@@ -59,6 +59,7 @@ struct forget {
     size_t n_ids;
     const struct undo_mark *undo; /* NULL: it cannot be undone, and nothing of it is kept */
     int64_t *barred; /* set to how many statements of messages recall gives no more; or NULL */
+    str *erasure;    /* set to the id of its certificate, or "" when it left none; or NULL */
 };
 
 /* A memory as it was before a correction. */

@@ -102,6 +102,7 @@ struct erase_account {
     bool with_people;       /* and those behind its keys: OWNER/PERSON */
     bool dry_run;           /* only the checks, and the number of people */
     int64_t people, erased; /* set: how many people; how many memories and messages */
+    str erasure;            /* set: id of the certificate of what the user itself had, or "" */
 };
 /*
  * Erases what a user or person owns: memories, conversations and receipts in all spaces, the

@@ -6,6 +6,7 @@
 #include "engine/chat.h"
 #include "engine/context.h"
 #include "engine/distil.h"
+#include "engine/erasures.h"
 #include "engine/events.h"
 #include "engine/files.h"
 #include "engine/history.h"

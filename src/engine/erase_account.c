@@ -29,15 +29,19 @@ enum status engine_account(struct ctx *ctx, struct engine *e, str id, struct acc
 }
 
 /* In this order: when it fails in between, there is still a user to be erased again. */
-static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t *erased)
+static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t *erased,
+                             str *erasure)
 {
-    const struct forget what = {.pool.user = id, .everything = true, .all_spaces = true};
+    const struct forget what = {.pool.user = id,
+                                .everything = true,
+                                .all_spaces = true,
+                                .erasure = erasure};
     int64_t n = 0;
     enum status s = engine_forget(ctx, e, &what, &n);
     if (!soft_if(ctx, s, NOT_FOUND))
         TRY(s);
     *erased += n;
-    audit_note("account.erased", id, "rows=%lld", (long long)n);
+    audit_note(ctx, "account.erased", id, "rows=%lld", (long long)n);
     return str_is(id, LOCAL_USER) ? OK : store_erase_account(ctx, e->store, id);
 }
 
@@ -52,7 +56,7 @@ static enum status erase_people(struct ctx *ctx, struct engine *e, struct erase_
         int64_t total;
         enum status s = store_accounts(&own, e->store, &f, &v, &n, &total);
         for (size_t i = 0; i < n && s == OK; i++, what->people += s == OK)
-            s = erase_one(&own, e, v[i].id, &what->erased);
+            s = erase_one(&own, e, v[i].id, &what->erased, NULL);
         if (s != OK)
             return fail(ctx, s, "%s", own.why);
         if (!n)
@@ -82,5 +86,5 @@ enum status engine_erase_account(struct ctx *ctx, struct engine *e, struct erase
         return OK;
     }
     TRY(erase_people(ctx, e, what));
-    return erase_one(ctx, e, what->id, &what->erased);
+    return erase_one(ctx, e, what->id, &what->erased, &what->erasure);
 }

@@ -357,10 +357,13 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
         return fail_field(ctx, "id", "must be an id, a session, or everything");
     engine_catch_up(ctx, e, what->pool); /* else the turn would be kept behind it */
     int64_t barred;
+    str erasure;
+    struct forget noted = *what;
+    noted.erasure = what->erasure ? what->erasure : &erasure;
     TRY(bar_forgotten(ctx, e, what, &barred));
-    TRY(store_forget(ctx, e->store, what, erased));
-    audit_note("erased", what->pool.user, "what=%s rows=%lld request=%s", forget_name(what),
-               (long long)*erased, ctx->id);
+    TRY(store_forget(ctx, e->store, &noted, erased));
+    audit_note(ctx, "erased", what->pool.user, "what=%s rows=%lld erasure=" S_FMT " request=%s",
+               forget_name(what), (long long)*erased, S_ARG(*noted.erasure), ctx->id);
     if (what->barred)
         *what->barred = barred;
     embed_forget(e->embed);

@@ -1,6 +1,7 @@
 /* erasures.h - keyed hashes of erased rows, so that an older copy does not bring them back. */
 #pragma once
 
+#include "core/certificate.h"
 #include "core/memory.h"
 #include "core/session.h"
 
@@ -29,4 +30,13 @@ MUST_USE enum status store_was_erased(struct ctx *ctx, struct store *s, struct p
 MUST_USE enum status store_bring_again(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                        const struct erased_ask *v, size_t n);
 
-enum { ERASURE_HASH_BYTES = 16 };
+/* A certificate of each call that erased, newest first, without state and hashes; `before` is the
+ * place of the last one of the page before, or 0. pool is the one whose erasures are listed; with
+ * user "" all are. *total counts all pages. */
+MUST_USE enum status store_erasures(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    int64_t before, size_t limit, struct certificate **out,
+                                    size_t *n, int64_t *total);
+/* One of them, not signed yet. The key of its hashes is given when it is the one of `user`.
+ * NOT_FOUND also when it is not the pool's. */
+MUST_USE enum status store_erasure(struct ctx *ctx, struct store *s, struct pool_ref pool, str user,
+                                   str id, struct certificate *out);

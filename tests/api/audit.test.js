@@ -1,13 +1,16 @@
 // The audit log: who did what, without content, and no line of it can be changed, removed or added unseen.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFile, execFileSync } = require('node:child_process');
+const { execFile, execFileSync, spawn } = require('node:child_process');
+const dgram = require('node:dgram');
+const { once } = require('node:events');
 const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 const { promisify } = require('node:util');
 const { bin, cleanEnv, serve, tempFolder } = require('./lib');
 
+const python = ['/usr/bin/python3', '/usr/local/bin/python3'].find((file) => fs.existsSync(file));
 const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: 'pipe' });
 const file = (data) => path.join(data, 'rememberd.audit');
 const shown = (data) => run(data, 'audit', 'show', '--json').split('\n').filter(Boolean).map((line) => JSON.parse(line));
@@ -78,4 +81,50 @@ test('a log that cannot be written fails no chat, and is said', async (t) => {
   assert.match(findings, /audit log.*cannot be written/);
   await server.stop();
   assert.equal(server.stderr.match(/audit\.failing/g).length, 1);
+});
+
+test('every line says who did it: a token, a user without one, or the command line', async (t) => {
+  const server = await serve(t);
+  const { data } = server;
+  const add = async (content, headers) => (await server.ask('POST', '/v1/memories', { content }, headers)).json().id;
+  await server.ask('DELETE', `/v1/memories/${await add('My dentist is Millerberg')}`);
+  const { id, secret } = (({ id, token }) => ({ id, secret: token }))(JSON.parse(run(data, 'token', 'create', '--admin', '--json')));
+  const operator = { authorization: `Bearer ${secret}` };
+  await server.ask('DELETE', `/v1/memories/${await add('My sister lives in Porto', operator)}`, undefined, operator);
+  await server.stop();
+  run(data, 'token', 'revoke', id);
+  assert.deepEqual(shown(data).map((line) => `${line.kind} ${line.by}`), ['erased user:local', `token.made command line, uid ${process.getuid()}`,
+    `erased token:${id}`, `token.revoked command line, uid ${process.getuid()}`]);
+});
+
+test('every line goes to a system log, over UDP and over a socket of this machine', async (t) => {
+  const data = tempFolder();
+  const udp = dgram.createSocket('udp4').bind(0, '127.0.0.1');
+  await once(udp, 'listening');
+  t.after(() => udp.close());
+  const said = once(udp, 'message');
+  await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', `syslog:127.0.0.1:${udp.address().port}`], { env: cleanEnv() });
+  const last = () => fs.readFileSync(file(data), 'utf8').trim().split('\n').at(-1);
+  const [, time, line] = /^<85>1 (\S+Z) - rememberd \d+ audit - (\{.*\})$/.exec(String((await said)[0]));
+  assert.equal(line, last());
+  assert.ok(Math.abs(Date.parse(time) - Date.now()) < 600000);
+  assert.match(run(data, 'audit', 'verify'), /^1 lines/);
+  // One that nobody reads is noted and fails nothing.
+  const { stderr } = await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', `syslog:${path.join(data, 'nobody')}`], { env: cleanEnv() });
+  assert.match(stderr, /audit\.failing.*nobody.*cannot be sent/);
+  const wrong = await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', 'syslog:localhost'], { env: cleanEnv() });
+  assert.match(wrong.stderr, /not the IP address and port/);
+  assert.match(run(data, 'audit', 'verify'), /^3 lines/);
+});
+
+test('a datagram socket of this machine gets the line that syslog() would send', { skip: !python && 'no python3, and Node has no datagram sockets of a path' }, async () => {
+  const data = tempFolder(), socket = path.join(tempFolder(), 'log');
+  const reader = spawn(python, ['-c', 'import socket,sys\ns=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)\ns.bind(sys.argv[1])\nprint("ready",flush=True)\nprint(s.recv(65536).decode())', socket]);
+  let out = '';
+  reader.stdout.on('data', (part) => (out += part));
+  await once(reader.stdout, 'data');
+  const end = once(reader, 'close');
+  run(data, 'token', 'create', '--audit-to', `syslog:${socket}`);
+  await end;
+  assert.match(out, /^ready\n<85>rememberd\[\d+\]: \{"no":1,.*"mac":"[0-9a-f]{64}"\}\n$/);
 });

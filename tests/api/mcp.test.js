@@ -135,7 +135,9 @@ for (const [how, open] of Object.entries(transports)) {
     assert.equal((await call(other, 'memory_get', { id: added.id })).content, 'Ada prefers espresso.');
     assert.ok((await call(other, 'memory_search', { query: 'green' })).results.every((one) => one.id !== added.id));
 
-    assert.deepEqual(await call(client, 'memory_forget', { id: added.id }), { erased: 1, barred: 0 });
+    const { erasure, ...gone } = await call(client, 'memory_forget', { id: added.id });
+    assert.deepEqual(gone, { erased: 1, barred: 0 });
+    assert.match(erasure, /^[0-9a-f-]{36}$/);
     await refused(client, 'memory_get', { id: added.id }, /memory/);
     await refused(client, 'memory_forget', { id: added.id }, /memory/);
     await refused(client, 'memory_update', { id: added.id, content: 'x' }, /memory/);

@@ -41,7 +41,9 @@ test('a memory is added, read, listed, searched and erased', async (t) => {
   assert.ok((await search({ query: 'tea server', limit: 1 })).results.length <= 1);
 
   const gone = await server.ask('DELETE', `/v1/memories/${memory.id}`);
-  assert.deepEqual(gone.json(), { erased: 1, barred: 0 });
+  const { erasure, ...counts } = gone.json();
+  assert.deepEqual(counts, { erased: 1, barred: 0 });
+  assert.match(erasure, /^[0-9a-f-]{36}$/);
   assert.equal((await server.ask('GET', `/v1/memories/${memory.id}`)).status, 404);
   assert.equal((await server.ask('DELETE', `/v1/memories/${memory.id}`)).status, 404);
   assert.ok((await search({ query: 'Which tea does Ada like?' })).results.every((one) => one.id !== memory.id));

@@ -1,7 +1,7 @@
 /* embedder.c - a fake server of embeddings and model files, with every way in which it can fail. */
 #include "lib/embedder.h"
 
-#include "embed/common/files.h"
+#include "base/files.h"
 #include "lib/clock.h"
 
 /* A text's vector follows from its bytes; its length is not 1. */

@@ -6,7 +6,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "embed/common/files.h"
+#include "base/files.h"
 #include "ext/models/onednn.h"
 
 /* --- folders --- */

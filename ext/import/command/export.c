@@ -93,6 +93,6 @@ enum status command_export(struct ctx *ctx, const struct options *o)
     if (s != OK && is_file)
         unlink(path);
     if (s == OK)
-        audit_note("exported", o->user, "all=1");
+        audit_note(ctx, "exported", o->user, "all=1");
     return s;
 }

@@ -57,6 +57,6 @@ enum status memory_export(struct ctx *ctx, struct app *app, const struct request
     out->type = order.format == EXPORT_MARKDOWN ? S("text/markdown; charset=utf-8")
                                                 : S("application/x-ndjson");
     out->stream = &x->stream;
-    audit_note("exported", in->who.pool.user, "all=%d request=%s", e->all, ctx->id);
+    audit_note(ctx, "exported", in->who.pool.user, "all=%d request=%s", e->all, ctx->id);
     return OK;
 }

@@ -1,6 +1,7 @@
 /* token.c - creates, lists and revokes tokens. */
 #include <unistd.h>
 
+#include "base/audit.h"
 #include "base/clock.h"
 
 #include "app/command.h"
@@ -110,6 +111,7 @@ static enum status revoke_token(struct ctx *ctx, const struct options *o, struct
         if (str_eq(t[i].id, id))
             user = t[i].pool.user;
     TRY(store_revoke_token(ctx, instance->store, user, id));
+    audit_note(ctx, "token.revoked", user, "id=" S_FMT, S_ARG(id));
     puts(o->json ? "{\"revoked\":1}" : "revoked");
     return OK;
 }

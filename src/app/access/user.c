@@ -95,9 +95,12 @@ static enum status forget_user(struct ctx *ctx, const struct options *o, struct 
         what.dry_run = false;
         TRY(erase_user(ctx, instance, &what));
     }
-    printf(o->json ? "{\"erased\":%lld,\"people\":%lld}\n"
-                   : "erased %lld memories and messages, and %lld people\n",
-           (long long)what.erased, (long long)what.people);
+    if (o->json)
+        printf("{\"erased\":%lld,\"people\":%lld,\"erasure\":\"" S_FMT "\"}\n",
+               (long long)what.erased, (long long)what.people, S_ARG(what.erasure));
+    else
+        printf("erased %lld memories and messages, and %lld people\n", (long long)what.erased,
+               (long long)what.people);
     return OK;
 }
 

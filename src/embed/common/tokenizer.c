@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <utf8proc.h>
 
+#include "base/files.h"
 #include "base/json.h"
-#include "embed/common/files.h"
 
 /*
  * Each rule here is one of the reference implementation, also where it seems odd (accents, Chinese

@@ -51,7 +51,7 @@ enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t
         atomic_store(&e->accounts.needs_token, true);
     *t = made;
     *secret = text;
-    audit_note("token.made", t->pool.user, "id=" S_FMT " admin=%d", S_ARG(t->id), t->is_admin);
+    audit_note(ctx, "token.made", t->pool.user, "id=" S_FMT " admin=%d", S_ARG(t->id), t->is_admin);
     return OK;
 }
 
@@ -93,7 +93,7 @@ enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str
 {
     enum status s = store_revoke_token(ctx, e->store, user, id);
     if (!soft_if(ctx, s, NOT_FOUND) && s == OK)
-        audit_note("token.revoked", user, "id=" S_FMT, S_ARG(id));
+        audit_note(ctx, "token.revoked", user, "id=" S_FMT, S_ARG(id));
     return s;
 }
 

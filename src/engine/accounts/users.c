@@ -267,6 +267,6 @@ enum status engine_register(struct ctx *ctx, struct engine *e, const struct regi
         return is_taken(ctx);
     TRY(s);
     *secret = text;
-    audit_note("user.registered", u.id, "token=" S_FMT, S_ARG(t.id));
+    audit_note(ctx, "user.registered", u.id, "token=" S_FMT, S_ARG(t.id));
     return OK;
 }

@@ -348,7 +348,7 @@ static enum status change_settings(struct ctx *ctx, struct engine *e, const stru
     enum status s = change_now(ctx, e, object, null);
     e->runtime.is_changing = false;
     for (const struct json *v = object->first; v && s == OK; v = v->next)
-        audit_note("setting.changed", S(""), "name=" S_FMT, S_ARG(json_name(v)));
+        audit_note(ctx, "setting.changed", S(""), "name=" S_FMT, S_ARG(json_name(v)));
     return s;
 }
 

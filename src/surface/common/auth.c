@@ -148,6 +148,13 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
     return OK;
 }
 
+static void note_actor(struct ctx *ctx, const struct identity *who)
+{
+    bool has_token = who->token.n > 0;
+    snprintf(ctx->actor, sizeof ctx->actor, "%s:" S_FMT, has_token ? "token" : "user",
+             S_ARG(has_token ? who->token : who->own.user));
+}
+
 /* What concerns everyone is not for the people of a front end, though its token be an admin's. */
 static enum status check_access(struct ctx *ctx, enum route_access needs,
                                 const struct identity *who)
@@ -227,6 +234,7 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
     if (needs == ACCESS_OPEN)
         return OK;
     TRY(accept_credential(ctx, app, in));
+    note_actor(ctx, &in->who);
     TRY(person_find(ctx, app, in, NULL, &in->who));
     TRY(look_as(ctx, app, in, &in->who));
     TRY(check_access(ctx, needs, &in->who));
@@ -550,7 +558,8 @@ enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct iden
 
 /* A name that a client gave a session may be that of another one in another space. */
 enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who, str id,
-                        const struct undo_mark *undo, int64_t *erased, int64_t *barred)
+                        const struct undo_mark *undo, int64_t *erased, int64_t *barred,
+                        str *erasure)
 {
     struct pool_ref *pools;
     size_t n;
@@ -558,11 +567,12 @@ enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity 
     TRY(auth_pools(ctx, app, who, &pools, &n));
     size_t tried = id_is_uuid(id) ? n : 1;
     for (size_t i = 0; auth_tries_next(ctx, s, i, tried); i++) {
-        struct forget what = {.pool = pools[i], .id = id, .undo = undo, .barred = barred};
+        struct forget what = {
+            .pool = pools[i], .id = id, .undo = undo, .barred = barred, .erasure = erasure};
         s = engine_forget(ctx, app->engine, &what, erased);
     }
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
     TRY(engine_whole_id(ctx, app->engine, pools, n, id, &id));
-    return auth_forget(ctx, app, who, id, undo, erased, barred);
+    return auth_forget(ctx, app, who, id, undo, erased, barred, erasure);
 }

@@ -132,7 +132,7 @@ MUST_USE enum status auth_find_memory(struct ctx *ctx, struct app *app, const st
  * that nothing has may be the begin of one (engine_whole_id). */
 MUST_USE enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who,
                                  str id, const struct undo_mark *undo, int64_t *erased,
-                                 int64_t *barred);
+                                 int64_t *barred, str *erasure);
 /* The pool of all spaces, with space "", for a caller that reaches every space of its user and
  * names none; otherwise the request's own. */
 MUST_USE enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity *who,

@@ -11,6 +11,7 @@ extern const struct surface surface_memories;
 extern const struct surface surface_hooks;
 extern const struct surface surface_files;
 extern const struct surface surface_review;
+extern const struct surface surface_erasures;
 extern const struct surface surface_preview;
 extern const struct surface surface_receipts;
 extern const struct surface surface_messages;
@@ -31,7 +32,8 @@ extern const struct surface surface_admin;
 /* In the order they are asked. */
 #define CORE_SURFACES                                                                              \
     &surface_openai, &surface_anthropic, &surface_responses, &surface_memories, &surface_hooks,    \
-        &surface_files, &surface_review, &surface_preview, &surface_receipts, &surface_messages,   \
-        &surface_conversations, &surface_stats, &surface_doctors, &surface_events, &surface_jobs,  \
-        &surface_parts, &surface_settings, &surface_tokens, &surface_sign_in, &surface_studio,     \
-        &surface_users, &surface_mcp, &surface_ollama, &surface_admin,
+        &surface_files, &surface_review, &surface_erasures, &surface_preview, &surface_receipts,   \
+        &surface_messages, &surface_conversations, &surface_stats, &surface_doctors,               \
+        &surface_events, &surface_jobs, &surface_parts, &surface_settings, &surface_tokens,        \
+        &surface_sign_in, &surface_studio, &surface_users, &surface_mcp, &surface_ollama,          \
+        &surface_admin,

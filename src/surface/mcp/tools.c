@@ -179,7 +179,8 @@ static enum status tool_get(struct tool_call *c)
 SHAPE(erased_out, (INT, erased, .required = true, .help = "number of erased memories and messages"),
       (INT, barred, .required = true,
        .help = "number of statements in messages that recall no longer gives; the messages stay in "
-               "their conversation's history unless it is erased"));
+               "their conversation's history unless it is erased"),
+      (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate"));
 
 /* Whole conversations, too, by their id, and what was learnt from them. The hint destroys is set:
  * clients ask their user. */
@@ -189,7 +190,7 @@ static enum status tool_forget(struct tool_call *c)
     struct erased_out *out = NEW(&c->ctx->arena, struct erased_out);
     struct identity who;
     TRY(tool_caller(c, in->space, &who));
-    TRY(auth_forget(c->ctx, c->app, &who, in->id, NULL, &out->erased, &out->barred));
+    TRY(auth_forget(c->ctx, c->app, &who, in->id, NULL, &out->erased, &out->barred, &out->erasure));
     c->out = out;
     return OK;
 }

@@ -27,13 +27,14 @@ FIELDS(bulk_in, (STRS, ids, .help = "these memories, at most 1000"),
 
 struct bulk_out {
     int64_t selected, changed, barred, remaining, until;
-    str next, undo;
+    str next, erasure, undo;
 };
 FIELDS(bulk_out, (INT, selected, .help = "memories that this call means"),
        (INT, changed, .help = "memories and messages erased, or memories changed"),
        (INT, barred, .help = "number of statements in messages that recall no longer gives"),
        (INT, remaining, .help = "memories that the filter selects beyond this call"),
        (STR, next, .empty = EMPTY_NULL, .help = "cursor for those"),
+       (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"),
        (STR, undo, .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"),
        (AS_TIME, until, "undo_until", .empty = EMPTY_OUT, .help = "until when it can be undone"));
 
@@ -131,8 +132,12 @@ enum status memory_bulk(struct ctx *ctx, struct app *app, const struct request *
     if (b->action == BULK_CHANGE) {
         TRY(change_all(ctx, app, b, pool, undo, ids, &shape));
     } else if (!b->dry_run && ids.n) {
-        const struct forget what = {
-            .pool = pool, .ids = ids.v, .n_ids = ids.n, .undo = undo, .barred = &shape.barred};
+        const struct forget what = {.pool = pool,
+                                    .ids = ids.v,
+                                    .n_ids = ids.n,
+                                    .undo = undo,
+                                    .barred = &shape.barred,
+                                    .erasure = &shape.erasure};
         TRY(engine_forget(ctx, app->engine, &what, &shape.changed));
     }
     if (undo && shape.changed) {

@@ -66,6 +66,7 @@ SHAPE(erased_out, (INT, erased, .help = "number of erased memories and messages"
       (INT, barred,
        .help = "number of statements in messages that recall no longer gives; the messages stay in "
                "their conversation's history unless it is erased"),
+      (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"),
       (STR, undo, .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"),
       (AS_TIME, until, "undo_until", .empty = EMPTY_OUT, .help = "until when it can be undone"));
 
@@ -145,7 +146,8 @@ static enum status memory_erase(struct ctx *ctx, struct app *app, const struct r
     struct undo_mark mark;
     const struct undo_mark *undo;
     TRY(undo_asked(ctx, in, &mark, &undo));
-    TRY(auth_forget(ctx, app, &in->who, in->params[0], undo, &shape.erased, &shape.barred));
+    TRY(auth_forget(ctx, app, &in->who, in->params[0], undo, &shape.erased, &shape.barred,
+                    &shape.erasure));
     if (undo) {
         shape.undo = mark.id;
         shape.until = mark.until;

@@ -83,7 +83,8 @@ SHAPE(erase_in, (STR, confirm, .required = true, .max = 1000, .help = "the id on
       (BOOL, people, .help = "also the people behind the user's keys"));
 
 SHAPE(user_erased_out, (STR, id), (INT, erased, .help = "number of memories and messages"),
-      (INT, people, .help = "number of people erased with it"));
+      (INT, people, .help = "number of people erased with it"),
+      (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"));
 
 static enum status user_erase(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
@@ -100,13 +101,14 @@ static enum status user_erase(struct ctx *ctx, struct app *app, const struct req
         return fail(ctx, CONFLICT, S_FMT "; people=true erases them as well", S_ARG(why));
     }
     TRY(s);
-    const struct user_erased_out shape = {what.id, what.erased, what.people};
+    const struct user_erased_out shape = {what.id, what.erased, what.people, what.erasure};
     return reply_fields(out, user_erased_out_fields, &shape);
 }
 
 /* --- a space --- */
 
-SHAPE(space_erased_out, (STR, space), (INT, erased, .help = "number of memories and messages"));
+SHAPE(space_erased_out, (STR, space), (INT, erased, .help = "number of memories and messages"),
+      (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"));
 
 /* The space of the path, under the rule of reach that holds for one that a header names. */
 static enum status space_erase(struct ctx *ctx, struct app *app, const struct request *in,
@@ -114,6 +116,7 @@ static enum status space_erase(struct ctx *ctx, struct app *app, const struct re
 {
     struct forget what = {.everything = true};
     struct space_erased_out shape = {.space = in->params[0]};
+    what.erasure = &shape.erasure;
     TRY(auth_pool(ctx, app, &in->who, in->params[0], "name", &what.pool));
     enum status s = engine_forget(ctx, app->engine, &what, &shape.erased);
     if (soft_if(ctx, s, NOT_FOUND))

@@ -391,12 +391,14 @@ static const char step_13[] = "ALTER TABLE token ADD COLUMN parent TEXT NOT NULL
                               "ALTER TABLE token ADD COLUMN last_address TEXT NOT NULL DEFAULT '';"
                               "CREATE INDEX token_parent ON token(parent) WHERE parent <> '';";
 
-/* What was erased, without content: see store/erasures.h. bar: the words of a struct bar. */
+/* What was erased, without content: see store/erasures.h. bar: the words of a struct bar. owner:
+ * the hashes of the user and of the pool. */
 static const char step_14[] =
     "CREATE TABLE erasure("
     " no INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, call TEXT NOT NULL,"
     " at INTEGER NOT NULL, what TEXT NOT NULL, memories INTEGER NOT NULL DEFAULT 0,"
-    " messages INTEGER NOT NULL DEFAULT 0, undo TEXT NOT NULL, bar BLOB NOT NULL) STRICT;"
+    " messages INTEGER NOT NULL DEFAULT 0, undo TEXT NOT NULL, bar BLOB NOT NULL,"
+    " owner BLOB NOT NULL) STRICT;"
     "CREATE INDEX erasure_call ON erasure(call);"
     "CREATE INDEX erasure_undo ON erasure(undo) WHERE undo <> '';"
     "CREATE TABLE erasure_hash("

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/utf8.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/state/reader.h"
@@ -51,44 +50,14 @@ enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes, struct 
 
 /* --- names --- */
 
-/* Parts are preceded by their lengths, so they cannot run into each other. */
-void erasure_name(struct erasure_names *names, const struct erasure_key *key, const str *parts,
-                  size_t n)
+struct erasure_names erasure_owner(const struct erasure_key *key, struct pool_ref pool)
 {
-    crypto_generichash_state state;
-    assert(names->n < ERASURE_NAMES && key->is_there);
-    crypto_generichash_init(&state, key->bytes, ERASURE_KEY_BYTES, ERASURE_HASH_BYTES);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bytes = parts[i].n;
-        crypto_generichash_update(&state, (const unsigned char *)&bytes, sizeof bytes);
-        crypto_generichash_update(&state, (const unsigned char *)parts[i].p, parts[i].n);
-    }
-    crypto_generichash_final(&state, names->v[names->n++], ERASURE_HASH_BYTES);
-}
-
-/* Lower case, one space for any blanks, and no full stop at the end. */
-static str plain_words(struct arena *a, str text)
-{
-    str lower = utf8_lower(a, text);
-    char *p = arena_alloc(a, lower.n + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < lower.n; i++) {
-        bool is_blank = char_is_one_of(lower.p[i], " \t\r\n");
-        if (is_blank && (!n || p[n - 1] == ' '))
-            continue;
-        p[n++] = is_blank ? ' ' : lower.p[i];
-    }
-    while (n && char_is_one_of(p[n - 1], " ."))
-        n--;
-    return (str){p, n};
-}
-
-/* Files of one text are different things, as their paths are. */
-str erasure_text(struct arena *a, const struct memory *m)
-{
-    str words = plain_words(a, m->content);
-    return m->layer == LAYER_FILE ? str_printf(a, S_FMT "\n" S_FMT, S_ARG(m->key), S_ARG(words))
-                                  : words;
+    struct erasure_names owner = {0};
+    if (!pool.user.n)
+        return owner;
+    ERASURE_NAME(&owner, key, "owner", pool.user);
+    ERASURE_NAME(&owner, key, "owner", pool.user, pool.space);
+    return owner;
 }
 
 static void name_memory(struct arena *a, const struct erasure_key *key, struct pool_ref pool,
@@ -104,7 +73,8 @@ static void name_message(struct arena *a, const struct erasure_key *key, struct 
 {
     str second = str_printf(a, "%lld", (long long)(m->created / 1000));
     ERASURE_NAME(out, key, "id", pool.user, pool.space, m->id);
-    ERASURE_NAME(out, key, "said", pool.user, pool.space, m->role, plain_words(a, m->text), second);
+    ERASURE_NAME(out, key, "said", pool.user, pool.space, m->role, erasure_words(a, m->text),
+                 second);
 }
 
 /* All that may name it, and what it is in. */
@@ -161,6 +131,8 @@ enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_i
     SQL_RUN(q, ctx, db, SQL_ERASURE_ADD, id, in->call.n ? in->call : id, clock_ms(),
             str_of(in->what), in->undo ? in->undo->id : S(""));
     sql_blob(&q, in->bar.n ? in->bar.p : "", in->bar.n);
+    struct erasure_names owner = erasure_owner(&out->key, in->pool);
+    sql_blob(&q, owner.v, owner.n * ERASURE_HASH_BYTES);
     TRY(sql_do(&q));
     out->no = db_last_row(db);
     out->db = db;
@@ -171,6 +143,13 @@ enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_i
     ERASURE_NAME(&names, &out->key, "bars", in->pool.user, in->pool.space);
     ERASURE_NAME(&names, &out->key, "bar", id);
     return erasing_names(ctx, out, &names);
+}
+
+void erasing_count(struct db *db, struct erasing *out)
+{
+    assert(!db->erasing);
+    *out = (struct erasing){.db = db, .is_whole = true};
+    db->erasing = out;
 }
 
 const char *erasing_what(const struct forget *what)
@@ -213,7 +192,7 @@ static enum status note_row(struct ctx *ctx, struct erasing *e, const struct era
                             int64_t created)
 {
     e->newest = created > e->newest ? created : e->newest;
-    return e->is_whole ? OK : erasing_names(ctx, e, names);
+    return erasing_names(ctx, e, names);
 }
 
 enum status erasing_memory(struct ctx *ctx, struct db *db, const struct memory *m)
@@ -223,7 +202,8 @@ enum status erasing_memory(struct ctx *ctx, struct db *db, const struct memory *
     if (!e)
         return OK;
     e->memories++;
-    name_memory(&ctx->arena, &e->key, e->pool, m, &names);
+    if (!e->is_whole)
+        name_memory(&ctx->arena, &e->key, e->pool, m, &names);
     return note_row(ctx, e, &names, m->created);
 }
 
@@ -234,7 +214,12 @@ enum status erasing_message(struct ctx *ctx, struct db *db, const struct message
     if (!e)
         return OK;
     e->messages++;
-    name_message(&ctx->arena, &e->key, e->pool, m, &names);
+    if (!e->is_whole) {
+        name_message(&ctx->arena, &e->key, e->pool, m, &names);
+        /* For certificates: whoever said it, and whenever. */
+        ERASURE_NAME(&names, &e->key, "words", e->pool.user, e->pool.space,
+                     erasure_words(&ctx->arena, m->text));
+    }
     return note_row(ctx, e, &names, m->created);
 }
 

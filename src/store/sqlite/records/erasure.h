@@ -1,35 +1,20 @@
 /* erasure.h - rows about what was erased: keyed hashes, written by who erases, asked by copies. */
 #pragma once
 
+#include "core/erasure_hash.h"
 #include "core/memory_ops.h"
 #include "store/erasures.h"
 #include "store/sqlite/db/query.h"
 
-/* Of one database and its backups. Without it a hash says nothing, not even to who guesses. */
-enum { ERASURE_KEY_BYTES = 16 };
-struct erasure_key {
-    uint8_t bytes[ERASURE_KEY_BYTES];
-    bool is_there;
-};
+/* The key is of one database and its backups: without it a hash says nothing, not even to who
+ * guesses. */
 /* makes: a missing one is made. */
 MUST_USE enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes,
                                       struct erasure_key *out);
 MUST_USE enum status erasure_key_put(struct ctx *ctx, struct db *db, const struct erasure_key *key);
 
-/* What a row of a copy is known by. */
-enum { ERASURE_NAMES = 6 };
-struct erasure_names {
-    uint8_t v[ERASURE_NAMES][ERASURE_HASH_BYTES];
-    size_t n;
-};
-/* Adds the hash of a kind of name, and of the name's parts. */
-#define ERASURE_NAME(names, key, kind, ...)                                                        \
-    erasure_name((names), (key), (const str[]){S(kind), __VA_ARGS__},                              \
-                 sizeof((const str[]){S(kind), __VA_ARGS__}) / sizeof(str))
-void erasure_name(struct erasure_names *names, const struct erasure_key *key, const str *parts,
-                  size_t n);
-/* What a memory states, whatever its id, its case and its blanks. */
-str erasure_text(struct arena *a, const struct memory *m);
+/* Whose a row is: the hashes of the user and of the pool; none without a user. */
+struct erasure_names erasure_owner(const struct erasure_key *key, struct pool_ref pool);
 
 /* The last word on any of the names in rows behind a number: whether it says "erased", and when. */
 struct erasure_word {
@@ -60,6 +45,8 @@ struct erasing_in {
     const struct undo_mark *undo;
     str bar; /* the words of a bar; or "" */
 };
+/* Counts what is erased, and leaves no row: a row of the same call says it all. */
+void erasing_count(struct db *db, struct erasing *out);
 MUST_USE enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_in *in,
                                    struct erasing *out);
 /* The hashes of what is forgotten as a whole; rows follow with erasing_memory and the other. */

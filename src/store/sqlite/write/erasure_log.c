@@ -35,7 +35,7 @@ SHAPE(log_line, (STR, lineage, .required = true), (STR, key, .empty = EMPTY_OUT)
       (TIME, at, .empty = EMPTY_OUT), (STR, what, .empty = EMPTY_OUT),
       (INT, memories, .empty = EMPTY_OUT), (INT, messages, .empty = EMPTY_OUT),
       (STR, undo, .empty = EMPTY_OUT), (STR, bar, .empty = EMPTY_OUT),
-      (STR, hashes, .empty = EMPTY_OUT));
+      (STR, owner, .empty = EMPTY_OUT), (STR, hashes, .empty = EMPTY_OUT));
 
 struct log_file {
     int fd;
@@ -189,6 +189,8 @@ static void read_row(struct query *q, struct log_line *out)
     out->messages = sql_get_int(q);
     out->undo = sql_get_text(q);
     out->bar = str_dup(&q->ctx->arena, sql_see_blob(q));
+    str owner = sql_see_blob(q);
+    out->owner = hex_of(&q->ctx->arena, owner.p, owner.n);
 }
 
 static enum status read_hashes(struct ctx *ctx, struct db *db, int64_t no, str *out)
@@ -309,13 +311,17 @@ static enum status take_key(struct ctx *ctx, struct side *side, const struct who
 
 static enum status add_row(struct ctx *ctx, const struct side *side, const struct log_line *line)
 {
-    uint8_t hash[ERASURE_HASH_BYTES];
+    uint8_t hash[ERASURE_HASH_BYTES], owner[2 * ERASURE_HASH_BYTES];
     size_t n;
     str bar;
     TRY(open_secret(ctx, side, line->id, line->bar, &bar));
     SQL_RUN(q, ctx, side->db, SQL_ERASURE_ADD, line->id, line->call, line->at, line->what,
             line->undo);
     sql_blob(&q, bar.n ? bar.p : "", bar.n);
+    if (sodium_hex2bin(owner, sizeof owner, line->owner.p, line->owner.n, NULL, &n, NULL) != 0)
+        return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged owner",
+                    side->s->erasures);
+    sql_blob(&q, owner, n);
     TRY(sql_do(&q));
     int64_t no = db_last_row(side->db);
     for (str rest = line->hashes; rest.n >= 2 * sizeof hash;

@@ -41,13 +41,14 @@ enum {
 struct kept_forget {
     struct forget what;
     bool rewrites;
+    str call; /* of the rows in the log of erasures */
 };
 static FIELDS(kept_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.space, "space"),
               (AS_STR, what.session, "session"), (AS_STR, what.type, "type"),
               (AS_INT, what.before, "before"), (AS_BOOL, what.keeps_memories, "keeps_memories"),
               (AS_BOOL, what.everything, "everything"), (AS_BOOL, what.all_spaces, "all_spaces"),
               (AS_BOOL, what.memories, "memories"), (AS_BOOL, what.is_upkeep, "is_upkeep"),
-              (BOOL, rewrites));
+              (BOOL, rewrites), (STR, call));
 
 /* A call under way. */
 struct long_forget {
@@ -57,6 +58,8 @@ struct long_forget {
     bool rewrites;
     bool is_done; /* the phase */
     bool is_merging;
+    bool is_noted;              /* the log has a row of it */
+    int64_t memories, messages; /* of all, erased in pieces and not noted yet */
     int64_t erased;
     str last; /* id of the last memory of a kind */
 };
@@ -67,7 +70,7 @@ static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forge
 {
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     struct json_out out = json_to(&b);
-    const struct kept_forget kept = {l->what, l->rewrites};
+    const struct kept_forget kept = {l->what, l->rewrites, l->call};
     assert(db->hold && !l->what.id.n && !l->what.n_ids && !l->what.undo);
     fields_write(&out, kept_forget_fields, &kept);
     l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)db->hold->mark,
@@ -109,10 +112,34 @@ static enum status note_begin(struct ctx *ctx, struct db *db, const struct long_
                                   .call = l->call,
                                   .what = erasing_what(what),
                                   .undo = what->undo};
-    if (what->is_upkeep || (what->everything && !is_begin))
+    if (what->is_upkeep)
         return OK;
+    if (what->everything && !is_begin) {
+        erasing_count(db, out);
+        return OK;
+    }
     TRY(erasing_begin(ctx, db, &in, out));
     return is_begin ? erasing_scope(ctx, out, what) : OK;
+}
+
+static enum status note_end(struct ctx *ctx, struct long_forget *l, struct erasing *note)
+{
+    l->is_noted |= note->no && (note->hashes || note->memories + note->messages);
+    l->memories += note->no ? 0 : note->memories;
+    l->messages += note->no ? 0 : note->messages;
+    return erasing_end(ctx, note);
+}
+
+/* What was counted in pieces, in a row of the same call. */
+static enum status note_counted(struct ctx *ctx, struct db *db, struct long_forget *l)
+{
+    ERASING(note);
+    if (!l->memories && !l->messages)
+        return OK;
+    TRY(note_begin(ctx, db, l, true, &note));
+    note.memories = l->memories;
+    note.messages = l->messages;
+    return erasing_end(ctx, &note);
 }
 
 /* At once, and recorded when it may be undone. */
@@ -126,7 +153,7 @@ static enum status forget_at_once(struct ctx *ctx, struct db *db, struct long_fo
     TRY(undo_record_begin(ctx, db, mark, &undo));
     TRY(note_begin(ctx, db, l, true, &note));
     TRY(pool_forget(ctx, db, &l->what, &l->erased));
-    TRY(erasing_end(ctx, &note));
+    TRY(note_end(ctx, l, &note));
     return undo_record_end(ctx, db, pool.no, mark, &undo);
 }
 
@@ -159,7 +186,7 @@ static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what
     l->what.id = S("");
     ERASING(note);
     TRY(note_begin(ctx, db, l, true, &note));
-    TRY(erasing_end(ctx, &note));
+    TRY(note_end(ctx, l, &note));
     return keep_forget(ctx, db, l);
 }
 
@@ -181,7 +208,7 @@ static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
     if (soft_if(ctx, status, NOT_FOUND))
         status = OK;
     l->is_done = !budget.is_spent;
-    return status == OK ? erasing_end(ctx, &note) : status;
+    return status == OK ? note_end(ctx, l, &note) : status;
 }
 
 /* FTS5 has nothing left to merge when the command changes no row but its own
@@ -201,8 +228,9 @@ static enum status merge_piece(struct ctx *ctx, struct db *db, const void *what)
 
 static enum status end_forget(struct ctx *ctx, struct db *db, const void *what)
 {
-    const struct long_forget *l = *(struct long_forget *const *)what;
+    struct long_forget *l = *(struct long_forget *const *)what;
     notes_reset(db->notes, l->what.pool.user);
+    TRY(note_counted(ctx, db, l));
     return SQL_DO(ctx, db, SQL_FACT_DELETE, l->name);
 }
 
@@ -263,6 +291,8 @@ enum status sqlite_forget(struct ctx *ctx, struct store *base, const struct forg
     TRY(status);
     vector_cache_follow(s, what->everything ? NULL : &what->pool);
     *erased = own.erased;
+    if (what->erasure)
+        *what->erasure = own.is_noted ? own.call : S("");
     return writer_erased(&t);
 }
 
@@ -295,7 +325,7 @@ static int64_t mark_of(str name)
 /* In one transaction, since nobody waits yet. */
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
-    struct long_forget l = {.call = row->name};
+    struct long_forget l = {0};
     struct kept_forget kept;
     int64_t erased = 0;
     const struct forgetting f = {.ctx = ctx, .db = db, .what = &kept.what, .erased = &erased};
@@ -303,6 +333,7 @@ static enum status finish_forget(struct ctx *ctx, struct db *db, const struct fo
     TXN(t);
     ERASING(note);
     l.what = kept.what;
+    l.call = kept.call;
     TRY(txn_begin(ctx, db, &t));
     TRY(note_begin(ctx, db, &l, true, &note));
     enum status status = forget_some(&f, kept.rewrites);

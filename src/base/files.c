@@ -1,5 +1,5 @@
 /* files.c - reads whole files, and computes their checksums. */
-#include "embed/common/files.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <stdio.h>

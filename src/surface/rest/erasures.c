@@ -1,0 +1,72 @@
+/* erasures.c - /v1/erasures: what was erased, listed, and as certificates that the server signs. */
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/list_page.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * A caller sees the erasures in the space of the request, and finds those of each space in reach by
+ * their ids; an operator sees all. An erased space is named by the request, as it is in no list.
+ */
+
+SHAPE(erasures_in, LIST_CURSOR, LIST_LIMIT);
+LIST_PAGE(erasures_out, erasure_fields, "newest first");
+
+static enum status erasure_list(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    const struct erasures_in *a = in->in;
+    bool sees_all = auth_is_for_operator(&in->who);
+    struct pool_ref pool = sees_all ? (struct pool_ref){0} : in->who.pool;
+    str of =
+        str_printf(&ctx->arena, "erasures\n" S_FMT "\n" S_FMT, S_ARG(pool.user), S_ARG(pool.space));
+    struct list_place place = {0};
+    struct list_page page = {0};
+    struct certificate *v = NULL;
+    size_t n;
+    if (a->cursor.n)
+        TRY(cursor_read(ctx, of, a->cursor, &place));
+    TRY(engine_erasures(ctx, app->engine, pool, place.row, (size_t)a->limit + 1, &v, &n,
+                        &page.total));
+    if (n > (size_t)a->limit) {
+        n = (size_t)a->limit;
+        const struct list_place last = {.row = v[n - 1].no};
+        page.next = cursor_write(ctx, of, &last);
+    }
+    return list_reply(ctx, erasures_out_fields, &page, v, n, sizeof *v, out);
+}
+
+static enum status find_erasure(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct certificate *out)
+{
+    const struct identity *who = &in->who;
+    struct pool_ref *pools;
+    size_t n;
+    enum status s = NOT_FOUND;
+    if (auth_is_for_operator(who))
+        return engine_certificate(ctx, app->engine, (struct pool_ref){0}, who->pool.user,
+                                  in->params[0], out);
+    TRY(auth_pools(ctx, app, who, &pools, &n));
+    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++)
+        s = engine_certificate(ctx, app->engine, pools[i], who->pool.user, in->params[0], out);
+    return s;
+}
+
+static enum status erasure_get(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct certificate c;
+    TRY(find_erasure(ctx, app, in, &c));
+    return reply_fields(out, certificate_fields, &c);
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/erasures", erasure_list), READS(erasures_in), .strict = true,
+     ANSWERS(erasures_out), .help = "what was erased, without content"},
+    {ROUTE("GET", "/v1/erasures/{id}", erasure_get), ANSWERS(certificate),
+     .help = "the signed certificate of one erasure"},
+    {0},
+};
+
+const struct surface surface_erasures = PROBLEM_SURFACE("memories", routes);

@@ -1,0 +1,139 @@
+/* audit.c - the audit log over several files: one chain, who acted, and what is missing is named.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/audit.h"
+#include "base/files.h"
+#include "t.h"
+
+enum { FILE_BYTES = 600, LINES = 12 };
+
+struct log {
+    char folder[64];
+    str files[LINES]; /* names, oldest first; the last one is the newest */
+    size_t n;
+    str actors[LINES];
+    size_t seen;
+};
+
+static enum status see_line(struct ctx *ctx, void *own, const struct audit_line *line)
+{
+    struct log *log = own;
+    CHECK(log->seen < LINES);
+    log->actors[log->seen++] = str_dup(&ctx->arena, line->by);
+    return OK;
+}
+
+static const char *path_in(struct ctx *ctx, const struct log *log, str name)
+{
+    return str_printf(&ctx->arena, "%s/" S_FMT, log->folder, S_ARG(name)).p;
+}
+
+/* As many lines as fill some files, by three actors in turn. */
+static void write_log(struct ctx *ctx, struct log *log)
+{
+    static const char *const actors[] = {"token:t1", "user:ada", ""};
+    *log = (struct log){.folder = "/tmp/audit.XXXXXX"};
+    CHECK(mkdtemp(log->folder) != NULL);
+    audit_setup(&(struct audit_place){.folder = log->folder,
+                                      .file_max = FILE_BYTES,
+                                      .by = "command line, uid 7"});
+    for (int i = 0; i < LINES; i++) {
+        snprintf(ctx->actor, sizeof ctx->actor, "%s", actors[i % 3]);
+        audit_note(ctx, "erased", S("bob"), "rows=%d", i);
+        str name = i + 1 < LINES ? str_printf(&ctx->arena, "rememberd.audit.%012d", i + 1)
+                                 : S("rememberd.audit");
+        log->files[i] = name;
+    }
+    audit_end();
+    for (size_t i = 0; i < LINES; i++)
+        if (access(path_in(ctx, log, log->files[i]), F_OK) == 0)
+            log->files[log->n++] = log->files[i];
+    CHECK(log->n >= 3);
+}
+
+static enum status read_log(struct ctx *ctx, struct log *log)
+{
+    int64_t lines = 0;
+    log->seen = 0;
+    enum status s = audit_read(ctx, log->folder, see_line, log, &lines);
+    CHECK(s != OK || lines == LINES);
+    return s;
+}
+
+static void put_file(const char *path, str text)
+{
+    FILE *f = fopen(path, "we");
+    CHECK(f && fwrite(text.p, 1, text.n, f) == text.n && fclose(f) == 0);
+}
+
+/* With another text in place of a file's, or without the file when it is empty. */
+static void check_noticed(struct ctx *ctx, struct log *log, size_t file, str text)
+{
+    const char *path = path_in(ctx, log, log->files[file]);
+    str whole;
+    CHECK_OK(file_read(ctx, path, 1 << 20, &whole));
+    if (text.n)
+        put_file(path, text);
+    else
+        CHECK(unlink(path) == 0);
+    CHECK_STATUS(read_log(ctx, log), CONFLICT);
+    CHECK(holds(str_of(ctx->why), "was removed"));
+    ctx_clear_failure(ctx);
+    put_file(path, whole);
+    CHECK_OK(read_log(ctx, log));
+}
+
+static str lines_of(struct ctx *ctx, const struct log *log, size_t file)
+{
+    str text;
+    CHECK_OK(file_read(ctx, path_in(ctx, log, log->files[file]), 1 << 20, &text));
+    return text;
+}
+
+static void remove_log(struct ctx *ctx, struct log *log)
+{
+    for (size_t i = 0; i < log->n; i++)
+        unlink(path_in(ctx, log, log->files[i]));
+    unlink(path_in(ctx, log, S("rememberd.audit.end")));
+    unlink(path_in(ctx, log, S("audit.key")));
+    CHECK(rmdir(log->folder) == 0);
+}
+
+TEST(the_chain_goes_on_over_files_and_says_who_acted)
+{
+    struct log log;
+    write_log(ctx, &log);
+    CHECK_OK(read_log(ctx, &log));
+    CHECK_INT(log.seen, LINES);
+    CHECK_STR(log.actors[0], S("token:t1"));
+    CHECK_STR(log.actors[1], S("user:ada"));
+    CHECK_STR(log.actors[2], S("command line, uid 7"));
+    remove_log(ctx, &log);
+}
+
+TEST(any_file_that_is_removed_is_noticed)
+{
+    struct log log;
+    write_log(ctx, &log);
+    for (size_t i = 0; i < log.n; i++)
+        check_noticed(ctx, &log, i, S(""));
+    remove_log(ctx, &log);
+}
+
+/* The first line of a file that follows another one, and the last lines of each. */
+TEST(lines_at_the_ends_of_files_that_are_removed_are_noticed)
+{
+    struct log log;
+    write_log(ctx, &log);
+    for (size_t i = 0; i < log.n; i++) {
+        str text = lines_of(ctx, &log, i), rest = text;
+        str first = str_cut(&rest, '\n');
+        if (rest.n)
+            check_noticed(ctx, &log, i, rest);
+        if (rest.n)
+            check_noticed(ctx, &log, i, str_sub(text, 0, first.n + 1));
+    }
+    remove_log(ctx, &log);
+}
