@@ -16,7 +16,6 @@
 #include "engine/recall/line_selection.h"
 #include "engine/recall/outside_rankers.h"
 #include "engine/recall/quarantine.h"
-#include "engine/recall/query_expansion.h"
 #include "engine/recall/subject_filter.h"
 #include "engine/recall/supersession.h"
 #include "engine/recall/user_facts.h"
@@ -30,8 +29,7 @@
 
 /*
  * Stages of one recall, in this order:
- *   0. query_expansion.c adds other words for the same thing; a question for all that was said of
- *      something (aggregation.c) looks wider in stages 1, 3, 5
+ *   0. a question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; lines without the name that is asked for
  *      are lowered (find_ordered)
@@ -454,8 +452,6 @@ static enum status find(struct finder *f, struct recall_out *out)
     f->asked.aggregation = newest || !RULE("aggregation")
                                ? AGGREGATION_NONE
                                : aggregation_of(&f->ctx->arena, in->question);
-    for (size_t i = 0; i < f->n_spaces && !newest; i++)
-        query_expand(&f->spaces[i]);
     if (in->gate && in->bar == 0 && !newest && RULE("intent"))
         gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
