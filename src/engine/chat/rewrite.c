@@ -35,7 +35,7 @@ static struct history history_of(struct arena *a, const struct rewrite_in *in)
     return h;
 }
 
-/* Behind the question, in brackets. How many there are. */
+/* Adds what a text tells. How many words there are. */
 static size_t add_words(struct arena *a, str text, bool names_only, struct buf *out)
 {
     struct words w = words_of(a, text, WORDS_READ);
@@ -50,11 +50,10 @@ static size_t add_words(struct arena *a, str text, bool names_only, struct buf *
     return n;
 }
 
-/* What the user said last and the answer to it tell, most of all whom a pronoun means. */
-static str with_last_exchange(struct arena *a, str question, const struct history *h,
-                              bool names_only)
+/* What the user said last and the answer to it tell; of names the first message's that has any. */
+static str words_of_last(struct arena *a, const struct history *h, bool names_only)
 {
-    struct buf said = buf_make(a, USER_MAX + ANSWER_MAX + 4 * WORDS_MAX);
+    struct buf said = buf_make(a, HISTORY_MAX * USER_MAX);
     size_t from = h->n;
     while (from && !str_is(h->v[from - 1].role, "user"))
         from--;
@@ -64,9 +63,17 @@ static str with_last_exchange(struct arena *a, str question, const struct histor
         if (n && names_only)
             break;
     }
+    return buf_str(&said);
+}
+
+/* Where only a person is lacking, his name is enough. */
+static str with_last_exchange(struct arena *a, str question, const struct history *h,
+                              const struct follow *f)
+{
+    str said = words_of_last(a, h, f->lacks_person && !f->lacks_thing);
     if (!said.n)
-        return names_only ? with_last_exchange(a, question, h, false) : question;
-    return str_printf(a, S_FMT " (" S_FMT ")", S_ARG(question), S_ARG(buf_str(&said)));
+        said = words_of_last(a, h, false);
+    return said.n ? str_printf(a, S_FMT " (" S_FMT ")", S_ARG(question), S_ARG(said)) : question;
 }
 
 /* Small models answer the question instead of rewriting it. A user who chats with a small model
@@ -101,7 +108,7 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
     if ((!f.lacks_person && !f.lacks_thing) || asks_alone(a, in->question, &f))
         return;
     str why = str_printf(a, "\"" S_FMT "\" needs what was said before", S_ARG(f.because));
-    str search = with_last_exchange(a, in->question, &h, f.lacks_person && !f.lacks_thing);
+    str search = with_last_exchange(a, in->question, &h, &f);
     if (may_ask_model(e, in) && rewrite_by_model(ctx, e, in, &h, &said, &failure)) {
         bool is_same = str_eq(said, in->question); /* then recall also searches for the terms */
         why = str_printf(a, S_FMT ": by the core model", S_ARG(why));

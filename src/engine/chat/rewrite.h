@@ -1,4 +1,4 @@
-/* rewrite.h - what the core model is given to rewrite a question. */
+/* rewrite.h - the earlier messages of a question, and how the core model rewrites it. */
 #pragma once
 
 #include "engine/state/state.h"
