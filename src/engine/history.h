@@ -54,10 +54,9 @@ struct rewrite_in {
     int64_t wait_ms; /* for the core model; 0: rules alone */
 };
 struct rewritten {
-    str question; /* can be understood alone, or is unchanged */
-    str search;   /* what recall searches: the question and terms of the last exchange */
-    str how;      /* none, rules, model */
-    str why;      /* in words: why the question is a follow-up, or why no model was asked */
+    str search; /* what recall searches: the question, or with words of the last exchange */
+    str how;    /* none, rules, model */
+    str why;    /* in words: why the question is a follow-up, or why no model was asked */
 };
 /* The question as recall searches it in this session: by the rules alone, and what was said there
  * last. The question itself where it needs nothing, or the session has nothing to give. */

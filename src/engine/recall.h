@@ -119,7 +119,7 @@ struct recall_means {
     bool has_strategy; /* engine_search: it is named, so the setting does not count */
     bool words_only;   /* no vectors */
     bool is_unordered; /* the reranking model is not asked */
-    bool is_patient;   /* a search: missing vectors are made first, and no closed value is shown */
+    bool is_patient;   /* a search: missing vectors are made first */
 };
 
 struct recall_in {

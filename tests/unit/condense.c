@@ -42,19 +42,6 @@ TEST(sentences_end_where_a_reader_ends_them)
         CHECK_STR(first_sentences(str_of(cases[i].text), cases[i].n), str_of(cases[i].first));
 }
 
-TEST(a_line_has_no_breaks_and_the_key_where_the_content_lacks_it)
-{
-    struct memory m = {.origin = ORIGIN_API,
-                       .key = S("trip:\nrome"),
-                       .content = S("We went.\n\nWe saw\r\n\tit all.")};
-    CHECK_STR(summary_line(&ctx->arena, &m), S("trip: rome: We went. We saw it all."));
-    m.content = S("The trip to Rome was short.");
-    CHECK_STR(summary_line(&ctx->arena, &m), m.content);
-    m.content = S("Short");
-    m.origin = ORIGIN_USER; /* a key made by rule */
-    CHECK_STR(summary_line(&ctx->arena, &m), S("Short"));
-}
-
 /* --- what is kept --- */
 
 static struct memory put(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -501,45 +501,6 @@ TEST(a_word_that_stands_in_every_message_finds_the_newest)
         CHECK(r.v[i].message.created >= may + SESSIONS - 4); /* of the newest 2,000 */
 }
 
-/* A row is known by its number, so that no stem may stand in two. */
-TEST(a_word_has_one_row_of_words_for_the_same_thing)
-{
-    static const char *const rows[] = {
-#define SAME(words) words,
-#include "lang/same_words.def"
-        NULL};
-    enum { WORDS_MAX = 20 };
-    for (size_t i = 0; rows[i]; i++)
-        for (size_t k = i + 1; rows[k]; k++) {
-            struct words x = words_of(&ctx->arena, str_of(rows[i]), WORDS_MAX);
-            struct words y = words_of(&ctx->arena, str_of(rows[k]), WORDS_MAX);
-            for (size_t n = 0; n < x.n * y.n; n++)
-                if (str_eq(x.v[n % x.n].stem, y.v[n / x.n].stem))
-                    fail_msg("%s and %s", rows[i], rows[k]);
-        }
-}
-
-/* One says "mum" and asks of "mom"; a search by words finds it as if it were the same word. */
-TEST(another_word_for_the_same_thing_is_searched)
-{
-    static const char *const pairs[][2] = {{"Mum turns seventy in May.", "How old is my mom?"},
-                                           {"Mein Handy ist ein Nokia.", "Welches Telefon?"},
-                                           {"Our flatmate Omar moved in.", "Roommate, who?"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        ENGINE(e, s, p);
-        struct message m = {.text = str_of(pairs[i][0]), .role = S("user")};
-        struct bundle b = {.pool = mine,
-                           .session = {.id = S("s")},
-                           .messages = &m,
-                           .n_messages = 1};
-        CHECK_OK(store_write(ctx, s, &b));
-        struct recall_in in = {.by.words_only = true};
-        if (recall_question(ctx, e, pairs[i][1], in).n != 1)
-            fail_msg("%s / %s", pairs[i][1], pairs[i][0]);
-        CHECK_INT(recall_question(ctx, e, "What of the garden?", in).n, 0);
-    }
-}
-
 TEST(a_wish_counts_where_the_question_is_not_about_what_was)
 {
     static const struct {

@@ -284,7 +284,7 @@ TEST(a_question_is_understood_by_what_is_shown)
     tell(ctx, e, "other", "My sister Ida sails on Sunday mornings.", "Nice.", true);
     tell(ctx, e, "mine", "Where does Ida live?", "In Oslo.", true);
     struct turn *t = turn_of(ctx, e, "mine", "What does she do on Sunday?", true);
-    CHECK_STR(t->record.question, S("What does Ida do on Sunday?"));
+    CHECK_STR(t->record.question, S("What does she do on Sunday? (Ida)"));
     CHECK(str_find(t->out.block, S("sails")) < t->out.block.n);
     CHECK_STR(t->out.whole, S("mine"));
     settings.query_rewriting = REWRITE_OFF;

@@ -2,20 +2,21 @@
 #include "engine/chat/rewrite.h"
 
 #include "base/rule.h"
-#include "engine/questions/query.h"
+#include "base/utf8.h"
+#include "engine/text/lexicon.h"
 #include "engine/text/memory_intent.h"
 #include "llm/llm.h"
 
 /*
  * "When did she move there?" holds no word that finds anything. follow_of (text/followup.c) says
  * whether a question lacks a person or a thing; if so, the core model is asked where it is allowed,
- * and otherwise rules fill the gap. Two texts come out: `question`, which reads like a question,
- * and `search`, which recall uses and which may hold more words than anybody would write.
+ * and otherwise the words of the last exchange are searched beside the question's own. A question
+ * that stands alone is returned as it is and costs one pass over its words.
  *
- * A question that stands alone is returned as it is and costs one pass over its words. The rules
- * always run when something is lacking, as they are the fallback and give the terms to search for
- * when the model returns the question unchanged.
+ * The first words of an exchange name its topic, later ones drift: USER_MAX and ANSWER_MAX bytes
+ * are read, WORDS_MAX words of each are searched (decisions/072).
  */
+enum { USER_MAX = 2000, ANSWER_MAX = 500, WORDS_READ = 300, WORDS_MAX = 12 };
 
 /* The last messages of the user and the assistant, without memory blocks. */
 static struct history history_of(struct arena *a, const struct rewrite_in *in)
@@ -32,6 +33,47 @@ static struct history history_of(struct arena *a, const struct rewrite_in *in)
     while (n)
         h.v[h.n++] = last[--n];
     return h;
+}
+
+/* Adds what a text tells. How many words there are. */
+static size_t add_words(struct arena *a, str text, bool names_only, struct buf *out)
+{
+    struct words w = words_of(a, text, WORDS_READ);
+    size_t n = 0;
+    for (size_t i = 0; i < w.n && n < WORDS_MAX; i++)
+        if (!w.v[i].is_stop && (w.v[i].is_name || !names_only) &&
+            !lexicon_is(w.v[i].text, LEX_GENERAL | LEX_QUESTION | LEX_QUANTITY)) {
+            buf_add(out, out->n ? S(" ") : S(""));
+            buf_add(out, w.v[i].text);
+            n++;
+        }
+    return n;
+}
+
+/* What the user said last and the answer to it tell; of names the first message's that has any. */
+static str words_of_last(struct arena *a, const struct history *h, bool names_only)
+{
+    struct buf said = buf_make(a, HISTORY_MAX * USER_MAX);
+    size_t from = h->n;
+    while (from && !str_is(h->v[from - 1].role, "user"))
+        from--;
+    for (size_t i = from ? from - 1 : 0; i < h->n; i++) {
+        size_t most = str_is(h->v[i].role, "user") ? USER_MAX : ANSWER_MAX;
+        size_t n = add_words(a, utf8_cut(h->v[i].text, most), names_only, &said);
+        if (n && names_only)
+            break;
+    }
+    return buf_str(&said);
+}
+
+/* Where only a person is lacking, his name is enough. */
+static str with_last_exchange(struct arena *a, str question, const struct history *h,
+                              const struct follow *f)
+{
+    str said = words_of_last(a, h, f->lacks_person && !f->lacks_thing);
+    if (!said.n)
+        said = words_of_last(a, h, false);
+    return said.n ? str_printf(a, S_FMT " (" S_FMT ")", S_ARG(question), S_ARG(said)) : question;
 }
 
 /* Small models answer the question instead of rewriting it. A user who chats with a small model
@@ -58,7 +100,7 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
     struct arena *a = &ctx->arena;
     struct history h = history_of(a, in);
     str said, failure = S("");
-    *out = (struct rewritten){in->question, in->question, S("none"), S("")};
+    *out = (struct rewritten){in->question, S("none"), S("")};
     if (!h.n || e->settings->query_rewriting == REWRITE_OFF || !RULE("follow_up"))
         return;
     struct words w = words_of(a, in->question, FOLLOW_WORDS_MAX + 1);
@@ -66,20 +108,19 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
     if ((!f.lacks_person && !f.lacks_thing) || asks_alone(a, in->question, &f))
         return;
     str why = str_printf(a, "\"" S_FMT "\" needs what was said before", S_ARG(f.because));
-    struct rewritten found = rewrite_by_rules(a, in->question, &w, &h, &f);
+    str search = with_last_exchange(a, in->question, &h, &f);
     if (may_ask_model(e, in) && rewrite_by_model(ctx, e, in, &h, &said, &failure)) {
         bool is_same = str_eq(said, in->question); /* then recall also searches for the terms */
         why = str_printf(a, S_FMT ": by the core model", S_ARG(why));
-        *out = (struct rewritten){said, is_same ? found.search : said, S("model"), why};
+        *out = (struct rewritten){is_same ? search : said, S("model"), why};
         return;
     }
-    if (str_eq(found.search, in->question))
+    if (str_eq(search, in->question))
         return;
-    *out = found;
-    out->why = failure.n
-                   ? str_printf(a, S_FMT ": by rules, as the core model did not help (" S_FMT ")",
-                                S_ARG(why), S_ARG(failure))
-                   : str_printf(a, S_FMT ": by rules", S_ARG(why));
+    why = failure.n ? str_printf(a, S_FMT ": by rules, as the core model did not help (" S_FMT ")",
+                                 S_ARG(why), S_ARG(failure))
+                    : str_printf(a, S_FMT ": by rules", S_ARG(why));
+    *out = (struct rewritten){search, S("rules"), why};
 }
 
 /* Searches of a program that names the conversation it is in; nobody waits for a model there. */

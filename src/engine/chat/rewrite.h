@@ -1,4 +1,4 @@
-/* rewrite.h - the common part of both ways of rewriting a question: its history and its gaps. */
+/* rewrite.h - the earlier messages of a question, and how the core model rewrites it. */
 #pragma once
 
 #include "engine/state/state.h"
@@ -12,10 +12,6 @@ struct history {
     struct said v[HISTORY_MAX];
     size_t n;
 };
-
-/* By rules: names in the place of pronouns, and what is to be searched. */
-struct rewritten rewrite_by_rules(struct arena *a, str question, const struct words *w,
-                                  const struct history *h, const struct follow *f);
 
 /* By the core model, within wait_ms: false, and why, when it gave nothing that can be used. */
 bool rewrite_by_model(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,

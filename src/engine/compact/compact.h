@@ -20,9 +20,6 @@ struct condensed {
     int64_t before, after; /* tokens */
 };
 
-/* Memory content for a summary: on one line, behind its key where the content needs it. */
-str summary_line(struct arena *a, const struct memory *m);
-
 /*
  * By rule: memories that repeat each other's sentences, or their own, joined without the
  * repetitions. No other sentence goes. Only groups that save tokens; a memory is in one at most.

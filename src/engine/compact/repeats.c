@@ -237,11 +237,6 @@ static str with_key(struct arena *a, const struct memory *m, str says)
     return str_printf(a, S_FMT ": " S_FMT, S_ARG(in_one_line(a, m->key)), S_ARG(says));
 }
 
-str summary_line(struct arena *a, const struct memory *m)
-{
-    return with_key(a, m, in_one_line(a, m->content));
-}
-
 /* What is left of one memory; *at goes behind its lines. */
 static str left_of(struct repeats *r, size_t owner, size_t *at)
 {

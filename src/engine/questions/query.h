@@ -8,8 +8,6 @@ struct query {
     str stems[QUERY_WORDS_MAX]; /* each once, in the order of the question */
     str texts[QUERY_WORDS_MAX]; /* as they stand there */
     size_t n;
-    size_t other_of[QUERY_WORDS_MAX]; /* stems behind the nth are other words for these … */
-    size_t n_others;                  /* … so many */
     bool wants_date, wants_name, wants_number;
     bool asks_past; /* what was, or what was said: "What did I …", "Summarise our conversations" */
     bool asks_advice; /* "Suggest …", "What should I …", "Can I have …": what suits somebody counts

@@ -84,11 +84,10 @@ static enum status search_words(struct search *s)
     const struct recall_in *in = f->in;
     const struct query *q = &f->asked.query;
     struct word_hits *words = &f->asked.words;
-    TRY(past_words(f->ctx, f->e, in->pool, &f->past, in->only.memories, q->stems,
-                   q->n + q->n_others, HITS_MAX, words));
+    TRY(past_words(f->ctx, f->e, in->pool, &f->past, in->only.memories, q->stems, q->n, HITS_MAX,
+                   words));
     TRY(past_common_words(f->ctx, f->e, in->pool, in->only.memories, q->stems, q->n, NEWEST,
                           words));
-    hits_join_same(words, q->n, q->other_of, q->n_others);
     if (in->only.turns)
         hits_leave_memories_out(words);
     int64_t all = words->memories + (in->only.memories ? 0 : words->messages);

@@ -505,29 +505,6 @@ void scan_measure(struct scan *scan, const struct candidate *v, size_t n)
     }
 }
 
-/* Own words are in the low half of a count. A name may be in each sentence, and says no more for
- * that. */
-static uint8_t joined_count(uint8_t own, uint8_t other)
-{
-    return own ? own : other & 15 ? 1 : other;
-}
-
-void hits_join_same(struct word_hits *hits, size_t n_words, const size_t *of, size_t n_same)
-{
-    for (size_t k = 0; k < n_same; k++) {
-        size_t word = of[k], other = n_words + k;
-        assert(word < n_words && other < QUERY_WORDS_MAX);
-        bool is_counted = hits->found[word] != UINT32_MAX;
-        hits->found[word] = is_counted ? 0 : UINT32_MAX;
-        for (size_t i = 0; i < hits->n; i++) {
-            uint8_t *counts = hits->v[i].counts;
-            counts[word] = joined_count(counts[word], counts[other]);
-            counts[other] = 0;
-            hits->found[word] += is_counted && counts[word];
-        }
-    }
-}
-
 /* Memories have the greatest numbers, so they stand at the end. */
 void hits_leave_memories_out(struct word_hits *hits)
 {

@@ -32,10 +32,6 @@ struct candidate {
 double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words, int64_t all,
                   float *weights);
 
-/* Words behind the nth are other words for one of the first n (of[i]): they count as that one, once
- * a document. */
-void hits_join_same(struct word_hits *hits, size_t n_words, const size_t *of, size_t n_same);
-
 struct scanner;
 
 struct scan {

@@ -15,13 +15,12 @@
 #include "engine/recall/features.h"
 #include "engine/recall/line_selection.h"
 #include "engine/recall/outside_rankers.h"
-#include "engine/recall/predecessors.h"
 #include "engine/recall/quarantine.h"
-#include "engine/recall/query_expansion.h"
 #include "engine/recall/subject_filter.h"
 #include "engine/recall/supersession.h"
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
+#include "engine/text/content_key.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/rank.h"
 #include "engine/text/sentences.h"
@@ -30,14 +29,13 @@
 
 /*
  * Stages of one recall, in this order:
- *   0. query_expansion.c adds other words for the same thing; a question for all that was said of
- *      something (aggregation.c) looks wider in stages 1, 3, 5
+ *   0. a question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; lines without the name that is asked for
  *      are lowered (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
- *   4. attributes, known facts, predecessors and standing instructions go beside that (sources)
+ *   4. attributes, known facts and standing instructions go beside that (sources)
  *   5. instructions and outdated lines go, and the budget is filled (choose)
  *
  * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/005,
@@ -153,17 +151,6 @@ static enum status find_known(struct finder *space, const struct gathering *g,
     return OK;
 }
 
-/* What a memory that would be given replaced under its key. */
-static enum status find_replaced(struct finder *space, const struct gathering *g,
-                                 struct added_lines *out)
-{
-    const struct recall_in *in = g->f->in;
-    bool is_silent = !in->gate || g->verdict.least > 1;
-    return is_silent || in->only.turns || in->by.strategy == STRATEGY_RECENT
-               ? OK
-               : predecessors_find(space, out);
-}
-
 /* What the user asked for once and for all stands in front of the rest, and is given though nothing
  * else is. */
 static enum status find_standing(struct finder *space, const struct gathering *g,
@@ -184,7 +171,7 @@ static enum status find_standing(struct finder *space, const struct gathering *g
 static const struct source {
     enum status (*find)(struct finder *space, const struct gathering *, struct added_lines *out);
     bool reads_marks; /* it looks at which lines would go in */
-} sources[] = {{find_attributes, true}, {find_known}, {find_replaced, true}, {find_standing}};
+} sources[] = {{find_attributes, true}, {find_known}, {find_standing}};
 enum { SOURCES = sizeof sources / sizeof *sources };
 
 /* Puts what a source finds in each space beside the rest; where the gate was silent, memory speaks
@@ -216,6 +203,14 @@ static enum status add_source(struct gathering *g, const struct source *source)
 
 /* --- the new beats the old --- */
 
+/* The key that who stored a memory gave it; "" where it was made of the content. */
+static str name_of(struct arena *a, const struct recalled *r)
+{
+    bool is_named = r->is_memory && memory_is_stored(&r->memory) &&
+                    !str_eq(r->memory.key, content_key(a, str_trim(r->memory.content)));
+    return is_named ? r->memory.key : S("");
+}
+
 /* What an assistant said replaces nothing. */
 static struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
 {
@@ -226,7 +221,7 @@ static struct dated_line dated_line_of(struct arena *a, const struct recalled *r
                                .id = recalled_id(r),
                                .source = r->is_memory ? r->memory.source : S(""),
                                .space = r->space,
-                               .name = recalled_name(a, r)};
+                               .name = name_of(a, r)};
 }
 
 /* What was noted from a message is as old as the message, however late it was noted. */
@@ -237,18 +232,6 @@ static void date_by_source(struct dated_line *v, size_t n)
             if (str_eq(v[k].id, v[i].source)) {
                 v[i].created = v[k].created;
                 v[i].place = v[k].place;
-            }
-}
-
-/* A closed value was replaced by what its key got next, whatever the two say. */
-static void settle_closed(const struct finder *f, struct dated_line *lines)
-{
-    for (size_t i = 0; i < f->n; i++)
-        for (size_t k = 0; k < f->n && f->found[i].is_memory && f->found[i].memory.valid_to; k++)
-            if (f->found[k].is_memory &&
-                str_eq(f->found[k].memory.id, f->found[i].memory.superseded_by)) {
-                lines[i].is = REPLACED;
-                lines[i].by = k;
             }
 }
 
@@ -264,7 +247,6 @@ static enum status settle_supersession(struct finder *f)
         lines[i] = dated_line_of(a, &f->found[i]);
     }
     date_by_source(lines, f->n);
-    settle_closed(f, lines);
     TRY(supersession_judge(f, lines, f->n, given));
     for (size_t i = 0; i < f->n; i++) {
         assert(lines[i].by < f->n);
@@ -470,8 +452,6 @@ static enum status find(struct finder *f, struct recall_out *out)
     f->asked.aggregation = newest || !RULE("aggregation")
                                ? AGGREGATION_NONE
                                : aggregation_of(&f->ctx->arena, in->question);
-    for (size_t i = 0; i < f->n_spaces && !newest; i++)
-        query_expand(&f->spaces[i]);
     if (in->gate && in->bar == 0 && !newest && RULE("intent"))
         gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);

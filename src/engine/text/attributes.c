@@ -27,18 +27,9 @@ enum {
 };
 
 const char *const attribute_names[] = {
-#define ATTRIBUTE(name, is_single) #name,
+#define ATTRIBUTE(name) #name,
 #include "engine/text/attributes.def"
     NULL};
-
-/* Those of which a person has one at a time, so that a new value replaces the old one. */
-uint32_t attributes_single(void)
-{
-    return 0
-#define ATTRIBUTE(name, is_single) | ((is_single) ? 1u << ATTRIBUTE_##name : 0)
-#include "engine/text/attributes.def"
-        ;
-}
 
 /* --- words --- */
 

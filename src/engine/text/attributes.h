@@ -4,7 +4,7 @@
 #include "words/words.h"
 
 enum attribute {
-#define ATTRIBUTE(name, is_single) ATTRIBUTE_##name,
+#define ATTRIBUTE(name) ATTRIBUTE_##name,
 #include "engine/text/attributes.def"
     ATTRIBUTE_COUNT
 };
@@ -13,9 +13,6 @@ enum attribute {
 #define ATTRIBUTE_BIT(name) (1u << ATTRIBUTE_##name)
 
 extern const char *const attribute_names[];
-
-/* Those of which a person has one at a time. */
-uint32_t attributes_single(void);
 
 uint32_t attributes_asked(struct arena *a, str question);
 

@@ -179,7 +179,7 @@ static bool asks_whole_behind(const struct words *w, size_t pronoun)
 }
 
 /* Only questions of at most FOLLOW_WORDS_MAX words: a longer one explains itself. `because` is the
- * word that was found, for the receipt; `person` the index of the first pronoun for a person. */
+ * word that was found, for the receipt. */
 struct follow follow_of(const struct words *w, str question)
 {
     struct follow f = {.because = S("")};
@@ -189,15 +189,12 @@ struct follow follow_of(const struct words *w, str question)
         bool person = lacks_person(w, i) && !f.lacks_person;
         bool thing =
             (is_plain(w, i) || is_pointing(w, i) || is_left_out(w, i)) && !asks_whole_behind(w, i);
-        if (person)
-            f.person = i;
         f.lacks_person |= person;
         f.lacks_thing |= thing;
         if ((person || thing) && !f.because.n)
             f.because = text_at(w, i);
     }
     str opening = opening_of(question);
-    f.goes_on = opening.n > 0;
     bool is_bare = !f.lacks_person && !f.lacks_thing &&
                    (is_short(w) || is_short_elsewhere(w) || has_pronoun_elsewhere(w));
     if (f.because.n == 0)

@@ -8,9 +8,7 @@ enum { FOLLOW_WORDS_MAX = 40 };
 /* What a question needs of what was said before. */
 struct follow {
     bool lacks_person, lacks_thing;
-    bool goes_on;    /* it opens with "and", "what about" … */
     bool only_opens; /* nothing but that opening shows that something is lacking */
-    size_t person;   /* of its words, the pronoun that stands for one; with lacks_person */
     str because;     /* the word or opening that shows it, or "" */
 };
 

@@ -1,4 +1,4 @@
-/* query_expansion.c - Questions are completed: words for one thing, instructions. */
+/* standing_recall.c - Standing instructions go beside what a question finds. */
 #include "core/tokens.h"
 #include "lib/engine.h"
 #include "store/store.h"
@@ -20,19 +20,6 @@ static void forget(struct ctx *ctx, struct engine *e, str id, str session)
     CHECK_OK(engine_forget(ctx, e, &what, &erased));
     CHECK(erased > 0);
 }
-
-TEST(words_for_one_thing_find_each_other)
-{
-    ENGINE(e, s, p);
-    settings.encoder = false; /* by words */
-    tell(ctx, s, "mum", "Mum turns seventy at the lighthouse.", 9);
-    tell(ctx, s, "other", "The bus to the harbour goes at nine.", 6);
-    struct recall_out r = recall_question(ctx, e, "Where is my mother?", anyhow);
-    CHECK(r.n == 1 && str_is(r.v[0].message.id, "mum"));
-    CHECK_INT(recall_question(ctx, e, "Where is my aunt?", anyhow).n, 0);
-}
-
-/* --- standing instructions --- */
 
 static void instruct(struct ctx *ctx, struct store *s, const char *id, const char *text, int days)
 {
