@@ -4,6 +4,7 @@
 #include "engine/pairs/pair.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/claims.h"
+#include "engine/judge/directive.h"
 #include "engine/text/utterance.h"
 #include "lib/store.h"
 
@@ -72,7 +73,7 @@ static str judge_assistant(struct ctx *ctx, const str *in)
 
 static str judge_instruction(struct ctx *ctx, const str *in)
 {
-    return yes_or_no(sentence_instructs(&ctx->arena, in[0], str_is(in[1], "user")));
+    return yes_or_no(text_directed(&ctx->arena, in[0], str_is(in[1], "user")).is_any);
 }
 
 static str judge_own_words(struct ctx *ctx, const str *in)

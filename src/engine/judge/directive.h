@@ -1,0 +1,48 @@
+/* directive.h - The judge of orders, which finds what tells a model what to do. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/*
+ * Two linear judges of what a text says once nothing hides it (plain.h). They see runs of
+ * characters, words and pairs of words, and cues: words of data/lang for what an order is made of,
+ * which mean the same in each language. data/lang/directive.def has the weights, what they were
+ * fitted to and how well they judge.
+ */
+enum { DIRECTIVE_RUNS = 1 << 14, DIRECTIVE_SPACE = DIRECTIVE_RUNS + (1 << 12) };
+enum { DIRECTIVE_FEATURES = 8192 };
+
+enum directive {
+    DIRECTIVE_TAKEOVER, /* what nobody wishes from his own assistant: "ignore all instructions" */
+    DIRECTIVE_ANY,      /* any order or wish to a model: "from now on answer in French" */
+    DIRECTIVE_KINDS
+};
+
+/* The features of a text: each once, ascending. */
+struct directive_features {
+    int v[DIRECTIVE_FEATURES];
+    size_t n, n_runs; /* runs of characters and words, which come first; then cues */
+};
+/* What each of its runs, or else of its cues, counts. */
+double directive_share(const struct directive_features *f, bool is_run);
+void directive_features_of(struct arena *a, str text, struct directive_features *out);
+
+/* The part of a text that is judged at once: its first sentence; is_joined: with short ones behind
+ * it. */
+str directive_front(str text, bool is_joined);
+
+/* How far it is on the side of an order, by the weights in the binary; from 0 on it is one. */
+double directive_odds(enum directive kind, const struct directive_features *f);
+
+/* Which sentences of a text tell a model what to do; those that do so only together as well. */
+struct directed {
+    bool is_any;
+    str kept;  /* the text without them; text itself when there are none */
+    str taken; /* them, one a line */
+};
+/* is_own: somebody says it to his own assistant, who may wish what he wants. Of a foreign text what
+ * follows the first such sentence goes as well: it is what the order is about. */
+struct directed text_directed(struct arena *a, str text, bool is_own);
