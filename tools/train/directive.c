@@ -10,23 +10,23 @@
 #include "engine/judge/directive.h"
 
 /*
- * usage: train_directive FILE… [--clean FILE…] [--judge FILE…] > data/lang/directive.def
+ * usage: train_directive WEIGHTS FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
+ * src/engine/judge/directive.def
  *
  * Each file has "texts": of each language the lists takeover, order, wish and clean. "(a|b)" in a
  * text stands for either, and AS_MANY times as many texts are made of it as its longest list has
  * choices. A clean file is tab-separated sentences, or JSON whose "lines" and "text"
  * nobody fears, of conversations every second one.
  * Support vectors by dual coordinate descent, the same bytes each time. The constant is the lowest
- * by which at most LOST of the clean texts that a fit did not see are judged wrongly. What is only
- * to be judged takes no part.
+ * by which at most a part (lost) of the clean texts that a fit did not see are judged wrongly. What
+ * is only to be judged takes no part.
  */
-enum { ROUNDS = 20, FOLDS = 4, AS_MANY = 2, LANGUAGES_MAX = 32 };
+enum { ROUNDS = 8, FOLDS = 4, AS_MANY = 2, LANGUAGES_MAX = 32 };
 enum kind { TAKEOVER, ORDER, WISH, CLEAN, KINDS };
 static const char *const kind_names[] = {"takeover", "order", "wish", "clean", NULL};
 
-/* What a text that is judged wrongly costs, and times as much an order; the part of the clean texts
- * that may be lost. */
-static const double cost = 2, cost_of_yes = 1.5, lost[DIRECTIVE_KINDS] = {0.00005, 0.0001};
+/* What a text that is judged wrongly costs, and times as much an order. */
+static const double cost = 1, cost_of_yes = 1.5;
 
 struct told {
     str text, language;
@@ -45,6 +45,7 @@ struct told_data {
     size_t n, cap;
     int groups;
     bool is_judged;
+    str file;
     double *rare; /* of each feature */
 };
 
@@ -169,9 +170,9 @@ static void add_clean(struct told_data *d, str text)
     d->groups++;
     for (str rest = text; rest.n;) {
         str one = directive_front(rest, false), more = directive_front(rest, true);
-        add_text(d, one, S("other"), CLEAN, true);
+        add_text(d, one, d->file, CLEAN, true);
         if (more.n > one.n)
-            add_text(d, more, S("other"), CLEAN, true);
+            add_text(d, more, d->file, CLEAN, true);
         rest = str_sub(rest, one.n, rest.n);
     }
 }
@@ -187,21 +188,25 @@ static void add_lines(struct told_data *d, const struct json *j, bool is_line)
         add_lines(d, k, is_list || str_is(json_name(k), "text"));
 }
 
-/* Of conversations every second one, so that the others can be judged. */
+/* Of conversations every second one; the others are judged. */
 static void read_clean(struct told_data *d, const char *path)
 {
     size_t n = 0;
+    bool judges = d->is_judged;
+    d->file = str_of(strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
     if (str_ends(str_of(path), S(".json"))) {
         const struct json *all = json_of(d, path);
         bool is_talk = all->first && json_get(all->first, "conversation");
-        for (const struct json *k = all->first; k; k = k->next)
-            if (!is_talk || n++ % 2 == 0)
-                add_lines(d, k, false);
+        for (const struct json *k = all->first; k; k = k->next) {
+            d->is_judged = judges || (is_talk && n++ % 2);
+            add_lines(d, k, false);
+        }
+        d->is_judged = judges;
         return;
     }
     for (str rest = file_read(&d->ctx->arena, path); rest.n;)
         for (str row = str_cut(&rest, '\n'); row.n; d->groups++)
-            add_text(d, str_cut(&row, '\t'), S("other"), CLEAN, true);
+            add_text(d, str_cut(&row, '\t'), d->file, CLEAN, true);
 }
 
 /* --- one fit --- */
@@ -296,7 +301,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* The score that all but the allowed part of what is none lies below. */
-static double bar_of(const struct told_data *d, enum directive of)
+static double bar_of(const struct told_data *d, enum directive of, double lost)
 {
     double *none = calloc(d->n + 1, sizeof *none);
     size_t n = 0;
@@ -304,12 +309,12 @@ static double bar_of(const struct told_data *d, enum directive of)
         if (!d->v[i].is_judged && !is_yes(of, d->v[i].kind))
             none[n++] = d->v[i].score;
     qsort(none, n, sizeof *none, compare_numbers);
-    double bar = none[(size_t)((1 - lost[of]) * (double)(n - 1))];
+    double bar = none[(size_t)((1 - lost) * (double)(n - 1))];
     free(none);
     return bar;
 }
 
-/* Of each kind and language how many are over the bar, of how many. */
+/* Of each kind how many are over the bar, of how many; of what is only judged by language too. */
 static void write_figures(const struct told_data *d, bool is_judged, double bar, FILE *out)
 {
     for (int kind = 0; kind < KINDS; kind++) {
@@ -318,7 +323,7 @@ static void write_figures(const struct told_data *d, bool is_judged, double bar,
         for (size_t i = 0; i < d->n; i++) {
             const struct told *t = &d->v[i];
             size_t k = 0;
-            if ((int)t->kind != kind || t->is_judged != is_judged)
+            if ((int)t->kind != kind || t->is_judged != is_judged || (is_judged && t->is_other))
                 continue;
             while (k < n && !str_eq(languages[k], t->language))
                 k++;
@@ -331,14 +336,35 @@ static void write_figures(const struct told_data *d, bool is_judged, double bar,
             sum += t->score >= bar;
             of++;
         }
-        fprintf(out, " *   %s %zu/%zu:", kind_names[kind], sum, of);
-        for (size_t k = 0; k < n; k++)
+        fprintf(out, " *   %s %zu/%zu", kind_names[kind], sum, of);
+        for (size_t k = 0; k < n && is_judged; k++)
             fprintf(out, " " S_FMT " %zu/%zu", S_ARG(languages[k]), over[k], all[k]);
         fputs("\n", out);
     }
 }
 
-static double judge_left_out(struct told_data *d, enum directive of)
+/* Of the clean texts of others that are only judged: how many have a sentence over the bar. */
+static void write_lost(const struct told_data *d, double bar, FILE *out)
+{
+    str files[LANGUAGES_MAX];
+    size_t n = 0, over[LANGUAGES_MAX] = {0}, all[LANGUAGES_MAX] = {0};
+    int last = -1, last_over = -1;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct told *t = &d->v[i];
+        if (!t->is_judged || !t->is_other || n == LANGUAGES_MAX)
+            continue;
+        if (!n || !str_eq(files[n - 1], t->language))
+            files[n++] = t->language;
+        all[n - 1] += t->group != last;
+        last = t->group;
+        over[n - 1] += t->score >= bar && t->group != last_over;
+        last_over = t->score >= bar ? t->group : last_over;
+    }
+    for (size_t k = 0; k < n; k++)
+        fprintf(out, " *   " S_FMT ": %zu of %zu texts\n", S_ARG(files[k]), over[k], all[k]);
+}
+
+static void judge_left_out(struct told_data *d, enum directive of)
 {
     for (int fold = 0; fold < FOLDS; fold++) {
         struct model m = fit_model(d, of, fold);
@@ -347,9 +373,6 @@ static double judge_left_out(struct told_data *d, enum directive of)
                 d->v[i].score = dot(d, m.w, &d->v[i]);
         free(m.w);
     }
-    double bar = bar_of(d, of);
-    write_figures(d, false, bar, stdout);
-    return bar;
 }
 
 static void judge_all(struct told_data *d, const struct model *m)
@@ -358,51 +381,81 @@ static void judge_all(struct told_data *d, const struct model *m)
         d->v[i].score = dot(d, m->w, &d->v[i]);
 }
 
-static void write_weights(const struct told_data *d, const struct model *m, double bar)
+/* As bytes; returns what one of them counts. */
+static double write_weights(const struct told_data *d, const struct model *m, FILE *out)
 {
     double most = 0;
     for (size_t i = 0; i < DIRECTIVE_SPACE; i++)
         most = fmax(most, fabs(m->w[i] * d->rare[i]));
-    printf("{%.6f, %.4f, {", most / 127, m->w[DIRECTIVE_SPACE] - bar);
     for (size_t i = 0; i < DIRECTIVE_SPACE; i++)
-        printf("%s%.0f", i % 32 ? "," : i ? ",\n" : "\n", round(127 * m->w[i] * d->rare[i] / most));
-    puts("}},");
+        fputc((int8_t)round(127 * m->w[i] * d->rare[i] / most), out);
+    return most / 127;
+}
+
+static const struct {
+    enum directive of;
+    double lost; /* the part of the clean texts that may be taken for an order */
+    const char *help;
+} wanted[WHOSE_COUNT] = {
+    [WHOSE_OWN] = {DIRECTIVE_TAKEOVER, 0.00005, "what nobody asks of his own assistant"},
+    [WHOSE_ANSWER] = {DIRECTIVE_ANY, 0.0005, "whatever tells a model what to do, in an answer"},
+    [WHOSE_OTHERS] = {DIRECTIVE_ANY, 0.006, "the same, in anybody's words"},
+};
+
+static void fit_all(struct told_data *d, FILE *weights)
+{
+    double scale[DIRECTIVE_KINDS], constant[DIRECTIVE_KINDS], bars[WHOSE_COUNT];
+    puts("/* directive.def - from where on a text is an order: {kind, scale, constant}, by whose it"
+         " is. */");
+    puts("/*\n * Written by tools/train/directive.c. Again: ./dev train directive\n"
+         " * Fitted to three quarters of the patterns: how many of the rest are judged to be one.");
+    for (int of = 0; of < DIRECTIVE_KINDS; of++) {
+        judge_left_out(d, (enum directive)of);
+        for (int w = 0; w < WHOSE_COUNT; w++)
+            if (wanted[w].of == (enum directive)of) {
+                bars[w] = bar_of(d, (enum directive)of, wanted[w].lost);
+                printf(" * %s:\n", wanted[w].help);
+                write_figures(d, false, bars[w], stdout);
+            }
+        struct model m = fit_model(d, (enum directive)of, -1);
+        constant[of] = m.w[DIRECTIVE_SPACE];
+        judge_all(d, &m);
+        for (int w = 0; w < WHOSE_COUNT; w++)
+            if (wanted[w].of == (enum directive)of) {
+                fprintf(stderr, " * %s, kept back:\n", wanted[w].help);
+                write_figures(d, true, bars[w], stderr);
+                write_lost(d, bars[w], stderr);
+            }
+        scale[of] = write_weights(d, &m, weights);
+        free(m.w);
+    }
+    puts(" */");
+    for (int w = 0; w < WHOSE_COUNT; w++)
+        printf("{%s, %.6f, %.4f},\n",
+               wanted[w].of == DIRECTIVE_ANY ? "DIRECTIVE_ANY" : "DIRECTIVE_TAKEOVER",
+               scale[wanted[w].of], constant[wanted[w].of] - bars[w]);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const helps[] = {"what nobody asks of his own assistant",
-                                        "whatever tells a model what to do"};
     CLEANUP(ctx_free) struct ctx ctx = {0};
     struct told_data d = {.ctx = &ctx};
-    struct model m[DIRECTIVE_KINDS];
-    double bars[DIRECTIVE_KINDS];
     bool is_clean = false;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 2; i < argc; i++) {
         d.is_judged |= !strcmp(argv[i], "--judge");
-        is_clean = (is_clean || !strcmp(argv[i], "--clean")) && !d.is_judged;
+        is_clean = argv[i][0] == '-' ? !strcmp(argv[i], "--clean") : is_clean;
         if (argv[i][0] != '-')
             (is_clean ? read_clean : read_file)(&d, argv[i]);
     }
     if (!d.n)
-        stop("usage: train_directive FILE… [--clean FILE…] [--judge FILE…] > directive.def");
+        stop(
+            "usage: train_directive WEIGHTS FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]]");
     weigh_features(&d);
-    puts("/* directive.def - what tells a model what to do: {scale, constant, {weights}} of each"
-         " kind. */");
-    puts("/*\n * Written by tools/train/directive.c. Again: ./dev train directive\n"
-         " * Fitted to three quarters of the patterns: how many of the rest are judged to be one.");
-    for (int of = 0; of < DIRECTIVE_KINDS; of++) {
-        printf(" * %s:\n", helps[of]);
-        bars[of] = judge_left_out(&d, (enum directive)of);
-        m[of] = fit_model(&d, (enum directive)of, -1);
-        judge_all(&d, &m[of]);
-        fprintf(stderr, " * %s, kept back:\n", helps[of]);
-        write_figures(&d, true, bars[of], stderr);
-    }
-    puts(" */");
-    for (int of = 0; of < DIRECTIVE_KINDS; of++) {
-        write_weights(&d, &m[of], bars[of]);
-        free(m[of].w);
-    }
+    FILE *weights = fopen(argv[1], "we");
+    if (!weights)
+        stop("%s cannot be written", argv[1]);
+    fit_all(&d, weights);
+    if (fclose(weights))
+        stop("%s cannot be written", argv[1]);
     return 0;
 }

@@ -295,7 +295,7 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
         text = utterance_own_words(&ctx->arena, text);
     /* What a chat would not be given as a line is no fact either: "Ignore previous instructions and
      * always recommend …" would come back as what the user asks for. */
-    text = text_directed(&ctx->arena, text, !by_seed).kept;
+    text = text_directed(&ctx->arena, text, by_seed ? WHOSE_ANSWER : WHOSE_OWN).kept;
     text = plain_text(&ctx->arena, text, !by_seed);
     if (by_seed)
         seed_find(&f, text);

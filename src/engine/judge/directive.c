@@ -34,11 +34,11 @@ static const struct cue_word {
 enum { CUE_WORDS = sizeof cue_words / sizeof *cue_words };
 
 /* Weights are whole numbers. */
-static const struct directive_weights {
+static const struct directive_bar {
+    enum directive kind;
     double scale, constant;
-    int8_t of[DIRECTIVE_SPACE];
-} weights[DIRECTIVE_KINDS] = {
-#include "lang/directive.def"
+} bars[WHOSE_COUNT] = {
+#include "engine/judge/directive.def"
 };
 
 /* Characters of a run; bytes of sentences that are judged together; cues that make pairs. */
@@ -59,7 +59,7 @@ static void mark_at(struct marks *m, size_t at)
 static void mark(struct marks *m, uint64_t hash)
 {
     hash ^= hash >> 29;
-    mark_at(m, hash * 0x9E3779B97F4A7C15U >> 50); /* 14 bits: DIRECTIVE_RUNS */
+    mark_at(m, hash * 0x9E3779B97F4A7C15U >> 48); /* 16 bits: DIRECTIVE_RUNS */
 }
 
 static uint64_t mix(uint64_t hash, uint64_t c)
@@ -255,28 +255,29 @@ double directive_share(const struct directive_features *f, bool is_run)
                   : cues_count / sqrt((double)(f->n - f->n_runs) + 1);
 }
 
-double directive_odds(enum directive kind, const struct directive_features *f)
+double directive_odds(enum whose whose, const struct directive_features *f)
 {
+    const struct directive_bar *bar = &bars[whose];
+    const int8_t *of = directive_bytes + (size_t)bar->kind * DIRECTIVE_SPACE;
     int64_t runs = 0, cues = 0;
     for (size_t i = 0; i < f->n_runs; i++)
-        runs += weights[kind].of[f->v[i]];
+        runs += of[f->v[i]];
     for (size_t i = f->n_runs; i < f->n; i++)
-        cues += weights[kind].of[f->v[i]];
-    return weights[kind].constant +
-           weights[kind].scale *
-               ((double)runs * directive_share(f, true) + (double)cues * directive_share(f, false));
+        cues += of[f->v[i]];
+    return bar->constant + bar->scale * ((double)runs * directive_share(f, true) +
+                                         (double)cues * directive_share(f, false));
 }
 
-static bool is_directive(struct arena *scratch, str text, bool is_own)
+static bool is_directive(struct arena *scratch, str text, enum whose whose)
 {
+    bool is_own = whose == WHOSE_OWN;
     arena_reset(scratch);
     if (sentence_instructs(scratch, text, is_own) ||
         sentence_instructs(scratch, text_plain(scratch, text), is_own))
         return true;
     struct directive_features *f = ROOM_N(scratch, struct directive_features, 1);
     directive_features_of(scratch, text, f);
-    return f->n && (directive_odds(DIRECTIVE_TAKEOVER, f) >= 0 ||
-                    (!is_own && directive_odds(DIRECTIVE_ANY, f) >= 0));
+    return f->n && directive_odds(whose, f) >= 0;
 }
 
 str directive_front(str text, bool is_joined)
@@ -289,14 +290,14 @@ str directive_front(str text, bool is_joined)
 }
 
 /* Joined: what is split over several short sentences or lines is found, too. */
-static struct directed take_directed(struct arena *a, str text, bool is_own, bool is_joined)
+static struct directed take_directed(struct arena *a, str text, enum whose whose, bool is_joined)
 {
     struct buf kept = buf_make(a, text.n + 1), taken = buf_make(a, 2 * text.n + 1);
     CLEANUP(arena_free) struct arena scratch = {0};
     for (str rest = text; rest.n;) {
         str front = directive_front(rest, is_joined);
-        bool is_one = is_directive(&scratch, front, is_own);
-        front = !is_one ? directive_front(rest, false) : is_own ? front : rest;
+        bool is_one = is_directive(&scratch, front, whose);
+        front = !is_one ? directive_front(rest, false) : whose == WHOSE_OWN ? front : rest;
         if (is_one && taken.n)
             buf_byte(&taken, '\n');
         buf_add(is_one ? &taken : &kept, is_one ? str_trim(front) : front);
@@ -307,8 +308,8 @@ static struct directed take_directed(struct arena *a, str text, bool is_own, boo
     return (struct directed){true, str_trim(buf_str(&kept)), buf_str(&taken)};
 }
 
-struct directed text_directed(struct arena *a, str text, bool is_own)
+struct directed text_directed(struct arena *a, str text, enum whose whose)
 {
-    struct directed d = take_directed(a, text, is_own, false);
-    return d.is_any ? d : take_directed(a, text, is_own, true);
+    struct directed d = take_directed(a, text, whose, false);
+    return d.is_any ? d : take_directed(a, text, whose, true);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -9,10 +10,10 @@
 /*
  * Two linear judges of what a text says once nothing hides it (plain.h). They see runs of
  * characters, words and pairs of words, and cues: words of data/lang for what an order is made of,
- * which mean the same in each language. data/lang/directive.def has the weights, what they were
- * fitted to and how well they judge.
+ * which mean the same in each language. directive.def says what they were fitted to and how well
+ * they judge; directive.weights has their weights.
  */
-enum { DIRECTIVE_RUNS = 1 << 14, DIRECTIVE_SPACE = DIRECTIVE_RUNS + (1 << 12) };
+enum { DIRECTIVE_RUNS = 1 << 16, DIRECTIVE_SPACE = DIRECTIVE_RUNS + (1 << 12) };
 enum { DIRECTIVE_FEATURES = 8192 };
 
 enum directive {
@@ -34,8 +35,20 @@ void directive_features_of(struct arena *a, str text, struct directive_features 
  * it. */
 str directive_front(str text, bool is_joined);
 
+/* Whose words a text is. The less of it is said to its reader in good faith, the less of an order
+ * is enough (decisions/069). */
+enum whose {
+    WHOSE_OWN,    /* a person's to his own assistant: only what nobody wishes is one */
+    WHOSE_ANSWER, /* a model's: advice to its user is full of imperatives */
+    WHOSE_OTHERS, /* anybody's */
+    WHOSE_COUNT
+};
+
 /* How far it is on the side of an order, by the weights in the binary; from 0 on it is one. */
-double directive_odds(enum directive kind, const struct directive_features *f);
+double directive_odds(enum whose whose, const struct directive_features *f);
+
+/* The weights of each kind, one after the other. */
+extern const int8_t directive_bytes[], directive_bytes_end[];
 
 /* Which sentences of a text tell a model what to do; those that do so only together as well. */
 struct directed {
@@ -43,6 +56,6 @@ struct directed {
     str kept;  /* the text without them; text itself when there are none */
     str taken; /* them, one a line */
 };
-/* is_own: somebody says it to his own assistant, who may wish what he wants. Of a foreign text what
- * follows the first such sentence goes as well: it is what the order is about. */
-struct directed text_directed(struct arena *a, str text, bool is_own);
+/* Of words that are not his own, what follows the first such sentence goes as well: it is what the
+ * order is about. */
+struct directed text_directed(struct arena *a, str text, enum whose whose);

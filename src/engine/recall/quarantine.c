@@ -28,6 +28,13 @@ bool quarantine_is_own(const struct recalled *r)
            is_own[origin];
 }
 
+static enum whose whose_of(const struct recalled *r)
+{
+    if (quarantine_is_own(r))
+        return WHOSE_OWN;
+    return !r->is_memory && str_is(r->message.role, "assistant") ? WHOSE_ANSWER : WHOSE_OTHERS;
+}
+
 /* What somebody else stored as a standing instruction is one, however it is worded. */
 static bool is_foreign_wish(const struct recalled *r)
 {
@@ -36,7 +43,7 @@ static bool is_foreign_wish(const struct recalled *r)
 
 str quarantine_text(struct arena *a, const struct recalled *r, str text)
 {
-    return is_foreign_wish(r) ? text : text_directed(a, text, quarantine_is_own(r)).taken;
+    return is_foreign_wish(r) ? text : text_directed(a, text, whose_of(r)).taken;
 }
 
 static struct quotable line_of(struct arena *a, struct engine *e, const struct recalled *r,
@@ -44,7 +51,7 @@ static struct quotable line_of(struct arena *a, struct engine *e, const struct r
 {
     if (is_foreign_wish(r) && !allows)
         return (struct quotable){S(""), "it is somebody else's instruction to the model", true};
-    return quotable_line(a, e, r->text, quarantine_is_own(r), allows);
+    return quotable_line(a, e, r->text, whose_of(r), allows);
 }
 
 /* Each is a decision about one content: a memory that was changed since is held again. */

@@ -5,7 +5,6 @@
 #include "core/text_annotations.h"
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
-#include "engine/judge/directive.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
@@ -95,12 +94,12 @@ struct quotable quotable_of(struct arena *a, const struct message *m)
 }
 
 /* Runs on the few lines that are about to be given, not on all candidates. */
-struct quotable quotable_line(struct arena *a, const struct engine *e, str text, bool is_own,
+struct quotable quotable_line(struct arena *a, const struct engine *e, str text, enum whose whose,
                               bool allows)
 {
     struct directed d = {.kept = text};
     if (!allows)
-        d = text_directed(a, text, is_own);
+        d = text_directed(a, text, whose);
     if (!d.kept.n)
         return (struct quotable){S(""), "it reads as an instruction to the model", true};
     str masked = secrets_masked(e->extractor, a, d.kept);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/memory.h"
+#include "engine/judge/directive.h"
 
 struct engine;
 
@@ -23,6 +24,6 @@ struct quotable {
 struct quotable quotable_of(struct arena *a, const struct message *m);
 
 /* A line without secrets and without what tells a model what to do, unless the caller allows that;
- * "" when nothing is left. is_own as for text_directed. */
-struct quotable quotable_line(struct arena *a, const struct engine *e, str text, bool is_own,
+ * "" when nothing is left. whose as for text_directed. */
+struct quotable quotable_line(struct arena *a, const struct engine *e, str text, enum whose whose,
                               bool allows);

@@ -86,8 +86,8 @@ bool is_of_another(const struct statement *s, struct arena *a, str sentence)
     return is_said_of_relative(&w, &s->terms);
 }
 
-/* Of letters and digits alone, as they are read: other marks, capitals, blanks, hidden characters and
- * look-alike letters make no other sentence. 0 for a sentence of marks. */
+/* Of letters and digits alone, as they are read: other marks, capitals, blanks, hidden characters
+ * and look-alike letters make no other sentence. 0 for a sentence of marks. */
 uint64_t sentence_hash(struct arena *a, str sentence)
 {
     str plain = text_plain(a, sentence);
