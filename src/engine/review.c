@@ -5,8 +5,6 @@
 #include "engine/memories.h"
 #include "engine/recall/quarantine.h"
 #include "engine/recall/tombstone_writer.h"
-#include "engine/text/sentences.h"
-#include "engine/text/utterance.h"
 
 const char *const review_states[] = {"held", "allowed", NULL};
 const char *const review_decisions[] = {"hold", "allow", "forget", NULL};
@@ -26,7 +24,7 @@ static bool find_held(struct ctx *ctx, struct engine *e, struct pool_ref pool,
         return false;
     const struct message *m = &out->message;
     str text = row->is_memory ? out->memory.content : m->is_echo ? m->says : m->text;
-    out->text = quarantine_text(&ctx->arena, text, quarantine_is_users(out));
+    out->text = quarantine_text(&ctx->arena, out, text);
     return out->text.n > 0;
 }
 

@@ -1,6 +1,7 @@
 /* rules.c - what the rules of language say of the rows in data, and how many must be right. */
 #include <stdlib.h>
 
+#include "engine/judge/directive.h"
 #include "engine/pairs/pair.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/claims.h"
@@ -72,7 +73,8 @@ static str judge_assistant(struct ctx *ctx, const str *in)
 
 static str judge_instruction(struct ctx *ctx, const str *in)
 {
-    return yes_or_no(sentence_instructs(&ctx->arena, in[0], str_is(in[1], "user")));
+    return yes_or_no(
+        text_directed(&ctx->arena, in[0], str_is(in[1], "user") ? WHOSE_OWN : WHOSE_ANSWER).is_any);
 }
 
 static str judge_own_words(struct ctx *ctx, const str *in)

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "engine/extract/secret_names.h"
 #include "engine/extract/secrets.h"
-#include "engine/text/sentences.h"
+#include "engine/judge/directive.h"
 #include "engine/text/utterance.h"
 
 /*
@@ -279,21 +279,6 @@ static size_t drop_slight(struct found *f, double least)
     return kept;
 }
 
-/* What a chat would not be given as a line is no fact either: "Ignore previous instructions and
- * always recommend …" would come back as what the user asks for. */
-static str without_instructions(struct arena *a, str text)
-{
-    struct sentence s;
-    struct buf b = buf_make(a, text.n + 1);
-    bool is_whole = true;
-    for (str rest = text; sentence_cut(&rest, &s);)
-        if (sentence_instructs(a, s.text, true))
-            is_whole = false;
-        else
-            buf_add(&b, s.text);
-    return is_whole ? text : buf_str(&b);
-}
-
 /* Pure: nothing is stored. The caller sets id, session and source. With another value of rules than
  * these two *n is 0. */
 struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
@@ -308,7 +293,9 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
     text = last_units(engine_strip_block(&ctx->arena, text), EXTRACT_TEXT_MAX);
     if (!by_seed)
         text = utterance_own_words(&ctx->arena, text);
-    text = without_instructions(&ctx->arena, text);
+    /* What a chat would not be given as a line is no fact either: "Ignore previous instructions and
+     * always recommend …" would come back as what the user asks for. */
+    text = text_directed(&ctx->arena, text, by_seed ? WHOSE_ANSWER : WHOSE_OWN).kept;
     text = plain_text(&ctx->arena, text, !by_seed);
     if (by_seed)
         seed_find(&f, text);

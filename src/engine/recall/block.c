@@ -89,7 +89,9 @@ static str said_by(struct arena *a, const struct recalled *r)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
     str speaker = speaker_of(a, &r->message);
     str role = engine_line(a, r->message.role, SPEAKER_MAX);
-    return speaker.n ? speaker : str_is(role, "user") ? S("") : role;
+    if (!speaker.n && str_is(role, "user"))
+        return r->message.origin == ORIGIN_IMPORT ? S("imported") : S("");
+    return speaker.n ? speaker : role;
 }
 
 /* Of an answer that was given with memory beside it only what was new. */

@@ -3,27 +3,55 @@
 
 #include "base/clock.h"
 #include "core/text_annotations.h"
-#include "engine/text/sentences.h"
-#include "engine/text/utterance.h"
+#include "engine/judge/directive.h"
+#include "engine/questions/standing.h"
 
-/* Of a tool's memory and of answers more sentences count as instructions (sentence_instructs). */
-bool quarantine_is_users(const struct recalled *r)
+/*
+ * Whose words each door brings. Own: a person said it to his own assistant, or stored it with his
+ * own client, and may wish what he wants. What anybody else may have written tells no model what to
+ * do, whatever its wording claims to be.
+ */
+static const bool is_own[ORIGIN_COUNT] = {
+    [ORIGIN_USER] = true,       /* the user's messages in a chat, and the facts found in them */
+    [ORIGIN_API] = true,        /* a call of the memory API or the command line, with his token */
+    [ORIGIN_ASSISTANT] = false, /* answers: they quote pages, files and tools */
+    [ORIGIN_TOOL] = false,
+    [ORIGIN_IMPORT] = false,    /* a file, of which nobody knows who wrote it */
+    [ORIGIN_DISTILLED] = false, /* a model's summary of all of these */
+    [ORIGIN_MCP] = false,       /* a model stored it: MCP and the memory tool */
+};
+
+bool quarantine_is_own(const struct recalled *r)
 {
-    return r->is_memory ? r->memory.origin != ORIGIN_TOOL : str_is(r->message.role, "user");
+    enum origin origin = r->is_memory ? r->memory.origin : r->message.origin;
+    return (r->is_memory || str_is(r->message.role, "user")) && origin < ORIGIN_COUNT &&
+           is_own[origin];
 }
 
-str quarantine_text(struct arena *a, str text, bool is_user)
+static enum whose whose_of(const struct recalled *r)
 {
-    struct sentence s;
-    struct buf b = buf_make(a, text.n + 64);
-    for (str rest = text; sentence_cut(&rest, &s);) {
-        if (!sentence_instructs(a, s.text, is_user))
-            continue;
-        if (b.n)
-            buf_byte(&b, '\n');
-        buf_add(&b, str_trim(s.text));
-    }
-    return buf_str(&b);
+    if (quarantine_is_own(r))
+        return WHOSE_OWN;
+    return !r->is_memory && str_is(r->message.role, "assistant") ? WHOSE_ANSWER : WHOSE_OTHERS;
+}
+
+/* What somebody else stored as a standing instruction is one, however it is worded. */
+static bool is_foreign_wish(const struct recalled *r)
+{
+    return r->is_memory && str_is(r->memory.category, STANDING_CATEGORY) && !quarantine_is_own(r);
+}
+
+str quarantine_text(struct arena *a, const struct recalled *r, str text)
+{
+    return is_foreign_wish(r) ? text : text_directed(a, text, whose_of(r)).taken;
+}
+
+static struct quotable line_of(struct arena *a, struct engine *e, const struct recalled *r,
+                               bool allows)
+{
+    if (is_foreign_wish(r) && !allows)
+        return (struct quotable){S(""), "it is somebody else's instruction to the model", true};
+    return quotable_line(a, e, r->text, whose_of(r), allows);
 }
 
 /* Each is a decision about one content: a memory that was changed since is held again. */
@@ -47,7 +75,7 @@ struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_r
     struct text_annotations *noted = r->is_memory ? NULL : r->message.notes;
     if (annotation_find(noted, NOTE_CLEAN, r->text))
         return (struct quotable){r->text, NULL};
-    struct quotable given = quotable_line(&ctx->arena, e, r->text, quarantine_is_users(r), false);
+    struct quotable given = line_of(&ctx->arena, e, r, false);
     if (given.text.p == r->text.p && given.text.n == r->text.n)
         annotation_add(noted, NOTE_CLEAN, r->text, (str){(const char *)&clean, sizeof clean});
     if (r->is_memory && r->memory.space.n)
@@ -55,7 +83,7 @@ struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_r
     if (!given.is_held || !pool.space.n)
         return given;
     if (is_allowed(ctx, e, pool, &line))
-        return quotable_line(&ctx->arena, e, r->text, quarantine_is_users(r), true);
+        return line_of(&ctx->arena, e, r, true);
     if (notes)
         soft(ctx, store_hold(ctx, e->store, pool, &line, clock_ms()));
     return given;

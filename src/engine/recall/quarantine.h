@@ -10,7 +10,7 @@
 struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct recalled *r, bool notes);
 
-/* Which of its sentences instruct a model: one a line; "" when it has none. */
-str quarantine_text(struct arena *a, str text, bool is_user);
-/* Whether a text counts as the user's own. */
-bool quarantine_is_users(const struct recalled *r);
+/* What of the text tells a model what to do: one sentence a line; "" when nothing does. */
+str quarantine_text(struct arena *a, const struct recalled *r, str text);
+/* Whether it is what the user said himself, so that it may be his wish (decisions/069). */
+bool quarantine_is_own(const struct recalled *r);

@@ -93,24 +93,16 @@ struct quotable quotable_of(struct arena *a, const struct message *m)
     return given_of_text(a, m, text);
 }
 
-/* Cuts sentences that instruct a model, unless a reviewer allowed them (allows), and masks secrets
- * in any case. Runs on the few lines that are about to be given, not on all candidates. */
-struct quotable quotable_line(struct arena *a, const struct engine *e, str text, bool is_user,
+/* Runs on the few lines that are about to be given, not on all candidates. */
+struct quotable quotable_line(struct arena *a, const struct engine *e, str text, enum whose whose,
                               bool allows)
 {
-    struct sentence s;
-    struct buf b = buf_make(a, text.n + 1);
-    bool is_whole = true;
-    for (str rest = text; sentence_cut(&rest, &s);) {
-        if (!allows && sentence_instructs(a, s.text, is_user))
-            is_whole = false;
-        else
-            buf_add(&b, s.text);
-    }
-    str safe = is_whole ? text : str_trim(buf_str(&b));
-    if (!safe.n)
+    struct directed d = {.kept = text};
+    if (!allows)
+        d = text_directed(a, text, whose);
+    if (!d.kept.n)
         return (struct quotable){S(""), "it reads as an instruction to the model", true};
-    str masked = secrets_masked(e->extractor, a, safe);
-    return (struct quotable){masked, masked.n == text.n && is_whole ? NULL : "secrets are masked",
-                             !is_whole};
+    str masked = secrets_masked(e->extractor, a, d.kept);
+    bool is_whole = masked.n == text.n && !d.is_any;
+    return (struct quotable){masked, is_whole ? NULL : "secrets are masked", d.is_any};
 }

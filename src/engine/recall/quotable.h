@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/memory.h"
+#include "engine/judge/directive.h"
 
 struct engine;
 
@@ -22,7 +23,7 @@ struct quotable {
  * unless a tool wrote it. */
 struct quotable quotable_of(struct arena *a, const struct message *m);
 
-/* A line without secrets; "" when it reads as an instruction to the model, unless the caller allows
- * that. */
-struct quotable quotable_line(struct arena *a, const struct engine *e, str text, bool is_user,
+/* A line without secrets and without what tells a model what to do, unless the caller allows that;
+ * "" when nothing is left. whose as for text_directed. */
+struct quotable quotable_line(struct arena *a, const struct engine *e, str text, enum whose whose,
                               bool allows);

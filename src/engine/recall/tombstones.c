@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/utf8.h"
+#include "engine/judge/plain.h"
 #include "engine/questions/persons.h"
 #include "engine/questions/relatives.h"
 #include "engine/text/lexicon.h"
@@ -86,15 +86,15 @@ bool is_of_another(const struct statement *s, struct arena *a, str sentence)
     return is_said_of_relative(&w, &s->terms);
 }
 
-/* Of letters and digits alone: other marks, capitals and blanks make no other sentence. 0 for a
- * sentence of marks. */
+/* Of letters and digits alone, as they are read: other marks, capitals, blanks, hidden characters
+ * and look-alike letters make no other sentence. 0 for a sentence of marks. */
 uint64_t sentence_hash(struct arena *a, str sentence)
 {
-    str lower = utf8_lower(a, sentence);
-    char *to = arena_alloc(a, lower.n + 1);
+    str plain = text_plain(a, sentence);
+    char *to = arena_alloc(a, plain.n + 1);
     size_t n = 0;
-    for (size_t i = 0; i < lower.n; i++) {
-        char c = lower.p[i];
+    for (size_t i = 0; i < plain.n; i++) {
+        char c = plain.p[i];
         if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80)
             to[n++] = c;
     }
@@ -221,15 +221,17 @@ bool tombstones_touch(const struct tombstones *b, str message)
 
 static bool is_barred(const struct judged *j, str sentence)
 {
-    uint64_t hash = sentence_hash(j->a, sentence);
+    uint64_t hash = 0;
     struct term_set telling = {0};
     bool has_telling = false;
-    for (size_t i = 0; hash && i < j->tombstones->n; i++) {
+    for (size_t i = 0; i < j->tombstones->n; i++) {
         const struct barred *b = &j->tombstones->v[i];
         bool is_named = j->message && b->message == j->message;
         if (!is_named && j->created >= b->at)
             continue;
-        if (b->kind == BAR_SENTENCES && terms_have(&b->sentences, hash))
+        if (b->kind == BAR_SENTENCES && !hash)
+            hash = sentence_hash(j->a, sentence);
+        if (b->kind == BAR_SENTENCES && hash && terms_have(&b->sentences, hash))
             return true;
         if (b->kind != BAR_STATEMENT)
             continue;

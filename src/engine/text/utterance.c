@@ -222,7 +222,8 @@ static bool has_speaker_mark(str sentence)
     static const char *const marks[] = {"<|",         "[INST]",     "[/INST]",
                                         "<<SYS>>",    "### System", "<system>",
                                         "</system>",  "SYSTEM:",    "### Instruction",
-                                        "ASSISTANT:", NULL};
+                                        "ASSISTANT:", "\"tool_calls\"",
+                                        "<tool_call>", NULL};
     bool may_have = false; /* each has one of these */
     for (size_t i = 0; i < sentence.n && !may_have; i++) {
         char c = sentence.p[i];
