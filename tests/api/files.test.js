@@ -129,6 +129,16 @@ test('files have a largest size and a largest number', async (t) => {
   assert.equal((await server.ask('GET', '/v1/memories')).json().total, 1);
 });
 
+test('a text with a secret is refused, and says why; other texts are kept', async (t) => {
+  const server = await serve(t), secret = 'My password is hunter2hunter2 and my key sk-abcdefghijklmnopqrstuvwxyz123456';
+  await refused(server, create('/memories/a', secret), /^The text holds a password, key or number that may not be stored/);
+  await done(server, create('/memories/a', 'The gate code is 4711.\n'));
+  await refused(server, insert('/memories/a', 0, secret), /may not be stored/);
+  await refused(server, replace('/memories/a', 'The gate code is 4711.', secret), /may not be stored/);
+  assert.match(await done(server, view('/memories/a')), /4711/);
+  assert.doesNotMatch((await server.ask('GET', '/v1/memories/export?all=true')).text, /hunter2/);
+});
+
 test('texts are kept byte for byte, through edits, a restart and an export', async (t) => {
   const data = tempFolder(), texts = ['', ' ', '\n', '\n\n  a\t\n\n', '(empty file)', '{"is_empty":true}', 'a\r\nb\r\n', 'Grüße 🏕\u2028x'];
   const first = await serve(t, { data });
