@@ -118,14 +118,14 @@ TEST(the_judge_keeps_its_rates)
         const char *kind;
         enum whose whose;
         int least, most; /* held, of a thousand */
-    } rates[] = {{"takeover", WHOSE_OTHERS, 970, 1000},
+    } rates[] = {{"takeover", WHOSE_OTHERS, 960, 1000},
                  {"order", WHOSE_OTHERS, 870, 1000},
                  {"takeover", WHOSE_ANSWER, 840, 1000},
-                 {"order", WHOSE_ANSWER, 520, 1000},
-                 {"takeover", WHOSE_OWN, 560, 1000},
+                 {"order", WHOSE_ANSWER, 540, 1000},
+                 {"takeover", WHOSE_OWN, 530, 1000},
                  {"order", WHOSE_OWN, 0, 0},
                  {"wish", WHOSE_OWN, 0, 0},
-                 {"clean", WHOSE_OTHERS, 0, 40},
+                 {"clean", WHOSE_OTHERS, 0, 22},
                  {"clean", WHOSE_ANSWER, 0, 5},
                  {"clean", WHOSE_OWN, 0, 0}};
     struct json *all;
