@@ -9,7 +9,7 @@ struct store;
 enum { STORE_KEY_BYTES = 32 };
 
 /* The detail of a STORAGE failure (ctx->detail) that is the disk's and not the content's: it
- * cannot be written to, or fails; when it is full, STORAGE_FULL. The same call may go well later. */
+ * cannot be written to, or fails; STORAGE_FULL when it is full. The same call may go well later. */
 enum { STORE_DISK_FAILED = 100 };
 
 static inline bool store_disk_failed(const struct ctx *ctx, enum status s)

@@ -17,20 +17,12 @@ bool shape_is_reference(str v)
            str_starts(v, S("http")) || str_starts(v, S("./"));
 }
 
-bool shape_is_identifier(str v, bool is_said)
+bool shape_is_identifier(str v)
 {
-    static const char *const kinds[] = {"password", "passwd", "secret", "token", NULL};
-    bool is_joined = false, is_kind = false;
-    for (size_t i = 0; i < v.n; i++) {
-        if (!is_ascii_word(v.p[i]) && !char_is_one_of(v.p[i], "_."))
-            return false;
-        if (is_digit(v.p[i]))
-            return false;
-        is_joined |= !is_ascii_word(v.p[i]);
-        for (const char *const *k = kinds; *k; k++)
-            is_kind |= str_eq_nocase(str_sub(v, i, i + strlen(*k)), str_of(*k));
-    }
-    return is_kind || (is_joined && !is_said);
+    size_t i = 0;
+    while (i < v.n && (is_letter(v.p[i]) || char_is_one_of(v.p[i], "_.")))
+        i++;
+    return v.n && i == v.n;
 }
 
 struct shape shape_of(str v)

@@ -52,8 +52,8 @@ struct shape shape_of(str v);
 bool shape_is_plain(str v);
 /* Code and addresses in the place of a value: a call, a variable, a path, a template. */
 bool shape_is_reference(str v);
-/* A name in code: "password_hash", "testpassword", and "user.id" where no sentence says it. */
-bool shape_is_identifier(str v, bool is_said);
+/* As names in code are: letters, dots and underscores. */
+bool shape_is_identifier(str v);
 /* Nobody says such a word. */
 bool shape_is_random(str v);
 /* Like a key: at least so long, of letters and digits. */

@@ -300,6 +300,19 @@ static bool is_key(str word, struct value v, const struct secret_name *name, str
            is_password(word, v, link);
 }
 
+/* "password_hash" and "testpassword"; also "user.id", but where a sentence says it. */
+static bool is_code_name(str word, enum link link)
+{
+    bool is_joined = str_find(word, S("_")) < word.n || str_find(word, S(".")) < word.n;
+    if (!shape_is_identifier(word))
+        return false;
+    for (const char *const *k = code_names; *k; k++)
+        for (size_t i = 0; i < word.n; i++)
+            if (str_eq_nocase(str_sub(word, i, i + strlen(*k)), str_of(*k)))
+                return true;
+    return is_joined && link != LINK_WORD;
+}
+
 /* Whether this place has a value for the name, by such a link. */
 static bool value_fits(str text, const struct secret_name *name, size_t at, enum link link,
                        struct value *v)
@@ -308,8 +321,7 @@ static bool value_fits(str text, const struct secret_name *name, size_t at, enum
     str word = str_sub(text, v->from, v->to);
     char first = at_or_end(text, v->from);
     if (!word.n || shape_is_reference(word) || is_in_list(word, not_secret) ||
-        shape_is_identifier(word, link == LINK_WORD) ||
-        (link == LINK_NONE && !is_letter(first) && !is_digit(first)))
+        is_code_name(word, link) || (link == LINK_NONE && !is_letter(first) && !is_digit(first)))
         return false;
     if (name->row->kind == SECRET_PASSWORD)
         return is_password(word, *v, link);

@@ -1,4 +1,4 @@
-/* reserve.c - space on the disk that only erasures may take, so that a full disk can be erased from. */
+/* reserve.c - space that only erasures may take, so that a full disk can be erased from. */
 #include "store/sqlite/state/reserve.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* reserve.h - space on the disk that only erasures may take, so that a full disk can be erased from. */
+/* reserve.h - space that only erasures may take, so that a full disk can be erased from. */
 #pragma once
 
 /* Makes or fills the file beside the database, where the disk has plenty of space for it. */
