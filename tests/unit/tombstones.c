@@ -235,3 +235,16 @@ TEST(what_is_said_of_a_relative_is_not_said_of_the_user)
             fail_msg("%s / %s", cases[i].statement, cases[i].sentence);
     }
 }
+
+/* As they were written before a sentence's hash was made of the text as a model reads it. */
+TEST(a_tombstone_of_before_bars_a_sentence_by_its_own_letters)
+{
+    static const char *const said[] = {"I keep my bees in Köln-Süd."};
+    ENGINE(e, s, p);
+    const uint64_t hash = str_hash(S("ikeepmybeesinkölnsüd"));
+    const struct bar bar = {.kind = BAR_SENTENCES, .at = clock_ms(), .terms = &hash, .n = 1};
+    talk(ctx, s, "one", said, 1, clock_ms() - 5000);
+    CHECK(has(found(ctx, e, "Where do I keep my bees?"), "bees"));
+    CHECK_OK(store_bar(ctx, s, &(struct barring){.pool = mine, .bars = &bar, .n = 1}));
+    CHECK(!has(found(ctx, e, "Where do I keep my bees?"), "bees"));
+}

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/utf8.h"
 #include "engine/judge/plain.h"
 #include "engine/questions/persons.h"
 #include "engine/questions/relatives.h"
@@ -86,11 +87,10 @@ bool is_of_another(const struct statement *s, struct arena *a, str sentence)
     return is_said_of_relative(&w, &s->terms);
 }
 
-/* Of letters and digits alone, as they are read: other marks, capitals, blanks, hidden characters
- * and look-alike letters make no other sentence. 0 for a sentence of marks. */
-uint64_t sentence_hash(struct arena *a, str sentence)
+/* Of letters and digits alone: marks, capitals and blanks make no other sentence. 0 for a sentence
+ * of marks. */
+static uint64_t letters_hash(struct arena *a, str plain)
 {
-    str plain = text_plain(a, sentence);
     char *to = arena_alloc(a, plain.n + 1);
     size_t n = 0;
     for (size_t i = 0; i < plain.n; i++) {
@@ -99,6 +99,17 @@ uint64_t sentence_hash(struct arena *a, str sentence)
             to[n++] = c;
     }
     return n ? str_hash((str){to, n}) : 0;
+}
+
+uint64_t sentence_hash(struct arena *a, str sentence)
+{
+    return letters_hash(a, text_plain(a, sentence));
+}
+
+/* Tombstones of before text_plain know a sentence by the hash of its own letters. */
+static uint64_t first_hash(struct arena *a, str sentence)
+{
+    return letters_hash(a, utf8_lower(a, sentence));
 }
 
 uint64_t tombstones_message(str id)
@@ -221,7 +232,7 @@ bool tombstones_touch(const struct tombstones *b, str message)
 
 static bool is_barred(const struct judged *j, str sentence)
 {
-    uint64_t hash = 0;
+    uint64_t hash = 0, first = 0;
     struct term_set telling = {0};
     bool has_telling = false;
     for (size_t i = 0; i < j->tombstones->n; i++) {
@@ -229,9 +240,12 @@ static bool is_barred(const struct judged *j, str sentence)
         bool is_named = j->message && b->message == j->message;
         if (!is_named && j->created >= b->at)
             continue;
-        if (b->kind == BAR_SENTENCES && !hash)
+        if (b->kind == BAR_SENTENCES && !hash) {
             hash = sentence_hash(j->a, sentence);
-        if (b->kind == BAR_SENTENCES && hash && terms_have(&b->sentences, hash))
+            first = first_hash(j->a, sentence);
+        }
+        if (b->kind == BAR_SENTENCES && hash &&
+            (terms_have(&b->sentences, hash) || terms_have(&b->sentences, first)))
             return true;
         if (b->kind != BAR_STATEMENT)
             continue;
