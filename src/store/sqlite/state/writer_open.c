@@ -70,7 +70,8 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
     if (status == OK) {
         files_take(ctx, &w->s->files);
     } else {
-        db_close_unsettled(&w->db);
+        bool is_whole = w->counted.fd >= 0; /* its log is its own */
+        (is_whole ? db_close : db_close_unsettled)(&w->db);
         commits_close(&w->counted);
     }
     return status;
