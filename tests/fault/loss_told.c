@@ -1,4 +1,4 @@
-/* loss_told.c - a process that writes, erases, imports, rekeys, compacts and upgrades is killed,
+/* loss_told.c - a process that writes, erases, imports, rekeys and compacts is killed,
  * and in a third of the rounds the log is damaged then: nothing acknowledged is lost without being
  * told, and nothing erased is back, even when the loss is accepted. */
 #include <signal.h>
@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include "lib/damage.h"
-#include "store/sqlite/db/db.h"
-#include "store/sqlite/db/schema.h"
 
 /* ROUNDS and SEED in the environment: how many kills, and the choice of steps and damage.
  * STEPS_MAX bounds the steps in one place. */
@@ -133,38 +131,15 @@ static enum status rekey_store(struct ctx *ctx, struct writing *w, int n)
     return copy_in_place(ctx, w, !w->key);
 }
 
-/* The newest step of the schema is undone, as if an older version had written the database. The
- * log stays: only the store may bring it into the database. */
-static enum status take_back_schema(struct ctx *ctx, const struct writing *w)
-{
-    CLEANUP(db_close) struct db db = {0};
-    TRY(db_open(ctx, w->p->path, key_of(w->known, w->key), &db));
-    sqlite3_db_config(db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    return db_exec(ctx, &db,
-                   str_printf(&ctx->arena,
-                              "BEGIN; DROP TABLE erasure_hash; DROP TABLE erasure;"
-                              "PRAGMA user_version = %d; COMMIT",
-                              schema_version() - 1)
-                       .p);
-}
-
-static enum status upgrade_store(struct ctx *ctx, struct writing *w, int n)
-{
-    (void)n;
-    store_close(w->s);
-    TRY(take_back_schema(ctx, w));
-    return open_with(ctx, w->p, key_of(w->known, w->key), false, &w->s);
-}
-
-enum { OP_WRITE, OP_IMPORT, OP_ERASE, OP_COMPACT, OP_REKEY, OP_UPGRADE, OP_COUNT };
+enum { OP_WRITE, OP_IMPORT, OP_ERASE, OP_COMPACT, OP_REKEY, OP_COUNT };
 
 static const struct {
     int percent;
     enum status (*run)(struct ctx *ctx, struct writing *w, int n);
 } ops[OP_COUNT] = {
-    [OP_WRITE] = {60, write_memory}, [OP_IMPORT] = {12, import_session},
+    [OP_WRITE] = {62, write_memory}, [OP_IMPORT] = {12, import_session},
     [OP_ERASE] = {20, erase_memory}, [OP_COMPACT] = {3, compact_store},
-    [OP_REKEY] = {3, rekey_store},   [OP_UPGRADE] = {2, upgrade_store},
+    [OP_REKEY] = {3, rekey_store},
 };
 
 static int some_op(unsigned *random)

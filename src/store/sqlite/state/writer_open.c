@@ -73,7 +73,8 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
         if (w->s->may_wait)
             reserve_keep(w->s->path);
     } else {
-        db_close_unsettled(&w->db);
+        bool is_whole = w->counted.fd >= 0; /* its log is its own */
+        (is_whole ? db_close : db_close_unsettled)(&w->db);
         commits_close(&w->counted);
     }
     return status;
