@@ -178,7 +178,7 @@ test('doctor ends with a failure while nothing can be written, also where the da
   await server.stop();
 });
 
-test('a full disk: writes are a 507, erasing goes on, and it recovers by itself', mounts, async (t) => {
+test('a full disk: writes are a 507, and erasing goes on', mounts, async (t) => {
   const disk = newDisk(t, '64m'), server = await serve(t, { data: path.join(disk, 'data') });
   const add = (content) => server.ask('POST', '/v1/memories', { content }), ids = [];
   for (let i = 0; i < 12; i++) ids.push((await add(`My dog number ${i} is called Rex${i}, and Rex${i} likes the garden.`)).json().id);
