@@ -529,8 +529,9 @@ static void follow_child(struct model *m, enum status ended)
 {
     const struct step step = choose(m);
     if (!may_end_so(m, &step, ended))
-        fail_msg("deed %d of pool %d ended with status %d; of a mark: live %d, changes %d", step.deed,
-                 step.pool, ended, step.mark >= 0 && step.mark < m->n_marks && m->marks[step.mark].is_live,
+        fail_msg("deed %d of pool %d ended with status %d; of a mark: live %d, changes %d",
+                 step.deed, step.pool, ended,
+                 step.mark >= 0 && step.mark < m->n_marks && m->marks[step.mark].is_live,
                  step.mark >= 0 && step.mark < m->n_marks ? m->marks[step.mark].n : -1);
     follow_step(m, &step, ended);
 }

@@ -219,11 +219,11 @@ static bool sentence_only_requests(str sentence)
 /* Marks by which programs part the speakers of a conversation. */
 static bool has_speaker_mark(str sentence)
 {
-    static const char *const marks[] = {"<|",         "[INST]",     "[/INST]",
-                                        "<<SYS>>",    "### System", "<system>",
-                                        "</system>",  "SYSTEM:",    "### Instruction",
-                                        "ASSISTANT:", "\"tool_calls\"",
-                                        "<tool_call>", NULL};
+    static const char *const marks[] = {"<|",         "[INST]",         "[/INST]",
+                                        "<<SYS>>",    "### System",     "<system>",
+                                        "</system>",  "SYSTEM:",        "### Instruction",
+                                        "ASSISTANT:", "\"tool_calls\"", "<tool_call>",
+                                        NULL};
     bool may_have = false; /* each has one of these */
     for (size_t i = 0; i < sentence.n && !may_have; i++) {
         char c = sentence.p[i];

@@ -44,7 +44,7 @@ struct exchange {
     bool is_limited;                /* refused by a limit, which is no news for the log */
     struct meter *of_address, *of_token;
     struct allowance *allowance; /* of requests of nobody known; NULL: it shows who asks */
-    bool wants_continue; /* the client waits for our leave to send the body */
+    bool wants_continue;         /* the client waits for our leave to send the body */
     enum phase phase;
     enum status how; /* how the handler ended, then how the relay did */
     int refused;     /* the reply's code when http itself refuses, else 0 */

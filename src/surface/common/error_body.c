@@ -107,10 +107,11 @@ const struct error_shape problem_errors = {"Problem", "application/problem+json"
  * Programs go by code, the name of the status, and by field. */
 void word_problem(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
-    static const struct error_rule rules[] = {
-        {STORAGE, .detail = STORAGE_AWAY, .code = 503, .name = "storage_unavailable"},
-        {STORAGE, .detail = STORAGE_FULL, .code = 507, .name = "storage_full"},
-        {0}};
+    static const struct error_rule rules[] = {{STORAGE, .detail = STORAGE_AWAY, .code = 503,
+                                               .name = "storage_unavailable"},
+                                              {STORAGE, .detail = STORAGE_FULL, .code = 507,
+                                               .name = "storage_full"},
+                                              {0}};
     struct error_body body = error_body_of(ctx, s, in, rules, status_name(s), out);
     int code = out->code ? out->code : http_code(s);
     const struct problem problem = {
