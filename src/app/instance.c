@@ -103,24 +103,28 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
                                    .key = key.bytes,
                                    .readers = readers_of(&instance->settings),
                                    .may_wait = instance->may_wait,
+                                   .keeps_reserve = instance->is_server,
                                    .accepts_loss = instance->accepts_loss,
                                    .erasures = instance->erasures};
     instance->key_from = key.from;
     return store_open(ctx, &store, &instance->store);
 }
 
+enum opening { TO_CHANGE, TO_READ, AS_SERVER };
+
 /* From the bottom up: folder, key, store, engine. instance_close is safe after any failure in
  * between, as the rest is zero. A store that may wait makes the folder itself, later. */
-static enum status open_parts(struct ctx *ctx, const struct options *o, bool may_wait,
+static enum status open_parts(struct ctx *ctx, const struct options *o, enum opening how,
                               struct instance *out)
 {
     TRY(instance_find(ctx, &o->settings, out));
     out->settings = o->settings;
     out->settings.data = out->folder;
-    out->may_wait = may_wait;
+    out->is_server = how == AS_SERVER;
+    out->may_wait = how != TO_CHANGE;
     out->accepts_loss = o->accept_loss;
     enum status made = instance_make_folder(ctx, out);
-    if (!may_wait || !soft_if(ctx, made, STORAGE))
+    if (!out->may_wait || !soft_if(ctx, made, STORAGE))
         TRY(made);
     TRY(open_store(ctx, out));
     return engine_open(ctx, out->store, &out->settings, &out->engine);
@@ -128,7 +132,7 @@ static enum status open_parts(struct ctx *ctx, const struct options *o, bool may
 
 enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)
 {
-    return open_parts(ctx, o, false, out);
+    return open_parts(ctx, o, TO_CHANGE, out);
 }
 
 /* A folder that cannot be looked into is left to the opening, whose failure says why; so is a
@@ -155,14 +159,14 @@ static enum status refuse_missing(struct ctx *ctx, const struct options *o)
 enum status instance_open_existing(struct ctx *ctx, const struct options *o, struct instance *out)
 {
     TRY(refuse_missing(ctx, o));
-    return open_parts(ctx, o, false, out);
+    return open_parts(ctx, o, TO_CHANGE, out);
 }
 
 /* As for a server, an existing file is read while the disk takes no writes. */
 enum status instance_open_to_read(struct ctx *ctx, const struct options *o, struct instance *out)
 {
     TRY(refuse_missing(ctx, o));
-    return open_parts(ctx, o, true, out);
+    return open_parts(ctx, o, TO_READ, out);
 }
 
 /* Empty, in a folder of its own that instance_close removes. */
@@ -175,7 +179,7 @@ static enum status open_scratch(struct ctx *ctx, const struct options *o, struct
         return fail(ctx, STORAGE, "the folder " S_FMT " cannot be created: %s", S_ARG(folder),
                     strerror(errno));
     own.settings.data = folder;
-    enum status s = open_parts(ctx, &own, false, out);
+    enum status s = open_parts(ctx, &own, TO_CHANGE, out);
     out->is_scratch = true;
     return s;
 }
@@ -185,12 +189,12 @@ enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct i
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
     return instance_is_new(ctx, &instance) ? open_scratch(ctx, o, out)
-                                           : open_parts(ctx, o, true, out);
+                                           : open_parts(ctx, o, TO_READ, out);
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)
 {
-    return open_parts(ctx, o, true, out);
+    return open_parts(ctx, o, AS_SERVER, out);
 }
 
 /* Of two processes that create the file at one time, the second reads what the first wrote. */

@@ -11,6 +11,7 @@ struct instance {
     str key_from;             /* where the key of an encrypted store is, in words; or "" */
     struct store *store;
     struct engine *engine;
+    bool is_server;    /* keeps space beside the database for erasures */
     bool may_wait;     /* of a server and of what only reads: opens although the disk fails */
     bool accepts_loss; /* opens although acknowledged writes are missing */
     bool is_scratch;   /* the folder goes with the instance */

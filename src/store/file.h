@@ -22,6 +22,7 @@ struct store_settings {
     const uint8_t *key;  /* STORE_KEY_BYTES, copied by the store; NULL: the file is plain */
     size_t readers;      /* most reads at once; 0: a default */
     bool may_wait;       /* opens although the disk fails: see store_open */
+    bool keeps_reserve;  /* space beside the file, for erasures on a full disk (a server) */
     bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
     size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
     str erasures;        /* the log of erasures beside it (store/erasures.h); "": it has none */

@@ -77,7 +77,7 @@ TEST(a_store_that_may_wait_opens_when_the_disk_is_well)
         disk_fail(faults[i], 0, true);
         struct store_settings settings = {.path = str_of(p.path)};
         CHECK_INT(store_open(ctx, &settings, &s), STORAGE);
-        CHECK_INT(ctx->detail, STORE_DISK_FAILED);
+        CHECK(store_disk_failed(ctx, STORAGE));
         ctx_clear_failure(ctx);
         settings.may_wait = true;
         CHECK_OK(store_open(ctx, &settings, &s));

@@ -137,6 +137,7 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     s->restored = settings->restored;
     files_open(&s->files, s->path);
     s->may_wait = settings->may_wait;
+    s->keeps_reserve = settings->keeps_reserve;
     s->accepts_loss = settings->accepts_loss;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);

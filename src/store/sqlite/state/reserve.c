@@ -49,10 +49,9 @@ void reserve_keep(const char *path)
     close(fd);
 }
 
-void reserve_lend(const char *path)
+bool reserve_lend(const char *path)
 {
     char name[PATH_MAX];
     name_it(path, name);
-    if (free_bytes(path) < RESERVE_BYTES && truncate(name, 0) != 0)
-        unlink(name);
+    return free_bytes(path) < RESERVE_BYTES && truncate(name, 0) == 0;
 }

@@ -27,6 +27,7 @@ struct sqlite_store {
     struct store_restored *restored;
     int64_t erasures_no;  /* the last row in the file; of the writer's thread */
     bool may_wait;        /* is opened later when the disk fails now */
+    bool keeps_reserve;   /* reserve.h */
     bool accepts_loss;    /* is opened although commits are missing */
     pthread_mutex_t lock; /* of the readers */
     pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */

@@ -327,11 +327,10 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
     bool erases = false, is_full = false, lends = false;
     for (const struct task *t = first; t; t = t->next) {
         last_no = t->no;
-        lends |= t->erases && w->s->may_wait;
+        lends |= t->erases;
         is_full |= t->call && !t->nobody_waits && !t->is_early;
     }
-    if (lends)
-        reserve_lend(w->s->path);
+    lends = lends && reserve_lend(w->s->path);
     enum status result = run_group(w, ctx, first, is_full);
     word_lists_end(w->s->lists, result == OK);
     for (const struct task *t = first; t; t = t->next)

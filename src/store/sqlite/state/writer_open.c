@@ -70,7 +70,7 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
     pthread_mutex_unlock(&w->lock);
     if (status == OK) {
         files_take(ctx, &w->s->files);
-        if (w->s->may_wait)
+        if (w->s->keeps_reserve)
             reserve_keep(w->s->path);
     } else {
         bool is_whole = w->counted.fd >= 0; /* its log is its own */
