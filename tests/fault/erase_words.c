@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 /*
- * Words are "zq" and a number in six digits, at random places of the words index. Pages of the
+ * Words are "zq" and a number in seven digits, at random places of the words index. Pages of the
  * index are small here, so that few words are many pages, merges take many steps, and an erased
  * word is often the first of a page. In each round messages and memories are written, merges go on
  * while another user writes, and all that the round wrote is erased, one by one. Behind each
@@ -17,7 +17,7 @@
  * ROUNDS in the environment: more of it.
  */
 
-enum { WORDS = 1000000, FILLED = 1500, PAGE = 200, EACH = 24, IN_CHAT = 6, MEANWHILE = 40 };
+enum { WORDS = 10000000, FILLED = 1500, PAGE = 200, EACH = 24, IN_CHAT = 6, MEANWHILE = 40 };
 
 /* What all threads know. */
 struct trial {
@@ -30,14 +30,16 @@ struct trial {
 /* Neighbours in time are no neighbours in the index. */
 static int next_word(struct trial *t)
 {
-    return (int)((int64_t)atomic_fetch_add(&t->words, 1) * 618033 % WORDS);
+    int n = atomic_fetch_add(&t->words, 1);
+    CHECK(n < WORDS); /* no word twice */
+    return (int)((int64_t)n * 6180339 % WORDS);
 }
 
 static struct message some_message(struct ctx *ctx, struct trial *t, int words)
 {
     struct buf b = buf_make(&ctx->arena, 1000);
     for (int i = 0; i < words; i++)
-        buf_printf(&b, "zq%06d ", next_word(t));
+        buf_printf(&b, "zq%07d ", next_word(t));
     str id = id_random(&ctx->arena);
     return (struct message){.id = id, .role = S("user"), .text = buf_str(&b), .created = 1000};
 }
@@ -98,11 +100,11 @@ static void check_bytes(const struct place *p, const struct trial *t)
     const char *const paths[] = {p->path, str_printf(&ctx->arena, "%s-wal", p->path).p};
     for (int k = 0; k < 2; k++) {
         str bytes = bytes_of_file(ctx, paths[k]);
-        for (size_t at = 0; at + 8 <= bytes.n; at++) {
+        for (size_t at = 0; at + 9 <= bytes.n; at++) {
             int64_t i;
             if (bytes.p[at] == 'z' && bytes.p[at + 1] == 'q' &&
-                str_int(str_sub(bytes, at + 2, at + 8), &i) && i >= 0 && t->gone[i])
-                fail_msg("%s holds zq%06d, which is erased", paths[k], (int)i);
+                str_int(str_sub(bytes, at + 2, at + 9), &i) && i >= 0 && t->gone[i])
+                fail_msg("%s holds zq%07d, which is erased", paths[k], (int)i);
         }
     }
 }
@@ -124,7 +126,7 @@ static void write_words(struct ctx *ctx, struct trial *t, int *words)
     for (int i = 0; i < EACH; i++) {
         words[i] = next_word(t);
         str id = str_printf(&ctx->arena, "f%d", i);
-        struct memory fact_of = fact(id.p, "", str_printf(&ctx->arena, "zq%06d", words[i]).p);
+        struct memory fact_of = fact(id.p, "", str_printf(&ctx->arena, "zq%07d", words[i]).p);
         struct message m = {.id = str_printf(&ctx->arena, "m%d", i),
                             .text = fact_of.content,
                             .role = S("user"),

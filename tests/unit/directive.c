@@ -111,34 +111,55 @@ static struct told judge_texts(const struct json *texts, const char *kind, enum 
     return t;
 }
 
-/* Floors, not aims: what is reached is said in docs/decisions/069. */
-TEST(the_judge_keeps_its_rates)
+static const struct json *texts_of(struct ctx *ctx, const char *path)
 {
-    static const struct {
-        const char *kind;
-        enum whose whose;
-        int least, most; /* held, of a thousand */
-    } rates[] = {{"takeover", WHOSE_OTHERS, 960, 1000},
-                 {"order", WHOSE_OTHERS, 870, 1000},
-                 {"takeover", WHOSE_ANSWER, 840, 1000},
-                 {"order", WHOSE_ANSWER, 540, 1000},
-                 {"takeover", WHOSE_OWN, 530, 1000},
-                 {"order", WHOSE_OWN, 0, 0},
-                 {"wish", WHOSE_OWN, 0, 0},
-                 {"clean", WHOSE_OTHERS, 0, 22},
-                 {"clean", WHOSE_ANSWER, 0, 5},
-                 {"clean", WHOSE_OWN, 0, 0}};
     struct json *all;
-    FILE *f = fopen(SOURCE_ROOT "/tests/judge/blind.json", "re");
-    CHECK(f);
     enum { FILE_MAX = 1 << 20 };
+    FILE *f = fopen(path, "re");
+    CHECK(f);
     char *bytes = arena_alloc(&ctx->arena, FILE_MAX);
     size_t n = fread(bytes, 1, FILE_MAX, f);
     fclose(f);
     CHECK_OK(json_parse(ctx, (str){bytes, n}, &all));
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        struct told t = judge_texts(json_get(all, "texts"), rates[i].kind, rates[i].whose);
-        CHECK(t.of > 0 && 1000 * t.n >= rates[i].least * t.of &&
-              1000 * t.n <= rates[i].most * t.of);
+    return json_get(all, "texts");
+}
+
+struct rate {
+    const char *kind;
+    enum whose whose;
+    int least, most; /* held, of a thousand */
+};
+
+static void check_rates(const struct json *texts, const struct rate *rates)
+{
+    for (const struct rate *r = rates; r->kind; r++) {
+        struct told t = judge_texts(texts, r->kind, r->whose);
+        CHECK(t.of > 0 && 1000 * t.n >= r->least * t.of && 1000 * t.n <= r->most * t.of);
     }
+}
+
+/* Floors, not aims: what is reached is said in docs/decisions/069. The texts of blind.json are by
+ * a writer of the fitted ones, those of fresh.json by nobody who saw any other. */
+TEST(the_judge_keeps_its_rates)
+{
+    static const struct rate blind[] = {{"takeover", WHOSE_OTHERS, 980, 1000},
+                                        {"order", WHOSE_OTHERS, 830, 1000},
+                                        {"takeover", WHOSE_ANSWER, 900, 1000},
+                                        {"order", WHOSE_ANSWER, 440, 1000},
+                                        {"takeover", WHOSE_OWN, 580, 1000},
+                                        {"order", WHOSE_OWN, 0, 0},
+                                        {"wish", WHOSE_OWN, 0, 0},
+                                        {"clean", WHOSE_OTHERS, 0, 38},
+                                        {"clean", WHOSE_ANSWER, 0, 10},
+                                        {"clean", WHOSE_OWN, 0, 0},
+                                        {0}};
+    static const struct rate fresh[] = {{"takeover", WHOSE_OTHERS, 550, 1000},
+                                        {"order", WHOSE_OTHERS, 630, 1000},
+                                        {"takeover", WHOSE_ANSWER, 260, 1000},
+                                        {"order", WHOSE_ANSWER, 250, 1000},
+                                        {"clean", WHOSE_OTHERS, 0, 40},
+                                        {"clean", WHOSE_ANSWER, 0, 8},
+                                        {0}};
+    check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/blind.json"), blind);
+    check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/fresh.json"), fresh);
 }
