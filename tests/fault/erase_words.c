@@ -92,6 +92,21 @@ static void fill(struct ctx *ctx, struct trial *t)
                                           .n_messages = FILLED}));
 }
 
+/* What is around it, and of a log the frame's page: to see what wrote it. */
+static const char *near(struct ctx *ctx, str bytes, size_t at)
+{
+    enum { AROUND = 150, LOG_HEAD = 32, FRAME_HEAD = 24, PAGE_BYTES = 4096 };
+    struct buf b = buf_make(&ctx->arena, 4000);
+    size_t frame = at < LOG_HEAD ? 0 : (at - LOG_HEAD) / (FRAME_HEAD + PAGE_BYTES);
+    const unsigned char *head =
+        (const unsigned char *)bytes.p + LOG_HEAD + frame * (FRAME_HEAD + PAGE_BYTES);
+    buf_printf(&b, "frame %zu of page %u, ", frame, (head[2] << 8 | head[3]) + (head[1] << 16));
+    for (size_t i = at < AROUND ? 0 : at - AROUND; i < at + AROUND && i < bytes.n; i++)
+        buf_printf(&b, bytes.p[i] >= ' ' && bytes.p[i] <= '~' ? "%c" : "\\%02x",
+                   (unsigned char)bytes.p[i]);
+    return str_c(&ctx->arena, buf_str(&b));
+}
+
 /* No byte of what is erased. */
 static void check_bytes(const struct place *p, const struct trial *t)
 {
@@ -104,7 +119,8 @@ static void check_bytes(const struct place *p, const struct trial *t)
             int64_t i;
             if (bytes.p[at] == 'z' && bytes.p[at + 1] == 'q' &&
                 str_int(str_sub(bytes, at + 2, at + 9), &i) && i >= 0 && t->gone[i])
-                fail_msg("%s holds zq%07d, which is erased", paths[k], (int)i);
+                fail_msg("%s holds zq%07d, which is erased, at %zu: %s", paths[k], (int)i, at,
+                         near(ctx, bytes, at));
         }
     }
 }
