@@ -7,7 +7,7 @@
 
 static void flip_bit(const char *file, off_t at)
 {
-    unsigned char byte;
+    unsigned char byte = 0;
     int fd = open(file, O_RDWR);
     CHECK(fd >= 0 && pread(fd, &byte, 1, at) == 1);
     byte ^= 4;
