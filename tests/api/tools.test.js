@@ -133,8 +133,9 @@ for (const stream of [false, true]) {
   });
 
   named("so it does where the client has tools, whose receipt is written before the model is asked", async (t) => {
-    const { server } = await scripted(t, [{ calls: [search()] }, { text: 'Rex.' }]);
+    const { model, server } = await scripted(t, [{ calls: [search()] }, { text: 'Rex.' }]);
     const { receipt } = await ask(server, { tools: [lookTool] }, { stream });
+    assert.match(model.last().json.messages.at(-1).content, /^Found 1/);
     await until('the search is told', async () =>
       (await server.receipt(receipt)).lines.some((one) => /^the model searched transcript/.test(one.why)));
   });

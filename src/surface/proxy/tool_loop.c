@@ -22,7 +22,7 @@ enum {
     ERROR_MAX = 64 << 10,  /* bytes of an error that are read */
     SAID_MAX = 8 << 20,    /* bytes that the rounds may add to the conversation */
     SEARCHES_MAX = 8,      /* calls of one answer that are run */
-    SEARCH_MS = 2000,      /* for all searches of one answer */
+    SEARCH_MS = 5000,      /* for all searches of one answer */
     TOOL_MAX = 16 << 10    /* bytes of the tool's definition */
 };
 
