@@ -139,27 +139,35 @@ static void check_rates(const struct json *texts, const struct rate *rates)
 }
 
 /* Floors, not aims: what is reached is said in docs/decisions/069. The texts of blind.json are by
- * a writer of the fitted ones, those of fresh.json by nobody who saw any other. */
+ * a writer of the fitted ones, those of fresh.json and fresh2.json by nobody who saw any other. */
 TEST(the_judge_keeps_its_rates)
 {
     static const struct rate blind[] = {{"takeover", WHOSE_OTHERS, 980, 1000},
                                         {"order", WHOSE_OTHERS, 830, 1000},
                                         {"takeover", WHOSE_ANSWER, 900, 1000},
                                         {"order", WHOSE_ANSWER, 440, 1000},
-                                        {"takeover", WHOSE_OWN, 580, 1000},
+                                        {"takeover", WHOSE_OWN, 570, 1000},
                                         {"order", WHOSE_OWN, 0, 0},
                                         {"wish", WHOSE_OWN, 0, 0},
                                         {"clean", WHOSE_OTHERS, 0, 38},
                                         {"clean", WHOSE_ANSWER, 0, 10},
                                         {"clean", WHOSE_OWN, 0, 0},
                                         {0}};
-    static const struct rate fresh[] = {{"takeover", WHOSE_OTHERS, 550, 1000},
-                                        {"order", WHOSE_OTHERS, 630, 1000},
-                                        {"takeover", WHOSE_ANSWER, 260, 1000},
-                                        {"order", WHOSE_ANSWER, 250, 1000},
-                                        {"clean", WHOSE_OTHERS, 0, 40},
-                                        {"clean", WHOSE_ANSWER, 0, 8},
+    static const struct rate fresh[] = {{"takeover", WHOSE_OTHERS, 700, 1000},
+                                        {"order", WHOSE_OTHERS, 735, 1000},
+                                        {"takeover", WHOSE_ANSWER, 425, 1000},
+                                        {"order", WHOSE_ANSWER, 445, 1000},
+                                        {"clean", WHOSE_OTHERS, 0, 59},
+                                        {"clean", WHOSE_ANSWER, 0, 16},
                                         {0}};
+    static const struct rate fresh2[] = {{"takeover", WHOSE_OTHERS, 500, 1000},
+                                         {"order", WHOSE_OTHERS, 425, 1000},
+                                         {"takeover", WHOSE_ANSWER, 250, 1000},
+                                         {"order", WHOSE_ANSWER, 180, 1000},
+                                         {"clean", WHOSE_OTHERS, 0, 37},
+                                         {"clean", WHOSE_ANSWER, 0, 9},
+                                         {0}};
     check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/blind.json"), blind);
     check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/fresh.json"), fresh);
+    check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/fresh2.json"), fresh2);
 }

@@ -398,7 +398,7 @@ static const struct {
     const char *help;
 } wanted[WHOSE_COUNT] = {
     [WHOSE_OWN] = {DIRECTIVE_TAKEOVER, 0.00005, "what nobody asks of his own assistant"},
-    [WHOSE_ANSWER] = {DIRECTIVE_ANY, 0.0005, "whatever tells a model what to do, in an answer"},
+    [WHOSE_ANSWER] = {DIRECTIVE_ANY, 0.001, "whatever tells a model what to do, in an answer"},
     [WHOSE_OTHERS] = {DIRECTIVE_ANY, 0.006, "the same, in anybody's words"},
 };
 
