@@ -2,6 +2,7 @@
  * without being told. */
 #include <fcntl.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,45 @@ TEST(an_older_log_is_left_when_the_loss_is_accepted)
     check_healthy(ctx, s);
     store_close(s);
     check_opens(ctx, p.path, NULL, WRITES - 1);
+}
+
+/* An opening may change pages without a count, and so does a program of somebody else's. */
+static str write_uncounted(struct ctx *ctx, const char *path)
+{
+    sqlite3 *db;
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    CHECK_INT(sqlite3_exec(db, "INSERT INTO setting VALUES('theme', 'dark')", NULL, NULL, NULL),
+              SQLITE_OK);
+    sqlite3_close(db);
+    return bytes_of_file(ctx, str_printf(&ctx->arena, "%s-wal", path).p);
+}
+
+static void check_theme(struct ctx *ctx, struct store *s, str theme)
+{
+    str now;
+    CHECK_OK(store_setting(ctx, s, S("theme"), &now));
+    CHECK_STR(now, theme);
+}
+
+/* What is left of the log is older than the database, and has no count. */
+TEST(a_log_that_lost_its_end_behind_a_checkpoint_is_refused)
+{
+    PLACE(p);
+    struct store *s;
+    write_and_die(ctx, p.path, NULL, 0, WRITES);
+    check_opens(ctx, p.path, NULL, WRITES);
+    str beginning = write_uncounted(ctx, p.path);
+    CHECK(beginning.n > 0);
+    CHECK_OK(open_at(ctx, p.path, NULL, false, &s));
+    CHECK_OK(store_put_setting(ctx, s, S("theme"), S("light")));
+    store_close(s);
+    write_file(str_printf(&ctx->arena, "%s-wal", p.path).p, beginning);
+    check_refused(ctx, p.path, NULL, "lacks the last commits: its log");
+    CHECK_OK(open_at(ctx, p.path, NULL, true, &s));
+    check_theme(ctx, s, S("light"));
+    check_healthy(ctx, s);
+    store_close(s);
 }
 
 /* After a close everything is in the database: a log is needed no more. */
