@@ -436,7 +436,7 @@ static void check_memories(struct ctx *ctx, struct store *s, struct known *k, bo
         bool there = v[n].is_there, may_differ = was_told || k->memory[n] == EITHER;
         if (k->memory[n] == GONE ? there : !may_differ && there != (k->memory[n] == THERE))
             fail_msg("step %d of %d is %s", n, k->n, there ? "there" : "lost");
-        int summary = v[k->summary[n]].is_there ? k->summary[n] : 0;
+        int known = k->summary[n], summary = known > 0 && !v[known].is_there ? 0 : known;
         if (there && !was_told && v[n].summary != summary)
             fail_msg("step %d of %d is in the summary %d, not %d", n, k->n, v[n].summary, summary);
     }
