@@ -1,6 +1,6 @@
 /* convert_killed.c - a store is encrypted, decrypted, rekeyed or restored, and on the way the
  * process is killed or the disk is full: there is the old store or the new one, whole. An opening
- * that erases again is killed, and its log is lost: that is told, or nothing is lost. */
+ * that upgrades or erases again is killed: nothing is lost, and a log that is lost then is told. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/store.h"
+#include "lib/damage.h"
 #include "store/store.h"
 
 enum { MESSAGES = 400, TIMED = 30, STRIDE = 9 };
@@ -325,6 +325,24 @@ TEST(an_opening_that_erases_again_is_killed_and_its_log_is_lost)
     }
     printf("%d openings: %d losses told\n", told + whole, told);
     CHECK(told > 0 && whole > 0);
+}
+
+TEST(an_upgrade_is_killed_at_each_write)
+{
+    int n = 0;
+    for (bool done = false; !done; n++) {
+        PLACE(p);
+        struct store_stats stats;
+        write_old_store(ctx, p.path, NULL);
+        done = kill_opening(ctx, &p, n);
+        STORE(s, p);
+        CHECK_OK(store_stats(ctx, s, &stats));
+        CHECK_INT(stats.memories, OLD_MEMORIES);
+        CHECK_INT(stats.messages, OLD_MESSAGES);
+        check_healthy(ctx, s);
+    }
+    printf("%d upgrades\n", n);
+    CHECK(n > 10);
 }
 
 /* The failure is reported, and the old store goes on. */

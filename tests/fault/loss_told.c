@@ -2,14 +2,12 @@
  * killed in the midst of it, and in a third of the rounds the log is damaged then: nothing
  * acknowledged is lost without being told, and nothing erased is back, even when the loss is
  * accepted. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/damage.h"
-#include "store/sqlite/db/schema.h"
 
 /* ROUNDS and SEED in the environment: how many kills, and the choice of steps and damage.
  * STEPS_MAX bounds the steps in one place. */
@@ -18,10 +16,8 @@ enum { ROUNDS = 20, ROUNDS_OF_PLACE = 10, STEPS_MAX = 1 << 12, KILL_AFTER = 30, 
 /* Memories that one summary replaces. */
 enum { MEMBERS = 3 };
 
-/* What an older version wrote into a database of its schema: OLD_STEPS steps, each fourth of which
- * erases. The schema itself is made by its steps, which are never edited. */
-#define OLD_ROWS SOURCE_ROOT "/tests/fault/schema_13.sql"
-enum { OLD_SCHEMA = 13, OLD_STEPS = 16 };
+/* What an older version did: each fourth step erases, and each behind that imports. */
+enum { OLD_STEPS = 16 };
 
 /* A store goes from one key to the next: it is encrypted, gets another key, and is decrypted. */
 static const uint8_t one[STORE_KEY_BYTES] = {1}, two[STORE_KEY_BYTES] = {2};
@@ -146,27 +142,9 @@ static enum status open_with(struct ctx *ctx, const struct place *p, int key, bo
 
 /* --- an older store --- */
 
-static enum status write_old_rows(struct ctx *ctx, struct db *db)
-{
-    str rows = bytes_of_file(ctx, OLD_ROWS);
-    TRY(schema_run(ctx, db, 0, OLD_SCHEMA));
-    TRY(db_exec(ctx, db, rows.p));
-    return db_exec(ctx, db,
-                   str_printf(&ctx->arena,
-                              "PRAGMA user_version=%d; PRAGMA application_id=0x524D4244",
-                              OLD_SCHEMA)
-                       .p);
-}
-
-/* As that version leaves it when it is killed: all is in the log, and nobody has counted it. */
 static void make_old_store(struct ctx *ctx, const struct place *p, struct known *k)
 {
-    CLEANUP(db_close) struct db db = {0};
-    close(open(p->path, O_WRONLY | O_CREAT, 0600));
-    CHECK_OK(db_open(ctx, p->path, keys[k->key], &db));
-    sqlite3_db_config(db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_db_config(db.handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL); /* pages of the words index */
-    CHECK_OK(write_old_rows(ctx, &db));
+    write_old_store(ctx, p->path, keys[k->key]);
     for (int n = 1; n <= OLD_STEPS; n++)
         for (int is_done = 0; is_done < 2; is_done++)
             learn_step(k, &(struct step){n % 4 == 0   ? OP_ERASE

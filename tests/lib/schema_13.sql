@@ -1,4 +1,4 @@
--- Rows of a database of schema 13, as rememberd of that schema wrote them: tests/fault/loss_told.c.
+-- Rows of a database of schema 13, as rememberd of that schema wrote them: tests/lib/damage.c.
 REPLACE INTO day_count VALUES
 (1,20780,0,12),
 (1,20780,16,4),
