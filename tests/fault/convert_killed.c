@@ -345,6 +345,20 @@ TEST(an_upgrade_is_killed_at_each_write)
     CHECK(n > 10);
 }
 
+/* The log stays where it is: a checkpoint that nobody was told of could be killed. */
+TEST(a_backup_of_what_a_killed_server_left_changes_nothing)
+{
+    PLACE(p);
+    str log = str_printf(&ctx->arena, "%s-wal", p.path);
+    struct store_copy copy = {.from = str_of(p.path),
+                              .to = str_printf(&ctx->arena, "%s/backup", p.folder)};
+    make_store(ctx, copy.from, NULL, MESSAGES);
+    str before = bytes_of_file(ctx, p.path), log_before = bytes_of_file(ctx, log.p);
+    CHECK_OK(store_copy(ctx, &copy));
+    CHECK(log_before.n && str_eq(log_before, bytes_of_file(ctx, log.p)));
+    CHECK(str_eq(before, bytes_of_file(ctx, p.path)));
+}
+
 /* The failure is reported, and the old store goes on. */
 static void fill_everywhere(struct ctx *ctx, const struct scene *s)
 {
