@@ -373,7 +373,7 @@ enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
-    out->has_lost = !copied.is_midway;
+    out->has_lost = !copied.is_midway || salt_of_log(db->handle) != copied.salt;
     return OK;
 }
 
