@@ -1,5 +1,6 @@
 /* convert_killed.c - a store is encrypted, decrypted, rekeyed or restored, and on the way the
- * process is killed or the disk is full: there is the old store or the new one, whole. */
+ * process is killed or the disk is full: there is the old store or the new one, whole. An opening
+ * that upgrades or erases again is killed: nothing is lost, and a log that is lost then is told. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -7,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/store.h"
+#include "lib/damage.h"
 #include "store/store.h"
 
 enum { MESSAGES = 400, TIMED = 30, STRIDE = 9 };
@@ -257,6 +258,105 @@ TEST(decrypting_is_killed)
 TEST(restoring_is_killed)
 {
     kill_everywhere(ctx, &(struct scene){"restore", one, one, true});
+}
+
+/* --- an older store beside the log of erasures --- */
+
+static enum status open_older(struct ctx *ctx, const struct place *p, struct store **out)
+{
+    struct store_settings settings = {.path = str_of(p->path),
+                                      .erasures =
+                                          str_printf(&ctx->arena, "%s/erasures", p->folder)};
+    return store_open(ctx, &settings, out);
+}
+
+/* Behind it, the store of the beginning lacks an erasure. */
+static void erase_one(struct ctx *ctx, const struct place *p)
+{
+    struct store *s;
+    int64_t erased;
+    set_up(ctx, p);
+    CHECK_OK(open_older(ctx, p, &s));
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m7")}, &erased));
+    store_close(s);
+}
+
+/* True when it came to its end. */
+static bool kill_opening(struct ctx *ctx, const struct place *p, int writes)
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        struct store *s;
+        count_writes();
+        writes_left = writes;
+        _exit(open_older(ctx, p, &s) == OK ? 0 : 4);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    return WIFEXITED(status);
+}
+
+TEST(an_opening_that_erases_again_is_killed_and_its_log_is_lost)
+{
+    PLACE(p);
+    struct store *s;
+    int told = 0, whole = 0;
+    struct store_settings original = {.path = str_printf(&ctx->arena, "%s/original", p.folder)};
+    make_store(ctx, original.path, NULL, MESSAGES);
+    CHECK_OK(store_open(ctx, &original, &s));
+    store_close(s);
+    erase_one(ctx, &p);
+    for (bool done = false; !done;) {
+        set_up(ctx, &p);
+        done = kill_opening(ctx, &p, told + whole);
+        unlink(str_printf(&ctx->arena, "%s-wal", p.path).p);
+        enum status status = open_older(ctx, &p, &s);
+        if (soft_if(ctx, status, STORAGE)) {
+            told++;
+            continue;
+        }
+        CHECK_OK(status);
+        CHECK_INT(find(ctx, s, mine, "ithaca").n, MESSAGES - 1);
+        check_healthy(ctx, s);
+        store_close(s);
+        whole++;
+    }
+    printf("%d openings: %d losses told\n", told + whole, told);
+    CHECK(told > 0 && whole > 0);
+}
+
+TEST(an_upgrade_is_killed_at_each_write)
+{
+    int n = 0;
+    for (bool done = false; !done; n++) {
+        PLACE(p);
+        struct store_stats stats;
+        write_old_store(ctx, p.path, NULL);
+        done = kill_opening(ctx, &p, n);
+        STORE(s, p);
+        CHECK_OK(store_stats(ctx, s, &stats));
+        CHECK_INT(stats.memories, OLD_MEMORIES);
+        CHECK_INT(stats.messages, OLD_MESSAGES);
+        check_healthy(ctx, s);
+    }
+    printf("%d upgrades\n", n);
+    CHECK(n > 10);
+}
+
+/* The log stays where it is: a checkpoint that nobody was told of could be killed. */
+TEST(a_backup_of_what_a_killed_server_left_changes_nothing)
+{
+    PLACE(p);
+    str log = str_printf(&ctx->arena, "%s-wal", p.path);
+    struct store_copy copy = {.from = str_of(p.path),
+                              .to = str_printf(&ctx->arena, "%s/backup", p.folder)};
+    make_store(ctx, copy.from, NULL, MESSAGES);
+    str before = bytes_of_file(ctx, p.path), log_before = bytes_of_file(ctx, log.p);
+    CHECK_OK(store_copy(ctx, &copy));
+    CHECK(log_before.n && str_eq(log_before, bytes_of_file(ctx, log.p)));
+    CHECK(str_eq(before, bytes_of_file(ctx, p.path)));
 }
 
 /* The failure is reported, and the old store goes on. */

@@ -1,9 +1,11 @@
-/* damage.c - a database or its log, damaged as disks and people do it. */
+/* damage.c - a database or its log, damaged as disks and people do it, or of an older version. */
 #include "lib/damage.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/sqlite/db/schema.h"
 
 static void flip_bit(const char *file, off_t at)
 {
@@ -66,4 +68,28 @@ void copy_store(struct ctx *ctx, const char *from, const char *to)
         copy_file(ctx, str_printf(&ctx->arena, "%s%s", from, ends[i]).p,
                   str_printf(&ctx->arena, "%s%s", to, ends[i]).p);
     unlink(str_printf(&ctx->arena, "%s-shm", to).p);
+}
+
+/* The steps of the schema are never edited, so they make that version's. Its server wrote the rows.
+ */
+static enum status write_old_rows(struct ctx *ctx, struct db *db)
+{
+    str rows = bytes_of_file(ctx, SOURCE_ROOT "/tests/lib/schema_13.sql");
+    TRY(schema_run(ctx, db, 0, OLD_SCHEMA));
+    TRY(db_exec(ctx, db, rows.p));
+    return db_exec(ctx, db,
+                   str_printf(&ctx->arena,
+                              "PRAGMA user_version=%d; PRAGMA application_id=0x524D4244",
+                              OLD_SCHEMA)
+                       .p);
+}
+
+/* DEFENSIVE keeps the words index's own tables from being written. */
+void write_old_store(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    CLEANUP(db_close_unsettled) struct db db = {0};
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    CHECK_OK(db_open(ctx, path, key, &db));
+    sqlite3_db_config(db.handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    CHECK_OK(write_old_rows(ctx, &db));
 }

@@ -339,12 +339,9 @@ static enum status settle_old(struct job *j, const struct hold *hold, struct db 
  * and a part that is removed later may be another process's. */
 static enum status end_job(struct job *j, enum status status)
 {
-    if (status == OK) {
-        db_close(&j->db);
-        return OK;
-    }
     db_close_unsettled(&j->db);
-    file_remove_part(j->ctx, j->to);
+    if (status != OK)
+        file_remove_part(j->ctx, j->to);
     return status;
 }
 

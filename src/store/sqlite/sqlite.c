@@ -51,7 +51,7 @@ static enum status prepare_writer(struct ctx *ctx, struct sqlite_store *s, struc
 {
     TRY(claims_free(ctx, db));
     TRY(words_renew(ctx, db));
-    TRY(forgets_finish(ctx, db));
+    TRY(forgets_finish(ctx, s, db));
     return erasure_log_open(ctx, s, db);
 }
 

@@ -20,8 +20,7 @@ static const struct {
 
 /* FULL: a commit is durable when it returns. secure_delete: erased rows are overwritten.
  * temp_store=2: temporary tables stay in memory, where nothing is written in plain text.
- * cache_size: 8,000 KiB for each connection. wal_autocheckpoint: 4,000 pages (16 MB) before the log
- * is copied into the file, four times SQLite's default, so that bursts of writes share a
+ * cache_size: 8,000 KiB for each connection. wal_autocheckpoint=0: commits.c makes every
  * checkpoint. journal_size_limit: a log that a long read made larger is cut to 64 MiB.
  * cell_size_check hardens the reading of a manipulated file (sqlite.org/security.html). */
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
@@ -31,7 +30,7 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA secure_delete=ON;"
                               "PRAGMA cell_size_check=ON;"
                               "PRAGMA cache_size=-8000;"
-                              "PRAGMA wal_autocheckpoint=4000;"
+                              "PRAGMA wal_autocheckpoint=0;"
                               "PRAGMA journal_size_limit=67108864;";
 
 /* What SQLite says when the disk is full, cannot be written to, or fails. */

@@ -26,7 +26,9 @@
  * new one. Behind is harmless. The lock of the file orders processes that have one store open.
  *
  * In the midst of a checkpoint the database is neither old nor new, and its count may be either. So
- * a byte behind the line says that one is running: then a log without anything is a lost one.
+ * a second line says that one is running: then a log without anything is a lost one. It also says
+ * which log was copied, and how much of it: when that log has lost its end since, its pages would
+ * be put over newer ones, and the count is no help if none of them has it.
  *
  * A history has a name, as counts of different databases cannot be compared. It begins when a
  * database is made, or first opened by a version that counts.
@@ -37,9 +39,20 @@
 /* One line, always of the same length, as it is written over itself. */
 enum { LINE = HISTORY_CHARS + 2 * 20 + 1, LINE_MAX_BYTES = LINE + 1 };
 
-/* Places in the file: of the byte that tells of a checkpoint, and of two locks. LOG_FRAMES: pages
- * in the log from which on it is brought into the database (16 MB). */
-enum { MIDWAY_AT = LINE, LOCK_LINE = 0, LOCK_CHECKPOINT, LOG_FRAMES = 4000 };
+/* Places in the file: of the line that tells of a checkpoint, and of two locks. SALT_AT: of 8 bytes
+ * in the log's header, which are others whenever a log begins
+ * (sqlite.org/fileformat2.html#walformat). LOG_FRAMES: pages in the log from which on it is brought
+ * into the database (16 MB), four times SQLite's default, so that bursts of writes share a
+ * checkpoint. */
+enum { COPIED_AT = LINE, LOCK_LINE = 0, LOCK_CHECKPOINT, SALT_AT = 16, LOG_FRAMES = 4000 };
+
+/* The second line: the last checkpoint. */
+struct copied {
+    bool is_midway;
+    int frames;              /* of the log that it copied, or began to */
+    unsigned long long salt; /* of that log */
+};
+enum { COPIED_BYTES = 1 + 10 + 1 + 16 + 1 };
 
 static void print_line(const struct commit_count *c, char line[LINE_MAX_BYTES])
 {
@@ -95,19 +108,28 @@ static enum status fail_file(struct ctx *ctx, const char *file)
                    strerror(errno));
 }
 
+static void read_copied(int fd, struct copied *out)
+{
+    char line[COPIED_BYTES + 1] = "";
+    *out = (struct copied){0};
+    if (pread(fd, line, COPIED_BYTES, COPIED_AT) > 0)
+        sscanf(line + 1, "%d %llx", &out->frames, &out->salt);
+    out->is_midway = *line == '+';
+}
+
 /* A damaged line is no reason to keep somebody from the data. */
 static enum status look_into_file(struct ctx *ctx, const char *file, struct commit_count *out,
-                                  bool *is_midway)
+                                  struct copied *copied)
 {
-    char midway = 0;
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     *out = (struct commit_count){0};
+    *copied = (struct copied){0};
     if (fd < 0)
         return errno == ENOENT ? OK : fail_file(ctx, file);
     if (!read_file(fd, out))
         log_event(LOG_WARN, "store.commits_unread",
                   "file=\"%s\" why=\"it is damaged, so lost commits cannot be noticed now\"", file);
-    *is_midway = pread(fd, &midway, 1, MIDWAY_AT) == 1 && midway == '+';
+    read_copied(fd, copied);
     close(fd);
     return OK;
 }
@@ -213,9 +235,30 @@ void commits_close(struct commits *c)
 
 /* --- checkpoints --- */
 
-static void mark_midway(const struct commits *c, bool is_midway)
+/* 0: there is no log. */
+static unsigned long long salt_of_log(sqlite3 *db)
 {
-    if (pwrite(c->fd, is_midway ? "+" : "-", 1, MIDWAY_AT) != 1)
+    uint64_t salt = 0;
+    int fd = open(sqlite3_filename_wal(sqlite3_db_filename(db, "main")), O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && pread(fd, &salt, sizeof salt, SALT_AT) != sizeof salt)
+        salt = 0;
+    if (fd >= 0)
+        close(fd);
+    return salt;
+}
+
+static void mark_begun(const struct commits *c, sqlite3 *db, int frames)
+{
+    char line[COPIED_BYTES + 1];
+    int n = snprintf(line, sizeof line, "+%010d %016llx\n", frames, salt_of_log(db));
+    assert(n == COPIED_BYTES);
+    if (pwrite(c->fd, line, COPIED_BYTES, COPIED_AT) != COPIED_BYTES)
+        warn_untold(errno);
+}
+
+static void mark_ended(const struct commits *c)
+{
+    if (pwrite(c->fd, "-", 1, COPIED_AT) != 1)
         warn_untold(errno);
 }
 
@@ -228,11 +271,11 @@ int commits_checkpoint(struct commits *c, sqlite3 *db, int how)
     lock_file(c->fd, LOCK_CHECKPOINT, F_WRLCK);
     int rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_NOOP, &frames, &copied);
     if (rc == SQLITE_OK && frames > copied) {
-        mark_midway(c, true);
+        mark_begun(c, db, frames);
         rc = sqlite3_wal_checkpoint_v2(db, "main", empties ? SQLITE_CHECKPOINT_FULL : how, NULL,
                                        NULL);
         if (rc == SQLITE_OK || rc == SQLITE_BUSY)
-            mark_midway(c, false);
+            mark_ended(c);
     }
     if (rc == SQLITE_OK && empties)
         rc = sqlite3_wal_checkpoint_v2(db, "main", how, NULL, NULL);
@@ -260,28 +303,30 @@ enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int
 
 /* --- opening --- */
 
-/* Whether the log that an unfinished checkpoint needs is gone. What is left of one lacks commits.
- */
-static bool lacks_log(struct db *db, bool is_midway)
+/* Whether the log that an unfinished checkpoint needs is gone, or has lost pages that were copied:
+ * what is left of them is older than the database. */
+static bool lacks_log(struct db *db, const struct copied *copied)
 {
     int frames = 0;
-    return is_midway &&
-           sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &frames, NULL) ==
-               SQLITE_OK &&
-           frames <= 0;
+    if ((!copied->is_midway && !copied->frames) ||
+        sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &frames, NULL) !=
+            SQLITE_OK)
+        return false;
+    return frames > 0 ? frames < copied->frames && salt_of_log(db->handle) == copied->salt
+                      : copied->is_midway;
 }
 
 /* What is missing, or "". */
 static str loss_of(struct ctx *ctx, struct db *db, const struct commit_count *told,
-                   const struct commit_count *found, bool is_midway)
+                   const struct commit_count *found, const struct copied *copied)
 {
     long long n = told->n - found->n;
-    const char *half = is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
     if (!told->n || (found->n && !is_same_history(told, found)))
         return S("");
+    const char *half =
+        copied->is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
     if (n <= 0)
-        return lacks_log(db, is_midway) ? str_printf(&ctx->arena, "the last commits%s", half)
-                                        : S("");
+        return lacks_log(db, copied) ? str_printf(&ctx->arena, "the last commits%s", half) : S("");
     str since = time_write(&ctx->arena, found->at, ", all since %Y-%m-%d %H:%M:%S UTC");
     return str_printf(&ctx->arena, "the last %lld commit%s" S_FMT "%s", n, n > 1 ? "s" : "",
                       S_ARG(since), half);
@@ -315,20 +360,20 @@ enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool
                           struct commits *out)
 {
     struct commit_count told, found;
-    bool is_midway = false;
+    struct copied copied;
     *out = (struct commits){.fd = -1};
-    TRY(look_into_file(ctx, path_of(ctx, path), &told, &is_midway));
+    TRY(look_into_file(ctx, path_of(ctx, path), &told, &copied));
     TRY(commits_read(ctx, db, &found));
     if (told.n && found.n && !is_same_history(&told, &found))
         log_event(LOG_WARN, "store.other_history",
                   "file=\"%s\" why=\"another database was here before\"", path);
-    str loss = loss_of(ctx, db, &told, &found, is_midway);
+    str loss = loss_of(ctx, db, &told, &found, &copied);
     if (!loss.n)
-        return is_midway ? finish_checkpoint(ctx, db, path) : OK;
+        return copied.is_midway ? finish_checkpoint(ctx, db, path) : OK;
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
-    out->has_lost = !is_midway;
+    out->has_lost = !copied.is_midway || salt_of_log(db->handle) != copied.salt;
     return OK;
 }
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/seal.h"
 #include "store/sqlite/records/erasure.h"
+#include "store/sqlite/state/commits.h"
 #include "store/sqlite/write/erase_again.h"
 
 /*
@@ -461,7 +462,7 @@ enum status erasure_log_open(struct ctx *ctx, struct sqlite_store *s, struct db 
         return OK;
     if (!s->restored)
         log_event(LOG_WARN, "store.erased_again", "rows=%lld", (long long)erased);
-    return db_exec(ctx, db, "PRAGMA wal_checkpoint(TRUNCATE)");
+    return commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
 void erasure_log_follow(struct ctx *ctx, struct sqlite_store *s, struct db *db)

@@ -13,6 +13,7 @@
 #include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/change_events.h"
+#include "store/sqlite/state/commits.h"
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/forget.h"
 
@@ -349,7 +350,7 @@ static enum status finish_forget(struct ctx *ctx, struct db *db, const struct fo
 }
 
 /* One that another process is at work on has its mark. */
-enum status forgets_finish(struct ctx *ctx, struct db *db)
+enum status forgets_finish(struct ctx *ctx, struct sqlite_store *s, struct db *db)
 {
     struct forget_row *v;
     size_t n, done = 0;
@@ -361,7 +362,7 @@ enum status forgets_finish(struct ctx *ctx, struct db *db)
         TRY(finish_forget(ctx, db, &v[i]));
         done++;
     }
-    return done ? db_exec(ctx, db, "PRAGMA wal_checkpoint(TRUNCATE)") : OK;
+    return done ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE) : OK;
 }
 
 static enum status drop_rows(struct ctx *ctx, struct db *db, const void *what)
