@@ -91,7 +91,7 @@ TEST(a_schema_from_before_the_first_release_is_refused)
 
 /* What the steps from the ninth on have added. */
 #define NO_LOOKING                                                                                 \
-    "DROP TABLE erasure; DROP TABLE erasure_hash; "                                                \
+    "DROP TABLE role; DROP TABLE erasure; DROP TABLE erasure_hash; "                               \
     "DROP INDEX token_parent; ALTER TABLE token DROP COLUMN parent; "                              \
     "ALTER TABLE token DROP COLUMN scopes; ALTER TABLE token DROP COLUMN spaces; "                 \
     "ALTER TABLE token DROP COLUMN last_address; "                                                 \

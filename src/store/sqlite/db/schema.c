@@ -406,8 +406,15 @@ static const char step_14[] =
     " WITHOUT ROWID;"
     "CREATE INDEX erasure_hash_of ON erasure_hash(erasure);";
 
-static const char *const steps[] = {step_1, step_2, step_3,  step_4,  step_5,  step_6,  step_7,
-                                    step_8, step_9, step_10, step_11, step_12, step_13, step_14};
+/* Who is more than a member, as enum role: the user of the command line has owned the server all
+ * the time. */
+static const char step_15[] =
+    "CREATE TABLE role(user TEXT PRIMARY KEY, role INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "INSERT INTO role(user, role) VALUES('local', 2);";
+
+static const char *const steps[] = {step_1,  step_2,  step_3,  step_4,  step_5,
+                                    step_6,  step_7,  step_8,  step_9,  step_10,
+                                    step_11, step_12, step_13, step_14, step_15};
 
 int schema_version(void)
 {
