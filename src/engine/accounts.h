@@ -68,7 +68,7 @@ MUST_USE enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct
 
 /* 0: unlimited. */
 struct quota {
-    int64_t memories, messages, spaces, tokens;
+    int64_t memories, messages, bytes, spaces, tokens;
 };
 struct quota engine_quota(const struct engine *e, str user);
 

@@ -21,8 +21,9 @@ static void measure_check(struct engine *e, int spaces)
         CLEANUP(ctx_free) struct ctx ctx = {0};
         int64_t start = cpu_us(CLOCK_THREAD_CPUTIME_ID);
         for (int k = 0; k < 10; k++)
-            must(&ctx, engine_check_quota(&ctx, e, (struct pool_ref){S("bob"), S("space-0000")},
-                                          1, 2));
+            must(&ctx,
+                 engine_check_quota(&ctx, e, (struct pool_ref){S("bob"), S("space-0000")},
+                                    (struct quota){.memories = 1, .messages = 2, .bytes = 500}));
         cpu[i] = cpu_us(CLOCK_THREAD_CPUTIME_ID) - start;
     }
     sort_us(cpu, ROUNDS);

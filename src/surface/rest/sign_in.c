@@ -20,7 +20,8 @@ SHAPE(me_out, (STR, user, .help = "whose memory it is"),
       (BOOL, needs_token, .help = "whether requests need a token"),
       (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
       (INT, memories_max, .help = "most open memories of the user; 0: unlimited"),
-      (INT, messages_max, .help = "most stored messages"), (INT, spaces_max, .help = "most spaces"),
+      (INT, messages_max, .help = "most stored messages"),
+      (INT, bytes_max, .help = "most bytes of text"), (INT, spaces_max, .help = "most spaces"),
       (INT, tokens_max, .help = "most valid tokens"), (STR, version, .help = "of rememberd"));
 
 static void take_quota(const struct app *app, struct me_out *me)
@@ -28,6 +29,7 @@ static void take_quota(const struct app *app, struct me_out *me)
     const struct quota q = engine_quota(app->engine, me->user);
     me->memories_max = q.memories;
     me->messages_max = q.messages;
+    me->bytes_max = q.bytes;
     me->spaces_max = q.spaces;
     me->tokens_max = q.tokens;
 }
