@@ -87,7 +87,8 @@ struct account {
     str id, email, first_name, last_name; /* "" where nobody has registered */
     bool is_registered;
     enum role role;
-    int64_t spaces, sessions, messages, memories, tokens; /* tokens: neither revoked nor expired */
+    int64_t spaces, sessions, messages, memories, bytes;
+    int64_t tokens;          /* neither revoked nor expired */
     int64_t created, active; /* unix ms; active: when something was said, kept or asked last */
 };
 struct account_filter {

@@ -95,7 +95,7 @@ test('the last owner is neither demoted nor erased, however many try at once', a
 });
 
 test('who is an owner no longer loses the tokens of others that it made, and keeps its own', async (t) => {
-  const { make, ask, give, owner, operator, ann } = await town(t);
+  const { ask, give, owner, operator, ann } = await town(t);
   await give(owner, 'olga', 'owner');
   const mint = async (who, body) => (await ask(who, 'POST', '/v1/tokens', body)).json();
   const own = await mint(operator, { admin: true }), spy = await mint(own, { user: 'ann', space: 'home' }), crown = await mint(operator, { user: 'local', admin: true });
@@ -106,7 +106,10 @@ test('who is an owner no longer loses the tokens of others that it made, and kee
   assert.equal((await ask(own, 'GET', '/v1/doctor')).status, 200);
   assert.equal((await ask(own, 'GET', '/v1/users/ann')).status, 200);
   assert.equal((await give(own, 'olga', 'owner')).status, 403);
-  assert.ok(await make('--user', 'olga'));
+  await give(owner, 'olga', 'owner');
+  const late = await mint(own, { user: 'ann', space: 'home' });
+  assert.equal((await ask(owner, 'DELETE', '/v1/users/olga?confirm=olga')).status, 200);
+  assert.deepEqual([await works(late), await works(ann)], [401, 200], 'also when it is erased');
 });
 
 test('a role is of somebody who is there, has a name from the list, ends with its user, and is in the audit log', async (t) => {

@@ -13,8 +13,9 @@
 enum { PRINT_MAX = 4 << 20 };
 
 static FIELDS(account, (STR, id), (STR, email), (INT, spaces), (INT, sessions), (INT, messages),
-              (INT, memories), (INT, tokens), (ENUM_OF, role, enum role, .one_of = role_names),
-              (TIME, created), (AS_TIME, active, "last_active"));
+              (INT, memories), (INT, bytes), (INT, tokens),
+              (ENUM_OF, role, enum role, .one_of = role_names), (TIME, created),
+              (AS_TIME, active, "last_active"));
 
 static enum status no_user(struct ctx *ctx, str id)
 {

@@ -24,6 +24,7 @@ static void read_account(struct query *q, struct account *out)
     out->sessions = sql_get_int(q);
     out->messages = sql_get_int(q);
     out->memories = sql_get_int(q);
+    out->bytes = sql_get_int(q);
     out->tokens = sql_get_int(q);
     out->created = sql_get_int(q);
     out->active = sql_get_int(q);
