@@ -8,6 +8,7 @@
 #include "ext/import/erased.h"
 #include "ext/import/import.h"
 #include "ext/import/omniroute_db.h"
+#include "ext/import/transfer.h"
 
 enum { GROUP_MAX = 2000, GROUP_BYTES_MAX = 2 << 20 }; /* of one write */
 #define IMPORTANCE 0.5                                /* the source does not store any */
@@ -64,6 +65,8 @@ static enum status write_group(struct importer *im)
                        .memories = im->memories,
                        .n_memories = im->n,
                        .rule = PUT_IMPORT};
+    if (s == OK)
+        s = engine_transfer_quota(&im->work, im->e, pool, im->memories, im->n);
     if (s == OK)
         s = store_write(&im->work, im->e->store, &b);
     if (s != OK)

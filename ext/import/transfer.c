@@ -69,6 +69,21 @@ enum status engine_transfer_bars(struct ctx *ctx, struct engine *e, struct pool_
 
 /* --- in --- */
 
+enum status engine_transfer_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  const struct memory *v, size_t n)
+{
+    struct quota more = {0};
+    for (size_t i = 0; i < n; i++) {
+        struct memory there = {0};
+        enum status s = store_memory(ctx, e->store, pool, v[i].id, &there);
+        if (!soft_if(ctx, s, NOT_FOUND))
+            TRY(s);
+        more.memories += s == NOT_FOUND && !v[i].valid_to;
+        more.bytes += quota_bytes(NULL, 0, &v[i], 1) - quota_bytes(NULL, 0, &there, 1);
+    }
+    return quota_check(ctx, e, pool, more);
+}
+
 enum status engine_transfer_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                      struct memory *v, size_t n, int64_t *added)
 {
@@ -76,6 +91,7 @@ enum status engine_transfer_memories(struct ctx *ctx, struct engine *e, struct p
     for (size_t i = 0; i < n; i++)
         if (v[i].layer != LAYER_FILE) /* kept byte for byte (engine/files.c) */
             secrets_leave(e, &ctx->arena, &v[i]);
+    TRY(engine_transfer_quota(ctx, e, pool, v, n));
     TRY(store_write(ctx, e->store, &b));
     *added += (int64_t)b.added;
     return OK;
@@ -83,14 +99,17 @@ enum status engine_transfer_memories(struct ctx *ctx, struct engine *e, struct p
 
 /* A message that is there has its document already. */
 static enum status count_new(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                             const struct message *v, size_t n, int64_t *out)
+                             const struct message *v, size_t n, struct quota *out)
 {
     struct message there;
     for (size_t i = 0; i < n; i++) {
         enum status s = store_message(ctx, e->store, pool, v[i].id, &there);
         if (s != OK && s != NOT_FOUND)
             return s;
-        *out += s == NOT_FOUND;
+        if (s == NOT_FOUND) {
+            out->messages++;
+            out->bytes += quota_bytes(&v[i], 1, NULL, 0);
+        }
     }
     return OK;
 }
@@ -117,9 +136,18 @@ enum status engine_transfer_session(struct ctx *ctx, struct engine *e, struct po
                                     int64_t *added)
 {
     struct bundle b = {.pool = pool, .session = *session, .messages = v, .n_messages = n};
+    struct quota more = {0};
+    struct session there;
     assert(session->id.n);
     leave_secrets(ctx, e, &b);
-    TRY(count_new(ctx, e, pool, v, n, added));
+    TRY(count_new(ctx, e, pool, v, n, &more));
+    enum status s = store_session(ctx, e->store, pool, session->id, &there);
+    if (!soft_if(ctx, s, NOT_FOUND))
+        TRY(s);
+    if (s == NOT_FOUND)
+        more.bytes += (int64_t)(b.session.title.n + b.session.metadata.n);
+    TRY(quota_check(ctx, e, pool, more));
+    *added += more.messages;
     return store_write(ctx, e->store, &b);
 }
 

@@ -35,6 +35,9 @@ MUST_USE enum status engine_transfer_bars(struct ctx *ctx, struct engine *e, str
 MUST_USE enum status engine_transfer_memories(struct ctx *ctx, struct engine *e,
                                               struct pool_ref pool, struct memory *v, size_t n,
                                               int64_t *added);
+/* FORBIDDEN as quota_check of those that are not there, and of what others have more. */
+MUST_USE enum status engine_transfer_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                           const struct memory *v, size_t n);
 /* Makes the session when it is missing, and adds the messages that it lacks to its end. */
 MUST_USE enum status engine_transfer_session(struct ctx *ctx, struct engine *e,
                                              struct pool_ref pool, const struct session *session,

@@ -41,8 +41,8 @@ const struct field options_table[] = {
     {BOOL(struct options, people), .help = "Erase the people behind the user's keys, too"},
     {BOOL(struct options, admin),
      .help =
-         "Create a token that may read settings and metrics, use all spaces of its user, and with "
-         "user local change settings"},
+         "Create a token that may read settings and metrics, use all spaces of its user, and do "
+         "what the user's role allows: local is an owner"},
     {STR(struct options, acts_for), .otherwise_str = "", .max = 4000, .unit = "any|LIST",
      .help = "People that the token's client may name, each with memories of their own: any, or "
              "names separated by commas"},

@@ -62,6 +62,19 @@ bool person_is_owner(struct arena *a, str owner, str person)
     return str_eq(person, owner) || (last.n < owner.n && str_eq(escaped_name(a, person), last));
 }
 
+#define ROLE_NAME(id, name, rights) [id] = name,
+const char *const role_names[ROLE_COUNT + 1] = {ROLES(ROLE_NAME)};
+#undef ROLE_NAME
+
+bool role_has(enum role role, enum right right)
+{
+#define ROLE_RIGHTS(id, name, rights) [id] = rights,
+    static const unsigned rights_of[ROLE_COUNT] = {ROLES(ROLE_RIGHTS)};
+#undef ROLE_RIGHTS
+    assert(role < ROLE_COUNT);
+    return (rights_of[role] & right) != 0;
+}
+
 const char *const token_scope_names[] = {"chat", "read", "write", "export", "manage", NULL};
 
 const char *token_scope_name(enum token_scope s)

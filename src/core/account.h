@@ -3,13 +3,28 @@
 
 #include "core/memory.h"
 
+/* What a person is on this server, and what its admin tokens may do beyond its own memory. */
+enum right {
+    RUNS_SERVER = 1,   /* settings, jobs, findings and the list of users */
+    MANAGES_PEOPLE = 2 /* others: their roles, tokens, memory and erasure */
+};
+#define ROLES(X)                                                                                   \
+    X(ROLE_MEMBER, "member", 0)                                                                    \
+    X(ROLE_OPERATOR, "operator", RUNS_SERVER)                                                      \
+    X(ROLE_OWNER, "owner", RUNS_SERVER | MANAGES_PEOPLE)
+#define ROLE_ENUM(id, name, rights) id,
+enum role { ROLES(ROLE_ENUM) ROLE_COUNT };
+#undef ROLE_ENUM
+extern const char *const role_names[]; /* by enum role, NULL at the end */
+bool role_has(enum role role, enum right right);
+
 /* A credential. The text itself is never stored. */
 struct token {
     str id;   /* UUID */
     str hash; /* SHA-256 hex of the token */
     str name;
     struct pool_ref pool;
-    bool is_admin; /* may manage users, tokens and settings */
+    bool is_admin; /* reaches all spaces of its user, and has the rights of the user's role */
     bool is_open;  /* a user's own: others may go on without a token as before */
     str acts_for;  /* people it may speak for: "" none, ACTS_FOR_ANY, or names between commas */
     str scopes;    /* what it may do: "" all, or names between commas, as token_scope_names */
@@ -19,6 +34,7 @@ struct token {
     int64_t created, expires, revoked; /* unix ms; 0: never */
     int64_t last_used;                 /* to a minute; 0: never */
     str last_address;                  /* from where; "": this machine, or never */
+    enum role role;                    /* read: what its user is now; never written with a token */
 };
 
 /* What an operation of the API needs. A set of them is 0 for all. */
@@ -70,7 +86,9 @@ struct user {
 struct account {
     str id, email, first_name, last_name; /* "" where nobody has registered */
     bool is_registered;
-    int64_t spaces, sessions, messages, memories, tokens; /* tokens: neither revoked nor expired */
+    enum role role;
+    int64_t spaces, sessions, messages, memories, bytes;
+    int64_t tokens;          /* neither revoked nor expired */
     int64_t created, active; /* unix ms; active: when something was said, kept or asked last */
 };
 struct account_filter {

@@ -30,6 +30,13 @@ struct pool_info {
     int64_t created, sessions, messages, memories;
 };
 
+/* What a user has, in all its spaces. */
+struct usage {
+    int64_t spaces, messages, memories;
+    int64_t bytes;  /* of texts and metadata, closed memories' too */
+    bool has_space; /* that was asked about */
+};
+
 struct pool_sum {
     struct pool_info pool;
     int64_t facts, episodes, signals; /* current facts and episodes; pending turns */

@@ -68,7 +68,7 @@ MUST_USE enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct
 
 /* 0: unlimited. */
 struct quota {
-    int64_t memories, messages, spaces, tokens;
+    int64_t memories, messages, bytes, spaces, tokens;
 };
 struct quota engine_quota(const struct engine *e, str user);
 
@@ -97,6 +97,12 @@ MUST_USE enum status engine_account(struct ctx *ctx, struct engine *e, str id, s
 /* The names of the people behind a user's keys who have something here, by name. */
 MUST_USE enum status engine_people(struct ctx *ctx, struct engine *e, str owner, struct strs *out);
 
+/* NOT_FOUND without a note. FORBIDDEN names role: nobody else is an owner. Who is an owner no
+ * longer loses the tokens of others that its own made, or they would keep what it lost; *revoked
+ * counts them. */
+MUST_USE enum status engine_set_role(struct ctx *ctx, struct engine *e, str user, enum role role,
+                                     int64_t *revoked);
+
 struct erase_account {
     str id;
     bool with_people;       /* and those behind its keys: OWNER/PERSON */
@@ -106,8 +112,8 @@ struct erase_account {
 };
 /*
  * Erases what a user or person owns: memories, conversations and receipts in all spaces, the
- * registration, the tokens. LOCAL_USER keeps its tokens, without which nobody could manage the
- * server. CONFLICT: it has people and with_people is not set. NOT_FOUND without a note. Someone who
+ * registration, the tokens. LOCAL_USER keeps its role and tokens. FORBIDDEN: it is the last
+ * owner. CONFLICT: it has people and with_people is not set. NOT_FOUND without a note. Someone who
  * has people is erased after them, so a call that fails can be repeated.
  */
 MUST_USE enum status engine_erase_account(struct ctx *ctx, struct engine *e,

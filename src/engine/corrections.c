@@ -51,6 +51,21 @@ static enum status bar_ended(struct ctx *ctx, struct engine *e, const struct cha
     return in.n ? bar_statements(ctx, e, &in, &barred) : OK;
 }
 
+static enum status check_grown(struct ctx *ctx, struct engine *e, const struct change *change,
+                               const str *ids, size_t n)
+{
+    struct quota more = {0};
+    struct memory old;
+    for (size_t i = 0; i < n; i++) {
+        enum status s = store_memory(ctx, e->store, change->pool, ids[i], &old);
+        if (s == OK)
+            more.bytes += quota_grown(change, &old);
+        else if (!soft_if(ctx, s, NOT_FOUND))
+            return s;
+    }
+    return quota_check(ctx, e, change->pool, more);
+}
+
 enum status engine_change_each(struct ctx *ctx, struct engine *e, const struct change *change,
                                const str *ids, size_t n, int64_t *changed)
 {
@@ -59,6 +74,7 @@ enum status engine_change_each(struct ctx *ctx, struct engine *e, const struct c
     engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
     struct change wanted = *change;
     secrets_leave(e, &ctx->arena, &wanted.to);
+    TRY(check_grown(ctx, e, &wanted, ids, n));
     TRY(store_change_each(ctx, e->store, &wanted, ids, n, changed));
     bool has_ended =
         (change->what & CHANGE_EXPIRES) && change->to.expires && change->to.expires <= clock_ms();

@@ -1,4 +1,4 @@
-/* erase_account.c - everyone who has something here: listed, and erased with all of it. */
+/* erase_account.c - everyone who has something here: listed, given a role, and erased. */
 #include "engine/state/state.h"
 
 #include "base/audit.h"
@@ -28,7 +28,18 @@ enum status engine_account(struct ctx *ctx, struct engine *e, str id, struct acc
     return OK;
 }
 
-/* In this order: when it fails in between, there is still a user to be erased again. */
+enum status engine_set_role(struct ctx *ctx, struct engine *e, str user, enum role role,
+                            int64_t *revoked)
+{
+    engine_catch_up(ctx, e, (struct pool_ref){.user = user});
+    TRY(store_set_role(ctx, e->store, user, role, revoked));
+    audit_note(ctx, "role.changed", user, "to=%s revoked=%lld", role_names[role],
+               (long long)*revoked);
+    return OK;
+}
+
+/* In this order: when it fails in between, there is still a user to be erased again. The last owner
+ * is refused before anything is erased. */
 static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t *erased,
                              str *erasure)
 {
@@ -36,13 +47,17 @@ static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t 
                                 .everything = true,
                                 .all_spaces = true,
                                 .erasure = erasure};
-    int64_t n = 0;
-    enum status s = engine_forget(ctx, e, &what, &n);
+    bool is_local = str_is(id, LOCAL_USER);
+    int64_t n = 0, revoked;
+    enum status s = is_local ? OK : store_set_role(ctx, e->store, id, ROLE_MEMBER, &revoked);
+    if (!soft_if(ctx, s, NOT_FOUND)) /* of whom only people are there */
+        TRY(s);
+    s = engine_forget(ctx, e, &what, &n);
     if (!soft_if(ctx, s, NOT_FOUND))
         TRY(s);
     *erased += n;
     audit_note(ctx, "account.erased", id, "rows=%lld", (long long)n);
-    return str_is(id, LOCAL_USER) ? OK : store_erase_account(ctx, e->store, id);
+    return is_local ? OK : store_erase_account(ctx, e->store, id);
 }
 
 /* Those that were erased are no longer listed, so each round begins anew. */

@@ -63,7 +63,8 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     if (!kept.last_used)
         kept.last_used = kept.created;
     struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = rule};
-    TRY(quota_check(ctx, e, pool, grows, 0));
+    TRY(quota_check(ctx, e, pool,
+                    (struct quota){.memories = grows, .bytes = quota_bytes(NULL, 0, &kept, 1)}));
     TRY(store_write(ctx, e->store, &b));
     *m = kept;
     return OK;
@@ -184,6 +185,7 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
     struct memory old;
     engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
     TRY(store_memory(ctx, e->store, change->pool, change->id, &old));
+    TRY(quota_check(ctx, e, change->pool, (struct quota){.bytes = quota_grown(&wanted, &old)}));
     TRY(store_change(ctx, e->store, &wanted, out));
     return bar_changed(ctx, e, &wanted, &old, out);
 }
@@ -219,9 +221,9 @@ enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory
 }
 
 enum status engine_check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               size_t memories, size_t messages)
+                               struct quota more)
 {
-    return quota_check(ctx, e, pool, memories, messages);
+    return quota_check(ctx, e, pool, more);
 }
 
 enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct pool_info **out,

@@ -3,6 +3,7 @@
 
 #include "core/memory_ops.h"
 #include "core/memory_select.h"
+#include "engine/accounts.h"
 
 struct engine;
 
@@ -36,7 +37,7 @@ MUST_USE enum status engine_page(struct ctx *ctx, struct engine *e, const struct
 /* FORBIDDEN in words when the user may not store so many more: for what is kept as of a chat, which
  * itself never fails for it. */
 MUST_USE enum status engine_check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                        size_t memories, size_t messages);
+                                        struct quota more);
 /* A user's spaces, by name. */
 MUST_USE enum status engine_spaces(struct ctx *ctx, struct engine *e, str user,
                                    struct pool_info **out, size_t *n);

@@ -13,8 +13,9 @@ struct reply;
 typedef enum status handler(struct ctx *ctx, struct app *app, const struct request *in,
                             struct reply *out);
 
-/* ACCESS_ADMIN: an admin of a user; ACCESS_OPERATOR: who may change the server for all users. */
-enum route_access { ACCESS_USER, ACCESS_OPEN, ACCESS_ADMIN, ACCESS_OPERATOR };
+/* ACCESS_ADMIN: an admin of a user; ACCESS_OPERATOR: who RUNS_SERVER; ACCESS_OWNER: who
+ * MANAGES_PEOPLE. */
+enum route_access { ACCESS_USER, ACCESS_OPEN, ACCESS_ADMIN, ACCESS_OPERATOR, ACCESS_OWNER };
 
 /* What /openapi.json says of a route beside its path and what it takes. */
 struct route_words {

@@ -21,7 +21,8 @@ struct identity {
     str acts_for;           /* the people it may speak for, as in struct token */
     bool is_person;         /* pool.user is a person of own.user */
     const char *space_from; /* what in the request named the space; NULL: it is the own one */
-    bool is_admin;          /* may reach every space of its user */
+    bool is_admin;          /* may reach every space of its user, and has the rights of role */
+    enum role role;         /* of own.user */
     bool is_everywhere;     /* the request asks for all spaces in reach at once */
     str token;              /* its id, by which requests are counted; "" without a token */
     int64_t expires;        /* the token's; 0: never */

@@ -26,6 +26,10 @@ MUST_USE enum status store_put_user(struct ctx *ctx, struct store *s, const stru
 MUST_USE enum status store_accounts(struct ctx *ctx, struct store *s,
                                     const struct account_filter *f, struct account **out, size_t *n,
                                     int64_t *total);
+/* NOT_FOUND without a note. FORBIDDEN: nobody else is an owner. Who is an owner no longer loses the
+ * tokens of others that its own made; *revoked counts them. */
+MUST_USE enum status store_set_role(struct ctx *ctx, struct store *s, str user, enum role role,
+                                    int64_t *revoked);
 /* Removes a registration and the tokens; what is in the user's spaces is forgotten first. A token
  * that others must show one because of remains, revoked and without a name or an owner. */
 MUST_USE enum status store_erase_account(struct ctx *ctx, struct store *s, str user);

@@ -85,6 +85,9 @@ MUST_USE enum status store_memory_totals(struct ctx *ctx, struct store *s,
 /* A user's pools, by name. */
 MUST_USE enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
                                  size_t *n);
+/* Of the pool's user; whether it has the pool's space. Kept, so nothing is counted. */
+MUST_USE enum status store_usage(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                 struct usage *out);
 /* One pool, or (space "") all of the user's, by name. Facts are not counted one by one. */
 MUST_USE enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                      struct pool_sum **out, size_t *n);

@@ -95,6 +95,8 @@ async function callers(server, ann, bob) {
   await ok(server, { token: operator }, 'DELETE', `/v1/tokens/${parent.id}`);
   await until('a token expires', async () => (await server.ask('GET', '/v1/me', undefined, bearer(soon))).status === 401);
   const again = await ok(server, bob, 'POST', '/v1/users/me/tokens', { name: 'again' });
+  const runs = await command(server, '--admin', '--user', 'olga');
+  await ok(server, { token: operator }, 'PUT', '/v1/users/olga/role', { role: 'operator' });
   const key = await command(server, '--space', 'default', '--acts-for', 'any');
   const signedIn = await server.ask('POST', '/v1/sign-in', { token: bob.token }, { origin: server.url });
   assert.equal(signedIn.status, 200, signedIn.text);
@@ -107,7 +109,8 @@ async function callers(server, ann, bob) {
     ['revoked token', as(parent.token), { is401: true }],
     ['child of a revoked token', as(orphan.token), { is401: true }],
     ['expired token', as(soon.token), { is401: true }],
-    ['operator', as(operator), { isOperator: true }],
+    ['owner of the server', as(operator), { isOperator: true }],
+    ['operator by role', as(runs), { runsServer: true }],
     ['person of the command line, private space', as(await command(server, '--user', 'eve'))],
     ['person of the command line, named space', as(await command(server, '--user', 'fay', '--space', 'green'))],
     ...await Promise.all(['chat', 'read', 'write', 'export', 'manage'].map(async (scope) => [`scope ${scope}`, as(await scoped(scope))])),
@@ -128,11 +131,12 @@ async function callers(server, ann, bob) {
 // Answered without a credential: the page, the state of the server, and registering and signing in themselves.
 const isOpen = (route) => !route.operation.security?.length;
 
-/** An operator manages users, tokens and settings; who may speak for a person reaches mem0's ids (docs/decisions/036-mem0.md). */
+/** An owner manages users, tokens and settings, and an operator sees who is there and what was erased; who may speak for a person reaches mem0's ids (docs/decisions/036-mem0.md). */
 function mayDo(caller, route, owner) {
   const { tags = [], security } = route.operation, scope = security?.[0]?.token?.[0];
   if (caller.name === 'session of the page' && route.path === '/v1/sign-in') return true;
   if (owner.as && caller.name.startsWith('key that speaks') && tags.includes('mem0')) return true;
+  if (caller.runsServer && route.method === 'GET' && /^\/v1\/(users|erasures)(\/\{id\})?$/.test(route.path)) return true;
   return Boolean(caller.isOperator) && (scope === 'manage' || /^\/v1\/users|^\/v1\/tokens/.test(route.path));
 }
 

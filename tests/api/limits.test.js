@@ -188,6 +188,51 @@ test('stored messages have a limit, too', async (t) => {
   assert.match(ingest.text, /has 4 messages, and the limit is 4 \(setting user_messages_max\)/);
 });
 
+// [method, path, body]: what stores a text, in the words of each dialect.
+const writes = (text) => [
+  ['POST', '/v1/memories', { content: text }],
+  ['POST', '/api/memory', { content: text, key: 'k', type: 'factual' }],
+  ['POST', '/api/v1/memory', { content: text }],
+  ['POST', '/v1/memory/save', { content: text }],
+  ['POST', '/memory/ingest', { agent_id: 'a', conversation_id: 'c', turns: [{ user: text, assistant: 'Fine.' }] }],
+  ['POST', '/v3/memories/add/', { messages: [{ role: 'user', content: text }], app_id: 'a', infer: false }],
+  ['POST', '/v3/memories/add/', { messages: [{ role: 'user', content: text }], app_id: 'a' }],
+  ['POST', '/v1/memory_tool', { command: 'create', path: '/memories/a.md', file_text: text }],
+  ['POST', '/v1/memories/import', { kind: 'memory', id: 'f3c0c3c2-92b4-4f39-8a4e-0d3f2c1b7a10', content: text }],
+  ['POST', '/v1/session', { app_id: 'x', metadata: { note: text } }],
+  ['POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'memory_add', arguments: { content: text } } }],
+];
+
+test('the bytes of a user\'s texts have a limit, in every dialect, also for changes', async (t) => {
+  const server = await serve(t, { flags: ['--user-bytes-max', '400'] });
+  const made = await run(['token', 'create', '--json', '--user', 'bob', '--space', 'default', '--data', server.data]);
+  assert.equal(made.code, 0, made.stderr);
+  const headers = { authorization: `Bearer ${JSON.parse(made.stdout).token}` }, ask = (method, path, body) => server.ask(method, path, body, headers);
+  const full = /has \d+ bytes, and the limit is 400 \(setting user_bytes_max\)/;
+  assert.equal((await ask('GET', '/v1/me')).json().bytes_max, 400);
+  const first = await ask('POST', '/v1/memories', { content: 'The red bicycle is in the cellar.' });
+  assert.equal(first.status, 201, first.text);
+  for (const [method, path, body] of writes(`The spare key is with Rosalind. ${'It is a long story. '.repeat(20)}`)) {
+    const res = await ask(method, path, body);
+    assert.ok(res.status === 403 || path === '/mcp' || path === '/v1/memory_tool', `${path}: ${res.status} ${res.text}`);
+    assert.match(res.text, full, path);
+  }
+  const { id } = first.json(), change = (content) => ask('PATCH', `/v1/memories/${id}`, { content });
+  assert.match((await change('The red bicycle is in the cellar. '.repeat(12))).text, full);
+  const tags = await ask('PATCH', `/v1/memories/${id}`, { tags: [...'abcdefgh'].map((c) => c.repeat(60)) });
+  assert.match(tags.text, full);
+  assert.match((await ask('POST', '/v1/memories/bulk', { action: 'change', ids: [id], change: { tags: [...'abcdefgh'].map((c) => c.repeat(60)) } })).text, full);
+  assert.equal((await change('The red bicycle is in the cellar. '.repeat(10))).status, 200);
+  const say = await ask('POST', '/v1/chat/completions', { model: 'rememberd/demo', messages: [{ role: 'user', content: 'My dentist is called Dr Amari, and the practice is in the Mill Lane.' }] });
+  assert.equal(say.status, 200);
+  assert.match((await server.receipt(say.headers['x-rememberd-receipt'], headers)).reason, /not kept: this user has \d+ bytes/);
+  assert.equal((await change('The bicycle.')).status, 200, 'shorter is always possible');
+  assert.equal((await ask('POST', '/v1/memories', { content: 'Rosalind has the spare key.' })).status, 201);
+  assert.equal((await ask('DELETE', `/v1/memories/${id}`)).status, 200);
+  const { stdout } = await run(['doctor', '--deep', '--json', '--data', server.data]);
+  assert.doesNotMatch(stdout, /says \d+ bytes/);
+});
+
 test('the values of a JSON body are limited, in the words of each surface', async (t) => {
   const server = await serve(t), many = 1_000_001;
   const ask = (path, head) => server.ask('POST', path, `${head}${'0,'.repeat(many - 1)}0]}`);

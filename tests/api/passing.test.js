@@ -71,7 +71,7 @@ function refusal(method, path, res) {
   if (path.startsWith('/v1/messages')) assert.equal(error.type, 'permission_error'); // in Anthropic's shape
   else assert.deepEqual([error.type, error.code], ['invalid_request_error', 'insufficient_permissions']);
   assert.ok(error.message.includes(`${method} ${path}`), error.message);
-  assert.match(error.message, /X-Upstream-Authorization: Bearer KEY.*admin token of the user local/);
+  assert.match(error.message, /X-Upstream-Authorization: Bearer KEY.*admin token of an owner/);
 }
 
 const all = (list, fate) => Object.fromEntries(list.map(([method, path]) => [`${method} ${path}`, fate]));

@@ -87,9 +87,9 @@ test('users other than local have quotas from the start, which /v1/me shows', as
   const { server, make } = await ready(t, ['--user-tokens-max', '3', '--user-spaces-max', '2']);
   const { token } = await make('--user', 'bob'), ask = (method, target, body) => server.ask(method, target, body, bearer(token));
   const me = (await ask('GET', '/v1/me')).json();
-  assert.deepEqual([me.memories_max, me.messages_max, me.spaces_max, me.tokens_max], [100000, 1000000, 2, 3]);
+  assert.deepEqual([me.memories_max, me.messages_max, me.bytes_max, me.spaces_max, me.tokens_max], [100000, 1000000, 1000000000, 2, 3]);
   const local = (await server.ask('GET', '/v1/me', undefined, bearer((await make()).token))).json();
-  assert.deepEqual([local.memories_max, local.messages_max], [0, 0]);
+  assert.deepEqual([local.memories_max, local.messages_max, local.bytes_max], [0, 0, 0]);
   const made = [await ask('POST', '/v1/tokens', {}), await ask('POST', '/v1/tokens', {}), await ask('POST', '/v1/tokens', {}), await ask('POST', '/v1/users/me/tokens', {})];
   assert.deepEqual(made.map((res) => res.status), [201, 201, 403, 403]);
   assert.match(made[2].json().detail, /has 3 tokens, and the limit is 3 \(setting user_tokens_max\)/);

@@ -202,7 +202,7 @@ test('what concerns everyone is not switched by a user\'s token', async (t) => {
   for (const [method, path, body] of changes) {
     const res = await server.ask(method, path, body, bearer(ada.token));
     assert.equal(res.status, 403, 'the admin of one user');
-    assert.match(res.text, /for all users and needs an admin token of the user local/);
+    assert.match(res.text, /concerns all users and needs an admin token of an operator or owner; the role of this token's user is member/);
     assert.equal((await server.ask(method, path, body, bearer(boss.token))).status, 200, path);
   }
   // Nor does the admin of one user become another.

@@ -128,3 +128,62 @@ test('an operator looks at another user, and is back with one click', async (t) 
   await page.getByText('Bob has a boat.').waitFor({ state: 'detached' });
   await page.getByText('Nothing is remembered yet').waitFor();
 });
+
+test('tokens: made with rights, spaces and an end, listed with them, revoked with what they made', async (t) => {
+  const server = await serve(t), as = (token) => ({ authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.7' });
+  const admin = (await server.ask('POST', '/v1/tokens', { admin: true, name: 'crown' })).json().token;
+  const page = await open(t, server, '/studio/access'), tokens = page.getByRole('region', { name: 'Access tokens' }), dialog = page.getByRole('dialog');
+  page.expected.push(/status of 401/);
+  await page.getByLabel('Token').fill(admin);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'New token' }).click();
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('phone');
+  await dialog.getByLabel('Only these spaces').fill('work, home');
+  await dialog.getByLabel('Expires').fill('2099-12-31');
+  for (const name of ['export', 'chat']) await dialog.getByRole('checkbox', { name, exact: true }).uncheck();
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/token-new.png` });
+  await dialog.getByRole('button', { name: 'Make a token' }).click();
+  const phone = (await dialog.locator('pre').innerText()).trim();
+  const child = (await server.ask('POST', '/v1/tokens', { name: 'watch', scopes: 'read' }, as(phone))).json();
+  assert.deepEqual([child.scopes, child.spaces], ['read', 'work,home']);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.reload();
+  const row = tokens.getByRole('row').filter({ hasText: 'phone' }).filter({ hasText: '203.0.113.7' });
+  for (const text of ['read', 'change', 'manage', 'work', 'home']) await row.getByText(text, { exact: true }).waitFor();
+  assert.equal(await row.getByText('export').count(), 0);
+  assert.match(await row.innerText(), /made by crown/);
+  assert.match(await row.innerText(), /2099/);
+  await tokens.getByText('made by phone').waitFor();
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/tokens.png`, fullPage: true });
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByText('Revoked with it is 1 token that it made: watch').waitFor();
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/token-revoke.png` });
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await tokens.getByText('watch').waitFor({ state: 'detached' });
+  for (const token of [phone, child.token]) assert.equal((await server.ask('GET', '/v1/me', undefined, as(token))).status, 401);
+});
+
+test('roles: an owner gives them, an operator sees who is there and changes nothing', async (t) => {
+  const server = await serve(t), as = (token) => ({ authorization: `Bearer ${token}` });
+  const admin = (await server.ask('POST', '/v1/tokens', { admin: true })).json().token;
+  const olga = (await server.ask('POST', '/v1/tokens', { user: 'olga', admin: true }, as(admin))).json().token;
+  const page = await open(t, server, '/studio/access'), people = page.getByRole('region', { name: 'People' });
+  page.expected.push(/status of 40[13]/);
+  const enter = async (token) => {
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+  await enter(admin);
+  await people.getByLabel('Role of local').selectOption('member');
+  await page.getByRole('dialog').getByRole('button', { name: 'Member' }).click();
+  await page.getByText(/last owner/).waitFor();
+  await people.getByLabel('Role of olga').selectOption('operator');
+  await page.waitForFunction(async () => (await (await fetch('/v1/users/olga')).json()).role === 'operator');
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/roles.png`, fullPage: true });
+  await page.getByRole('button', { name: 'Sign out' }).first().click();
+  await enter(olga);
+  await people.getByRole('row').filter({ hasText: 'local' }).getByText('Owner').waitFor();
+  assert.equal(await people.getByRole('combobox').count() + await people.getByRole('button', { name: /Look|Erase/ }).count(), 0);
+  await page.goto(`${server.url}/studio/engine?tab=settings`);
+  await page.getByText('budget_tokens').waitFor();
+});

@@ -89,20 +89,31 @@ TEST(a_schema_from_before_the_first_release_is_refused)
     check_refused(ctx, str_of(p.path), STORAGE, "before the first release (schema 1)");
 }
 
+#define DROP_BYTES(table)                                                                          \
+    "DROP TRIGGER " table "_bytes_added; DROP TRIGGER " table "_bytes_erased; "                    \
+    "DROP TRIGGER " table "_bytes_changed; "
 /* What the steps from the ninth on have added. */
 #define NO_LOOKING                                                                                 \
-    "DROP TABLE erasure; DROP TABLE erasure_hash; "                                                \
+    DROP_BYTES("message")                                                                          \
+    DROP_BYTES("memory")                                                                           \
+    DROP_BYTES("session")                                                                          \
+    "ALTER TABLE pool DROP COLUMN bytes; DROP TABLE role; DROP TABLE erasure; "                    \
+    "DROP TABLE erasure_hash; "                                                                    \
     "DROP INDEX token_parent; ALTER TABLE token DROP COLUMN parent; "                              \
     "ALTER TABLE token DROP COLUMN scopes; ALTER TABLE token DROP COLUMN spaces; "                 \
     "ALTER TABLE token DROP COLUMN last_address; "                                                 \
-    "DROP TRIGGER token_vector_gone; DROP TRIGGER token_vector_erased; DROP TABLE token_vector; "  \
+    "DROP TRIGGER token_vector_gone; DROP TRIGGER token_vector_erased; DROP TABLE "                \
+    "token_vector; "                                                                               \
     "DROP TRIGGER day_added; DROP TRIGGER day_erased; DROP TRIGGER day_changed; "                  \
     "DROP TABLE memory_day; "                                                                      \
-    "DROP INDEX memory_weight; CREATE INDEX memory_importance ON memory(pool, importance); "       \
+    "DROP INDEX memory_weight; CREATE INDEX memory_importance ON memory(pool, "                    \
+    "importance); "                                                                                \
     "DROP TRIGGER replay_of_memory; "                                                              \
-    "DROP TRIGGER given_by; DROP TABLE given; DROP TRIGGER day_count_of; DROP TABLE day_count; "   \
+    "DROP TRIGGER given_by; DROP TABLE given; DROP TRIGGER day_count_of; DROP "                    \
+    "TABLE day_count; "                                                                            \
     "DROP INDEX receipt_recent; DROP INDEX receipt_session; "                                      \
-    "ALTER TABLE receipt DROP COLUMN decision; ALTER TABLE receipt DROP COLUMN tokens; "
+    "ALTER TABLE receipt DROP COLUMN decision; ALTER TABLE receipt DROP COLUMN "                   \
+    "tokens; "
 /* What the seventh step and the eighth have added. */
 #define NO_LISTS                                                                                   \
     "DROP TRIGGER replay_of_receipt; DROP TABLE replay; "                                          \
@@ -222,6 +233,9 @@ TEST(receipts_of_an_older_store_are_listed_and_counted)
     }
     tamper(&p, NO_LOOKING "PRAGMA user_version=9");
     STORE(s, p);
+    struct usage usage;
+    CHECK_OK(store_usage(ctx, s, mine, &usage));
+    CHECK_INT(usage.bytes, sizeof "I have a dog" - 1 + sizeof "has a dog" - 1);
     struct receipt_filter of = {.pool = mine, .decision = S("memory"), .limit = 9};
     struct receipt *v;
     size_t n;

@@ -251,3 +251,21 @@ TEST(who_made_something_at_a_model_server_is_noted_until_its_time)
     check_owner(ctx, s, "c1", "anna");
     check_healthy(ctx, s);
 }
+
+/* A backup has the owners of its time: erasing again who was erased since may take the last one. */
+TEST(a_store_always_has_an_owner)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t revoked;
+    struct memory m = fact("f1", "", "has a boat");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_INT(store_set_role(ctx, s, S("nobody"), ROLE_OWNER, &revoked), NOT_FOUND);
+    CHECK_INT(store_set_role(ctx, s, S(""), ROLE_OWNER, &revoked), NOT_FOUND);
+    CHECK_INT(store_set_role(ctx, s, S(LOCAL_USER), ROLE_MEMBER, &revoked), FORBIDDEN);
+    CHECK_OK(store_set_role(ctx, s, mine.user, ROLE_OWNER, &revoked));
+    CHECK_OK(store_set_role(ctx, s, S(LOCAL_USER), ROLE_MEMBER, &revoked));
+    CHECK_INT(store_set_role(ctx, s, mine.user, ROLE_OPERATOR, &revoked), FORBIDDEN);
+    CHECK_OK(store_erase_account(ctx, s, mine.user));
+    CHECK_INT(store_set_role(ctx, s, S(LOCAL_USER), ROLE_MEMBER, &revoked), FORBIDDEN);
+}

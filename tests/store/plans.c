@@ -21,7 +21,8 @@ static const char *const walkers[] = {
     "WORDS_TOTAL",
     "WORDS_ALL",
     "TOKEN_LIST_ALL",
-    "TOKEN_REVOKE", /* the family that it has found, not the table */
+    "TOKEN_REVOKE",
+    "TOKEN_REVOKE_MADE", /* the family that they have found, not the table */
     "TITLE_ALL",
     "SYNC_ALL",
     "SYNC_CLEAR",
@@ -37,6 +38,7 @@ static const char *const walkers[] = {
     "WORK_LIST",
     "POOL_USERS",
     "USER_SEALED",
+    "ROLE_OWNED", /* whoever is more than a member */
     "ACCOUNT_COUNT",
     "ERASURE_POOLS", /* of an older copy, once: every row is asked for its hash */
     "ERASURE_USERS",

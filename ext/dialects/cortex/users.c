@@ -7,7 +7,7 @@
 /*
  * Users register themselves, get tokens and may leave the key of their model server here.
  * Registering (POST /v1/users) is the only open route that writes: the setting registration decides
- * who may, and someone who is registered already needs one of its own tokens, or the operator's, to
+ * who may, and someone who is registered already needs one of its own tokens, or an owner's, to
  * change anything. A token's secret is in the answer that creates it and nowhere else; only its
  * hash is stored. The model key is stored encrypted and never shown again but for its ends.
  */
@@ -54,7 +54,7 @@ static enum status check_open(struct ctx *ctx, struct app *app, const struct req
 }
 
 /* Whether the caller may change the user with that id: with a token of that user or of the
- * operator, which the new token then comes from. A server that needs no token proves nothing about
+ * owner, which the new token then comes from. A server that needs no token proves nothing about
  * the caller. */
 static enum status prove_owner(struct ctx *ctx, struct app *app, const struct request *in,
                                struct registration *r)
@@ -65,8 +65,8 @@ static enum status prove_owner(struct ctx *ctx, struct app *app, const struct re
         return OK;
     TRY(auth_token(ctx, app, in, &token));
     TRY(auth_identity(ctx, &token, &who));
-    r->may_change =
-        auth_is_for_operator(&who) || str_eq(token.pool.user, str_lower(&ctx->arena, r->user.id));
+    r->may_change = auth_has(&who, MANAGES_PEOPLE) ||
+                    str_eq(token.pool.user, str_lower(&ctx->arena, r->user.id));
     r->token.pool.space = S(DEFAULT_SPACE);
     return r->may_change ? auth_inherit(ctx, app, &who, &r->token) : OK;
 }

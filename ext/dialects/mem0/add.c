@@ -192,11 +192,14 @@ static enum status mark_facts(struct adding *a)
 static enum status add_inferred(struct adding *a, str *message)
 {
     struct distil_status distils;
+    struct quota more = {.memories = 1, .messages = (int64_t)a->n_said};
+    for (size_t i = 0; i < a->n_said; i++)
+        more.bytes += (int64_t)a->said[i].text.n;
     if (!engine_remembers(a->app->engine))
         return fail(a->ctx, FORBIDDEN,
                     "memory is switched off, so nothing is learnt from messages; with infer false "
                     "they are kept");
-    TRY(engine_check_quota(a->ctx, a->app->engine, a->pool, 1, a->n_said));
+    TRY(engine_check_quota(a->ctx, a->app->engine, a->pool, more));
     TRY(add_by_talk(a));
     TRY(mark_facts(a));
     TRY(engine_distil_status(a->ctx, a->app->engine, &a->pool, &distils));

@@ -58,7 +58,7 @@ static str own_name(struct ctx *ctx, const struct identity *who)
     return user;
 }
 
-/* The person that a header names, or the user that an operator looks at. */
+/* The person that a header names, or the user that an owner looks at. */
 static str named_user(struct ctx *ctx, const struct identity *who)
 {
     str name = person_name(&ctx->arena, who->own.user, who->pool.user);

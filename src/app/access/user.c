@@ -1,11 +1,11 @@
-/* user.c - lists everyone who has something here, and erases one with all of it. */
+/* user.c - lists everyone who has something here, gives roles, and erases one with all of it. */
 #include "app/ask.h"
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
 
 /*
- * The same as GET and DELETE /v1/users, on the database itself. Users need no registration: whoever
+ * The same as /v1/users, on the database itself. Users need no registration: whoever
  * has memories, conversations or a token is listed, and so is each person behind a front end's key,
  * as OWNER/PERSON.
  */
@@ -13,15 +13,22 @@
 enum { PRINT_MAX = 4 << 20 };
 
 static FIELDS(account, (STR, id), (STR, email), (INT, spaces), (INT, sessions), (INT, messages),
-              (INT, memories), (INT, tokens), (TIME, created), (AS_TIME, active, "last_active"));
+              (INT, memories), (INT, bytes), (INT, tokens),
+              (ENUM_OF, role, enum role, .one_of = role_names), (TIME, created),
+              (AS_TIME, active, "last_active"));
+
+static enum status no_user(struct ctx *ctx, str id)
+{
+    return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(id));
+}
 
 static void print_accounts(struct ctx *ctx, const struct account *v, size_t n, int64_t total)
 {
     for (size_t i = 0; i < n; i++) {
-        printf(S_FMT "  %lld memories, %lld messages, %lld tokens  last active " S_FMT "  " S_FMT
-                     "\n",
+        printf(S_FMT "  %lld memories, %lld messages, %lld tokens  %s  last active " S_FMT
+                     "  " S_FMT "\n",
                S_ARG(v[i].id), (long long)v[i].memories, (long long)v[i].messages,
-               (long long)v[i].tokens,
+               (long long)v[i].tokens, role_names[v[i].role],
                S_ARG(v[i].active ? date_of(&ctx->arena, v[i].active) : S("never")),
                S_ARG(v[i].email));
     }
@@ -52,12 +59,29 @@ static enum status list_users(struct ctx *ctx, const struct options *o, struct i
     return OK;
 }
 
+static enum status set_role(struct ctx *ctx, const struct options *o, struct instance *instance)
+{
+    str user = o->words.v[2];
+    int64_t revoked;
+    int role = name_index(role_names, o->words.v[3], -1);
+    enum status s = engine_set_role(ctx, instance->engine, user, (enum role)role, &revoked);
+    if (s == NOT_FOUND)
+        return no_user(ctx, user);
+    TRY(s);
+    if (o->json)
+        printf("{\"role\":\"%s\",\"revoked\":%lld}\n", role_names[role], (long long)revoked);
+    else
+        printf(S_FMT " is %s now; %lld tokens that it had made for others were revoked\n",
+               S_ARG(user), role_names[role], (long long)revoked);
+    return OK;
+}
+
 static enum status erase_user(struct ctx *ctx, struct instance *instance,
                               struct erase_account *what)
 {
     enum status s = engine_erase_account(ctx, instance->engine, what);
     if (s == NOT_FOUND)
-        return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(what->id));
+        return no_user(ctx, what->id);
     if (s == CONFLICT) {
         str why = ctx_take_why(ctx);
         return fail(ctx, CONFLICT, S_FMT "; --people erases them as well", S_ARG(why));
@@ -111,7 +135,13 @@ enum status command_user_check(struct ctx *ctx, const struct options *o)
         return OK;
     if (str_is(verb, "forget") && o->words.n == 3)
         return ask_is_possible(ctx, o);
-    return fail(ctx, BAD_INPUT, "must be one of: user list, user forget ID [--people] [--yes]");
+    if (str_is(verb, "role") && o->words.n == 4)
+        return name_index(role_names, o->words.v[3], -1) >= 0
+                   ? OK
+                   : fail_field(ctx, "role", "must be member, operator or owner");
+    return fail(ctx, BAD_INPUT,
+                "must be one of: user list, user role ID member|operator|owner, "
+                "user forget ID [--people] [--yes]");
 }
 
 enum status command_user(struct ctx *ctx, const struct options *o)
@@ -120,5 +150,7 @@ enum status command_user(struct ctx *ctx, const struct options *o)
     bool is_list = str_is(o->words.v[1], "list");
     TRY(is_list ? instance_open_to_read(ctx, o, &instance)
                 : instance_open_existing(ctx, o, &instance));
-    return is_list ? list_users(ctx, o, &instance) : forget_user(ctx, o, &instance);
+    return is_list                         ? list_users(ctx, o, &instance)
+           : str_is(o->words.v[1], "role") ? set_role(ctx, o, &instance)
+                                           : forget_user(ctx, o, &instance);
 }

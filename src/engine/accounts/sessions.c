@@ -46,7 +46,8 @@ enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_r
     if (!made.id.n)
         made.id = id_random(&ctx->arena);
     assert(pool.user.n && pool.space.n);
-    TRY(quota_check(ctx, e, pool, 0, 0));
+    TRY(quota_check(ctx, e, pool,
+                    (struct quota){.bytes = (int64_t)(made.title.n + made.metadata.n)}));
     made.space = pool.space;
     made.created = made.updated = clock_ms();
     TRY(store_put_session(ctx, e->store, pool, &made));
@@ -164,6 +165,12 @@ static enum status merged_text(struct ctx *ctx, str old_text, str patch_text, st
     return OK;
 }
 
+static int64_t grown_bytes(const struct session_change *to, const struct session *now)
+{
+    return (to->sets_title ? (int64_t)to->title.n - (int64_t)now->title.n : 0) +
+           (to->sets_metadata ? (int64_t)to->metadata.n - (int64_t)now->metadata.n : 0);
+}
+
 /* A change that finds other metadata than it has read is tried again. Of several changes at once
  * one always succeeds, so each succeeds after as many tries as there are changes. */
 enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
@@ -185,6 +192,7 @@ enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool
             to.metadata = secrets_kept_json(e, &ctx->arena, to.metadata);
             to.was = &now.metadata;
         }
+        TRY(quota_check(ctx, e, pool, (struct quota){.bytes = grown_bytes(&to, &now)}));
         s = store_change_session(ctx, e->store, pool, id, &to, out);
     }
     return s == CONFLICT ? fail(ctx, TOO_BUSY, "the session is being changed by others") : s;

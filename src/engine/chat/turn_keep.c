@@ -106,9 +106,13 @@ static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *
 }
 
 /* Noted in the receipt of each chat, and once in the log. */
-static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t)
+static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t,
+                          const struct message *v, size_t n)
 {
-    enum status s = quota_check(ctx, e, t->in.pool, 1, t->n_fresh + 1);
+    const struct quota more = {.memories = 1,
+                               .messages = (int64_t)t->n_fresh + 1,
+                               .bytes = quota_bytes(v, n, NULL, 0)};
+    enum status s = quota_check(ctx, e, t->in.pool, more);
     if (s != FORBIDDEN) {
         soft(ctx, s);
         return false;
@@ -159,7 +163,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
         keep_silent(all, b->n_messages);
         return OK;
     }
-    if (is_over_quota(ctx, e, t)) {
+    if (is_over_quota(ctx, e, t, all, b->n_messages)) {
         keep_no_more(t, b);
         return OK;
     }

@@ -99,7 +99,9 @@ static enum status put_turns(struct ctx *ctx, struct engine *e, const struct ing
     *in_work = false;
     if (!b.n_messages)
         return forget_old(ctx, e, in);
-    TRY(quota_check(ctx, e, in->pool, 0, b.n_messages));
+    TRY(quota_check(ctx, e, in->pool,
+                    (struct quota){.messages = (int64_t)b.n_messages,
+                                   .bytes = quota_bytes(v, b.n_messages, NULL, 0)}));
     if (!in->skip_extraction)
         b.distil_at = has_model ? now : distil_due(engine_runtime(e), now);
     if (has_model && waits) /* claimed by the same write, so that no other worker takes it */

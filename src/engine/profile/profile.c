@@ -369,7 +369,9 @@ static enum status write_changes(struct ctx *ctx, struct engine *e, struct chang
     if (in.n)
         TRY(bar_statements(ctx, e, &in, &barred));
     if (b->n_memories > b->n_erase)
-        TRY(quota_check(ctx, e, b->pool, b->n_memories - b->n_erase, 0));
+        TRY(quota_check(ctx, e, b->pool,
+                        (struct quota){.memories = (int64_t)(b->n_memories - b->n_erase),
+                                       .bytes = quota_bytes(NULL, 0, b->memories, b->n_memories)}));
     TRY(store_write(ctx, e->store, b));
     /* The cache of embeddings may hold what was erased. */
     if (b->n_erase)

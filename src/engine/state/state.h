@@ -103,9 +103,14 @@ struct engine {
 /* --- quota.c --- */
 
 /* FORBIDDEN, with the limit and its setting, when the user would have more than it may: so many
- * memories and messages, and the pool's space when it is a new one. */
+ * memories, messages and bytes, and the pool's space when it is a new one. */
 MUST_USE enum status quota_check(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                 size_t memories, size_t messages);
+                                 struct quota more);
+/* What they count as. */
+int64_t quota_bytes(const struct message *messages, size_t n_messages,
+                    const struct memory *memories, size_t n_memories);
+/* By how many bytes a change makes a memory longer; below 0: shorter, which is always possible. */
+int64_t quota_grown(const struct change *change, const struct memory *old);
 /* The same of one more token. */
 MUST_USE enum status quota_check_token(struct ctx *ctx, struct engine *e, str user);
 /* Logs once that a user has reached a limit. */

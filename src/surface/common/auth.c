@@ -51,8 +51,11 @@ bool auth_shows_token(str value)
 
 struct identity auth_local(struct pool_ref pool)
 {
-    return (
-        struct identity){.pool = pool, .own = pool, .acts_for = S(ACTS_FOR_ANY), .is_admin = true};
+    return (struct identity){.pool = pool,
+                             .own = pool,
+                             .acts_for = S(ACTS_FOR_ANY),
+                             .is_admin = true,
+                             .role = ROLE_OWNER};
 }
 
 enum status auth_identity(struct ctx *ctx, const struct token *t, struct identity *out)
@@ -64,7 +67,8 @@ enum status auth_identity(struct ctx *ctx, const struct token *t, struct identit
                              .token = t->id,
                              .expires = t->expires,
                              .spaces = t->spaces,
-                             .is_admin = t->is_admin};
+                             .is_admin = t->is_admin,
+                             .role = t->role};
     return token_scopes_read(ctx, t->scopes, &out->scopes);
 }
 
@@ -159,18 +163,20 @@ static void note_actor(struct ctx *ctx, const struct identity *who)
 static enum status check_access(struct ctx *ctx, enum route_access needs,
                                 const struct identity *who)
 {
-    if (needs != ACCESS_ADMIN && needs != ACCESS_OPERATOR)
+    static const enum right rights[] = {
+        [ACCESS_OPERATOR] = RUNS_SERVER, [ACCESS_OWNER] = MANAGES_PEOPLE};
+    if (needs == ACCESS_USER || needs == ACCESS_OPEN)
         return OK;
     if (!who->is_admin)
         return fail_as(ctx, FORBIDDEN, AUTH_NEEDS_ADMIN, "this needs an admin token");
     if (who->is_person)
         return fail(ctx, FORBIDDEN, "this concerns all users and is not done in a person's name");
-    if (needs == ACCESS_OPERATOR && !str_is(who->own.user, LOCAL_USER))
-        return fail(
-            ctx, FORBIDDEN,
-            "this changes the server for all users and needs an admin token of the user " LOCAL_USER
-            ": 'rememberd token create --admin' makes one");
-    return OK;
+    if (needs == ACCESS_ADMIN || auth_has(who, rights[needs]))
+        return OK;
+    return fail(ctx, FORBIDDEN,
+                "this concerns all users and needs an admin token of an %s; the role of this "
+                "token's user is %s. 'rememberd token create --admin' makes a token of an owner",
+                needs == ACCESS_OWNER ? "owner" : "operator or owner", role_names[who->role]);
 }
 
 str auth_own_key(const struct request *in)
@@ -203,21 +209,21 @@ bool auth_has_own_key(const struct request *in)
 }
 
 /* With the server's key all users are one account of the model server, so its stored things concern
- * all of them: the rule is that of ACCESS_OPERATOR. */
+ * all of them: the rule is that of ACCESS_OWNER. */
 enum status auth_model_server(struct ctx *ctx, const struct request *in)
 {
-    if (auth_has_own_key(in) || soft(ctx, check_access(ctx, ACCESS_OPERATOR, &in->who)))
+    if (auth_has_own_key(in) || auth_has(&in->who, MANAGES_PEOPLE))
         return OK;
     return fail(ctx, FORBIDDEN,
                 S_FMT " %.80s is passed on with your own key for the model server only: send "
-                      "'X-Upstream-Authorization: Bearer KEY', or use an admin token of the "
-                      "user " LOCAL_USER,
+                      "'X-Upstream-Authorization: Bearer KEY', or use an admin token of an "
+                      "owner",
                 S_ARG(in->method), str_c(&ctx->arena, in->path));
 }
 
-bool auth_is_for_operator(const struct identity *who)
+bool auth_has(const struct identity *who, enum right right)
 {
-    return who->is_admin && !who->is_person && str_is(who->own.user, LOCAL_USER);
+    return who->is_admin && !who->is_person && role_has(who->role, right);
 }
 
 enum status auth_operator(struct ctx *ctx, const struct identity *who)
@@ -392,7 +398,7 @@ static enum status inherit_scopes(struct ctx *ctx, const struct identity *who, s
     return OK;
 }
 
-/* An operator's names are of another user's spaces. */
+/* An owner's names are of another user's spaces. */
 static enum status inherit_spaces(struct ctx *ctx, struct app *app, const struct identity *who,
                                   struct token *made)
 {
@@ -405,7 +411,7 @@ static enum status inherit_spaces(struct ctx *ctx, struct app *app, const struct
         if (!name.n || name.n > SPACE_NAME_MAX || str_is(name, SPACE_ALL))
             return fail_field(ctx, "spaces", "must be names of at most %d bytes between commas",
                               SPACE_NAME_MAX);
-        if (!auth_is_for_operator(who))
+        if (!auth_has(who, MANAGES_PEOPLE))
             TRY(auth_space(ctx, app, who, name, "spaces"));
     }
     if (made->spaces.n && !names_have(made->spaces, made->pool.space))
@@ -416,7 +422,7 @@ static enum status inherit_spaces(struct ctx *ctx, struct app *app, const struct
 enum status auth_inherit(struct ctx *ctx, struct app *app, const struct identity *who,
                          struct token *made)
 {
-    bool ends = who->expires && !auth_is_for_operator(who);
+    bool ends = who->expires && !auth_has(who, MANAGES_PEOPLE);
     made->parent = who->token;
     if (ends && (!made->expires || made->expires > who->expires))
         made->expires = who->expires;

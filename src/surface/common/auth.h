@@ -36,7 +36,7 @@ struct identity auth_local(struct pool_ref pool);
 /* Whoever shows this token. */
 MUST_USE enum status auth_identity(struct ctx *ctx, const struct token *t, struct identity *out);
 /* What a token has from the caller that makes it: it is revoked with that one's, ends no later
- * unless an operator made it, may do no more and reaches no farther. made->pool.space is "" for a
+ * unless an owner made it, may do no more and reaches no farther. made->pool.space is "" for a
  * new one. FORBIDDEN names the field that asks for more. */
 MUST_USE enum status auth_inherit(struct ctx *ctx, struct app *app, const struct identity *who,
                                   struct token *made);
@@ -71,12 +71,12 @@ bool speaks_ollama(const struct request *in);
 bool auth_own_x_key(const struct request *in);
 /* Either of the two. */
 bool auth_has_own_key(const struct request *in);
-/* FORBIDDEN unless the client brings its own key or is the operator: for requests that reach what
+/* FORBIDDEN unless the client brings its own key or is an owner: for requests that reach what
  * others have stored at the model server. */
 MUST_USE enum status auth_model_server(struct ctx *ctx, const struct request *in);
-/* The same of someone who asks: no person, and an admin of LOCAL_USER. auth_operator is FORBIDDEN
- * in words for others, as ACCESS_OPERATOR is. */
-bool auth_is_for_operator(const struct identity *who);
+/* No person, and an admin of a user whose role has the right. auth_operator is FORBIDDEN in words
+ * for those without RUNS_SERVER, as ACCESS_OPERATOR is. */
+bool auth_has(const struct identity *who, enum right right);
 MUST_USE enum status auth_operator(struct ctx *ctx, const struct identity *who);
 /* Whether a header's value contains something that looks like a token of this server. */
 bool auth_shows_token(str value);

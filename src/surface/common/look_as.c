@@ -1,4 +1,4 @@
-/* look_as.c - an operator looks at another user's memory: a choice that is noted. */
+/* look_as.c - an owner looks at another user's memory: a choice that is noted. */
 #include "surface/common/look_as.h"
 
 #include "base/audit.h"
@@ -21,9 +21,8 @@ enum status look_as(struct ctx *ctx, struct app *app, const struct request *in,
     str user = str_trim(request_header(in, LOOK_AS_HEADER));
     if (!user.n || str_eq(user, who->pool.user))
         return OK;
-    if (!auth_is_for_operator(who))
-        return fail(ctx, FORBIDDEN,
-                    LOOK_AS_HEADER " is for operators: admins of the user " LOCAL_USER);
+    if (!auth_has(who, MANAGES_PEOPLE))
+        return fail(ctx, FORBIDDEN, LOOK_AS_HEADER " needs an admin token of an owner");
     if (!only_reads(in))
         return fail(ctx, FORBIDDEN, "another user's memory can only be looked at");
     enum status s = engine_account(ctx, app->engine, user, &account);

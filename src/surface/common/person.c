@@ -223,7 +223,7 @@ enum status person_find(struct ctx *ctx, struct app *app, const struct request *
     return person.name.n ? become_person(ctx, &person, who) : OK;
 }
 
-/* Also where an operator looks at another user: the request is about that user alone. */
+/* Also where an owner looks at another user: the request is about that user alone. */
 enum status person_named(struct ctx *ctx, str source, str name, struct identity *who)
 {
     const struct person person = {source, name};

@@ -118,7 +118,7 @@ static enum status events_get(struct ctx *ctx, struct app *app, const struct req
     struct listen_in ask = {.pool = who->pool,
                             .owner = who->own.user,
                             .has_token = has_token,
-                            .is_operator = auth_is_for_operator(who),
+                            .is_operator = auth_has(who, RUNS_SERVER),
                             .after = request_header(in, "Last-Event-ID")};
     if (query->after.n)
         ask.after = query->after;

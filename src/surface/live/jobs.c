@@ -68,7 +68,7 @@ static enum status jobs_seen(struct ctx *ctx, struct app *app, const struct iden
     unnamed.space_from = NULL;
     TRY(auth_pools(ctx, app, &unnamed, &pools, &n_pools));
     TRY(auth_spaces(ctx, app, &unnamed, &everywhere));
-    engine_jobs(ctx, app->engine, who->pool.user, auth_is_for_operator(who), &v, &have);
+    engine_jobs(ctx, app->engine, who->pool.user, auth_has(who, RUNS_SERVER), &v, &have);
     for (size_t i = 0; i < have; i++) {
         str space = v[i].ask.pool.space;
         bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n;

@@ -22,7 +22,7 @@ static enum status choose_passing(struct ctx *ctx, struct app *app, const struct
                                   bool *passes)
 {
     bool must_read = api->must_read && api->must_read(app, in);
-    if (must_read && model_is_packed(in) && !auth_is_for_operator(&in->who))
+    if (must_read && model_is_packed(in) && !auth_has(&in->who, MANAGES_PEOPLE))
         return fail_field(ctx, "Content-Encoding",
                           "must be absent here: the body has to be read, because it may name a "
                           "stored response");

@@ -15,7 +15,7 @@
 
 bool stored_is_guarded(const struct request *in, const struct identity *who)
 {
-    return !auth_has_own_key(in) && !auth_is_for_operator(who);
+    return !auth_has_own_key(in) && !auth_has(who, MANAGES_PEOPLE);
 }
 
 /* Some servers read names without regard to case. For them "\u017F" is an s and the sign of the

@@ -17,7 +17,7 @@ static enum status erasure_list(struct ctx *ctx, struct app *app, const struct r
                                 struct reply *out)
 {
     const struct erasures_in *a = in->in;
-    bool sees_all = auth_is_for_operator(&in->who);
+    bool sees_all = auth_has(&in->who, RUNS_SERVER);
     struct pool_ref pool = sees_all ? (struct pool_ref){0} : in->who.pool;
     str of =
         str_printf(&ctx->arena, "erasures\n" S_FMT "\n" S_FMT, S_ARG(pool.user), S_ARG(pool.space));
@@ -44,7 +44,7 @@ static enum status find_erasure(struct ctx *ctx, struct app *app, const struct r
     struct pool_ref *pools;
     size_t n;
     enum status s = NOT_FOUND;
-    if (auth_is_for_operator(who))
+    if (auth_has(who, RUNS_SERVER))
         return engine_certificate(ctx, app->engine, (struct pool_ref){0}, who->pool.user,
                                   in->params[0], out);
     TRY(auth_pools(ctx, app, who, &pools, &n));

@@ -14,11 +14,14 @@ SHAPE(sign_in, (STR, token, .required = true, .min = 1, .max = 256, .help = "an 
 SHAPE(me_out, (STR, user, .help = "whose memory it is"),
       (STR, space, .help = "the space of requests that name none"),
       (BOOL, is_admin, .help = "may reach every space of the user"),
+      (ENUM_OF, role, enum role, .one_of = role_names,
+       .help = "whose rights the token has, if it is an admin's"),
       (BOOL, is_local, .help = "is let in without a token, on this machine"),
       (BOOL, needs_token, .help = "whether requests need a token"),
       (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
       (INT, memories_max, .help = "most open memories of the user; 0: unlimited"),
-      (INT, messages_max, .help = "most stored messages"), (INT, spaces_max, .help = "most spaces"),
+      (INT, messages_max, .help = "most stored messages"),
+      (INT, bytes_max, .help = "most bytes of text"), (INT, spaces_max, .help = "most spaces"),
       (INT, tokens_max, .help = "most valid tokens"), (STR, version, .help = "of rememberd"));
 
 static void take_quota(const struct app *app, struct me_out *me)
@@ -26,6 +29,7 @@ static void take_quota(const struct app *app, struct me_out *me)
     const struct quota q = engine_quota(app->engine, me->user);
     me->memories_max = q.memories;
     me->messages_max = q.messages;
+    me->bytes_max = q.bytes;
     me->spaces_max = q.spaces;
     me->tokens_max = q.tokens;
 }
@@ -38,6 +42,7 @@ static enum status show_me(struct ctx *ctx, struct app *app, const struct reques
                         .space = in->who.pool.space,
                         .version = S(REMEMBERD_VERSION),
                         .is_admin = in->who.is_admin,
+                        .role = in->who.role,
                         .is_local = !in->who.token.n};
     TRY(auth_needs_token(ctx, app, &me.needs_token));
     if (in->who.token.n && auth_cookie(in).n)
@@ -77,6 +82,7 @@ static enum status sign_in(struct ctx *ctx, struct app *app, const struct reques
                         .space = token.pool.space,
                         .version = S(REMEMBERD_VERSION),
                         .is_admin = token.is_admin,
+                        .role = token.role,
                         .needs_token = true,
                         .signed_in_until = until};
     take_quota(app, &me);

@@ -10,8 +10,8 @@
 #include "surface/common/memory_json.h"
 
 /*
- * An operator manages the tokens of everyone; any other caller those of the user that it is, and a
- * token can never do more than the one that made it. Tokens that an operator makes begin with rk_:
+ * An owner manages the tokens of everyone; any other caller those of the user that it is, and a
+ * token can never do more than the one that made it. Tokens that an owner makes begin with rk_:
  * from the first one on, every request needs a token. Those that a user makes begin with ctx_ and
  * change nothing for others. The secret is in the answer to the request that made it, and nowhere
  * else.
@@ -73,7 +73,7 @@ static struct token_out shape_of(const struct token *t, str secret)
 static enum status tokens_of(struct ctx *ctx, struct app *app, const struct identity *who,
                              struct token **out, size_t *n)
 {
-    if (auth_is_for_operator(who))
+    if (auth_has(who, MANAGES_PEOPLE))
         return engine_all_tokens(ctx, app->engine, out, n);
     return auth_tokens_seen(ctx, app, who, out, n);
 }
@@ -133,7 +133,7 @@ static enum status token_list(struct ctx *ctx, struct app *app, const struct req
 SHAPE(
     make_in,
     (STR, user, .max = 1000,
-     .help = "whose token; default: your own. Another user's only for operators"),
+     .help = "whose token; default: your own. Another user's only for owners"),
     (STR, name, .otherwise_str = "API token", .max = 200, .help = "name of the token in the list"),
     (BOOL, own_space,
      .help = "a new space that no other token uses; default: the space that the request names, or "
@@ -155,9 +155,8 @@ static enum status check_rights(struct ctx *ctx, const struct identity *who,
                                 const struct make_in *a, str user)
 {
     bool is_managing = who->is_admin && !who->is_person;
-    if (!str_eq(user, who->pool.user) && !auth_is_for_operator(who))
-        return fail(ctx, FORBIDDEN,
-                    "user: tokens of another user need an admin token of the user " LOCAL_USER);
+    if (!str_eq(user, who->pool.user) && !auth_has(who, MANAGES_PEOPLE))
+        return fail(ctx, FORBIDDEN, "user: tokens of another user need an admin token of an owner");
     if (a->admin && !is_managing)
         return fail(ctx, FORBIDDEN, "admin: only an admin token makes admin tokens");
     if (a->acts_for.n && !is_managing)
@@ -170,7 +169,7 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
 {
     const struct make_in *a = in->in;
     const struct identity *who = &in->who;
-    bool is_operator = auth_is_for_operator(who);
+    bool is_owner = auth_has(who, MANAGES_PEOPLE);
     str user = a->user.n ? a->user : who->pool.user, secret;
     bool is_own = str_eq(user, who->pool.user);
     struct token t = {.name = a->name,
@@ -189,7 +188,7 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
     t.pool.space = a->own_space                ? S("")
                    : is_own || who->space_from ? who->pool.space
                                                : S(DEFAULT_SPACE);
-    t.prefix = is_operator ? S("rk_") : S("ctx_");
+    t.prefix = is_owner ? S("rk_") : S("ctx_");
     if (a->spaces.n && !who->space_from) {
         str first = a->spaces;
         t.pool.space = str_trim(str_cut(&first, ','));
@@ -224,7 +223,7 @@ static enum status token_revoke(struct ctx *ctx, struct app *app, const struct r
 
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .strict = true, .scope = MAY_MANAGE,
-     ANSWERS(tokens_out), .help = "your access tokens; for operators everyone's"},
+     ANSWERS(tokens_out), .help = "your access tokens; for owners everyone's"},
     {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in), .strict = true,
      .scope = MAY_MANAGE, ANSWERS(token_made), .help = "make an access token; it is shown once"},
     {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204, .scope = MAY_MANAGE,

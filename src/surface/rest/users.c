@@ -8,8 +8,9 @@
 #include "surface/common/memory_json.h"
 
 /*
- * Operators see and erase users, and the people behind their keys. A space is its user's affair.
- * Erasing cannot be taken back, so the request for a user names it twice.
+ * Operators see users and the people behind their keys; owners give them roles and erase them. A
+ * space is its user's affair. Erasing cannot be taken back, so the request for a user names it
+ * twice.
  */
 
 static FIELDS(account, (STR, id, .help = "a user, or OWNER/PERSON"),
@@ -17,6 +18,8 @@ static FIELDS(account, (STR, id, .help = "a user, or OWNER/PERSON"),
               (STR, email, .empty = EMPTY_NULL), (STR, first_name, .empty = EMPTY_NULL),
               (STR, last_name, .empty = EMPTY_NULL), (INT, spaces), (INT, sessions),
               (INT, messages), (INT, memories, .help = "open ones"),
+              (INT, bytes, .help = "of text, as its quota counts"),
+              (ENUM_OF, role, enum role, .one_of = role_names, .help = "member, operator or owner"),
               (INT, tokens, .help = "that work"), (TIME, created),
               (AS_TIME, active, "last_active",
                .help = "when something was said or kept, or a token was shown"));
@@ -77,6 +80,27 @@ static enum status user_get(struct ctx *ctx, struct app *app, const struct reque
     return reply_fields(out, account_fields, &a);
 }
 
+/* --- roles --- */
+
+SHAPE(role_in, (ENUM_OF, role, enum role, .required = true, .one_of = role_names,
+                .help = "member: uses its own memory; operator: also runs the server; owner: also "
+                        "manages people. Of the last owner it cannot change"));
+
+SHAPE(role_out, (STR, id), (ENUM_OF, role, enum role, .one_of = role_names),
+      (INT, revoked, .help = "tokens of others that this user made as an owner, and that end"));
+
+static enum status user_role(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct role_in *a = in->in;
+    struct role_out shape = {.id = in->params[0], .role = a->role};
+    enum status s = engine_set_role(ctx, app->engine, shape.id, a->role, &shape.revoked);
+    if (s == NOT_FOUND)
+        return no_user(ctx, shape.id);
+    TRY(s);
+    return reply_fields(out, role_out_fields, &shape);
+}
+
 /* --- erasing --- */
 
 SHAPE(erase_in, (STR, confirm, .required = true, .max = 1000, .help = "the id once more"),
@@ -131,8 +155,10 @@ static const struct route routes[] = {
      .help = "users and the people behind their keys, by id"},
     {ROUTE("GET", "/v1/users/{id}", user_get), .access = ACCESS_OPERATOR, ANSWERS(account),
      .help = "one user or person"},
+    {ROUTE("PUT", "/v1/users/{id}/role", user_role), READS(role_in), .strict = true,
+     .access = ACCESS_OWNER, ANSWERS(role_out), .help = "make a user a member, operator or owner"},
     {ROUTE("DELETE", "/v1/users/{id}", user_erase), TAKES(erase_in), .strict = true,
-     .access = ACCESS_OPERATOR, ANSWERS(user_erased_out),
+     .access = ACCESS_OWNER, ANSWERS(user_erased_out),
      .help = "erase a user or person with everything that it owns"},
     {ROUTE("DELETE", "/v1/spaces/{name}", space_erase), ANSWERS(space_erased_out),
      .help = "erase a space with everything in it"},

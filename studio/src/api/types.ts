@@ -62,10 +62,12 @@ export interface Finding { level: 'ok' | 'warn' | 'bad'; what: string; detail: s
 export interface Held { id: string; kind: string; text: string; reason: string; space?: string; created?: string; state?: string }
 export interface Token {
   id: string; name: string; user: string; space: string; admin: boolean; acts_for: string | null; prefix: string; state: string;
+  scopes: string; spaces: string; parent: string; last_address: string;
   created: string; expires: string | null; revoked: string | null; last_used: string | null; token?: string;
 }
+export type Role = 'member' | 'operator' | 'owner';
 export interface User {
-  id: string; is_registered: boolean; email: string | null; first_name: string | null; last_name: string | null; spaces: number;
+  id: string; role: Role; is_registered: boolean; email: string | null; first_name: string | null; last_name: string | null; spaces: number;
   sessions: number; messages: number; memories: number; tokens: number; created: string; last_active: string | null;
 }
-export interface Me { user: string; is_admin: boolean; is_local: boolean; needs_token: boolean; signed_in_until: string | null; space: string; version: string }
+export interface Me { user: string; role: Role; is_admin: boolean; is_local: boolean; needs_token: boolean; signed_in_until: string | null; space: string; version: string }

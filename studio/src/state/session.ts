@@ -12,7 +12,9 @@ export const isOn = computed(() => {
   const s = settings.value.find((x) => x.name === 'memory');
   return s ? s.value === true : null;
 });
-export const isOperator = computed(() => settings.value.length > 0);
+/** Who runs the server, and who manages people as well; an admin of one user is neither. */
+export const isOperator = computed(() => settings.value.length > 0 && me.value?.role !== 'member');
+export const isOwner = computed(() => isOperator.value && me.value?.role === 'owner');
 
 export async function readStats() {
   stats.value = await get<Stats>('/v1/stats', { space: space.value === '*' ? '*' : space.value });

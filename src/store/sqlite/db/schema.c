@@ -406,8 +406,41 @@ static const char step_14[] =
     " WITHOUT ROWID;"
     "CREATE INDEX erasure_hash_of ON erasure_hash(erasure);";
 
-static const char *const steps[] = {step_1, step_2, step_3,  step_4,  step_5,  step_6,  step_7,
-                                    step_8, step_9, step_10, step_11, step_12, step_13, step_14};
+/* Who is more than a member, as enum role: the user of the command line has owned the server all
+ * the time. */
+static const char step_15[] =
+    "CREATE TABLE role(user TEXT PRIMARY KEY, role INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "INSERT INTO role(user, role) VALUES('local', 2);";
+
+/* How many bytes of text a pool has, without the few of names and ids: for the quota. */
+#define MESSAGE_BYTES(row) "octet_length(" row ".text) + octet_length(" row ".says)"
+#define MEMORY_BYTES(row)                                                                          \
+    "octet_length(" row ".content) + octet_length(" row ".metadata) + octet_length(" row ".tags)"
+#define SESSION_BYTES(row) "octet_length(" row ".title) + octet_length(" row ".metadata)"
+#define COUNT_BYTES(table, columns, BYTES)                                                         \
+    "UPDATE pool SET bytes = bytes + (SELECT coalesce(sum(" BYTES(                                 \
+        "t") "), 0) FROM " table " AS t WHERE t.pool = pool.id);"                                  \
+             "CREATE TRIGGER " table "_bytes_added AFTER INSERT ON " table " BEGIN"                \
+             " UPDATE pool SET bytes = bytes + " BYTES(                                            \
+                 "NEW") " WHERE id = NEW.pool; END;"                                               \
+                        "CREATE TRIGGER " table "_bytes_erased AFTER DELETE ON " table " BEGIN"    \
+                        " UPDATE pool SET bytes = bytes - (" BYTES(                                \
+                            "OLD") ") WHERE id = OLD.pool; END;"                                   \
+                                   "CREATE TRIGGER " table                                         \
+                                   "_bytes_changed AFTER UPDATE OF " columns " ON " table " BEGIN" \
+                                   " UPDATE pool SET bytes = bytes + " BYTES("NEW") " - (" BYTES(  \
+                                       "OLD") ") WHERE id = NEW.pool;"                             \
+                                              " END;"
+static const char step_16[] =
+    "ALTER TABLE pool ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;" COUNT_BYTES("message",
+                                                                                "text, says",
+                                                                                MESSAGE_BYTES)
+        COUNT_BYTES("memory", "content, metadata, tags", MEMORY_BYTES)
+            COUNT_BYTES("session", "title, metadata", SESSION_BYTES);
+
+static const char *const steps[] = {step_1,  step_2,  step_3,  step_4,  step_5,  step_6,
+                                    step_7,  step_8,  step_9,  step_10, step_11, step_12,
+                                    step_13, step_14, step_15, step_16};
 
 int schema_version(void)
 {

@@ -45,6 +45,12 @@ static const char *const rules[] = {
     " (SELECT count(*) FROM memory AS m WHERE m.pool = p.id AND m.valid_to = 0)"
     " OR p.closed <>"
     " (SELECT count(*) FROM memory AS m WHERE m.pool = p.id AND m.valid_to <> 0)",
+    "SELECT 'pool ' || p.id || ' says ' || p.bytes || ' bytes' FROM pool AS p WHERE p.bytes <>"
+    " (SELECT coalesce(sum(octet_length(m.text) + octet_length(m.says)), 0) FROM message AS m"
+    " WHERE m.pool = p.id) + (SELECT coalesce(sum(octet_length(m.content) +"
+    " octet_length(m.metadata) + octet_length(m.tags)), 0) FROM memory AS m WHERE m.pool = p.id)"
+    " + (SELECT coalesce(sum(octet_length(s.title) + octet_length(s.metadata)), 0)"
+    " FROM session AS s WHERE s.pool = p.id)",
     "SELECT 'pool ' || t.pool || ' counts ' || t.n || ' memories of a kind that has ' ||"
     " count(m.no) FROM memory_tally AS t LEFT JOIN memory AS m ON m.pool = t.pool"
     " AND m.layer = t.layer AND m.type = t.type AND m.category = t.category"

@@ -163,6 +163,22 @@ enum status sqlite_pools(struct ctx *ctx, struct store *s, str user, struct pool
     return OK;
 }
 
+enum status sqlite_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, struct usage *out)
+{
+    READER(r);
+    *out = (struct usage){0};
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_POOL_USAGE, pool.user, pool.space);
+    if (sql_row(&q)) {
+        out->spaces = sql_get_int(&q);
+        out->messages = sql_get_int(&q);
+        out->memories = sql_get_int(&q);
+        out->bytes = sql_get_int(&q);
+        out->has_space = sql_get_int(&q) != 0;
+    }
+    return sql_end(&q);
+}
+
 enum status sqlite_users(struct ctx *ctx, struct store *s, struct strs *out)
 {
     READER(r);

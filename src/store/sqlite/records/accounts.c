@@ -1,4 +1,4 @@
-/* accounts.c - everyone who has something in the store: listed by name, and erased. */
+/* accounts.c - everyone who has something in the store: listed, given a role, and erased. */
 #include "store/sqlite/records/accounts.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -24,9 +24,11 @@ static void read_account(struct query *q, struct account *out)
     out->sessions = sql_get_int(q);
     out->messages = sql_get_int(q);
     out->memories = sql_get_int(q);
+    out->bytes = sql_get_int(q);
     out->tokens = sql_get_int(q);
     out->created = sql_get_int(q);
     out->active = sql_get_int(q);
+    out->role = role_of(sql_get_int(q));
 }
 
 static enum status read_one(struct ctx *ctx, struct db *db, str id, struct account **out, size_t *n)
@@ -63,10 +65,77 @@ enum status sqlite_accounts(struct ctx *ctx, struct store *s, const struct accou
     return OK;
 }
 
+/* --- roles --- */
+
+enum role role_of(int64_t n)
+{
+    return n > 0 && n < ROLE_COUNT ? (enum role)n : ROLE_MEMBER;
+}
+
+struct set_role {
+    str user;
+    enum role role;
+    int64_t *revoked;
+};
+
+static enum status check_known(struct ctx *ctx, struct db *db, str user)
+{
+    SQL_RUN(q, ctx, db, SQL_USER_IS_KNOWN, user);
+    bool is_known = sql_row(&q) && sql_get_int(&q);
+    TRY(sql_end(&q));
+    return (user.n && is_known) || str_is(user, LOCAL_USER) ? OK : NOT_FOUND;
+}
+
+static enum status has_owner(struct ctx *ctx, struct db *db, bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_ROLE_OWNED, (int64_t)ROLE_OWNER);
+    return sql_any(&q, out);
+}
+
+/* In one transaction, so that of the last two owners only one can go. */
+static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct set_role *w = what;
+    int64_t was;
+    bool any;
+    TRY(check_known(ctx, db, w->user));
+    SQL_RUN(q, ctx, db, SQL_ROLE_GET, w->user);
+    TRY(sql_number(&q, &was));
+    if (w->role == ROLE_MEMBER)
+        TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, w->user));
+    else
+        TRY(SQL_DO(ctx, db, SQL_ROLE_PUT, w->user, (int64_t)w->role));
+    TRY(has_owner(ctx, db, &any));
+    if (!any)
+        return fail(ctx, FORBIDDEN,
+                    "role: '" S_FMT "' is the last owner; make somebody else an owner first",
+                    S_ARG(w->user));
+    if (!role_has(role_of(was), MANAGES_PEOPLE) || role_has(w->role, MANAGES_PEOPLE))
+        return OK;
+    TRY(SQL_DO(ctx, db, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms()));
+    *w->revoked = db_changes(db);
+    return OK;
+}
+
+enum status sqlite_set_role(struct ctx *ctx, struct store *s, str user, enum role role,
+                            int64_t *revoked)
+{
+    *revoked = 0;
+    return writer_call(ctx, sqlite_of(s)->writer, set_role,
+                       &(struct set_role){user, role, revoked});
+}
+
+/* --- erasing --- */
+
 /* Whether requests must show a token depends on rows that are there for good, so these stay, and
  * say nothing. */
 enum status account_erase(struct ctx *ctx, struct db *db, str user)
 {
+    bool any;
+    TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, user));
+    TRY(has_owner(ctx, db, &any));
+    if (!any) /* a backup has the owners of its time */
+        TRY(SQL_DO(ctx, db, SQL_ROLE_PUT, S(LOCAL_USER), (int64_t)ROLE_OWNER));
     TRY(SQL_DO(ctx, db, SQL_USER_DELETE, user));
     TRY(SQL_DO(ctx, db, SQL_TOKEN_DELETE_OPEN, user));
     return SQL_DO(ctx, db, SQL_TOKEN_DISOWN, user, clock_ms());

@@ -2,6 +2,7 @@
 #include "store/sqlite/records/tokens.h"
 
 #include "base/clock.h"
+#include "store/sqlite/records/accounts.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
@@ -98,6 +99,7 @@ static void read_token(struct query *q, struct token *out)
     out->scopes = sql_get_text(q);
     out->spaces = sql_get_text(q);
     out->last_address = sql_get_text(q);
+    out->role = role_of(sql_get_int(q));
 }
 
 /* All causes (unknown, revoked, expired) give the same answer; *out tells them apart. */

@@ -71,6 +71,8 @@ static const char *const triggers[] = {
           "note('settings.changed', '', '', '') WHERE OLD.name = 'runtime'"),
     NOTED("token_added", "INSERT", "token", "note('access', NEW.user, '', '')"),
     NOTED("token_changed", "UPDATE OF revoked, user", "token", "note('access', OLD.user, '', '')"),
+    NOTED("role_added", "INSERT", "role", "note('access', NEW.user, '', '')"),
+    NOTED("role_erased", "DELETE", "role", "note('access', OLD.user, '', '')"),
     NOTED("token_erased", "DELETE", "token", "note('access', OLD.user, '', '')"),
 };
 

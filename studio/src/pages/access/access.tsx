@@ -1,12 +1,12 @@
 // People, spaces and tokens: who reaches what.
 import { useState } from 'preact/hooks';
 import { address, call } from '../../api/client.ts';
-import type { Page, Space, User } from '../../api/types.ts';
-import { t } from '../../i18n/index.ts';
-import { Ago, Button, Chip, Failed, Head, Search, tryTo } from '../../parts/basics.tsx';
-import { TypedConfirm } from '../../parts/layers.tsx';
+import type { Page, Role, Space, User } from '../../api/types.ts';
+import { t, word } from '../../i18n/index.ts';
+import { Ago, Button, Chip, Failed, Head, Search, Select, tryTo } from '../../parts/basics.tsx';
+import { Confirm, TypedConfirm } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { chooseSpace, isOperator, lookAt, me, readSpaces, signOut } from '../../state/session.ts';
+import { chooseSpace, isOperator, isOwner, lookAt, me, readMe, readSpaces, signOut } from '../../state/session.ts';
 import { useLoaded, useSettled } from '../../state/use.ts';
 import { Tokens } from './tokens.tsx';
 
@@ -56,9 +56,15 @@ function Spaces() {
   );
 }
 
+const roles: Role[] = ['member', 'operator', 'owner'];
+
 function Users() {
-  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [erases, setErases] = useState<User | null>(null);
+  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [erases, setErases] = useState<User | null>(null), [demotes, setDemotes] = useState<{ user: User; role: Role } | null>(null);
   const { data, error, reload } = useLoaded(() => call<Page<User>>('GET', address('/v1/users', { contains, limit: 100 })), [contains]);
+  const give = (u: User, role: Role) => tryTo(async () => {
+    await call('PUT', `/v1/users/${encodeURIComponent(u.id)}/role`, { role });
+    if (u.id === me.value?.user) await readMe();
+  }).then(reload);
   const look = (u: User) => tryTo(() => lookAt(u.id));
   return (
     <section class="card" aria-label={t('people')}>
@@ -66,21 +72,27 @@ function Users() {
       {error.value && <Failed error={error.value} retry={reload} />}
       <div class="table-box">
         <table>
-          <thead><tr><th scope="col">{t('person')}</th><th scope="col">{t('memories')}</th><th scope="col" class="wide-only">{t('messages')}</th><th scope="col" class="wide-only">{t('tokens of access')}</th><th scope="col" class="wide-only">{t('last seen')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
+          <thead><tr><th scope="col">{t('person')}</th><th scope="col">{t('role')}</th><th scope="col">{t('memories')}</th><th scope="col" class="wide-only">{t('messages')}</th><th scope="col" class="wide-only">{t('tokens of access')}</th><th scope="col" class="wide-only">{t('last seen')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
           <tbody>
             {data.value?.items.map((u) => (
               <tr key={u.id}>
                 <td><span class="wrap">{u.id}</span>{u.email && <span class="tiny quiet"> {u.email}</span>}</td>
+                <td>{isOwner.value
+                  ? <Select value={u.role} label={t('role of', { person: u.id })} options={roles.map((r) => [r, word('role', r)])}
+                      onChange={(role) => (u.role === 'owner' ? setDemotes({ user: u, role: role as Role }) : void give(u, role as Role))} />
+                  : word('role', u.role)}</td>
                 <td class="number">{u.memories}</td><td class="number wide-only">{u.messages}</td><td class="number wide-only">{u.tokens}</td><td class="small quiet wide-only"><Ago at={u.last_active} /></td>
                 <td><div class="row tight">
-                  {u.id === me.value?.user ? <Chip look="accent">{t('you')}</Chip> : <Button small icon="eye" aria-label={t('look as')} title={t('look as about')} onClick={() => look(u)}><span class="wide-only">{t('look as')}</span></Button>}
-                  <Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(u)}><span class="wide-only">{t('erase')}</span></Button>
+                  {u.id === me.value?.user && <Chip look="accent">{t('you')}</Chip>}
+                  {isOwner.value && u.id !== me.value?.user && <Button small icon="eye" aria-label={t('look as')} title={t('look as about')} onClick={() => look(u)}><span class="wide-only">{t('look as')}</span></Button>}
+                  {isOwner.value && <Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(u)}><span class="wide-only">{t('erase')}</span></Button>}
                 </div></td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
+      {demotes && <Confirm title={t('demote')} text={t('demote about', { person: demotes.user.id })} action={word('role', demotes.role)} close={() => { setDemotes(null); reload(); }} run={() => give(demotes.user, demotes.role)} />}
       {erases && <TypedConfirm title={t('erase person')} text={t('erase person about', { person: erases.id })} word={erases.id} action={t('erase')} close={() => setErases(null)}
         run={() => tryTo(async () => {
           await call('DELETE', address(`/v1/users/${encodeURIComponent(erases.id)}`, { confirm: erases.id }));

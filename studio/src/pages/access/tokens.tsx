@@ -3,20 +3,29 @@ import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { address, call } from '../../api/client.ts';
 import type { Page, Token } from '../../api/types.ts';
-import { day, t } from '../../i18n/index.ts';
+import { day, t, word } from '../../i18n/index.ts';
 import { Ago, Button, Check, Chip, Empty, Failed, Field, Snippet, tryTo } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/layers.tsx';
-import { isOperator, me, signIn } from '../../state/session.ts';
+import { Confirm, Dialog } from '../../parts/layers.tsx';
+import { isOwner, me, signIn } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 
+const scopes = ['chat', 'read', 'write', 'export', 'manage'];
+const split = (list: string) => list.split(',').map((one) => one.trim()).filter(Boolean);
+
+/** What a token made, and what that made: it is revoked with it. */
+function familyOf(all: Token[], id: string): Token[] {
+  return all.filter((k) => k.parent === id && k.state === 'valid').flatMap((k) => [k, ...familyOf(all, k.id)]);
+}
+
 export function Tokens() {
-  const [makes, setMakes] = useState(false), [ended, setEnded] = useState(false);
-  const { data, error, reload } = useLoaded(() => call<Page<Token>>('GET', address('/v1/tokens', { ended })), [ended]);
+  const [makes, setMakes] = useState(false), [ended, setEnded] = useState(false), [revokes, setRevokes] = useState<Token | null>(null);
+  const { data, error, reload } = useLoaded(() => call<Page<Token>>('GET', address('/v1/tokens', { ended, limit: 500 })), [ended]);
   const revoke = (id: string) => tryTo(async () => {
     await call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`);
     reload();
   });
-  const all = data.value?.items ?? [];
+  const all = data.value?.items ?? [], family = revokes ? familyOf(all, revokes.id) : [];
+  const nameOf = (id: string) => all.find((k) => k.id === id)?.name ?? `${id.slice(0, 8)}…`;
   return (
     <section class="card" aria-label={t('tokens of access')}>
       <header><h2>{t('tokens of access')}</h2><div class="row"><Check checked={ended} onChange={setEnded}>{t('with ended')}</Check><Button small look="main" icon="plus" onClick={() => setMakes(true)}>{t('new token')}</Button></div></header>
@@ -25,21 +34,27 @@ export function Tokens() {
       {all.length > 0 && (
         <div class="table-box">
           <table>
-            <thead><tr><th scope="col">{t('name')}</th><th scope="col" class="wide-only">{t('person')}</th><th scope="col">{t('reaches')}</th><th scope="col" class="wide-only">{t('last used')}</th><th scope="col" class="wide-only">{t('expires')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
+            <thead><tr><th scope="col">{t('name')}</th><th scope="col" class="wide-only">{t('person')}</th><th scope="col" class="wide-only">{t('may')}</th><th scope="col">{t('reaches')}</th><th scope="col" class="wide-only">{t('last used')}</th><th scope="col" class="wide-only">{t('expires')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
             <tbody>
               {all.map((k) => (
                 <tr key={k.id}>
-                  <td>{k.name} <code class="tiny quiet">{k.prefix}…</code></td>
+                  <td>{k.name} <code class="tiny quiet">{k.prefix}…</code>{k.parent && <div class="tiny quiet">{t('made by', { name: nameOf(k.parent) })}</div>}</td>
                   <td class="wide-only">{k.user}</td>
-                  <td><div class="row">{k.admin && <Chip look="accent">{t('admin')}</Chip>}<Chip>{k.space || t('all spaces')}</Chip>{k.acts_for && <Chip>{t('acts for', { who: k.acts_for })}</Chip>}</div></td>
-                  <td class="small quiet wide-only"><Ago at={k.last_used} /></td>
+                  <td class="wide-only"><div class="row">{k.scopes ? split(k.scopes).map((s) => <Chip key={s}>{word('scope', s)}</Chip>) : <span class="small quiet">{t('may all')}</span>}</div></td>
+                  <td><div class="row">{k.admin && <Chip look="accent">{t('admin')}</Chip>}{(k.spaces ? split(k.spaces) : [k.space || t('all spaces')]).map((s) => <Chip key={s} title={k.spaces ? t('only spaces') : t('space')}>{s}</Chip>)}{k.acts_for && <Chip>{t('acts for', { who: k.acts_for })}</Chip>}</div></td>
+                  <td class="small quiet wide-only"><Ago at={k.last_used} />{k.last_used && <div class="tiny">{k.last_address || t('this machine')}</div>}</td>
                   <td class="small quiet wide-only">{k.expires ? day(k.expires) : '–'}</td>
-                  <td>{k.state === 'valid' ? <Button small look="danger" onClick={() => revoke(k.id)}>{t('revoke')}</Button> : <Chip>{k.state}</Chip>}</td>
+                  <td>{k.state === 'valid' ? <Button small look="danger" onClick={() => setRevokes(k)}>{t('revoke')}</Button> : <Chip>{k.state}</Chip>}</td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
+      )}
+      {revokes && (
+        <Confirm title={t('revoke token')} text={t('revoke token about', { name: revokes.name })} action={t('revoke')} close={() => setRevokes(null)} run={() => revoke(revokes.id)}>
+          {family.length > 0 && <p class="notice">{t('revoke made', { n: family.length })} {family.map((k) => k.name).join(', ')}</p>}
+        </Confirm>
       )}
       {makes && <NewToken isFirst={!me.value?.needs_token} add={(made) => data.value && (data.value = { ...data.value, items: [made, ...data.value.items] })} close={() => { setMakes(false); reload(); }} />}
     </section>
@@ -50,14 +65,15 @@ interface NewTokenProps { isFirst: boolean; add: (made: Token) => void; close: (
 
 /** With the first token every request needs one: made by an operator it is an admin's, and this browser is signed in with it. */
 function NewToken({ isFirst, add, close }: NewTokenProps) {
-  const own = me.value?.user ?? '', [first] = useState(isFirst && isOperator.value);
-  const name = useSignal(''), user = useSignal(own), space = useSignal(''), expires = useSignal(''), isAdmin = useSignal(first), made = useSignal<Token | null>(null), isIn = useSignal(false);
+  const own = me.value?.user ?? '', [first] = useState(isFirst && isOwner.value);
+  const name = useSignal(''), user = useSignal(own), space = useSignal(''), expires = useSignal(''), isAdmin = useSignal(first), may = useSignal(scopes), only = useSignal(''), made = useSignal<Token | null>(null), isIn = useSignal(false);
   const signsIn = first && isAdmin.value && user.value === own;
   const make = (e: Event) => {
     e.preventDefault();
     void tryTo(async () => {
       const token = made.value = await call<Token>('POST', '/v1/tokens', {
-        ...(name.value && { name: name.value }), ...(user.value && isOperator.value && { user: user.value }), ...(space.value && { space: space.value }),
+        ...(name.value && { name: name.value }), ...(user.value && isOwner.value && { user: user.value }), ...(space.value && { space: space.value }),
+        ...(may.value.length < scopes.length && { scopes: may.value.join(',') }), ...(only.value && !isAdmin.value && { spaces: split(only.value).join(',') }),
         ...(expires.value && { expires: expires.value }), ...(isAdmin.value && { admin: true }),
       });
       add(token);
@@ -80,13 +96,18 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
       <form class="stack" onSubmit={make}>
         {isFirst && <p class="notice">{t('first token')} {t(signsIn ? 'first token admin' : 'first token other')}</p>}
         <Field label={t('name')}><input class="input" autofocus value={name.value} onInput={(e) => (name.value = e.currentTarget.value)} /></Field>
-        {isOperator.value && <Field label={t('person')}><input class="input" value={user.value} placeholder={own} onInput={(e) => (user.value = e.currentTarget.value)} /></Field>}
+        {isOwner.value && <Field label={t('person')}><input class="input" value={user.value} placeholder={own} onInput={(e) => (user.value = e.currentTarget.value)} /></Field>}
         <div class="columns two">
           <Field label={t('space')} hint={t('space hint')}><input class="input" value={space.value} onInput={(e) => (space.value = e.currentTarget.value)} /></Field>
           <Field label={t('expires')}><input class="input" type="date" value={expires.value} onInput={(e) => (expires.value = e.currentTarget.value)} /></Field>
         </div>
-        {isOperator.value && <Check checked={isAdmin.value} onChange={(on) => (isAdmin.value = on)}>{t('admin token')}</Check>}
-        <div class="row"><Button type="submit" look="main">{t('make token')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
+        <div class="field" role="group" aria-label={t('may')}>
+          <span>{t('may')}</span>
+          <div class="row">{scopes.map((s) => <Check key={s} checked={may.value.includes(s)} onChange={(on) => (may.value = scopes.filter((x) => (x === s ? on : may.value.includes(x))))}>{word('scope', s)}</Check>)}</div>
+        </div>
+        {!isAdmin.value && <Field label={t('only spaces')} hint={t('only spaces hint')}><input class="input" value={only.value} onInput={(e) => (only.value = e.currentTarget.value)} /></Field>}
+        {isOwner.value && <Check checked={isAdmin.value} onChange={(on) => (isAdmin.value = on)}>{t('admin token')}</Check>}
+        <div class="row"><Button type="submit" look="main" disabled={!may.value.length}>{t('make token')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
       </form>
     </Dialog>
   );
