@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "lib/engine.h"
 
@@ -575,6 +576,12 @@ static str words_like(struct ctx *ctx, uint64_t *seed, int n)
     return buf_str(&b);
 }
 
+/* Processor time, as the machine may be busy; under sanitizers, else it is a tenth of a second. */
+static void check_quick(clock_t began)
+{
+    CHECK((clock() - began) / CLOCKS_PER_SEC < 30);
+}
+
 TEST(a_full_pool_is_done_in_a_moment)
 {
     ENGINE(e, s, p);
@@ -589,12 +596,12 @@ TEST(a_full_pool_is_done_in_a_moment)
     }
     struct bundle b = {.pool = mine, .memories = v, .n_memories = FACTS + EPISODES};
     CHECK_OK(store_write(ctx, s, &b));
+    clock_t at = clock();
     struct consolidate_report r = pass(ctx, e, mine, false, 37);
     printf("a pass: %lld ms\n", (long long)r.took_ms);
+    check_quick(at);
     CHECK_INT(r.looked_at, FACTS + EPISODES);
     CHECK_INT(changes(&r), 0);
-    CHECK(r.took_ms <
-          30000); /* under sanitizers on a busy machine; else it is a tenth of a second */
     CLEANUP(ctx_free) struct ctx own = {0};
     struct settings by = {.episode_days = 365};
     struct pass alone = {.ctx = &own, .e = e, .by = &by, .now = start + 50 * DAY_MS};
@@ -605,10 +612,11 @@ TEST(a_full_pool_is_done_in_a_moment)
     episodes_merge(&alone);
     printf("merging among %zu: %lld us\n", alone.n_episodes, (long long)(clock_mono_us() - began));
     /* When all of it goes. */
+    at = clock();
     r = pass(ctx, e, mine, false, 500);
+    check_quick(at);
     printf("evicting and pruning all: %lld ms\n", (long long)r.took_ms);
     CHECK_INT(r.evicted, FACTS);
     CHECK_INT(r.pruned, EPISODES);
-    CHECK(r.took_ms < 60000);
     check_healthy(ctx, s);
 }

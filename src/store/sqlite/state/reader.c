@@ -152,7 +152,9 @@ static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct 
     }
     db_close(db);
     free(db);
-    return writer_failure(ctx, s->writer);
+    TRY(writer_failure(ctx, s->writer));
+    /* The writer has opened it since. */
+    return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
 }
 
 /* A transaction, so that all statements of a read see the same state. *out is set before the
