@@ -413,10 +413,11 @@ static const char step_15[] =
     "INSERT INTO role(user, role) VALUES('local', 2);";
 
 /* How many bytes of text a pool has, without the few of names and ids: for the quota. */
-#define MESSAGE_BYTES(row) "octet_length(" row ".text) + octet_length(" row ".says)"
+#define BYTES_OF(column) "length(CAST(" column " AS BLOB))" /* also in older SQLite */
+#define MESSAGE_BYTES(row) BYTES_OF(row ".text") " + " BYTES_OF(row ".says")
 #define MEMORY_BYTES(row)                                                                          \
-    "octet_length(" row ".content) + octet_length(" row ".metadata) + octet_length(" row ".tags)"
-#define SESSION_BYTES(row) "octet_length(" row ".title) + octet_length(" row ".metadata)"
+    BYTES_OF(row ".content") " + " BYTES_OF(row ".metadata") " + " BYTES_OF(row ".tags")
+#define SESSION_BYTES(row) BYTES_OF(row ".title") " + " BYTES_OF(row ".metadata")
 #define COUNT_BYTES(table, columns, BYTES)                                                         \
     "UPDATE pool SET bytes = bytes + (SELECT coalesce(sum(" BYTES(                                 \
         "t") "), 0) FROM " table " AS t WHERE t.pool = pool.id);"                                  \
