@@ -295,9 +295,11 @@ static struct directed take_directed(struct arena *a, str text, enum whose whose
     struct buf kept = buf_make(a, text.n + 1), taken = buf_make(a, 2 * text.n + 1);
     CLEANUP(arena_free) struct arena scratch = {0};
     for (str rest = text; rest.n;) {
-        str front = directive_front(rest, is_joined);
-        bool is_one = is_directive(&scratch, front, whose);
-        front = !is_one ? directive_front(rest, false) : whose == WHOSE_OWN ? front : rest;
+        str alone = directive_front(rest, false);
+        str front = is_joined ? directive_front(rest, true) : alone;
+        bool is_judged = is_joined && front.n == alone.n; /* before, as no order */
+        bool is_one = !is_judged && is_directive(&scratch, front, whose);
+        front = !is_one ? alone : whose == WHOSE_OWN ? front : rest;
         if (is_one && taken.n)
             buf_byte(&taken, '\n');
         buf_add(is_one ? &taken : &kept, is_one ? str_trim(front) : front);
