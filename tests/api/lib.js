@@ -228,6 +228,18 @@ async function upstream(t, handler = (req, res, asked) => answer(res, asked, 'fi
   return { server, asked, url: `http://127.0.0.1:${port}`, port, last: () => asked[asked.length - 1] };
 }
 
+// A server that passes chats on to a model, and a command line that makes tokens for it: make(...flags) gives {id, token, …}.
+async function withTokens(t, flags = []) {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
+  const make = async (...args) => {
+    const made = await run(['token', 'create', '--json', '--data', server.data, ...args]);
+    assert.equal(made.code, 0, made.stderr);
+    return JSON.parse(made.stdout);
+  };
+  return { model, server, make };
+}
+
 const ourHeaders = ['x-upstream-authorization', 'x-memory-mode', 'x-memory-tools', 'x-session-id', 'x-session-history', 'x-osaurus-agent-id', 'x-memory-user', 'x-memory-space', 'cookie',
   'x-omniroute-no-memory', 'x-omniroute-session-id', 'x-omniroute-cli-token', 'accept-encoding', 'keep-alive', 'te', 'upgrade'];
 
@@ -237,4 +249,4 @@ function check(one) {
   if (one.method === 'POST' && /json/.test(one.headers['content-type'] ?? '')) one.json = JSON.parse(one.body);
 }
 
-module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, freeDisk, onFullDisk, run, serve, tempFolder, until, upstream };
+module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, freeDisk, onFullDisk, run, serve, tempFolder, until, upstream, withTokens };

@@ -2,20 +2,9 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { run, serve, upstream } = require('./lib');
+const { run, withTokens: ready } = require('./lib');
 
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
-
-async function ready(t, flags = []) {
-  const model = await upstream(t);
-  const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
-  const make = async (...args) => {
-    const made = await run(['token', 'create', '--json', '--data', server.data, ...args]);
-    assert.equal(made.code, 0, made.stderr);
-    return JSON.parse(made.stdout);
-  };
-  return { model, server, make };
-}
 
 test('a token that is revoked takes the tokens it made with it', async (t) => {
   const { server, make } = await ready(t);

@@ -2,22 +2,11 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { run, serve, tempFolder, until, upstream } = require('./lib');
+const { run, serve, tempFolder, until, withTokens: ready } = require('./lib');
 
+const bearer = (token) => ({ authorization: `Bearer ${token}` });
 const question = 'What is my dog called?';
 const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
-const bearer = (token) => ({ authorization: `Bearer ${token}` });
-
-async function ready(t, flags = []) {
-  const model = await upstream(t);
-  const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
-  const make = async (...args) => {
-    const made = await run(['token', 'create', '--json', '--data', server.data, ...args]);
-    assert.equal(made.code, 0, made.stderr);
-    return JSON.parse(made.stdout);
-  };
-  return { model, server, make };
-}
 
 test('without tokens the client\'s own key goes on to the upstream', async (t) => {
   const { model, server } = await ready(t);

@@ -84,7 +84,7 @@ static enum status user_get(struct ctx *ctx, struct app *app, const struct reque
 
 SHAPE(role_in, (ENUM_OF, role, enum role, .required = true, .one_of = role_names,
                 .help = "member: uses its own memory; operator: also runs the server; owner: also "
-                        "manages people. Of the last owner it cannot change"));
+                        "manages people. The last owner stays one"));
 
 SHAPE(role_out, (STR, id), (ENUM_OF, role, enum role, .one_of = role_names),
       (INT, revoked, .help = "tokens of others that this user made as an owner, and that end"));
