@@ -29,6 +29,13 @@ EXT_LOCAL_KINDS(LOCAL_KIND)
 
 const struct local_kind *const local_kinds[] = {EXT_LOCAL_KINDS(LOCAL_KIND_ROW) NULL};
 
+#if EXT_OTLP
+extern const struct trace_exporter otlp_exporter;
+const struct trace_exporter *const trace_exporter = &otlp_exporter;
+#else
+const struct trace_exporter *const trace_exporter = NULL;
+#endif
+
 #if EXT_MODELS
 extern const struct reranking_kind local_cross_encoder;
 const struct reranking_kind *const reranking_kind = &local_cross_encoder;

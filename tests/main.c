@@ -55,6 +55,7 @@ int main(int argc, char **argv)
     size_t n = 0;
     if (sodium_init() < 0)
         return 2;
+    setenv("REMEMBERD_CONFIG", "", 0); /* a developer's own settings are not for tests */
     for (struct test_case *c = test_cases; c && n < 512; c = c->next)
         if (argc < 2 || strstr(c->name, argv[1]))
             tests[n++] = (struct CMUnitTest){.name = c->name, .test_func = run, .initial_state = c};

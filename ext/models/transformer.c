@@ -62,7 +62,7 @@ static enum status run_batch(struct ctx *ctx, const struct bert *b, struct bert_
 }
 
 /* Fills the batch with texts and returns how many. A text that is cut ends without [SEP], as in the
- * implementation that made the reference vectors (docs/decisions/009). A text that would be cut
+ * implementation that made the reference vectors (docs/decisions/006). A text that would be cut
  * only because the batch is nearly full begins the next batch. */
 static size_t fill_batch(const struct bert *b, struct bert_batch *w, const str *texts, size_t n)
 {

@@ -89,6 +89,8 @@ void announce(struct ctx *ctx, struct instance *instance, str url)
     fflush(stdout);
     if (!instance->settings.require_token)
         soft(ctx, engine_needs_token(ctx, instance->engine, &needs_token));
+    if (instance->settings.config.n)
+        printf("settings: " S_FMT "\n", S_ARG(instance->settings.config));
     announce_data(ctx, instance);
     announce_upstreams(&instance->settings);
     printf("memory: %s\n", engine_remembers(instance->engine) ? "on" : "off");

@@ -6,12 +6,36 @@
 #include "base/utf8.h"
 
 #include "core/memory.h"
+#include "core/settings_set.h"
 
 /*
- * Names, values, defaults and sentences come from the tables that also read the flags; only the
- * four options of the overview are written here. So the help of serve lists every setting, by
- * group, and cannot miss a new one. The layout is a left column and wrapped text beside it.
+ * Names, values, defaults and sentences come from the tables that also read the flags. Written here
+ * are the four options of the overview, the groups of commands, and which settings most people
+ * want. A command that no group names is listed with the last group, and all settings are listed by
+ * --help-all, so that neither list can miss a new one. The layout is a left column and wrapped text
+ * beside it.
  */
+
+/* In the order of the page; names stand between spaces. */
+static const struct command_group {
+    const char *title, *names;
+} command_groups[] = {
+    {"Run", " serve status chat mcp connect doctor config logs version "},
+    {"Memories", " add search list forget "},
+    {"Import and export", " import export ingest backup restore "},
+    {"Access", " token user "},
+    {"Security", " encrypt decrypt rekey key review audit erasures verify-erasure "},
+    {"Maintenance", " consolidate compact reopen reindex model migrate "},
+    {"Advanced", " "}, /* the rest */
+};
+
+static const char *const common_settings[] = {"listen",        "upstream",
+                                              "upstream_key",  "upstream_dialect",
+                                              "data",          "config",
+                                              "memory",        "budget_tokens",
+                                              "core_model",    "embedding_source",
+                                              "require_token", "hosts",
+                                              "log_level",     NULL};
 
 /* The columns are where the texts begin; what is too long for its column has its text on the next
  * line. */
@@ -115,46 +139,75 @@ static void add_option(struct ctx *ctx, struct buf *b, const struct field *row,
 
 /* --- settings --- */
 
+/* The other names of a setting stand under it. */
+static void add_setting(struct ctx *ctx, struct buf *b, const struct field *f,
+                        const struct settings *defaults)
+{
+    struct arena *a = &ctx->arena;
+    add_row(ctx, b, f, defaults);
+    if (f == &settings_table[SETTING_config])
+        add_pair(b, S("-c FILE"), S("The same as --config"), S(""), FLAG_COLUMN);
+    for (const struct setting_alias *one = setting_aliases; one->name; one++)
+        if (!strcmp(one->setting, f->name))
+            add_pair(b, str_printf(a, "%s %s", one->flag, one->unit), help_plain(a, one->help),
+                     S(""), FLAG_COLUMN);
+}
+
+static void add_common(struct ctx *ctx, struct buf *b, const struct settings *defaults)
+{
+    buf_add(b, S("\nCommon settings\n"));
+    for (const char *const *name = common_settings; *name; name++)
+        add_setting(ctx, b, &settings_table[setting_of(str_of(*name))], defaults);
+    add_pair(b, S("(all settings)"), S("'rememberd serve --help-all' lists them"), S(""),
+             FLAG_COLUMN);
+}
+
 static void add_groups(struct ctx *ctx, struct buf *b, const struct settings *defaults)
 {
     for (const char *const *group = settings_groups; *group; group++) {
         buf_printf(b, "\n%s\n", *group);
         for (const struct field *f = settings_table; f->name; f++)
             if (settings_is_in(f, *group))
-                add_row(ctx, b, f, defaults);
+                add_setting(ctx, b, f, defaults);
     }
     buf_byte(b, '\n');
     add_wrapped(
         b,
         S("Each setting of these groups is also a variable (--budget-tokens is "
-          "REMEMBERD_BUDGET_TOKENS) and a member of the JSON file that --config names "
-          "(budget_tokens). A flag wins over a variable, a variable over the file. "
+          "REMEMBERD_BUDGET_TOKENS) and a key of the file that --config names "
+          "(budget_tokens = 800). A flag wins over a variable, a variable over the file. "
           "A value set through the API wins over all three; --print-settings does not "
           "show it. Some variables of OmniRoute and Cortex, such as DATA_DIR and LLM_BASE_URL, "
           "are read when no other source sets the value."),
         S(""), 0);
 }
 
-/* The settings that matter to every command: where the data is, and its key. */
-static void add_common_settings(struct ctx *ctx, struct buf *b, const struct settings *defaults)
+/* The setting that matters to every command: where the data is; and its key, where the usage
+ * names it. */
+static void add_common_settings(struct ctx *ctx, struct buf *b, const struct command *c,
+                                const struct settings *defaults)
 {
-    static const char *const names[] = {"data", "key_file", NULL};
-    for (const struct field *f = settings_table; f->name; f++)
-        if (str_is_one_of(str_of(f->name), names))
-            add_row(ctx, b, f, defaults);
+    add_row(ctx, b, &settings_table[SETTING_data], defaults);
+    if (strstr(c->usage, "--key-file"))
+        add_row(ctx, b, &settings_table[SETTING_key_file], defaults);
     add_pair(b, S("(all settings)"),
-             S("Every command takes all settings; 'rememberd serve --help' lists them"), S(""),
+             S("Every command takes all settings; 'rememberd serve --help-all' lists them"), S(""),
              FLAG_COLUMN);
 }
 
 /* --- commands --- */
 
+static bool is_named(const char *names, const char *name)
+{
+    char word[64];
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(names, word) != NULL;
+}
+
 /* main.c asks the same question to refuse a flag: what help does not list is not taken. */
 bool help_takes(const struct command *c, const char *row)
 {
-    char word[64];
-    snprintf(word, sizeof word, " %s ", row);
-    return strstr(c->flags, word) != NULL;
+    return is_named(c->flags, row);
 }
 
 static void print_whole(const struct buf *b)
@@ -165,7 +218,7 @@ static void print_whole(const struct buf *b)
 
 /* In the order in which people look: usage, what it does, its options, an example, and what the
  * exit status means. */
-void help_print_command(struct ctx *ctx, const struct command *c)
+void help_print_command(struct ctx *ctx, const struct command *c, bool all)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     struct options options = {0};
@@ -180,13 +233,37 @@ void help_print_command(struct ctx *ctx, const struct command *c)
         if (help_takes(c, f->name))
             add_option(ctx, &b, f, c, &options);
     if (!c->is_server)
-        add_common_settings(ctx, &b, &settings);
+        add_common_settings(ctx, &b, c, &settings);
     add_pair(&b, S("-h, --help"), S("Print this help"), S(""), FLAG_COLUMN);
-    if (c->is_server)
+    if (c->is_server && all)
         add_groups(ctx, &b, &settings);
+    else if (c->is_server)
+        add_common(ctx, &b, &settings);
     buf_printf(&b, "\nExample\n  rememberd %s\n\nExit status\n  %s\n", c->example,
                c->always_ok ? "0, whatever happens" : "0 = done, 1 = failed, 2 = wrong usage");
     print_whole(&b);
+}
+
+static const struct command_group *group_of(const char *name)
+{
+    const struct command_group *last =
+        command_groups + sizeof command_groups / sizeof *command_groups;
+    for (const struct command_group *g = command_groups; g < last; g++)
+        if (is_named(g->names, name))
+            return g;
+    return last - 1;
+}
+
+/* In the order of the tables, which is that of a group only by chance: a satellite may lack. */
+static void add_commands(struct buf *b, const struct command *const *tables)
+{
+    for (size_t i = 0; i < sizeof command_groups / sizeof *command_groups; i++) {
+        buf_printf(b, "\n%s\n", command_groups[i].title);
+        for (const struct command *const *table = tables; *table; table++)
+            for (const struct command *c = *table; c->name; c++)
+                if (group_of(c->name) == &command_groups[i])
+                    add_pair(b, str_of(c->name), str_of(c->help), S(""), COMMAND_COLUMN);
+    }
 }
 
 /* The overview: one line for each command. Only these four options work without a command. */
@@ -195,10 +272,8 @@ void help_print_commands(const struct command *const *tables)
     struct ctx ctx = {0};
     struct buf b = buf_make(&ctx.arena, PRINT_MAX);
     buf_add(&b, S("rememberd - a memory server for applications that use language models\n\n"
-                  "usage: rememberd COMMAND [OPTIONS]\n\nCommands\n"));
-    for (const struct command *const *table = tables; *table; table++)
-        for (const struct command *c = *table; c->name; c++)
-            add_pair(&b, str_of(c->name), str_of(c->help), S(""), COMMAND_COLUMN);
+                  "usage: rememberd COMMAND [OPTIONS]\n"));
+    add_commands(&b, tables);
     buf_add(&b, S("\nOptions\n"));
     static const char *const rows[][2] = {
         {"-h, --help", "Print this help, or after a command the help of the command"},

@@ -4,7 +4,8 @@
 #include "app/command.h"
 
 void help_print_commands(const struct command *const *tables);
-void help_print_command(struct ctx *ctx, const struct command *c);
+/* all: of a server every setting, not only the common ones. */
+void help_print_command(struct ctx *ctx, const struct command *c, bool all);
 
 /* Whether a command takes the flag of a row of options_table. */
 bool help_takes(const struct command *c, const char *row);

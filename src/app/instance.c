@@ -105,6 +105,7 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
                                    .may_wait = instance->may_wait,
                                    .keeps_reserve = instance->is_server,
                                    .accepts_loss = instance->accepts_loss,
+                                   .keeps_old = true,
                                    .erasures = instance->erasures};
     instance->key_from = key.from;
     return store_open(ctx, &store, &instance->store);

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "core/memory.h"
-#include "core/suggest.h"
+#include "core/settings_set.h"
 
 /*
  * A command line has three kinds of words: options of commands (options_table), settings of the
@@ -21,6 +21,7 @@ static const char *const pools[] = {"each", "one", NULL};
  * which of them it takes. */
 const struct field options_table[] = {
     {BOOL(struct options, help), .help = "Print help"},
+    {BOOL(struct options, help_all), .help = "Print help with every setting"},
     {BOOL(struct options, version), .help = "Print the version"},
     {BOOL(struct options, routes), .help = "Print every route of the server"},
     {BOOL(struct options, schema), .help = "Print the API as an OpenAPI document"},
@@ -110,6 +111,8 @@ const struct field options_table[] = {
      .help = "Format of the file. Without --format, rememberd looks at the file"},
     {STR(struct options, url), .otherwise_str = "", .max = 2000, .unit = "URL",
      .help = "Address of the server. Without --url: where the settings say that it listens"},
+    {STR(struct options, model), .otherwise_str = "", .max = 200, .unit = "MODEL",
+     .help = "Model that answers. Without --model: the first that the server lists"},
     {STR(struct options, contains), .otherwise_str = "", .unit = "TEXT",
      .help = "Only memories with this text in the content or the key, or users with it in the "
              "name or the e-mail address"},
@@ -131,6 +134,15 @@ static const struct field *row_of(const struct field *table, str name)
         if (str_is(name, f->name))
             return f;
     return NULL;
+}
+
+/* An alias is read like the setting that it belongs to. */
+static const struct field *row_of_setting(str name)
+{
+    for (const struct setting_alias *one = setting_aliases; one->name; one++)
+        if (str_is(name, one->name))
+            return &settings_table[setting_of(str_of(one->setting))];
+    return row_of(settings_table, name);
 }
 
 /* "--print-settings" is the field print_settings. */
@@ -165,7 +177,7 @@ static enum status fail_flag(struct ctx *ctx, const char *typed, str name)
 {
     struct suggestion near = {.typed = name};
     suggest_from_table(&near, options_table);
-    suggest_from_table(&near, settings_table);
+    settings_suggest(&near);
     return fail(ctx, BAD_INPUT, "unknown flag %s%s%s%s", typed, near.best ? "; did you mean " : "",
                 near.best ? options_flag(&ctx->arena, near.best) : "", near.best ? "?" : "");
 }
@@ -205,7 +217,7 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
     str rest = str_of(l->argv[l->at] + 2);
     bool has_value = str_find(rest, S("=")) < rest.n;
     str flag = str_cut(&rest, '='), name = field_name(ctx, flag);
-    const struct field *f = row_of(options_table, name), *setting = row_of(settings_table, name);
+    const struct field *f = row_of(options_table, name), *setting = row_of_setting(name);
     const char *said = str_c(&ctx->arena, str_printf(&ctx->arena, "--" S_FMT, S_ARG(flag)));
     if (!f && !setting)
         return fail_flag(ctx, said, name);
@@ -226,6 +238,22 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
     return s;
 }
 
+static const struct {
+    const char *letter, *whole;
+} short_flags[] = {{"-h", "--help"}, {"-v", "--version"}, {"-c", "--config"}, {"-p", "--port"}};
+
+/* "-p" becomes "--port"; "-p8080" is not read. */
+static bool expand_short(struct line *l)
+{
+    for (size_t i = 0; i < sizeof short_flags / sizeof *short_flags; i++) {
+        if (!str_is(str_of(l->argv[l->at]), short_flags[i].letter))
+            continue;
+        l->argv[l->at] = (char *)short_flags[i].whole;
+        return true;
+    }
+    return false;
+}
+
 /* A single dash is a word (standard input by convention), and everything after "--" is, too, so
  * that a text may begin with a dash. */
 enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out)
@@ -242,11 +270,7 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
             words.v[words.n++] = word;
         else if (str_is(word, "--"))
             is_over = true;
-        else if (str_is(word, "-h"))
-            out->help = true;
-        else if (str_is(word, "-v"))
-            out->version = true;
-        else if (str_starts(word, S("--")))
+        else if (str_starts(word, S("--")) || expand_short(&l))
             TRY(take_flag(ctx, &l, out));
         else
             return fail(ctx, BAD_INPUT, "unknown flag " S_FMT, S_ARG(word));
@@ -254,7 +278,9 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     out->words = words;
     if (!out->space.n)
         out->space = S(DEFAULT_SPACE);
-    return settings_load(ctx, l.n_settings, l.settings, &rest, &out->settings);
+    out->n_flags = l.n_settings;
+    out->flags = l.settings;
+    return settings_load(ctx, out->n_flags, out->flags, &rest, &out->settings);
 }
 
 /* Whether the flag was written, whatever its value. */

@@ -3,20 +3,26 @@
 
 #include "core/settings.h"
 
+struct command;
+
 /* Flags that are not settings. */
 struct options {
-    bool help, version, routes, schema, json, print_settings, explain, closed, everything,
+    bool help, help_all, version, routes, schema, json, print_settings, explain, closed, everything,
         all_spaces, admin, no_extract, force, again, dry_run, follow_ups, allowed, people, remove,
         yes, texts, curve, accept_loss, deep;
     str user, space, acts_for, scopes, spaces, level, pool, name, key, text, type, category,
         session, contains, dump, from, new_key_file, tools, format, url, per_question, sample,
-        judgements;
+        judgements, model;
     struct strs k;
     double importance;
     int64_t limit, offset, days, sessions, older_than;
 
+    const struct command *const *commands; /* of this program, NULL-ended */
+
     struct strs words; /* the command and what follows it */
     struct strs given; /* names of the rows that were on the command line */
+    int n_flags;
+    char **flags; /* those of settings, for settings_load */
     struct settings settings;
 };
 

@@ -2,6 +2,7 @@
 #include "app/print.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/time_text.h"
 
@@ -45,4 +46,13 @@ str curl_target(struct arena *a, str listen)
                           S_ARG(str_sub(listen, S("unix:").n, listen.n)));
     return str_starts(listen, S("http://")) ? listen
                                             : str_printf(a, "http://" S_FMT, S_ARG(listen));
+}
+
+const char *style_code(enum style style)
+{
+    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m"};
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool has_colours =
+        isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+    return has_colours ? codes[style] : "";
 }

@@ -15,3 +15,8 @@ str date_of(struct arena *a, int64_t ms);
 /* A listening address as arguments of curl: "http://127.0.0.1:7077", or for unix:PATH
  * "--unix-socket PATH http://localhost". */
 str curl_target(struct arena *a, str listen);
+
+/* What a terminal is sent before text that stands out, and behind it (STYLE_END). "" where standard
+ * output is not a terminal, or NO_COLOR is set. */
+enum style { STYLE_END, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD };
+const char *style_code(enum style style);

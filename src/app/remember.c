@@ -53,13 +53,27 @@ static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
     const struct message *said = &r->message;
     str date = date_of(&ctx->arena, r->is_memory ? m->created : said->created);
     str who = r->is_memory ? S("memory") : said->speaker.n ? said->speaker : said->role;
-    printf("%.2f  " S_FMT "  ", r->score, S_ARG(date));
+    const char *faint = style_code(STYLE_FAINT), *end = style_code(STYLE_END);
+    printf("%s%.2f%s  %s" S_FMT "%s  ", style_code(STYLE_GOOD), r->score, end, faint, S_ARG(date),
+           end);
     print_line(str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(who),
                           S_ARG(r->is_memory ? m->content : said->text)));
-    printf("      " S_FMT "\n", S_ARG(r->is_memory ? m->id : said->id));
+    printf("      %s" S_FMT "%s\n", faint, S_ARG(r->is_memory ? m->id : said->id), end);
     if (explain) {
         fputs("      ", stdout);
         print_line(r->why);
+    }
+}
+
+/* The best first by the score that is printed; of equal ones in the order of the search. */
+static void sort_by_score(struct recalled *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct recalled one = v[i];
+        size_t at = i;
+        for (; at > 0 && v[at - 1].score < one.score; at--)
+            v[at] = v[at - 1];
+        v[at] = one;
     }
 }
 
@@ -81,6 +95,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
         print_buf(&b);
         return OK;
     }
+    sort_by_score(found.v, found.n);
     for (; n < found.n && found.v[n].score >= LEAST_SHOWN; n++)
         print_found(ctx, &found.v[n], o->explain);
     if (!found.n)

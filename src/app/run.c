@@ -38,6 +38,13 @@ static const struct command *command_of(const struct command *const *tables, str
 
 /* --- running --- */
 
+enum status command_version(struct ctx *ctx, const struct options *o)
+{
+    (void)ctx;
+    puts(o->json ? "{\"version\":\"" REMEMBERD_VERSION "\"}" : "rememberd " REMEMBERD_VERSION);
+    return OK;
+}
+
 /* "rememberd COMMAND: FIELD: WHY" on standard error, as one line that a script can log. c is NULL
  * when no command is known. */
 static int print_failure(const struct ctx *ctx, const struct command *c, int code)
@@ -58,8 +65,8 @@ static enum status check_usage(struct ctx *ctx, const struct command *c, const s
                         options_flag(&ctx->arena, o->given.v[i].p), c->name);
     if (n < c->words_min || n > c->words_max)
         return fail(ctx, BAD_INPUT, "usage: rememberd %s", c->usage);
-    if (c->is_server && o->settings.unknown_variable.n)
-        return fail(ctx, BAD_INPUT, S_FMT, S_ARG(o->settings.unknown_variable));
+    if (c->is_server && o->settings.complaint.n)
+        return fail(ctx, BAD_INPUT, S_FMT, S_ARG(o->settings.complaint));
     return c->check ? c->check(ctx, o) : OK;
 }
 
@@ -84,7 +91,7 @@ static int run_help(struct ctx *ctx, const struct command *const *tables, const 
     if (o->words.n > 1 && !c)
         return refuse_command(tables, o->words.v[1]);
     if (c)
-        help_print_command(ctx, c);
+        help_print_command(ctx, c, o->help_all);
     else
         help_print_commands(tables);
     return EXIT_OK;
@@ -112,8 +119,8 @@ static int run_command(struct ctx *ctx, const struct command *const *tables,
         return run_help(ctx, tables, o);
     if (!c)
         return refuse_command(tables, o->words.v[0]);
-    if (o->help) {
-        help_print_command(ctx, c);
+    if (o->help || o->help_all) {
+        help_print_command(ctx, c, o->help_all);
         return EXIT_OK;
     }
     if (check_usage(ctx, c, o) != OK)
@@ -167,6 +174,7 @@ int app_run(int argc, char **argv, const struct command *const *tables)
     key_take_environment();
     if (options_read(&ctx, argc - 1, argv + 1, &o) != OK)
         return print_failure(&ctx, always_ok_of(argc, argv, tables), EXIT_USAGE);
+    o.commands = tables;
     if (o.version) {
         puts("rememberd " REMEMBERD_VERSION);
         return EXIT_OK;

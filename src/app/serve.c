@@ -1,4 +1,5 @@
 /* serve.c - runs the server: listen, open, wait for a signal, finish running requests, close. */
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,16 +12,19 @@
 #include "app/announce.h"
 #include "app/background.h"
 #include "app/command.h"
+#include "app/config/reload.h"
 #include "app/key/key.h"
+#include "app/notify.h"
 #include "store/store.h"
 #include "surface/surface.h"
 
 /*
  * The life of a server: print the settings and leave if that is asked; else block the signals, bind
  * the socket, open the instance, see that access is safe, answer, start the background, announce,
- * and wait. The first SIGINT, SIGTERM or SIGHUP stops it: no new connections, running requests
- * finish within shutdown_ms, the rest is cut. A second one ends it at once, after what is queued
- * for the disk.
+ * tell the service manager, and wait. The first SIGINT or SIGTERM stops it: no new connections,
+ * running requests finish within shutdown_ms, the rest is cut. A second one ends it at once, after
+ * what is queued for the disk. SIGHUP reads the settings again, or stops a server whose terminal is
+ * closed.
  *
  * The main thread does nothing but wait for signals. Requests are answered by the threads of http,
  * background work by those of background.c.
@@ -122,14 +126,16 @@ static sigset_t stop_signals(void)
     return set;
 }
 
-/* On a second signal queued writes are flushed, and running requests are dropped. SIGUSR1 ends the
- * thread when the server has stopped in time. */
+/* On a second signal, but for one to reload, queued writes are flushed, and running requests are
+ * dropped. SIGUSR1 ends the thread when the server has stopped in time. */
 static void *cut_short(void *arg)
 {
     struct ctx ctx = {0};
     sigset_t set = stop_signals();
     int signal;
-    sigwait(&set, &signal);
+    do
+        sigwait(&set, &signal);
+    while (signal == SIGHUP);
     if (signal == SIGUSR1)
         return NULL;
     if (store_flush(&ctx, arg) != OK)
@@ -137,14 +143,30 @@ static void *cut_short(void *arg)
     _exit(1);
 }
 
+/* A terminal that is closed sends SIGHUP to what was started from it, unless nohup lets that go on.
+ */
+static bool has_terminal(void)
+{
+    struct sigaction action;
+    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 && sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
 /* SIGUSR1 is for cut_short only; one from outside is ignored. */
-static void wait_for_signal(void)
+static void wait_for_signal(struct ctx *ctx, const struct options *o, struct instance *instance,
+                            bool ends_on_hangup)
 {
     sigset_t set = stop_signals();
     int signal = 0;
-    do
+    for (;;) {
         sigwait(&set, &signal);
-    while (signal == SIGUSR1);
+        if (signal == SIGHUP && !ends_on_hangup)
+            reload_settings(ctx, o, instance);
+        else if (signal != SIGUSR1)
+            break;
+    }
     log_event(LOG_INFO, "server.stopping", "signal=%d", signal);
 }
 
@@ -159,6 +181,15 @@ static void stop_server(struct server *server, struct instance *instance, int64_
         pthread_kill(cutter, SIGUSR1);
         pthread_join(cutter, NULL);
     }
+}
+
+/* A manager that cannot be reached is its own trouble; chats are still served. */
+static void notify(struct ctx *ctx, const char *state)
+{
+    if (notify_manager(ctx, state) == OK)
+        return;
+    log_event(LOG_WARN, "server.notify", "why=\"%s\"", ctx->why);
+    ctx_clear_failure(ctx);
 }
 
 /* --- running --- */
@@ -208,6 +239,9 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
                    .token_rate = s->token_rate_max,
                    .wrong_credentials = s->wrong_credentials_max},
         .has_upstream = s->n_upstreams > 0,
+        .watch = {.traces = s->otlp_endpoint.n > 0,
+                  .log_requests = s->log_requests,
+                  .chat_ended = observe_chat},
     };
     out.hosts = hosts_of(ctx, s->hosts, &out.any_host);
     out.origins = origins_of(ctx, s->origins);
@@ -239,6 +273,26 @@ static enum status open_socket(struct ctx *ctx, const struct options *o, struct 
     return server_listen(ctx, &settings, out);
 }
 
+static enum status open_exporter(struct ctx *ctx, const struct settings *s, struct exporter **out)
+{
+    if (!s->otlp_endpoint.n)
+        return OK;
+    if (!trace_exporter)
+        return fail_field(ctx, "otlp_endpoint", "must be empty: this build has no satellite otlp");
+    return trace_exporter->open(ctx, s, out);
+}
+
+static void close_exporter(struct exporter **e)
+{
+    if (*e)
+        trace_exporter->close(*e);
+}
+
+static void free_times(struct chat_times **t)
+{
+    chat_times_free(*t);
+}
+
 static void close_server(struct server **s)
 {
     server_close(*s);
@@ -262,9 +316,12 @@ static void give_back_memory(void)
 enum status command_serve(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
+    CLEANUP(free_times) struct chat_times *times = chat_times_new();
+    CLEANUP(close_exporter) struct exporter *exporter = NULL;
     CLEANUP(background_end) struct background background = {0};
     CLEANUP(close_server) struct server *server = NULL;
     sigset_t set = stop_signals();
+    bool ends_on_hangup = has_terminal();
     if (o->print_settings)
         return print_settings(ctx, o);
     raise_descriptors();
@@ -272,6 +329,7 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     TRY(check_origins(ctx, &o->settings));
+    TRY(open_exporter(ctx, &o->settings, &exporter));
     if (listens_locally(o->settings.listen))
         TRY(open_socket(ctx, o, &server));
     TRY(instance_open_server(ctx, o, &instance));
@@ -284,11 +342,15 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
                       .surfaces = surfaces,
                       .server = server,
                       .started_us = clock_mono_us(),
-                      .doctor = doctor_of(&instance)};
+                      .doctor = doctor_of(&instance),
+                      .times = times,
+                      .exporter = exporter};
     server_start(server, surfaces, &app);
     background_begin(&background, &instance);
     announce(ctx, &instance, server_url(ctx, server));
-    wait_for_signal();
+    notify(ctx, "READY=1");
+    wait_for_signal(ctx, o, &instance, ends_on_hangup);
+    notify(ctx, "STOPPING=1");
     stop_server(server, &instance, o->settings.shutdown_ms);
     background_end(&background);
     close_server(&server);

@@ -388,7 +388,15 @@ enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void
     struct dirent **names = NULL;
     c.ctx = ctx;
     c.folder = folder;
-    TRY(chain_take(&c, false));
+    enum status taken = chain_take(&c, false);
+    if (taken == NOT_FOUND) {
+        ctx_clear_failure(ctx);
+        return fail(ctx, NOT_FOUND,
+                    "there is no audit log in '%s': nothing was noted yet, or the log and its key "
+                    "are gone",
+                    folder);
+    }
+    TRY(taken);
     TRY(read_end(&c, &r.end, r.mac, &r.has_end));
     int n = scandir(folder, &names, is_log, by_age);
     enum status status = OK;

@@ -57,6 +57,15 @@ enum status fail_field(struct ctx *ctx, const char *field, const char *fmt, ...)
     return BAD_INPUT;
 }
 
+enum status fail_forbidden(struct ctx *ctx, const char *field, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    note_failure(ctx, FORBIDDEN, field, fmt, args);
+    va_end(args);
+    return FORBIDDEN;
+}
+
 enum status fail_missing(struct ctx *ctx, const char *field)
 {
     ctx->is_missing |= ctx->failed == OK;

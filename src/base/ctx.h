@@ -11,7 +11,7 @@
 /* All zero is a ready ctx without a deadline. */
 struct ctx {
     struct arena arena;
-    char id[40];               /* request or job id, for logs and replies; may be empty */
+    char id[56];               /* request or job id, for logs and replies; may be empty */
     char actor[64];            /* who asks, for the audit log; "": the process itself */
     int64_t deadline_us;       /* clock_mono_us() after which work should stop; 0: none */
     const atomic_bool *is_cut; /* true: nobody wants the result any more; may be NULL */
@@ -38,6 +38,10 @@ enum status fail_as(struct ctx *ctx, enum status s, int detail, const char *fmt,
 
 /* The same for bad input, naming the field; the words say the rule, as in "must be 1 to 100". */
 enum status fail_field(struct ctx *ctx, const char *field, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* The same for a value that this caller may not ask for. */
+enum status fail_forbidden(struct ctx *ctx, const char *field, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
 
 /* The same for a field that must be given and was not. */
 enum status fail_missing(struct ctx *ctx, const char *field);

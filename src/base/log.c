@@ -32,20 +32,32 @@ bool log_is_on(enum log_level level)
     return level <= least;
 }
 
+/* Short enough to be exact in JSON, and not an id of digits that begins with 0. */
+static bool is_number(str s)
+{
+    bool is_long = s.n > 15 || (s.n > 1 && s.p[0] == '0');
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return s.n && !is_long;
+}
+
 /* key=value pairs into members; a value in quotes may hold spaces. */
 static void write_pairs(struct json_out *w, str pairs)
 {
     char key[64];
     while ((pairs = str_trim(pairs)).n) {
         str name = str_cut(&pairs, '='), value;
+        bool is_quoted = false;
         if (pairs.n && pairs.p[0] == '"') {
             pairs = str_sub(pairs, 1, pairs.n);
             value = str_cut(&pairs, '"');
+            is_quoted = true;
         } else {
             value = str_cut(&pairs, ' ');
         }
         snprintf(key, sizeof key, S_FMT, S_ARG(name));
-        json_member_str(w, key, value);
+        (!is_quoted && is_number(value) ? json_member_raw : json_member_str)(w, key, value);
     }
 }
 

@@ -1,249 +1,36 @@
 /* settings.c - the places that settings come from: file, environment, flags. */
 #include "core/settings.h"
 
+#include <assert.h>
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "core/memory.h"
-#include "core/prices.h"
-#include "core/suggest.h"
+#include "core/settings_file.h"
+#include "core/settings_set.h"
 #include "core/url.h"
 
 /*
  * A later place wins: the defaults, variables of other servers, the file, our own variables, flags.
  * Variables of other servers come first because they are often left over from the server that was
- * here before. Every place ends in set_one, so that a value is checked the same way wherever it
+ * here before. Every place ends in setting_set, so that a value is checked the same way wherever it
  * comes from; the failure names the place.
  */
 
-const char *const key_header_names[] = {"authorization", "x-api-key", NULL};
-
-static const struct field upstream_table[] = {
-    {STR(struct upstream, name), .max = 64,
-     .help =
-         "prefix of the models that go to this upstream: NAME/...; empty: the default upstream"},
-    {STR(struct upstream, url), .required = true, .min = 1, .max = 2000, .help = "base URL"},
-    {STR(struct upstream, key), .max = 4000, .secret = true, .help = "API key"},
-    {STR(struct upstream, placement), .max = 20,
-     .help = "placement for this upstream, instead of the setting placement"},
-    {STR(struct upstream, dialect), .max = 20,
-     .help =
-         "API of this upstream: openai (the default), anthropic or ollama. Requests of Anthropic's "
-         "or Ollama's own API that name no upstream go to the first one with it. A core model is "
-         "asked over Anthropic's API, otherwise over chat completions"},
-    {STR(struct upstream, key_in), .max = 20,
-     .help = "header of the key: authorization or x-api-key; empty: x-api-key for requests of "
-             "Anthropic's API, otherwise authorization"},
-    {0},
-};
-
-/* A later upstream of the same name replaces the earlier one, so a flag overrides the file. The URL
- * is kept without a slash at its end, so that paths can be appended. */
-static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upstream u)
-{
-    struct url parts;
-    TRY(url_read(ctx, "upstream", u.url, true, &parts));
-    if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
-        return fail_field(ctx, "upstreams.placement",
-                          "must be one of: user-suffix, before-user, system, first-user");
-    if (u.dialect.n && name_index(dialect_names, u.dialect, -1) < 0)
-        return fail_field(ctx, "upstreams.dialect", "must be one of: openai, anthropic, ollama");
-    if (u.key_in.n && name_index(key_header_names, u.key_in, -1) < 0)
-        return fail_field(ctx, "upstreams.key_in", "must be one of: authorization, x-api-key");
-    while (str_ends(u.url, S("/")))
-        u.url.n--;
-    for (size_t i = 0; i < s->n_upstreams; i++) {
-        if (str_eq(s->upstreams[i].name, u.name)) {
-            s->upstreams[i] = u;
-            return OK;
-        }
-    }
-    if (s->n_upstreams == UPSTREAMS_MAX)
-        return fail_field(ctx, "upstream", "must not be given more than %d times", UPSTREAMS_MAX);
-    s->upstreams[s->n_upstreams++] = u;
-    return OK;
-}
-
-/* "URL" is the default upstream, "NAME=URL" one of that name. */
-static enum status set_upstream(struct ctx *ctx, struct settings *s, str text)
-{
-    size_t equals = str_find(text, S("=")), scheme = str_find(text, S("://"));
-    struct upstream u = {.url = text};
-    if (equals < text.n && equals < scheme) {
-        u.name = str_sub(text, 0, equals);
-        u.url = str_sub(text, equals + 1, text.n);
-    }
-    return add_upstream(ctx, s, u);
-}
-
-/* Checked here, so that a wrong address fails before anything is opened. */
-static enum status check_listen(struct ctx *ctx, str text)
-{
-    int64_t port;
-    size_t colon = text.n;
-    if (str_starts(text, S("unix:")) && text.n > S("unix:").n)
-        return OK;
-    while (colon && text.p[colon - 1] != ':')
-        colon--;
-    if (colon && str_int(str_sub(text, colon, text.n), &port) && port >= 0 && port <= 65535)
-        return OK;
-    return fail_field(ctx, "listen",
-                      "must be an address and a port, such as 127.0.0.1:7077, or unix:PATH");
-}
-
-/* Values that have a new name; the old one is still read. */
-static const struct {
-    const char *setting, *old, *now;
-} renamed_values[] = {{"extraction", "seed", "omniroute"}};
-
-/* A long list of notes helps nobody, so the first ones are enough. */
-static void add_note(struct ctx *ctx, struct settings *s, str note)
-{
-    enum { NOTES_MAX = 16 };
-    if (!s->notes.v)
-        s->notes.v = NEW_N(&ctx->arena, str, NOTES_MAX);
-    if (s->notes.n < NOTES_MAX)
-        s->notes.v[s->notes.n++] = note;
-}
-
-static str current_value(struct ctx *ctx, struct settings *s, str name, str text)
-{
-    for (size_t i = 0; i < sizeof renamed_values / sizeof *renamed_values; i++) {
-        if (!str_is(name, renamed_values[i].setting) || !str_is(text, renamed_values[i].old))
-            continue;
-        add_note(ctx, s,
-                 str_printf(&ctx->arena, "%s '%s' is called '%s' now", renamed_values[i].setting,
-                            renamed_values[i].old, renamed_values[i].now));
-        return str_of(renamed_values[i].now);
-    }
-    return text;
-}
-
-/* A misspelt source would be one that never names anybody, so that all people share a memory. A
- * header is recognised by its hyphen; names of members of the body have none. */
-static enum status check_user_from(struct ctx *ctx, str list)
-{
-    static const str known[] = {S("all"), S("user"), S("safety_identifier"), S("metadata.user_id"),
-                                S("litellm_metadata.user")};
-    bool is_last = str_is(list, "none");
-    while (!is_last) {
-        is_last = str_find(list, S(",")) == list.n;
-        str source = str_trim(str_cut(&list, ','));
-        bool is_known = str_find(source, S("-")) < source.n;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            is_known |= str_eq(source, known[i]);
-        if (!is_known)
-            return fail_field(ctx, "user_from",
-                              "must be none, or a list of: all, names of headers (with a hyphen), "
-                              "user, safety_identifier, metadata.user_id, litellm_metadata.user");
-    }
-    return OK;
-}
-
-static enum setting_id id_of(str name)
-{
-    size_t i = 0;
-    while (!str_is(name, settings_rows[i].name))
-        i++;
-    return (enum setting_id)i;
-}
-
 bool settings_is_default(const struct settings *s, str name)
 {
-    return s->from[id_of(name)] == FROM_DEFAULT;
-}
-
-static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
-{
-    text = current_value(ctx, s, name, text);
-    TRY(fields_set(ctx, settings_table, name, text, s));
-    s->from[id_of(name)] = (unsigned char)s->place;
-    if (str_is(name, "listen"))
-        TRY(check_listen(ctx, text));
-    if (str_is(name, "prices"))
-        TRY(prices_check(ctx, text));
-    if (str_is(name, "user_from"))
-        TRY(check_user_from(ctx, text));
-    return str_is(name, "upstream") && text.n ? set_upstream(ctx, s, text) : OK;
-}
-
-/* --- the file --- */
-
-/* 1 MiB is far more than any real file of settings; it stops a wrong path such as a log or a
- * device. */
-static enum status read_file(struct ctx *ctx, const char *path, str *out)
-{
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return fail_field(ctx, "config", "cannot be opened: %s: %s", path, strerror(errno));
-    struct buf b = buf_make(&ctx->arena, 1 << 20);
-    char piece[4096];
-    size_t n;
-    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-        buf_add(&b, (str){piece, n});
-    bool broken = ferror(f) != 0;
-    fclose(f);
-    if (broken || b.full)
-        return fail_field(ctx, "config", "%s: %s", path,
-                          broken ? "cannot be read" : "is over 1 MiB");
-    *out = buf_str(&b);
-    return OK;
-}
-
-static enum status check_key(struct ctx *ctx, str key)
-{
-    struct suggestion near = {.typed = key};
-    suggest_from_table(&near, settings_table);
-    suggest_name(&near, "upstreams");
-    if (near.best && !near.distance)
-        return OK;
-    return fail_field(ctx, str_c(&ctx->arena, key), "is not a known setting%s%s%s",
-                      near.best ? "; did you mean " : "", near.best ? near.best : "",
-                      near.best ? "?" : "");
-}
-
-/* Values may be strings or plain JSON: 800 and "800" mean the same. The first error ends it: a
- * server must not start with half of a file. */
-static enum status take_file(struct ctx *ctx, struct settings *s, str text)
-{
-    struct json *root;
-    TRY(json_parse(ctx, text, &root));
-    if (root->type != JSON_OBJECT)
-        return fail(ctx, BAD_INPUT, "must hold a JSON object with settings");
-    for (const struct json *m = root->first; m; m = m->next) {
-        if (!str_is(json_name(m), "upstreams")) {
-            TRY(check_key(ctx, json_name(m)));
-            TRY(set_one(ctx, s, json_name(m), m->type == JSON_STRING ? json_string(m) : m->source));
-            continue;
-        }
-        if (m->type != JSON_ARRAY)
-            return fail_field(ctx, "upstreams",
-                              "must be an array of {name, url, key, placement, dialect}");
-        for (const struct json *item = m->first; item; item = item->next) {
-            struct upstream u;
-            TRY(fields_read(ctx, upstream_table, item, true, &u));
-            TRY(add_upstream(ctx, s, u));
-        }
-    }
-    return OK;
-}
-
-/* The path is added to the message, as the file may be named by a variable. */
-static enum status load_file(struct ctx *ctx, struct settings *s, const char *path)
-{
-    str text;
-    TRY(read_file(ctx, path, &text));
-    if (take_file(ctx, s, text) == OK)
-        return OK;
-    str why = str_printf(&ctx->arena, "%s (in the file %s)", ctx->why, path);
-    snprintf(ctx->why, sizeof ctx->why, S_FMT, S_ARG(why));
-    return BAD_INPUT;
+    return s->from[setting_of(name)] == FROM_DEFAULT;
 }
 
 /* --- environment and flags --- */
+
+/* Kubernetes sets REMEMBERD_PORT in every container beside a service that is called rememberd. */
+static bool is_of_kubernetes(const char *setting, const char *value)
+{
+    return !strcmp(setting, "port") && strstr(value, "://");
+}
 
 /* The failure names the variable, since its value may come from a service file that nobody
  * remembers. */
@@ -251,7 +38,8 @@ static enum status load_variable(struct ctx *ctx, struct settings *s, const char
                                  const char *setting)
 {
     const char *value = getenv(variable);
-    if (!value || set_one(ctx, s, str_of(setting), str_of(value)) == OK)
+    if (!value || is_of_kubernetes(setting, value) ||
+        setting_set(ctx, s, str_of(setting), str_of(value)) == OK)
         return OK;
     snprintf(ctx->field, sizeof ctx->field, "%s", variable);
     return BAD_INPUT;
@@ -275,7 +63,7 @@ static enum status load_other_names(struct ctx *ctx, struct settings *s)
         if (!row->only)
             TRY(load_variable(ctx, s, row->variable, row->name));
         else if (is_same_truth(value, row->only))
-            TRY(set_one(ctx, s, str_of(row->name), str_of(row->means)));
+            TRY(setting_set(ctx, s, str_of(row->name), str_of(row->means)));
     }
     return OK;
 }
@@ -292,40 +80,40 @@ static const char *variable_of(struct ctx *ctx, const char *setting)
     return p;
 }
 
-/* Names behind the prefix that are no settings: of clients, of ./dev build, and what Kubernetes
- * sets in every container beside a service that is called rememberd. */
-static bool is_of_others(str name, str value)
+/* Names behind the prefix that are no settings: of clients, of ./dev build, and of Kubernetes. */
+static bool is_of_others(str name)
 {
     static const char *const names[] = {"TOKEN", "SQLITE", NULL};
     return str_is_one_of(name, names) || str_starts(name, S("SERVICE_")) ||
-           str_starts(name, S("PORT_")) ||
-           (str_is(name, "PORT") && str_find(value, S("://")) < value.n);
+           str_starts(name, S("PORT_"));
 }
 
 /* serve refuses it like an unknown flag; other commands, run by other programs, only note it. */
-static void note_unknown(struct ctx *ctx, struct settings *s, str variable, str value)
+static void note_unknown(struct ctx *ctx, struct settings *s, str variable)
 {
     str name = str_sub(variable, strlen(variable_prefix), variable.n);
     struct suggestion near = {.typed = str_lower(&ctx->arena, name)};
-    suggest_from_table(&near, settings_table);
-    if ((near.best && !near.distance) || is_of_others(name, value))
+    settings_suggest(&near);
+    if ((near.best && !near.distance) || is_of_others(name))
         return;
-    s->unknown_variable =
-        str_printf(&ctx->arena, "the variable " S_FMT " is not a known setting%s%s%s",
-                   S_ARG(variable), near.best ? "; did you mean " : "",
-                   near.best ? variable_of(ctx, near.best) : "", near.best ? "?" : "");
-    add_note(ctx, s, s->unknown_variable);
+    s->complaint = str_printf(&ctx->arena, "the variable " S_FMT " is not a known setting%s%s%s",
+                              S_ARG(variable), near.best ? "; did you mean " : "",
+                              near.best ? variable_of(ctx, near.best) : "", near.best ? "?" : "");
+    settings_add_note(ctx, s, s->complaint);
 }
 
 /* Only names with our prefix can be misspelt ones; all others belong to other programs. */
 static enum status load_environment(struct ctx *ctx, struct settings *s)
 {
     for (const struct field *f = settings_table; f->name; f++)
-        TRY(load_variable(ctx, s, variable_of(ctx, f->name), f->name));
+        if (f != &settings_table[SETTING_config]) /* it is known by now, and a flag may name it */
+            TRY(load_variable(ctx, s, variable_of(ctx, f->name), f->name));
+    for (const struct setting_alias *one = setting_aliases; one->name; one++)
+        TRY(load_variable(ctx, s, variable_of(ctx, one->name), one->name));
     for (char **one = environ; one && *one; one++) {
         str rest = str_of(*one), name = str_cut(&rest, '=');
         if (str_starts(name, str_of(variable_prefix)))
-            note_unknown(ctx, s, name, rest);
+            note_unknown(ctx, s, name);
     }
     return OK;
 }
@@ -373,7 +161,7 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
             return fail_field(ctx, str_c(&ctx->arena, flag.name), "needs a value");
         if (only_config != str_is(flag.name, "config"))
             continue;
-        if (set_one(ctx, s, flag.name, flag.value) != OK) {
+        if (setting_set(ctx, s, flag.name, flag.value) != OK) {
             snprintf(ctx->field, sizeof ctx->field, S_FMT, S_ARG(flag.typed));
             return BAD_INPUT;
         }
@@ -414,21 +202,57 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     const char *config = getenv("REMEMBERD_CONFIG");
     *out = (struct settings){0};
     settings_defaults(out);
-    if (config)
-        out->config = str_of(config);
+    out->config = str_of(config);
+    out->from[SETTING_config] = config ? FROM_ENVIRONMENT : FROM_DEFAULT;
     out->place = FROM_ENVIRONMENT;
     TRY(load_other_names(ctx, out));
     out->place = FROM_OPTION;
     TRY(load_flags(ctx, argc, argv, rest, out, true));
+    if (!config && out->from[SETTING_config] != FROM_OPTION)
+        out->config = settings_find_file(ctx, out);
     out->place = FROM_FILE;
     if (out->config.n)
-        TRY(load_file(ctx, out, str_c(&ctx->arena, out->config)));
+        TRY(settings_read_file(ctx, out, str_c(&ctx->arena, out->config)));
+    settings_join_parts(ctx, out);
     out->place = FROM_ENVIRONMENT;
     TRY(load_environment(ctx, out));
+    settings_join_parts(ctx, out);
     out->place = FROM_OPTION;
     TRY(load_flags(ctx, argc, argv, rest, out, false));
+    settings_join_parts(ctx, out);
     complete_default(out);
     return check_addresses(ctx, out);
+}
+
+/* --- comparing --- */
+
+bool setting_differs(const struct field *f, const void *a, const void *b)
+{
+    const char *x = (const char *)a + f->at, *y = (const char *)b + f->at;
+    switch (f->type) {
+    case FIELD_STR:
+        return !str_eq(*(const str *)x, *(const str *)y);
+    case FIELD_INT:
+        return memcmp(x, y, sizeof(int64_t)) != 0;
+    case FIELD_NUM:
+        return memcmp(x, y, sizeof(double)) != 0;
+    case FIELD_ENUM:
+        return memcmp(x, y, sizeof(unsigned)) != 0;
+    default:
+        assert(f->type == FIELD_SWITCH || f->type == FIELD_BOOL);
+        return *(const bool *)x != *(const bool *)y;
+    }
+}
+
+bool upstreams_differ(const struct settings *a, const struct settings *b)
+{
+    if (a->n_upstreams != b->n_upstreams)
+        return true;
+    for (size_t i = 0; i < a->n_upstreams; i++)
+        for (const struct field *f = upstream_table; f->name; f++)
+            if (setting_differs(f, &a->upstreams[i], &b->upstreams[i]))
+                return true;
+    return false;
 }
 
 /* --- printing and choosing --- */

@@ -104,7 +104,8 @@ struct settings {
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
     size_t n_upstreams;
     struct strs notes;         /* what was read, but should be corrected: sentences for the log */
-    str unknown_variable;      /* the note about a REMEMBERD_… that is no setting; or "" */
+    str complaint;             /* a note that a server does not start with; or "" */
+    str host, port;            /* of the place that is read now: parts of listen */
     enum settings_place place; /* that is read now */
     unsigned char from[SETTING_COUNT]; /* enum settings_place */
 };
@@ -128,6 +129,7 @@ struct setting_row {
     const char *only, *means;  /* only this truth of the variable counts, and means that */
     const char *cost;          /* what the setting takes, where that is known */
     const char *see;           /* what the page of settings adds to the help */
+    const char *product;       /* whose clients alone need it: in the appendix of the page */
 };
 /* All of them; ends with an all-zero row. */
 extern const struct setting_row settings_rows[SETTING_COUNT + 1];
@@ -143,9 +145,10 @@ void settings_defaults(struct settings *out);
 str help_plain(struct arena *a, const char *help);
 
 /*
- * Defaults, then the config file (JSON, the table's names), then REMEMBERD_… variables, then flags
- * (--name VALUE or --name=VALUE; --upstream NAME=URL may be repeated). A name that no row has is
- * BAD_INPUT; a variable that no row has is noted. Other words are left in rest, in order.
+ * Defaults, then the config file (TOML or JSON, the table's names), then REMEMBERD_… variables,
+ * then flags (--name VALUE or --name=VALUE; --upstream NAME=URL may be repeated). A name that no
+ * row has is BAD_INPUT; a variable that no row has is noted. Other words are left in rest, in
+ * order.
  */
 MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                                    struct settings *out);
@@ -158,6 +161,9 @@ void row_print(struct buf *b, const struct field *f, const void *in);
  * Secrets are masked. */
 void settings_print(struct buf *b, const struct settings *s, bool as_json);
 
+/* The place of the setting of that name; SETTING_COUNT for another name. */
+enum setting_id setting_of(str name);
+
 /* Whether nobody has set the setting of that name, which must be one. */
 bool settings_is_default(const struct settings *s, str name);
 
@@ -166,6 +172,10 @@ static inline bool setting_is_changed(const struct settings *s, enum setting_id 
 {
     return s->from[id] == FROM_API;
 }
+
+/* Whether a row of settings_table or live_fields has different values in two structs. */
+bool setting_differs(const struct field *f, const void *a, const void *b);
+bool upstreams_differ(const struct settings *a, const struct settings *b);
 
 /* Whether an address to listen at is of this machine alone. */
 bool listens_locally(str listen);

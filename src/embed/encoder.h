@@ -4,7 +4,7 @@
 #include "base/ctx.h"
 
 /*
- * all-MiniLM-L6-v2, quantised (docs/decisions/041-encoder.md). It reads English. The vectors of
+ * all-MiniLM-L6-v2, quantised (docs/decisions/006). It reads English. The vectors of
  * tokens depend on the whole text around them.
  */
 enum {

@@ -26,6 +26,12 @@ MUST_USE enum status engine_change_settings(struct ctx *ctx, struct engine *e,
 MUST_USE enum status engine_patch_settings(struct ctx *ctx, struct engine *e,
                                            const struct json *object);
 
+/* The server's own settings: without what someone has set while it ran. */
+const struct settings *engine_own_settings(struct engine *e);
+/* Others take their place, which live as long as the engine. Of them, those of live_fields act. */
+MUST_USE enum status engine_renew_settings(struct ctx *ctx, struct engine *e,
+                                           const struct settings *own);
+
 /* --- vectors, and how the tiers are --- */
 
 struct engine_status {

@@ -7,6 +7,7 @@
 #include "http/dialect.h"
 #include "http/relay.h"
 #include "http/stream.h"
+#include "http/trace.h"
 
 struct app; /* what handlers work with; defined by surface */
 
@@ -58,6 +59,7 @@ struct request {
     bool is_forwarded; /* a proxy on this machine says so */
     struct attempt *attempt; /* for the limits; or NULL */
     int64_t began_us;        /* clock_mono_us when the first byte came */
+    struct trace *trace;     /* NULL until the head is there */
 };
 
 /* The value of a header (name in any case) or ""; of two with one name the first. */
@@ -107,6 +109,15 @@ struct server_limits {
     int64_t wrong_credentials; /* per minute of one address or account, this machine's too */
 };
 
+/* What is reported of requests. */
+struct server_watch {
+    bool traces;       /* requests without a trace begin one, and sampled ones are recorded */
+    bool log_requests; /* each request is logged, not only our failures */
+    /* Each chat, when the client has its answer and the turn is kept; or NULL. Must not block. */
+    void (*chat_ended)(struct app *app, const struct request *in, const struct reply *out,
+                       enum status how);
+};
+
 struct server_settings {
     str listen;           /* "127.0.0.1:7077", "[::1]:0", "unix:/path"; port 0 picks a free one */
     unsigned socket_mode; /* of the file of a unix socket */
@@ -124,6 +135,7 @@ struct server_settings {
     str exposed;                /* headers of answers that these pages may read, with commas */
     struct server_limits limits;
     bool has_upstream; /* libcurl is loaded at once, so that the first relay need not wait */
+    struct server_watch watch;
 };
 
 /* SCHEME://HOST[:PORT], "null" or "*": BAD_INPUT says what is wrong. *is_wide: a page of any site
@@ -151,6 +163,6 @@ void server_close(struct server *s);
 struct server_stats {
     uint64_t requests, errors, relays, relays_cancelled, bytes_in, bytes_out, rejected_busy,
         rejected_connections, shed_connections;
-    size_t connections, active, queued;
+    uint64_t connections, active, queued;
 };
 void server_stats(const struct server *s, struct server_stats *out);

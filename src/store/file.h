@@ -24,6 +24,7 @@ struct store_settings {
     bool may_wait;       /* opens although the disk fails: see store_open */
     bool keeps_reserve;  /* space beside the file, for erasures on a full disk (a server) */
     bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
+    bool keeps_old;      /* a file of an older version is copied beside it before it is upgraded */
     size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
     str erasures;        /* the log of erasures beside it (store/erasures.h); "": it has none */
     struct store_restored *restored; /* of a copy that comes back; or NULL */
@@ -43,6 +44,8 @@ struct store_restored {
  * With may_wait a disk that is full or cannot be written to is no failure. The store then tries
  * again every few seconds. Until it is open, store_ping and writes fail with STORAGE (STORAGE_AWAY)
  * and say why; an existing file is read where that is possible.
+ *
+ * TOO_LARGE: with keeps_old, the disk has no room for the copy, and the file stays as it is.
  */
 MUST_USE enum status store_open(struct ctx *ctx, const struct store_settings *settings,
                                 struct store **out);

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "http/http.h"
 #include "surface/doctor.h"
+#include "surface/observe.h"
 
 /* How the model's server did when it was last looked at. All zero: never. */
 struct model_look {
@@ -24,6 +25,8 @@ struct app {
     struct model_look model;
     atomic_uint without_memory; /* kinds of enum without_memory that are in the log, as bits */
     struct doctor_in doctor;    /* for GET /v1/doctor */
+    struct chat_times *times;
+    struct exporter *exporter; /* of traces; NULL: there is none */
 };
 
 /* Of the product and of satellites (ext/tables.c): NULL-ended, in the order they are asked. */

@@ -231,8 +231,9 @@ test('tables, version and help', async () => {
 });
 
 test('every command\'s help has one shape, in 100 columns', async () => {
-  const names = (await ok(['--help'])).match(/\nCommands\n([^]*?)\n\n/)[1].match(/^ {2}\w+/gm).map((name) => name.trim());
+  const names = (await ok(['--help'])).match(/\nRun\n([^]*?)\n\nOptions\n/)[1].match(/^ {2}[a-z][a-z-]*/gm).map((name) => name.trim());
   assert.ok(names.length >= 20 && names.includes('doctor'));
+  assert.equal(new Set(names).size, names.length, 'no command is in two groups');
   for (const name of names) {
     const help = await ok([name, '--help']);
     assert.match(help, new RegExp(`^usage: rememberd ${name}[^]*\n\n[A-Z][^]*\\.\n\nOptions\n {2}--[^]*\n {2}-h, --help +Print this help\n` +
@@ -261,17 +262,30 @@ test('the help says which tokens make every request need one', async () => {
 });
 
 test('the settings of serve are grouped, with units and defaults', async () => {
-  const help = await ok(['serve', '--help']);
+  const help = await ok(['serve', '--help-all']);
   const groups = ['Network', 'Memory', 'Models', 'Vectors', 'Storage', 'Access', 'Logs'];
   assert.deepEqual(help.match(/^[A-Z]\w+$/gm), ['Options', ...groups, 'Example']);
   assert.match(help, / {2}--budget-tokens TOKENS +Most [^]*?\(default\s+800\)\n/);
-  assert.match(help, /\nNetwork\n {2}--listen ADDR:PORT [^]*--body-max BYTES [^]*32 MiB[^]*\nMemory\n/);
+  assert.match(help, /\nNetwork\n {2}--listen ADDR:PORT [^]*\n {2}-p, --port N [^]*--body-max BYTES [^]*32 MiB[^]*\nMemory\n/);
   assert.match(help, /\nLogs\n[^]*--log-format text\|json +/);
   assert.doesNotMatch(help, /--upstream-key KEY[^-]*\(default/);
   const { properties } = { properties: JSON.parse(await ok(['serve', '--print-settings', '--json'])) };
   for (const name of Object.keys(properties).filter((one) => one !== 'upstreams'))
     assert.equal(help.split(`\n  --${name.replaceAll('_', '-')} `).length, 2, `${name} is listed once`);
   assert.match(await ok(['serve', '--print-settings']), /^# Network\nlisten = [^]*\n\n# Logs\nlog_level = /);
+});
+
+test('the help of serve is short, and names the way to all of it', async () => {
+  const help = await ok(['serve', '--help']), flags = help.match(/^ {2}(-\w, )?--[a-z-]+/gm);
+  assert.ok(flags.length <= 20, flags.join(' '));
+  for (const flag of ['--listen', '--host', '-p, --port', '--upstream', '--data', '--config']) assert.ok(flags.includes(`  ${flag}`), flag);
+  assert.match(help, /serve --help-all/);
+  assert.deepEqual(help.match(/^[A-Z]\w+$/gm), ['Options', 'Example']);
+});
+
+test('the commands of --help stand in groups', async () => {
+  const groups = ['Run', 'Memories', 'Import and export', 'Access', 'Security', 'Maintenance', 'Advanced'];
+  assert.deepEqual((await ok(['--help'])).match(/^[A-Z][a-z ]+$/gm), [...groups, 'Options', 'Example', 'Exit status']);
 });
 
 test('a mistyped name is answered with the one that is meant', async (t) => {
@@ -313,8 +327,8 @@ test('a wrong usage is one clear line and status 2', async () => {
     [['serve', '-x'], /unknown flag -x/],
     [['serve', '--budget-tokens'], /--budget-tokens needs a value/],
     [['serve', '--budget-tokens', 'many'], /--budget-tokens: must be a whole number/],
-    [['serve', '--listen', '127.0.0.1'], /--listen: must be an address and a port/],
-    [['serve', '--listen', '127.0.0.1:70000'], /--listen: must be an address and a port/],
+    [['serve', '--listen', '127.0.0.1:x'], /--listen: must be an address, a port or both/],
+    [['serve', '--listen', '127.0.0.1:70000'], /--listen: must be an address, a port or both/],
     [['serve', 'here'], /usage: rememberd serve/],
     [['add'], /usage: rememberd add/],
     [['list', '--explain'], /does not take --explain/], [['decrypt', '--new-key-file', 'x'], /does not take --new-key-file;/],

@@ -92,7 +92,7 @@ for (const [said, before, question, wanted] of [
     assert.match(await given(server, question, before), wanted);
   });
 
-/** The rows of "The new beats the old" in docs/reference/forgetting.md; with a question, what is given and what is not. */
+/** The rows of "When facts change" in docs/reference/forgetting.md; with a question, what is given and what is not. */
 for (const [first, second, question, wanted, left] of [
   ['My sister works for an airline.', 'My sister works at a nursery now.', 'Where does my sister work?', [/nursery/], /: My sister works for an airline/],
   ['Choir is on Mondays.', 'Choir has moved to Wednesdays.', 'Which day is choir?', [/Wednesdays/], /: Choir is on Mondays/],

@@ -209,10 +209,10 @@ const plainIds = (call) => call.replace(/\bID$/, '{id}').replace(/\{\w+\}/g, '{i
 /** What the last two cells of a row of the page's tables must say, by what the call erases. */
 const says = {
   nothing: (erases) => /^nothing/.test(erases),
-  'the memory': (erases, leaves) => /memor/.test(erases) && /barred/.test(leaves),
-  'all memories': (erases, leaves) => /memor/.test(erases) && /barred/.test(leaves),
+  'the memory': (erases, leaves) => /memor/.test(erases) && /suppressed/.test(leaves),
+  'all memories': (erases, leaves) => /memor/.test(erases) && /suppressed/.test(leaves),
   'its messages': (erases, leaves) => /messages/.test(erases) && /learnt/.test(leaves),
-  all: (erases, leaves) => /message|conversation|session|memor|profile|fact|everything/.test(erases) && !/^(its|all) (message|conversation)s?, barred/.test(leaves),
+  all: (erases, leaves) => /message|conversation|session|memor|profile|fact|everything/.test(erases) && !/^(its|all) (message|conversation)s?, suppressed/.test(leaves),
 };
 
 test('the tables of the page on forgetting say what the calls do', () => {

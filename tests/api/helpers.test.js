@@ -15,7 +15,7 @@ const lines = (file) => fs.readFileSync(file, 'utf8').split('\n').filter(Boolean
 const own = lines(path.join(__dirname, 'data/helper_calls.jsonl'));
 const spec = path.join(process.env.REMEMBERD_SPEC ?? path.join(__dirname, '../../../shared/spec'), 'clients-vectors.jsonl');
 
-// A sub-agent reads what the chat reads (decision 033); the captured list leaves it without.
+// A sub-agent reads what the chat reads (decision 025); the captured list leaves it without.
 const otherwise = { 'cc-subagent': { inject: true, learn: false } };
 
 async function ready(t, flags = []) {
@@ -171,7 +171,7 @@ test('the metric counts calls that got no memory', async (t) => {
 });
 
 test('the documented table has the calls that are tested, and no other', () => {
-  const page = fs.readFileSync(path.join(__dirname, '../../docs/reference/helper-calls.md'), 'utf8').split('## What is recognized')[1];
+  const page = fs.readFileSync(path.join(__dirname, '../../docs/research/reference-notes.md'), 'utf8').split('## Background requests')[1].split('\n## ')[0];
   const documented = [...page.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$/gm)].filter(([, client]) => client !== 'client')
     .map(([, client, call]) => `${call} of ${client}`);
   const tested = own.map((v) => v.expect.call).filter((call) => call?.includes(' of '));

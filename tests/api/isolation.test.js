@@ -6,7 +6,7 @@ const { test } = require('node:test');
 const { run, serve } = require('./lib.js');
 const { answer, apps, bearer, forwarded, marks, ok, person, request, routes, state } = require('./isolation_lib.js');
 
-// mem0's clients name a memory by its id alone: who may speak for its person reaches it (docs/decisions/036-mem0.md).
+// mem0's clients name a memory by its id alone: who may speak for its person reaches it (docs/decisions/024).
 const isReachable = (who, route) => who.speaksForAll && route.operation.tags.includes('mem0') && /\{id\}|batch/.test(route.path);
 
 async function attackEverything(t, server, ann, bob, outsiders = [bob]) {

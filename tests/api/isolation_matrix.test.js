@@ -131,7 +131,7 @@ async function callers(server, ann, bob) {
 // Answered without a credential: the page, the state of the server, and registering and signing in themselves.
 const isOpen = (route) => !route.operation.security?.length;
 
-/** An owner manages users, tokens and settings, and an operator sees who is there and what was erased; who may speak for a person reaches mem0's ids (docs/decisions/036-mem0.md). */
+/** An owner manages users, tokens and settings, and an operator sees who is there and what was erased; who may speak for a person reaches mem0's ids (docs/decisions/024). */
 function mayDo(caller, route, owner) {
   const { tags = [], security } = route.operation, scope = security?.[0]?.token?.[0];
   if (caller.name === 'session of the page' && route.path === '/v1/sign-in') return true;

@@ -12,8 +12,8 @@ const { OpenAI } = require('openai');
 const bin = path.resolve(process.env.REMEMBERD_BIN ?? path.join(__dirname, '../../build/rememberd'));
 
 // The environment without any setting of ours, so that a developer's own does not leak in.
-const cleanEnv = () =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_')));
+const cleanEnv = () => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_'))), REMEMBERD_CONFIG: '' });
 
 // Folders and processes go with this process at the latest.
 const folders = [], children = new Set();

@@ -163,7 +163,7 @@ test('health, readiness, metrics, the API\'s description and the page', async (t
   const metrics = await server.ask('GET', '/metrics');
   assert.match(metrics.headers['content-type'], /^text\/plain; version=0\.0\.4/);
   for (const line of metrics.text.trimEnd().split('\n'))
-    assert.match(line, /^(# (HELP|TYPE) rememberd_\w+ .+|rememberd_\w+(\{le="[^"]+"\})? [0-9.e+-]+)$/);
+    assert.match(line, /^(# (HELP|TYPE) (rememberd|process)_\w+ .+|(rememberd|process)_\w+(\{(\w+="[^"]+",?)+\})? [0-9.e+-]+)$/);
   const value = (name) => Number(new RegExp(`^rememberd_${name} (.+)$`, 'm').exec(metrics.text)[1]);
   assert.ok(value('requests_total') >= 3);
   assert.ok(value('turns_total') >= 1);

@@ -81,6 +81,7 @@ test('the last owner is neither demoted nor erased, however many try at once', a
   const { ask, give, owner, operator } = await town(t);
   const last = await give(owner, 'local', 'member');
   assert.equal(last.status, 403);
+  assert.equal(last.json().field, 'role');
   assert.match(last.json().detail, /^role: 'local' is the last owner; make somebody else an owner first$/);
   assert.equal((await give(owner, 'olga', 'owner')).status, 200);
   const both = await Promise.all([give(owner, 'local', 'operator'), give(operator, 'olga', 'operator')]);

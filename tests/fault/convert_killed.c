@@ -3,11 +3,13 @@
  * that upgrades or erases again is killed: nothing is lost, and a log that is lost then is told. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/backup_file.h"
 #include "lib/damage.h"
 #include "store/store.h"
 
@@ -262,9 +264,12 @@ TEST(restoring_is_killed)
 
 /* --- an older store beside the log of erasures --- */
 
+static bool keeps_old; /* a copy of the older version */
+
 static enum status open_older(struct ctx *ctx, const struct place *p, struct store **out)
 {
     struct store_settings settings = {.path = str_of(p->path),
+                                      .keeps_old = keeps_old,
                                       .erasures =
                                           str_printf(&ctx->arena, "%s/erasures", p->folder)};
     return store_open(ctx, &settings, out);
@@ -327,22 +332,51 @@ TEST(an_opening_that_erases_again_is_killed_and_its_log_is_lost)
     CHECK(told > 0 && whole > 0);
 }
 
-TEST(an_upgrade_is_killed_at_each_write)
+/* One whole copy of the old version, and nothing of one that was killed. */
+static void check_copy(struct ctx *ctx, const struct place *p)
+{
+    struct backup_file *v;
+    size_t n;
+    CHECK_OK(backup_files(ctx, str_of(p->folder), S("store"), &v, &n));
+    CHECK_INT(n, 1);
+    CHECK_INT(v[0].schema, OLD_SCHEMA);
+    str part = str_printf(&ctx->arena, "%s/*.new*", p->folder);
+    glob_t parts;
+    CHECK_INT(glob(part.p, 0, NULL, &parts), GLOB_NOMATCH);
+}
+
+static int kill_upgrades(struct ctx *ctx, int stride)
 {
     int n = 0;
-    for (bool done = false; !done; n++) {
+    for (bool done = false; !done; n += stride) {
         PLACE(p);
         struct store_stats stats;
         write_old_store(ctx, p.path, NULL);
         done = kill_opening(ctx, &p, n);
-        STORE(s, p);
+        struct store *s;
+        CHECK_OK(open_older(ctx, &p, &s));
         CHECK_OK(store_stats(ctx, s, &stats));
         CHECK_INT(stats.memories, OLD_MEMORIES);
         CHECK_INT(stats.messages, OLD_MESSAGES);
         check_healthy(ctx, s);
+        store_close(s);
+        if (keeps_old)
+            check_copy(ctx, &p);
     }
-    printf("%d upgrades\n", n);
-    CHECK(n > 10);
+    printf("%d writes\n", n);
+    return n;
+}
+
+TEST(an_upgrade_is_killed_at_each_write)
+{
+    CHECK(kill_upgrades(ctx, 1) > 10);
+}
+
+TEST(an_upgrade_with_a_copy_is_killed)
+{
+    keeps_old = true;
+    CHECK(kill_upgrades(ctx, 5) > 10);
+    keeps_old = false;
 }
 
 /* The log stays where it is: a checkpoint that nobody was told of could be killed. */

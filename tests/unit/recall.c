@@ -410,7 +410,7 @@ static size_t given_in(struct ctx *ctx, struct engine *e, const char *question, 
     return n;
 }
 
-/* Left out, or marked and beside the later one (decisions/062). */
+/* Left out, or marked and beside the later one (decisions/011). */
 TEST(a_later_line_replaces_an_earlier_one)
 {
     ENGINE(e, s, p);

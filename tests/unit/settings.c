@@ -57,11 +57,19 @@ TEST(the_help_of_a_setting_names_its_values)
 
 /* --- the page of settings --- */
 
+/* What a setting takes, in a word. */
+static const char *page_type(const struct field *f)
+{
+    if (f->type == FIELD_BOOL || f->type == FIELD_SWITCH)
+        return "switch";
+    return f->unit ? f->unit : f->one_of ? "choice" : f->type == FIELD_STR ? "text" : "number";
+}
+
 static void add_page_row(struct buf *b, const struct setting_row *row, const struct settings *s)
 {
     const struct field *f = row->field ? row->field : row->live;
     size_t from = b->n;
-    buf_printf(b, "| `%s` | `", row->name);
+    buf_printf(b, "| `%s` | %s | `", row->name, page_type(f));
     row_print(b, f, s);
     if (f->type == FIELD_BOOL)
         buf_add(b, *(const bool *)((const char *)s + f->at) ? S("true") : S("false"));
@@ -69,8 +77,27 @@ static void add_page_row(struct buf *b, const struct setting_row *row, const str
         b->n -= 1;
     else
         buf_byte(b, '`');
-    buf_printf(b, " | %s%s%s |\n", f->help, row->see ? ". " : "", row->see ? row->see : "");
+    str help = str_of(f->help), values = S(": `on` or `off`"); /* the type says these, too */
+    size_t at = f->type == FIELD_BOOL || f->type == FIELD_SWITCH ? str_find(help, values) : help.n;
+    buf_printf(b, " | %s%s", row->product ? row->product : "", row->product ? ": " : "");
+    buf_add(b, str_sub(help, 0, at));
+    buf_add(b, str_sub(help, at < help.n ? at + values.n : at, help.n));
+    buf_printf(b, "%s%s |\n", row->see ? ". " : "", row->see ? row->see : "");
     CHECK(b->n > from && !b->full);
+}
+
+enum { APPENDIX = -1 };
+
+/* The table of a section, or the APPENDIX. */
+static void add_page_table(struct buf *b, int section, const char *title, const struct settings *s)
+{
+    buf_printf(b, "%s## %s\n\n| setting | type | default | meaning |\n|---|---|---|---|\n",
+               section ? "\n" : "", title);
+    for (const struct setting_row *row = settings_rows; row->name; row++) {
+        int own = (int)(row->field ? row->field : row->live)->group;
+        if ((row->product ? APPENDIX : own) == section)
+            add_page_row(b, row, s);
+    }
 }
 
 /* What tools/settings-page puts behind the head of the page, which is written by hand. */
@@ -79,13 +106,9 @@ static str page_tables(struct ctx *ctx)
     struct buf b = buf_make(&ctx->arena, 1 << 17);
     struct settings s;
     settings_defaults(&s);
-    for (int section = 0; settings_sections[section].title; section++) {
-        buf_printf(&b, "%s## %s\n\n| setting | default | meaning |\n|---|---|---|\n",
-                   section ? "\n" : "", settings_sections[section].title);
-        for (const struct setting_row *row = settings_rows; row->name; row++)
-            if ((row->field ? row->field : row->live)->group == section)
-                add_page_row(&b, row, &s);
-    }
+    for (int section = 0; settings_sections[section].title; section++)
+        add_page_table(&b, section, settings_sections[section].title, &s);
+    add_page_table(&b, APPENDIX, "Only for clients of other products", &s);
     return buf_str(&b);
 }
 
@@ -225,4 +248,106 @@ TEST(names_of_omniroute_are_known_and_ours_win)
     unsetenv("MEMORY_EMBEDDING_CACHE_TTL_MS");
     unsetenv("HF_HUB_ENDPOINT");
     unsetenv("REMEMBERD_EMBEDDING_CACHE_TTL_MS");
+}
+
+TEST(a_file_is_toml_or_json_with_the_same_names)
+{
+    struct settings s;
+    CHECK_OK(load_file(ctx, &s,
+                       "# head\nport = 8080 # public\nbudget_tokens = 6_00\nmemory = false\n"
+                       "hosts = [\"a\", \"b\"]\nupstream = [\"http://c/\", \"d=http://d\"]\n"
+                       "[[upstreams]]\nname = 'e'\nurl = \"http://e\"\nkey = \"k\"\n"));
+    CHECK_STR(s.listen, S("127.0.0.1:8080"));
+    CHECK_INT(s.budget_tokens, 600);
+    CHECK(!s.memory && s.from[SETTING_memory] == FROM_FILE && s.from[SETTING_listen] == FROM_FILE);
+    CHECK_STR(s.hosts, S("a,b"));
+    CHECK_INT(s.n_upstreams, 3);
+    CHECK_STR(s.upstreams[0].url, S("http://c"));
+    CHECK_STR(s.upstreams[2].key, S("k"));
+    CHECK_OK(load_file(ctx, &s, "{\"memory\": true, \"data_dir\": \"/x\"}"));
+    CHECK(s.memory);
+    CHECK_STR(s.data, S("/x"));
+    CHECK_OK(load_file(ctx, &s, ""));
+}
+
+TEST(a_failure_of_the_file_names_line_key_and_rule)
+{
+    static const struct {
+        const char *text, *field, *why;
+    } cases[] = {
+        {"# x\n\nbudget_token = 1", "budget_token",
+         "is not a known setting; did you mean budget_tokens? (line 3 of the file /tmp/"},
+        {"{\n\"budget_tokens\": -1}", "budget_tokens",
+         "must be from 0 to 16000 (line 2 of the file"},
+        {"a = ", "", "not valid TOML: line 1: a value is expected (in the file /tmp/"},
+        {"prot = 1", "prot", "did you mean port? (line 1"},
+        {"\nport = 70000", "port", "must be from 0 to 65535 (line 2"},
+        {"\nbudget_tokens = {}", "budget_tokens", "must be a text, a number or true or false"},
+        {"hosts = [[1]]", "hosts", "must be a text"},
+        {"[network]\nport = 1", "network", "is not a known setting"},
+        {"[[upstreams]]\nname = \"a\"\nurl = \"http://a\"\ndialct = \"x\"", "dialct",
+         "(line 4 of the file"},
+        {"\n[[upstreams]]\nname = \"a\"", "url", "(line 2 of the file"},
+        {"{\"upstreams\": {}}", "upstreams", "must be an array"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct settings s;
+        CHECK_STATUS(load_file(ctx, &s, cases[i].text), BAD_INPUT);
+        if (!str_is(str_of(ctx->field), cases[i].field) || !holds(str_of(ctx->why), cases[i].why))
+            fail_msg("%s: %s: %s", cases[i].text, ctx->field, ctx->why);
+    }
+}
+
+TEST(an_address_may_be_given_in_parts)
+{
+    static const struct {
+        const char *a, *b, *listen;
+    } cases[] = {
+        {"--listen=8080", NULL, "127.0.0.1:8080"},
+        {"--listen=0.0.0.0", NULL, "0.0.0.0:7077"},
+        {"--listen=localhost", NULL, "localhost:7077"},
+        {"--listen=::1", NULL, "[::1]:7077"},
+        {"--listen=[::1]", NULL, "[::1]:7077"},
+        {"--listen=[::1]:0", NULL, "[::1]:0"},
+        {"--listen=:80", NULL, ":80"},
+        {"--listen=unix:/run/x", NULL, "unix:/run/x"},
+        {"--host=0.0.0.0", NULL, "0.0.0.0:7077"},
+        {"--port=80", "--host=::", "[::]:80"},
+        {"--port=80", "--listen=0.0.0.0", "0.0.0.0:80"},
+        {"--listen=unix:/run/x", "--port=80", "127.0.0.1:80"},
+        {"--listen=a:b", NULL, NULL},
+        {"--listen=1.2.3.4:", NULL, NULL},
+        {"--listen=1.2.3.4:70000", NULL, NULL},
+        {"--listen=unix:", NULL, NULL},
+        {"--port=-1", NULL, NULL},
+        {"--port=x", NULL, NULL},
+        {"--host=1.2.3.4:80", NULL, NULL},
+        {"--host=80", NULL, NULL},
+        {"--host=", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct settings s;
+        struct strs rest;
+        enum status is = load(ctx, &s, &rest, cases[i].b ? 2 : 1, cases[i].a, cases[i].b);
+        if (!cases[i].listen)
+            CHECK_STATUS(is, BAD_INPUT);
+        else
+            CHECK_STR(s.listen, str_of(cases[i].listen));
+    }
+}
+
+TEST(a_later_place_wins_with_a_part_too)
+{
+    struct settings s;
+    struct strs rest;
+    setenv("REMEMBERD_PORT", "81", 1);
+    CHECK_OK(load(ctx, &s, &rest, 1, "--host=0.0.0.0"));
+    CHECK_STR(s.listen, S("0.0.0.0:81"));
+    CHECK_OK(load(ctx, &s, &rest, 1, "--listen=::1"));
+    CHECK_STR(s.listen, S("[::1]:7077"));
+    setenv("REMEMBERD_PORT", "tcp://10.0.0.1:80", 1);
+    CHECK_OK(load(ctx, &s, &rest, 0));
+    CHECK_STR(s.listen, S("127.0.0.1:7077"));
+    CHECK_INT(s.notes.n, 0);
+    unsetenv("REMEMBERD_PORT");
 }

@@ -7,7 +7,7 @@
 
 /*
  * user_id is a person behind the credential, as in X-Memory-User. agent_id and app_id name a space,
- * run_id a session (docs/decisions/036-mem0.md). mem0's clients name a memory by its id alone, so
+ * run_id a session (docs/decisions/024). mem0's clients name a memory by its id alone, so
  * an id is looked for in everyone whom the credential may speak for.
  */
 

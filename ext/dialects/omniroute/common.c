@@ -80,10 +80,11 @@ static bool is_json(str text)
     return !text.n || json_parse(&ctx, text, &v) == OK;
 }
 
-/* A UUID that contains the request id of the log. */
+/* A UUID that contains the request id of the log; of one with a trace, the part behind it. */
 static str request_id(struct ctx *ctx)
 {
-    return str_printf(&ctx->arena, "%.8s-0000-8000-8000-0000%.8s", ctx->id, ctx->id + 8);
+    const char *end = strrchr(ctx->id, '-'), *id = end ? end + 1 : ctx->id;
+    return str_printf(&ctx->arena, "%.8s-0000-8000-8000-0000%.8s", id, id + 8);
 }
 
 struct error_detail {

@@ -14,7 +14,7 @@
  * that stands alone is returned as it is and costs one pass over its words.
  *
  * The first words of an exchange name its topic, later ones drift: USER_MAX and ANSWER_MAX bytes
- * are read, WORDS_MAX words of each are searched (decisions/072).
+ * are read, WORDS_MAX words of each are searched (decisions/003).
  */
 enum { USER_MAX = 2000, ANSWER_MAX = 500, WORDS_READ = 300, WORDS_MAX = 12 };
 

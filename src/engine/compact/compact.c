@@ -12,7 +12,7 @@
  * rest in batches. Where a core model is set it writes a summary of up to MODEL_ROWS memories;
  * where it fails or saves too little, and without a model, the rule of repeats.c does. A summary
  * replaces its members in one transaction and names them, so engine_reopen can undo it
- * (decisions/025).
+ * (decisions/014).
  *
  * A group below MODEL_LEAST tokens is not worth a question; MODEL_TOKENS keeps the model's input
  * short enough that it can hold every name and number. BATCH bounds the memory of a run.

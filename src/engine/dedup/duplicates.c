@@ -16,7 +16,7 @@
  * Steps of a call: read the newest memories, fold those with the same words into one entry, note
  * pairs by near vectors, then pairs by shared rare words, ask the core model about the pairs in
  * doubt, and group. The oldest of a group stays; the rest would be closed in its favour
- * (decisions/018). Nothing is written here except by engine_deduplicate, in one transaction.
+ * (decisions/014). Nothing is written here except by engine_deduplicate, in one transaction.
  *
  * Cost: with n memories neither search is quadratic. Vectors give each memory at most NEAREST
  * others; words give each only those that share one of its rarest words, at most BUCKET_MAX of

@@ -11,7 +11,7 @@
  * Two questions about a line that is about to be stored. same_seek: does a stored fact say the same
  * or change it, in whatever words? By vectors, and the model where the words leave it open; for
  * distillation, which may wait. same_is_kept: is it there in the same words? By the words index
- * alone, for every door that writes, as nobody waits for a model there (decisions/018, 023).
+ * alone, for every door that writes, as nobody waits for a model there (decisions/014 and 024).
  */
 
 enum { NEAREST = 8, HITS_MAX = 2000, READ_MAX = 16, CATCH_UP = 64, WITH_KEY = 5 };

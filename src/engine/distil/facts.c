@@ -17,7 +17,7 @@
  *   fuller or changed        takes the stored one's key, so the store closes that one
  *   replaces[] of the model  what it names by a shown id is closed, unless a person added it
  * Doubtful facts never replace a confirmed one; when a doubtful one is said by the user later, the
- * confirmed line takes its place (decisions/024).
+ * confirmed line takes its place (decisions/014).
  */
 
 enum { LINE_MAX = 500, LINE_LEAST = 5, TAGS_MAX = 32 };

@@ -19,7 +19,7 @@
  * Example: the user says "I moved to Bergen and work as a carpenter there." The line "User lives in
  * Bergen" is full support: all of its telling words ("Bergen") are the user's. "User owns a
  * workshop" is weak: nothing speaks against it, nothing for it. "User works for Equinor", where
- * only the assistant said "Equinor", is none. decisions/024 has the three grades and what was
+ * only the assistant said "Equinor", is none. decisions/014 has the three grades and what was
  * measured on 66 lines.
  *
  * TOLD_MAX bounds the words of a session, LINE_WORDS those of a line, NAME_LEAST the letters that

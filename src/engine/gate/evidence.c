@@ -14,7 +14,7 @@
  * Each line has a score of its own, but a line of a foreign pool may look as good as one that
  * answers. The question as a whole tells more: which of its words nobody here ever said, whether
  * rare words of it stand together, whether a word comes up in a few conversations only, as topics
- * do, or in all of them. gate_weights.def names these signals; decisions/046 says what each gave.
+ * do, or in all of them. gate_weights.def names these signals; docs/research/trials/046 says more.
  *
  * One pass over the hits keeps a word as one bit, so that a window of messages is a few ORs and its
  * worth two look-ups. Only the first texts are read, and only their beginnings.

@@ -18,7 +18,7 @@ enum weights {
     WEIGHT_SETS
 };
 
-/* Of words alone only what a signal is worth more in a chat was fitted to chats (decisions/048). It
+/* Of words alone only what a signal is worth more in a chat was fitted to chats (decisions/007). It
  * orders lines, and how sure one is was fitted without it. */
 #define WEIGHTS_CHAT_ALONE(set) ((set) == WORDS_ALONE)
 

@@ -11,7 +11,7 @@
  * That an answer lies in a conversation is as likely as that one of its messages is the answer. By
  * the weights of recall a message is that with odds of exp(rank), so a conversation has the sum of
  * those. Only the first SESSION_COUNTED messages of a search count: behind them a long conversation
- * would gain by its length alone (decisions/051).
+ * would gain by its length alone (decisions/003).
  */
 
 /* --- messages to conversations --- */

@@ -108,21 +108,29 @@ static struct letters_alone letters_of(struct arena *a, const int32_t *v, size_t
     return l;
 }
 
-static bool cue_stands(const struct letters_alone *l, size_t at, str word)
+/* Whether a word, of which the first two bytes are there, is there as a whole. */
+static bool cue_stands(const struct letters_alone *l, size_t at, const char *word)
 {
-    bool is_whole = str_ends(word, S("."));
-    word.n -= is_whole;
-    return at + word.n <= l->n && !memcmp(l->p + at, word.p, word.n) &&
-           (!is_whole || l->is_word[at + word.n] || (unsigned char)word.p[0] >= 0xE2);
+    size_t i = 2;
+    for (; word[i] && word[i] != '.'; i++)
+        if (at + i >= l->n || l->p[at + i] != word[i])
+            return false;
+    return !word[i] || l->is_word[at + i] || (unsigned char)word[0] >= 0xE2;
 }
 
-/* The first word that begins with the two bytes there, or one behind it. */
-static size_t first_cue(const char *p)
+/* A word's first two bytes, in the order of the list. */
+static int pair_of(const char *p)
+{
+    return (unsigned char)p[0] << 8 | (unsigned char)p[1];
+}
+
+/* The first word that begins with these two bytes, or one behind it. */
+static size_t first_cue(int pair)
 {
     size_t from = 0, to = CUE_WORDS;
     while (from < to) {
         size_t middle = (from + to) / 2;
-        if (memcmp(cue_words[middle].text, p, 2) < 0)
+        if (pair_of(cue_words[middle].text) < pair)
             from = middle + 1;
         else
             to = middle;
@@ -136,10 +144,10 @@ static size_t read_cues(const struct letters_alone *l, int *out)
     for (size_t at = 0; at + 1 < l->n && n < CUES_READ; at++) {
         if (!l->begins[at])
             continue;
-        for (size_t i = first_cue(l->p + at);
-             i < CUE_WORDS && !memcmp(cue_words[i].text, l->p + at, 2) && n < CUES_READ; i++)
-            if (cue_stands(l, at, str_of(cue_words[i].text)) &&
-                (!n || out[n - 1] != cue_words[i].cue))
+        int pair = pair_of(l->p + at);
+        for (size_t i = first_cue(pair);
+             i < CUE_WORDS && pair_of(cue_words[i].text) == pair && n < CUES_READ; i++)
+            if (cue_stands(l, at, cue_words[i].text) && (!n || out[n - 1] != cue_words[i].cue))
                 out[n++] = cue_words[i].cue;
     }
     return n;
@@ -229,10 +237,9 @@ static void mark_words(struct marks *m, const int32_t *v, size_t n)
     }
 }
 
-void directive_features_of(struct arena *a, str text, struct directive_features *out)
+static void plain_features(struct arena *a, str plain, struct directive_features *out)
 {
     struct marks *m = NEW(a, struct marks);
-    str plain = text_plain(a, text);
     int32_t *v = ROOM_N(a, int32_t, plain.n + 1);
     size_t n = 0, took;
     for (size_t i = 0; i < plain.n; i += took)
@@ -246,6 +253,11 @@ void directive_features_of(struct arena *a, str text, struct directive_features 
             out->v[out->n++] = 64 * i + __builtin_ctzll(left);
             out->n_runs += i < DIRECTIVE_RUNS / 64;
         }
+}
+
+void directive_features_of(struct arena *a, str text, struct directive_features *out)
+{
+    plain_features(a, text_plain(a, text), out);
 }
 
 /* By the root of how many there are, so that long texts do not add up. */
@@ -272,11 +284,13 @@ static bool is_directive(struct arena *scratch, str text, enum whose whose)
 {
     bool is_own = whose == WHOSE_OWN;
     arena_reset(scratch);
+    str plain = text_plain(scratch, text);
+    bool is_plain = str_eq_nocase(str_trim(text), plain);
     if (sentence_instructs(scratch, text, is_own) ||
-        sentence_instructs(scratch, text_plain(scratch, text), is_own))
+        (!is_plain && sentence_instructs(scratch, plain, is_own)))
         return true;
     struct directive_features *f = ROOM_N(scratch, struct directive_features, 1);
-    directive_features_of(scratch, text, f);
+    plain_features(scratch, plain, f);
     return f->n && directive_odds(whose, f) >= 0;
 }
 

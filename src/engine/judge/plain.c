@@ -59,7 +59,7 @@ static char look_of(int32_t c)
 static char leet_of(int32_t c)
 {
     static const char signs[] = "0134578@$", letters[] = "oieastbas";
-    const char *at = c > 0 && c < 0x80 ? strchr(signs, (int)c) : NULL;
+    const char *at = c > 0 && c < 'A' ? strchr(signs, (int)c) : NULL;
     return at ? letters[at - signs] : 0;
 }
 
@@ -262,10 +262,13 @@ str text_plain(struct arena *a, str text)
     struct letters l = fold_letters(a, with_decoded(a, utf8_cut(text, LOOKED_AT)));
     fold_words(&l);
     join_letters(&l);
-    struct buf b = buf_make(a, 4 * l.n + 1);
+    char *out = ROOM_N(a, char, 4 * l.n + 1);
+    size_t n = 0;
     for (size_t i = 0; i < l.n; i++) {
-        unsigned char bytes[4];
-        buf_add(&b, (str){(char *)bytes, (size_t)utf8proc_encode_char(l.v[i], bytes)});
+        if (l.v[i] < 0x80)
+            out[n++] = (char)l.v[i];
+        else
+            n += (size_t)utf8proc_encode_char(l.v[i], (uint8_t *)out + n);
     }
-    return str_trim(buf_str(&b));
+    return str_trim((str){out, n});
 }

@@ -32,7 +32,7 @@ enum {
  * The block of an agent's chat has up to three kinds of parts, in this order: identity lines, which
  * are always there; the section that the message asks for ("what did we decide?" opens episodes);
  * and sections of what any chat would be given for the message. So the agent is told who the user
- * is even when nothing matches, and never gets a section without a reason (decisions/014, 023).
+ * is even when nothing matches, and never gets a section without a reason (decisions/024).
  *
  * The budget is counted in characters, TOKEN of them to one token. Identity may take a quarter
  * (IDENTITY_SHARE), so that many identity lines leave room for what was asked. TRANSCRIPT_DAYS:

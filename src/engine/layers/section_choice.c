@@ -24,7 +24,7 @@ enum {
  * as its fallback. The choice sets two things: the section, and the bar, a factor for the gate's
  * threshold. Asked outright a tenth is enough; where nothing asks the threshold holds; where
  * the model says "none" it must be four times as sure, so a wrong "none" of a small model hides
- * only what is doubtful (decisions/023).
+ * only what is doubtful (decisions/024).
  */
 
 /* The bar for a message that asks for no memory, for one that needs none as the model says, and

@@ -60,7 +60,7 @@ struct pair_odds {
 };
 /* From which probability of PAIR_REPLACES on the later line may replace the earlier one, and from
  * which on it does. Of each two lines of the people that were kept back half do from 0.48 on, and
- * nine in ten from 0.93 on (decisions/062). */
+ * nine in ten from 0.93 on (decisions/011). */
 #define PAIR_PERHAPS 0.41
 #define PAIR_SURELY 0.93
 

@@ -14,7 +14,7 @@
  * and 1, and two weighted sums are made of it (signals_weigh): one orders candidates of one
  * question, the other says how probable it is that the candidate answers. Both are fitted, for each
  * set of what recall may know (engine/gate/weight_sets.def), and stand in feature_weights.def
- * beside the signal's explanation; decisions/005 tells how they were fitted and what each brought.
+ * beside the signal's explanation; docs/research/trials/005 says what each brought.
  * So the names here must not change their meaning: that would be another model with old weights.
  */
 

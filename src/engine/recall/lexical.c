@@ -24,7 +24,7 @@ static const double base_turn = 1, base_window = 1.5, base_session = 0.5;
  * has neighbours side by side: one pass scores each turn, its window and its session, without
  * another index and without reading a text. A count is one byte: the low four bits are how often
  * the word stands in the text, the high four how often in its label (label_weight), where the words
- * that a long text merely mentions stand, too (decisions/005, point 6).
+ * that a long text merely mentions stand, too (decisions/007).
  *
  * Example: of "What did the vet say?" the answer "Nothing broken, luckily." holds no word. It
  * becomes a candidate as the neighbour of the turn in front, which holds "vet".
@@ -512,7 +512,7 @@ void hits_leave_memories_out(struct word_hits *hits)
         hits->n--;
 }
 
-/* Measured over 1,155 questions of conversations (decisions/048). */
+/* Measured over 1,155 questions of conversations (decisions/007). */
 void candidate_guess_meaning(struct candidate *c)
 {
     c->tokens = (struct token_match){.own = 0.48F + 0.2F * c->share,

@@ -147,7 +147,7 @@ void scores_by_place(struct arena *a, struct recalled *v, size_t n)
     }
 }
 
-/* The model decides what goes in, recall how much (decisions/023). */
+/* The model decides what goes in, recall how much (decisions/024). */
 static void put_in_order(struct finder *f, const double *scores)
 {
     struct arena *a = &f->ctx->arena;

@@ -38,8 +38,8 @@
  *   4. attributes, known facts and standing instructions go beside that (sources)
  *   5. instructions and outdated lines go, and the budget is filled (choose)
  *
- * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/005,
- * 021, 022 and 023 say why each is there and what it was measured to give.
+ * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/007,
+ * 010, 011 and 024 say why each is there.
  */
 
 /* Characters of a question that is none; bytes of a text that are shown. */
@@ -47,14 +47,14 @@ enum { QUESTION_MIN = 3, SHOWN_MAX = 600 };
 
 /* A question that asks for all that was said of something, in order or counted: times as many
  * results are ranked, and given at most; bytes of each that are shown. So the same budget holds
- * more of them (decisions/045). */
+ * more of them (decisions/009). */
 enum { AGGREGATION_DEEP = 3, AGGREGATION_TIMES = 2, AGGREGATION_SHOWN = 200 };
 
 /* Tokens of a block without its lines, and of a line without its text, on average. */
 enum { BLOCK_TOKENS = 32, LINE_TOKENS = 5 };
 
 /* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
- * assistant, whose first results are the most likely to answer (decisions/049). */
+ * assistant, whose first results are the most likely to answer (decisions/010). */
 enum {
     PEOPLE_SHOWN = 400,
     FIRST_SHOWN = 160,

@@ -76,10 +76,10 @@ static enum status give_chat(struct ctx *ctx, struct engine *e, const struct rec
     return OK;
 }
 
-/* The order knows more than each line's score, so the scores are laid over it (decisions/023).
+/* The order knows more than each line's score, so the scores are laid over it (decisions/024).
  *
  * Two recalls: one as a chat makes it, whose results come first, and one without a gate for the
- * rest. One alone lost answers (decisions/023). A search with a gate and without limits of its own
+ * rest. One alone lost answers (decisions/024). A search with a gate and without limits of its own
  * is the first of them alone. */
 static enum status search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)

@@ -8,7 +8,7 @@
 /*
  * "When is Kinga's birthday?" found whose birthday is known. What people say of somebody in a few
  * messages has the name in it. In a large pool more follows from what was said before, so the name
- * counts less there (decisions/056).
+ * counts less there (decisions/008).
  */
 
 enum { QUESTION_WORDS = 200, SMALL = 50 };

@@ -11,7 +11,7 @@
 /*
  * Each two lines of one person are a pair, which engine/pairs judges by what they share. Only the
  * lines that would be given are judged, beside all that were found. Nothing is written, so a better
- * judge acts on old conversations (decisions/022, 062).
+ * judge acts on old conversations (decisions/011).
  */
 
 bool supersession_asks_past(struct arena *a, str question)

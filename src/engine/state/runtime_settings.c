@@ -99,7 +99,8 @@ static struct snapshot *snapshot_new(const struct engine *e, str text)
     struct snapshot *s = heap_alloc(sizeof *s);
     struct settings *now = &s->settings;
     s->text = str_dup(&s->ctx.arena, text);
-    *now = *e->settings;
+    const struct settings *own = e->runtime.own;
+    *now = *own;
     if (now->embedding_model.n)
         now->agent_embedding_model = now->embedding_model;
     const struct json *root = parse_stored(&s->ctx, s->text);
@@ -107,7 +108,7 @@ static struct snapshot *snapshot_new(const struct engine *e, str text)
         if (row->live && take_member(&s->ctx, row->live, json_get(root, name_in_store(row)), now))
             now->from[row - settings_rows] = FROM_API;
     /* The key of the server's own settings is for the server that they name. */
-    if (!setting_is_changed(now, SETTING_qdrant_api_key) && !is_same_server(e->settings, now))
+    if (!setting_is_changed(now, SETTING_qdrant_api_key) && !is_same_server(own, now))
         now->qdrant_api_key = S("");
     return s;
 }
@@ -362,8 +363,24 @@ enum status engine_patch_settings(struct ctx *ctx, struct engine *e, const struc
     return change_settings(ctx, e, object, NULL_TAKES_BACK);
 }
 
+const struct settings *engine_own_settings(struct engine *e)
+{
+    return e->runtime.own;
+}
+
+/* What someone has set stays over it. */
+enum status engine_renew_settings(struct ctx *ctx, struct engine *e, const struct settings *own)
+{
+    TRY(begin_change(ctx, e));
+    e->runtime.own = own;
+    replace_snapshot(e, snapshot_new(e, atomic_load(&e->runtime.now)->text));
+    e->runtime.is_changing = false;
+    return OK;
+}
+
 enum status runtime_open(struct ctx *ctx, struct engine *e)
 {
+    e->runtime.own = e->settings;
     e->runtime.now = snapshot_new(e, S(""));
     choose_settings(e, &atomic_load(&e->runtime.now)->settings);
     if (!e->store) /* patterns alone need no store */

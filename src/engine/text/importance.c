@@ -23,7 +23,7 @@
 /*
  * Example: "I am allergic to peanuts" is 0.9, "My name is Ana" 0.85, a preference 0.7, "It rained"
  * 0.5. The greatest level whose phrase stands in the text counts, also over the category that a
- * model gave; so a model that takes an allergy for small talk does not lower it (decisions/018).
+ * model gave; so a model that takes an allergy for small talk does not lower it (decisions/014).
  * Clients see four priorities, which begin at 0.9, 0.7, 0.4 and 0.
  */
 

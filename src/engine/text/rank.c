@@ -131,7 +131,7 @@ size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget)
 }
 
 /* A place p is worth −ln(p + FIRST), less `again` for each text of its group that was taken: with
- * these figures the second of a group falls behind a fifth further down (decisions/045). */
+ * these figures the second of a group falls behind a fifth further down (decisions/009). */
 void rank_spread(struct arena *a, const str *groups, size_t n, size_t most, size_t *order)
 {
     enum { FIRST = 3 };

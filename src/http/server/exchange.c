@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "http/curl/libcurl.h"
 #include "http/server/attempts.h"
 #include "http/server/conn.h"
@@ -14,6 +13,8 @@
 #include "http/wire/framing.h"
 #include "http/wire/guard.h"
 #include "http/wire/request.h"
+#include "http/wire/request_log.h"
+#include "http/wire/trace.h"
 
 /*
  * An exchange begins with the first byte of a request. parse.c fills its head and body; with the
@@ -38,11 +39,27 @@ struct exchange *exchange_new(struct conn *c)
     return x;
 }
 
+/* Failures of ours before the done calls, which may note another reason, and all else behind them:
+ * they keep the turn of a chat, whose time is a part of the line. */
+static void log_end(struct exchange *x, bool is_done)
+{
+    bool is_ours = !x->is_limited && (x->out.code >= 500 || x->how == TOO_BUSY);
+    const struct ended e = {x->target, x->out.code, x->how, x->sent, is_ours};
+    if (is_ours == is_done)
+        return;
+    count_up(&x->loop->count.errors, x->out.code >= 500);
+    if (x->raw.head_done)
+        request_log(&x->ctx, &x->loop->server->settings.watch, &x->in, &e);
+}
+
 /* May run on a worker (after the done calls) or on the loop; all that is shared is atomic. The
  * server may be waiting in server_stop for the last one, hence server_changed. */
 static void exchange_free(struct exchange *x)
 {
     struct server *s = x->loop->server;
+    log_end(x, true);
+    if (s->settings.watch.chat_ended && x->in.trace && x->in.trace->chat.operation)
+        s->settings.watch.chat_ended(s->app, &x->in, &x->out, x->how);
     meters_leave(s->meters, x->of_address);
     meters_leave(s->meters, x->of_token);
     buf_free(&x->raw.body);
@@ -175,6 +192,7 @@ bool exchange_head_is_there(struct exchange *x)
     x->refused = 0;
     x->in.is_loopback &= guard_is_local(&x->in, is_old);
     note_address(x);
+    x->in.trace = trace_read(&x->ctx, &x->in, settings->watch.traces);
     x->is_head = str_is(x->in.method, "HEAD");
     x->is_shared = guard_shares(settings, request_header(&x->in, "Origin"));
     enum status s = find_route(x, raw);
@@ -526,25 +544,6 @@ void exchange_ran(struct exchange *x)
 
 /* --- the end --- */
 
-/* A client's mistake is its own affair; our failures and overload are warnings. The query may hold
- * a user's words, so the log has the path alone. */
-static void log_end(const struct exchange *x)
-{
-    bool is_bad = !x->is_limited && (x->out.code >= 500 || x->how == TOO_BUSY);
-    enum log_level level = is_bad ? LOG_WARN : LOG_DEBUG;
-    if (x->out.code >= 500)
-        count_up(&x->loop->count.errors, 1);
-    if (!log_is_on(level))
-        return;
-    str path = {x->target.p, str_find(x->target, S("?"))};
-    log_event(level, "http.request",
-              "id=%s method=%.16s path=\"%.*s\" code=%d status=%s us=%lld bytes=%llu%s%.200s%s",
-              x->ctx.id, x->in.method.p ? x->in.method.p : "-", (int)(path.n < 200 ? path.n : 200),
-              path.p ? path.p : "-", x->out.code, status_name(x->how),
-              (long long)(clock_mono_us() - x->in.began_us), (unsigned long long)x->sent,
-              is_bad ? " why=\"" : "", is_bad ? x->ctx.why : "", is_bad ? "\"" : "");
-}
-
 /* On a worker, or in loop_close when no worker is left. The exchange is freed here: nobody else
  * holds it any more. */
 void exchange_run_done(void *exchange)
@@ -568,8 +567,9 @@ void exchange_end(struct exchange *x)
     if (r && !x->transfer && x->how == OK)
         x->how = fail(&x->ctx, UPSTREAM, "the client disconnected before the upstream was called");
     x->phase = CLOSING_UP;
-    if (x->raw.head_done)
-        log_end(x);
+    if (x->in.trace)
+        x->in.trace->ended_us = clock_mono_us();
+    log_end(x, false);
     bool wants_done = x->stream ? x->stream->ops->done != NULL : r && filters_want_done(r);
     if (!wants_done) {
         exchange_free(x);

@@ -230,6 +230,8 @@ static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, vo
     if (!is_due(x, n))
         return 0;
     x->transfer->last_us = clock_mono_us();
+    if (!x->transfer->came && !x->in.trace->first_us)
+        x->in.trace->first_us = x->transfer->last_us;
     x->transfer->came += n;
     bool is_last = x->transfer->has_length && x->transfer->came == (uint64_t)x->transfer->length;
     str rest = filters_pass(r->filters, r, without_secret(x, (str){p, n}, is_last));
@@ -336,6 +338,7 @@ static void ask_upstream(struct exchange *x)
     libcurl_set(t->easy, CURLOPT_WRITEDATA, x);
     libcurl_set(t->easy, CURLOPT_OPENSOCKETDATA, t);
     libcurl_set(t->easy, CURLOPT_PRIVATE, t);
+    trace_begin(x->in.trace, STAGE_UPSTREAM);
     count_up(&l->count.relays, 1);
     libcurl.multi_add_handle(l->multi, t->easy);
     multi_kick(l);
@@ -363,6 +366,8 @@ static void let_go(struct exchange *x)
     struct transfer *t = x->transfer;
     if (!t->easy)
         return;
+    trace_end(x->in.trace, STAGE_UPSTREAM);
+    x->in.trace->upstream_code = x->relay->code;
     libcurl.multi_remove_handle(x->loop->multi, t->easy);
     multi_handle_back(x->loop, t->easy);
     t->easy = NULL;

@@ -12,6 +12,7 @@
 #include "store/sqlite/db/schema.h"
 #include "store/sqlite/state/commits.h"
 #include "store/sqlite/state/sqlite_store.h"
+#include "store/sqlite/upgrade.h"
 
 /*
  * Encrypting, decrypting, changing the key, backing up and restoring are all the same copy. The
@@ -32,6 +33,7 @@ struct job {
     const struct store_copy *what;
     const char *from, *to, *part;
     bool in_place; /* from is to */
+    bool is_old;   /* the copy stays of the version that from has */
     struct db db;  /* of from */
     int64_t bytes; /* that it has */
 };
@@ -97,8 +99,9 @@ static enum status check_commits(const struct job *j, const char *path, struct d
 
 /* --- copying --- */
 
-/* Measured: an encrypted copy takes up to 4 % more than the pages of a plain store. When the free
- * space cannot be asked, the copy is tried. */
+/* Measured: an encrypted copy takes up to 4 % more than the pages of a plain store. An upgrade
+ * behind it needs as much again for the log. When the free space cannot be asked, the copy is
+ * tried. */
 static enum status check_room(const struct job *j)
 {
     struct statvfs fs;
@@ -106,22 +109,24 @@ static enum status check_room(const struct job *j)
     memcpy(folder, j->to, strlen(j->to));
     char *slash = strrchr(folder, '/');
     memcpy(slash ? slash + 1 : folder, ".", 2);
-    double needed = (double)j->bytes * 1.04 + 4e6;
+    double needed = (double)j->bytes * (j->is_old ? 2.04 : 1.04) + 4e6;
     if (statvfs(folder, &fs) != 0 || (double)fs.f_bavail * (double)fs.f_frsize >= needed)
         return OK;
     return fail(j->ctx, TOO_LARGE,
-                "the disk has %.1f MB free, and a copy of the database needs %.1f MB",
-                (double)fs.f_bavail * (double)fs.f_frsize / 1e6, needed / 1e6);
+                "the disk has %.1f MB free, and a copy of the database%s needs %.1f MB",
+                (double)fs.f_bavail * (double)fs.f_frsize / 1e6,
+                j->is_old ? " with its upgrade" : "", needed / 1e6);
 }
 
-/* SQLite calls this every few thousand steps; the size of the growing file is the progress. */
+/* SQLite calls this every few thousand steps; the size of the growing file is the progress. Of a
+ * server that stops, the copy ends here. */
 static int show_progress(void *own)
 {
     const struct job *j = own;
     struct stat st;
     if (stat(j->part, &st) == 0)
         show_step(j, "copying", st.st_size < j->bytes ? st.st_size : j->bytes, j->bytes);
-    return 0;
+    return ctx_is_cut(j->ctx);
 }
 
 /* Makes the file before SQLite does, so that it gets the owner of the old one and no rights for
@@ -239,6 +244,17 @@ static enum status check_part(struct job *j)
     return settle_log(j->ctx, &last);
 }
 
+/* A copy of an older version cannot be opened as a store: that would upgrade it. */
+static enum status check_old_part(struct job *j)
+{
+    CLEANUP(db_close) struct db copy = {0};
+    int64_t version, is_whole = 0;
+    TRY(open_as_it_is(j->ctx, j->part, j->what->to_key, "immutable=1", &copy));
+    TRY(schema_check(j->ctx, &copy, &version));
+    TRY(db_int(j->ctx, &copy, "SELECT quick_check = 'ok' FROM pragma_quick_check", &is_whole));
+    return is_whole ? OK : fail(j->ctx, STORAGE, "the copy is damaged and was deleted");
+}
+
 /* --- putting it in place --- */
 
 /* fsync, so that a power cut after the rename cannot leave an empty file behind. */
@@ -306,7 +322,7 @@ static enum status copy_and_prove(struct job *j, const struct stat *old)
     show_step(j, "checking", 0, 1);
     if (j->what->replaces) /* else the store is open, and rows may have been added since */
         TRY(compare_rows(j));
-    TRY(check_part(j));
+    TRY(j->is_old ? check_old_part(j) : check_part(j));
     show_step(j, "checking", 1, 1);
     return put_in_place(j);
 }
@@ -446,4 +462,39 @@ enum status store_copy(struct ctx *ctx, const struct store_copy *copy)
     }
     show_step(&j, "done", 1, 1);
     return OK;
+}
+
+/* --- of a store that is open --- */
+
+/* Nothing here opens or closes the file but SQLite: a descriptor that is closed would drop the
+ * locks of all its connections. */
+static enum status copy_beside(struct job *j)
+{
+    if (access(j->to, F_OK) == 0)
+        return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
+    file_remove_part(j->ctx, j->to);
+    enum status status = copy_and_prove(j, NULL);
+    if (status != OK)
+        file_remove_part(j->ctx, j->to);
+    return status;
+}
+
+static struct job job_of(struct ctx *ctx, const struct sqlite_store *s,
+                         const struct store_copy *copy)
+{
+    struct job j = {ctx, copy, s->path, file_whole(&ctx->arena, str_c(&ctx->arena, copy->to)).p};
+    j.part = file_part(&ctx->arena, j.to).p;
+    return j;
+}
+
+enum status copy_old(struct ctx *ctx, const struct sqlite_store *s, str to)
+{
+    const struct store_copy copy = {.to = to, .to_key = s->key};
+    struct job j = job_of(ctx, s, &copy);
+    j.is_old = true;
+    TRY(open_as_it_is(ctx, s->path, s->key, "mode=rw", &j.db));
+    sqlite3_busy_timeout(j.db.handle, BUSY_MS);
+    enum status status = copy_beside(&j);
+    db_close_unsettled(&j.db);
+    return status;
 }

@@ -10,6 +10,7 @@
 #include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
+#include "store/sqlite/upgrade.h"
 #include "store/sqlite/write/erasure_log.h"
 #include "store/sqlite/write/forget_long.h"
 
@@ -91,7 +92,8 @@ static enum status take_file(struct ctx *ctx, struct sqlite_store *s)
 /* The writer brings up the schema before a reader prepares its statements. */
 static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
 {
-    static const struct writer_steps steps = {take_file, prepare_writer, erasure_log_follow};
+    static const struct writer_steps steps = {take_file, upgrade_keep_old, prepare_writer,
+                                              erasure_log_follow};
     TRY(writer_open(ctx, s, &steps, &s->writer));
     if (atomic_load(&s->files.state) == FILES_AWAY)
         return OK;
@@ -139,6 +141,7 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     s->may_wait = settings->may_wait;
     s->keeps_reserve = settings->keeps_reserve;
     s->accepts_loss = settings->accepts_loss;
+    s->keeps_old = settings->keeps_old;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);
     s->max_open = settings->readers ? settings->readers : READERS_DEFAULT;

@@ -28,6 +28,7 @@ extern const struct surface surface_studio;
 extern const struct surface surface_users;
 extern const struct surface surface_mcp;
 extern const struct surface surface_admin;
+extern const struct surface surface_metrics;
 
 /* In the order they are asked. */
 #define CORE_SURFACES                                                                              \
@@ -36,4 +37,4 @@ extern const struct surface surface_admin;
         &surface_messages, &surface_conversations, &surface_stats, &surface_doctors,               \
         &surface_events, &surface_jobs, &surface_parts, &surface_settings, &surface_tokens,        \
         &surface_sign_in, &surface_studio, &surface_users, &surface_mcp, &surface_ollama,          \
-        &surface_admin,
+        &surface_metrics, &surface_admin,

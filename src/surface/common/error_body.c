@@ -28,7 +28,7 @@ struct error_body error_body_of(struct ctx *ctx, enum status s, const struct req
     assert(s != OK);
     const struct error_rule *rule = rules;
     const char *why = ctx->why[0] ? ctx->why : status_name(s);
-    bool names_field = s == BAD_INPUT && ctx->field[0];
+    bool names_field = (s == BAD_INPUT || s == FORBIDDEN) && ctx->field[0];
     while (rule->status && !rule_fits(rule, ctx, s, in))
         rule++;
     if (rule->code)

@@ -97,6 +97,23 @@ static void look_at_audit(struct visit *v, const char *folder)
                 "compare it with a copy that was sent elsewhere (audit_to)");
 }
 
+/* As after an installation for all of a machine: the server has a user of its own. The other checks
+ * would show failures of this user, not of the server. */
+static bool is_of_other_user(struct visit *v, const char *folder)
+{
+    struct stat st;
+    struct arena *a = &v->ctx->arena;
+    if (stat(folder, &st) != 0 || st.st_uid == geteuid() || access(folder, R_OK | W_OK | X_OK) == 0)
+        return false;
+    add_finding(v, "bad", S("data folder"),
+                str_printf(a, "%s belongs to the user %u, and this is user %u", folder,
+                           (unsigned)st.st_uid, (unsigned)geteuid()),
+                str_printf(a, "run this as that user: sudo -u '#%u' rememberd doctor",
+                           (unsigned)st.st_uid)
+                    .p);
+    return true;
+}
+
 /* Checks before anything is opened: a wrong folder explains most later failures. */
 static void look_at_folder(struct visit *v)
 {
@@ -408,10 +425,11 @@ bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding 
     v->in = in;
     if (in->folder_why.n)
         add_finding(v, "bad", S("data folder"), in->folder_why, "");
-    else
+    else if (!is_of_other_user(v, str_c(&ctx->arena, in->folder))) {
         look_at_folder(v);
-    if (in->is_there)
-        look_at_database(v);
+        if (in->is_there)
+            look_at_database(v);
+    }
     ctx_clear_failure(ctx);
     for (size_t i = 0; i < in->settings->n_upstreams; i++)
         look_at_upstream(v, &in->settings->upstreams[i]);

@@ -144,7 +144,7 @@ static enum status write_settings(struct ctx *ctx, struct app *app, const struct
                                   struct reply *out)
 {
     struct settings *defaults = NEW(&ctx->arena, struct settings);
-    const struct view v = {app->settings, engine_runtime(app->engine), defaults};
+    const struct view v = {engine_own_settings(app->engine), engine_runtime(app->engine), defaults};
     struct settings_out shape = {0};
     struct setting_out *items = NEW_N(&ctx->arena, struct setting_out, SETTING_COUNT);
     settings_defaults(defaults);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/sse.h"
 #include "surface/common/said.h"
+#include "surface/proxy/answer_facts.h"
 
 enum {
     TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
@@ -33,6 +34,8 @@ struct answer_capture {
     struct sse events;
     struct buf line;    /* that is not whole yet */
     struct ctx scratch; /* for one event at a time */
+    struct trace *trace;
+    struct answer_facts facts;
 };
 
 static struct answer_capture *capture_of(struct filter *f)
@@ -72,6 +75,12 @@ static bool is_done(__attribute__((unused)) str event, str data)
 
 const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done, NULL, NULL};
 
+static void note_facts(struct answer_capture *c, const struct json *piece)
+{
+    if (c->trace->is_recorded)
+        answer_facts_note(&c->facts, piece, &c->trace->chat);
+}
+
 static void read_piece(struct answer_capture *c, const struct json *piece)
 {
     c->reader->piece(&c->scratch.arena, piece, &c->text);
@@ -85,12 +94,14 @@ static void read_event(void *arg, str event, str data)
 {
     struct answer_capture *c = arg;
     struct json *piece;
-    if (c->reader->is_end && c->reader->is_end(event, data)) {
-        c->has_ended = true;
+    bool is_end = c->reader->is_end && c->reader->is_end(event, data);
+    c->has_ended |= is_end;
+    if (is_end && !c->trace->is_recorded)
         return;
-    }
     if (soft(&c->scratch, json_parse(&c->scratch, data, &piece))) {
-        read_piece(c, piece);
+        note_facts(c, piece);
+        if (!is_end) /* its text came before */
+            read_piece(c, piece);
         c->has_ended |= c->reader->is_last && c->reader->is_last(piece);
     }
     arena_reset(&c->scratch.arena);
@@ -162,7 +173,7 @@ static void name_answer(struct ctx *ctx, const struct answer_capture *c,
 
 /* A JSON answer is parsed only here, on whichever thread keeps the turn, so that the loop never
  * parses a long one. */
-static str captured_text(struct ctx *ctx, const struct answer_capture *c)
+static str captured_text(struct ctx *ctx, struct answer_capture *c)
 {
     struct json *answer;
     if (c->is_stream) {
@@ -171,6 +182,7 @@ static str captured_text(struct ctx *ctx, const struct answer_capture *c)
     }
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");
+    note_facts(c, answer);
     if (c->reader->name) {
         struct answer_naming naming = naming_in(&ctx->arena);
         c->reader->name(answer, &naming);
@@ -196,10 +208,15 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
                         enum status how)
 {
     struct answer_capture *c = capture_of(f);
+    bool is_due = r->code == 200 && !c->is_kept;
+    if (is_due)
+        trace_begin(c->trace, STAGE_KEEP);
     if (engine_finish_turn(ctx, app->engine, c->turn))
         c->is_kept = true;
-    if (r->code == 200 && !c->is_kept)
+    if (is_due && !c->is_kept)
         turn_keep(ctx, app, c->turn, how == OK ? captured_text(ctx, c) : S(""));
+    if (is_due)
+        trace_end(c->trace, STAGE_KEEP);
     buf_free(&c->text);
     buf_free(&c->naming.name);
     buf_free(&c->naming.calls);
@@ -271,13 +288,16 @@ static enum status keep_turn(struct filter *f, struct ctx *ctx, struct app *app,
     assert(!c->is_kept);
     ctx_clear_failure(ctx);
     c->is_kept = true; /* also when it fails: done must not try again what the client saw fail */
-    TRY(engine_end_turn(ctx, app->engine, c->turn, captured_text(ctx, c)));
+    trace_begin(c->trace, STAGE_KEEP);
+    enum status s = engine_end_turn(ctx, app->engine, c->turn, captured_text(ctx, c));
+    trace_end(c->trace, STAGE_KEEP);
+    TRY(s);
     out->rest = buf_str(&c->late);
     return OK;
 }
 
 void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
-                        const struct answer_reader *reader, bool before_end)
+                        const struct answer_reader *reader, bool before_end, struct trace *trace)
 {
     static const struct filter_ops watching = {.head = begin_answer,
                                                .watch = watch_bytes,
@@ -292,6 +312,7 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
     assert(turn && (turn_out_of(turn)->mode != MODE_OFF || reader->name));
     assert(!before_end || reader == &completion_reader); /* hold_end looks for [DONE] */
     c->reader = reader;
+    c->trace = trace;
     c->engine = app->engine;
     c->turn = turn;
     c->text = buf_make(NULL, TEXT_MAX);

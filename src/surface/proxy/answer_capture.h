@@ -34,9 +34,11 @@ extern const struct answer_reader completion_reader; /* of chat completions */
  * stream: its [DONE]), so that a client with a whole answer finds it in the session. A turn that
  * cannot be kept breaks the answer off. Else the turn is kept when the client has everything, or
  * when a question of the same pool comes first, and a failure is only logged.
+ *
+ * trace gets the time of keeping and, if it is recorded, what the answer says of itself.
  */
 void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
-                        const struct answer_reader *reader, bool before_end);
+                        const struct answer_reader *reader, bool before_end, struct trace *trace);
 
 /* Keeps the turn; a failure is logged and the caller goes on. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer);

@@ -139,7 +139,7 @@ static bool is_quick_list(__attribute__((unused)) const struct app *app,
  * over these, so other surfaces keep their paths of /v1. */
 #define GUARDED                                                                                    \
     .run = pass_guarded, .quick_if = is_quick_to_pass,                                             \
-    .help = "passed on with the client's own key, or for an admin token of local"
+    .help = "passed on with the client's upstream key, or for an owner"
 #define GUARDED_AT(PATH)                                                                           \
     {"GET", PATH, GUARDED}, {"POST", PATH, GUARDED},                                               \
     {                                                                                              \

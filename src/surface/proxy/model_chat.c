@@ -41,14 +41,14 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
     if (api->add_filters)
         api->add_filters(ctx, app, r, m);
     if (turn_out_of(m->turn)->mode != MODE_OFF || m->in.notes_owner)
-        answer_capture_add(ctx, app, r, m->turn, m->reader, m->in.is_durable);
+        answer_capture_add(ctx, app, r, m->turn, m->reader, m->in.is_durable, in->trace);
     return r;
 }
 
 /* The built-in model has no relay and thus no filters: the turn is kept here, and its failure is
  * the client's when the turn is durable. */
 static enum status answer_demo(struct ctx *ctx, struct app *app, const struct model_dialect *api,
-                               struct model_request *m, struct reply *out)
+                               struct model_request *m, struct trace *trace, struct reply *out)
 {
     const struct turn_in *in = &m->in;
     const struct json *stream = json_get(m->root, "stream");
@@ -61,12 +61,28 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, const struct mo
         return fail_field(ctx, api->member, "%s", api->rule);
     if (api->name_demo)
         api->name_demo(ctx, app, m);
+    trace_begin(trace, STAGE_KEEP);
     if (m->asks_nothing)
         turn_keep(ctx, app, m->turn, S(""));
     else
         TRY(engine_answer_demo(ctx, app->engine, m->turn, said_question(in->said, n), &d.answer));
+    trace_end(trace, STAGE_KEEP);
     api->write_demo(ctx, m, &d, out);
     return OK;
+}
+
+static void begin_turn(struct ctx *ctx, struct app *app, struct model_request *m,
+                       struct trace *trace)
+{
+    bool recalls = m->in.mode != MODE_OFF;
+    if (recalls)
+        trace_begin(trace, STAGE_RECALL);
+    m->turn = engine_begin_turn(ctx, app->engine, &m->in);
+    if (recalls)
+        trace_end(trace, STAGE_RECALL);
+    trace->chat.model = m->to.up ? m->to.model : S(DEMO_MODEL);
+    trace->chat.session = turn_out_of(m->turn)->session;
+    trace->chat.receipt = turn_out_of(m->turn)->receipt;
 }
 
 enum status model_chat(struct ctx *ctx, struct app *app, const struct request *in,
@@ -74,6 +90,7 @@ enum status model_chat(struct ctx *ctx, struct app *app, const struct request *i
 {
     bool passes = false;
     m->reader = api->reader;
+    in->trace->chat.operation = "chat";
     TRY(model_begin(ctx, app, in, api->has_wishes, m));
     TRY(choose_passing(ctx, app, in, api, m, &passes));
     if (passes) {
@@ -82,10 +99,10 @@ enum status model_chat(struct ctx *ctx, struct app *app, const struct request *i
     }
     TRY(model_read(ctx, app, in, m));
     TRY(api->read(ctx, app, in, m));
-    m->turn = engine_begin_turn(ctx, app->engine, &m->in);
+    begin_turn(ctx, app, m, in->trace);
     controls_add_headers(ctx, app, &m->in, m->turn, m->without, out);
     if (!m->to.up)
-        return answer_demo(ctx, app, api, m, out);
+        return answer_demo(ctx, app, api, m, in->trace, out);
     out->relay = ask_model(ctx, app, in, api, m);
     return OK;
 }

@@ -186,13 +186,34 @@ static str query_for(struct arena *a, str query)
     return is_whole ? query : buf_str(&b);
 }
 
+static bool is_trace_header(str name)
+{
+    return str_eq_nocase(name, S("traceparent")) || str_eq_nocase(name, S("tracestate"));
+}
+
+/* A valid trace goes on: of a chat that is recorded with our span, else as it came. */
+static size_t add_trace(struct arena *a, const struct request *in, struct header *out)
+{
+    const struct trace *t = in->trace;
+    size_t n = 0;
+    bool has_span = t->is_recorded && t->chat.operation;
+    char span[SPAN_ID_HEX + 1];
+    if (!has_span && !t->parent[0])
+        return 0;
+    trace_stage_span(t, STAGE_UPSTREAM, span);
+    out[n++] = (struct header){S("traceparent"), trace_parent(a, t, has_span ? span : t->parent)};
+    if (t->state.n)
+        out[n++] = (struct header){S("tracestate"), t->state};
+    return n;
+}
+
 /* Everything is in the arena of the exchange or points into the request, so that it lives as long
  * as the relay. */
 struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
                        str path, str body)
 {
     struct relay *r = NEW(&ctx->arena, struct relay);
-    struct header *headers = NEW_N(&ctx->arena, struct header, in->n_headers + 1);
+    struct header *headers = NEW_N(&ctx->arena, struct header, in->n_headers + 3);
     struct header key = credential_of(&ctx->arena, in, up);
     bool is_key = str_is(key.name, "x-api-key"); /* then another one is no key for this upstream */
     *r = (struct relay){.url =
@@ -201,7 +222,8 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
                         .headers = headers,
                         .body = body};
     for (size_t i = 0; i < in->n_headers; i++)
-        if (!is_ours(in->headers[i].name) && !auth_shows_token(in->headers[i].value) &&
+        if (!is_ours(in->headers[i].name) && !is_trace_header(in->headers[i].name) &&
+            !auth_shows_token(in->headers[i].value) &&
             !(is_key && str_eq_nocase(in->headers[i].name, key.name)))
             headers[r->n_headers++] = in->headers[i];
     if (key.value.n)
@@ -209,5 +231,8 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
     if (up->key.n &&
         str_ends(key.value, up->key)) /* the server's own, which is not the client's to read */
         r->secret = up->key;
+    r->n_headers += add_trace(&ctx->arena, in, headers + r->n_headers);
+    in->trace->chat.upstream = up->url;
+    in->trace->chat.provider = up->dialect.n ? up->dialect : S("openai");
     return r;
 }

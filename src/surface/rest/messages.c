@@ -83,7 +83,7 @@ static const struct field message_out_fields[] = {
      .help = "memories that were learnt from it, closed ones too"},
     {JSON(struct message_out, uses), .inside = use_item_fields,
      .help = "the last 20 chats that were given it; /v1/messages/{id}/uses has all"},
-    {INT(struct message_out, uses_total), .help = "how many chats were given it"},
+    {INT(struct message_out, uses_total), .help = "how many chats got it"},
     {0},
 };
 
@@ -140,7 +140,7 @@ static enum status memory_source(struct ctx *ctx, struct app *app, const struct 
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/messages/{id}", message_get), READS(around_in), .strict = true,
      ANSWERS(message_out),
-     .help = "a message in its conversation, what was learnt from it, who was given it"},
+     .help = "a message in its conversation, what was learnt from it, which chats got it"},
     {ROUTE("GET", "/v1/memories/{id}/source", memory_source), READS(around_in), .strict = true,
      ANSWERS(message_out), .help = "the message that a memory came from, in its conversation"},
     {0},

@@ -141,7 +141,7 @@ static enum status preview_show(struct ctx *ctx, struct app *app, const struct r
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/preview", preview_show), .scope = MAY_READ, READS(preview_in),
      .strict = true, ANSWERS(preview_out),
-     .help = "what a chat would be given now; nothing is written"},
+     .help = "the block a chat would get now, and why; nothing is written"},
     {0},
 };
 

@@ -184,15 +184,15 @@ static enum status session_receipts(struct ctx *ctx, struct app *app, const stru
 
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/receipts", receipt_list), READS(receipt_list_in), .strict = true,
-     ANSWERS(receipt_list_out), .help = "what chats were given, newest first"},
+     ANSWERS(receipt_list_out), .help = "what was inserted into chats, newest first"},
     {ROUTE("GET", "/v1/receipts/{id}", receipt_get), ANSWERS(receipt_out),
      .help = "what memory a chat got, and why; available once written to disk"},
     {ROUTE("GET", "/v1/memories/{id}/uses", memory_uses), READS(uses_in), .strict = true,
-     ANSWERS(uses_out), .help = "the chats that were given a memory"},
+     ANSWERS(uses_out), .help = "the chats that got a memory"},
     {ROUTE("GET", "/v1/messages/{id}/uses", message_uses), READS(uses_in), .strict = true,
-     ANSWERS(uses_out), .help = "the chats that were given a message"},
+     ANSWERS(uses_out), .help = "the chats that got a message"},
     {ROUTE("GET", "/v1/sessions/{id}/receipts", session_receipts), READS(uses_in), .strict = true,
-     ANSWERS(receipt_list_out), .help = "what the chats of a conversation were given"},
+     ANSWERS(receipt_list_out), .help = "what was inserted into a conversation's chats"},
     {0},
 };
 

@@ -24,7 +24,8 @@ static FIELDS(review, (STR, id, .help = "id of the message or memory"),
               (AS_TIME, first, "held_first", .help = "when a chat was first not given it"),
               (AS_TIME, last, "held_last", .help = "when a chat was last not given it"),
               (AS_INT, times, "held_times", .help = "how often a chat was not given it"),
-              (STR, state, .help = "held, or allowed"), (STR, why, .help = "why it is held back"));
+              (STR, state, .help = "held, or allowed"),
+              (STR, why, .help = "why it is quarantined"));
 
 SHAPE(review_in,
       (ENUM_OF, state, enum review_state, .otherwise_str = "held", .one_of = review_states,
@@ -82,9 +83,9 @@ static enum status review_decide(struct ctx *ctx, struct app *app, const struct 
 
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/review", review_list), READS(review_in), .strict = true, ANSWERS(review_out),
-     .help = "messages and memories that are held back from chats"},
+     .help = "quarantined messages and memories"},
     {ROUTE("POST", "/v1/review/{id}", review_decide), READS(decide_in), .strict = true,
-     ANSWERS(decide_out), .help = "allow or forget what is held back"},
+     ANSWERS(decide_out), .help = "allow or forget a quarantined text"},
     {0},
 };
 

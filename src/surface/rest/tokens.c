@@ -156,11 +156,13 @@ static enum status check_rights(struct ctx *ctx, const struct identity *who,
 {
     bool is_managing = who->is_admin && !who->is_person;
     if (!str_eq(user, who->pool.user) && !auth_has(who, MANAGES_PEOPLE))
-        return fail(ctx, FORBIDDEN, "user: tokens of another user need an admin token of an owner");
+        return fail_forbidden(ctx, "user",
+                              "tokens of another user need an admin token of an owner");
     if (a->admin && !is_managing)
-        return fail(ctx, FORBIDDEN, "admin: only an admin token makes admin tokens");
+        return fail_forbidden(ctx, "admin", "only an admin token makes admin tokens");
     if (a->acts_for.n && !is_managing)
-        return fail(ctx, FORBIDDEN, "acts_for: only an admin token makes one that acts for others");
+        return fail_forbidden(ctx, "acts_for",
+                              "only an admin token makes one that acts for others");
     return OK;
 }
 

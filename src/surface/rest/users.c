@@ -152,7 +152,7 @@ static enum status space_erase(struct ctx *ctx, struct app *app, const struct re
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/users", user_list), TAKES(users_in), .strict = true,
      .access = ACCESS_OPERATOR, ANSWERS(users_out),
-     .help = "users and the people behind their keys, by id"},
+     .help = "users and the end users behind their keys, by id"},
     {ROUTE("GET", "/v1/users/{id}", user_get), .access = ACCESS_OPERATOR, ANSWERS(account),
      .help = "one user or person"},
     {ROUTE("PUT", "/v1/users/{id}/role", user_role), READS(role_in), .strict = true,

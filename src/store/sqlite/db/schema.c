@@ -453,10 +453,11 @@ static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t vers
 {
     int64_t application, tables;
     if (version > schema_version())
-        return fail(
-            ctx, STORAGE,
-            "the database was written by a newer rememberd (schema %lld, this one knows %d)",
-            (long long)version, schema_version());
+        return fail(ctx, STORAGE,
+                    "the database was written by a newer rememberd (schema %lld, this one knows "
+                    "%d); use the newer one, or take everything along: rememberd export FILE with "
+                    "the newer one, then rememberd import FILE with this one and another --data",
+                    (long long)version, schema_version());
     TRY(db_int(ctx, db, "PRAGMA application_id", &application));
     TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema", &tables));
     if (application != APPLICATION_ID && (tables || application))
@@ -495,12 +496,14 @@ enum status schema_run(struct ctx *ctx, struct db *db, int64_t from, int64_t to)
 /* All missing steps, the version and the id are one transaction: a crash or a failure leaves the
  * file as it was, for the old version to open. IMMEDIATE takes the write lock at once, so two
  * processes cannot both decide to run the same step. */
-enum status schema_bring(struct ctx *ctx, struct db *db)
+enum status schema_bring(struct ctx *ctx, struct db *db, schema_keep *keep, const void *own)
 {
     int64_t version;
     TRY(schema_check(ctx, db, &version));
     if (version == schema_version())
         return OK;
+    if (version)
+        TRY(keep(ctx, db, version, own));
     TRY(db_exec(ctx, db, "BEGIN IMMEDIATE"));
     /* Another process may have been faster. */
     enum status status = db_int(ctx, db, "PRAGMA user_version", &version);

@@ -3,9 +3,12 @@
 
 #include "store/sqlite/db/db.h"
 
+/* Called before a file of an older version is changed; a failure leaves it as it is. */
+typedef enum status schema_keep(struct ctx *ctx, struct db *db, int64_t version, const void *own);
 /* Brings an empty or older file up to date; a newer one, or another program's, is refused in words.
  */
-MUST_USE enum status schema_bring(struct ctx *ctx, struct db *db);
+MUST_USE enum status schema_bring(struct ctx *ctx, struct db *db, schema_keep *keep,
+                                  const void *own);
 
 /* Whether the file is empty, or of a version that this build reads and with nothing in it that the
  * steps of that version do not make. Before any statement that could run what a file holds. */

@@ -107,9 +107,9 @@ static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
         TRY(SQL_DO(ctx, db, SQL_ROLE_PUT, w->user, (int64_t)w->role));
     TRY(has_owner(ctx, db, &any));
     if (!any)
-        return fail(ctx, FORBIDDEN,
-                    "role: '" S_FMT "' is the last owner; make somebody else an owner first",
-                    S_ARG(w->user));
+        return fail_forbidden(ctx, "role",
+                              "'" S_FMT "' is the last owner; make somebody else an owner first",
+                              S_ARG(w->user));
     if (!role_has(role_of(was), MANAGES_PEOPLE) || role_has(w->role, MANAGES_PEOPLE))
         return OK;
     TRY(SQL_DO(ctx, db, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms()));

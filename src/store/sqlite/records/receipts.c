@@ -218,7 +218,7 @@ static enum status find_receipt(struct ctx *ctx, struct store *s, struct pool_re
     return fail(ctx, NOT_FOUND, "no receipt has the id '" S_FMT "'", S_ARG(id));
 }
 
-/* A receipt that is shown is a promise (docs/decisions/006): its turn is durable. */
+/* A receipt that is shown is a promise (docs/decisions/004): its turn is durable. */
 enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out)
 {

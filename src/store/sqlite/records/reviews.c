@@ -8,7 +8,7 @@
  * A row is about one version of a message or memory; when the same is held back again, it counts
  * up. A decision counts for the version that it was made about (store/review.h). Rows disappear
  * with what they are about, by triggers of the schema. Noting is a write that nobody waits for, as
- * it happens during a recall.
+ * it happens during a recall; it joins the commit of the receipt.
  */
 
 struct hold_note {
@@ -39,6 +39,7 @@ enum status sqlite_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
     own->held.id = str_dup(a, held->id);
     later->task.call = note_held;
     later->task.what = own;
+    later->task.is_touch = true;
     later->pool = writer_pool(pool);
     writer_queue(w, later);
     return OK;

@@ -286,15 +286,16 @@ static void wait_until_busy(struct writer *w, struct ctx *ctx)
     }
 }
 
-/* Touches wait for other writes to join, so that a write seldom finds the disk busy with a touch.
- * It may return when there is nothing to write. The lock is held. */
+/* Touches wait for other writes to join, so that a write seldom finds the disk busy with a touch,
+ * unless somebody waits to read one. It may return when there is nothing to write. The lock is
+ * held. */
 static void wait_for_some(struct writer *w, struct ctx *ctx)
 {
     wait_until_busy(w, ctx);
     struct timespec until = writer_in_ms(TOUCH_MS);
     int rc = 0;
     while (w->first && rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
-           !w->is_ending)
+           !w->is_ending && w->wanted_no <= w->seen_no)
         rc = pthread_cond_timedwait(&w->some, &w->lock, &until);
 }
 

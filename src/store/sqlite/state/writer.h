@@ -43,6 +43,9 @@ struct later {
 /* What opening takes besides the connection. */
 struct writer_steps {
     enum status (*take_file)(struct ctx *ctx, struct sqlite_store *s); /* before */
+    /* On the connection, before an older version is upgraded. */
+    enum status (*keep_old)(struct ctx *ctx, const struct sqlite_store *s, struct db *db,
+                            int64_t version);
     /* On the connection; and behind a commit that has erased. */
     enum status (*prepare)(struct ctx *ctx, struct sqlite_store *s, struct db *db);
     void (*erased)(struct ctx *ctx, struct sqlite_store *s, struct db *db);

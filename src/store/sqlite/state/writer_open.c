@@ -34,6 +34,12 @@ static enum status leave_older_log(struct ctx *ctx, const struct sqlite_store *s
     return db_open(ctx, s->path, s->key, db);
 }
 
+static enum status keep_old(struct ctx *ctx, struct db *db, int64_t version, const void *own)
+{
+    const struct writer *w = own;
+    return w->steps->keep_old(ctx, w->s, db, version);
+}
+
 static enum status open_connection(struct ctx *ctx, struct writer *w)
 {
     const struct sqlite_store *s = w->s;
@@ -42,7 +48,7 @@ static enum status open_connection(struct ctx *ctx, struct writer *w)
     TRY(commits_check(ctx, db, s->path, s->accepts_loss, &w->counted));
     if (w->counted.has_lost)
         TRY(leave_older_log(ctx, s, db));
-    TRY(schema_bring(ctx, db)); /* statements are prepared against the newest tables */
+    TRY(schema_bring(ctx, db, keep_old, w)); /* statements are prepared against the newest tables */
     db->hold = &s->hold;
     return db_prepare(ctx, db, WRITES);
 }

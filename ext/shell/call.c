@@ -1,0 +1,66 @@
+/* call.c - calls to the running server, with the token of the environment. */
+#include "ext/shell/call.h"
+
+#include "ext/connect/connect.h"
+
+enum { TIMEOUT_MS = 10000, SILENCE_MS = 600000, ANSWER_MAX = 16 << 20, REASON_MAX = 300 };
+
+/* A key of the model's server goes where an application would send it, if there is no token. */
+static str credential(void)
+{
+    const char *key = getenv("OPENAI_API_KEY");
+    return server_token().n ? server_token() : str_trim(str_of(key ? key : ""));
+}
+
+enum status shell_server_find(struct ctx *ctx, const struct options *o, struct shell_server *out)
+{
+    *out = (struct shell_server){.headers = {{S("Content-Type"), S("application/json")}},
+                                 .n_headers = 1};
+    if (options_has(o, "space"))
+        out->headers[out->n_headers++] = (struct header){S("X-Memory-Space"), o->space};
+    if (credential().n)
+        out->headers[out->n_headers++] =
+            (struct header){S("Authorization"),
+                            str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(credential()))};
+    return server_address(ctx, o, &out->url);
+}
+
+enum status shell_call(struct ctx *ctx, const struct shell_server *s, const char *method, str path,
+                       str body, struct intake *intake, struct answer *out)
+{
+    const struct call call = {.url =
+                                  str_printf(&ctx->arena, S_FMT S_FMT, S_ARG(s->url), S_ARG(path)),
+                              .method = str_of(method),
+                              .headers = s->headers,
+                              .n_headers = s->n_headers,
+                              .body = body,
+                              .timeout_ms = intake ? SILENCE_MS : TIMEOUT_MS,
+                              .answer_max = ANSWER_MAX,
+                              .intake = intake};
+    enum status status = http_call(ctx, &call, out);
+    if (!soft_if(ctx, status, UPSTREAM))
+        return status;
+    return fail(ctx, UPSTREAM,
+                "no server answers at " S_FMT "; start it with rememberd serve, or name its "
+                "address with --url",
+                S_ARG(s->url));
+}
+
+enum status shell_check(struct ctx *ctx, const struct answer *answer)
+{
+    bool is_refused = answer->code == 401 || answer->code == 403;
+    if (answer->code == 200)
+        return OK;
+    return fail(ctx, is_refused ? FORBIDDEN : UPSTREAM, "the server answered %d: " S_FMT "%s",
+                answer->code,
+                S_ARG(http_complaint(&ctx->arena, answer->body, REASON_MAX, credential(), NULL, 0)),
+                is_refused ? " (the variable " TOKEN_VARIABLE " holds the access token)" : "");
+}
+
+enum status shell_get(struct ctx *ctx, const struct shell_server *s, str path, struct json **out)
+{
+    struct answer answer;
+    TRY(shell_call(ctx, s, "GET", path, S(""), NULL, &answer));
+    TRY(shell_check(ctx, &answer));
+    return json_parse(ctx, answer.body, out);
+}

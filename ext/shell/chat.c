@@ -1,0 +1,214 @@
+/* chat.c - the command chat: a conversation at the terminal through the running server. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/sse.h"
+
+#include "app/print.h"
+#include "ext/shell/call.h"
+#include "ext/shell/command.h"
+#include "ext/shell/why.h"
+
+/*
+ * The server sees what it sees of any application: all messages of the conversation, and a header
+ * that names the session. So what /why shows is what a client of OpenAI's API would get.
+ */
+enum { LINE_MAX_BYTES = 1 << 20, TALK_MAX = 8 << 20, EVENT_MAX = 1 << 20 };
+
+struct chat {
+    struct shell_server server;
+    str model, session;
+    struct buf messages; /* JSON, with commas between them */
+    int64_t turns;       /* of this session */
+    bool is_at_terminal;
+};
+
+/* --- one answer --- */
+
+/* Takes the stream piece by piece and prints the words at once. */
+struct printer {
+    struct intake intake;
+    struct sse events;
+    struct buf said;
+};
+
+/* A model could drive the terminal by control characters. */
+static void print_words(str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        bool is_plain = (c >= 0x20 && c != 0x7F) || c == '\n' || c == '\t';
+        putchar(is_plain ? c : ' ');
+    }
+    fflush(stdout);
+}
+
+static void take_event(void *arg, str event, str data)
+{
+    struct printer *p = arg;
+    struct ctx own = {0};
+    struct json *chunk;
+    (void)event;
+    if (soft(&own, json_parse(&own, data, &chunk))) {
+        str words = json_string(json_at(chunk, "choices.0.delta.content"));
+        print_words(words);
+        buf_add(&p->said, words);
+    }
+    ctx_free(&own);
+}
+
+static bool take_bytes(struct intake *intake, str bytes)
+{
+    struct printer *p = (struct printer *)intake;
+    sse_feed(&p->events, bytes, take_event, p);
+    return true;
+}
+
+static void add_message(struct chat *c, const char *role, str content)
+{
+    struct json_out w = json_to(&c->messages);
+    if (c->messages.n)
+        buf_byte(&c->messages, ',');
+    json_open(&w, '{');
+    json_member_str(&w, "role", str_of(role));
+    json_member_str(&w, "content", content);
+    json_close(&w, '}');
+}
+
+static str request_body(struct ctx *ctx, const struct chat *c)
+{
+    struct buf b = buf_make(&ctx->arena, TALK_MAX + LINE_MAX_BYTES);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_member_str(&w, "model", c->model);
+    json_member_bool(&w, "stream", true);
+    json_key(&w, "messages");
+    json_raw(&w, str_printf(&ctx->arena, "[" S_FMT "]", S_ARG(buf_str(&c->messages))));
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+/* A question that got no answer is taken back, so that the next one is asked without it. */
+static enum status ask_model(struct ctx *ctx, struct chat *c, str question)
+{
+    struct printer p = {.intake = {take_bytes},
+                        .events = sse_reader(EVENT_MAX),
+                        .said = buf_make(&ctx->arena, TALK_MAX)};
+    struct answer answer;
+    size_t before = c->messages.n;
+    add_message(c, "user", question);
+    enum status s = shell_call(ctx, &c->server, "POST", S("/v1/chat/completions"),
+                               request_body(ctx, c), &p.intake, &answer);
+    sse_free(&p.events);
+    if (s == OK)
+        s = shell_check(ctx, &answer);
+    if (s != OK) {
+        c->messages.n = before;
+        return s;
+    }
+    putchar('\n');
+    c->turns++;
+    add_message(c, "assistant", buf_str(&p.said));
+    if (c->messages.full)
+        return fail(ctx, TOO_LARGE, "the conversation is too long; begin another with /new");
+    return OK;
+}
+
+/* --- commands of the chat --- */
+
+static void begin_session(struct ctx *ctx, struct chat *c)
+{
+    c->session = id_random(&ctx->arena);
+    c->turns = 0;
+    buf_clear(&c->messages);
+    c->messages.full = false;
+    for (size_t i = 0; i < c->server.n_headers; i++)
+        if (str_is(c->server.headers[i].name, "X-Session-Id"))
+            c->server.headers[i].value = c->session;
+}
+
+static enum status choose_model(struct ctx *ctx, struct chat *c, str name)
+{
+    struct json *models;
+    c->model = name;
+    if (name.n)
+        return OK;
+    TRY(shell_get(ctx, &c->server, S("/v1/models"), &models));
+    c->model = json_string(json_at(models, "data.0.id"));
+    return c->model.n ? OK
+                      : fail(ctx, NOT_FOUND, "the server lists no model; name one with --model");
+}
+
+static void print_help(void)
+{
+    puts("/why          what memory the last answer got, and why\n"
+         "/new          begin another conversation; what is remembered stays\n"
+         "/model NAME   let another model answer\n"
+         "/quit         end; so does Ctrl-D");
+}
+
+/* False ends the chat. */
+static enum status run_line(struct ctx *ctx, struct chat *c, str line, bool *goes_on)
+{
+    str rest = line, word = str_cut(&rest, ' ');
+    *goes_on = !str_is(word, "/quit");
+    if (!line.n || !*goes_on)
+        return OK;
+    if (*line.p != '/')
+        return ask_model(ctx, c, line);
+    if (str_is(word, "/why"))
+        return c->turns ? why_print(ctx, &c->server, c->session, c->turns)
+                        : fail(ctx, BAD_INPUT, "there is no answer yet");
+    if (str_is(word, "/model") && str_trim(rest).n)
+        return choose_model(ctx, c, str_dup(&ctx->arena, str_trim(rest)));
+    if (str_is(word, "/new"))
+        begin_session(ctx, c);
+    else
+        print_help();
+    return OK;
+}
+
+/* A failure of one line is printed, and the chat goes on; of a script it is the end. */
+static enum status run_lines(struct ctx *ctx, struct chat *c)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool goes_on = true;
+    enum status s = OK;
+    while (goes_on && s == OK) {
+        if (c->is_at_terminal)
+            printf("%s>%s ", style_code(STYLE_STRONG), style_code(STYLE_END));
+        fflush(stdout);
+        ssize_t n = getline(&line, &size, stdin);
+        if (n < 0)
+            break;
+        str text = str_dup(&ctx->arena, str_trim((str){line, (size_t)n}));
+        s = text.n > LINE_MAX_BYTES ? fail(ctx, TOO_LARGE, "the line is over 1 MiB")
+                                    : run_line(ctx, c, text, &goes_on);
+        if (c->is_at_terminal && s != OK) {
+            fprintf(stderr, "rememberd chat: %s\n", ctx->why);
+            ctx_clear_failure(ctx);
+            s = OK;
+        }
+    }
+    free(line);
+    return s;
+}
+
+/* With words on the command line these are the only question. */
+enum status command_chat(struct ctx *ctx, const struct options *o)
+{
+    struct chat c = {.messages = buf_make(&ctx->arena, TALK_MAX),
+                     .is_at_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
+    TRY(shell_server_find(ctx, o, &c.server));
+    c.server.headers[c.server.n_headers++] = (struct header){S("X-Session-Id"), S("")};
+    begin_session(ctx, &c);
+    TRY(choose_model(ctx, &c, o->model));
+    if (o->words.n > 1)
+        return ask_model(ctx, &c, options_text(ctx, o, 1));
+    if (c.is_at_terminal)
+        printf("%s" S_FMT " through " S_FMT "; /help lists the commands%s\n",
+               style_code(STYLE_FAINT), S_ARG(c.model), S_ARG(c.server.url), style_code(STYLE_END));
+    return run_lines(ctx, &c);
+}

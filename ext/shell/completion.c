@@ -1,0 +1,234 @@
+/* completion.c - the command completion: commands, their words and flags for a shell. */
+#include <stdio.h>
+
+#include "app/print.h"
+#include "ext/shell/command.h"
+#include "ext/shell/tables.h"
+
+enum { PRINT_MAX = 1 << 20 };
+
+/* What is written, and for which shell. */
+struct script {
+    struct buf b;
+    const struct options *o;
+    const struct command *c; /* whose flags are written */
+};
+
+static bool has_settings(const struct command *c)
+{
+    return c->is_server || !strcmp(c->name, "config");
+}
+
+/* In single quotes; also: a character that needs a backslash there. */
+static void add_quoted(struct buf *b, str text, char also)
+{
+    buf_byte(b, '\'');
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '\'') {
+            buf_add(b, S("'\\''"));
+            continue;
+        }
+        if (also && text.p[i] == also)
+            buf_byte(b, '\\');
+        buf_byte(b, text.p[i]);
+    }
+    buf_byte(b, '\'');
+}
+
+static void add_choices(struct buf *b, const struct shell_flag *f)
+{
+    for (const char *const *one = f->one_of; one && *one; one++)
+        buf_printf(b, "%s%s", one == f->one_of ? "" : " ", *one);
+}
+
+/* --- bash and zsh: cases by the word before --- */
+
+static void add_name(void *arg, const struct command *c)
+{
+    buf_printf(&((struct script *)arg)->b, " %s", c->name);
+}
+
+static void add_flag_word(void *arg, const struct shell_flag *f)
+{
+    buf_printf(&((struct script *)arg)->b, " " S_FMT, S_ARG(f->flag));
+}
+
+static void add_bash_command(void *arg, const struct command *c)
+{
+    struct script *s = arg;
+    str words = command_words(s->b.arena, c);
+    buf_printf(&s->b, "    %s) words='" S_FMT "' flags='", c->name, S_ARG(words));
+    each_flag(s->b.arena, c, has_settings(c), add_flag_word, s);
+    buf_add(&s->b, S("' ;;\n"));
+}
+
+static void add_bash_choice(void *arg, const struct shell_flag *f)
+{
+    struct script *s = arg;
+    bool is_path = f->unit && (!strcmp(f->unit, "FILE") || !strcmp(f->unit, "DIR"));
+    if (!f->one_of && !is_path)
+        return;
+    buf_printf(&s->b, "    " S_FMT ") COMPREPLY=($(compgen ", S_ARG(f->flag));
+    if (is_path)
+        buf_add(&s->b, S("-f"));
+    buf_add(&s->b, is_path ? S("") : S("-W '"));
+    add_choices(&s->b, f);
+    buf_add(&s->b,
+            is_path ? S(" -- \"$word\")); return ;;\n") : S("' -- \"$word\")); return ;;\n"));
+}
+
+static const struct command *server_command(const struct options *o)
+{
+    for (const struct command *const *table = o->commands; *table; table++)
+        for (const struct command *c = *table; c->name; c++)
+            if (c->is_server)
+                return c;
+    return NULL;
+}
+
+static void write_bash(struct script *s)
+{
+    buf_add(&s->b, S("# bash completion of rememberd; load it with:\n"
+                     "#   source <(rememberd completion bash)\n"
+                     "_rememberd() {\n"
+                     "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+                     "  local words= flags=\n"
+                     "  COMPREPLY=()\n"
+                     "  case $before in\n"));
+    each_flag(s->b.arena, server_command(s->o), true, add_bash_choice, s);
+    buf_add(&s->b, S("  esac\n  case ${COMP_WORDS[1]} in\n"));
+    each_command(s->o, add_bash_command, s);
+    buf_add(&s->b, S("  esac\n"
+                     "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='"));
+    each_command(s->o, add_name, s);
+    buf_add(&s->b, S("' flags='--help --version'\n"
+                     "  elif [ \"$COMP_CWORD\" -ne 2 ]; then\n    words=\n  fi\n"
+                     "  if [[ $word == -* ]]; then words=$flags; fi\n"
+                     "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                     "}\n"
+                     "complete -o default -F _rememberd rememberd\n"));
+}
+
+static void add_zsh_name(void *arg, const struct command *c)
+{
+    struct script *s = arg;
+    str help = first_sentence(str_of(c->help));
+    buf_add(&s->b, S("    "));
+    add_quoted(&s->b, str_printf(s->b.arena, "%s:" S_FMT, c->name, S_ARG(help)), '\0');
+    buf_byte(&s->b, '\n');
+}
+
+static void add_zsh_flag(void *arg, const struct shell_flag *f)
+{
+    struct script *s = arg;
+    buf_printf(&s->b, "      " S_FMT ":", S_ARG(f->flag));
+    add_quoted(&s->b, first_sentence(f->help), '\0');
+    buf_byte(&s->b, '\n');
+}
+
+static void add_zsh_command(void *arg, const struct command *c)
+{
+    struct script *s = arg;
+    buf_printf(&s->b, "    %s) after=(" S_FMT ") flags=(\n", c->name,
+               S_ARG(command_words(s->b.arena, c)));
+    each_flag(s->b.arena, c, has_settings(c), add_zsh_flag, s);
+    buf_add(&s->b, S("    ) ;;\n"));
+}
+
+static void add_zsh_choice(void *arg, const struct shell_flag *f)
+{
+    struct script *s = arg;
+    if (!f->one_of)
+        return;
+    buf_printf(&s->b, "    " S_FMT ") compadd ", S_ARG(f->flag));
+    add_choices(&s->b, f);
+    buf_add(&s->b, S("; return ;;\n"));
+}
+
+static void write_zsh(struct script *s)
+{
+    buf_add(&s->b, S("#compdef rememberd\n"
+                     "# zsh completion of rememberd; load it with:\n"
+                     "#   source <(rememberd completion zsh)\n"
+                     "_rememberd() {\n"
+                     "  local -a commands flags after\n"
+                     "  commands=(\n"));
+    each_command(s->o, add_zsh_name, s);
+    buf_add(&s->b, S("  )\n"
+                     "  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
+                     "  case ${words[CURRENT-1]} in\n"));
+    each_flag(s->b.arena, server_command(s->o), true, add_zsh_choice, s);
+    buf_add(&s->b, S("  esac\n  case ${words[2]} in\n"));
+    each_command(s->o, add_zsh_command, s);
+    buf_add(&s->b, S("  esac\n"
+                     "  (( CURRENT == 3 && $#after )) && compadd -a after\n"
+                     "  _describe flag flags || _files\n"
+                     "}\n"
+                     "compdef _rememberd rememberd\n"));
+}
+
+/* --- fish: a line for each flag --- */
+
+static void add_fish_flag(void *arg, const struct shell_flag *f)
+{
+    struct script *s = arg;
+    buf_printf(&s->b, "complete -c rememberd -n '__fish_seen_subcommand_from %s' -l " S_FMT,
+               s->c->name, S_ARG(str_sub(f->flag, 2, f->flag.n)));
+    if (f->one_of) {
+        buf_add(&s->b, S(" -x -a '"));
+        add_choices(&s->b, f);
+        buf_byte(&s->b, '\'');
+    } else if (!f->is_switch) {
+        buf_add(&s->b, S(" -r"));
+    }
+    buf_add(&s->b, S(" -d "));
+    add_quoted(&s->b, first_sentence(f->help), '\\');
+    buf_byte(&s->b, '\n');
+}
+
+static void add_fish_command(void *arg, const struct command *c)
+{
+    struct script *s = arg;
+    str words = command_words(s->b.arena, c);
+    s->c = c;
+    buf_printf(&s->b, "complete -c rememberd -f -n __fish_use_subcommand -a %s -d ", c->name);
+    add_quoted(&s->b, first_sentence(str_of(c->help)), '\\');
+    buf_byte(&s->b, '\n');
+    if (words.n)
+        buf_printf(&s->b,
+                   "complete -c rememberd -f -n '__fish_seen_subcommand_from %s' -a '" S_FMT "'\n",
+                   c->name, S_ARG(words));
+    each_flag(s->b.arena, c, has_settings(c), add_fish_flag, s);
+}
+
+static void write_fish(struct script *s)
+{
+    buf_add(&s->b, S("# fish completion of rememberd; load it with:\n"
+                     "#   rememberd completion fish | source\n"));
+    each_command(s->o, add_fish_command, s);
+}
+
+/* --- the command --- */
+
+static const struct {
+    const char *shell;
+    void (*write)(struct script *s);
+} shells[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
+
+enum status command_completion_check(struct ctx *ctx, const struct options *o)
+{
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (str_is(o->words.v[1], shells[i].shell))
+            return OK;
+    return fail(ctx, BAD_INPUT, "must be one of: bash, zsh, fish");
+}
+
+enum status command_completion(struct ctx *ctx, const struct options *o)
+{
+    struct script s = {.b = buf_make(&ctx->arena, PRINT_MAX), .o = o};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (str_is(o->words.v[1], shells[i].shell))
+            shells[i].write(&s);
+    fwrite(s.b.p, 1, s.b.n, stdout);
+    return OK;
+}

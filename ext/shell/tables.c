@@ -1,0 +1,72 @@
+/* tables.c - commands, words and flags as completion and the manual page need them. */
+#include "ext/shell/tables.h"
+
+#include "app/help.h"
+#include "core/settings_set.h"
+
+void each_command(const struct options *o, shell_command_function *got, void *arg)
+{
+    for (const struct command *const *table = o->commands; *table; table++)
+        for (const struct command *c = *table; c->name; c++)
+            got(arg, c);
+}
+
+static void give_row(struct arena *a, const struct field *f, shell_flag_function *got, void *arg)
+{
+    const struct shell_flag flag = {.flag = str_of(options_flag(a, f->name)),
+                                    .help = help_plain(a, f->help),
+                                    .unit = f->unit,
+                                    .one_of = f->one_of,
+                                    .is_switch = f->type == FIELD_BOOL};
+    got(arg, &flag);
+}
+
+void each_flag(struct arena *a, const struct command *c, bool with_settings,
+               shell_flag_function *got, void *arg)
+{
+    for (const struct field *f = options_table; f->name; f++)
+        if (!strcmp(f->name, "help") || help_takes(c, f->name))
+            give_row(a, f, got, arg);
+    for (const struct field *f = settings_table; f->name; f++)
+        if (with_settings || f == &settings_table[SETTING_data] ||
+            f == &settings_table[SETTING_config])
+            give_row(a, f, got, arg);
+    for (const struct setting_alias *one = setting_aliases; with_settings && one->name; one++) {
+        const struct shell_flag flag = {.flag = str_of(options_flag(a, one->name)),
+                                        .help = help_plain(a, one->help),
+                                        .unit = one->unit};
+        got(arg, &flag);
+    }
+}
+
+static bool is_word(str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < 'a' || text.p[i] > 'z')
+            return false;
+    return text.n > 0;
+}
+
+/* A usage is "token create | token list | token revoke ID". */
+str command_words(struct arena *a, const struct command *c)
+{
+    str rest = str_of(c->usage), all = S("");
+    while (rest.n) {
+        size_t end = str_find(rest, S(" | "));
+        str form = str_sub(rest, 0, end);
+        rest = str_sub(rest, end, rest.n);
+        rest = rest.n ? str_sub(rest, strlen(" | "), rest.n) : rest;
+        str name = str_cut(&form, ' '), word = str_cut(&form, ' ');
+        if (str_is(name, c->name) && is_word(word))
+            all = str_printf(a, S_FMT "%s" S_FMT, S_ARG(all), all.n ? " " : "", S_ARG(word));
+    }
+    return all;
+}
+
+str first_sentence(str help)
+{
+    static const char *const ends[] = {". ", " (", ": ", "; ", NULL};
+    for (const char *const *end = ends; *end; end++)
+        help = str_sub(help, 0, str_find(help, str_of(*end)));
+    return help;
+}

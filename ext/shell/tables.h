@@ -1,0 +1,26 @@
+/* tables.h - commands, words and flags as completion and the manual page need them. */
+#pragma once
+
+#include "app/command.h"
+
+/* A flag with its dashes, and what it takes. */
+struct shell_flag {
+    str flag; /* "--budget-tokens" */
+    str help; /* plain */
+    const char *unit;
+    const char *const *one_of; /* NULL: any value */
+    bool is_switch;            /* takes no value */
+};
+
+typedef void shell_flag_function(void *arg, const struct shell_flag *flag);
+typedef void shell_command_function(void *arg, const struct command *c);
+
+void each_command(const struct options *o, shell_command_function *got, void *arg);
+/* The flags of one command; with_settings: and all settings, under every name. */
+void each_flag(struct arena *a, const struct command *c, bool with_settings,
+               shell_flag_function *got, void *arg);
+/* The words that may follow the command, such as "check" behind config: with spaces between them.
+ */
+str command_words(struct arena *a, const struct command *c);
+/* The first sentence of a help, without its full stop and without what is in brackets. */
+str first_sentence(str help);

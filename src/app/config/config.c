@@ -1,0 +1,213 @@
+/* config.c - the command config: checks and shows the settings, and changes the file of them. */
+#include <stdio.h>
+
+#include "app/command.h"
+#include "app/config/config_file.h"
+#include "app/print.h"
+#include "core/settings_file.h"
+#include "core/settings_set.h"
+#include "core/toml_edit.h"
+
+enum { PRINT_MAX = 1 << 20 };
+
+enum status command_config_check(struct ctx *ctx, const struct options *o)
+{
+    static const struct {
+        const char *word;
+        size_t words;
+    } forms[] = {{"check", 2}, {"show", 2}, {"set", 4}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (str_is(o->words.v[1], forms[i].word) && o->words.n == forms[i].words)
+            return OK;
+    return fail(ctx, BAD_INPUT, "must be one of: config check, config show, config set KEY VALUE");
+}
+
+/* --- check --- */
+
+static str read_from(struct ctx *ctx, const struct settings *s)
+{
+    str folders[SETTINGS_FOLDERS];
+    if (s->config.n)
+        return s->config;
+    settings_folders(&ctx->arena, folders);
+    return str_printf(&ctx->arena, "no file in " S_FMT " or " S_FMT, S_ARG(folders[0]),
+                      S_ARG(folders[1]));
+}
+
+/* The settings were read before any command runs; a wrong one has ended the program by now. */
+static enum status check_settings(struct ctx *ctx, const struct options *o)
+{
+    const struct settings *s = &o->settings;
+    if (s->complaint.n)
+        return fail(ctx, BAD_INPUT, S_FMT, S_ARG(s->complaint));
+    printf("ok: " S_FMT "\n", S_ARG(read_from(ctx, s)));
+    return OK;
+}
+
+/* --- show --- */
+
+static const char *const places[] = {"default", "file", "environment", "option", "changed"};
+
+static const char *place_of(const struct settings *s, const struct field *f)
+{
+    return places[s->from[setting_of(str_of(f->name))]];
+}
+
+/* A value as the file has it. */
+static void add_value(struct buf *b, const struct field *f, const void *in)
+{
+    bool is_text = f->type != FIELD_INT && f->type != FIELD_NUM;
+    struct buf plain = buf_make(b->arena, PRINT_MAX);
+    struct json_out w = json_to(b);
+    row_print(&plain, f, in);
+    if (is_text)
+        json_str(&w, buf_str(&plain));
+    else
+        buf_add(b, buf_str(&plain));
+}
+
+static void add_line(struct buf *b, const struct field *f, const void *in, const char *from)
+{
+    enum { PLACE_COLUMN = 50 };
+    size_t start = b->n;
+    buf_printf(b, "%s = ", f->name);
+    add_value(b, f, in);
+    size_t width = b->n - start;
+    if (from)
+        buf_printf(b, "%*s  # %s", width < PLACE_COLUMN ? (int)(PLACE_COLUMN - width) : 0, "",
+                   from);
+    buf_byte(b, '\n');
+}
+
+/* Upstreams are lists in the file, and printed as such wherever they come from. */
+static bool is_shown(const struct field *f)
+{
+    return strcmp(f->name, "upstream") != 0 && strcmp(f->name, "config") != 0;
+}
+
+static void add_settings(struct buf *b, const struct settings *s, bool defaults)
+{
+    for (const struct field *f = settings_table; f->name; f++) {
+        bool is_default = s->from[setting_of(str_of(f->name))] == FROM_DEFAULT;
+        if (is_shown(f) && is_default == defaults)
+            add_line(b, f, s, defaults ? NULL : place_of(s, f));
+    }
+}
+
+static void add_upstreams(struct buf *b, const struct settings *s)
+{
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        buf_add(b, S("\n[[upstreams]]\n"));
+        for (const struct field *f = upstream_table; f->name; f++)
+            if (((const str *)((const char *)&s->upstreams[i] + f->at))->n)
+                add_line(b, f, &s->upstreams[i], NULL);
+    }
+}
+
+static void write_settings(struct buf *b, const struct settings *s)
+{
+    struct json_out w = json_to(b);
+    json_open(&w, '{');
+    json_member_str(&w, "file", s->config);
+    json_member_open(&w, "settings", '[');
+    for (const struct field *f = settings_table; f->name; f++) {
+        if (!is_shown(f))
+            continue;
+        json_open(&w, '{');
+        json_member_str(&w, "name", str_of(f->name));
+        json_key(&w, "value");
+        struct buf value = buf_make(b->arena, PRINT_MAX);
+        add_value(&value, f, s);
+        json_raw(&w, buf_str(&value));
+        json_member_str(&w, "source", str_of(place_of(s, f)));
+        json_close(&w, '}');
+    }
+    json_close(&w, ']');
+    json_member_open(&w, "upstreams", '[');
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        struct buf one = buf_make(b->arena, PRINT_MAX);
+        struct json_out in = json_to(&one);
+        fields_write(&in, upstream_table, &s->upstreams[i]);
+        json_raw(&w, buf_str(&one));
+    }
+    json_close(&w, ']');
+    json_close(&w, '}');
+}
+
+/* What is set comes first, in the form of the file. Values set through the API are in the database,
+ * which is not opened. */
+static enum status show_settings(struct ctx *ctx, const struct options *o)
+{
+    const struct settings *s = &o->settings;
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    if (o->json) {
+        write_settings(&b, s);
+        print_buf(&b);
+        return OK;
+    }
+    buf_printf(&b, "# settings: " S_FMT "\n", S_ARG(read_from(ctx, s)));
+    add_settings(&b, s, false);
+    buf_add(&b, S("\n# defaults; of those that can change while a server runs, what is set through "
+                  "the API wins\n"));
+    add_settings(&b, s, true);
+    add_upstreams(&b, s);
+    fwrite(b.p, 1, b.n, stdout);
+    return OK;
+}
+
+/* --- set --- */
+
+static bool is_number(str key, str text)
+{
+    double v;
+    const struct field *f = &settings_table[setting_of(key)];
+    bool is_numeric = f->type == FIELD_INT || f->type == FIELD_NUM;
+    for (size_t i = 0; i < text.n; i++)
+        if (!str_has_digit(str_sub(text, i, i + 1)) && !(text.p[i] == '-' && !i) &&
+            text.p[i] != '.')
+            return false;
+    bool has_zero = text.n > 1 && *text.p == '0' && text.p[1] != '.';
+    return is_numeric && !has_zero && str_num(text, &v) &&
+           str_has_digit(str_sub(text, text.n - 1, text.n));
+}
+
+/* Numbers stay bare, and all else is in quotes: the escapes of JSON are also those of TOML. */
+static str value_in_toml(struct ctx *ctx, str key, str text)
+{
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    struct json_out w = json_to(&b);
+    if (str_is(key, "port") ||
+        (!str_is(key, "host") && !str_is(key, "data_dir") && is_number(key, text)))
+        return text;
+    json_str(&w, text);
+    return buf_str(&b);
+}
+
+/* A wrong name or value is refused before the file is touched, and so is a file that would then not
+ * be read. */
+static enum status set_setting(struct ctx *ctx, const struct options *o)
+{
+    str key = o->words.v[2], text = o->words.v[3], before, path;
+    struct settings *checked = NEW(&ctx->arena, struct settings);
+    struct buf after = buf_make(&ctx->arena, PRINT_MAX + text.n);
+    TRY(settings_check_name(ctx, key));
+    if (str_is(key, "upstreams") || str_is(key, "config"))
+        return fail_field(ctx, str_c(&ctx->arena, key), "cannot be set so; edit the file");
+    settings_defaults(checked);
+    TRY(setting_set(ctx, checked, key, text));
+    TRY(config_file_read(ctx, &o->settings, &path, &before));
+    TRY(toml_set(ctx, before, str_c(&ctx->arena, key), value_in_toml(ctx, key, text), &after));
+    settings_defaults(checked);
+    TRY(settings_read_text(ctx, checked, str_c(&ctx->arena, path), buf_str(&after)));
+    TRY(config_file_write(ctx, path, buf_str(&after)));
+    printf(S_FMT " is set in " S_FMT "\n", S_ARG(key), S_ARG(path));
+    return OK;
+}
+
+enum status command_config(struct ctx *ctx, const struct options *o)
+{
+    str what = o->words.v[1];
+    return str_is(what, "check")  ? check_settings(ctx, o)
+           : str_is(what, "show") ? show_settings(ctx, o)
+                                  : set_setting(ctx, o);
+}

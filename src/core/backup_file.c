@@ -1,0 +1,88 @@
+/* backup_file.c - names of backups are written and read, and those of a folder listed. */
+#include "core/backup_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/time_text.h"
+
+enum { FILES_MAX = 100000 };
+
+str backup_name(struct arena *a, str stem, int64_t at, int64_t schema)
+{
+    str time = time_write(a, at, "%Y%m%dT%H%M%SZ");
+    if (!schema)
+        return str_printf(a, S_FMT "-" S_FMT ".db", S_ARG(stem), S_ARG(time));
+    return str_printf(a, S_FMT "-" S_FMT "-schema%lld.db", S_ARG(stem), S_ARG(time),
+                      (long long)schema);
+}
+
+/* What is written again is the name itself, so nothing else is taken for one. */
+bool backup_name_read(str stem, str name, struct backup_file *out)
+{
+    enum { NAME_MAX_BYTES = 255 };
+    CLEANUP(arena_free) struct arena a = {0};
+    int year, month, day, hour, minute, second;
+    long long schema = 0;
+    *out = (struct backup_file){.name = name};
+    if (!str_starts(name, stem) || name.n > NAME_MAX_BYTES)
+        return false;
+    const char *rest = str_c(&a, str_sub(name, stem.n, name.n));
+    if (sscanf(rest, "-%4d%2d%2dT%2d%2d%2dZ-schema%9lld", &year, &month, &day, &hour, &minute,
+               &second, &schema) < 6)
+        return false;
+    str time =
+        str_printf(&a, "%04d-%02d-%02dT%02d:%02d:%02dZ", year, month, day, hour, minute, second);
+    out->schema = schema;
+    return time_read(time, &out->at) && str_eq(name, backup_name(&a, stem, out->at, schema));
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct backup_file *x = a, *y = b;
+    return x->at == y->at ? str_cmp(y->name, x->name) : x->at < y->at ? 1 : -1;
+}
+
+void backup_files_sort(struct backup_file *v, size_t n)
+{
+    if (n)
+        qsort(v, n, sizeof *v, newest_first);
+}
+
+static void close_folder(DIR **folder)
+{
+    if (*folder)
+        closedir(*folder);
+}
+
+enum status backup_files(struct ctx *ctx, str folder, str stem, struct backup_file **out, size_t *n)
+{
+    const char *path = str_c(&ctx->arena, folder);
+    CLEANUP(close_folder) DIR *dir = opendir(path);
+    struct backup_file one, *v = NULL;
+    size_t room = 0;
+    struct stat st;
+    *n = 0;
+    if (!dir && errno != ENOENT)
+        return fail(ctx, STORAGE, "the folder '%s' cannot be read: %s", path, strerror(errno));
+    for (const struct dirent *e = dir ? readdir(dir) : NULL; e && *n < FILES_MAX;
+         e = readdir(dir)) {
+        if (!backup_name_read(stem, str_of(e->d_name), &one) ||
+            stat(str_printf(&ctx->arena, "%s/%s", path, e->d_name).p, &st) != 0)
+            continue;
+        if (*n == room) {
+            struct backup_file *more = NEW_N(&ctx->arena, struct backup_file, 2 * room + 16);
+            memcpy(more, v ? v : more, *n * sizeof *v);
+            v = more;
+            room = 2 * room + 16;
+        }
+        one.name = str_dup(&ctx->arena, one.name);
+        one.bytes = st.st_size;
+        v[(*n)++] = one;
+    }
+    backup_files_sort(v, *n);
+    *out = v;
+    return OK;
+}

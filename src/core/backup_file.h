@@ -1,0 +1,22 @@
+/* backup_file.h - backups as files: names that say when they were made, and those of a folder. */
+#pragma once
+
+#include "base/ctx.h"
+
+struct backup_file {
+    str name;       /* without a folder */
+    int64_t at;     /* unix ms, of whole seconds */
+    int64_t schema; /* made before an upgrade of that version; 0: any other backup */
+    int64_t bytes;
+};
+
+/* "STEM-20261124T003000Z.db", before an upgrade "STEM-20261124T003000Z-schema16.db". */
+str backup_name(struct arena *a, str stem, int64_t at, int64_t schema);
+/* Of a name that backup_name makes with that stem; the bytes stay 0. */
+bool backup_name_read(str stem, str name, struct backup_file *out);
+
+/* Those of a folder, newest first; a folder that is not there has none. */
+MUST_USE enum status backup_files(struct ctx *ctx, str folder, str stem, struct backup_file **out,
+                                  size_t *n);
+/* Newest first. */
+void backup_files_sort(struct backup_file *v, size_t n);

@@ -1,0 +1,225 @@
+// cli_config.test.js - where settings come from on the command line, and the commands around them.
+'use strict';
+const assert = require('node:assert/strict');
+const { spawn, spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { Server, bin, run, serve, tempFolder, until } = require('./lib');
+
+// No file is named, and this folder is the user's own.
+const own = (folder) => ({ REMEMBERD_CONFIG: undefined, XDG_CONFIG_HOME: folder, HOME: folder });
+
+function write(file, text) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, text);
+  return file;
+}
+
+const settingsOf = async (args, env) => JSON.parse((await run(['serve', '--print-settings', '--json', ...args], { env })).stdout);
+
+test('the first place that has a file is read', async () => {
+  const folder = tempFolder(), home = tempFolder();
+  const toml = path.join(folder, 'rememberd/rememberd.toml'), json = path.join(folder, 'rememberd/rememberd.json');
+  const tokens = async (env, ...args) => (await settingsOf(args, env)).budget_tokens;
+  assert.equal(await tokens(own(folder)), 800, 'without any file');
+  write(json, '{"budget_tokens": 1}');
+  assert.equal(await tokens(own(folder)), 1);
+  write(toml, 'budget_tokens = 2 # two\n');
+  assert.equal(await tokens(own(folder)), 2);
+  assert.equal((await settingsOf([], own(folder))).config, toml);
+  write(path.join(home, '.config/rememberd/rememberd.toml'), 'budget_tokens = 3');
+  assert.equal(await tokens({ ...own(home), XDG_CONFIG_HOME: undefined }), 3);
+  const named = write(path.join(folder, 'other'), 'budget_tokens = 4'), flag = write(path.join(folder, 'flag'), '{"budget_tokens": 5}');
+  assert.equal(await tokens({ ...own(folder), REMEMBERD_CONFIG: named }), 4);
+  for (const args of [['--config', flag], ['-c', flag]]) assert.equal(await tokens({ ...own(folder), REMEMBERD_CONFIG: named }, ...args), 5);
+  assert.equal(await tokens({ ...own(folder), REMEMBERD_CONFIG: '' }), 800, 'an empty name is no file');
+  assert.equal(await tokens(own(folder), '--config', ''), 800);
+});
+
+test('a server says which file it read, and listens where the file says', async (t) => {
+  const file = write(path.join(tempFolder(), 'mine.toml'), 'budget_tokens = 7\n');
+  const server = await serve(t, { flags: ['--config', file] });
+  await server.ask('GET', '/health');
+  assert.match(server.stdout, new RegExp(`^settings: ${file}$`, 'm'));
+  const { items } = (await server.ask('GET', '/v1/settings')).json();
+  const budget = items.find((one) => one.name === 'budget_tokens');
+  assert.deepEqual([budget.value, budget.source], [7, 'file']);
+});
+
+// Root can open every file, so there the command is run as nobody.
+function runAsUser(args, env) {
+  const drop = process.getuid() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+  const [program, ...rest] = [...drop, bin, ...args];
+  const { status, stdout, stderr } = spawnSync(program, rest, { env: { ...process.env, ...env }, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+test('a file that cannot be opened stops serve, and other commands warn', () => {
+  const folder = tempFolder(), file = write(path.join(folder, 'rememberd/rememberd.toml'), ''), data = path.join(folder, 'data');
+  fs.mkdirSync(data);
+  for (const one of [folder, data]) fs.chmodSync(one, 0o777);
+  fs.chmodSync(file, 0);
+  const refused = runAsUser(['serve', '--data', data], own(folder));
+  assert.equal(refused.code, 2, refused.stderr);
+  assert.match(refused.stderr, /cannot be opened: Permission denied/);
+  const warned = runAsUser(['add', 'I like tea', '--data', data], own(folder));
+  assert.equal(warned.code, 0, warned.stderr);
+  assert.match(warned.stderr, /settings\.note.*cannot be opened/);
+});
+
+test('an error of the file names the file, the line, the key and the rule', async () => {
+  const file = write(path.join(tempFolder(), 'mine.toml'), '# head\nbudget_tokens = 5\nrecall_limit = 1000\n');
+  for (const args of [['config', 'check'], ['serve'], ['list']]) {
+    const res = await run([...args, '-c', file]);
+    assert.equal(res.code, 2);
+    assert.equal(res.stderr, `rememberd: recall_limit: must be from 1 to 100 (line 3 of the file ${file})\n`);
+  }
+});
+
+test('--host, --port and --data-dir are other names of --listen and --data', async (t) => {
+  const listen = async (...args) => (await settingsOf(args)).listen;
+  assert.equal(await listen('--port', '8080'), '127.0.0.1:8080');
+  assert.equal(await listen('-p', '8080', '--host', '0.0.0.0'), '0.0.0.0:8080');
+  assert.equal(await listen('--listen', '8080'), '127.0.0.1:8080');
+  assert.equal(await listen('--listen=0.0.0.0'), '0.0.0.0:7077');
+  assert.equal((await settingsOf(['--data-dir', '/x'])).data, '/x');
+  const file = write(path.join(tempFolder(), 'mine.toml'), 'port = 9000\nhost = "::1"\n');
+  assert.equal(await listen('-c', file), '[::1]:9000');
+  assert.equal(await listen('-c', file, '--host', '127.0.0.1'), '127.0.0.1:9000');
+  for (const args of [['--prot', '1'], ['-p'], ['--port', 'x'], ['--host', '1.2.3.4:5']]) assert.equal((await run(['serve', ...args])).code, 2, args.join(' '));
+  assert.match((await run(['serve', '--hots', 'x'])).stderr, /did you mean --hosts?\?/);
+  const server = await serve(t, { flags: ['-p', '0', '--host', 'localhost'] });
+  assert.equal((await server.ask('GET', '/health')).status, 200);
+});
+
+test('config check says which file is right, or that there is none', async () => {
+  const folder = tempFolder(), env = own(folder);
+  assert.equal((await run(['config', 'check'], { env })).stdout, `ok: no file in ${folder}/rememberd or /etc/rememberd\n`);
+  const file = write(path.join(folder, 'rememberd/rememberd.toml'), 'port = 1\n');
+  const good = await run(['config', 'check'], { env });
+  assert.deepEqual([good.code, good.stdout], [0, `ok: ${file}\n`]);
+  const variable = await run(['config', 'check'], { env: { ...env, REMEMBERD_PROT: '1' } });
+  assert.equal(variable.code, 1);
+  assert.match(variable.stderr, /REMEMBERD_PROT is not a known setting; did you mean REMEMBERD_PORT\?/);
+  for (const args of [[], ['dance'], ['set'], ['set', 'port'], ['check', 'x']]) assert.equal((await run(['config', ...args], { env })).code, 2);
+});
+
+test('config show names the source of each setting, masks keys, and is a file that can be read', async () => {
+  const folder = tempFolder();
+  const file = write(path.join(folder, 'a.toml'), 'budget_tokens = 5\nupstream_key = "sk-secret"\n[[upstreams]]\nname = "b"\nurl = "http://b"\nkey = "sk-other"\n');
+  const env = { REMEMBERD_RECALL_LIMIT: '9', QDRANT_HOST: 'q' };
+  const { stdout } = await run(['config', 'show', '-c', file, '--memory', 'off'], { env });
+  assert.match(stdout, /^budget_tokens = 5 +# file$/m);
+  assert.match(stdout, /^recall_limit = 9 +# environment$/m);
+  assert.match(stdout, /^qdrant_host = "q" +# environment$/m);
+  assert.match(stdout, /^memory = "off" +# option$/m);
+  assert.match(stdout, /^upstream_key = "\*\*\*" +# file$/m);
+  assert.match(stdout, /^# defaults[^]*^gate_threshold = 0\.05$/m);
+  assert.match(stdout, /\[\[upstreams\]\]\nname = "b"\nurl = "http:\/\/b"\nkey = "\*\*\*"\n$/);
+  assert.doesNotMatch(stdout, /sk-/);
+  const shown = JSON.parse((await run(['config', 'show', '--json', '-c', file], { env })).stdout);
+  assert.equal(shown.file, file);
+  assert.deepEqual(shown.settings.find((one) => one.name === 'budget_tokens'), { name: 'budget_tokens', value: 5, source: 'file' });
+  assert.deepEqual(shown.upstreams.map(({ name, key }) => [name, key]), [['b', '***']]);
+  const again = write(path.join(folder, 'b.toml'), stdout);
+  assert.deepEqual(await settingsOf(['-c', again, '--config', again]), { ...await settingsOf(['-c', file, '--memory', 'off'], env), config: again });
+});
+
+test('config set changes one value, and keeps comments, mode and all other lines', async () => {
+  const folder = tempFolder(), env = own(folder), file = path.join(folder, 'rememberd/rememberd.toml');
+  const set = (...args) => run(['config', 'set', ...args], { env });
+  assert.equal((await set('port', '8080')).stdout, `port is set in ${file}\n`);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'port = 8080\n');
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+  write(file, '# mine\nport = 8080 # public\n\n# where models are\n[[upstreams]]\nname = "a"\nurl = "http://a"\n');
+  fs.chmodSync(file, 0o640);
+  for (const [key, value] of [['port', '8081'], ['memory', 'false'], ['upstream_key', 'a "b" \\c'], ['gate_threshold', '0.1']])
+    assert.equal((await set(key, value)).code, 0, key);
+  const text = '# mine\nport = 8081 # public\nmemory = "false"\nupstream_key = "a \\"b\\" \\\\c"\ngate_threshold = 0.1\n\n# where models are\n[[upstreams]]\nname = "a"\nurl = "http://a"\n';
+  assert.equal(fs.readFileSync(file, 'utf8'), text);
+  assert.equal(fs.statSync(file).mode & 0o777, 0o640);
+  assert.deepEqual(fs.readdirSync(path.dirname(file)), ['rememberd.toml'], 'nothing is left beside it');
+  const said = await settingsOf([], env);
+  assert.deepEqual([said.listen, said.memory, said.gate_threshold], ['127.0.0.1:8081', 'off', 0.1]);
+  for (const [key, value, why] of [['prot', '1', /prot: is not a known setting; did you mean port\?/], ['port', '70000', /port: must be from 0 to 65535/],
+    ['budget_tokens', 'many', /budget_tokens: must be a whole number/], ['upstreams', 'x', /upstreams: cannot be set so/], ['upstream', 'ftp://x', /upstream/]]) {
+    const res = await set(key, value);
+    assert.equal(res.code, 1, key);
+    assert.match(res.stderr, why);
+  }
+  assert.equal(fs.readFileSync(file, 'utf8'), text, 'what is refused changes nothing');
+});
+
+test('config set follows a link, and edits no JSON', async () => {
+  const folder = tempFolder(), real = write(path.join(folder, 'real.toml'), 'port = 1\n'), link = path.join(folder, 'link.toml');
+  fs.symlinkSync(real, link);
+  assert.equal((await run(['config', 'set', 'port', '2', '-c', link])).code, 0);
+  assert.equal(fs.readFileSync(real, 'utf8'), 'port = 2\n');
+  assert.ok(fs.lstatSync(link).isSymbolicLink());
+  const json = write(path.join(folder, 'a.json'), '{"port": 1}');
+  const res = await run(['config', 'set', 'port', '2', '-c', json]);
+  assert.equal(res.code, 1);
+  assert.match(res.stderr, /is JSON/);
+  assert.match((await run(['config', 'set', 'port', '2'])).stderr, /names no file/);
+});
+
+test('version is a command, too', async () => {
+  assert.equal((await run(['version'])).stdout, (await run(['--version'])).stdout);
+  assert.match(JSON.parse((await run(['version', '--json'])).stdout).version, /^\d+\.\d+\.\d+$/);
+});
+
+// --- SIGHUP ---
+
+// Without a terminal, as a service manager starts it.
+async function serveDetached(t, file) {
+  const args = ['serve', '-p', '0', '--data', tempFolder(), '-c', file];
+  const child = spawn(bin, args, { env: { ...process.env, REMEMBERD_CONFIG: '' }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const server = new Server(child, args[4]);
+  t.after(() => server.stop());
+  return server.ready();
+}
+
+test('SIGHUP reads the settings again, and the log names what needs a restart', async (t) => {
+  const file = write(path.join(tempFolder(), 'a.toml'), 'budget_tokens = 5\nlog_level = "info"\nrecall_limit = 3\n');
+  const server = await serveDetached(t, file);
+  const value = async (name) => {
+    const one = (await server.ask('GET', '/v1/settings')).json().items.find((item) => item.name === name);
+    return [one.value, one.configured, one.source];
+  };
+  const hangUp = async (text, line) => {
+    const from = server.stderr.length;
+    if (text !== null) fs.writeFileSync(file, text);
+    server.child.kill('SIGHUP');
+    return until(String(line), () => line.exec(server.stderr.slice(from)));
+  };
+  await hangUp(null, /settings\.reloaded file="[^"]*a\.toml" changed=\n/);
+  assert.deepEqual(await value('budget_tokens'), [5, 5, 'file']);
+  await hangUp('budget_tokens = 6\nrecall_limit = 4\nupstream = "http://127.0.0.1:1"\n',
+    /settings\.reloaded .*changed=budget_tokens\n[^]*warn settings\.need_restart what=recall_limit,upstreams\n/);
+  assert.deepEqual(await value('budget_tokens'), [6, 6, 'file']);
+  assert.deepEqual((await value('recall_limit')).slice(0, 2), [3, 3], 'what needs a restart stays');
+  await hangUp('budget_tokens = "many"', /error settings\.not_reloaded why="budget_tokens: must be a whole number \(line 1 of the file/);
+  assert.deepEqual(await value('budget_tokens'), [6, 6, 'file']);
+  assert.equal((await server.ask('PATCH', '/v1/settings', { budget_tokens: 7 })).status, 200);
+  await hangUp('budget_tokens = 8\nmemory = false\n', /settings\.reloaded .*changed=memory,budget_tokens\n/);
+  assert.deepEqual(await value('budget_tokens'), [7, 8, 'changed'], 'what the API has set wins');
+  assert.deepEqual((await value('memory')).slice(0, 2), [false, false]);
+  assert.equal((await server.stop()).code, 0);
+});
+
+test('a server that a terminal started ends when the terminal is closed', async () => {
+  // A terminal of its own: SIGHUP comes when its other side is closed.
+  const script = `import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b''
+while b'listening on' not in seen:
+    seen += os.read(fd, 4096)
+os.close(fd)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
+  const { stdout, stderr } = spawnSync('python3', ['-c', script, bin, 'serve', '-p', '0', '--data', tempFolder()],
+    { env: { ...process.env, REMEMBERD_CONFIG: '' }, encoding: 'utf8', timeout: 30000 });
+  assert.equal(stdout, '0\n', stderr);
+});
