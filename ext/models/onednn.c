@@ -9,14 +9,19 @@
  * are the same in all. RTLD_LOCAL keeps its symbols away from everything else in the process.
  */
 
+#ifdef STATIC_PROGRAM /* a library that comes with another libc would crash it */
+const char *const onednn_names[] = {NULL};
+#else
 const char *const onednn_names[] = {"libdnnl.so.3.6", "libdnnl.so.3", "libdnnl.so.2", NULL};
+#endif
 
 /* UNSUPPORTED: no library, or one without the functions; the message says what to install. The
  * library is never closed. */
 enum status onednn_load(struct ctx *ctx, const char *const *names, struct onednn *out)
 {
     void *library = NULL;
-    const char *first = NULL; /* the newest version is the one to report */
+    /* The newest version is the one to report. */
+    const char *first = *names ? NULL : "this program loads no library";
     for (; !library && *names; names++) {
         /* Its OpenMP may keep threads, whose code must not be unloaded. */
         library = dlopen(*names, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -10,6 +10,15 @@ struct libcurl libcurl;
 
 static atomic_bool is_open;
 
+#ifdef STATIC_PROGRAM
+static enum status find_functions(__attribute__((unused)) struct ctx *ctx, struct libcurl *out)
+{
+#define F(NAME) out->NAME = curl_##NAME;
+    LIBCURL_FUNCTIONS(F)
+#undef F
+    return OK;
+}
+#else
 /* RTLD_NODELETE: its threads and its TLS library's exit handlers must find their code. */
 static enum status find_functions(struct ctx *ctx, struct libcurl *out)
 {
@@ -26,6 +35,7 @@ static enum status find_functions(struct ctx *ctx, struct libcurl *out)
 #undef F
     return OK;
 }
+#endif
 
 /* The lock is held: curl_global_init must run once, and its OpenSSL part must not run twice. */
 static enum status open_locked(struct ctx *ctx)
