@@ -69,26 +69,26 @@ quietly "$root.log" in_root "$root" apt-get -q install -y --no-install-recommend
 printf '%s: installed in %d s: %d packages, %d MB\n' "$suite" $((SECONDS - install_began)) \
   $(($(packages) - before_packages)) $((($(bytes) - before_bytes) / 1000000))
 
-sed -i "s/7077/$port/" "$root/etc/rememberd/rememberd.json" # as an administrator does; an upgrade must keep it
+sed -i "s/7077/$port/" "$root/etc/rememberd/rememberd.toml" # as an administrator does; an upgrade must keep it
 begin
 ask "My dog is called Rex and I live in Lisbon." >/dev/null
 ask "What is my dog called?" | grep -q Rex || die "the chat was not remembered"
 end
-[ "$(stat -c '%U %a' "$root/etc/rememberd/rememberd.json")" = 'root 640' ] || die "the configuration can be read by others"
+[ "$(stat -c '%U %a' "$root/etc/rememberd/rememberd.toml")" = 'root 640' ] || die "the configuration can be read by others"
 
 dpkg-deb -R "$deb" "$root.newer"
 sed -i 's/^Version: .*/&.1/' "$root.newer/DEBIAN/control"
 dpkg-deb -b --root-owner-group "$root.newer" "$root/newer.deb" >/dev/null
 rm -rf "$root.newer"
 quietly "$root.log" in_root "$root" apt-get -q install -y /newer.deb
-grep -q "$port" "$root/etc/rememberd/rememberd.json" || die "an upgrade has replaced the configuration"
+grep -q "$port" "$root/etc/rememberd/rememberd.toml" || die "an upgrade has replaced the configuration"
 begin
 ask "What is my dog called?" | grep -q Rex || die "an upgrade has lost a memory"
 end
 
 quietly "$root.log" in_root "$root" apt-get -q remove -y rememberd
 [ -e "$root/var/lib/rememberd/rememberd.db" ] || die "a removal has lost the database"
-[ -e "$root/etc/rememberd/rememberd.json" ] || die "a removal has lost the configuration"
+[ -e "$root/etc/rememberd/rememberd.toml" ] || die "a removal has lost the configuration"
 quietly "$root.log" in_root "$root" apt-get -q purge -y rememberd
 [ -e "$root/var/lib/rememberd/rememberd.db" ] || die "a purge has erased the memories without being asked"
 [ ! -e "$root/etc/rememberd" ] || die "a purge has left the configuration"
