@@ -21,13 +21,13 @@ user=${run[0]} group=${run[1]} root=$work/bundle/rootfs
 environment=("${run[@]:2}")
 command=("${environment[@]}")
 while [ "${command[0]}" != -- ]; do command=("${command[@]:1}"); done
-environment=("${environment[@]:0:${#environment[@]}-${#command[@]}}")
-inside() { env -i "${environment[@]}" chroot --userspec="$user:$group" "$root" "$@"; }
+environment=("${environment[@]:0:${#environment[@]}-${#command[@]}}") command=("${command[@]:1}")
+inside() { env -i "${environment[@]}" "$(command -v chroot)" --userspec="$user:$group" "$root" "$@"; }
 chmod 755 "$work" "$work/bundle"
 
 inside "${command[0]}" token create --admin >"$work/token"
 token=$(grep -oE '[A-Za-z0-9_-]{32,}' "$work/token" | head -n 1)
-inside "${command[@]:1}" --listen "127.0.0.1:$port" >"$work/out" 2>&1 &
+inside "${command[@]}" --listen "127.0.0.1:$port" >"$work/out" 2>&1 &
 server=$!
 until grep -q '^listening on' "$work/out"; do kill -0 $server 2>/dev/null || die "it ended before it listened"; sleep 0.05; done
 ask() {
