@@ -153,23 +153,17 @@ static enum status check_change(struct ctx *ctx, const struct change *change)
 }
 
 static enum status check_condense(struct ctx *ctx, struct pool_ref pool,
-                                  const struct memory *summary, size_t n)
+                                  const struct condensing *v, size_t n)
 {
     TRY(check_pool(ctx, pool));
-    if (!n)
-        return fail(ctx, BAD_INPUT, "say which memories to condense");
-    if (!summary->content.n)
-        return fail_field(ctx, "content", "must not be empty");
-    return OK;
-}
-
-static enum status check_condense_all(struct ctx *ctx, struct pool_ref pool,
-                                      const struct condensing *v, size_t n)
-{
     if (!n || n > CONDENSED_MAX)
         return fail(ctx, BAD_INPUT, "1 to %d summaries are written at once", CONDENSED_MAX);
-    for (size_t i = 0; i < n; i++)
-        TRY(check_condense(ctx, pool, &v[i].summary, v[i].n));
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i].n)
+            return fail(ctx, BAD_INPUT, "say which memories to condense");
+        if (!v[i].summary.content.n)
+            return fail_field(ctx, "content", "must not be empty");
+    }
     return OK;
 }
 

@@ -112,22 +112,20 @@ MUST_USE enum status store_change_each(struct ctx *ctx, struct store *s,
                                        const struct change *change, const str *ids, size_t n,
                                        int64_t *changed);
 
-/*
- * Closes memories of the pool in favour of one new semantic summary, all or nothing. The closed
- * ones leave recall, lists and search, and can still be read as history. CONFLICT when one of them
- * is closed or missing, or another memory has the summary's key. Fills *summary.
- */
-MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                    struct memory *summary, const str *ids, size_t n);
-/* Several at once, which a writer waits for less; all or nothing. At most CONDENSED_MAX. */
 enum { CONDENSED_MAX = 32 };
 struct condensing {
     struct memory summary; /* filled */
     const str *ids;
     size_t n;
 };
-MUST_USE enum status store_condense_all(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                        struct condensing *v, size_t n);
+/*
+ * Closes memories of the pool in favour of new semantic summaries, all or nothing. The closed ones
+ * leave recall, lists and search, and can still be read as history. CONFLICT when one of them is
+ * closed or missing, or another memory has a summary's key. At most CONDENSED_MAX at once, which a
+ * writer waits for less.
+ */
+MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    struct condensing *v, size_t n);
 /* The way back: closes the summary and opens the memories again that it replaced, all or
  * nothing. One whose key another memory has by now stays closed, in favour of that one. NOT_FOUND;
  * CONFLICT when the summary is closed, or replaced nothing. */

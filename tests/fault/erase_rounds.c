@@ -200,7 +200,7 @@ static enum status condense(struct ctx *ctx, struct store *store, const struct m
     struct memory summary = {.content = text_of(ctx, m->n), .importance = 0.5};
     for (int i = 0; i < s->n; i++)
         ids[i] = name_of(ctx, s->at[i]);
-    return store_condense(ctx, store, pool_of(s->pool), &summary, ids, (size_t)s->n);
+    return condense_to(ctx, store, pool_of(s->pool), &summary, ids, (size_t)s->n);
 }
 
 /* The store gave a summary its id. */

@@ -214,7 +214,7 @@ static enum status compact_memories(struct ctx *ctx, struct writing *w, int n)
     for (int i = 1; i < n; i++)
         if (w->known->summary[i] == n)
             ids[found++] = id_of_step(ctx, i);
-    return found ? store_condense(ctx, w->s, mine, &summary, ids, found) : OK;
+    return found ? condense_to(ctx, w->s, mine, &summary, ids, found) : OK;
 }
 
 static enum status change_key(struct ctx *ctx, struct writing *w, int n)

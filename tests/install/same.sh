@@ -9,7 +9,7 @@ trap 'rm -rf --one-file-system "${other%/*}"' EXIT
 git clone -q . "$other"
 cp -r third_party/*/ "$other/third_party/"
 mkdir -p "$other/.cache/roots"
-cp -a --reflink=auto .cache/roots/bookworm* "$other/.cache/roots/" # bare folders and what builds in them
+cp -a --reflink=auto .cache/roots/{bookworm,trixie}* "$other/.cache/roots/" # bare folders and what builds in them
 for here in "$PWD" "$other"; do
   (cd "$here" && rm -rf build-dist && packaging/dist "$@" >/dev/null)
 done

@@ -72,6 +72,15 @@ enum status keep(struct ctx *ctx, struct store *s, struct pool_ref pool, enum pu
     return store_write(ctx, s, &b);
 }
 
+enum status condense_to(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                        struct memory *summary, const str *ids, size_t n)
+{
+    struct condensing one = {*summary, ids, n};
+    TRY(store_condense(ctx, s, pool, &one, 1));
+    *summary = one.summary;
+    return OK;
+}
+
 void write_session(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
                    const char *const *texts, int64_t created)
 {

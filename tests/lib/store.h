@@ -33,6 +33,9 @@ enum status say(struct ctx *ctx, struct store *s, struct pool_ref pool, const ch
 /* Writes one memory. */
 enum status keep(struct ctx *ctx, struct store *s, struct pool_ref pool, enum put_rule rule,
                  struct memory *m);
+/* Closes memories in favour of one summary. */
+enum status condense_to(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                        struct memory *summary, const str *ids, size_t n);
 /* Writes a session whose turns "SESSION-m1", "SESSION-m2", … are the user's and the assistant's in
  * turn. texts is NULL-ended. */
 void write_session(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,

@@ -127,7 +127,7 @@ TEST(many_are_closed_in_favour_of_one)
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &c));
     CHECK_OK(keep(ctx, s, other_space, PUT_SUPERSEDE, &twin));
     CHECK_OK(store_sync(ctx, s, true));
-    CHECK_OK(store_condense(ctx, s, mine, &sum, ids, 2));
+    CHECK_OK(condense_to(ctx, s, mine, &sum, ids, 2));
     CHECK_INT(sum.id.n, 36);
     CHECK_STR(sum.space, S("default"));
     CHECK_OK(store_memory(ctx, s, mine, sum.id, &out));
@@ -152,7 +152,7 @@ TEST(many_are_closed_in_favour_of_one)
     /* A summary can be condensed in its turn, also under its own key. */
     struct memory again = summary_of("drinks");
     const str next[] = {sum.id, S("f3")};
-    CHECK_OK(store_condense(ctx, s, mine, &again, next, 2));
+    CHECK_OK(condense_to(ctx, s, mine, &again, next, 2));
     CHECK_INT(find(ctx, s, mine, "drinks milk").n, 1);
     check_healthy(ctx, s);
 }
@@ -167,13 +167,13 @@ TEST(nothing_is_condensed_when_one_is_closed_or_gone)
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &old));
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &new));
-    CHECK_STATUS(store_condense(ctx, s, mine, &sum, closed, 2), CONFLICT);
+    CHECK_STATUS(condense_to(ctx, s, mine, &sum, closed, 2), CONFLICT);
     ctx_clear_failure(ctx);
-    CHECK_STATUS(store_condense(ctx, s, mine, &sum, gone, 2), CONFLICT);
+    CHECK_STATUS(condense_to(ctx, s, mine, &sum, gone, 2), CONFLICT);
     ctx_clear_failure(ctx);
-    CHECK_STATUS(store_condense(ctx, s, other_user, &sum, one, 1), CONFLICT);
+    CHECK_STATUS(condense_to(ctx, s, other_user, &sum, one, 1), CONFLICT);
     ctx_clear_failure(ctx);
-    CHECK_STATUS(store_condense(ctx, s, mine, &sum, one, 0), BAD_INPUT);
+    CHECK_STATUS(condense_to(ctx, s, mine, &sum, one, 0), BAD_INPUT);
     ctx_clear_failure(ctx);
     CHECK_OK(store_memory(ctx, s, mine, S("f1"), &out));
     CHECK_INT(out.valid_to, 0);

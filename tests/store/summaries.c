@@ -17,7 +17,7 @@ static str condensed(struct ctx *ctx, struct store *s, const char *content, str 
 {
     struct memory m = {.content = str_of(content), .importance = 0.5};
     const str ids[] = {one, two};
-    CHECK_OK(store_condense(ctx, s, mine, &m, ids, 2));
+    CHECK_OK(condense_to(ctx, s, mine, &m, ids, 2));
     return m.id;
 }
 
@@ -162,7 +162,7 @@ TEST(a_kind_that_is_forgotten_goes_from_summaries_however_many_they_tell)
     }
     struct bundle b = {.pool = mine, .memories = v, .n_memories = N};
     CHECK_OK(store_write(ctx, s, &b));
-    CHECK_OK(store_condense(ctx, s, mine, &m, ids, N));
+    CHECK_OK(condense_to(ctx, s, mine, &m, ids, N));
     CHECK_INT(forgotten(ctx, s, (struct forget){.memories = true, .type = S("procedural")}), 3);
     CHECK(!is_there(ctx, s, m.id));
     CHECK_INT(find(ctx, s, mine, "number").n, N - 2);

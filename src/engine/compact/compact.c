@@ -188,7 +188,7 @@ static enum status replace_groups(struct ctx *ctx, struct round *r, const struct
         v[i] = (struct condensing){summary_of(ctx, r, &c[i]), ids, c[i].n};
         TRY(check_unchanged(ctx, r, &c[i]));
     }
-    TRY(store_condense_all(ctx, r->e->store, r->pool, v, n));
+    TRY(store_condense(ctx, r->e->store, r->pool, v, n));
     for (size_t i = 0; i < n; i++) {
         out->summaries.v =
             arena_more(a, out->summaries.v, out->summaries.n, r->ids_cap, sizeof *out->summaries.v);

@@ -10,18 +10,13 @@ struct libcurl libcurl;
 
 static atomic_bool is_open;
 
-#ifdef STATIC_PROGRAM
-static enum status find_functions(__attribute__((unused)) struct ctx *ctx, struct libcurl *out)
-{
-#define F(NAME) out->NAME = curl_##NAME;
-    LIBCURL_FUNCTIONS(F)
-#undef F
-    return OK;
-}
-#else
 /* RTLD_NODELETE: its threads and its TLS library's exit handlers must find their code. */
 static enum status find_functions(struct ctx *ctx, struct libcurl *out)
 {
+#ifdef STATIC_PROGRAM
+    (void)ctx;
+#define F(NAME) out->NAME = curl_##NAME;
+#else
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library)
         return fail(ctx, UNSUPPORTED,
@@ -31,11 +26,11 @@ static enum status find_functions(struct ctx *ctx, struct libcurl *out)
 #define F(NAME)                                                                                    \
     if (!(*(void **)&out->NAME = dlsym(library, "curl_" #NAME)))                                   \
         return fail(ctx, UNSUPPORTED, "libcurl is too old (%s): install a newer one", dlerror());
+#endif
     LIBCURL_FUNCTIONS(F)
 #undef F
     return OK;
 }
-#endif
 
 /* The lock is held: curl_global_init must run once, and its OpenSSL part must not run twice. */
 static enum status open_locked(struct ctx *ctx)

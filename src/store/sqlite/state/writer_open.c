@@ -79,10 +79,9 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
         if (w->s->keeps_reserve)
             reserve_keep(w->s->path);
     } else {
-        bool is_whole = w->counted.fd >= 0; /* its log is its own */
-        if (is_whole) /* marked here; closing would do it without a mark */
+        if (w->counted.fd >= 0) /* its log is its own; closing would settle it without a mark */
             commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_PASSIVE);
-        (is_whole ? db_close : db_close_unsettled)(&w->db);
+        (w->counted.fd >= 0 ? db_close : db_close_unsettled)(&w->db);
         commits_close(&w->counted);
     }
     return status;

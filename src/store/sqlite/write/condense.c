@@ -58,18 +58,9 @@ static enum status condense_memories(struct ctx *ctx, struct db *db, const void 
     return index_apply(ctx, db, &changes);
 }
 
-enum status sqlite_condense_all(struct ctx *ctx, struct store *s, struct pool_ref pool,
+enum status sqlite_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                 struct condensing *v, size_t n)
 {
     struct condense c = {pool, v, n};
     return writer_call(ctx, sqlite_of(s)->writer, condense_memories, &c);
-}
-
-enum status sqlite_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                            struct memory *summary, const str *ids, size_t n)
-{
-    struct condensing one = {*summary, ids, n};
-    TRY(sqlite_condense_all(ctx, s, pool, &one, 1));
-    *summary = one.summary;
-    return OK;
 }
