@@ -152,8 +152,8 @@ static enum status check_change(struct ctx *ctx, const struct change *change)
     return OK;
 }
 
-static enum status check_condense(struct ctx *ctx, struct pool_ref pool,
-                                  const struct condensing *v, size_t n)
+static enum status check_condense(struct ctx *ctx, struct pool_ref pool, const struct condensing *v,
+                                  size_t n)
 {
     TRY(check_pool(ctx, pool));
     if (!n || n > CONDENSED_MAX)

@@ -59,7 +59,7 @@ static enum status condense_memories(struct ctx *ctx, struct db *db, const void 
 }
 
 enum status sqlite_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                struct condensing *v, size_t n)
+                            struct condensing *v, size_t n)
 {
     struct condense c = {pool, v, n};
     return writer_call(ctx, sqlite_of(s)->writer, condense_memories, &c);
