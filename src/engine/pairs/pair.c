@@ -240,7 +240,7 @@ struct pair_odds pair_judge(struct pair_text *older, struct pair_text *newer)
         for (int k = 0; k < PAIR_LABELS; k++)
             sums[k] += pair_words[wording[i]].of[has_vectors][k];
     for (int k = 0; k < PAIR_LABELS; k++)
-        most = fmax(most, (double)sums[k]);
+        most = sums[k] > most ? sums[k] : most;
     for (int k = 0; k < PAIR_LABELS; k++)
         all += out.of[k] = exp((double)sums[k] - most);
     for (int k = 0; k < PAIR_LABELS; k++)
