@@ -106,9 +106,15 @@ static bool has_core_model(struct instance *instance)
     return instance->settings.core_model.n > 0;
 }
 
+static bool has_backups(struct instance *instance)
+{
+    return instance->settings.backup_dir.n > 0;
+}
+
 /* settle reads what could not be read at start. embed loads local models and makes vectors, mirror
  * copies them to Qdrant, distil turns finished conversations into facts and episodes, prune deletes
- * receipts and expired memories, trim gives freed memory back, consolidate tidies. */
+ * receipts and expired memories, backup copies the database, trim gives freed memory back,
+ * consolidate tidies. */
 static const struct job jobs[] = {
     {"settle", settle_some, .first_s = 1, .every_s = 2, .is_late = true},
     {"embed", embed_some, .is_heavy = true},
@@ -116,6 +122,8 @@ static const struct job jobs[] = {
     {"distil", distil_some, .is_used = has_core_model, .is_heavy = true, .is_parallel = true},
     {"prune", prune_some, .first_s = 60, .every_s = 3600},
     {"undo", end_undo, .first_s = 1, .every_s = 10},
+    {"backup", backup_when_due, .first_s = 5, .every_s = 60, .is_used = has_backups,
+     .is_heavy = true},
     {"trim", trim_memory, .first_s = 10, .every_s = 10},
     /* The store keeps the time of the last consolidation; this only checks whether one is due. */
     {"consolidate", consolidate_some, .first_s = 30, .every_s = 60, .is_heavy = true},

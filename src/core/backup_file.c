@@ -86,3 +86,15 @@ enum status backup_files(struct ctx *ctx, str folder, str stem, struct backup_fi
     *out = v;
     return OK;
 }
+
+/* Without copies that were made before an upgrade. */
+enum status backups_by_clock(struct ctx *ctx, str folder, struct backup_file **out, size_t *n)
+{
+    size_t all;
+    TRY(backup_files(ctx, folder, BACKUP_STEM, out, &all));
+    *n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!(*out)[i].schema)
+            (*out)[(*n)++] = (*out)[i];
+    return OK;
+}

@@ -18,5 +18,9 @@ bool backup_name_read(str stem, str name, struct backup_file *out);
 /* Those of a folder, newest first; a folder that is not there has none. */
 MUST_USE enum status backup_files(struct ctx *ctx, str folder, str stem, struct backup_file **out,
                                   size_t *n);
+/* Those that servers make into a folder by themselves are called BACKUP_STEM. Newest first. */
+#define BACKUP_STEM S("rememberd")
+MUST_USE enum status backups_by_clock(struct ctx *ctx, str folder, struct backup_file **out,
+                                      size_t *n);
 /* Newest first. */
 void backup_files_sort(struct backup_file *v, size_t n);

@@ -80,6 +80,8 @@ struct store_copy {
 };
 /* CONFLICT: `to` exists and is not to be replaced. TOO_LARGE: the disk has no room. */
 MUST_USE enum status store_copy(struct ctx *ctx, const struct store_copy *copy);
+/* The same of a store that is open, into a new file, under the key that it has. */
+MUST_USE enum status store_backup(struct ctx *ctx, struct store *s, str to);
 
 /* --- its health --- */
 

@@ -479,22 +479,25 @@ static enum status copy_beside(struct job *j)
     return status;
 }
 
-static struct job job_of(struct ctx *ctx, const struct sqlite_store *s,
-                         const struct store_copy *copy)
-{
-    struct job j = {ctx, copy, s->path, file_whole(&ctx->arena, str_c(&ctx->arena, copy->to)).p};
-    j.part = file_part(&ctx->arena, j.to).p;
-    return j;
-}
-
-enum status copy_old(struct ctx *ctx, const struct sqlite_store *s, str to)
+static enum status copy_open(struct ctx *ctx, const struct sqlite_store *s, str to, bool is_old)
 {
     const struct store_copy copy = {.to = to, .to_key = s->key};
-    struct job j = job_of(ctx, s, &copy);
-    j.is_old = true;
+    struct job j = {ctx, &copy, s->path, file_whole(&ctx->arena, str_c(&ctx->arena, to)).p};
+    j.part = file_part(&ctx->arena, j.to).p;
+    j.is_old = is_old;
     TRY(open_as_it_is(ctx, s->path, s->key, "mode=rw", &j.db));
     sqlite3_busy_timeout(j.db.handle, BUSY_MS);
     enum status status = copy_beside(&j);
     db_close_unsettled(&j.db);
     return status;
+}
+
+enum status copy_old(struct ctx *ctx, const struct sqlite_store *s, str to)
+{
+    return copy_open(ctx, s, to, true);
+}
+
+enum status sqlite_backup(struct ctx *ctx, struct store *s, str to)
+{
+    return copy_open(ctx, sqlite_of(s), to, false);
 }

@@ -10,6 +10,8 @@
 
 #include "base/audit.h"
 #include "base/clock.h"
+#include "base/time_text.h"
+#include "core/backup_file.h"
 #include "http/http.h"
 
 /*
@@ -77,6 +79,28 @@ static void look_at_disk(struct visit *v, const char *folder)
         add_finding(v, "warn", S("disk"),
                     str_printf(a, "%.0f MB free", (double)fs.f_bavail * (double)fs.f_frsize / 1e6),
                     "free some space, or writes will fail");
+}
+
+/* The server makes them. A late one has failed, and the server's log says why. */
+static void look_at_backups(struct visit *v)
+{
+    enum { HOUR_MS = 3600000 };
+    struct arena *a = &v->ctx->arena;
+    const struct settings *s = v->in->settings;
+    struct backup_file *made;
+    size_t n = 0;
+    if (!s->backup_dir.n)
+        return;
+    bool is_read = backups_by_clock(v->ctx, s->backup_dir, &made, &n) == OK;
+    bool is_late = !n || clock_ms() - made[0].at > 2 * s->backup_hours * HOUR_MS;
+    str seen = !is_read ? str_dup(a, str_of(v->ctx->why))
+               : n      ? str_printf(a, "%zu in " S_FMT ", the newest of %s", n,
+                                     S_ARG(s->backup_dir),
+                                     time_write(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
+                        : str_printf(a, "none in " S_FMT, S_ARG(s->backup_dir));
+    add_finding(v, is_late ? "warn" : "ok", S("backups"), seen,
+                is_late ? "the server makes them while it runs; see backup in its log" : "");
+    ctx_clear_failure(v->ctx);
 }
 
 /* A log that nobody has begun is fine. */
@@ -429,6 +453,7 @@ bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding 
         look_at_folder(v);
         if (in->is_there)
             look_at_database(v);
+        look_at_backups(v);
     }
     ctx_clear_failure(ctx);
     for (size_t i = 0; i < in->settings->n_upstreams; i++)

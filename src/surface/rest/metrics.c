@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/backup_file.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -16,7 +17,7 @@ struct readings {
     struct server_stats server;
     struct engine_stats engine;
     struct exporter_stats exporter;
-    int64_t uptime_us, started_us, cpu_us, resident_bytes, open_fds, max_fds;
+    int64_t uptime_us, started_us, cpu_us, backup_us, resident_bytes, open_fds, max_fds;
 };
 
 #define METRIC(NAME, MEMBER, HELP) {NAME, HELP, offsetof(struct readings, MEMBER), false},
@@ -32,6 +33,8 @@ static const struct metric_row {
     SECONDS("process_start_time_seconds", started_us, "unix time of the start")
     SECONDS("process_cpu_seconds_total", cpu_us,
             "processor time of the process and the system for it")
+    SECONDS("rememberd_last_backup_timestamp_seconds", backup_us,
+            "unix time of the newest backup in backup_dir, or 0")
     METRIC("process_resident_memory_bytes", resident_bytes, "memory in RAM")
     METRIC("process_open_fds", open_fds, "open file descriptors")
     METRIC("process_max_fds", max_fds, "most file descriptors that may be open")
@@ -143,6 +146,16 @@ static void read_process(struct readings *r)
     r->max_fds = (int64_t)files.rlim_cur;
 }
 
+/* Of a folder that cannot be read it is 0, too; the job that writes there logs why. */
+static void read_backups(struct ctx *ctx, const struct settings *s, struct readings *r)
+{
+    struct backup_file *v;
+    size_t n = 0;
+    if (s->backup_dir.n && backups_by_clock(ctx, s->backup_dir, &v, &n) == OK && n)
+        r->backup_us = v[0].at * 1000;
+    ctx_clear_failure(ctx);
+}
+
 /* Admins only: counts over all users tell something about each of them. */
 static enum status show_metrics(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
@@ -158,6 +171,7 @@ static enum status show_metrics(struct ctx *ctx, struct app *app, const struct r
     if (app->exporter)
         trace_exporter->stats(app->exporter, &r.exporter);
     read_process(&r);
+    read_backups(ctx, app->settings, &r);
     out->type = is_open_metrics ? S("application/openmetrics-text; version=1.0.0; charset=utf-8")
                                 : S("text/plain; version=0.0.4; charset=utf-8");
     buf_add(&out->body, S("# HELP rememberd_build_info the version, as a label\n"

@@ -1,0 +1,70 @@
+// backups.test.js - backups that a server makes by itself: when, how many stay, which one comes back, and who is told of late ones.
+'use strict';
+const test = require('node:test');
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const { run: cli, serve, tempFolder, until } = require('./lib.js');
+
+const HOUR = 3600000;
+const nameOf = (ms) => `rememberd-${new Date(ms).toISOString().replace(/[-:]|\.\d+/g, '')}.db`;
+const madeIn = (folder) => (fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => /^rememberd-\d{8}T\d{6}Z\.db$/.test(name)).sort() : []);
+const first = (folder) => until('a backup', () => madeIn(folder)[0], 30000);
+
+test('a running server makes a backup, which comes back with --at', async (t) => {
+  const data = tempFolder(), folder = path.join(tempFolder(), 'backups'), elsewhere = tempFolder(), at = ['--backup-dir', folder];
+  const server = await serve(t, { data, flags: at });
+  await server.ask('POST', '/v1/memories', { content: 'I play the cello on Tuesdays.' });
+  const name = await first(folder);
+  assert.equal(fs.statSync(path.join(folder, name)).mode & 0o777, 0o600);
+  const metrics = (await server.ask('GET', '/metrics')).text;
+  const made = Number(/^rememberd_last_backup_timestamp_seconds (\d+)/m.exec(metrics)[1]);
+  assert.equal(nameOf(made * 1000), name);
+  const { findings } = (await server.ask('GET', '/v1/doctor')).json();
+  const found = findings.find((one) => one.what === 'backups');
+  assert.equal(found.level, 'ok', found.detail);
+  assert.deepEqual(madeIn(folder), [name], 'one is enough for a day');
+  await server.stop();
+
+  const listed = JSON.parse((await cli(['restore', '--list', '--json', ...at])).stdout);
+  assert.deepEqual(listed.map(({ file, bytes }) => [file, bytes]), [[path.join(folder, name), fs.statSync(path.join(folder, name)).size]]);
+  const back = await cli(['restore', '--at', '2999-01-01', '--data', elsewhere, ...at]);
+  assert.equal(back.code, 0, back.stderr);
+  assert.match((await cli(['list', '--data', elsewhere])).stdout, /cello/);
+});
+
+test('old ones go when a newer one is there, and no other file', async (t) => {
+  const folder = tempFolder(), now = Date.now();
+  const old = [3, 2, 1].map((days) => nameOf(now - days * 24 * HOUR));
+  const others = ['rememberd-20200101T000000Z-schema16.db', 'rememberd-notes.db', 'other-20200101T000000Z.db'];
+  for (const name of [...old, ...others]) fs.writeFileSync(path.join(folder, name), 'an old one');
+  await serve(t, { flags: ['--backup-dir', folder, '--backup-keep', '2'] });
+  await until('the oldest are gone', () => madeIn(folder).length === 2, 30000);
+  assert.equal(madeIn(folder)[0], old[2]);
+  for (const name of others) assert.ok(fs.existsSync(path.join(folder, name)), name);
+});
+
+test('a backup that fails deletes nothing, and doctor says that it is late', async (t) => {
+  const folder = path.join(tempFolder(), 'a file'), old = nameOf(Date.now() - 72 * HOUR);
+  fs.writeFileSync(folder, '');
+  const server = await serve(t, { flags: ['--backup-dir', folder] });
+  await until('the failure is logged', () => /background\.failed job=backup why="/.test(server.stderr), 30000);
+  const of = async () => (await server.ask('GET', '/v1/doctor')).json().findings.find((one) => one.what === 'backups');
+  assert.equal((await of()).level, 'warn');
+  fs.rmSync(folder);
+  fs.mkdirSync(folder, { mode: 0o700 });
+  fs.writeFileSync(path.join(folder, old), '');
+  assert.match((await of()).detail, /^1 in .*, the newest of /);
+});
+
+test('restore says what it lacks', async () => {
+  const folder = tempFolder(), at = ['--backup-dir', folder];
+  for (const [args, why] of [[[], /takes one of FILE, --at TIME and --list/], [['--list'], /backup_dir: is not set/],
+    [['a.db', '--list', ...at], /takes one of/], [['--at', 'noon', ...at], /at: must be a time/],
+    [['--at', '2020-01-01', ...at], /no backup in '.*' is from 2020-01-01 or before/]]) {
+    const { code, stderr } = await cli(['restore', ...args]);
+    assert.ok(code !== 0, args.join(' '));
+    assert.match(stderr, why);
+  }
+  assert.match((await cli(['restore', '--list', ...at])).stdout, /^no backups in /);
+});
