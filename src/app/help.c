@@ -25,7 +25,7 @@ static const struct command_group {
     {"Import and export", " import export ingest backup restore "},
     {"Access", " token user "},
     {"Security", " encrypt decrypt rekey key review audit erasures verify-erasure "},
-    {"Maintenance", " consolidate compact reopen reindex model migrate "},
+    {"Maintenance", " consolidate compact reopen reindex model upgrade migrate "},
     {"Advanced", " "}, /* the rest */
 };
 

@@ -65,6 +65,7 @@ const struct field options_table[] = {
      .help = "Read every page of the database and compare its indexes with its tables. Takes long"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
     {BOOL(struct options, again), .help = "Bring back what was erased here, too"},
+    {BOOL(struct options, check), .help = "Say what would change, and change nothing"},
     {BOOL(struct options, list), .help = "Print what is there, and change nothing"},
     {STR(struct options, at), .otherwise_str = "", .max = 40, .unit = "TIME",
      .help = "The last one that was made at this time or before it, as 2026-11-24T08:00:00Z"},

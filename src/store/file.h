@@ -61,6 +61,11 @@ str store_remains(struct ctx *ctx, str path);
 /* Whether the key opens the encrypted file. Nothing is written. */
 bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key);
 
+/* The version of a closed file, and the one that opening it brings it to. As store_open where it
+ * fails; also when the file is newer. Nothing is written. */
+MUST_USE enum status store_schema(struct ctx *ctx, str path, const uint8_t *key, int64_t *version,
+                                  int64_t *here);
+
 /*
  * Copies a store as it is at one moment, under another key or none. The copy is made beside its
  * place, opened, compared and checked, made durable, and then put there in one step: a process that

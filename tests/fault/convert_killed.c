@@ -11,6 +11,7 @@
 
 #include "core/backup_file.h"
 #include "lib/damage.h"
+#include "store/sqlite/db/schema.h"
 #include "store/store.h"
 
 enum { MESSAGES = 400, TIMED = 30, STRIDE = 9 };
@@ -333,13 +334,13 @@ TEST(an_opening_that_erases_again_is_killed_and_its_log_is_lost)
 }
 
 /* One whole copy of the old version, and nothing of one that was killed. */
-static void check_copy(struct ctx *ctx, const struct place *p)
+static void check_copy(struct ctx *ctx, const struct place *p, int64_t version)
 {
     struct backup_file *v;
     size_t n;
     CHECK_OK(backup_files(ctx, str_of(p->folder), S("store"), &v, &n));
     CHECK_INT(n, 1);
-    CHECK_INT(v[0].schema, OLD_SCHEMA);
+    CHECK_INT(v[0].schema, version);
     str part = str_printf(&ctx->arena, "%s/*.new*", p->folder);
     glob_t parts;
     CHECK_INT(glob(part.p, 0, NULL, &parts), GLOB_NOMATCH);
@@ -361,7 +362,7 @@ static int kill_upgrades(struct ctx *ctx, int stride)
         check_healthy(ctx, s);
         store_close(s);
         if (keeps_old)
-            check_copy(ctx, &p);
+            check_copy(ctx, &p, OLD_SCHEMA);
     }
     printf("%d writes\n", n);
     return n;
@@ -377,6 +378,30 @@ TEST(an_upgrade_with_a_copy_is_killed)
     keeps_old = true;
     CHECK(kill_upgrades(ctx, 5) > 10);
     keeps_old = false;
+}
+
+/* At a moment that is another one in each run. */
+TEST(an_upgrade_from_each_version_is_killed)
+{
+    enum { MOMENTS = 130 };
+    unsigned random = (unsigned)clock_mono_us();
+    int killed = 0, n = 0;
+    keeps_old = true;
+    for (int round = 0; round < 2; round++)
+        for (int64_t version = FIRST_SCHEMA; version < schema_version(); version++, n++) {
+            CLEANUP(ctx_free) struct ctx own = {0};
+            PLACE(p);
+            struct store *s;
+            write_version(&own, p.path, NULL, version);
+            killed += !kill_opening(&own, &p, rand_r(&random) % MOMENTS);
+            CHECK_OK(open_older(&own, &p, &s));
+            check_version(&own, s);
+            store_close(s);
+            check_copy(&own, &p, version);
+        }
+    keeps_old = false;
+    printf("%d of %d upgrades were killed\n", killed, n);
+    CHECK(killed > n / 3);
 }
 
 /* The log stays where it is: a checkpoint that nobody was told of could be killed. */

@@ -93,3 +93,53 @@ void write_old_store(struct ctx *ctx, const char *path, const uint8_t *key)
     sqlite3_db_config(db.handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
     CHECK_OK(write_old_rows(ctx, &db));
 }
+
+/* The steps of the schema are never edited, so they make each version's tables; rows in the columns
+ * that all versions have. The words index is made when the store is opened. */
+static enum status write_common_rows(struct ctx *ctx, struct db *db, int64_t version)
+{
+    static const char rows[] =
+        "INSERT INTO pool(id, user, space, sessions, messages, memories, created)"
+        " VALUES(1, 'anna', 'default', 1, 2, 2, 1700000000000);"
+        "INSERT INTO session(no, pool, id, title, metadata, created, updated, messages)"
+        " VALUES(1, 1, 's1', '', '', 1700000000000, 1700000000000, 2);"
+        "INSERT INTO message(doc, pool, id, role, speaker, text, ref, origin, created, chain, tail,"
+        " is_echo, says) VALUES"
+        " (1048576, 1, 'd1', 'user', '', 'The tortoise is called Gottlob.', '', 0, 1700000000000,"
+        " 0, 0, 0, ''),"
+        " (1048577, 1, 'd2', 'assistant', '', 'Understood.', '', 0, 1700000000000, 0, 0, 0, '');"
+        "INSERT INTO memory(no, pool, id, session, layer, type, category, key, content, metadata,"
+        " tags, importance, salience, uses, last_used, origin, source, created, updated, expires,"
+        " valid_from, valid_to, superseded_by) VALUES"
+        " (1, 1, 'f1', 's1', 0, 0, '', '', 'Plays the theorbo.', '', '', 0.5, 0, 0, 0, 0, '',"
+        " 1700000000000, 1700000000000, 0, 0, 0, ''),"
+        " (2, 1, 'f2', '', 0, 0, '', 'city', 'Lives in Ljubljana.', '', '', 0.5, 0, 0, 0, 0, '',"
+        " 1700000000000, 1700000000000, 0, 0, 0, '');";
+    TRY(schema_run(ctx, db, 0, version));
+    TRY(db_exec(ctx, db, rows));
+    return db_exec(ctx, db,
+                   str_printf(&ctx->arena,
+                              "PRAGMA user_version=%lld; PRAGMA application_id=0x524D4244",
+                              (long long)version)
+                       .p);
+}
+
+void write_version(struct ctx *ctx, const char *path, const uint8_t *key, int64_t version)
+{
+    CLEANUP(db_close) struct db db = {0};
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    CHECK_OK(db_open(ctx, path, key, &db));
+    sqlite3_db_config(db.handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    CHECK_OK(write_common_rows(ctx, &db, version));
+}
+
+void check_version(struct ctx *ctx, struct store *s)
+{
+    struct memory m;
+    CHECK_OK(store_memory(ctx, s, mine, S("f2"), &m));
+    CHECK_STR(m.content, S("Lives in Ljubljana."));
+    CHECK_STR(m.key, S("city"));
+    CHECK_INT(find(ctx, s, mine, "tortoise").n, 1);
+    CHECK_INT(find(ctx, s, mine, "theorbo").n, 1);
+    check_healthy(ctx, s);
+}

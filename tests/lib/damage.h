@@ -25,5 +25,10 @@ bool damage_log(struct ctx *ctx, const char *path, enum damage how, double at);
 enum { OLD_SCHEMA = 13, OLD_MEMORIES = 8, OLD_MESSAGES = 32 };
 void write_old_store(struct ctx *ctx, const char *path, const uint8_t *key);
 
+/* A database of any version: two memories and two messages. Then of a store: they are all there. */
+enum { FIRST_SCHEMA = 2 };
+void write_version(struct ctx *ctx, const char *path, const uint8_t *key, int64_t version);
+void check_version(struct ctx *ctx, struct store *s);
+
 /* All files of a store, and nothing else, to another place; what the target has goes. */
 void copy_store(struct ctx *ctx, const char *from, const char *to);

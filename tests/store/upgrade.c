@@ -88,6 +88,44 @@ TEST(a_new_database_and_one_of_this_version_are_not_copied)
     CHECK_INT(copies_in(ctx, &p, &v), 0);
 }
 
+/* --- from each version --- */
+
+/* What upgrade --check tells is true, and changes nothing. */
+static void check_told(struct ctx *ctx, const struct place *p, const uint8_t *key, int64_t version)
+{
+    int64_t is, here;
+    CHECK_OK(store_schema(ctx, str_of(p->path), key, &is, &here));
+    CHECK_INT(is, version);
+    CHECK_INT(here, schema_version());
+    CHECK_INT(version_of(ctx, p->path, key), version);
+}
+
+static void upgrade_from(struct ctx *ctx, const uint8_t *key, int64_t version)
+{
+    PLACE(p);
+    struct backup_file *v;
+    struct store *s;
+    write_version(ctx, p.path, key, version);
+    check_told(ctx, &p, key, version);
+    CHECK_OK(open_keeping(ctx, &p, key, &s));
+    check_version(ctx, s);
+    store_close(s);
+    CHECK_INT(copies_in(ctx, &p, &v), 1);
+    CHECK_INT(v[0].schema, version);
+    check_told(ctx, &p, key, schema_version());
+    str copy = str_printf(&ctx->arena, "%s/" S_FMT, p.folder, S_ARG(v[0].name));
+    CHECK_INT(version_of(ctx, copy.p, key), version);
+}
+
+TEST(each_version_is_upgraded_with_all_that_it_holds)
+{
+    for (int64_t version = FIRST_SCHEMA; version < schema_version(); version++) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        upgrade_from(&own, NULL, version);
+        upgrade_from(&own, some_key, version);
+    }
+}
+
 /* --- a disk that is full for the copy --- */
 
 static bool is_full;

@@ -464,6 +464,22 @@ enum status store_copy(struct ctx *ctx, const struct store_copy *copy)
     return OK;
 }
 
+enum status store_schema(struct ctx *ctx, str path, const uint8_t *key, int64_t *version,
+                         int64_t *here)
+{
+    CLEANUP(db_close_unsettled) struct db db = {0};
+    struct stat log;
+    const char *file = str_c(&ctx->arena, path);
+    bool has_log = stat(str_printf(&ctx->arena, "%s-wal", file).p, &log) == 0 && log.st_size;
+    enum store_kind kind = store_kind(ctx, path);
+    *here = schema_version();
+    if (kind == STORE_ABSENT)
+        return fail(ctx, NOT_FOUND, "no database at '%s'", file);
+    TRY(file_check_key(ctx, file, kind, key));
+    TRY(open_as_it_is(ctx, file, key, has_log ? "mode=rw" : "immutable=1", &db));
+    return schema_check(ctx, &db, version);
+}
+
 /* --- of a store that is open --- */
 
 /* Nothing here opens or closes the file but SQLite: a descriptor that is closed would drop the

@@ -94,10 +94,9 @@ static void look_at_backups(struct visit *v)
     bool is_read = backups_by_clock(v->ctx, s->backup_dir, &made, &n) == OK;
     bool is_late = !n || clock_ms() - made[0].at > 2 * s->backup_hours * HOUR_MS;
     str seen = !is_read ? str_dup(a, str_of(v->ctx->why))
-               : n      ? str_printf(a, "%zu in " S_FMT ", the newest of %s", n,
-                                     S_ARG(s->backup_dir),
-                                     time_write(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
-                        : str_printf(a, "none in " S_FMT, S_ARG(s->backup_dir));
+               : n ? str_printf(a, "%zu in " S_FMT ", the newest of %s", n, S_ARG(s->backup_dir),
+                                time_write(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
+                   : str_printf(a, "none in " S_FMT, S_ARG(s->backup_dir));
     add_finding(v, is_late ? "warn" : "ok", S("backups"), seen,
                 is_late ? "the server makes them while it runs; see backup in its log" : "");
     ctx_clear_failure(v->ctx);
