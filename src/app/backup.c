@@ -80,7 +80,7 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
     return run_copy(ctx, o, &copy);
 }
 
-/* --- those that the server makes by itself --- */
+/* --- automatic ones --- */
 
 SHAPE(made_out, (STR, file), (STR, at), (INT, bytes));
 
@@ -176,7 +176,7 @@ enum status command_restore_check(struct ctx *ctx, const struct options *o)
     if (has_file + o->list + (o->at.n > 0) != 1)
         return fail(ctx, BAD_INPUT, "restore takes one of FILE, --at TIME and --list");
     if (!has_file && !o->settings.backup_dir.n)
-        return fail(ctx, BAD_INPUT, "backup_dir: is not set, so no server makes backups by itself");
+        return fail(ctx, BAD_INPUT, "backup_dir: is not set, so there are no automatic backups");
     return OK;
 }
 
