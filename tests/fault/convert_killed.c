@@ -333,14 +333,15 @@ TEST(an_opening_that_erases_again_is_killed_and_its_log_is_lost)
     CHECK(told > 0 && whole > 0);
 }
 
-/* One whole copy of the old version, and nothing of one that was killed. */
-static void check_copy(struct ctx *ctx, const struct place *p, int64_t version)
+/* Whole copies of the old version, at most so many, and nothing of one that was killed. */
+static void check_copy(struct ctx *ctx, const struct place *p, int64_t version, size_t most)
 {
     struct backup_file *v;
     size_t n;
     CHECK_OK(backup_files(ctx, str_of(p->folder), S("store"), &v, &n));
-    CHECK_INT(n, 1);
-    CHECK_INT(v[0].schema, version);
+    CHECK(n >= 1 && n <= most);
+    for (size_t i = 0; i < n; i++)
+        CHECK_INT(v[i].schema, version);
     str part = str_printf(&ctx->arena, "%s/*.new*", p->folder);
     glob_t parts;
     CHECK_INT(glob(part.p, 0, NULL, &parts), GLOB_NOMATCH);
@@ -362,7 +363,7 @@ static int kill_upgrades(struct ctx *ctx, int stride)
         check_healthy(ctx, s);
         store_close(s);
         if (keeps_old)
-            check_copy(ctx, &p, OLD_SCHEMA);
+            check_copy(ctx, &p, OLD_SCHEMA, 1);
     }
     printf("%d writes\n", n);
     return n;
@@ -383,7 +384,7 @@ TEST(an_upgrade_with_a_copy_is_killed)
 /* At a moment that is another one in each run. */
 TEST(an_upgrade_from_each_version_is_killed)
 {
-    enum { MOMENTS = 130 };
+    enum { MOMENTS = 180 };
     unsigned random = (unsigned)clock_mono_us();
     int killed = 0, n = 0;
     keeps_old = true;
@@ -397,7 +398,8 @@ TEST(an_upgrade_from_each_version_is_killed)
             CHECK_OK(open_older(&own, &p, &s));
             check_version(&own, s);
             store_close(s);
-            check_copy(&own, &p, version);
+            /* A version that did not count its commits cannot know its copy again. */
+            check_copy(&own, &p, version, 2);
         }
     keeps_old = false;
     printf("%d of %d upgrades were killed\n", killed, n);
