@@ -1,4 +1,5 @@
-/* files.h - the built page as it lies in the binary; tools/embed-page writes the table. */
+/* files.h - the built page and the documentation as they lie in the binary; tools/embed-page writes
+ * the table. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@ struct page_bytes {
 struct page_file {
     const char *path, *type, *etag; /* "/assets/studio.AB12CD34.js"; '"…"' */
     bool is_immutable;              /* its path names its content */
-    struct page_bytes plain, gzip, brotli;
+    struct page_bytes gzip, brotli; /* brotli: or empty */
 };
 
 /* Ends with an all-zero row. */

@@ -133,6 +133,7 @@ export const en = {
   'knows nothing of the first': 'It has no text of the first one',
   'lanes': 'How facts changed',
   'lanes about': 'Each value as long as it was true',
+  'documentation': 'Documentation',
   'language': 'Language',
   'last change': 'Last change',
   'last seen': 'Last seen',
