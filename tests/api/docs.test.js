@@ -6,6 +6,7 @@ const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { bin, cleanEnv, inlined } = require('./lib');
+const { expected: commands } = require('../../tools/commands-page');
 const { expected: endpoints } = require('../../tools/endpoints-page');
 const { figures, marks } = require('../../tools/figures');
 
@@ -256,6 +257,11 @@ test('every route that a page names is served', () => {
 test('the page of endpoints is made from the API', () => {
   assert.equal(read('docs/reference/endpoints.md'), endpoints(), 'run tools/endpoints-page');
   assert.ok(endpoints().split('\n| `').length > 60);
+});
+
+test('the page of commands is made from the help', () => {
+  assert.equal(read('docs/reference/commands.md'), commands(), 'run tools/commands-page');
+  assert.ok(commands().split('\n| `').length > 30);
 });
 
 test('the table of what is passed on for every client is that of the routes', () => {

@@ -1,5 +1,4 @@
-/* files.h - the built page and the documentation as they lie in the binary; tools/embed-page writes
- * the table. */
+/* files.h - the built page and the documentation as they lie in the binary. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,5 +15,5 @@ struct page_file {
     struct page_bytes gzip, brotli; /* brotli: or empty */
 };
 
-/* Ends with an all-zero row. */
+/* Written by tools/embed-page; ends with an all-zero row. */
 extern const struct page_file page_files[];
