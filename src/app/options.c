@@ -33,13 +33,12 @@ const struct field options_table[] = {
     {STR(struct options, space), .otherwise_str = "", .max = 200, .unit = "NAME",
      .help = "Space of the user. Each space has memories of its own"},
     {BOOL(struct options, explain), .help = "Show why each result was found"},
-    {BOOL(struct options, closed),
-     .help =
-         "Include closed memories (kept as history: replaced or merged), and expired ones until "
-         "they are erased"},
+    {BOOL(struct options, closed), .help = "Include archived memories (kept as history: superseded "
+                                           "or merged), and expired ones until "
+                                           "they are erased"},
     {BOOL(struct options, everything), .help = "Erase everything in the space"},
     {BOOL(struct options, all_spaces), .help = "With --everything: erase all spaces of the user"},
-    {BOOL(struct options, people), .help = "Erase the people behind the user's keys, too"},
+    {BOOL(struct options, people), .help = "Erase the people of the user's clients, too"},
     {BOOL(struct options, admin),
      .help =
          "Create a token that may read settings and metrics, use all spaces of its user, and do "

@@ -66,7 +66,7 @@ test('list --closed says of each line whether it is closed, since when and by wh
     return /expired/.test(list) && list;
   });
   const day = '\\d{4}-\\d\\d-\\d\\d';
-  assert.match(text, new RegExp(`^${old.id}  ${day}  \\[closed ${day}, replaced by ${now.id}\\] I live in Lisbon$`, 'm'));
+  assert.match(text, new RegExp(`^${old.id}  ${day}  \\[superseded ${day} by ${now.id}\\] I live in Lisbon$`, 'm'));
   assert.match(text, new RegExp(`^${now.id}  ${day}  I live in Porto$`, 'm'));
   assert.match(text, new RegExp(`  ${day}  \\[expired ${day}\\] The guest stays here$`, 'm'));
   assert.match(text, /^3 of 3$/m);
@@ -208,7 +208,7 @@ test('tables, version and help', async () => {
   const schema = JSON.parse(await ok(['--schema']));
   assert.equal(schema.openapi, '3.1.0');
   const routes = (await ok(['--routes'])).trim().split('\n').map((line) => line.split(/ +/));
-  const own = routes.filter(([, , ...help]) => !/^passed on/.test(help.join(' ')));
+  const own = routes.filter(([, , ...help]) => !/^forwarded/.test(help.join(' ')));
   for (const [method, path] of own) assert.ok(schema.paths[path]?.[method.toLowerCase()]?.responses, `${method} ${path}`);
   assert.equal(own.length, Object.values(schema.paths).flatMap(Object.keys).length);
   assert.match(await ok(['--help']), /serve[^]*doctor/);

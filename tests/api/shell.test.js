@@ -135,7 +135,7 @@ test('status tells version, uptime, counts and state', async (t) => {
   await run(['add', 'I like tea', '--data', server.data]);
   const { code, stdout } = await run(at);
   assert.equal(code, 0);
-  assert.match(stdout, new RegExp(`^rememberd \\d+\\.\\d+\\.\\d+ at ${server.url}: ok\nuptime +\\d+ s\ndatabase +ok\nmemories +1, and 0 closed\nmessages +0 messages in 0 conversations\n`));
+  assert.match(stdout, new RegExp(`^rememberd \\d+\\.\\d+\\.\\d+ at ${server.url}: ok\nuptime +\\d+ s\ndatabase +ok\nmemories +1 active, 0 archived\nmessages +0 messages in 0 conversations\n`));
   const said = JSON.parse((await run([...at, '--json'])).stdout);
   assert.deepEqual([said.url, said.health.status, said.stats.memories.open, said.engine.words.available], [server.url, 'ok', 1, true]);
   const nobody = await run(['status', '-p', '1']);

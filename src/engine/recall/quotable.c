@@ -38,7 +38,7 @@ static struct quotable work_out(struct arena *a, str text, bool is_user)
     if (!str_trim(states).n)
         return (struct quotable){S(""), !own.n    ? "it was pasted or holds links only"
                                         : is_user ? "it only asks"
-                                                  : "it says nothing of its own"};
+                                                  : "it states nothing"};
     return (struct quotable){states, states.n == text.n ? NULL : "shortened to what it states"};
 }
 

@@ -403,7 +403,7 @@ static str reason_of(const struct finder *f, str reason)
     struct arena *a = &f->ctx->arena;
     if (f->how.without.n)
         reason = str_printf(a, S_FMT "; %s" S_FMT, S_ARG(reason),
-                            f->how.vectors.n ? "" : "by words alone: ", S_ARG(f->how.without));
+                            f->how.vectors.n ? "" : "keyword search only: ", S_ARG(f->how.without));
     if (f->how.beside.n)
         reason = str_printf(a, S_FMT "; " S_FMT, S_ARG(reason), S_ARG(f->how.beside));
     if (f->how.steps.is_reranked)
