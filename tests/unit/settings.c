@@ -57,19 +57,11 @@ TEST(the_help_of_a_setting_names_its_values)
 
 /* --- the page of settings --- */
 
-/* What a setting takes, in a word. */
-static const char *page_type(const struct field *f)
-{
-    if (f->type == FIELD_BOOL || f->type == FIELD_SWITCH)
-        return "switch";
-    return f->unit ? f->unit : f->one_of ? "choice" : f->type == FIELD_STR ? "text" : "number";
-}
-
 static void add_page_row(struct buf *b, const struct setting_row *row, const struct settings *s)
 {
     const struct field *f = row->field ? row->field : row->live;
     size_t from = b->n;
-    buf_printf(b, "| `%s` | %s | `", row->name, page_type(f));
+    buf_printf(b, "| `%s` | `", row->name);
     row_print(b, f, s);
     if (f->type == FIELD_BOOL)
         buf_add(b, *(const bool *)((const char *)s + f->at) ? S("true") : S("false"));
@@ -77,7 +69,7 @@ static void add_page_row(struct buf *b, const struct setting_row *row, const str
         b->n -= 1;
     else
         buf_byte(b, '`');
-    str help = str_of(f->help), values = S(": `on` or `off`"); /* the type says these, too */
+    str help = str_of(f->help), values = S(": `on` or `off`"); /* the default says so */
     size_t at = f->type == FIELD_BOOL || f->type == FIELD_SWITCH ? str_find(help, values) : help.n;
     buf_printf(b, " | %s%s", row->product ? row->product : "", row->product ? ": " : "");
     buf_add(b, str_sub(help, 0, at));
@@ -91,7 +83,7 @@ enum { APPENDIX = -1 };
 /* The table of a section, or the APPENDIX. */
 static void add_page_table(struct buf *b, int section, const char *title, const struct settings *s)
 {
-    buf_printf(b, "%s## %s\n\n| setting | type | default | meaning |\n|---|---|---|---|\n",
+    buf_printf(b, "%s## %s\n\n| setting | default | meaning |\n|---|---|---|\n",
                section ? "\n" : "", title);
     for (const struct setting_row *row = settings_rows; row->name; row++) {
         int own = (int)(row->field ? row->field : row->live)->group;
