@@ -165,7 +165,7 @@ test('what the program says has no word that only this project understands', () 
 });
 
 // Words as wc counts them. What a user has to read; decisions, research and the pages for contributors are not counted.
-const README_WORDS = 650, USER_WORDS = 36650; // the aim is 35,000: lower it whenever pages get shorter
+const README_WORDS = 650, USER_WORDS = 35000;
 test('README fits on a screen or two, and the pages for users together can be read', () => {
   const words = (page) => read(page).split(/\s+/).filter(Boolean).length;
   const forUsers = ['README.md', ...pagesIn('docs')].filter((page) => !/^docs\/(decisions|research)\/|^docs\/internals\.md$/.test(page));
@@ -270,7 +270,7 @@ test('every default that a row of a table says beside a flag is the default', ()
 test('the variables of other products that are read are those that their pages list', () => {
   const known = [...read('src/core/settings.def').matchAll(/\.variable = "([A-Z_]+)"/g)].map(([, name]) => name).sort();
   const named = ['omniroute', 'cortex', 'observability'].flatMap((page) => {
-    const [, part] = /\n## Variables\n([^]*?)\n## /.exec(read(`docs/reference/${page}.md`));
+    const [, part] = /\n## Variables\n([^]*?)(?=\n## |$)/.exec(read(`docs/reference/${page}.md`));
     return [...part.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
   });
   assert.ok(known.length > 20, 'the variables are read');
@@ -293,12 +293,12 @@ test('every route that a page names is served', () => {
 
 test('the page of endpoints is made from the API', () => {
   assert.equal(read('docs/reference/endpoints.md'), endpoints(), 'run tools/endpoints-page');
-  assert.ok(endpoints().split('\n| `').length > 60);
+  assert.ok(endpoints().split('\n- `').length > 60);
 });
 
 test('the page of commands is made from the help', () => {
   assert.equal(read('docs/reference/commands.md'), commands(), 'run tools/commands-page');
-  assert.ok(commands().split('\n| `').length > 30);
+  assert.ok(commands().split('\n- `').length > 30);
 });
 
 test('the table of what is forwarded for every client is that of the routes', () => {
