@@ -54,7 +54,7 @@ enum { AGGREGATION_DEEP = 3, AGGREGATION_TIMES = 2, AGGREGATION_SHOWN = 200 };
 enum { BLOCK_TOKENS = 32, LINE_TOKENS = 5 };
 
 /* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
- * assistant, whose first results are the most likely to answer (decisions/010). */
+ * assistant, whose first results are the most likely to answer (decisions/008). */
 enum {
     PEOPLE_SHOWN = 400,
     FIRST_SHOWN = 160,
