@@ -243,11 +243,11 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
         printf("{\"erased\":%lld,\"barred\":%lld,\"erasure\":\"" S_FMT "\"}\n", (long long)erased,
                (long long)barred, S_ARG(erasure));
     else
-        printf("erased %lld memories and messages\n", (long long)erased);
+        printf("erased " S_FMT "\n",
+               S_ARG(counted(&ctx->arena, erased, "memory or message", "memories and messages")));
     if (barred && !o->json)
-        printf("suppressed %lld statements: they stay in the history of conversations and are not "
-               "recalled\n",
-               (long long)barred);
+        printf("suppressed " S_FMT " in the history of conversations: not recalled any more\n",
+               S_ARG(counted(&ctx->arena, barred, "statement", "statements")));
     return OK;
 }
 

@@ -29,7 +29,7 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 200, 'the server sees it at once');
   await server.tell('My dog is called Rex.');
   assert.match(await ok(['search', 'dog', ...at]), /Rex/);
-  assert.match(await ok(['forget', added.id, ...at]), /^erased 1 memories and messages\n$/);
+  assert.match(await ok(['forget', added.id, ...at]), /^erased 1 memory or message\n$/);
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 404);
   assert.equal((await run(['forget', added.id, ...at])).code, 1);
   await ok(['forget', '--everything', '--yes', ...at]);
@@ -443,9 +443,9 @@ test('at a terminal, erasing everything asks first, and says what goes', async (
   await server.stop();
   for (const [args, question, erased] of [
     [['forget', '--everything'], "the space 'default' of the user 'local', for good: 1 memory, and 2 messages in 1 conversation", 'erased 3 memories and messages'],
-    [['forget', '--everything', '--all-spaces', '--user', 'anna'], "everything in 1 space of the user 'anna', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memories and messages'],
-    [['user', 'forget', 'anna', '--people'], "the user 'anna' with its registration and access tokens and 1 person behind its keys, for good: 2 memories, and 0 messages in 0 conversations", 'erased 2 memories and messages, and 1 people'],
-    [['user', 'forget', 'local'], "the user 'local', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memories and messages']]) {
+    [['forget', '--everything', '--all-spaces', '--user', 'anna'], "everything in 1 space of the user 'anna', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memory or message'],
+    [['user', 'forget', 'anna', '--people'], "the user 'anna' with its registration and access tokens and 1 person of its clients, for good: 2 memories, and 0 messages in 0 conversations", 'erased 2 memories and messages, and 1 person'],
+    [['user', 'forget', 'local'], "the user 'local', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memory or message']]) {
     const [code, said] = await atTerminal([...args, ...at], 'no');
     assert.equal(code, 1, said);
     assert.ok(said.includes(`This erases ${question}. Type yes: `), said);
@@ -456,7 +456,7 @@ test('at a terminal, erasing everything asks first, and says what goes', async (
   }
   await ok(['add', 'I row', ...at]);
   const [code, text] = await atTerminal(['forget', '--everything', '--yes', ...at]);
-  assert.deepEqual([code, text], [0, 'erased 1 memories and messages\r\n']);
+  assert.deepEqual([code, text], [0, 'erased 1 memory or message\r\n']);
 });
 
 test('without a terminal everything is erased only with --yes', async () => {

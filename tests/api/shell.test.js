@@ -125,7 +125,7 @@ test('search prints the results in the order of the scores that it prints', asyn
   for (const question of ['What is my dog called?', 'Where do I live?', 'dog Lisbon']) {
     const { stdout } = await run(['search', question, '--data', server.data]);
     const scores = (stdout.match(/^\d\.\d\d/gm) ?? []).map(Number);
-    assert.ok(scores.length > 1, stdout);
+    assert.ok(scores.length > 1 && scores.every((score) => score > 0), stdout);
     assert.deepEqual(scores, [...scores].sort((a, b) => b - a), stdout);
   }
 });
