@@ -3,13 +3,12 @@
 
 const struct command connect_commands[] = {
     {"connect", "connect [NAME [--remove] [--yes] [--url URL] [--space NAME]]",
-     "Write the entry for this server into the settings of another program, after showing it, or "
-     "take it out again; without a name list the programs",
+     "Configure another program, such as Claude Code or Cursor, to use this server; shows the "
+     "change and asks. Without NAME: list the programs",
      "connect claude-code", " url space remove yes ", 0, 1, command_connect_check, command_connect,
      false, "the token's own space for tools, and the project's for hooks"},
     {"hook", "hook [--url URL] [--space NAME]",
-     "Pass the hook event of a coding agent from standard input to the server, and print its "
-     "answer",
+     "Pass a coding agent's hook event from standard input to the server, and print the answer",
      "hook --url http://127.0.0.1:7077", " url space ", 0, 0, NULL, command_hook, false,
      "the space of the project, beside the user's own", true},
     {0},

@@ -372,7 +372,7 @@ static void write_pairs(struct buf *b, str name, const struct pairs *p)
     buf_printf(b, S_FMT ": %lld follow-ups, %lld rewritten; %lld of the originals\n", S_ARG(name),
                (long long)p->n, (long long)p->rewritten, (long long)p->alone_rewritten);
     for (int way = 0; way < WAY_COUNT; way++)
-        buf_printf(b, "  %-9s any@10 %5.1f  frac@10 %5.1f  added %5.1f  foreign %5.1f  (%s)\n",
+        buf_printf(b, "  %-9s any@10 %5.1f  frac@10 %5.1f  added %5.1f  off-topic %5.1f  (%s)\n",
                    ways[way].name, percent_of(p->by[way].any, p->n),
                    percent_of(p->by[way].frac, p->n), percent_of(p->by[way].told, p->n),
                    percent_of(p->by[way].foreign, p->n), ways[way].help);

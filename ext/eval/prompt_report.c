@@ -64,7 +64,7 @@ static void write_text(struct buf *b, const struct prompt_report *r)
     else
         buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->vectors.without));
     buf_printf(b, "threshold %.3f\n\n%-26s %6s %8s %8s %8s %12s %8s %8s %8s\n", r->threshold, "%",
-               "asked", "kept", "any", "frac", "answer words", "tokens", "foreign", "renamed");
+               "asked", "kept", "any", "frac", "answer words", "tokens", "off-topic", "renamed");
     for (size_t i = 0; i < r->n_kinds; i++)
         sum_line(b, r->kinds[i].name, &r->kinds[i].sum);
     sum_line(b, S("all"), &r->all);

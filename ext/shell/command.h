@@ -4,6 +4,7 @@
 #include "app/command.h"
 
 enum status command_status(struct ctx *ctx, const struct options *o);
+enum status command_logs(struct ctx *ctx, const struct options *o);
 enum status command_chat(struct ctx *ctx, const struct options *o);
 enum status command_completion_check(struct ctx *ctx, const struct options *o);
 enum status command_completion(struct ctx *ctx, const struct options *o);

@@ -32,9 +32,9 @@ static int64_t count_at(const struct json *root, const char *path)
 static void print_counts(struct ctx *ctx, const struct json *stats, const struct json *engine)
 {
     struct arena *a = &ctx->arena;
-    print_pair("memories",
-               str_printf(a, "%lld, and %lld closed", (long long)count_at(stats, "memories.open"),
-                          (long long)count_at(stats, "memories.closed")));
+    print_pair("memories", str_printf(a, "%lld active, %lld archived",
+                                      (long long)count_at(stats, "memories.open"),
+                                      (long long)count_at(stats, "memories.closed")));
     print_pair("messages",
                str_printf(a, S_FMT " in " S_FMT,
                           S_ARG(counted(a, count_at(stats, "messages"), "message", "messages")),

@@ -23,6 +23,7 @@ struct command {
     bool is_server;            /* logs as the settings say; the other commands log warnings only */
     const char *without_space; /* what no --space means; NULL: the space default */
     bool always_ok; /* who runs it takes a failure for an order: the exit status is always 0 */
+    bool is_long;   /* its text is read page by page at a terminal */
     struct own_help own_help[OWN_HELP_MAX];
 };
 

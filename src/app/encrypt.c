@@ -194,8 +194,7 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
     TRY(key_configured_new(ctx, o->new_key_file, &new));
     if (!new.bytes && !key.store)
         return fail(ctx, BAD_INPUT,
-                    "the current key was given, so the new key must be given as well: "
-                    "--new-key-file FILE or REMEMBERD_NEW_KEY");
+                    "a current key needs a new key: --new-key-file FILE or REMEMBERD_NEW_KEY");
     if (new.bytes && !sodium_memcmp(new.bytes, key.bytes, STORE_KEY_BYTES))
         return fail(ctx, CONFLICT, "the new key equals the current key; nothing was changed");
     if (!new.bytes)

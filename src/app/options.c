@@ -33,13 +33,12 @@ const struct field options_table[] = {
     {STR(struct options, space), .otherwise_str = "", .max = 200, .unit = "NAME",
      .help = "Space of the user. Each space has memories of its own"},
     {BOOL(struct options, explain), .help = "Show why each result was found"},
-    {BOOL(struct options, closed),
-     .help =
-         "Include closed memories (kept as history: replaced or merged), and expired ones until "
-         "they are erased"},
+    {BOOL(struct options, closed), .help = "Include archived memories (kept as history: superseded "
+                                           "or merged), and expired ones until "
+                                           "they are erased"},
     {BOOL(struct options, everything), .help = "Erase everything in the space"},
     {BOOL(struct options, all_spaces), .help = "With --everything: erase all spaces of the user"},
-    {BOOL(struct options, people), .help = "Erase the people behind the user's keys, too"},
+    {BOOL(struct options, people), .help = "Erase the people of the user's clients, too"},
     {BOOL(struct options, admin),
      .help =
          "Create a token that may read settings and metrics, use all spaces of its user, and do "
@@ -66,6 +65,7 @@ const struct field options_table[] = {
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
     {BOOL(struct options, again), .help = "Bring back what was erased here, too"},
     {BOOL(struct options, check), .help = "Say what would change, and change nothing"},
+    {BOOL(struct options, follow), .help = "Go on with each new line, until Ctrl-C"},
     {BOOL(struct options, list), .help = "Print what is there, and change nothing"},
     {STR(struct options, at), .otherwise_str = "", .max = 40, .unit = "TIME",
      .help = "The last one that was made at this time or before it, as 2026-11-24T08:00:00Z"},
@@ -244,7 +244,8 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
 
 static const struct {
     const char *letter, *whole;
-} short_flags[] = {{"-h", "--help"}, {"-v", "--version"}, {"-c", "--config"}, {"-p", "--port"}};
+} short_flags[] = {{"-h", "--help"}, {"-v", "--version"}, {"-c", "--config"},
+                   {"-p", "--port"}, {"-f", "--follow"},  {"-n", "--limit"}};
 
 /* "-p" becomes "--port"; "-p8080" is not read. */
 static bool expand_short(struct line *l)

@@ -1,7 +1,12 @@
 /* print.c - prints text, JSON and dates on standard output. */
 #include "app/print.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/time_text.h"
@@ -51,8 +56,57 @@ str curl_target(struct arena *a, str listen)
 const char *style_code(enum style style)
 {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m"};
+    static int has_colours = -1; /* decided once: a pager may follow */
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    bool has_colours =
-        isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+    if (has_colours < 0)
+        has_colours =
+            isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
     return has_colours ? codes[style] : "";
+}
+
+static pid_t pager;
+
+static void wait_for_pager(void)
+{
+    fflush(stdout);
+    close(STDOUT_FILENO);
+    while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* The pager handles Ctrl-C. One that was left early closes the pipe, and writing goes on in vain.
+ */
+static int spawn_reader(const char *const *argv, int in)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    setenv("LESS", "FRX", 0); /* leave at once what fits on the screen; keep colours and the text */
+    int rc = posix_spawnp(&pager, argv[0], &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (rc != 0)
+        return rc;
+    signal(SIGINT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    return 0;
+}
+
+/* At the end the program waits for the pager. Nothing happens where no one reads at a terminal,
+ * PAGER is empty, or less is missing. */
+void print_by_pages(void)
+{
+    const char *program = getenv("PAGER");
+    const char *const by_name[] = {"less", NULL}, *const by_shell[] = {"sh", "-c", program, NULL};
+    int ends[2];
+    if (pager || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || (program && !*program) ||
+        pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    style_code(STYLE_END); /* colours are decided while standard output is the terminal */
+    fflush(stdout);
+    if (spawn_reader(program ? by_shell : by_name, ends[0]) == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        atexit(wait_for_pager);
+    }
+    close(ends[0]);
+    close(ends[1]);
 }

@@ -20,3 +20,6 @@ str curl_target(struct arena *a, str listen);
  * output is not a terminal, or NO_COLOR is set. */
 enum style { STYLE_END, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD };
 const char *style_code(enum style style);
+
+/* From here on standard output goes through $PAGER, or through less. */
+void print_by_pages(void);

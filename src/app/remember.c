@@ -114,10 +114,10 @@ static str mark_of(struct ctx *ctx, const struct memory *m)
 {
     struct arena *a = &ctx->arena;
     if (m->valid_to && m->superseded_by.n)
-        return str_printf(a, "[closed " S_FMT ", replaced by " S_FMT "] ",
-                          S_ARG(date_of(a, m->valid_to)), S_ARG(m->superseded_by));
+        return str_printf(a, "[superseded " S_FMT " by " S_FMT "] ", S_ARG(date_of(a, m->valid_to)),
+                          S_ARG(m->superseded_by));
     if (m->valid_to)
-        return str_printf(a, "[closed " S_FMT "] ", S_ARG(date_of(a, m->valid_to)));
+        return str_printf(a, "[archived " S_FMT "] ", S_ARG(date_of(a, m->valid_to)));
     if (m->expires && m->expires <= clock_ms())
         return str_printf(a, "[expired " S_FMT "] ", S_ARG(date_of(a, m->expires)));
     return S("");
@@ -243,11 +243,11 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
         printf("{\"erased\":%lld,\"barred\":%lld,\"erasure\":\"" S_FMT "\"}\n", (long long)erased,
                (long long)barred, S_ARG(erasure));
     else
-        printf("erased %lld memories and messages\n", (long long)erased);
+        printf("erased " S_FMT "\n",
+               S_ARG(counted(&ctx->arena, erased, "memory or message", "memories and messages")));
     if (barred && !o->json)
-        printf("barred %lld statements: they stay in the history of conversations and are not "
-               "recalled\n",
-               (long long)barred);
+        printf("suppressed " S_FMT " in the history of conversations: not recalled any more\n",
+               S_ARG(counted(&ctx->arena, barred, "statement", "statements")));
     return OK;
 }
 
@@ -287,7 +287,7 @@ static void print_reviews(struct ctx *ctx, const struct review *v, size_t n)
         print_line(str_printf(&ctx->arena, "      " S_FMT, S_ARG(v[i].text)));
     }
     if (!n)
-        puts("nothing is held back");
+        puts("nothing is quarantined");
 }
 
 /* --allowed lists those that were allowed. */

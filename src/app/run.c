@@ -14,6 +14,7 @@
 #include "app/help.h"
 #include "app/instance.h"
 #include "app/key/key.h"
+#include "app/print.h"
 #include "http/http.h"
 #include "surface/surface.h"
 
@@ -88,6 +89,7 @@ static int refuse_command(const struct command *const *tables, str name)
 static int run_help(struct ctx *ctx, const struct command *const *tables, const struct options *o)
 {
     const struct command *c = o->words.n > 1 ? command_of(tables, o->words.v[1]) : NULL;
+    print_by_pages();
     if (o->words.n > 1 && !c)
         return refuse_command(tables, o->words.v[1]);
     if (c)
@@ -120,6 +122,7 @@ static int run_command(struct ctx *ctx, const struct command *const *tables,
     if (!c)
         return refuse_command(tables, o->words.v[0]);
     if (o->help || o->help_all) {
+        print_by_pages();
         help_print_command(ctx, c, o->help_all);
         return EXIT_OK;
     }
@@ -132,6 +135,8 @@ static int run_command(struct ctx *ctx, const struct command *const *tables,
         log_event(LOG_WARN, "settings.note", "note=\"" S_FMT "\"", S_ARG(o->settings.notes.v[i]));
     http_allow_addresses(o->settings.allow_addresses);
     setup_audit(ctx, c, o);
+    if (c->is_long && !o->json)
+        print_by_pages();
     enum status s = c->run(ctx, o);
     audit_end();
     return s == OK ? EXIT_OK : print_failure(ctx, c, EXIT_FAILED);
@@ -182,6 +187,7 @@ int app_run(int argc, char **argv, const struct command *const *tables)
     if (o.routes || o.schema)
         return print_tables(&ctx, &o);
     if (!o.words.n) {
+        print_by_pages();
         help_print_commands(tables);
         return o.help ? EXIT_OK : EXIT_USAGE;
     }

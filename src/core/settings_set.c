@@ -48,7 +48,7 @@ enum status settings_add_upstream(struct ctx *ctx, struct settings *s, struct up
         }
     }
     if (s->n_upstreams == UPSTREAMS_MAX)
-        return fail_field(ctx, "upstream", "must not be given more than %d times", UPSTREAMS_MAX);
+        return fail_field(ctx, "upstream", "may be set at most %d times", UPSTREAMS_MAX);
     s->upstreams[s->n_upstreams++] = u;
     return OK;
 }

@@ -94,7 +94,7 @@ enum status engine_erase_account(struct ctx *ctx, struct engine *e, struct erase
     if (s != NOT_FOUND)
         TRY(s);
     if (total && !what->with_people)
-        return fail(ctx, CONFLICT, "%lld people are behind its keys, and would lose their owner",
+        return fail(ctx, CONFLICT, "%lld people of its clients would lose their owner",
                     (long long)total);
     if (what->dry_run) {
         what->people = total;

@@ -114,7 +114,7 @@ enum status engine_decide(struct ctx *ctx, struct engine *e, struct pool_ref poo
     TRY(store_held(ctx, e->store, pool, id, &row));
     TRY(tombstones_load(ctx, e, pool, &tombstones));
     if (!row.id.n || !find_held(ctx, e, pool, &tombstones, &row, &r))
-        return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is held back", S_ARG(id));
+        return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(id));
     if (to == REVIEW_FORGOTTEN) {
         TRY(forget_held(ctx, e, pool, &row, &r, barred));
         /* Erasing a memory has taken its row along. */

@@ -83,7 +83,7 @@ export function App() {
       <div class="side">
         <div class="brand"><Icon name="memories" /><span>rememberd</span></div>
         <Nav />
-        <div class="side-end tiny quiet"><button type="button" class="button plain small-button" onClick={() => setShowsKeys(true)}><Icon name="help" />{t('shortcuts')} <kbd>?</kbd></button></div>
+        <div class="side-end tiny quiet"><a class="button plain small-button" href="/docs"><Icon name="receipts" />{t('documentation')}</a><button type="button" class="button plain small-button" onClick={() => setShowsKeys(true)}><Icon name="help" />{t('shortcuts')} <kbd>?</kbd></button></div>
       </div>
       <div class="main">
         <Top />

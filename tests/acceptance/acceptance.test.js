@@ -378,7 +378,7 @@ test('correction.retraction_without_replacement', async (t) => {
   await server.tell('My sister is called Ada.', { 'X-Session-Id': 'family 2' });
   await server.tell('My brother Tom studies in Ghent.', { 'X-Session-Id': 'family 2' });
   assert.match(await given(server, question), /Ada/);
-  // A statement alone erases nothing (decision 015): the person then deletes what is wrong.
+  // A statement alone erases nothing (decision 016): the person then deletes what is wrong.
   await server.tell('I misspoke, I do not have a sister.', { 'X-Session-Id': 'family 2' });
   for (const one of await memories(server)) if (/sister is called ada/i.test(one.content)) await ok(server, 'DELETE', `/v1/memories/${one.id}`);
   await imported(server, { again: source.family });

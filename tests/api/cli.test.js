@@ -29,7 +29,7 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 200, 'the server sees it at once');
   await server.tell('My dog is called Rex.');
   assert.match(await ok(['search', 'dog', ...at]), /Rex/);
-  assert.match(await ok(['forget', added.id, ...at]), /^erased 1 memories and messages\n$/);
+  assert.match(await ok(['forget', added.id, ...at]), /^erased 1 memory or message\n$/);
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 404);
   assert.equal((await run(['forget', added.id, ...at])).code, 1);
   await ok(['forget', '--everything', '--yes', ...at]);
@@ -66,7 +66,7 @@ test('list --closed says of each line whether it is closed, since when and by wh
     return /expired/.test(list) && list;
   });
   const day = '\\d{4}-\\d\\d-\\d\\d';
-  assert.match(text, new RegExp(`^${old.id}  ${day}  \\[closed ${day}, replaced by ${now.id}\\] I live in Lisbon$`, 'm'));
+  assert.match(text, new RegExp(`^${old.id}  ${day}  \\[superseded ${day} by ${now.id}\\] I live in Lisbon$`, 'm'));
   assert.match(text, new RegExp(`^${now.id}  ${day}  I live in Porto$`, 'm'));
   assert.match(text, new RegExp(`  ${day}  \\[expired ${day}\\] The guest stays here$`, 'm'));
   assert.match(text, /^3 of 3$/m);
@@ -208,7 +208,7 @@ test('tables, version and help', async () => {
   const schema = JSON.parse(await ok(['--schema']));
   assert.equal(schema.openapi, '3.1.0');
   const routes = (await ok(['--routes'])).trim().split('\n').map((line) => line.split(/ +/));
-  const own = routes.filter(([, , ...help]) => !/^passed on/.test(help.join(' ')));
+  const own = routes.filter(([, , ...help]) => !/^forwarded/.test(help.join(' ')));
   for (const [method, path] of own) assert.ok(schema.paths[path]?.[method.toLowerCase()]?.responses, `${method} ${path}`);
   assert.equal(own.length, Object.values(schema.paths).flatMap(Object.keys).length);
   assert.match(await ok(['--help']), /serve[^]*doctor/);
@@ -443,9 +443,9 @@ test('at a terminal, erasing everything asks first, and says what goes', async (
   await server.stop();
   for (const [args, question, erased] of [
     [['forget', '--everything'], "the space 'default' of the user 'local', for good: 1 memory, and 2 messages in 1 conversation", 'erased 3 memories and messages'],
-    [['forget', '--everything', '--all-spaces', '--user', 'anna'], "everything in 1 space of the user 'anna', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memories and messages'],
-    [['user', 'forget', 'anna', '--people'], "the user 'anna' with its registration and access tokens and 1 person behind its keys, for good: 2 memories, and 0 messages in 0 conversations", 'erased 2 memories and messages, and 1 people'],
-    [['user', 'forget', 'local'], "the user 'local', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memories and messages']]) {
+    [['forget', '--everything', '--all-spaces', '--user', 'anna'], "everything in 1 space of the user 'anna', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memory or message'],
+    [['user', 'forget', 'anna', '--people'], "the user 'anna' with its registration and access tokens and 1 person of its clients, for good: 2 memories, and 0 messages in 0 conversations", 'erased 2 memories and messages, and 1 person'],
+    [['user', 'forget', 'local'], "the user 'local', for good: 1 memory, and 0 messages in 0 conversations", 'erased 1 memory or message']]) {
     const [code, said] = await atTerminal([...args, ...at], 'no');
     assert.equal(code, 1, said);
     assert.ok(said.includes(`This erases ${question}. Type yes: `), said);
@@ -456,7 +456,7 @@ test('at a terminal, erasing everything asks first, and says what goes', async (
   }
   await ok(['add', 'I row', ...at]);
   const [code, text] = await atTerminal(['forget', '--everything', '--yes', ...at]);
-  assert.deepEqual([code, text], [0, 'erased 1 memories and messages\r\n']);
+  assert.deepEqual([code, text], [0, 'erased 1 memory or message\r\n']);
 });
 
 test('without a terminal everything is erased only with --yes', async () => {

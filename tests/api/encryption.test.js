@@ -197,7 +197,7 @@ test('every command that opens the store takes the key, and refuses without it',
   for (const command of commands) {
     const { env } = none;
     await refused([...command, ...at], /is encrypted, and no key was found/, { env });
-    await refused([...command, ...at], /is not the key of the (store|database)|the new key must be given/, { env: { ...env, REMEMBERD_KEY: keyB } });
+    await refused([...command, ...at], /is not the key of the (store|database)|a current key needs a new key/, { env: { ...env, REMEMBERD_KEY: keyB } });
   }
   for (const command of [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything', '--yes'], ['ingest', turns], ['token', 'list'], ['mcp'], ['doctor']])
     await ok([...command, ...at], { env: { REMEMBERD_KEY: keyA } });
@@ -206,7 +206,7 @@ test('every command that opens the store takes the key, and refuses without it',
 test('a plain store refuses a key and says how to encrypt', async () => {
   const at = ['--data', tempFolder()];
   await ok(['add', 'x', ...at]);
-  await refused(['search', 'x', '--key-file', keyFile(keyA), ...at], /is not encrypted, and a key was given; rememberd encrypt encrypts it/);
+  await refused(['search', 'x', '--key-file', keyFile(keyA), ...at], /is not encrypted, but a key is set; rememberd encrypt encrypts it/);
   await refused(['decrypt', ...at], /is not encrypted/);
   await refused(['rekey', ...at], /is not encrypted/);
   await refused(['key', 'show', ...at], /is not encrypted/);
@@ -278,7 +278,7 @@ test('a backup is encrypted as its store is, and comes back under the key of the
   const elsewhere = ['--data', tempFolder()];
   await ok(['restore', backup, '--key-file', fileA, ...elsewhere]);
   assert.match(await ok(['list', '--key-file', fileA, ...elsewhere]), /lapsang/);
-  await refused(['rekey', '--key-file', fileA, ...elsewhere], /the new key must be given as well/, { env: none.env });
+  await refused(['rekey', '--key-file', fileA, ...elsewhere], /a current key needs a new key/, { env: none.env });
   const made = path.join(tempFolder(), 'made');
   await ok(['rekey', '--key-file', fileA, '--new-key-file', made, ...elsewhere]);
   assert.equal(fs.statSync(made).mode & 0o777, 0o600);

@@ -61,7 +61,7 @@ test('what enters prompts is measured, with its curve', async () => {
   assert.equal(people.led_as_chats, 0);
   assert.ok(people.overall.kept > 80 && people.overall.renamed >= 0);
   const words = await run(['eval', 'prompt', sample('own.jsonl'), '--format', 'jsonl']);
-  assert.match(words.stdout, /kept +any +frac +answer words +tokens +foreign +renamed\n/);
+  assert.match(words.stdout, /kept +any +frac +answer words +tokens +off-topic +renamed\n/);
 });
 
 test('facts are sampled, judged and counted', async () => {

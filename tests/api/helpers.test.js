@@ -15,7 +15,7 @@ const lines = (file) => fs.readFileSync(file, 'utf8').split('\n').filter(Boolean
 const own = lines(path.join(__dirname, 'data/helper_calls.jsonl'));
 const spec = path.join(process.env.REMEMBERD_SPEC ?? path.join(__dirname, '../../../shared/spec'), 'clients-vectors.jsonl');
 
-// A sub-agent reads what the chat reads (decision 025); the captured list leaves it without.
+// A sub-agent reads what the chat reads (decision 024); the captured list leaves it without.
 const otherwise = { 'cc-subagent': { inject: true, learn: false } };
 
 async function ready(t, flags = []) {

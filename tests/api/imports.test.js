@@ -351,7 +351,7 @@ test('an export as Markdown imports back equal', async (t) => {
   const res = await server.ask('GET', '/v1/memories/export?all=true&space=*&format=markdown');
   assert.equal(res.headers['content-type'], 'text/markdown; charset=utf-8');
   assert.match(res.text, /\n### fact, 20\d\d-\d\d-\d\d \d\d:\d\d\n\nAda lives in Turin\.\n\n/);
-  assert.match(res.text, /\n### fact, [^\n]* \(closed\)\n\nAda lives in Rome\.\n/);
+  assert.match(res.text, /\n### fact, [^\n]* \(archived\)\n\nAda lives in Rome\.\n/);
   const other = await serve(t);
   const back = (await other.ask('POST', '/v1/memories/import', res.text)).json();
   assert.deepEqual([back.format, back.lines, back.broken], ['rememberd', jsonl.split('\n').length - 1, 0]);

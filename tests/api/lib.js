@@ -249,4 +249,15 @@ function check(one) {
   if (one.method === 'POST' && /json/.test(one.headers['content-type'] ?? '')) one.json = JSON.parse(one.body);
 }
 
-module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, freeDisk, onFullDisk, run, serve, tempFolder, until, upstream, withTokens };
+/** The answer of a server with its bytes as they came. */
+function raw(server, target, headers = {}, method = 'GET') {
+  return new Promise((done, fail) => {
+    const req = http.request(server.url + target, { method, agent: false, headers }, (res) => {
+      const parts = [];
+      res.on('data', (d) => parts.push(d)).on('end', () => done({ status: res.statusCode, headers: res.headers, body: Buffer.concat(parts) }));
+    });
+    req.on('error', fail).end();
+  });
+}
+
+module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, freeDisk, onFullDisk, raw, run, serve, tempFolder, until, upstream, withTokens };

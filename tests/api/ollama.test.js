@@ -233,7 +233,7 @@ test('a message alone in a chat that is known begins it again, and keeps its blo
   }
 });
 
-test('what is erased leaves the conversation that was given it', async (t) => {
+test('what is erased leaves the conversation that received it', async (t) => {
   const { up, server } = await ready(t);
   const { id } = (await server.ask('POST', '/v1/memories', { content: 'The alarm code is 7391.' })).json();
   const first = user('What is the alarm code?');

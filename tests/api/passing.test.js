@@ -119,7 +119,7 @@ test('OpenAI\'s client gets a refusal that it understands', async (t) => {
   const client = server.client({ apiKey: await make('--user', 'ada') });
   for (const ask of [() => client.files.list(), () => client.files.delete('file-1'), () => client.responses.retrieve('resp_of_another'),
     () => client.fineTuning.jobs.create({ model: 'gpt-4o-mini', training_file: 'file-1' })])
-    await assert.rejects(ask, (error) => error.status === 403 && error.code === 'insufficient_permissions' && /your own key/.test(error.message));
+    await assert.rejects(ask, (error) => error.status === 403 && error.code === 'insufficient_permissions' && /your key of the model server/.test(error.message));
   assert.equal(model.asked.length, 0);
 });
 

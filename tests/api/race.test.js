@@ -61,7 +61,7 @@ const has = (list, id) => list.find((one) => one.id === id);
 const asked = [
   ['GET /v1/memories/{old}', (one) => one.valid_to !== null],
   ['GET /v1/memories/{old}/history', (page) => page.items.some((one) => one.event === 'superseded')],
-  ['PATCH /v1/memories/{old}', (one) => one.detail === 'the memory is closed', { importance: 0.4 }],
+  ['PATCH /v1/memories/{old}', (one) => one.detail === 'the memory is archived', { importance: 0.4 }],
   ['POST /v1/memories', (one) => one.source !== '', { content: 'moved to Bergen', session: '{session}', space: '{space}' }],
   ['POST /v1/memories', (page) => page.memories.map((one) => one.content).join() === 'lives in Turku',
     { content: 'lives in Turku', key: 'entity:lives_in', space: '{space}' }, 'GET /v1/memories?space={space}'],

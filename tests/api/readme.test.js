@@ -14,7 +14,9 @@ const { cleanEnv, serve } = require('./lib');
 const root = path.resolve(__dirname, '../..');
 const binary = path.resolve(root, process.env.REMEMBERD_BIN ?? 'build/rememberd');
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-readme-'));
-const env = { ...cleanEnv(), XDG_DATA_HOME: home };
+const env = { ...cleanEnv(), XDG_DATA_HOME: home, PATH: `${home}/bin:${process.env.PATH}` };
+fs.mkdirSync(path.join(home, 'bin'));
+fs.symlinkSync(binary, path.join(home, 'bin/rememberd'));
 
 function markdownIn(folder) {
   return fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) =>
@@ -57,7 +59,7 @@ test('there are examples to run', () => assert.ok(examples().length >= 15));
 for (const [i, { expect, script }] of examples().entries()) {
   test(`example ${i + 1}: ${script.split('\n')[0].slice(0, 60)}`, async () => {
     // A chat's answer is complete before the turn is durable, so the next example may have to ask again.
-    const command = script.replaceAll('http://127.0.0.1:7077', url).replaceAll('build/rememberd', binary);
+    const command = script.replaceAll('http://127.0.0.1:7077', url);
     const deadline = Date.now() + 10000;
     for (;;) {
       const out = execFileSync('bash', ['-ec', command], { env, cwd: home, encoding: 'utf8' });
@@ -85,7 +87,7 @@ for (const [i, config] of mcpServers().entries()) {
     const requestInit = { headers: { authorization: `Bearer ${newToken()}` } };
     const client = new Client({ name: 'readme', version: '1' });
     const transport = config.command
-      ? new StdioClientTransport({ command: config.command.replace('build/rememberd', binary), args: config.args, env })
+      ? new StdioClientTransport({ command: path.join(home, 'bin', config.command), args: config.args, env })
       : new StreamableHTTPClientTransport(new URL(config.url.replace('http://127.0.0.1:7077', url)), { requestInit });
     await client.connect(transport);
     const found = await client.callTool({ name: 'memory_search', arguments: { query: 'which coffee do I like?' } });
@@ -95,9 +97,9 @@ for (const [i, config] of mcpServers().entries()) {
 }
 
 test('every flag that README and docs name exists', () => {
-  const commands = ['serve', 'mcp', 'add', 'forget', 'token', 'ingest', 'import', 'list', 'model', 'reindex', 'restore', 'rekey', 'eval', 'compact', 'review', 'user', 'connect', 'hook', 'doctor', 'audit', 'erasures', 'verify-erasure', 'verify'];
+  const commands = ['serve', 'mcp', 'add', 'forget', 'token', 'ingest', 'import', 'list', 'model', 'reindex', 'restore', 'rekey', 'eval', 'compact', 'review', 'user', 'connect', 'hook', 'doctor', 'audit', 'erasures', 'verify-erasure', 'verify', 'logs', 'chat', 'status', 'upgrade'];
   const known = commands.map((name) => execFileSync(binary, [name, '--help-all'], { env, encoding: 'utf8' })).join('');
-  const ours = pages.join('\n').replace(/(apt-get|tools\/check-house|curl --unix-socket) [^`]*/g, ''); // without the flags of another program
+  const ours = pages.join('\n').replace(/(apt-get|tools\/check-house|curl --unix-socket|podman) [^`]*/g, ''); // without the flags of another program
   const flags = new Set([...ours.matchAll(/`?--([a-z][a-z-]+)/g)].map((m) => m[1]));
   flags.delete('help');
   flags.delete('routes');
@@ -105,8 +107,8 @@ test('every flag that README and docs name exists', () => {
 });
 
 test('the example of a settings file is one', () => {
-  const [, text] = /<!-- config -->\s*```json\n([^]*?)```/.exec(pages.join('\n'));
-  const file = path.join(home, 'config.json');
+  const [, text] = /<!-- config -->\s*```toml\n([^]*?)```/.exec(pages.join('\n'));
+  const file = path.join(home, 'config.toml');
   fs.writeFileSync(file, text);
   const known = execFileSync(binary, ['serve', '--print-settings', '--config', file], { env, encoding: 'utf8' });
   assert.match(known, /^budget_tokens = 600 /m);
@@ -115,17 +117,22 @@ test('the example of a settings file is one', () => {
 
 test('the operator who follows the quick start still has the memories from before, and may do everything', async (t) => {
   const page = fs.readFileSync(path.join(root, 'docs/quickstart/operator.md'), 'utf8').split('## 5')[0];
-  const clean = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-operator-')), own = { ...cleanEnv(), HOME: clean };
+  const clean = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-operator-')), own = { ...cleanEnv(), HOME: clean, PATH: env.PATH };
   t.after(() => fs.rmSync(clean, { recursive: true }));
   delete own.XDG_DATA_HOME;
-  const sh = (script) => execFileSync('bash', ['-ec', script.replaceAll('build/rememberd', binary)], { env: own, cwd: clean, encoding: 'utf8' });
-  sh('build/rememberd add I like tea');
-  fs.writeFileSync(path.join(clean, 'rememberd.json'), /<!-- config -->\s*```json\n([^]*?)```/.exec(page)[1]);
+  delete own.XDG_CONFIG_HOME;
+  delete own.REMEMBERD_CONFIG;
+  const sh = (script) => execFileSync('bash', ['-ec', script], { env: own, cwd: clean, encoding: 'utf8' });
+  sh('rememberd add I like tea');
+  const file = path.join(clean, '.config/rememberd/rememberd.toml');
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, /<!-- config -->\s*```toml\n([^]*?)```/.exec(page)[1]);
   const lines = [...page.matchAll(/```sh\n([^]*?)```/g)].flatMap(([, block]) => block.split('\n'));
-  const serves = (line) => /rememberd serve(?! --print)/.test(line);
+  const serves = (line) => /rememberd serve/.test(line);
   assert.equal(lines.filter(serves).length, 2);
-  const out = sh(`${lines.filter((line) => !serves(line)).join('\n')}\necho "named $REMEMBERD_CONFIG"`);
-  const started = await serve(t, { data: path.join(clean, '.local/share/rememberd'), env: { REMEMBERD_CONFIG: /^named (.+)$/m.exec(out)[1] } });
+  const out = sh(lines.filter((line) => !serves(line)).join('\n'));
+  assert.match(out, new RegExp(`^ok: .*${file}`, 'm'));
+  const started = await serve(t, { data: path.join(clean, '.local/share/rememberd'), env: { REMEMBERD_CONFIG: file } });
   const authorization = `Bearer ${/^rk_\S+/m.exec(out)[0]}`; // the first token
   assert.match((await started.ask('GET', '/v1/memories', undefined, { authorization })).text, /I like tea/);
   assert.equal((await started.ask('GET', '/v1/users', undefined, { authorization })).status, 200);

@@ -76,7 +76,7 @@ test('in a running conversation a preview gives nothing again that stands there 
   const second = await server.chat({ model: 'm', messages });
   const then = await server.receipt(second.headers['x-rememberd-receipt']);
   for (const member of ['decision', 'reason', 'block', 'tokens', 'lines', 'session']) assert.deepEqual(shown[member], then[member], member);
-  assert.ok(then.lines.some((line) => /given earlier in this conversation/.test(line.why)), JSON.stringify(then.lines));
+  assert.ok(then.lines.some((line) => /inserted earlier in this conversation/.test(line.why)), JSON.stringify(then.lines));
   const named = await serve(t, { flags: ['--upstream', `other=${up.url}`] });
   await ok(named, 'POST', '/v1/preview', { question: 'What is my dog called?' });
   await refused(named, 'POST', '/v1/preview', { question: 'What is my dog called?', model: 'none/m' }, 404, 'model');

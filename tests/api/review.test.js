@@ -34,7 +34,7 @@ test('a memory that instructs the model is listed with where it came from, and g
   assert.ok(!(await given(question)).includes('praise'));
   const [receipt] = (await ok('GET', '/v1/receipts')).items;
   assert.deepEqual([receipt.decision, receipt.given], ['none', 0]);
-  assert.match(receipt.reason, /but nothing of it may be given now$/);
+  assert.match(receipt.reason, /but none of it may be inserted now$/);
   const { held, total } = await ok('GET', '/v1/review');
   assert.equal(total, 1);
   assert.deepEqual(Object.keys(held[0]), ['id', 'kind', 'text', 'origin', 'space', 'created', 'held_first', 'held_last', 'held_times', 'state', 'why']);

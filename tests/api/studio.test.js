@@ -2,23 +2,11 @@
 'use strict';
 const test = require('node:test');
 const assert = require('node:assert/strict');
-const { serve, run, tempFolder, until } = require('./lib.js');
+const { raw, run, serve, tempFolder, until } = require('./lib.js');
 const { brotliDecompressSync, gunzipSync } = require('node:zlib');
-const http = require('node:http');
 const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
-
-// The bytes as they came.
-function raw(server, target, headers = {}, method = 'GET') {
-  return new Promise((done, fail) => {
-    const req = http.request(server.url + target, { method, agent: false, headers }, (res) => {
-      const parts = [];
-      res.on('data', (d) => parts.push(d)).on('end', () => done({ status: res.statusCode, headers: res.headers, body: Buffer.concat(parts) }));
-    });
-    req.on('error', fail).end();
-  });
-}
 
 const page = async (server) => (await raw(server, '/')).body.toString();
 const script = async (server) => /src="(\/assets\/[^"]+\.js)"/.exec(await page(server))[1];
@@ -83,7 +71,7 @@ test('the page in the repository is what its sources give', () => {
 
 test('every file of the page is embedded in each form, and embedded again when it changes', () => {
   const folder = tempFolder(), out = path.join(folder, 'out.c'), depends = path.join(folder, 'out.d'), dist = path.join(__dirname, '../../studio/dist');
-  execFileSync(path.join(__dirname, '../../tools/embed-page'), [dist, out, depends]);
+  execFileSync(path.join(__dirname, '../../tools/embed-page'), [out, depends, path.join(dist, 'files.json')]);
   for (const { file, path: at } of JSON.parse(fs.readFileSync(path.join(dist, 'files.json')))) {
     assert.ok(fs.readFileSync(out, 'utf8').includes(`{"${at}", `), at);
     for (const end of ['gz', 'br']) {

@@ -99,7 +99,7 @@ test('a search says which vectors took part, and a receipt why none did', async 
     const res = await server.ask('GET', `/v1/receipts/${id}`);
     return res.status === 200 && res.json();
   });
-  assert.match(receipt.reason, /; by words alone: .*500/);
+  assert.match(receipt.reason, /; keyword search only: .*500/);
 });
 
 test('a failing source is named by status, doctor and reindex, and all is made when it is well', async (t) => {

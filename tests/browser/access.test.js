@@ -121,10 +121,10 @@ test('an operator looks at another user, and is back with one click', async (t) 
   await page.getByLabel('Token').fill(admin);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('row').filter({ hasText: 'bob' }).getByRole('button', { name: 'Look' }).click();
-  await page.getByRole('button', { name: /^Looking at bob/ }).waitFor();
+  await page.getByRole('button', { name: /^Viewing bob/ }).waitFor();
   await page.getByRole('link', { name: 'Memories' }).click();
   await page.getByText('Bob has a boat.').waitFor();
-  await page.getByRole('button', { name: /^Looking at bob/ }).click();
+  await page.getByRole('button', { name: /^Viewing bob/ }).click();
   await page.getByText('Bob has a boat.').waitFor({ state: 'detached' });
   await page.getByText('Nothing is remembered yet').waitFor();
 });

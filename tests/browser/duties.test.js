@@ -30,7 +30,7 @@ const duties = [ // product, duty, place, what a person finds there
   ['OmniRoute', 'export', memories, more('Export this list')],
   ['OmniRoute', 'import', memories, more('Import')],
   ['OmniRoute', 'compact', memories, more('Compact')],
-  ['OmniRoute', 'statistics', '/studio/timeline', text('tokens given to chats')],
+  ['OmniRoute', 'statistics', '/studio/timeline', text('tokens inserted into chats')],
   ['OmniRoute', 'simulate: query', simulate, box('searchbox', 'What would you ask?')],
   ['OmniRoute', 'simulate: exact, which is the newest', simulate, button('Newest')],
   ['OmniRoute', 'simulate: semantic', simulate, button('Semantic')],

@@ -72,7 +72,7 @@ test('on a phone: every place has a name, and what matters is in sight', async (
   await isInSight('Erase of a space', page.getByRole('region', { name: 'Spaces' }).getByRole('button', { name: 'Erase' }));
   await isInSight('Erase of a person', page.getByRole('region', { name: 'People' }).getByRole('button', { name: 'Erase' }));
   await page.goto(`${server.url}/studio/cleanup?tab=held`);
-  await isInSight('Held back', page.getByRole('group', { name: 'Clean up' }).getByRole('button', { name: 'Held back' }));
+  await isInSight('Quarantined', page.getByRole('group', { name: 'Clean up' }).getByRole('button', { name: 'Quarantined' }));
   await server.ask('POST', '/v1/jobs', { kind: 'reindex' });
   await page.goto(`${server.url}/studio/engine?tab=log`);
   const reason = page.locator('td:visible', { hasText: 'no embedding source' }).first();

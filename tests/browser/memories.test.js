@@ -189,7 +189,7 @@ test('Back closes what is open over the page', async (t) => {
   await page.goto(`${server.url}/studio/sessions`);
   await page.getByRole('listitem').getByText('What is my dog called?').click();
   const talk = page.getByRole('region', { name: 'Conversation' });
-  await talk.getByRole('button', { name: /lines? given/ }).click();
+  await talk.getByRole('button', { name: /lines? inserted/ }).click();
   await page.getByRole('dialog', { name: 'Receipt' }).waitFor();
   await page.goBack();
   await page.getByRole('dialog', { name: 'Receipt' }).waitFor({ state: 'detached' });

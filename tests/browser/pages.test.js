@@ -10,7 +10,7 @@ test('Try shows what the model was given, and what would be different', async (t
   const why = page.getByRole('region', { name: 'Why this answer' });
   await why.getByText('green tea').first().waitFor();
   await why.getByRole('button', { name: 'What if' }).click();
-  const given = page.getByRole('region', { name: 'A chat would be given' });
+  const given = page.getByRole('region', { name: 'A chat would receive' });
   await given.getByText('green tea').first().waitFor();
   const before = (await server.ask('GET', '/v1/receipts')).json().total;
   await given.getByRole('button', { name: 'Try without it' }).first().click();
@@ -24,7 +24,7 @@ test('Try shows what the model was given, and what would be different', async (t
   await page.locator('[data-say="try"]').fill('My cat is called Momo.');
   await page.locator('[data-say="try"]').press('Enter');
   await page.locator('.said.assistant').last().waitFor();
-  await why.getByText('The last answer was given no memory').waitFor();
+  await why.getByText('The last answer had no memory').waitFor();
   await page.waitForTimeout(300);
   assert.ok(!/Momo/.test((await server.ask('GET', '/v1/memories')).text), 'a temporary chat is not kept');
 });
@@ -43,7 +43,7 @@ test('receipts come as they are written', async (t) => {
   await page.getByText('No receipt fits this filter').waitFor();
   await page.getByRole('button', { name: 'With memory' }).click();
   await page.getByText('What is my dog called?').click();
-  await page.getByRole('dialog', { name: 'Receipt' }).getByText('What the model was given').waitFor();
+  await page.getByRole('dialog', { name: 'Receipt' }).getByText('What the model received').waitFor();
 });
 
 test('a conversation is found by what was said in it, and opens there', async (t) => {
@@ -105,7 +105,7 @@ test('Try: the answer of a temporary chat does not show the receipt of another; 
   await page.getByRole('combobox', { name: 'Memory in this chat' }).selectOption('off');
   await say.fill('What tea do I prefer?');
   await say.press('Enter');
-  await why.getByText('The last answer was given no memory').waitFor();
+  await why.getByText('The last answer had no memory').waitFor();
   assert.equal(await why.locator('pre.block').count(), 0);
 });
 

@@ -138,7 +138,7 @@ static void check_rates(const struct json *texts, const struct rate *rates)
     }
 }
 
-/* Floors, not aims: what is reached is said in docs/decisions/018. The texts of blind.json are by
+/* Floors, not aims: what is reached is said in docs/decisions/017. The texts of blind.json are by
  * a writer of the fitted ones, those of fresh.json and fresh2.json by nobody who saw any other. */
 TEST(the_judge_keeps_its_rates)
 {

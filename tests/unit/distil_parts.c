@@ -157,7 +157,7 @@ TEST(what_is_whole_of_a_broken_answer_is_kept)
     CHECK(outcome.result == DISTIL_DONE && outcome.has_more);
     CHECK_STR(layer_of(&b, "fact"), S("User sails a boat"));
     CHECK_INT(status_of(&b).signals.signals, 2);
-    CHECK(holds(last_work(&b), "cut_off; asked again in parts of 1 turns"));
+    CHECK(holds(last_work(&b), "cut_off; asked again in steps of 1 turns"));
     while (outcome.has_more)
         CHECK_OK(distil_session(ctx, e, &w, true, &outcome));
     CHECK(outcome.result == DISTIL_DONE);

@@ -1,5 +1,6 @@
 /* settings.c - where settings come from and which one wins. */
 #include "core/settings.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -57,45 +58,56 @@ TEST(the_help_of_a_setting_names_its_values)
 
 /* --- the page of settings --- */
 
-/* What a setting takes, in a word. */
-static const char *page_type(const struct field *f)
+/* The item of a list in 100 columns; code is not broken. */
+static void wrap_item(struct buf *b, str item)
 {
-    if (f->type == FIELD_BOOL || f->type == FIELD_SWITCH)
-        return "switch";
-    return f->unit ? f->unit : f->one_of ? "choice" : f->type == FIELD_STR ? "text" : "number";
+    bool is_code = false;
+    size_t line = b->n, space = 0;
+    for (size_t i = 0; i < item.n; i++) {
+        is_code ^= item.p[i] == '`';
+        if (item.p[i] == ' ' && !is_code)
+            space = b->n;
+        buf_byte(b, item.p[i]);
+        if (space > line && utf8_length(str_sub(buf_str(b), line, b->n)) > 100) {
+            str rest = str_printf(b->arena, S_FMT, S_ARG(str_sub(buf_str(b), space + 1, b->n)));
+            b->n = space;
+            buf_printf(b, "\n  " S_FMT, S_ARG(rest));
+            line = space + 1;
+        }
+    }
+    buf_byte(b, '\n');
 }
 
-static void add_page_row(struct buf *b, const struct setting_row *row, const struct settings *s)
+static void add_page_row(struct buf *page, const struct setting_row *row, const struct settings *s)
 {
     const struct field *f = row->field ? row->field : row->live;
-    size_t from = b->n;
-    buf_printf(b, "| `%s` | %s | `", row->name, page_type(f));
+    struct buf item = buf_make(page->arena, 4096), *b = &item;
+    buf_printf(b, "- `%s` (`", row->name);
     row_print(b, f, s);
     if (f->type == FIELD_BOOL)
         buf_add(b, *(const bool *)((const char *)s + f->at) ? S("true") : S("false"));
     if (b->p[b->n - 1] == '`') /* an empty default */
-        b->n -= 1;
+        b->n -= strlen(" (`");
     else
-        buf_byte(b, '`');
-    str help = str_of(f->help), values = S(": `on` or `off`"); /* the type says these, too */
+        buf_add(b, S("`)"));
+    str help = str_of(f->help), values = S(": `on` or `off`"); /* the default says so */
     size_t at = f->type == FIELD_BOOL || f->type == FIELD_SWITCH ? str_find(help, values) : help.n;
-    buf_printf(b, " | %s%s", row->product ? row->product : "", row->product ? ": " : "");
+    buf_add(b, S(": "));
     buf_add(b, str_sub(help, 0, at));
     buf_add(b, str_sub(help, at < help.n ? at + values.n : at, help.n));
-    buf_printf(b, "%s%s |\n", row->see ? ". " : "", row->see ? row->see : "");
-    CHECK(b->n > from && !b->full);
+    buf_printf(b, "%s%s", row->see ? ". " : "", row->see ? row->see : "");
+    CHECK(!b->full);
+    wrap_item(page, buf_str(b));
 }
 
-enum { APPENDIX = -1 };
-
-/* The table of a section, or the APPENDIX. */
-static void add_page_table(struct buf *b, int section, const char *title, const struct settings *s)
+/* The list of a section, without settings for clients of one other product; --help-all has those.
+ */
+static void add_page_list(struct buf *b, int section, const char *title, const struct settings *s)
 {
-    buf_printf(b, "%s## %s\n\n| setting | type | default | meaning |\n|---|---|---|---|\n",
-               section ? "\n" : "", title);
+    buf_printf(b, "%s## %s\n\n", section ? "\n" : "", title);
     for (const struct setting_row *row = settings_rows; row->name; row++) {
         int own = (int)(row->field ? row->field : row->live)->group;
-        if ((row->product ? APPENDIX : own) == section)
+        if (!row->product && own == section)
             add_page_row(b, row, s);
     }
 }
@@ -107,8 +119,7 @@ static str page_tables(struct ctx *ctx)
     struct settings s;
     settings_defaults(&s);
     for (int section = 0; settings_sections[section].title; section++)
-        add_page_table(&b, section, settings_sections[section].title, &s);
-    add_page_table(&b, APPENDIX, "Only for clients of other products", &s);
+        add_page_list(&b, section, settings_sections[section].title, &s);
     return buf_str(&b);
 }
 

@@ -339,7 +339,7 @@ static const struct route routes[] = {
      .words.stream = "text/event-stream", READS(chat_in), ANSWERS(chat_out),
      .help = "a message in a session, answered whole or as events (message, done, error)"},
     {ROUTE("GET", "/v1/session/{id}/context", chat_context), READS(context_in),
-     ANSWERS(context_out), .help = "what the model would be given with the next message"},
+     ANSWERS(context_out), .help = "what the model would receive with the next message"},
     {0},
 };
 

@@ -331,7 +331,7 @@ static enum status app_of(struct ctx *ctx, const struct request *in, str named, 
 
 SHAPE(merged_out, (BOOL, success, .required = true),
       (AS_INT, closed, "deleted_count", .required = true,
-       .help = "closed duplicates; they remain as history"),
+       .help = "archived duplicates; they remain as history"),
       (AS_INT, groups, "groups_merged", .required = true));
 
 /* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
@@ -361,7 +361,7 @@ SHAPE(tidy_in,
 SHAPE(tidied_out, (BOOL, success, .required = true),
       (INT, merged, .required = true, .help = "duplicate episodes merged"),
       (INT, decayed, .required = true,
-       .help = "unused facts that were closed; they remain as history"),
+       .help = "unused facts that were archived; they remain as history"),
       (INT, deleted, .required = true, .help = "episodes deleted after their retention"),
       (INT, promoted, .required = true,
        .help = "facts promoted because conversations return to them"),

@@ -90,7 +90,7 @@ FIELDS_OF(past, mem0_history, (STR, id, .required = true), (STR, memory_id, .req
           (STR, event, .required = true, .help = "ADD, UPDATE or DELETE"),
           (AS_STR, ids.user_id, "user_id", .required = true, .empty = EMPTY_NULL),
           (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
-          (BOOL, is_deleted, .required = true, .help = "it is closed: another one took its place"));
+          (BOOL, is_deleted, .required = true, .help = "it is superseded by another one"));
 
 static void add_past(struct ctx *ctx, const struct mem0_found *of, struct past *v, size_t *n,
                      struct past one)

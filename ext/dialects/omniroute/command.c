@@ -90,12 +90,11 @@ static enum status run_reopen(struct ctx *ctx, const struct options *o)
 
 const struct command omniroute_commands[] = {
     {"compact", "compact [--older-than DAYS] [--dry-run] [--space NAME]",
-     "Put short summaries in the place of old memories, where that saves tokens",
+     "Replace old memories by short summaries, where that saves tokens; reopen undoes it",
      "compact --older-than 90 --dry-run", POOL "older_than dry_run ", 0, 0, NULL, run_compact,
      false, "all spaces of the user"},
     {"reopen", "reopen ID [--dry-run]",
-     "Open the memories again that a summary replaced, and close the summary; with --dry-run "
-     "list them",
+     "Undo a compaction: restore the memories that a summary replaced; with --dry-run list them",
      "reopen ID --dry-run", POOL "dry_run ", 1, 1, NULL, run_reopen, false,
      "all spaces of the user"},
     {0},

@@ -159,7 +159,8 @@ static enum status list_replaced(struct ctx *ctx, struct app *app, const struct 
 SHAPE(
     reopen_out, (BOOL, success, .required = true),
     (AS_INT, reopened, "reopenedCount", .required = true,
-     .help = "memories that are open again; one whose key another memory has by now stays closed"));
+     .help =
+         "memories that are active again; one whose key another memory has by now stays archived"));
 
 /* All or nothing. 409 when the summary is closed already. */
 static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct request *in,

@@ -34,7 +34,7 @@ SHAPE(preview_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .he
                "for"),
       (AS_STR, api_key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
       (INT, limit, .min = 1, .max = RECALL_LIMIT_MAX,
-       .help = "most results; default: as many as a chat is given, 20 of the newest"),
+       .help = "most results; default: as many as a chat receives, 20 of the newest"),
       (BOOL, explain, .help = "say what the gate of chats decides, and why"));
 
 /* score is what the list is ordered by; vecScore and ftsScore are parts of it that took part, or
@@ -67,8 +67,8 @@ static FIELDS(resolution,
 /* With explain only: the list shows what was found, the gate what a chat would take of it. */
 SHAPE(gate_out, (STR, decision, .help = "the decision of the relevance gate of chats"),
       (STR, reason, .help = "why"),
-      (INT, memories, .help = "how many of the first memories a chat is given"),
-      (INT, messages, .help = "how many messages of conversations a chat is given beside them"));
+      (INT, memories, .help = "how many of the first memories a chat receives"),
+      (INT, messages, .help = "how many messages of conversations a chat receives beside them"));
 
 SHAPE(
     preview_out, (JSON, memories, .inside = preview_line_fields, .help = "best first"),
@@ -77,7 +77,7 @@ SHAPE(
     (AS_INT, budget, "budgetMaxTokens",
      .help = "the requested budget; default: the setting maxTokens"),
     (JSON, gate, .empty = EMPTY_OUT,
-     .help = "with explain: decision, reason, and how many memories and messages a chat is given"));
+     .help = "with explain: decision, reason, and how many memories and messages a chat receives"));
 
 /* One for all lines, as each was ranked by all that took part. */
 static const char *tier_of(const struct recall_steps *steps)
@@ -150,7 +150,7 @@ static const struct json *gate_of(struct ctx *ctx, const struct app *app,
     }
     if (!engine_remembers(app->engine)) {
         gate.decision = S("off");
-        gate.reason = S("memory is switched off for chats; with memory they would be given this");
+        gate.reason = S("memory is switched off for chats; otherwise they would receive this");
     }
     fields_write(&w, gate_out_fields, &gate);
     *out = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};

@@ -404,7 +404,7 @@ static const struct route routes[] = {
      .help = "whether memory works; writes nothing"},
     {ROUTE("GET", "/api/memory/{id}", get_memory), ANSWERS(get_out), .help = "one memory"},
     {ROUTE("PUT", "/api/memory/{id}", change_memory), READS(change_in), .strict = true,
-     ANSWERS(done_out), .help = "change the members that are given"},
+     ANSWERS(done_out), .help = "change the members that are sent"},
     {ROUTE("DELETE", "/api/memory/{id}", erase_memory), ANSWERS(done_out),
      .help = "erase a memory"},
     {0},

@@ -74,7 +74,7 @@ static FIELDS_OF(consolidate_report, tidied_out,
                  (AS_INT, took_ms, "duration_ms"), (INT, looked_at, .help = "facts and episodes"),
                  (INT, merged, .help = "duplicate episodes merged"),
                  (INT, promoted, .help = "facts promoted because conversations return to them"),
-                 (INT, evicted, .help = "unused facts that were closed"),
+                 (INT, evicted, .help = "unused facts that were archived"),
                  (INT, pruned, .help = "episodes deleted after their retention"));
 
 /* Two ways to search: by words, which always work unless the index is broken, and by vectors, which

@@ -7,7 +7,7 @@ const struct command import_commands[] = {
      "ingest chats.jsonl", POOL "no_extract ", 1, 1, NULL, command_ingest, false},
     {"import", "import FILE | import FOLDER | import omniroute FILE",
      "Import conversations and memories of other programs (ChatGPT, Claude, mem0, Markdown and "
-     "more: docs/reference/import.md), or an export of rememberd",
+     "more) or an export of rememberd",
      "import ~/Downloads/chatgpt-export --dry-run", POOL "format dry_run no_extract again ", 1, 2,
      command_import_check, command_import, false,
      "the space default; of an export the space of each line, of OmniRoute a space for each key",
@@ -19,8 +19,7 @@ const struct command import_commands[] = {
            "at "
            "the file"}}},
     {"export", "export [FILE]",
-     "Write everything that a user has as text that an import takes: to a new file, or without "
-     "one to standard output",
+     "Export everything of a user, which import reads again, to a new file or to standard output",
      "export copy.md --format markdown", " user space format ", 0, 1, command_export_check,
      command_export, false, "all spaces of the user",
      .own_help = {{"format", "jsonl (the default) or markdown"}}},

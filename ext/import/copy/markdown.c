@@ -70,7 +70,7 @@ static void add_label(struct buf *out, struct ctx *ctx, enum line_kind kind, con
     case LINE_MEMORY:
         day = day_of(ctx, memory->created);
         buf_printf(out, "### %s" S_FMT "%s\n\n", layer_names[memory->layer], S_ARG(day),
-                   memory->valid_to ? " (closed)" : "");
+                   memory->valid_to ? " (archived)" : "");
         break;
     case LINE_SESSION:
         buf_printf(out, "## " S_FMT "\n\n",

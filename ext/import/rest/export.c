@@ -28,7 +28,7 @@ const struct field export_in_fields[] = {FILTER_ROWS FIELD_ROWS(
     export_in,
     (BOOL, all,
      .help = "all that the space holds: sessions, messages, what may not be recalled again, and "
-             "closed memories, too"),
+             "archived memories, too"),
     (ENUM, format, .otherwise_str = "jsonl", .one_of = export_formats,
      .help = "lines of JSON, or Markdown that people can read; an import takes both")){0}};
 

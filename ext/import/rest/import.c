@@ -11,7 +11,7 @@ struct import_ask {
 FIELDS_OF(
     import_ask, import_in, (BOOL, dry_run, .help = "count what would be new, and write nothing"),
     (STR, format, .one_of = import_formats,
-     .help = "what the file is; without it, that is found by looking at it"),
+     .help = "what the file is; without it, detected from the content"),
     (STR, name, .otherwise_str = "file", .min = 1, .max = 1000,
      .help = "path of the file in what is imported, such as notes/tea.md: notes are known by it"),
     (BOOL, again, .help = "bring back what was erased here, too"),

@@ -64,7 +64,7 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
     TRY(acts_for_check(ctx, t.acts_for));
     TRY(token_scopes_read(ctx, t.scopes, &scopes));
     if (t.spaces.n && t.is_admin)
-        return fail_field(ctx, "spaces", "must not be given with --admin");
+        return fail_field(ctx, "spaces", "cannot be used with --admin");
     if (t.spaces.n && options_has(o, "space") && !names_have(t.spaces, t.pool.space))
         return fail_field(ctx, "space", "must be one of --spaces");
     if (t.spaces.n && !options_has(o, "space"))

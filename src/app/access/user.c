@@ -25,10 +25,11 @@ static enum status no_user(struct ctx *ctx, str id)
 static void print_accounts(struct ctx *ctx, const struct account *v, size_t n, int64_t total)
 {
     for (size_t i = 0; i < n; i++) {
-        printf(S_FMT "  %lld memories, %lld messages, %lld tokens  %s  last active " S_FMT
-                     "  " S_FMT "\n",
-               S_ARG(v[i].id), (long long)v[i].memories, (long long)v[i].messages,
-               (long long)v[i].tokens, role_names[v[i].role],
+        struct arena *a = &ctx->arena;
+        printf(S_FMT "  " S_FMT ", " S_FMT ", " S_FMT "  %s  last active " S_FMT "  " S_FMT "\n",
+               S_ARG(v[i].id), S_ARG(counted(a, v[i].memories, "memory", "memories")),
+               S_ARG(counted(a, v[i].messages, "message", "messages")),
+               S_ARG(counted(a, v[i].tokens, "token", "tokens")), role_names[v[i].role],
                S_ARG(v[i].active ? date_of(&ctx->arena, v[i].active) : S("never")),
                S_ARG(v[i].email));
     }
@@ -105,7 +106,7 @@ static enum status ask_about_user(struct ctx *ctx, struct instance *instance,
     str who = str_printf(a, "the user '" S_FMT "'%s", S_ARG(what->id),
                          is_local ? "" : " with its registration and access tokens");
     if (what->people)
-        who = str_printf(a, S_FMT " and " S_FMT " behind its keys", S_ARG(who),
+        who = str_printf(a, S_FMT " and " S_FMT " of its clients", S_ARG(who),
                          S_ARG(counted(a, what->people, "person", "people")));
     return ask_to_erase(ctx, who, &sum);
 }
@@ -123,8 +124,10 @@ static enum status forget_user(struct ctx *ctx, const struct options *o, struct 
         printf("{\"erased\":%lld,\"people\":%lld,\"erasure\":\"" S_FMT "\"}\n",
                (long long)what.erased, (long long)what.people, S_ARG(what.erasure));
     else
-        printf("erased %lld memories and messages, and %lld people\n", (long long)what.erased,
-               (long long)what.people);
+        printf("erased " S_FMT ", and " S_FMT "\n",
+               S_ARG(
+                   counted(&ctx->arena, what.erased, "memory or message", "memories and messages")),
+               S_ARG(counted(&ctx->arena, what.people, "person", "people")));
     return OK;
 }
 

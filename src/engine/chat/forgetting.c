@@ -7,7 +7,7 @@
 
 /*
  * "Please forget that I'm allergic to peanuts" erases nothing: rules that read it erased what
- * nobody meant (docs/decisions/015-asked-to-forget.md). But a model would answer "I have forgotten
+ * nobody meant (docs/decisions/016-erasing.md). But a model would answer "I have forgotten
  * it", and the request would be the best line about peanuts from then on.
  */
 

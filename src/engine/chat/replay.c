@@ -117,7 +117,7 @@ void replay_leave_told(const struct turn *t, struct recalled *v, size_t n)
     for (size_t i = 0; i < n; i++)
         if (v[i].state == LINE_INJECTED && t->told.n && is_told_already(t, &v[i])) {
             v[i].state = LINE_QUOTABLE;
-            v[i].why = S("it was given earlier in this conversation");
+            v[i].why = S("it was inserted earlier in this conversation");
         }
 }
 

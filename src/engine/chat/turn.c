@@ -182,7 +182,7 @@ static void note_decision(struct ctx *ctx, struct turn *t, str decision, str rea
     if (t->out.block.n || str_is(decision, "none"))
         return;
     t->record.decision = S("none");
-    t->record.reason = str_printf(a, S_FMT "; but nothing of it may be given now", S_ARG(reason));
+    t->record.reason = str_printf(a, S_FMT "; but none of it may be inserted now", S_ARG(reason));
 }
 
 /* Recall reads far more than it keeps, and the turn lives as long as the model's answer streams: so

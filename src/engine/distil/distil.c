@@ -244,7 +244,7 @@ static enum status end_divided(struct ctx *ctx, struct job *j, struct distil_out
 static str details_of(struct arena *a, const struct job *j, const struct kept *kept)
 {
     str told = told_of(a, kept);
-    return is_divided(j) ? str_printf(a, S_FMT " cut_off; asked again in parts of %zu turns",
+    return is_divided(j) ? str_printf(a, S_FMT " cut_off; asked again in steps of %zu turns",
                                       S_ARG(told), j->d.n / 2)
                          : told;
 }

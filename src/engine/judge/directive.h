@@ -36,7 +36,7 @@ void directive_features_of(struct arena *a, str text, struct directive_features 
 str directive_front(str text, bool is_joined);
 
 /* Whose words a text is. The less of it is said to its reader in good faith, the less of an order
- * is enough (decisions/018). */
+ * is enough (decisions/017). */
 enum whose {
     WHOSE_OWN,    /* a person's to his own assistant: only what nobody wishes is one */
     WHOSE_ANSWER, /* a model's: advice to its user is full of imperatives */

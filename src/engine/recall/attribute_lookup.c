@@ -112,7 +112,7 @@ static str told_text(struct finder *f, struct recalled *r)
 }
 
 /* What is near to a request was found for it, and has some worth there. Most illnesses and diets
- * that have none bear on something else (decisions/010). By words alone nothing tells. */
+ * that have none bear on something else (decisions/008). By words alone nothing tells. */
 static bool is_far(const struct finder *f, const struct wanted *want, const struct recalled *r)
 {
     static const double near_worth = 0.012;

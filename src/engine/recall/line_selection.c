@@ -193,7 +193,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     v.reason =
         personal >= personal_needed
             ? gate_reason(a, gate, v.probability, threshold, evidence->unsaid)
-            : str_printf(a, "reads as if it needed nothing that you told (%.2f, %.2f needed)",
+            : str_printf(a, "reads like a question without need of memory (%.2f, %.2f needed)",
                          personal, personal_needed);
     bool is_named = gate.section != GATE_NONE;
     v.decision = !speaks    ? S("none")

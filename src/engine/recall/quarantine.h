@@ -12,5 +12,5 @@ struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_r
 
 /* What of the text tells a model what to do: one sentence a line; "" when nothing does. */
 str quarantine_text(struct arena *a, const struct recalled *r, str text);
-/* Whether it is what the user said himself, so that it may be his wish (decisions/018). */
+/* Whether it is what the user said himself, so that it may be his wish (decisions/017). */
 bool quarantine_is_own(const struct recalled *r);

@@ -38,7 +38,7 @@ static struct quotable work_out(struct arena *a, str text, bool is_user)
     if (!str_trim(states).n)
         return (struct quotable){S(""), !own.n    ? "it was pasted or holds links only"
                                         : is_user ? "it only asks"
-                                                  : "it says nothing of its own"};
+                                                  : "it states nothing"};
     return (struct quotable){states, states.n == text.n ? NULL : "shortened to what it states"};
 }
 
@@ -82,7 +82,7 @@ static struct quotable given_of_text(struct arena *a, const struct message *m, s
 /* Examples: "I moved to Bergen. Can you suggest a gym?" gives its first sentence. "What time is
  * it?" gives nothing. An answer "Noted, you live in Bergen. See https://…" loses the sentence with
  * the link. A message with a speaker's name counts whole: it is from a conversation between people,
- * where a question is part of what was said (decisions/010). */
+ * where a question is part of what was said (decisions/008). */
 struct quotable quotable_of(struct arena *a, const struct message *m)
 {
     str text = m->is_echo ? str_trim(m->says) : m->text;

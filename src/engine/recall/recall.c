@@ -54,7 +54,7 @@ enum { AGGREGATION_DEEP = 3, AGGREGATION_TIMES = 2, AGGREGATION_SHOWN = 200 };
 enum { BLOCK_TOKENS = 32, LINE_TOKENS = 5 };
 
 /* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
- * assistant, whose first results are the most likely to answer (decisions/010). */
+ * assistant, whose first results are the most likely to answer (decisions/008). */
 enum {
     PEOPLE_SHOWN = 400,
     FIRST_SHOWN = 160,
@@ -403,7 +403,7 @@ static str reason_of(const struct finder *f, str reason)
     struct arena *a = &f->ctx->arena;
     if (f->how.without.n)
         reason = str_printf(a, S_FMT "; %s" S_FMT, S_ARG(reason),
-                            f->how.vectors.n ? "" : "by words alone: ", S_ARG(f->how.without));
+                            f->how.vectors.n ? "" : "keyword search only: ", S_ARG(f->how.without));
     if (f->how.beside.n)
         reason = str_printf(a, S_FMT "; " S_FMT, S_ARG(reason), S_ARG(f->how.beside));
     if (f->how.steps.is_reranked)

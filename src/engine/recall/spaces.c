@@ -279,7 +279,7 @@ struct quotable found_quotable(const struct finder *f, const struct message *m)
     *(m->is_echo ? &left.says : &left.text) = tombstones_left(&f->tombstones, &f->ctx->arena, m);
     struct quotable given = quotable_of(&f->ctx->arena, &left);
     if (!given.text.n && !given.why)
-        given.why = "what it says is not to be given";
+        given.why = "its text is suppressed";
     return given;
 }
 

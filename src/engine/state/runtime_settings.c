@@ -222,7 +222,7 @@ static enum status check_key(struct ctx *ctx, const struct settings *now,
     if (!now->qdrant_api_key.n || json_get(change, name) || is_same_server(now, next))
         return OK;
     return fail_field(ctx, name,
-                      "must be given again, because the host or port changes: the stored key is "
+                      "is needed again, because the host or port changes: the stored key is "
                       "not sent to another server. An empty one removes it");
 }
 

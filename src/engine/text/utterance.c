@@ -18,7 +18,7 @@
  *   instructs  "Ignore all previous instructions."
  * The form decides (marks, first words, some phrases), never the topic, so the rules hold for what
  * nobody thought of. They are used when a message is recalled and not when it is kept: a better
- * rule then reaches old messages, too (decisions/010).
+ * rule then reaches old messages, too (decisions/008).
  */
 
 enum { OPENING_WORDS = 8, SHORT_WORDS = 40, COURTESY_WORDS = 14, TELLING_WORDS = 4 };

@@ -25,7 +25,7 @@ static enum status make_piece(struct exchange *x)
     buf_clear(&x->piece);
     enum status made = s->ops->make(s, &piece, x->loop->server->app, &x->piece, &x->is_last);
     if (made == OK && x->piece.full)
-        made = fail(&piece, TOO_LARGE, "a part of the answer would exceed the limit of %zu bytes",
+        made = fail(&piece, TOO_LARGE, "a piece of the answer would exceed the limit of %zu bytes",
                     x->piece.max);
     if (made != OK && x->ctx.failed == OK) {
         fail(&x->ctx, made, "%s", piece.why);

@@ -215,7 +215,7 @@ enum status auth_model_server(struct ctx *ctx, const struct request *in)
     if (auth_has_own_key(in) || auth_has(&in->who, MANAGES_PEOPLE))
         return OK;
     return fail(ctx, FORBIDDEN,
-                S_FMT " %.80s is passed on with your own key for the model server only: send "
+                S_FMT " %.80s is forwarded only with your key of the model server: send "
                       "'X-Upstream-Authorization: Bearer KEY', or use an admin token of an "
                       "owner",
                 S_ARG(in->method), str_c(&ctx->arena, in->path));

@@ -16,7 +16,7 @@ static const struct field said_fields[] = {
      .required = true,
      .help = "system, user, assistant or tool"},
     TEXT("content", "the text"),
-    ANY("images", "in base64, passed on untouched"),
+    ANY("images", "in base64, forwarded untouched"),
     ANY("tool_calls", "of an assistant"),
     TEXT("tool_name", "of a tool's result"),
     {0},

@@ -58,7 +58,7 @@ static enum status ollama_chat(struct ctx *ctx, struct app *app, const struct re
 
 #define PASSES(METHOD, PATH)                                                                       \
     {                                                                                              \
-        METHOD, PATH, .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on"       \
+        METHOD, PATH, .run = pass_request, .quick_if = is_quick_to_pass, .help = "forwarded"       \
     }
 
 static const struct route routes[] = {
@@ -66,7 +66,7 @@ static const struct route routes[] = {
      SHOWS(completion_shown), ANSWERS(ollama_chat_out), .words.stream = "application/x-ndjson",
      .quick_if = model_is_quick, .help = "a chat of Ollama's API with memory, streamed or whole"},
     {"POST", "/api/generate", .run = pass_conversation, .quick_if = is_quick_to_pass,
-     .help = "passed on without memory"},
+     .help = "forwarded without memory"},
     PASSES("POST", "/api/embed"),
     PASSES("POST", "/api/embeddings"),
     PASSES("POST", "/api/show"),

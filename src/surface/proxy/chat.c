@@ -132,14 +132,14 @@ static bool is_quick_list(__attribute__((unused)) const struct app *app,
 /* --- the table: what is passed on, and for whom --- */
 
 /* For every client: nothing that others have stored is reached. */
-#define PASSES .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on"
+#define PASSES .run = pass_request, .quick_if = is_quick_to_pass, .help = "forwarded"
 #define PASSES_TALK                                                                                \
-    .run = pass_conversation, .quick_if = is_quick_to_pass, .help = "passed on without memory"
+    .run = pass_conversation, .quick_if = is_quick_to_pass, .help = "forwarded without memory"
 /* All else, up to four segments behind /v1: ROUTE_PARAMS_MAX. A route with literal segments wins
  * over these, so other surfaces keep their paths of /v1. */
 #define GUARDED                                                                                    \
     .run = pass_guarded, .quick_if = is_quick_to_pass,                                             \
-    .help = "passed on with the client's upstream key, or for an owner"
+    .help = "forwarded with the client's upstream key, or for an owner"
 #define GUARDED_AT(PATH)                                                                           \
     {"GET", PATH, GUARDED}, {"POST", PATH, GUARDED},                                               \
     {                                                                                              \

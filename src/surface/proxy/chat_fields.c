@@ -86,7 +86,7 @@ const struct field completion_header_fields[] = {
 const struct field completion_shown_fields[] = {
     TEXT("X-Rememberd-Receipt", "id of the record of what was recalled: /v1/receipts/{id}"),
     TEXT("X-OmniRoute-Session-Id", "the conversation"),
-    TEXT("X-Memory", "why there is no memory, or what call of the client's own this is"),
+    TEXT("X-Memory", "why there is no memory, or which background request of the client this is"),
     {0},
 };
 

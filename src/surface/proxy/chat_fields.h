@@ -23,7 +23,7 @@
     TEXT("user", "the person who speaks, who has a memory of their own"),                          \
         TEXT("safety_identifier", "the same; user wins"),                                          \
         ANY("metadata", "user_id names the person in the same way")
-#define SPACE_ROW TEXT(SPACE_MEMBER, "the space to use, as in X-Memory-Space; it is not passed on")
+#define SPACE_ROW TEXT(SPACE_MEMBER, "the space to use, as in X-Memory-Space; it is not forwarded")
 #define CHAT_HEADER_ROWS                                                                           \
     SWITCH_ROWS,                                                                                   \
         {.name = "X-Memory-Scope",                                                                 \

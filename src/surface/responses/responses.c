@@ -208,7 +208,7 @@ static const struct route routes[] = {
      SHOWS(completion_shown), ANSWERS(response_out), .words.stream = "text/event-stream",
      .quick_if = is_quick_response, .help = "a response with memory, streamed or whole"},
     {"GET", "/v1/responses", open_socket, .quick_if = is_quick_to_pass,
-     .help = "passed on like stored responses; 426 for a WebSocket"},
+     .help = "forwarded like stored responses; 426 for a WebSocket"},
     {0},
 };
 

@@ -46,7 +46,7 @@ static enum status refuse_id(struct ctx *ctx, const char *field, const char *wha
     ctx_clear_failure(ctx);
     fail(ctx, NOT_FOUND,
          "%s '" S_FMT "' not found: with the server's key a request goes on from what its own user "
-         "has made here. Send the whole conversation, or your own key for the model server in "
+         "has made here. Send the whole conversation, or your key of the model server in "
          "X-Upstream-Authorization",
          what, S_ARG(id));
     snprintf(ctx->field, sizeof ctx->field, "%s", field);

@@ -19,8 +19,8 @@
         (NUM, importance_max, .otherwise = 1, .max = 1, .help = "only at most this important"),    \
         (STR, expiring,                                                                            \
          .help = "only those that expire within so many days, or before this time"),               \
-        (BOOL, closed, .help = "include closed and expired memories"),                             \
-        (BOOL, only_closed, .help = "only closed and expired memories")
+        (BOOL, closed, .help = "include archived and expired memories"),                           \
+        (BOOL, only_closed, .help = "only archived and expired memories")
 struct filter_in {
     SHAPE_EACH(SHAPE_MEMBER, filter_in, FILTER_IN)
 };

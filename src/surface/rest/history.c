@@ -17,7 +17,7 @@ static FIELDS_OF(
     change_event, event, (TIME, at, .help = "when"),
     (STR, event,
      .help = "created, edited, superseded (a new value under its key), merged (with one that says "
-             "the same), compacted (into a summary), or closed"),
+             "the same), compacted (into a summary), or archived (closed)"),
     (STR, id, .help = "of the memory"),
     (STR, content, .empty = EMPTY_OUT, .help = "what it says; where it was created"),
     (JSON, before, .empty = EMPTY_OUT, .help = "members as they were; of an edit"),

@@ -80,9 +80,9 @@ static const struct field message_out_fields[] = {
     {STR(struct message_out, title), .help = "title of its conversation"},
     {INT(struct message_out, session_messages), .help = "how many messages the conversation has"},
     {JSON(struct message_out, memories), .inside = memory_fields,
-     .help = "memories that were learnt from it, closed ones too"},
+     .help = "memories that were learnt from it, archived ones too"},
     {JSON(struct message_out, uses), .inside = use_item_fields,
-     .help = "the last 20 chats that were given it; /v1/messages/{id}/uses has all"},
+     .help = "the last 20 chats that received it; /v1/messages/{id}/uses has all"},
     {INT(struct message_out, uses_total), .help = "how many chats got it"},
     {0},
 };

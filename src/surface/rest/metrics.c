@@ -40,7 +40,7 @@ static const struct metric_row {
     METRIC("process_max_fds", max_fds, "most file descriptors that may be open")
     METRIC("rememberd_requests_total", server.requests, "requests read")
     METRIC("rememberd_errors_total", server.errors, "replies with a code of 500 or more")
-    METRIC("rememberd_relays_total", server.relays, "requests passed on upstream")
+    METRIC("rememberd_relays_total", server.relays, "requests forwarded upstream")
     METRIC("rememberd_relays_cancelled_total", server.relays_cancelled, "relays whose client left")
     METRIC("rememberd_received_bytes_total", server.bytes_in, "bytes from clients")
     METRIC("rememberd_sent_bytes_total", server.bytes_out, "bytes to clients")

@@ -47,8 +47,8 @@ static enum status read_question(struct ctx *ctx, const struct preview_in *p, st
     struct said *said = NEW(&ctx->arena, struct said);
     if ((p->question.n > 0) == (p->messages != NULL))
         return fail_field(ctx, p->messages ? "question" : "messages",
-                          p->messages ? "must not be given beside messages"
-                                      : "or question must be given");
+                          p->messages ? "cannot be combined with messages"
+                                      : "or question is needed");
     *said = (struct said){.role = S("user"), .text = p->question};
     out->n_said = 1;
     if (p->messages && !said_read(ctx, p->messages, &said, &out->n_said))

@@ -20,13 +20,13 @@ FIELDS(receipt_item, (STR, id, .help = "as in the header X-Rememberd-Receipt"),
        (STR, question, .help = "the query that was searched"),
        (STR, decision, .help = "the decision of the relevance gate"), (STR, reason, .help = "why"),
        (INT, tokens, .help = "tokens of the block"),
-       (INT, given, .help = "how many lines the model was given"),
+       (INT, given, .help = "how many lines the model received"),
        (INT, considered, .help = "how many candidates there were"),
        (INT, took_us, .help = "duration of the recall in microseconds"));
 
 FIELDS_OF(receipt_item, use_item, (STR, id, .help = "of the receipt"),
           (STR, space, .help = "the space it is in"),
-          (STR, session, .help = "the conversation that was given it"),
+          (STR, session, .help = "the conversation that received it"),
           (TIME, created, .help = "when"), (STR, question, .help = "the query that was searched"),
           (STR, decision, .help = "the decision of the relevance gate"),
           (STR, reason, .help = "why"), (NUM, score, .help = "what it was ranked by"),
@@ -133,7 +133,7 @@ static enum status receipt_get(struct ctx *ctx, struct app *app, const struct re
 
 SHAPE(uses_in, LIST_CURSOR, LIST_LIMIT);
 
-LIST_PAGE(uses_out, use_item_fields, "receipts whose chat was given it, newest first");
+LIST_PAGE(uses_out, use_item_fields, "receipts whose chat received it, newest first");
 
 static enum status reply_uses(struct ctx *ctx, struct app *app, const struct request *in,
                               struct pool_ref pool, struct reply *out)

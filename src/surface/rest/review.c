@@ -29,11 +29,11 @@ static FIELDS(review, (STR, id, .help = "id of the message or memory"),
 
 SHAPE(review_in,
       (ENUM_OF, state, enum review_state, .otherwise_str = "held", .one_of = review_states,
-       .help = "held: waits for a decision; allowed: may be given"),
+       .help = "held: quarantined until a decision; allowed: may be inserted"),
       (INT, limit, .otherwise = 50, .min = 1, .max = 500, .help = "most results"),
       (INT, offset, .max = 1e9, .help = "results to skip"));
 
-SHAPE(review_out, (JSON, held, .inside = review_fields, .help = "held back last first"),
+SHAPE(review_out, (JSON, held, .inside = review_fields, .help = "quarantined last first"),
       (INT, total, .help = "how many there are"));
 
 enum status surface_review_json(struct ctx *ctx, const struct review *v, size_t n, int64_t total,
@@ -62,8 +62,8 @@ static enum status review_list(struct ctx *ctx, struct app *app, const struct re
 /* hold takes an earlier allow back. */
 SHAPE(decide_in,
       (ENUM_OF, decision, enum review_state, .required = true, .one_of = review_decisions,
-       .help = "allow: chats may be given it; forget: it is barred; hold: an allowed one is held "
-               "again"));
+       .help = "allow: it may be inserted; forget: it is erased and suppressed; hold: an allowed "
+               "one is quarantined again"));
 
 SHAPE(decide_out, (STR, id, .help = "id of the message or memory"),
       (STR, decision, .help = "as it was asked for"),

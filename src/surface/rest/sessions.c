@@ -67,7 +67,7 @@ static const struct field memories_out_fields[] = {
     LIST_TOTAL,
     LIST_NEXT,
     {JSON(struct list_page, facets), .empty = EMPTY_OUT,
-     .help = "how many of each layer, type, category, origin and space, and how many are closed"},
+     .help = "how many of each layer, type, category, origin and space, and how many are archived"},
     {0},
 };
 

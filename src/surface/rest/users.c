@@ -29,7 +29,7 @@ static FIELDS(account, (STR, id, .help = "a user, or OWNER/PERSON"),
 SHAPE(users_in,
       (STR, contains, .max = 256,
        .help = "only with this text in the id, the e-mail address or the name"),
-      (STR, owner, .max = 1000, .help = "only the people behind this user's keys"), LIST_CURSOR,
+      (STR, owner, .max = 1000, .help = "only the people of this user's clients"), LIST_CURSOR,
       LIST_LIMIT);
 
 LIST_PAGE(users_out, account_fields, "by id");
@@ -104,7 +104,7 @@ static enum status user_role(struct ctx *ctx, struct app *app, const struct requ
 /* --- erasing --- */
 
 SHAPE(erase_in, (STR, confirm, .required = true, .max = 1000, .help = "the id once more"),
-      (BOOL, people, .help = "also the people behind the user's keys"));
+      (BOOL, people, .help = "also the people of the user's clients"));
 
 SHAPE(user_erased_out, (STR, id), (INT, erased, .help = "number of memories and messages"),
       (INT, people, .help = "number of people erased with it"),

@@ -1,4 +1,4 @@
-/* files.h - the built page as it lies in the binary; tools/embed-page writes the table. */
+/* files.h - the built page and the documentation as they lie in the binary. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@ struct page_bytes {
 struct page_file {
     const char *path, *type, *etag; /* "/assets/studio.AB12CD34.js"; '"…"' */
     bool is_immutable;              /* its path names its content */
-    struct page_bytes plain, gzip, brotli;
+    struct page_bytes gzip, brotli; /* brotli: or empty */
 };
 
-/* Ends with an all-zero row. */
+/* Written by tools/embed-page; ends with an all-zero row. */
 extern const struct page_file page_files[];

@@ -1,4 +1,5 @@
-/* studio.c - Memory Studio: the web page, served from the binary. */
+/* studio.c - Memory Studio and the documentation: web pages, served from the binary. */
+#include "base/gunzip.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -7,8 +8,9 @@
 
 /*
  * The page holds no data, so anyone may have it; what it shows it asks the API for, as any client
- * does. Its files are named after their content and kept by browsers for good. The document itself
- * is asked for each time, and answered with 304 as long as it is the same.
+ * does. The documentation is the same for everybody. Files whose names come from their content are
+ * kept by browsers for good. A document is asked for each time, and answered with 304 as long as it
+ * is the same.
  *
  * Each place of the page has a path of its own, which the browser resolves: all of them are the
  * same document, so that a reload and a link lead back to the place.
@@ -20,8 +22,12 @@
     "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "                   \
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
+/* A page to read runs nothing at all. */
+#define DOCS_POLICY                                                                                \
+    "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; "                  \
+    "frame-ancestors 'none'"
+
 static const struct header always[] = {
-    {S("Content-Security-Policy"), S(POLICY)},
     {S("X-Frame-Options"), S("DENY")},
     {S("Referrer-Policy"), S("no-referrer")},
     {S("Cross-Origin-Opener-Policy"), S("same-origin")},
@@ -57,8 +63,9 @@ static bool accepts(const struct request *in, str coding)
 }
 
 static enum status give(struct ctx *ctx, const struct request *in, const struct page_file *f,
-                        struct reply *out)
+                        str policy, struct reply *out)
 {
+    reply_header(out, "Content-Security-Policy", policy);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         reply_header(out, str_c(&ctx->arena, always[i].name), always[i].value);
     reply_header(out, "Cache-Control",
@@ -66,15 +73,15 @@ static enum status give(struct ctx *ctx, const struct request *in, const struct 
     out->type = str_of(f->type);
     if (etag_reply(in, str_printf(&ctx->arena, "W/%s", f->etag), out)) /* forms differ in bytes */
         return OK;
-    struct page_bytes form = f->plain;
     if (f->brotli.n && accepts(in, S("br"))) {
-        form = f->brotli;
         reply_header(out, "Content-Encoding", S("br"));
-    } else if (f->gzip.n && accepts(in, S("gzip"))) {
-        form = f->gzip;
+        buf_add(&out->body, (str){f->brotli.p, f->brotli.n});
+    } else if (accepts(in, S("gzip"))) {
         reply_header(out, "Content-Encoding", S("gzip"));
+        buf_add(&out->body, (str){f->gzip.p, f->gzip.n});
+    } else if (!gunzip((str){f->gzip.p, f->gzip.n}, &out->body)) {
+        return fail(ctx, STORAGE, "%s: the program's copy is damaged; install it again", f->path);
     }
-    buf_add(&out->body, (str){form.p, form.n});
     return OK;
 }
 
@@ -82,7 +89,7 @@ static enum status show_page(struct ctx *ctx, struct app *app, const struct requ
                              struct reply *out)
 {
     (void)app;
-    return give(ctx, in, file_of(S("/")), out);
+    return give(ctx, in, file_of(S("/")), S(POLICY), out);
 }
 
 static enum status show_asset(struct ctx *ctx, struct app *app, const struct request *in,
@@ -90,7 +97,24 @@ static enum status show_asset(struct ctx *ctx, struct app *app, const struct req
 {
     const struct page_file *f = file_of(in->path);
     (void)app;
-    return f ? give(ctx, in, f, out) : fail(ctx, NOT_FOUND, "the page has no such file");
+    return f ? give(ctx, in, f, S(POLICY), out) : fail(ctx, NOT_FOUND, "the page has no such file");
+}
+
+/* Also under the names that the pages have in the repository, which messages print. */
+static enum status show_docs(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    static const str left_out[] = {S(".md"), S("/README"), S("/")};
+    str path = in->path;
+    (void)app;
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+        if (str_ends(path, left_out[i]))
+            path.n -= left_out[i].n;
+    const struct page_file *f = file_of(path);
+    if (!f)
+        return fail(ctx, NOT_FOUND,
+                    "the documentation has no page " S_FMT "; /docs lists all pages", S_ARG(path));
+    return give(ctx, in, f, S(DOCS_POLICY), out);
 }
 
 static const struct route routes[] = {
@@ -102,6 +126,14 @@ static const struct route routes[] = {
      .access = ACCESS_OPEN, .help = "the web page at one of its places"},
     {ROUTE("GET", "/assets/{name}", show_asset), .words.type = "*/*", .is_quick = true,
      .access = ACCESS_OPEN, .help = "a file of the web page"},
+    {ROUTE("GET", "/docs", show_docs), .words.type = "text/html", .is_quick = true,
+     .access = ACCESS_OPEN, .help = "the documentation"},
+    {ROUTE("GET", "/docs/", show_docs), .words.type = "text/html", .is_quick = true,
+     .access = ACCESS_OPEN, .help = "the documentation"},
+    {ROUTE("GET", "/docs/{page}", show_docs), .words.type = "text/html", .is_quick = true,
+     .access = ACCESS_OPEN, .help = "a page of the documentation"},
+    {ROUTE("GET", "/docs/{folder}/{page}", show_docs), .words.type = "text/html", .is_quick = true,
+     .access = ACCESS_OPEN, .help = "a page of the documentation in a folder"},
     {0},
 };
 

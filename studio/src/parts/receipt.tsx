@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import type { Line, Memory, MessageContext, Receipt } from '../api/types.ts';
 import { t, took, word } from '../i18n/index.ts';
+import { said } from '../i18n/said.ts';
 import { Button, Chip, Score, type ChipLook } from './basics.tsx';
 
 export const decisionLook = (decision: string): ChipLook =>
@@ -54,7 +55,7 @@ export function Lines({ lines, onWithout, onOpen }: LinesProps) {
                   <span class="tiny quiet">{word('kind', l.kind)}</span>
                 </div>
                 <LineText line={l} />
-                <div class="tiny quiet">{l.why}</div>
+                <div class="tiny quiet">{said(l.why)}</div>
               </td>
               <td class="number">{l.tokens}</td>
               <td>
@@ -80,7 +81,7 @@ export function ReceiptView({ receipt, ...more }: { receipt: Shown } & Omit<Line
         <Decision value={receipt.decision} />
         <span class="small quiet number">{t('n tokens', { n: receipt.tokens })} · {took(receipt.took_us)}</span>
       </div>
-      <p class="small">{receipt.reason}</p>
+      <p class="small">{said(receipt.reason)}</p>
       {receipt.question && <p class="small quiet">{t('searched for', { what: receipt.question })}</p>}
       <h3>{t('what the model was given')}</h3>
       {receipt.block ? <pre class="block wrap" tabIndex={0}>{receipt.block}</pre> : <p class="quiet">{t('nothing was added')}</p>}

@@ -293,10 +293,10 @@ enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind ki
     if (kind == STORE_ENCRYPTED && !key)
         return fail(ctx, FORBIDDEN, "the database '%s' is encrypted, and no key was found", path);
     if (kind == STORE_PLAIN && key)
-        return fail(ctx, FORBIDDEN,
-                    "the database '%s' is not encrypted, and a key was given; rememberd encrypt "
-                    "encrypts it",
-                    path);
+        return fail(
+            ctx, FORBIDDEN,
+            "the database '%s' is not encrypted, but a key is set; rememberd encrypt encrypts it",
+            path);
     if (kind == STORE_ENCRYPTED && !key_fits(ctx, path, key))
         return fail(ctx, FORBIDDEN, "the key is not the key of the database '%s'", path);
     return OK;

@@ -100,7 +100,7 @@ static enum status put_decision(struct ctx *ctx, struct db *db, const void *what
     bool is_there = sql_row(&q);
     TRY(sql_end(&q));
     if (!is_there)
-        return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is held back", S_ARG(d->id));
+        return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(d->id));
     if (d->state == REVIEW_FORGOTTEN)
         return SQL_DO(ctx, db, SQL_REVIEW_DELETE, pool.no, d->id);
     return SQL_DO(ctx, db, SQL_REVIEW_DECIDE, pool.no, d->id, d->state, d->version);

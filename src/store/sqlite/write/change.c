@@ -151,7 +151,7 @@ static enum status change_memory(struct ctx *ctx, struct db *db, const void *wha
     if (!old.id.n)
         return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(c->id));
     if (old.valid_to)
-        return fail(ctx, CONFLICT, "the memory is closed");
+        return fail(ctx, CONFLICT, "the memory is archived");
     if (c->if_updated && c->if_updated != old.updated)
         return fail(ctx, CONFLICT, "the memory has changed meanwhile");
     TRY(undo_record_begin(ctx, db, c->undo, &undo));

@@ -24,7 +24,7 @@ static enum status close_for(struct put *p, str id, const struct memory *summary
     TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_ID, p->pool, id, &old));
     if (!old.id.n || old.valid_to)
         return fail(p->ctx, CONFLICT, "the memory '" S_FMT "' is %s", S_ARG(id),
-                    old.id.n ? "closed already" : "gone");
+                    old.id.n ? "archived already" : "gone");
     return memory_close(p, &old, summary);
 }
 

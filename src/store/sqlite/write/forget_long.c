@@ -257,8 +257,7 @@ static enum status give_up(struct ctx *ctx, struct sqlite_store *s, struct long_
     str why = ctx_take_why(ctx);
     (void)!writer_run(s->writer, &t);
     ctx_free(&own);
-    return fail(ctx, status,
-                "the erasure was broken off, and a part of it is done; ask again (" S_FMT ")",
+    return fail(ctx, status, "the erasure was interrupted and partly done; ask again (" S_FMT ")",
                 S_ARG(why));
 }
 

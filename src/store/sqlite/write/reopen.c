@@ -47,7 +47,8 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
     TRY(memories_with(&e, SQL_MEMORY_BY_SUPERSEDER, r->id, &v, &n));
     if (summary.valid_to || !n)
         return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(r->id),
-                    summary.valid_to ? "is closed already" : "names no memories that it replaced");
+                    summary.valid_to ? "is archived already"
+                                     : "names no memories that it replaced");
     TRY(close_summary(&e, &summary));
     int64_t before = e.closed;
     for (size_t i = 0; i < n; i++)

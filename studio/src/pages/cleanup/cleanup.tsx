@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { address, call, get, space } from '../../api/client.ts';
 import type { Held, Job, Page } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
+import { said } from '../../i18n/said.ts';
 import { Ago, Button, Chip, Empty, Failed, Head, Segments, tryTo } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/layers.tsx';
 import { Numbers } from '../../parts/numbers.tsx';
@@ -47,7 +48,7 @@ function HeldBack() {
           <div key={h.id} class="stack close">
             <pre class="block wrap">{h.text}</pre>
             <div class="row">
-              <Chip>{word('kind', h.kind)}</Chip><span class="tiny quiet grow">{h.reason}</span>
+              <Chip>{word('kind', h.kind)}</Chip><span class="tiny quiet grow">{said(h.reason)}</span>
               {state === 'held' ? <Button small icon="check" onClick={() => decide(h, 'allow')}>{t('allow')}</Button> : <Button small onClick={() => decide(h, 'hold')}>{t('hold')}</Button>}
               <Button small look="danger" icon="trash" onClick={() => decide(h, 'forget')}>{t('forget')}</Button>
             </div>

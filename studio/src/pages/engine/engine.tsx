@@ -2,6 +2,7 @@
 import { call, Problem } from '../../api/client.ts';
 import type { Finding } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
+import { said } from '../../i18n/said.ts';
 import { Button, Chip, Empty, Failed, Head, Segments, type ChipLook } from '../../parts/basics.tsx';
 import { refine, route } from '../../state/route.ts';
 import { isOperator, mayAsk } from '../../state/session.ts';
@@ -68,7 +69,7 @@ function Doctor() {
         {error.value && <Failed error={error.value as Problem} />}
         <ul class="stack">
           {data.value?.findings.map((f) => (
-            <li key={f.what + f.detail} class="row"><Chip look={look[f.level]}>{t(`level ${f.level}`)}</Chip><span class="grow"><strong>{f.what}</strong> <span class="wrap">{f.detail}</span>{f.advice && <span class="small quiet wrap"> {f.advice}</span>}</span></li>
+            <li key={f.what + f.detail} class="row"><Chip look={look[f.level]}>{t(`level ${f.level}`)}</Chip><span class="grow"><strong>{said(f.what)}</strong> <span class="wrap">{said(f.detail)}</span>{f.advice && <span class="small quiet wrap"> {said(f.advice)}</span>}</span></li>
           ))}
         </ul>
       </div>

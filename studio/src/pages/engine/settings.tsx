@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import type { Setting } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
+import { said } from '../../i18n/said.ts';
 import { Button, Check, Chip, Search, Segments, Select, tryTo } from '../../parts/basics.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { readSettings, settings } from '../../state/session.ts';
@@ -28,8 +29,8 @@ export function Settings() {
         <Segments label={t('filters')} value={which} onChange={setWhich} options={[['now', t('act at once')], ['changed', t('not default')], ['all', t('show all')]]} />
       </div>
       {groups.map((g) => (
-        <section key={g} class="card" aria-label={g}>
-          <header><h2>{g}</h2></header>
+        <section key={g} class="card" aria-label={said(g)}>
+          <header><h2>{said(g)}</h2></header>
           <ul class="pad stack">{wanted.filter((s) => s.group === g).map((s) => <One key={`${s.name}=${String(s.value)}`} setting={s} />)}</ul>
         </section>
       ))}
@@ -43,8 +44,8 @@ function One({ setting: s }: { setting: Setting }) {
     <li class="setting">
       <div class="grow stack close">
         <div class="row"><code>{s.name}</code>{s.source !== 'default' && <Chip look="accent">{word('source', s.source)}</Chip>}{s.acts !== 'at once' && <Chip>{t('needs restart')}</Chip>}</div>
-        <span class="small quiet">{s.help}</span>
-        {s.cost && <span class="tiny quiet">{t('cost')}: {s.cost}</span>}
+        <span class="small quiet" lang="en">{s.help}</span>
+        {s.cost && <span class="tiny quiet">{t('cost')}: <span lang="en">{s.cost}</span></span>}
       </div>
       <div class="setting-value">
         {s.acts === 'at once' ? <Editor setting={s} /> : <span class="mono wrap">{s.value === null || s.value === '' ? '–' : String(s.value)}</span>}

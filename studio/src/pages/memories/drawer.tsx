@@ -4,6 +4,7 @@ import { address, call, request } from '../../api/client.ts';
 import type { HistoryItem, Memory, MessageContext, Page, ReceiptItem } from '../../api/types.ts';
 import type { Key } from '../../i18n/en.ts';
 import { t, time, word } from '../../i18n/index.ts';
+import { said } from '../../i18n/said.ts';
 import { Ago, Button, Chip, Empty, Failed, Loading, Segments, tryTo } from '../../parts/basics.tsx';
 import { Drawer } from '../../parts/layers.tsx';
 import { Decision } from '../../parts/receipt.tsx';
@@ -103,7 +104,7 @@ function Uses({ path }: { path: string }) {
           <button type="button" class="facet" onClick={() => go('receipts', { id: r.id })}>
             <span class="cut">{r.question || t('no question kept')}</span><span class="tiny quiet"><Ago at={r.created} /></span>
           </button>
-          <span class="tiny quiet row"><Decision value={r.decision} />{r.score?.toFixed(2)} {r.why}</span>
+          <span class="tiny quiet row"><Decision value={r.decision} />{r.score?.toFixed(2)} {said(r.why)}</span>
         </li>
       ))}
     </ul>

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { address, call, Problem, space } from '../../api/client.ts';
 import type { Found, FoundPage, Receipt } from '../../api/types.ts';
 import { number, t, took, word } from '../../i18n/index.ts';
+import { said } from '../../i18n/said.ts';
 import { Button, Chip, Failed, Field, Score, Search } from '../../parts/basics.tsx';
 import { ReceiptView } from '../../parts/receipt.tsx';
 import { draft } from '../../state/looks.ts';
@@ -82,7 +83,7 @@ function Ranked({ found: f, isGiven }: { found: Found; isGiven: boolean }) {
       <div class="row"><Score value={f.score} isOff={!isGiven} />{isGiven && <Chip look="good">{t('given')}</Chip>}<span class="tiny quiet">{word('kind', f.kind)} · {t('n tokens', { n: f.tokens })}</span></div>
       <span class="wrap">{f.text.length > 300 ? `${f.text.slice(0, 300)}…` : f.text}</span>
       <details>
-        <summary class="tiny quiet">{f.why || t('numbers')}</summary>
+        <summary class="tiny quiet">{said(f.why) || t('numbers')}</summary>
         <dl class="pairs">{signals.map(([name, v]) => <><dt key={name}>{name}</dt><dd class="number">{number(Math.round(v * 1000) / 1000)}</dd></>)}</dl>
       </details>
     </li>
@@ -101,8 +102,8 @@ function WhyNot({ results, preview }: { results: Found[]; preview: Receipt }) {
       return;
     }
     const line = preview.lines.find((l) => l.id === found.id);
-    answer.value = line?.injected ? t('why not given') : line ? t('why not left', { score: line.score.toFixed(2), why: line.why, reason: preview.reason })
-      : t('why not weak', { score: found.score.toFixed(2), reason: preview.reason });
+    answer.value = line?.injected ? t('why not given') : line ? t('why not left', { score: line.score.toFixed(2), why: said(line.why), reason: said(preview.reason) })
+      : t('why not weak', { score: found.score.toFixed(2), reason: said(preview.reason) });
   };
   return (
     <form class="stack close" onSubmit={(e) => { e.preventDefault(); void ask(); }}>
