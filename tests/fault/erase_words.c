@@ -160,6 +160,7 @@ static void write_words(struct ctx *ctx, struct trial *t, int *words)
 static void check_keys(const struct place *p)
 {
     static const char of_no_word[] =
+        "BEGIN;" /* others write */
         "CREATE TEMP TABLE word(term BLOB PRIMARY KEY) WITHOUT ROWID;"
         "INSERT OR IGNORE INTO word SELECT CAST('0' || term AS BLOB) FROM word_list;"
         "CREATE TEMP VIEW lost AS SELECT 1 FROM words_idx AS i WHERE i.term IS NOT"
