@@ -8,7 +8,7 @@ set -eu
 build=$1 old=$2 new=$3
 . "$(dirname "$0")/lib.sh"
 tools=$build/tests/bench
-: "${ROUNDS:=5}" "${SECONDS_EACH:=3}" "${TURNS:=10000}"
+: "${ROUNDS:=5}" "${SECONDS_EACH:=3}" "${TURNS:=10000}" "${CHATS:=200}"
 
 turns "$TURNS" >"$work/turns.jsonl"
 questions 1000 >"$work/questions"
@@ -27,7 +27,7 @@ rest() { until curl -s "http://127.0.0.1:$1/memory/status" | grep -q '"vectors_w
 
 # chats PORT SECONDS: key=value of one run
 chats() { QUESTIONS="$work/questions" "$tools/bench_load" "$1" chats 1 "$2"; }
-value() { printf '%s' "$2" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
+value() { printf '%s\n' "$2" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
@@ -53,21 +53,26 @@ alternate() {
   stop "$new_pid"
 }
 
-# instructions MODE WHICH PROGRAM OPTION…: of a chat, in thousands, without what starts and ends a server
+# instructions MODE WHICH PROGRAM OPTION…: of a chat, in thousands: CHATS (200) chats behind as many others, from the
+# same store, with the vectors of what was said in them
 instructions() {
   mode=$1 which=$2 program=$3
   shift 3
   out=$work/$mode.$which.callgrind
-  wrapped="valgrind --quiet --tool=callgrind --callgrind-out-file=$out"
-  serve "$which.$mode" "$program" "$@"
-  wrapped=
-  chats "$port" 10 >"$work/warm"
+  serve "$which.$mode.counted" "$program" "$@"
   rest "$port"
-  callgrind_control --zero "$pid" >"$work/control"
-  got=$(chats "$port" 20)
-  callgrind_control --dump "$pid" >>"$work/control"
+  stop "$pid"
+  wrapped="valgrind --quiet --tool=callgrind --callgrind-out-file=$out"
+  serve "$which.$mode.counted" "$program" "$@"
+  wrapped=
+  CHATS=$CHATS chats "$port" 0 >"$work/warm"
+  rest "$port"
+  callgrind_control --zero "$pid" >"$work/control" 2>&1
+  CHATS=$CHATS chats "$port" 0 >"$work/counted"
+  rest "$port"
+  callgrind_control --dump "$pid" >>"$work/control" 2>&1
   for _ in $(seq 100); do [ -s "$out.1" ] && grep -q '^totals:' "$out.1" && break; sleep 0.1; done
-  echo $(($(sed -n 's/^totals: //p' "$out.1") / $(value completed "$got") / 1000)) >"$work/$mode.$which.instructions"
+  echo $(($(sed -n 's/^totals: //p' "$out.1") / CHATS / 1000)) >"$work/$mode.$which.instructions"
   if [ -n "${KEEP:-}" ]; then cp "$out.1" "$KEEP/$mode.$which.callgrind"; fi
   stop "$pid"
 }
