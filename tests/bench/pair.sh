@@ -45,6 +45,7 @@ alternate() {
       rest "$to"
       before=$(cpu "$of")
       got=$(chats "$to" "$SECONDS_EACH")
+      rest "$to" # with the vectors of what was said
       value p50_us "$got" >>"$work/$mode.$which.p50"
       echo $((($(cpu "$of") - before) / $(value completed "$got"))) >>"$work/$mode.$which.cpu"
     done
@@ -54,7 +55,7 @@ alternate() {
 }
 
 # instructions MODE WHICH PROGRAM OPTION…: of a chat, in thousands: CHATS (200) chats behind as many others, from the
-# same store, with the vectors of what was said in them
+# same store, with the vectors of what was said in them. Under valgrind a recall takes longer than it may.
 instructions() {
   mode=$1 which=$2 program=$3
   shift 3
@@ -63,7 +64,7 @@ instructions() {
   rest "$port"
   stop "$pid"
   wrapped="valgrind --quiet --tool=callgrind --callgrind-out-file=$out"
-  serve "$which.$mode.counted" "$program" "$@"
+  serve "$which.$mode.counted" "$program" --recall-deadline-ms 10000 "$@"
   wrapped=
   CHATS=$CHATS chats "$port" 0 >"$work/warm"
   rest "$port"
