@@ -169,12 +169,17 @@ static void rest_for(struct background *b, int64_t ms)
     pthread_mutex_unlock(&b->lock);
 }
 
+static bool is_used(const struct worker *w)
+{
+    return !w->job->is_used || w->job->is_used(w->all->instance);
+}
+
 /* A job by the clock is not woken by writes. One that the settings do not use only looks whether
  * they have changed: most servers have neither a core model nor a Qdrant, and five threads that
  * wake twice for each chat take as long as its recall. */
 static uint64_t wait_for_work(struct worker *w, uint64_t seen, int64_t due)
 {
-    if (w->job->is_used && !w->job->is_used(w->all->instance)) {
+    if (!is_used(w)) {
         rest_for(w->all, LOOK_MS);
         return seen;
     }
@@ -200,7 +205,7 @@ static void *work_loop(void *arg)
     if (w->job->is_heavy)
         setpriority(PRIO_PROCESS, 0, NICE);
     while (!w->all->is_ending) {
-        bool is_due = clock_mono_us() >= due;
+        bool is_due = is_used(w) && clock_mono_us() >= due;
         if (is_due)
             due = clock_mono_us() + w->job->every_s * 1000000;
         if (!is_due || !run_job(w))

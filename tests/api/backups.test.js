@@ -13,9 +13,11 @@ const first = (folder) => until('a backup', () => madeIn(folder)[0], 30000);
 
 test('a running server makes a backup, which comes back with --at', async (t) => {
   const data = tempFolder(), folder = path.join(tempFolder(), 'backups'), elsewhere = tempFolder(), at = ['--backup-dir', folder];
+  const without = await serve(t); // begins earlier, so it has looked by then
   const server = await serve(t, { data, flags: at });
   await server.ask('POST', '/v1/memories', { content: 'I play the cello on Tuesdays.' });
   const name = await first(folder);
+  assert.doesNotMatch(without.stderr, /job=backup/, 'no folder, no backup');
   assert.equal(fs.statSync(path.join(folder, name)).mode & 0o777, 0o600);
   const metrics = (await server.ask('GET', '/metrics')).text;
   const made = Number(/^rememberd_last_backup_timestamp_seconds (\d+)/m.exec(metrics)[1]);

@@ -13,7 +13,7 @@
 /*
  * load PORT chats CONCURRENCY SECONDS       requests one after another on each connection. With
  *                                           $THINK_MS each after a pause of up to so long, to the
- *                                           model "slow"
+ *                                           model "slow"; with $CHATS so many, in any time
  * load PORT streams N CHUNKS [AT_ONCE]      N streams in all, AT_ONCE (default N) at a time
  *
  * Prints one line of key=value. Bodies are about 4 KB. The last user message is the next line of
@@ -43,7 +43,7 @@ static struct sockaddr_in server;
 static struct buf *requests; /* one for each question */
 static size_t n_requests, turn;
 static struct samples first_byte, whole;
-static bool streams;
+static bool streams, is_counted; /* is_counted: ends after so many, not after a time */
 static int chunks, think_ms;
 static size_t left, running, completed, broken;
 static int64_t end_us;
@@ -124,7 +124,7 @@ static int on_whole(llhttp_t *p)
     note(&whole, clock_mono_us() - c->asked_us);
     completed += is_good;
     broken += !is_good;
-    if (streams ? left > 0 : clock_mono_us() < end_us)
+    if (is_counted ? left > 0 : clock_mono_us() < end_us)
         ask_later(c);
     else
         leave(c);
@@ -142,7 +142,7 @@ static void ask(struct client *c)
 {
     struct buf request = requests[turn++ % n_requests];
     uv_buf_t b = uv_buf_init(request.p, (unsigned)request.n);
-    left -= streams;
+    left -= is_counted;
     c->asked_us = clock_mono_us();
     c->first_us = 0;
     c->events = 0;
@@ -264,12 +264,13 @@ int main(int argc, char **argv)
                 "usage: load PORT chats CONCURRENCY SECONDS | streams N CHUNKS [AT_ONCE]\n");
         return 2;
     }
-    const char *pause = getenv("THINK_MS");
+    const char *pause = getenv("THINK_MS"), *chats = getenv("CHATS");
     int port = (int)strtol(argv[1], NULL, 10);
     size_t n = strtoul(argv[3], NULL, 10);
     streams = strcmp(argv[2], "streams") == 0;
     chunks = (int)strtol(argv[4], NULL, 10);
-    left = n;
+    left = chats ? strtoul(chats, NULL, 10) : n;
+    is_counted = streams || chats;
     think_ms = pause ? (int)strtol(pause, NULL, 10) : 0;
     first_byte.us = heap_alloc(SAMPLES_MAX * sizeof(uint32_t));
     whole.us = heap_alloc(SAMPLES_MAX * sizeof(uint32_t));

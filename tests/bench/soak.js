@@ -55,8 +55,14 @@ function look(pid) {
 
 const median = (v) => [...v].sort((a, b) => a - b)[v.length >> 1];
 
+function showMoment(seen, at) {
+  const { rss, fds, disk } = seen[Math.min(seen.length - 1, Math.round(at * (seen.length - 1)))];
+  console.log(`after ${(at * MINUTES).toFixed(0).padStart(3)} minutes: ${rss.toFixed(1)} MiB, ${fds} descriptors, ${disk.toFixed(1)} MiB on the disk`);
+}
+
 // The first tenth of the time warms up; then the first third is compared with the last one.
 function report(seen, chats) {
+  for (let i = 0; i <= 3; i++) showMoment(seen, i / 3);
   const rest = seen.slice(Math.ceil(seen.length / 10)), third = Math.floor(rest.length / 3);
   console.log(`${CLIENTS} clients, ${MINUTES} minutes, ${chats} chats with memory\n${''.padEnd(22)}first third  last third   most`);
   for (const [key, name] of [['rss', 'resident memory, MiB'], ['fds', 'descriptors'], ['disk', 'on the disk, MiB']]) {

@@ -8,7 +8,10 @@
 #include "store/store.h"
 
 /*
- * Words are "zq" and a number in seven digits, at random places of the words index. Pages of the
+ * Words are "zq", a number in seven digits and "qz", at random places of the words index. The end
+ * is there because a key of the index's pages is what a word begins with, and the page's number
+ * comes behind it: two of its bytes may be digits, and look like a word that nobody wrote. Keys are
+ * compared with the words that are there in check_keys. Pages of the
  * index are small here, so that few words are many pages, merges take many steps, and an erased
  * word is often the first of a page. In each round messages and memories are written, merges go on
  * while another user writes, and all that the round wrote is erased, one by one. Behind each
@@ -39,7 +42,7 @@ static struct message some_message(struct ctx *ctx, struct trial *t, int words)
 {
     struct buf b = buf_make(&ctx->arena, 1000);
     for (int i = 0; i < words; i++)
-        buf_printf(&b, "zq%07d ", next_word(t));
+        buf_printf(&b, "zq%07dqz ", next_word(t));
     str id = id_random(&ctx->arena);
     return (struct message){.id = id, .role = S("user"), .text = buf_str(&b), .created = 1000};
 }
@@ -115,10 +118,11 @@ static void check_bytes(const struct place *p, const struct trial *t)
     const char *const paths[] = {p->path, str_printf(&ctx->arena, "%s-wal", p->path).p};
     for (int k = 0; k < 2; k++) {
         str bytes = bytes_of_file(ctx, paths[k]);
-        for (size_t at = 0; at + 9 <= bytes.n; at++) {
+        for (size_t at = 0; at + 11 <= bytes.n; at++) {
             int64_t i;
-            if (bytes.p[at] == 'z' && bytes.p[at + 1] == 'q' &&
-                str_int(str_sub(bytes, at + 2, at + 9), &i) && i >= 0 && t->gone[i])
+            if (bytes.p[at] == 'z' && bytes.p[at + 1] == 'q' && bytes.p[at + 9] == 'q' &&
+                bytes.p[at + 10] == 'z' && str_int(str_sub(bytes, at + 2, at + 9), &i) && i >= 0 &&
+                t->gone[i])
                 fail_msg("%s holds zq%07d, which is erased, at %zu: %s", paths[k], (int)i, at,
                          near(ctx, bytes, at));
         }
@@ -142,7 +146,7 @@ static void write_words(struct ctx *ctx, struct trial *t, int *words)
     for (int i = 0; i < EACH; i++) {
         words[i] = next_word(t);
         str id = str_printf(&ctx->arena, "f%d", i);
-        struct memory fact_of = fact(id.p, "", str_printf(&ctx->arena, "zq%07d", words[i]).p);
+        struct memory fact_of = fact(id.p, "", str_printf(&ctx->arena, "zq%07dqz", words[i]).p);
         struct message m = {.id = str_printf(&ctx->arena, "m%d", i),
                             .text = fact_of.content,
                             .role = S("user"),
@@ -150,6 +154,27 @@ static void write_words(struct ctx *ctx, struct trial *t, int *words)
         CHECK_OK(keep(ctx, t->store, mine, PUT_IMPORT, &fact_of));
         CHECK_OK(say(ctx, t->store, mine, chat_of(ctx, i).p, &m));
     }
+}
+
+/* A key of the index's pages is what a word begins with. */
+static void check_keys(const struct place *p)
+{
+    static const char of_no_word[] =
+        "BEGIN;" /* others write */
+        "CREATE TEMP TABLE word(term BLOB PRIMARY KEY) WITHOUT ROWID;"
+        "INSERT OR IGNORE INTO word SELECT CAST('0' || term AS BLOB) FROM word_list;"
+        "CREATE TEMP VIEW lost AS SELECT 1 FROM words_idx AS i WHERE i.term IS NOT"
+        " (SELECT substr(w.term, 1, length(i.term)) FROM word AS w WHERE w.term >= i.term LIMIT 1)";
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    CHECK_INT(sqlite3_open(p->path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, of_no_word, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    CHECK_INT(sqlite3_prepare_v2(db, "SELECT count(*) FROM lost", -1, &q, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_step(q), SQLITE_ROW);
+    CHECK_INT(sqlite3_column_int(q, 0), 0);
+    CHECK_INT(sqlite3_finalize(q), SQLITE_OK);
+    CHECK_INT(sqlite3_close(db), SQLITE_OK);
 }
 
 static void erase_round(const struct place *p, struct trial *t)
@@ -169,26 +194,7 @@ static void erase_round(const struct place *p, struct trial *t)
             t->gone[words[k]] = true;
         check_bytes(p, t);
     }
-}
-
-/* A key of the index's pages is what a word begins with. */
-static void check_keys(const struct place *p)
-{
-    static const char of_no_word[] =
-        "CREATE TEMP TABLE word(term BLOB PRIMARY KEY) WITHOUT ROWID;"
-        "INSERT OR IGNORE INTO word SELECT CAST('0' || term AS BLOB) FROM word_list;"
-        "CREATE TEMP VIEW lost AS SELECT 1 FROM words_idx AS i WHERE i.term IS NOT"
-        " (SELECT substr(w.term, 1, length(i.term)) FROM word AS w WHERE w.term >= i.term LIMIT 1)";
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    CHECK_INT(sqlite3_open(p->path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, of_no_word, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    CHECK_INT(sqlite3_prepare_v2(db, "SELECT count(*) FROM lost", -1, &q, NULL), SQLITE_OK);
-    CHECK_INT(sqlite3_step(q), SQLITE_ROW);
-    CHECK_INT(sqlite3_column_int(q, 0), 0);
-    CHECK_INT(sqlite3_finalize(q), SQLITE_OK);
-    CHECK_INT(sqlite3_close(db), SQLITE_OK);
+    check_keys(p);
 }
 
 static void run_rounds(struct ctx *ctx, const struct place *p, struct trial *t, int rounds)

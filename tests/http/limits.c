@@ -190,6 +190,34 @@ TEST(a_full_queue_is_a_429_at_once)
     server_close(s);
 }
 
+TEST(requests_sent_ahead_leave_room_in_the_queue)
+{
+    enum { AHEAD = 8, QUEUE = 4 };
+    SERVE(settings.workers = 1; settings.queue_max = QUEUE);
+    int busy = dial_busy(s, &app), ahead[AHEAD];
+    struct server_stats stats;
+    for (int i = 0; i < AHEAD; i++) {
+        ahead[i] = dial(s);
+        SAY(ahead[i], "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                      "GET /worker HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        CHECK_INT(code_of(hear_until(ctx, ahead[i], "true}")), 200);
+    }
+    WAIT_FOR((server_stats(s, &stats), stats.queued >= QUEUE / 2 + 1));
+    int fresh = dial(s);
+    SAY(fresh, "GET /worker HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    WAIT_FOR((server_stats(s, &stats), stats.queued == QUEUE));
+    atomic_store(&app.let_go, true);
+    CHECK_INT(code_of(hear_until(ctx, fresh, "true}")), 200);
+    for (int i = 0; i < AHEAD; i++) {
+        CHECK_INT(code_of(hear_until(ctx, ahead[i], "true}")), 200);
+        close(ahead[i]);
+    }
+    CHECK_INT(code_of(hear_until(ctx, busy, "true}")), 200);
+    close(busy);
+    close(fresh);
+    server_close(s);
+}
+
 TEST(a_request_that_takes_too_long_is_a_408)
 {
     SERVE(settings.request_ms = 150);

@@ -1,13 +1,15 @@
 /* secret_names.c - finds the beginnings of keys and the names of secrets in a text. */
 #include "engine/extract/secret_names.h"
 
+#include <limits.h>
+
 #include "engine/extract/secret_shape.h"
 
 /*
- * All literals of all rows by their first two bytes in small letters: a bit for each pair tells
- * whether a row begins so, and a chain has those that share a bucket.
+ * All literals of all rows by their first bytes in small letters: a bit for each hash of three
+ * tells whether a row may begin so, and a chain has those that share a bucket of two.
  */
-enum { PAIRS = 1 << 16, BUCKETS = 1024 };
+enum { TRIPLE_BITS = 16, BUCKETS = 1024 };
 
 /* What stands behind a name in the same sentence, some words away at most. */
 #define REACH "\\G(?:[^\\n.!?]|(?<=no|nr)\\.|\\.(?!\\s)){0,40}?(?<![A-Za-z0-9])"
@@ -56,7 +58,7 @@ struct literal {
 
 struct secret_table {
     struct literal *v;
-    uint64_t pairs[PAIRS / 64];
+    uint64_t triples[(1 << TRIPLE_BITS) / 64];
     uint32_t buckets[BUCKETS]; /* the first literal, plus one */
     struct pattern *patterns[ROWS];
 };
@@ -71,11 +73,29 @@ static uint32_t bucket_of(uint32_t pair)
     return (pair * 2654435761u >> 16) % BUCKETS;
 }
 
+static uint32_t triple_of(uint32_t pair, char third)
+{
+    return ((pair << 8 | (unsigned char)lower_of(third)) * 2654435761u) >> (32 - TRIPLE_BITS);
+}
+
+static bool may_begin(const struct secret_table *t, str text, size_t at)
+{
+    uint32_t triple =
+        triple_of(pair_of(text.p[at], text.p[at + 1]), at + 2 < text.n ? text.p[at + 2] : '\0');
+    return t->triples[triple / 64] >> triple % 64 & 1;
+}
+
+/* A blank stands for nothing, too, so that any byte may be the third. */
 static void literal_add(struct secret_table *t, uint32_t i, str text, uint32_t row)
 {
     uint32_t pair = pair_of(text.p[0], text.p[1]);
     uint32_t *bucket = &t->buckets[bucket_of(pair)];
-    t->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
+    bool is_any = text.n == 2 || text.p[2] == ' ';
+    for (int third = is_any ? 0 : (unsigned char)text.p[2];
+         third <= (is_any ? UCHAR_MAX : (unsigned char)text.p[2]); third++) {
+        uint32_t triple = triple_of(pair, (char)third);
+        t->triples[triple / 64] |= UINT64_C(1) << triple % 64;
+    }
     t->v[i] = (struct literal){text, *bucket, row};
     *bucket = i + 1;
 }
@@ -130,15 +150,46 @@ static size_t literal_length(str text, size_t at, str literal, bool is_exact)
     return i - at;
 }
 
+enum kind { OTHER, INSIDE, DIGIT, UPPER, LOWER, KINDS };
+
+static enum kind kind_of(char c)
+{
+    static const unsigned char kinds[UCHAR_MAX + 1] = {['0' ... '9'] = DIGIT,
+                                                       ['A' ... 'Z'] = UPPER,
+                                                       ['a' ... 'z'] = LOWER,
+                                                       [0x80 ... 0xBF] = INSIDE};
+    return (enum kind)kinds[(unsigned char)c];
+}
+
+/* Secrets begin where a word or a part of an identifier does, and at signs and wide characters. */
+size_t secret_next(const struct secret_table *t, str text, size_t from)
+{
+    static const bool starts[KINDS][KINDS] = {
+        [OTHER] = {[OTHER] = true, [DIGIT] = true, [UPPER] = true, [LOWER] = true},
+        [INSIDE] = {[OTHER] = true, [DIGIT] = true, [UPPER] = true, [LOWER] = true},
+        [DIGIT] = {[OTHER] = true},
+        [UPPER] = {[OTHER] = true},
+        [LOWER] = {[OTHER] = true, [UPPER] = true},
+    };
+    enum kind before = from ? kind_of(text.p[from - 1]) : OTHER;
+    for (size_t i = from; i + 1 < text.n; i++) {
+        enum kind kind = kind_of(text.p[i]);
+        if (starts[before][kind] && (kind == DIGIT || kind == UPPER || may_begin(t, text, i)))
+            return i;
+        before = kind;
+    }
+    return text.n;
+}
+
 bool secret_name_at(const struct secret_table *t, str text, size_t at, uint32_t *state,
                     struct secret_name *out)
 {
     if (at + 1 >= text.n)
         return false;
-    uint32_t pair = pair_of(text.p[at], text.p[at + 1]);
-    if (!(t->pairs[pair / 64] >> pair % 64 & 1)) /* most places of a text */
+    if (!may_begin(t, text, at))
         return false;
-    for (uint32_t i = *state ? t->v[*state - 1].next : t->buckets[bucket_of(pair)]; i;
+    uint32_t bucket = bucket_of(pair_of(text.p[at], text.p[at + 1]));
+    for (uint32_t i = *state ? t->v[*state - 1].next : t->buckets[bucket]; i;
          i = t->v[i - 1].next) {
         const struct literal *l = &t->v[i - 1];
         const struct secret_row *row = &rows[l->row];

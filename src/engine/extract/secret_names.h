@@ -35,6 +35,8 @@ struct secret_name {
     size_t from, to;
 };
 
+/* The next place from there on at which a secret or its name may begin; text.n: there is none. */
+size_t secret_next(const struct secret_table *t, str text, size_t from);
 /* The next row that has a literal at `at`; *state is 0 at first. */
 bool secret_name_at(const struct secret_table *t, str text, size_t at, uint32_t *state,
                     struct secret_name *out);

@@ -14,8 +14,8 @@
  * until the client has the reply, then IDLE again or closed. LINGERING comes after a refusal in the
  * middle of a request: closing at once would reset the connection, and the client would lose the
  * reply. While a request is answered, the bytes of the next ones wait in pending, up to
- * PENDING_MAX; then the socket is not read. A client that sends many requests ahead has one
- * answered at a turn, and others have theirs in between.
+ * PENDING_MAX; then the socket is not read. Clients that send requests ahead have one answered at a
+ * turn, and only while half of the workers' queue is free: others have theirs in between.
  */
 enum {
     OUT_KEPT = 4096,        /* bytes of output room that an idle connection keeps */
@@ -33,8 +33,7 @@ static int64_t after_ms(int64_t ms)
     return clock_mono_us() + ms * 1000;
 }
 
-/* No limit here: UNSENT_MAX, PENDING_MAX and the server's reply_max bound the buffers where they
- * grow. */
+/* UNSENT_MAX, PENDING_MAX and the server's reply_max bound the buffers where they grow. */
 static struct buf unbounded_buf(void)
 {
     return buf_make(NULL, SIZE_MAX / 4);
@@ -86,12 +85,10 @@ static void keep_pending(struct conn *c, str bytes)
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
 {
     struct conn *c = stream->data;
-    if (n == 0)
-        return;
-    if (n < 0) {
+    if (n < 0)
         on_eof(c, n == UV_EOF);
+    if (n <= 0)
         return;
-    }
     count_up(&c->loop->count.bytes_in, (uint64_t)n);
     if (c->state == CONN_LINGERING)
         return;
@@ -238,14 +235,20 @@ static void take_pending(struct conn *c)
     }
 }
 
+/* Without room in the queue the next one comes when a worker has answered, or with a sweep. */
+static bool has_turn(const struct loop *l)
+{
+    return l->turns && atomic_load(&l->server->queued) <= l->server->settings.queue_max / 2;
+}
+
 void conns_take_turns(struct loop *l)
 {
-    for (int n = 0; l->turns && n < TURNS_AT_ONCE; n++) {
+    for (int n = 0; n < TURNS_AT_ONCE && has_turn(l); n++) {
         struct conn *c = l->turns;
         leave_turns(c);
         take_pending(c);
     }
-    if (l->turns)
+    if (has_turn(l))
         loop_wake(l);
 }
 

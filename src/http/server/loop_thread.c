@@ -228,6 +228,7 @@ static void on_sweep(uv_timer_t *t)
         conn_sweep(c, now);
     }
     exchanges_owed(l);
+    conns_take_turns(l);
     attempts_log(l->server->attempts, now);
     if (l->accepts && l->accept_rests) {
         l->accept_rests = false;

@@ -46,12 +46,13 @@ static void close_store(struct store *base)
 }
 
 /* Runs on the writer's connection before the first task. Sessions that a crashed process had
- * claimed are free again, words split by other rules are indexed again, and what a killed process
- * had begun to erase is erased, as is what was erased since a copy of the database was made. */
+ * claimed are free again, words split by other rules, or behind an accepted loss, are indexed
+ * again, and what a killed process had begun to erase is erased, as is what was erased since a copy
+ * of the database was made. */
 static enum status prepare_writer(struct ctx *ctx, struct sqlite_store *s, struct db *db)
 {
     TRY(claims_free(ctx, db));
-    TRY(words_renew(ctx, db));
+    TRY(words_renew(ctx, db, s->accepts_loss));
     TRY(forgets_finish(ctx, s, db));
     return erasure_log_open(ctx, s, db);
 }

@@ -30,7 +30,7 @@ MUST_USE enum status words_seal(struct ctx *ctx, struct db *db);
 
 /* Rebuilds the index from the rows when another version split words in another way. For the writer,
  * at open. */
-MUST_USE enum status words_renew(struct ctx *ctx, struct db *db);
+MUST_USE enum status words_renew(struct ctx *ctx, struct db *db, bool is_mixed);
 
 /* Adds a line to the findings when the words index and the rows differ. */
 MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);
