@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include "app/auto_backup.h"
+#include "app/backup/auto_backup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/store.h"

@@ -1,6 +1,6 @@
 // s3_storage.js - an S3-compatible storage: s3rver's objects behind a gate that checks each signature with aws4 and each body's SHA-256.
 'use strict';
-const { createHash } = require('node:crypto');
+const crypto = require('node:crypto');
 const { once } = require('node:events');
 const fs = require('node:fs');
 const http = require('node:http');
@@ -8,6 +8,11 @@ const path = require('node:path');
 const aws4 = require('aws4');
 const S3rver = require('s3rver');
 const { tempFolder } = require('./lib.js');
+
+// s3rver makes its tokens with DES, which OpenSSL 3 lacks. Triple DES with three times the same key is the same.
+const { createCipheriv } = crypto;
+crypto.createCipheriv = (name, key, ...more) =>
+  name === 'des' ? createCipheriv('des-ede3-cbc', Buffer.concat([key, key, key]), ...more) : createCipheriv(name, key, ...more);
 
 const bucket = 'memories', id = 'S3RVER', secret = 'a secret/of+the storage:1', region = 'eu-central-7';
 
@@ -21,19 +26,19 @@ function isSigned(req) {
   return again.headers.Authorization.replaceAll(' ', '') === auth.replaceAll(' ', '');
 }
 
-const sha = (bytes) => createHash('sha256').update(bytes).digest('hex');
+const sha = (bytes) => crypto.createHash('sha256').update(bytes).digest('hex');
 
 function refuse(res, status, code) {
   res.writeHead(status, { 'content-type': 'application/xml' });
   res.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>as S3 says</Message></Error>`);
 }
 
-// storage.spoil(req, body) may return other bytes, or false to cut the connection while the body comes in.
+// storage.page is how many objects it lists at a time. storage.spoil(req, body) may return other bytes, or false to cut the connection while the body comes in.
 async function storage(t) {
   const directory = tempFolder();
   const kept = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory, configureBuckets: [{ name: bucket, configs: [] }] });
   const behind = await kept.run();
-  const asked = [], own = { asked, bucket, id, secret, region, directory, spoil: (_, body) => body };
+  const asked = [], own = { asked, bucket, id, secret, region, directory, page: 1000, spoil: (_, body) => body };
   const gate = http.createServer(async (req, res) => {
     const parts = [];
     try {
@@ -49,7 +54,7 @@ async function storage(t) {
     if (!isSigned(req)) return refuse(res, 403, 'SignatureDoesNotMatch');
     if (req.headers['x-amz-content-sha256'] !== sha(body)) return refuse(res, 400, 'XAmzContentSHA256Mismatch');
     body = own.spoil(req, body);
-    const on = http.request({ host: '127.0.0.1', port: behind.port, method: req.method, path: req.url,
+    const on = http.request({ host: '127.0.0.1', port: behind.port, method: req.method, path: req.url.replace('?list-type=2', `?list-type=2&max-keys=${own.page}`),
       headers: { ...req.headers, ...(req.method === 'PUT' ? { 'content-length': body.length } : {}) } });
     on.end(body);
     const [got] = await once(on, 'response');
@@ -74,7 +79,7 @@ async function storage(t) {
     fs.mkdirSync(folder, { recursive: true });
     fs.writeFileSync(own.file(name), bytes);
     fs.writeFileSync(path.join(folder, `${name}._S3rver_metadata.json`), JSON.stringify({ 'content-type': 'binary/octet-stream', 'x-amz-meta-sha256': sha(bytes) }));
-    fs.writeFileSync(path.join(folder, `${name}._S3rver_object.md5`), createHash('md5').update(bytes).digest('hex'));
+    fs.writeFileSync(path.join(folder, `${name}._S3rver_object.md5`), crypto.createHash('md5').update(bytes).digest('hex'));
   };
   return own;
 }

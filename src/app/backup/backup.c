@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/auto_backup.h"
+#include "app/backup/auto_backup.h"
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/key/key.h"
