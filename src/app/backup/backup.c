@@ -169,10 +169,9 @@ static enum status restore_made(struct ctx *ctx, const struct options *o,
     str file = auto_backup_path(ctx, &o->settings, made);
     if (!made->is_remote)
         return restore_file(ctx, o, instance, file);
-    str part = str_printf(&ctx->arena, S_FMT "/" S_FMT ".fetched", S_ARG(instance->folder),
-                          S_ARG(made->name));
+    str part = str_printf(&ctx->arena, S_FMT "/backup-fetched.db", S_ARG(instance->folder));
     struct s3 s3;
-    unlink(part.p);
+    unlink(part.p); /* of a command that was killed */
     s3_of(ctx, &o->settings, &s3);
     TRY(s3_get(ctx, &s3, made, part.p));
     enum status status = restore_file(ctx, o, instance, part);
