@@ -28,6 +28,7 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0));
 first=$(block 1) second=$(block 2 | sed "s/7077/$port/g")
 [[ "$first" == ./dev\ run* && "$second" == *'say "What is my dog called?"'* ]] || die "README begins with other commands"
 
+echo "deb $mirror $suite main" >"$root/etc/apt/sources.list" # as debootstrap leaves it
 git clone -q --no-hardlinks . "$root/rememberd"
 if [ -n "${REMEMBERD_SQLITE:-}" ]; then cp "$REMEMBERD_SQLITE" "$root/sqlite.tgz"; fi
 packages_before=$(packages) kib_before=$(kib) began=$SECONDS
