@@ -21,9 +21,10 @@ quietly() {
   "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; die "failed: $* (whole in $log)"; }
 }
 
-# What a root needs of this machine to reach mirrors and registries: names, and the certificates of a private authority.
+# What a root needs of this machine to reach mirrors and registries: names, proxies, and the certificates of a private authority.
 lend_network() {
   cp /etc/resolv.conf "$1/etc/resolv.conf"
+  apt-config dump | grep -E '^Acquire::https?::Proxy' >"$1/etc/apt/apt.conf.d/80lent" || true
   mkdir -p "$1/usr/local/share/ca-certificates"
   if [ -d /usr/local/share/ca-certificates ]; then cp -r /usr/local/share/ca-certificates "$1/usr/local/share/"; fi
 }

@@ -1,14 +1,15 @@
 /* background.c - one loop for every job: work until nothing is left, then wait for a write. */
 #include "app/background.h"
-#include "store/store.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include "app/backup/auto_backup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/store.h"
 
 /* Writes of other processes give no signal, so each job also looks every LOOK_MS. What is written
  * within GATHER_MS is one look: a server that stores a thousand turns a second would otherwise
@@ -111,10 +112,15 @@ static bool has_backups(struct instance *instance)
     return instance->settings.backup_dir.n > 0;
 }
 
+static bool has_remote_backups(struct instance *instance)
+{
+    return instance->settings.backup_s3.n > 0;
+}
+
 /* settle reads what could not be read at start. embed loads local models and makes vectors, mirror
  * copies them to Qdrant, distil turns finished conversations into facts and episodes, prune deletes
- * receipts and expired memories, backup copies the database, trim gives freed memory back,
- * consolidate tidies. */
+ * receipts and expired memories, both kinds of backup copy the database, trim gives freed memory
+ * back, consolidate tidies. */
 static const struct job jobs[] = {
     {"settle", settle_some, .first_s = 1, .every_s = 2, .is_late = true},
     {"embed", embed_some, .is_heavy = true},
@@ -123,6 +129,8 @@ static const struct job jobs[] = {
     {"prune", prune_some, .first_s = 60, .every_s = 3600},
     {"undo", end_undo, .first_s = 1, .every_s = 10},
     {"backup", backup_when_due, .first_s = 5, .every_s = 60, .is_used = has_backups,
+     .is_heavy = true},
+    {"backup_s3", backup_remote_when_due, .first_s = 5, .every_s = 5, .is_used = has_remote_backups,
      .is_heavy = true},
     {"trim", trim_memory, .first_s = 10, .every_s = 10},
     /* The store keeps the time of the last consolidation; this only checks whether one is due. */

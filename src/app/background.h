@@ -22,9 +22,6 @@ struct background {
     size_t n;
 };
 
-/* The job of backup.c: a backup into the folder of the settings when one is due. */
-MUST_USE enum status backup_when_due(struct ctx *ctx, struct instance *instance, bool *more);
-
 /* Starts one or more threads for each job. The struct must not move until background_end. */
 void background_begin(struct background *b, struct instance *instance);
 /* Cuts running jobs short and joins the threads. Harmless when nothing was started. */

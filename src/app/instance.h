@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/options.h"
+#include "core/backup_file.h"
 #include "engine/engine.h"
 
 struct instance {
@@ -11,6 +12,7 @@ struct instance {
     str key_from;             /* where the key of an encrypted store is, in words; or "" */
     struct store *store;
     struct engine *engine;
+    struct backup_state backups; /* of a server */
     bool is_server;    /* keeps space beside the database for erasures */
     bool may_wait;     /* of a server and of what only reads: opens although the disk fails */
     bool accepts_loss; /* opens although acknowledged writes are missing */

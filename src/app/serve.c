@@ -344,7 +344,8 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
                       .started_us = clock_mono_us(),
                       .doctor = doctor_of(&instance),
                       .times = times,
-                      .exporter = exporter};
+                      .exporter = exporter,
+                      .backups = &instance.backups};
     server_start(server, surfaces, &app);
     background_begin(&background, &instance);
     announce(ctx, &instance, server_url(ctx, server));

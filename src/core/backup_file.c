@@ -98,3 +98,19 @@ enum status backups_by_clock(struct ctx *ctx, str folder, struct backup_file **o
             (*out)[(*n)++] = (*out)[i];
     return OK;
 }
+
+bool s3_place_read(str text, str *bucket, str *prefix)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    if (!str_starts(text, S(S3_SCHEME)))
+        return false;
+    for (size_t i = strlen(S3_SCHEME); i < text.n; i++)
+        if (!char_is_one_of(text.p[i], plain))
+            return false;
+    *prefix = str_sub(text, strlen(S3_SCHEME), text.n);
+    *bucket = str_cut(prefix, '/');
+    while (str_ends(*prefix, S("/")))
+        prefix->n--;
+    return bucket->n && !str_starts(*prefix, S("/")) && str_find(*prefix, S("//")) == prefix->n;
+}

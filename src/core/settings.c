@@ -1,5 +1,6 @@
 /* settings.c - the places that settings come from: file, environment, flags. */
 #include "core/settings.h"
+#include "core/backup_file.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -183,6 +184,24 @@ static void complete_default(struct settings *s)
     }
 }
 
+/* A prefix of other characters would be signed differently by libcurl's versions. */
+static enum status check_backups(struct ctx *ctx, const struct settings *s)
+{
+    str bucket, prefix;
+    if (str_starts(s->backup_dir, S(S3_SCHEME)))
+        return fail_field(ctx, "backup_dir", "must be a folder; backup_s3 takes a bucket");
+    if (!s->backup_s3.n)
+        return OK;
+    if (!s3_place_read(s->backup_s3, &bucket, &prefix))
+        return fail_field(ctx, "backup_s3",
+                          "must be s3://BUCKET or s3://BUCKET/PREFIX, of letters, digits and -._~");
+    if (!s->backup_s3_key_id.n || !s->backup_s3_secret.n)
+        return fail_field(ctx, "backup_s3",
+                          "needs backup_s3_key_id and backup_s3_secret (AWS_ACCESS_KEY_ID and "
+                          "AWS_SECRET_ACCESS_KEY)");
+    return url_check(ctx, "backup_s3_endpoint", s->backup_s3_endpoint, true, s->allow_addresses);
+}
+
 /* At the end, because the addresses that are allowed may come from another place than the URLs. */
 static enum status check_addresses(struct ctx *ctx, const struct settings *s)
 {
@@ -190,7 +209,8 @@ static enum status check_addresses(struct ctx *ctx, const struct settings *s)
     for (size_t i = 0; i < s->n_upstreams; i++)
         TRY(url_check(ctx, "upstream", s->upstreams[i].url, true, allowed));
     TRY(url_check(ctx, "qdrant_host", str_trim(s->qdrant_host), false, allowed));
-    return url_check(ctx, "model_url", s->model_url, true, allowed);
+    TRY(url_check(ctx, "model_url", s->model_url, true, allowed));
+    return check_backups(ctx, s);
 }
 
 /* Strings in *out point into the ctx's arena, the environment and argv: the ctx must live as long

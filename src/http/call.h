@@ -16,21 +16,37 @@ struct intake {
     bool (*take)(struct intake *in, str bytes);
 };
 
+/* Signs a call as an S3-compatible storage asks (AWS Signature Version 4). */
+struct call_key {
+    str id, secret, region;
+};
+
+/* A file as a body, which is read while it is sent. */
+struct upload {
+    int fd;
+    int64_t bytes;
+};
+
 struct call {
     str url, method;
     const struct header *headers;
     size_t n_headers;
     str body;
-    int64_t timeout_ms; /* of the whole call; with an intake: the longest silence */
+    int64_t timeout_ms; /* of the whole call; with an intake or upload: the longest silence */
     size_t answer_max;
-    struct intake *intake; /* NULL: the body is gathered in answer.body */
-    int redirects;         /* how many may be followed */
+    struct intake *intake;       /* NULL: the body is gathered in answer.body */
+    int redirects;               /* how many may be followed */
+    const struct upload *upload; /* a PUT of it; NULL: body is sent */
+    const struct call_key *key;  /* NULL: the call is not signed */
+    const char *wants;           /* a header of the answer; may be NULL */
 };
 
 struct answer {
     int code;
     str type, body;
     int64_t retry_ms; /* how long the server asks us to wait; 0 when it does not */
+    int64_t bytes;    /* of the body, as the answer's head says; -1: it does not */
+    str wanted;       /* the header that call.wants names, or "" */
 };
 
 /* Addresses that may be called although they are barred (core/url.h), separated by commas. Before

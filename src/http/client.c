@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "core/settings.h"
@@ -51,6 +52,8 @@ struct body {
     struct intake *intake;
     struct buf all;
     struct egress egress;
+    const struct upload *upload;
+    curl_off_t sent; /* of the upload */
 };
 
 static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
@@ -65,6 +68,25 @@ static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, v
     return b->all.full ? 0 : n;
 }
 
+static size_t on_upload(char *p, size_t size, size_t n, void *arg)
+{
+    struct body *b = arg;
+    int64_t left = b->upload->bytes - b->sent;
+    size_t room = size * n;
+    ssize_t got = pread(b->upload->fd, p, (int64_t)room < left ? room : (size_t)left, b->sent);
+    if (got < 0 || (got == 0 && left))
+        return CURL_READFUNC_ABORT;
+    b->sent += got;
+    return (size_t)got;
+}
+
+/* curl begins again when the server has closed a connection that was kept. */
+static int on_seek(void *arg, curl_off_t at, __attribute__((unused)) int from)
+{
+    ((struct body *)arg)->sent = at;
+    return CURL_SEEKFUNC_OK;
+}
+
 static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
                              struct curl_sockaddr *address)
 {
@@ -73,11 +95,12 @@ static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype pur
 }
 
 /* "Expect:" without a value keeps curl from asking before it sends a long body, which would cost a
- * round trip; an empty Content-Type keeps it from claiming a form. */
+ * round trip; an empty Content-Type keeps it from claiming a form. A signed call has neither, as
+ * older versions of libcurl would sign them. */
 static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
 {
-    struct curl_slist *list = libcurl.slist_append(NULL, "Expect:");
-    bool has_type = false;
+    struct curl_slist *list = call->key ? NULL : libcurl.slist_append(NULL, "Expect:");
+    bool has_type = call->key != NULL;
     for (const struct header *h = call->headers; h < call->headers + call->n_headers; h++) {
         has_type |= str_eq_nocase(h->name, S("Content-Type"));
         list = libcurl.slist_append(list, str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(h->name),
@@ -97,11 +120,11 @@ static long time_left_ms(const struct ctx *ctx, const struct call *call)
     return (long)call->timeout_ms;
 }
 
-/* A download may take long, but not stall: with an intake the limit is on silence. */
+/* A file may take long, but not stall: its limit is on silence. */
 static void set_limits(CURL *easy, const struct ctx *ctx, const struct call *call)
 {
     long left = time_left_ms(ctx, call);
-    if (call->intake) {
+    if (call->intake || call->upload) {
         libcurl_set(easy, CURLOPT_CONNECTTIMEOUT_MS, left);
         libcurl_set(easy, CURLOPT_LOW_SPEED_TIME, (left + 999) / 1000);
         libcurl_set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -131,6 +154,27 @@ static void set_cut(CURL *easy, const struct ctx *ctx)
     libcurl_set(easy, CURLOPT_NOPROGRESS, 0L);
 }
 
+static void set_upload(CURL *easy, struct body *body)
+{
+    libcurl_set(easy, CURLOPT_UPLOAD, 1L);
+    libcurl_set(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)body->upload->bytes);
+    libcurl_set(easy, CURLOPT_READFUNCTION, on_upload);
+    libcurl_set(easy, CURLOPT_READDATA, body);
+    libcurl_set(easy, CURLOPT_SEEKFUNCTION, on_seek);
+    libcurl_set(easy, CURLOPT_SEEKDATA, body);
+}
+
+/* A libcurl that cannot sign would send the key itself, as a password. */
+static enum status set_key(CURL *easy, struct ctx *ctx, const struct call_key *key)
+{
+    str how = str_printf(&ctx->arena, "aws:amz:" S_FMT ":s3", S_ARG(key->region));
+    if (libcurl_set(easy, CURLOPT_AWS_SIGV4, how.p) != CURLE_OK)
+        return fail(ctx, UNSUPPORTED, "this libcurl cannot sign calls of an S3-compatible storage");
+    libcurl_set(easy, CURLOPT_USERNAME, str_c(&ctx->arena, key->id));
+    libcurl_set(easy, CURLOPT_PASSWORD, str_c(&ctx->arena, key->secret));
+    return OK;
+}
+
 /* GET without a body is curl's default, so only the others need an option. */
 static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct body *body)
 {
@@ -142,7 +186,9 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
     libcurl_set(easy, CURLOPT_OPENSOCKETDATA, &body->egress);
     libcurl_set(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     libcurl_set(easy, CURLOPT_WRITEDATA, body);
-    if (call->body.n || str_is(call->method, "POST")) {
+    if (call->upload) {
+        set_upload(easy, body);
+    } else if (call->body.n || str_is(call->method, "POST")) {
         libcurl_set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
         libcurl_set(easy, CURLOPT_POSTFIELDS, call->body.n ? call->body.p : "");
     }
@@ -150,6 +196,14 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
         libcurl_set(easy, CURLOPT_NOBODY, 1L);
     else if (call->method.n)
         libcurl_set(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
+}
+
+static str wanted_header(CURL *easy, struct arena *a, const char *name)
+{
+    struct curl_header *h;
+    if (!name || libcurl.easy_header(easy, name, 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
+        return S("");
+    return str_dup(a, str_of(h->value));
 }
 
 static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct body *body)
@@ -175,19 +229,24 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     struct curl_slist *headers = headers_of(ctx, call);
     struct body body = {.easy = easy,
                         .intake = call->intake,
-                        .all = buf_make(&ctx->arena, call->answer_max)};
+                        .all = buf_make(&ctx->arena, call->answer_max),
+                        .upload = call->upload};
     const char *type = NULL;
     long code = 0;
-    curl_off_t retry = 0;
+    curl_off_t retry = 0, bytes = -1;
     set_up(easy, ctx, call, &body);
     libcurl_set(easy, CURLOPT_HTTPHEADER, headers);
-    enum status s = call_outcome(ctx, libcurl.easy_perform(easy), &body);
+    enum status s = call->key ? set_key(easy, ctx, call->key) : OK;
+    if (s == OK)
+        s = call_outcome(ctx, libcurl.easy_perform(easy), &body);
     libcurl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     libcurl.easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
     libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
+    libcurl.easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &bytes);
     if (s == OK)
-        *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body.all),
-                               (int64_t)retry * 1000};
+        *out = (struct answer){(int)code,          str_dup(&ctx->arena, str_of(type)),
+                               buf_str(&body.all), (int64_t)retry * 1000,
+                               (int64_t)bytes,     wanted_header(easy, &ctx->arena, call->wants)};
     libcurl.slist_free_all(headers);
     return s;
 }

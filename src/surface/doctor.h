@@ -25,7 +25,8 @@ enum { FINDINGS_MAX = 64 };
 
 /*
  * Every check runs even after a failure, so that one run shows all problems. Nothing is repaired;
- * calls go to the upstreams and to the source of vectors alone, and wait for five seconds at most.
+ * calls go to the upstreams, to the source of vectors and to the storage of backups alone, and wait
+ * for five seconds at most.
  * False when any finding is bad.
  */
 bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding **out, size_t *n);

@@ -27,6 +27,7 @@ struct app {
     struct doctor_in doctor;    /* for GET /v1/doctor */
     struct chat_times *times;
     struct exporter *exporter; /* of traces; NULL: there is none */
+    struct backup_state *backups;
 };
 
 /* Of the product and of satellites (ext/tables.c): NULL-ended, in the order they are asked. */

@@ -271,7 +271,7 @@ test('every default that a row of a table says beside a flag is the default', ()
 
 test('the variables of other products that are read are those that their pages list', () => {
   const known = [...read('src/core/settings.def').matchAll(/\.variable = "([A-Z_]+)"/g)].map(([, name]) => name).sort();
-  const named = ['omniroute', 'cortex', 'observability'].flatMap((page) => {
+  const named = ['omniroute', 'cortex', 'observability', 'backup'].flatMap((page) => {
     const [, part] = /\n## Variables\n([^]*?)(?=\n## |$)/.exec(read(`docs/reference/${page}.md`));
     return [...part.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
   });

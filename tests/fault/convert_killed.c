@@ -6,6 +6,7 @@
 #include <glob.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,11 +266,13 @@ TEST(restoring_is_killed)
 
 /* --- an older store beside the log of erasures --- */
 
-static bool keeps_old; /* a copy of the older version */
+static bool keeps_old;            /* a copy of the older version */
+static const uint8_t *key_of_old; /* NULL: it is plain */
 
 static enum status open_older(struct ctx *ctx, const struct place *p, struct store **out)
 {
     struct store_settings settings = {.path = str_of(p->path),
+                                      .key = key_of_old,
                                       .keeps_old = keeps_old,
                                       .erasures =
                                           str_printf(&ctx->arena, "%s/erasures", p->folder)};
@@ -381,27 +384,40 @@ TEST(an_upgrade_with_a_copy_is_killed)
     keeps_old = false;
 }
 
-/* At a moment that is another one in each run. */
+/* True when it was killed. Behind it everything is there, and a copy of the old version, too. */
+static bool kill_upgrade_from(int64_t version, int writes)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct ctx *ctx = &own;
+    struct store *s;
+    PLACE(p);
+    write_version(ctx, p.path, key_of_old, version);
+    bool was_killed = !kill_opening(ctx, &p, writes);
+    CHECK_OK(open_older(ctx, &p, &s));
+    check_version(ctx, s);
+    store_close(s);
+    /* A version that did not count its commits cannot know its copy again. */
+    check_copy(ctx, &p, version, 2);
+    return was_killed;
+}
+
+/* At a moment that is another one in each run; ROUNDS says how often. */
 TEST(an_upgrade_from_each_version_is_killed)
 {
     enum { MOMENTS = 180 };
+    const char *asked = getenv("ROUNDS");
     unsigned random = (unsigned)clock_mono_us();
     int killed = 0, n = 0;
+    int64_t rounds = 2;
+    CHECK(!asked || str_int(str_of(asked), &rounds));
     keeps_old = true;
-    for (int round = 0; round < 2; round++)
+    for (int round = 0; round < rounds; round++)
         for (int64_t version = FIRST_SCHEMA; version < schema_version(); version++, n++) {
-            CLEANUP(ctx_free) struct ctx own = {0};
-            PLACE(p);
-            struct store *s;
-            write_version(&own, p.path, NULL, version);
-            killed += !kill_opening(&own, &p, rand_r(&random) % MOMENTS);
-            CHECK_OK(open_older(&own, &p, &s));
-            check_version(&own, s);
-            store_close(s);
-            /* A version that did not count its commits cannot know its copy again. */
-            check_copy(&own, &p, version, 2);
+            key_of_old = round % 2 ? one : NULL;
+            killed += kill_upgrade_from(version, rand_r(&random) % MOMENTS);
         }
     keeps_old = false;
+    key_of_old = NULL;
     printf("%d of %d upgrades were killed\n", killed, n);
     CHECK(killed > n / 3);
 }

@@ -73,6 +73,8 @@ sed -i "s/7077/$port/" "$root/etc/rememberd/rememberd.toml" # as an administrato
 begin
 ask "My dog is called Rex and I live in Lisbon." >/dev/null
 ask "What is my dog called?" | grep -q Rex || die "the chat was not remembered"
+in_root "$root" rememberd doctor >"$root.out" || die "the doctor is not content: $(cat "$root.out")"
+grep -q 'database.*messages' "$root.out" || die "the doctor does not see the service's database: $(cat "$root.out")"
 end
 [ "$(stat -c '%U %a' "$root/etc/rememberd/rememberd.toml")" = 'root 640' ] || die "the configuration can be read by others"
 

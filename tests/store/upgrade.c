@@ -1,7 +1,9 @@
 /* upgrade.c - before its upgrade a database is copied as it is; without room nothing is changed. */
+#include <sodium.h>
 #include <sqlite3.h>
 #include <sys/statvfs.h>
 
+#include "base/id.h"
 #include "core/backup_file.h"
 #include "lib/damage.h"
 #include "store/sqlite/db/schema.h"
@@ -123,6 +125,36 @@ TEST(each_version_is_upgraded_with_all_that_it_holds)
         CLEANUP(ctx_free) struct ctx own = {0};
         upgrade_from(&own, NULL, version);
         upgrade_from(&own, some_key, version);
+    }
+}
+
+/* SHA-256, as SQLite keeps the tables: what the steps make must stay, or samples of older versions
+ * would not be what their servers made. A new version adds a line. */
+TEST(the_tables_of_each_version_are_frozen)
+{
+    static const char *const sums[] = {
+        "b6990dafd443bab3", "b6990dafd443bab3", "65f2d3c0a8501dfc", "0805e9ad60d4a511",
+        "8028645ef78604d2", "34aa1d6fd1098f60", "d17c67a64974324e", "246fcabd5d1ea91f",
+        "b76e0d66858cbc9a", "79934c879d6e26d7", "3efe9abfb2c66d99", "d16d03f177491f3b",
+        "0e08a47d9b348422", "678f0bc734f2c3fb", "672e4b7adafe48f6", "fe435c006b5bfdb6",
+    };
+    static const char all[] = "SELECT group_concat(type || char(10) || name || char(10) || tbl_name"
+                              " || char(10) || coalesce(sql, ''), char(10)) FROM"
+                              " (SELECT * FROM sqlite_schema ORDER BY type, name)";
+    CHECK_INT(sizeof sums / sizeof *sums, schema_version() - FIRST_SCHEMA + 1);
+    for (int64_t version = FIRST_SCHEMA; version <= schema_version(); version++) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        CLEANUP(db_close) struct db db = {0};
+        unsigned char sum[crypto_hash_sha256_BYTES];
+        sqlite3_stmt *stmt;
+        CHECK_INT(sqlite3_open(":memory:", &db.handle), SQLITE_OK);
+        CHECK_OK(schema_run(&own, &db, 0, version));
+        CHECK_INT(sqlite3_prepare_v2(db.handle, all, -1, &stmt, NULL), SQLITE_OK);
+        CHECK_INT(sqlite3_step(stmt), SQLITE_ROW);
+        crypto_hash_sha256(sum, sqlite3_column_text(stmt, 0),
+                           (unsigned long long)sqlite3_column_bytes(stmt, 0));
+        sqlite3_finalize(stmt);
+        CHECK_STR(hex_of(&ctx->arena, sum, 8), str_of(sums[version - FIRST_SCHEMA]));
     }
 }
 

@@ -16,6 +16,7 @@
 #define LIBCURL_FUNCTIONS(F)                                                                       \
     F(easy_cleanup)                                                                                \
     F(easy_getinfo)                                                                                \
+    F(easy_header)                                                                                 \
     F(easy_init)                                                                                   \
     F(easy_pause)                                                                                  \
     F(easy_perform)                                                                                \

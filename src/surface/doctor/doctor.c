@@ -13,12 +13,14 @@
 #include "base/time_text.h"
 #include "core/backup_file.h"
 #include "http/http.h"
+#include "http/s3.h"
 
 /*
  * A visit goes from the bottom up: folder, database, key, seal, tokens, vectors, then upstreams,
  * core model and libcurl. Each look adds a finding (ok, warn or bad) with what was seen and what to
  * do, and clears the failure that it met, so that the next one starts fresh. Nothing is repaired;
- * calls go to upstreams and to the source of vectors only. The command and GET /v1/doctor both end
+ * calls go to upstreams, to the source of vectors and to the storage of
+ * backups only. The command and GET /v1/doctor both end
  * here.
  */
 
@@ -82,24 +84,45 @@ static void look_at_disk(struct visit *v, const char *folder)
 }
 
 /* The server makes them. A late one has failed, and the server's log says why. */
-static void look_at_backups(struct visit *v)
+static void judge_backups(struct visit *v, str what, str place, enum status read,
+                          const struct backup_file *made, size_t n)
 {
     enum { HOUR_MS = 3600000 };
     struct arena *a = &v->ctx->arena;
+    bool is_late =
+        read != OK || !n || clock_ms() - made[0].at > 2 * v->in->settings->backup_hours * HOUR_MS;
+    str seen = read != OK ? ctx_take_why(v->ctx)
+               : n        ? str_printf(a, "%zu in " S_FMT ", the newest of %s", n, S_ARG(place),
+                                       time_write(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
+                          : str_printf(a, "none in " S_FMT, S_ARG(place));
+    add_finding(v, is_late ? "warn" : "ok", what, seen,
+                is_late ? "the server makes them while it runs; see backup in its log" : "");
+}
+
+static void look_at_backups(struct visit *v)
+{
     const struct settings *s = v->in->settings;
     struct backup_file *made;
     size_t n = 0;
     if (!s->backup_dir.n)
         return;
-    bool is_read = backups_by_clock(v->ctx, s->backup_dir, &made, &n) == OK;
-    bool is_late = !n || clock_ms() - made[0].at > 2 * s->backup_hours * HOUR_MS;
-    str seen = !is_read ? str_dup(a, str_of(v->ctx->why))
-               : n ? str_printf(a, "%zu in " S_FMT ", the newest of %s", n, S_ARG(s->backup_dir),
-                                time_write(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
-                   : str_printf(a, "none in " S_FMT, S_ARG(s->backup_dir));
-    add_finding(v, is_late ? "warn" : "ok", S("backups"), seen,
-                is_late ? "the server makes them while it runs; see backup in its log" : "");
-    ctx_clear_failure(v->ctx);
+    enum status status = backups_by_clock(v->ctx, s->backup_dir, &made, &n);
+    judge_backups(v, S("backups"), s->backup_dir, status, made, n);
+}
+
+static void look_at_remote_backups(struct visit *v)
+{
+    struct backup_file *made;
+    struct s3 s3;
+    size_t n = 0;
+    if (!v->in->settings->backup_s3.n)
+        return;
+    CLEANUP(ctx_free) struct ctx own = ctx_child(v->ctx, CALL_MS);
+    s3_of(&own, v->in->settings, &s3);
+    enum status status = s3_list(&own, &s3, &made, &n);
+    if (status != OK)
+        status = fail(v->ctx, status, "%s", own.why);
+    judge_backups(v, S("remote backups"), s3.place, status, made, n);
 }
 
 /* A log that nobody has begun is fine. */
@@ -457,6 +480,7 @@ bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding 
     ctx_clear_failure(ctx);
     for (size_t i = 0; i < in->settings->n_upstreams; i++)
         look_at_upstream(v, &in->settings->upstreams[i]);
+    look_at_remote_backups(v);
     if (!in->settings->n_upstreams)
         add_finding(v, "ok", S("upstream"),
                     S("none: only the built-in model rememberd/demo answers"),

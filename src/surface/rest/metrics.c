@@ -17,7 +17,8 @@ struct readings {
     struct server_stats server;
     struct engine_stats engine;
     struct exporter_stats exporter;
-    int64_t uptime_us, started_us, cpu_us, backup_us, resident_bytes, open_fds, max_fds;
+    int64_t uptime_us, started_us, cpu_us, backup_us, remote_us, failed_backups, resident_bytes,
+        open_fds, max_fds;
 };
 
 #define METRIC(NAME, MEMBER, HELP) {NAME, HELP, offsetof(struct readings, MEMBER), false},
@@ -35,6 +36,9 @@ static const struct metric_row {
             "processor time of the process and the system for it")
     SECONDS("rememberd_last_backup_timestamp_seconds", backup_us,
             "unix time of the newest backup in backup_dir, or 0")
+    SECONDS("rememberd_last_remote_backup_timestamp_seconds", remote_us,
+            "unix time of the newest backup in backup_s3, or 0")
+    METRIC("rememberd_backup_failures_total", failed_backups, "automatic backups that failed")
     METRIC("process_resident_memory_bytes", resident_bytes, "memory in RAM")
     METRIC("process_open_fds", open_fds, "open file descriptors")
     METRIC("process_max_fds", max_fds, "most file descriptors that may be open")
@@ -147,12 +151,15 @@ static void read_process(struct readings *r)
 }
 
 /* Of a folder that cannot be read it is 0, too; the job that writes there logs why. */
-static void read_backups(struct ctx *ctx, const struct settings *s, struct readings *r)
+static void read_backups(struct ctx *ctx, const struct app *app, struct readings *r)
 {
+    const struct settings *s = app->settings;
     struct backup_file *v;
     size_t n = 0;
     if (s->backup_dir.n && backups_by_clock(ctx, s->backup_dir, &v, &n) == OK && n)
         r->backup_us = v[0].at * 1000;
+    r->remote_us = app->backups->remote_at * 1000;
+    r->failed_backups = app->backups->failures;
     ctx_clear_failure(ctx);
 }
 
@@ -171,7 +178,7 @@ static enum status show_metrics(struct ctx *ctx, struct app *app, const struct r
     if (app->exporter)
         trace_exporter->stats(app->exporter, &r.exporter);
     read_process(&r);
-    read_backups(ctx, app->settings, &r);
+    read_backups(ctx, app, &r);
     out->type = is_open_metrics ? S("application/openmetrics-text; version=1.0.0; charset=utf-8")
                                 : S("text/plain; version=0.0.4; charset=utf-8");
     buf_add(&out->body, S("# HELP rememberd_build_info the version, as a label\n"

@@ -1,19 +1,16 @@
 /* backup.c - a copy of the database into a file, and back. */
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/background.h"
+#include "app/backup/auto_backup.h"
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/key/key.h"
 #include "app/print.h"
 #include "app/progress.h"
 #include "base/audit.h"
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/time_text.h"
-#include "core/backup_file.h"
+#include "http/s3.h"
 #include "store/store.h"
 
 /*
@@ -80,64 +77,21 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
     return run_copy(ctx, o, &copy);
 }
 
-/* --- automatic ones --- */
+/* --- back --- */
 
 SHAPE(made_out, (STR, file), (STR, at), (INT, bytes));
-
-static str path_of(struct ctx *ctx, const struct settings *s, str name)
-{
-    return str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(s->backup_dir), S_ARG(name));
-}
-
-/* Only behind one that is whole. A file that cannot be deleted is tried again with the next. */
-static void delete_old(struct ctx *ctx, const struct settings *s)
-{
-    struct backup_file *v;
-    size_t n;
-    if (backups_by_clock(ctx, s->backup_dir, &v, &n) != OK)
-        return;
-    for (size_t i = (size_t)s->backup_keep; i < n; i++) {
-        str file = path_of(ctx, s, v[i].name);
-        if (unlink(file.p) != 0)
-            log_event(LOG_WARN, "backup.stays", "file=\"%s\" why=\"%s\"", file.p, strerror(errno));
-    }
-}
-
-/* One of a time to come, as after a wrong clock, does not put off the next. */
-enum status backup_when_due(struct ctx *ctx, struct instance *instance, bool *more)
-{
-    enum { HOUR_MS = 3600000 };
-    const struct settings *s = &instance->settings;
-    struct backup_file *v;
-    size_t n;
-    int64_t now = clock_ms();
-    *more = false;
-    if (mkdir(str_c(&ctx->arena, s->backup_dir), 0700) != 0 && errno != EEXIST)
-        return fail(ctx, STORAGE, "backup_dir: cannot create the folder '" S_FMT "': %s",
-                    S_ARG(s->backup_dir), strerror(errno));
-    TRY(backups_by_clock(ctx, s->backup_dir, &v, &n));
-    for (size_t i = 0; i < n; i++)
-        if (v[i].at <= now && now < v[i].at + s->backup_hours * HOUR_MS)
-            return OK;
-    str file = path_of(ctx, s, backup_name(&ctx->arena, BACKUP_STEM, now, 0));
-    TRY(store_backup(ctx, instance->store, file));
-    log_event(LOG_INFO, "backup.made", "file=\"%s\"", file.p);
-    audit_note(ctx, "backup.made", S(""), "by=clock");
-    delete_old(ctx, s);
-    return OK;
-}
 
 static enum status list_made(struct ctx *ctx, const struct options *o)
 {
     struct backup_file *v;
     size_t n;
-    TRY(backups_by_clock(ctx, o->settings.backup_dir, &v, &n));
-    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    TRY(auto_backup_list(ctx, &o->settings, &v, &n));
+    struct buf b = buf_make(&ctx->arena, 1 << 24);
     struct json_out w = json_to(&b);
     if (o->json)
         json_open(&w, '[');
     for (size_t i = 0; i < n; i++) {
-        struct made_out out = {path_of(ctx, &o->settings, v[i].name),
+        struct made_out out = {auto_backup_path(ctx, &o->settings, &v[i]),
                                time_write(&ctx->arena, v[i].at, "%Y-%m-%dT%H:%M:%SZ"), v[i].bytes};
         if (o->json)
             fields_write(&w, made_out_fields, &out);
@@ -148,25 +102,26 @@ static enum status list_made(struct ctx *ctx, const struct options *o)
     if (o->json)
         json_close(&w, ']');
     else if (!n)
-        buf_printf(&b, "no backups in '" S_FMT "'", S_ARG(o->settings.backup_dir));
+        buf_printf(&b, "no backups in '" S_FMT "'",
+                   S_ARG(auto_backup_places(&ctx->arena, &o->settings)));
     print_buf(&b);
     return OK;
 }
 
-static enum status choose_made(struct ctx *ctx, const struct options *o, str *out)
+static enum status choose_made(struct ctx *ctx, const struct options *o, struct backup_file *out)
 {
     struct backup_file *v;
     size_t n, i = 0;
     int64_t at;
     if (!time_read(o->at, &at))
         return fail_field(ctx, "at", "must be a time, as 2026-11-24T08:00:00Z");
-    TRY(backups_by_clock(ctx, o->settings.backup_dir, &v, &n));
+    TRY(auto_backup_list(ctx, &o->settings, &v, &n));
     while (i < n && v[i].at > at)
         i++;
     if (i == n)
         return fail(ctx, NOT_FOUND, "no backup in '" S_FMT "' is from " S_FMT " or before",
-                    S_ARG(o->settings.backup_dir), S_ARG(o->at));
-    *out = path_of(ctx, &o->settings, v[i].name);
+                    S_ARG(auto_backup_places(&ctx->arena, &o->settings)), S_ARG(o->at));
+    *out = v[i];
     return OK;
 }
 
@@ -175,47 +130,71 @@ enum status command_restore_check(struct ctx *ctx, const struct options *o)
     bool has_file = o->words.n > 1;
     if (has_file + o->list + (o->at.n > 0) != 1)
         return fail(ctx, BAD_INPUT, "restore takes one of FILE, --at TIME and --list");
-    if (!has_file && !o->settings.backup_dir.n)
-        return fail(ctx, BAD_INPUT, "backup_dir: is not set, so there are no automatic backups");
+    if (!has_file && !o->settings.backup_dir.n && !o->settings.backup_s3.n)
+        return fail(ctx, BAD_INPUT,
+                    "backup_dir: is not set, and backup_s3 neither, so there are no automatic "
+                    "backups");
     return OK;
 }
 
 /* An existing database keeps its key, whatever key the backup has. A new one gets the configured
  * key, or else the key of the backup. */
-enum status command_restore(struct ctx *ctx, const struct options *o)
+static enum status restore_file(struct ctx *ctx, const struct options *o,
+                                const struct instance *instance, str file)
 {
     CLEANUP(key_free) struct key from = {0};
     CLEANUP(key_free) struct key to = {0};
-    struct instance instance;
-    str file;
-    if (o->list)
-        return list_made(ctx, o);
-    if (o->at.n)
-        TRY(choose_made(ctx, o, &file));
-    else
-        file = o->words.v[1];
-    TRY(instance_find(ctx, &o->settings, &instance));
-    if (store_kind(ctx, file) == STORE_ABSENT)
-        return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(file));
-    enum store_kind kind = store_kind(ctx, instance.file);
-    if (kind != STORE_ABSENT && !o->force)
-        return fail(ctx, CONFLICT,
-                    "there is a database '" S_FMT "' already; --force replaces it by the backup",
-                    S_ARG(instance.file));
-    TRY(instance_make_folder(ctx, &instance));
+    enum store_kind kind = store_kind(ctx, instance->file);
     if (store_kind(ctx, file) == STORE_ENCRYPTED)
-        TRY(key_find(ctx, &o->settings, instance.folder, file, &from));
+        TRY(key_find(ctx, &o->settings, instance->folder, file, &from));
     if (kind == STORE_ENCRYPTED)
-        TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &to));
+        TRY(key_find(ctx, &o->settings, instance->folder, instance->file, &to));
     else
         TRY(key_configured(ctx, &o->settings, &to));
     struct store_restored restored = {.brings_again = o->again};
     struct store_copy copy = {.from = file,
                               .from_key = from.bytes,
-                              .erasures = instance.erasures,
+                              .erasures = instance->erasures,
                               .restored = &restored,
-                              .to = instance.file,
+                              .to = instance->file,
                               .to_key = to.bytes ? to.bytes : from.bytes,
                               .replaces = true};
     return run_copy(ctx, o, &copy);
+}
+
+/* A backup of the storage is fetched into the data folder first. */
+static enum status restore_made(struct ctx *ctx, const struct options *o,
+                                const struct instance *instance, const struct backup_file *made)
+{
+    str file = auto_backup_path(ctx, &o->settings, made);
+    if (!made->is_remote)
+        return restore_file(ctx, o, instance, file);
+    str part = str_printf(&ctx->arena, S_FMT "/backup-fetched.db", S_ARG(instance->folder));
+    struct s3 s3;
+    unlink(part.p); /* of a command that was killed */
+    s3_of(ctx, &o->settings, &s3);
+    TRY(s3_get(ctx, &s3, made, part.p));
+    enum status status = restore_file(ctx, o, instance, part);
+    unlink(part.p);
+    return status;
+}
+
+enum status command_restore(struct ctx *ctx, const struct options *o)
+{
+    struct instance instance;
+    struct backup_file made = {0};
+    if (o->list)
+        return list_made(ctx, o);
+    TRY(instance_find(ctx, &o->settings, &instance));
+    if (o->at.n)
+        TRY(choose_made(ctx, o, &made));
+    else if (store_kind(ctx, o->words.v[1]) == STORE_ABSENT)
+        return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(o->words.v[1]));
+    if (!o->force && store_kind(ctx, instance.file) != STORE_ABSENT)
+        return fail(ctx, CONFLICT,
+                    "there is a database '" S_FMT "' already; --force replaces it by the backup",
+                    S_ARG(instance.file));
+    TRY(instance_make_folder(ctx, &instance));
+    return o->at.n ? restore_made(ctx, o, &instance, &made)
+                   : restore_file(ctx, o, &instance, o->words.v[1]);
 }

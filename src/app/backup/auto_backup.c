@@ -1,0 +1,194 @@
+/* auto_backup.c - backups that a server makes by the clock, in a folder and in an S3 storage. */
+#include "app/backup/auto_backup.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/audit.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/s3.h"
+#include "store/store.h"
+
+/*
+ * Each place has a thread and backups of its own, so that a storage that fails holds up nothing.
+ * Older backups are deleted behind one that is whole: store_backup opens its copy and checks it,
+ * and a storage compares what it gets with its SHA-256.
+ */
+enum { HOUR_MS = 3600000 };
+
+str auto_backup_path(struct ctx *ctx, const struct settings *s, const struct backup_file *f)
+{
+    struct s3 s3 = {.place = s->backup_dir};
+    if (f->is_remote)
+        s3_of(ctx, s, &s3);
+    return str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(s3.place), S_ARG(f->name));
+}
+
+str auto_backup_places(struct arena *a, const struct settings *s)
+{
+    bool is_both = s->backup_dir.n && s->backup_s3.n;
+    return str_printf(a, S_FMT "%s" S_FMT, S_ARG(s->backup_dir), is_both ? "' and '" : "",
+                      S_ARG(s->backup_s3));
+}
+
+/* One of a time to come, as after a wrong clock, does not put off the next. */
+static bool is_due(const struct settings *s, const struct backup_file *v, size_t n, int64_t now)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i].at <= now && now < v[i].at + s->backup_hours * HOUR_MS)
+            return false;
+    return true;
+}
+
+static void note_made(struct ctx *ctx, str file)
+{
+    log_event(LOG_INFO, "backup.made", "file=\"" S_FMT "\"", S_ARG(file));
+    audit_note(ctx, "backup.made", S(""), "by=clock");
+}
+
+/* It is tried again with the next. */
+static void note_stays(str file, const char *why)
+{
+    log_event(LOG_WARN, "backup.stays", "file=\"" S_FMT "\" why=\"%s\"", S_ARG(file), why);
+}
+
+/* --- in a folder --- */
+
+static void delete_old(struct ctx *ctx, const struct settings *s)
+{
+    struct backup_file *v;
+    size_t n;
+    if (backups_by_clock(ctx, s->backup_dir, &v, &n) != OK)
+        return;
+    for (size_t i = (size_t)s->backup_keep; i < n; i++) {
+        str file = auto_backup_path(ctx, s, &v[i]);
+        if (unlink(file.p) != 0)
+            note_stays(file, strerror(errno));
+    }
+}
+
+static enum status backup_to_folder(struct ctx *ctx, struct instance *instance)
+{
+    const struct settings *s = &instance->settings;
+    struct backup_file *v;
+    size_t n;
+    int64_t now = clock_ms();
+    if (mkdir(str_c(&ctx->arena, s->backup_dir), 0700) != 0 && errno != EEXIST)
+        return fail(ctx, STORAGE, "backup_dir: cannot create the folder '" S_FMT "': %s",
+                    S_ARG(s->backup_dir), strerror(errno));
+    TRY(backups_by_clock(ctx, s->backup_dir, &v, &n));
+    if (!is_due(s, v, n, now))
+        return OK;
+    struct backup_file made = {.name = backup_name(&ctx->arena, BACKUP_STEM, now, 0)};
+    str file = auto_backup_path(ctx, s, &made);
+    TRY(store_backup(ctx, instance->store, file));
+    note_made(ctx, file);
+    delete_old(ctx, s);
+    return OK;
+}
+
+enum status backup_when_due(struct ctx *ctx, struct instance *instance, bool *more)
+{
+    *more = false;
+    enum status status = backup_to_folder(ctx, instance);
+    if (status != OK)
+        instance->backups.failures++;
+    return status;
+}
+
+/* --- in a storage --- */
+
+/* What is beyond backup_keep, of those that were there before the newest. */
+static void delete_old_objects(struct ctx *ctx, const struct settings *s, const struct s3 *s3,
+                               const struct backup_file *v, size_t n)
+{
+    for (size_t i = (size_t)s->backup_keep - 1; i < n; i++)
+        if (s3_delete(ctx, s3, v[i].name) != OK) {
+            str why = ctx_take_why(ctx);
+            note_stays(auto_backup_path(ctx, s, &v[i]), str_c(&ctx->arena, why));
+        }
+}
+
+/* By way of a file in the data folder, which has the rights and the key of the database. */
+static enum status send_backup(struct ctx *ctx, struct instance *instance, const struct s3 *s3,
+                               str name)
+{
+    str file = str_printf(&ctx->arena, S_FMT "/backup-to-send.db", S_ARG(instance->folder));
+    unlink(file.p); /* of a server that was killed */
+    TRY(store_backup(ctx, instance->store, file));
+    enum status status = s3_put(ctx, s3, name, file.p);
+    unlink(file.p);
+    return status;
+}
+
+/* The storage is asked before anything is copied: whether it answers, and what it has. */
+static enum status backup_to_storage(struct ctx *ctx, struct instance *instance)
+{
+    const struct settings *s = &instance->settings;
+    struct backup_file *v;
+    struct s3 s3;
+    size_t n;
+    int64_t now = clock_ms();
+    s3_of(ctx, s, &s3);
+    TRY(s3_list(ctx, &s3, &v, &n));
+    instance->backups.remote_at = n ? v[0].at : 0;
+    if (!is_due(s, v, n, now))
+        return OK;
+    struct backup_file made = {.name = backup_name(&ctx->arena, BACKUP_STEM, now, 0),
+                               .is_remote = true};
+    TRY(send_backup(ctx, instance, &s3, made.name));
+    instance->backups.remote_at = now;
+    note_made(ctx, auto_backup_path(ctx, s, &made));
+    delete_old_objects(ctx, s, &s3, v, n);
+    return OK;
+}
+
+/* A list costs money, so one is asked for at the start, when a backup is due, and each hour. A
+ * failure is tried again after 5 s, and then after twice as long each time, up to an hour. */
+enum status backup_remote_when_due(struct ctx *ctx, struct instance *instance, bool *more)
+{
+    enum { LEAST_S = 5, MOST_S = 3600 };
+    struct backup_state *b = &instance->backups;
+    *more = false;
+    if (clock_mono_us() < b->look_us)
+        return OK;
+    enum status status = backup_to_storage(ctx, instance);
+    int64_t due = b->remote_at + instance->settings.backup_hours * HOUR_MS;
+    int64_t wait_s = status == OK ? (due - clock_ms()) / 1000 : 2 * b->pause_s;
+    wait_s = wait_s < LEAST_S ? LEAST_S : wait_s < MOST_S ? wait_s : MOST_S;
+    b->look_us = clock_mono_us() + wait_s * 1000000;
+    b->pause_s = status == OK ? 0 : wait_s;
+    if (status != OK)
+        b->failures++;
+    return status;
+}
+
+/* --- of both --- */
+
+enum status auto_backup_list(struct ctx *ctx, const struct settings *s, struct backup_file **out,
+                             size_t *n)
+{
+    struct backup_file *local = NULL, *remote = NULL;
+    size_t n_local = 0, n_remote = 0;
+    if (s->backup_dir.n)
+        TRY(backups_by_clock(ctx, s->backup_dir, &local, &n_local));
+    if (s->backup_s3.n) {
+        struct s3 s3;
+        s3_of(ctx, s, &s3);
+        enum status status = s3_list(ctx, &s3, &remote, &n_remote);
+        if (status != OK && !s->backup_dir.n)
+            return status;
+        if (status != OK) {
+            str why = ctx_take_why(ctx);
+            log_event(LOG_WARN, "backup.unlisted", "why=\"" S_FMT "\"", S_ARG(why));
+        }
+    }
+    *n = n_local + n_remote;
+    *out = NEW_N(&ctx->arena, struct backup_file, *n + 1);
+    memcpy(*out, n_local ? local : *out, n_local * sizeof **out);
+    memcpy(*out + n_local, n_remote ? remote : *out, n_remote * sizeof **out);
+    backup_files_sort(*out, *n);
+    return OK;
+}

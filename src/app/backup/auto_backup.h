@@ -1,0 +1,16 @@
+/* auto_backup.h - backups that a server makes by the clock, in a folder and in an S3 storage. */
+#pragma once
+
+#include "app/instance.h"
+
+/* The jobs of both places: make a backup when one is due, and delete the oldest. */
+MUST_USE enum status backup_when_due(struct ctx *ctx, struct instance *instance, bool *more);
+MUST_USE enum status backup_remote_when_due(struct ctx *ctx, struct instance *instance, bool *more);
+
+/* Those of both places, newest first. A storage that fails hides none of the folder. */
+MUST_USE enum status auto_backup_list(struct ctx *ctx, const struct settings *s,
+                                      struct backup_file **out, size_t *n);
+/* The file, or the object's address. */
+str auto_backup_path(struct ctx *ctx, const struct settings *s, const struct backup_file *f);
+/* Where they are, in words. */
+str auto_backup_places(struct arena *a, const struct settings *s);
