@@ -177,12 +177,17 @@ static void rest_for(struct background *b, int64_t ms)
     pthread_mutex_unlock(&b->lock);
 }
 
+static bool is_used(const struct worker *w)
+{
+    return !w->job->is_used || w->job->is_used(w->all->instance);
+}
+
 /* A job by the clock is not woken by writes. One that the settings do not use only looks whether
  * they have changed: most servers have neither a core model nor a Qdrant, and five threads that
  * wake twice for each chat take as long as its recall. */
 static uint64_t wait_for_work(struct worker *w, uint64_t seen, int64_t due)
 {
-    if (w->job->is_used && !w->job->is_used(w->all->instance)) {
+    if (!is_used(w)) {
         rest_for(w->all, LOOK_MS);
         return seen;
     }
@@ -211,7 +216,7 @@ static void *work_loop(void *arg)
         bool is_due = clock_mono_us() >= due;
         if (is_due)
             due = clock_mono_us() + w->job->every_s * 1000000;
-        if (!is_due || !run_job(w))
+        if (!is_due || !is_used(w) || !run_job(w))
             seen = wait_for_work(w, seen, due);
     }
     return NULL;
