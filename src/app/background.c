@@ -216,7 +216,7 @@ static void *work_loop(void *arg)
         bool is_due = is_used(w) && clock_mono_us() >= due;
         if (is_due)
             due = clock_mono_us() + w->job->every_s * 1000000;
-        if (!is_due || !run_job(w))
+        if (!is_due || !is_used(w) || !run_job(w))
             seen = wait_for_work(w, seen, due);
     }
     return NULL;

@@ -13,7 +13,7 @@ struct instance {
     struct store *store;
     struct engine *engine;
     struct backup_state backups; /* of a server */
-    bool is_server;    /* keeps space beside the database for erasures */
+    bool is_server;              /* keeps space beside the database for erasures */
     bool may_wait;     /* of a server and of what only reads: opens although the disk fails */
     bool accepts_loss; /* opens although acknowledged writes are missing */
     bool is_scratch;   /* the folder goes with the instance */

@@ -36,7 +36,7 @@ test('a running server sends a backup, deletes the oldest, and the newest comes 
   assert.equal(s3.asked.filter(({ method }) => method === 'HEAD').length, 1, 'what was sent is looked at');
   assert.equal((await finding(server)).level, 'ok');
   assert.match((await finding(server)).detail, /^2 in s3:\/\/memories\/home\/me, the newest of /);
-  assert.equal(await metric(server, 'rememberd_backup_failures_total'), 0);
+  assert.equal(await metric(server, 'rememberd_backup_failures_total'), 0, server.stderr);
   assert.match(server.stderr, new RegExp(`backup.made file="s3://memories/home/me/${name}"`));
   assert.deepEqual(leftovers(data), []);
   await server.stop();
@@ -123,13 +123,15 @@ test('a connection that is cut leaves nothing, and the backup is sent again', as
   const s3 = await storage(t), old = nameOf(Date.now() - 48 * HOUR);
   s3.put(old, Buffer.from('an old one'));
   let cuts = 0;
-  s3.spoil = (req, body) => (req.method === 'PUT' && cuts === 0 ? (cuts++, false) : body);
+  // Newer versions of libcurl send it once more by themselves when a kept connection breaks.
+  s3.spoil = (req, body) => (req.method === 'PUT' && cuts < 2 ? (cuts++, false) : body);
   const server = await serve(t, { flags: [...s3.flags, '--backup-keep', '1'], env: s3.env });
   await until('the cut is logged', () => /background\.failed job=backup_s3 why="s3:\/\/memories\/home\/me: /.test(server.stderr), LONG);
   assert.deepEqual(s3.names(), [old], 'no older one is deleted behind a failure');
   assert.deepEqual(leftovers(server.data), []);
   await until('the next try', () => s3.names().length === 1 && s3.names()[0] !== old, LONG);
-  assert.equal(cuts, 1);
+  assert.equal(cuts, 2);
+  assert.doesNotMatch(server.stderr, /job=backup /, 'no backup goes to a folder that is not set');
 });
 
 test('a storage that keeps other bytes than were sent is found out', async (t) => {
