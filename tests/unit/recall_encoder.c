@@ -70,6 +70,28 @@ TEST(a_like_bears_on_a_request_that_it_is_near_to)
     CHECK_INT(given, 1);
 }
 
+/* Of four lines of 100 tokens each, the third is worth this much. */
+static size_t lines_that_fit(double third, struct line_budget budget)
+{
+    struct recalled found[] = {{.measured.worth = 0.9},
+                               {.measured.worth = 0.01},
+                               {.measured.worth = third},
+                               {.measured.worth = 0.2}};
+    const struct sized_line lines[] = {{100, 0}, {100, 1}, {100, 2}, {100, 3}};
+    const struct finder f = {.found = found, .n = 4};
+    return lines_within(&f, lines, 4, budget);
+}
+
+TEST(behind_the_first_budget_a_line_is_worth_its_tokens)
+{
+    CHECK_INT(lines_that_fit(0.04, (struct line_budget){200, 400}), 2);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 400}), 4);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 350}), 3);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 200}), 2);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){50, 50}), 1);
+    CHECK_INT(lines_that_fit(0, (struct line_budget){-1, -1}), 4);
+}
+
 /* Two searches find it: by "child", which tells of children, and by "girl", which may. */
 TEST(a_line_is_given_once)
 {

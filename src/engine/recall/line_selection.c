@@ -13,9 +13,14 @@
 /* How much of what is probably needed a block is to hold, and at what price (see settings.def). */
 static const struct breadth {
     double coverage;
-    int64_t tokens; /* of a block, its frame included; -1: as many as a chat may get */
-} breadths[] = {
-    [COVERAGE_LEAN] = {0.85, 200}, [COVERAGE_BALANCED] = {0.97, 320}, [COVERAGE_FULL] = {0.99, -1}};
+    struct line_budget tokens; /* of a block, its frame included; -1: as many as a chat may get */
+} breadths[] = {[COVERAGE_LEAN] = {0.85, {200, 200}},
+                [COVERAGE_BALANCED] = {0.98, {320, 480}},
+                [COVERAGE_FULL] = {0.99, {-1, -1}}};
+
+/* How much more probable a line makes the answer for each of its tokens, to go in behind the first
+ * budget (decisions/008). */
+static const double worth_of_token = 0.0005;
 
 /* Conversations of people: their lines are short and their ranking is sure. */
 static const double people_coverage = 0.88;
@@ -285,12 +290,30 @@ static double weigh_lines(struct finder *f)
     return sum;
 }
 
-int64_t lines_budget(const struct finder *f, int64_t budget)
+struct line_budget lines_budget(const struct finder *f, int64_t budget)
 {
-    int64_t tokens = breadths[engine_runtime(f->e)->coverage].tokens;
-    bool is_broad = tokens < 0 || f->asked.aggregation || f->in->bar > 0 || is_of_people(f) ||
+    struct line_budget b = breadths[engine_runtime(f->e)->coverage].tokens;
+    bool is_broad = b.most < 0 || f->asked.aggregation || f->in->bar > 0 || is_of_people(f) ||
                     !weights_by_encoder(f->how.weighed);
-    return is_broad || (budget >= 0 && budget < tokens) ? budget : tokens;
+    if (is_broad || (budget >= 0 && budget < b.sure))
+        b.sure = budget;
+    if (is_broad || (budget >= 0 && budget < b.most))
+        b.most = budget;
+    return b;
+}
+
+size_t lines_within(const struct finder *f, const struct sized_line *v, size_t n,
+                    struct line_budget b)
+{
+    int64_t sum = 0;
+    size_t i = 0;
+    for (; i < n; sum += v[i++].tokens) {
+        bool fits = b.sure < 0 || !i || sum + v[i].tokens <= b.sure;
+        bool is_worth = f->found[v[i].at].measured.worth >= worth_of_token * (double)v[i].tokens;
+        if (!fits && !(is_worth && sum + v[i].tokens <= b.most))
+            break;
+    }
+    return i;
 }
 
 static double coverage_asked(const struct finder *f)

@@ -27,5 +27,21 @@ str lines_covered(const struct finder *f, const struct verdict *v);
  * from this message: the two take one place. */
 bool lines_is_again(const struct finder *f, size_t i);
 
-/* Tokens of the lines that answer one question, of all that a chat may get. */
-int64_t lines_budget(const struct finder *f, int64_t budget);
+/* Tokens that the lines of a question may take: `sure`, and up to `most` while each further line is
+ * worth its tokens. < 0: without end. */
+struct line_budget {
+    int64_t sure, most;
+};
+
+/* Of all that a chat may get. */
+struct line_budget lines_budget(const struct finder *f, int64_t budget);
+
+/* A line that was chosen: the tokens it takes, and its place among what was found. */
+struct sized_line {
+    int64_t tokens;
+    size_t at;
+};
+
+/* How many of these, best first, go in. The first one always does. */
+size_t lines_within(const struct finder *f, const struct sized_line *v, size_t n,
+                    struct line_budget b);

@@ -296,11 +296,10 @@ static void show_part(const struct finder *f, struct recalled *r, size_t place)
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
-static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
+static enum status choose(struct finder *f, struct line_budget budget, int64_t *sum)
 {
     size_t n = 0, place = 0;
-    int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1);
-    size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
+    struct sized_line *v = NEW_N(&f->ctx->arena, struct sized_line, f->n + 1);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
         show_part(f, r, place);
@@ -320,17 +319,17 @@ static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
         if (f->found[i].state != LINE_QUOTABLE)
             continue;
         f->found[i].tokens = tokens_of(f->found[i].text);
-        tokens[n] = !f->in->gate           ? f->found[i].tokens
-                    : lines_is_again(f, i) ? 0 /* the block tells it once */
-                                           : f->found[i].tokens + LINE_TOKENS;
-        which[n++] = i;
+        int64_t tokens = !f->in->gate           ? f->found[i].tokens
+                         : lines_is_again(f, i) ? 0 /* the block tells it once */
+                                                : f->found[i].tokens + LINE_TOKENS;
+        v[n++] = (struct sized_line){tokens, i};
     }
     assert(n <= f->n);
-    n = rank_walk(tokens, n, budget);
+    n = lines_within(f, v, n, budget);
     *sum = 0;
     for (size_t i = 0; i < n; i++) {
-        f->found[which[i]].state = LINE_INJECTED;
-        *sum += f->found[which[i]].tokens;
+        f->found[v[i].at].state = LINE_INJECTED;
+        *sum += f->found[v[i].at].tokens;
     }
     return OK;
 }
@@ -478,7 +477,10 @@ static enum status find(struct finder *f, struct recall_out *out)
                                .probability = v.probability,
                                .evidence = v.evidence};
     lines_select(f, &v);
-    TRY(choose(f, in->gate ? lines_budget(f, g.budget) - BLOCK_TOKENS : g.budget, &out->tokens));
+    int64_t frame = in->gate ? BLOCK_TOKENS : 0;
+    struct line_budget budget =
+        in->gate ? lines_budget(f, g.budget) : (struct line_budget){g.budget, g.budget};
+    TRY(choose(f, (struct line_budget){budget.sure - frame, budget.most - frame}, &out->tokens));
     str covered = lines_covered(f, &v);
     out->reason =
         reason_of(f, str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(v.reason), S_ARG(covered)));
