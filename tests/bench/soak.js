@@ -15,7 +15,7 @@ const things = ['bicycle', 'garden', 'sister', 'kitchen', 'holiday', 'guitar', '
 function ask(url, method, target, space, body) {
   return new Promise((resolve, reject) => {
     const text = body && JSON.stringify(body);
-    const req = http.request(url + target, { method, agent, headers: { 'x-rememberd-space': space,
+    const req = http.request(url + target, { method, agent, headers: { 'x-memory-space': space,
       ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }) } });
     req.on('error', reject).on('response', (res) => {
       let got = '';
@@ -43,7 +43,8 @@ async function live(url, name, state) {
   for (let no = 0; Date.now() < state.end; ) {
     for (let i = 0; i < CONVERSATIONS && Date.now() < state.end; i++, state.chats += TURNS) await talk(url, name, no++);
     await ask(url, 'GET', '/v1/memories?limit=20', name);
-    await ask(url, 'DELETE', `/v1/spaces/${name}`, name);
+    const { erased } = JSON.parse(await ask(url, 'DELETE', `/v1/spaces/${name}`, name));
+    if (!erased && Date.now() < state.end) throw new Error(`nothing was erased in ${name}, so the data grows`);
   }
 }
 
