@@ -13,7 +13,12 @@
  * fails in the same words on every backend.
  */
 
-static const struct store_ops *const backends[] = {&sqlite_ops};
+static const struct store_ops *const backends[] = {
+    &sqlite_ops,
+#ifdef WITH_POSTGRES
+    &postgres_ops,
+#endif
+};
 
 /* "scheme://…" names a backend; a path without one is a file. */
 enum status store_open(struct ctx *ctx, const struct store_settings *settings, struct store **out)
@@ -22,6 +27,8 @@ enum status store_open(struct ctx *ctx, const struct store_settings *settings, s
         return fail(ctx, BAD_INPUT, "the store needs a path");
     size_t at = str_find(settings->path, S("://"));
     str scheme = at < settings->path.n ? str_sub(settings->path, 0, at) : S("");
+    if (str_is(scheme, "postgresql"))
+        scheme = S("postgres"); /* libpq knows both */
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
         if (str_is(scheme, backends[i]->scheme))
             return backends[i]->open(ctx, settings, out);

@@ -24,12 +24,21 @@ void place_end(struct place *p)
     nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+bool is_on_postgres(void)
+{
+    return getenv("TEST_STORE") != NULL;
+}
+
 struct place place_begin(void)
 {
     struct place p = {.folder = "/tmp/rememberd-test-XXXXXX"};
     if (!mkdtemp(p.folder))
         abort();
     snprintf(p.path, sizeof p.path, "%s/store.db", p.folder);
+    const char *url = getenv("TEST_STORE");
+    static int places;
+    if (is_on_postgres())
+        snprintf(p.path, sizeof p.path, "%s&schema=t%d_%d", url, (int)getpid(), places++);
     return p;
 }
 

@@ -6,14 +6,17 @@
 #include "store/store.h"
 #include "t.h"
 
-/* A new folder, removed at the end of the scope; the store is the file "store.db" in it. */
+/* A new folder, removed at the end of the scope; the store is the file "store.db" in it. With a URL
+ * in TEST_STORE (tests/lib/with_postgres) it is a schema of its own there. */
 struct place {
     char folder[64];
-    char path[96];
+    char path[256];
 };
 #define PLACE(p) CLEANUP(place_end) struct place p = place_begin()
 struct place place_begin(void);
 void place_end(struct place *p);
+
+bool is_on_postgres(void);
 
 /* The store of a place, open to the end of the scope. */
 #define STORE(s, p)                                                                                \

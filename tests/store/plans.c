@@ -7,10 +7,12 @@
 static const struct {
     const char *name, *text;
 } statements[] = {
+#define BY(sqlite, postgres) sqlite
 #define SQL(NAME, WHO, TEXT) {#NAME, TEXT},
 #include "store/sqlite/db/sql.def"
 #include "store/sqlite/db/sql_lists.def"
 #undef SQL
+#undef BY
 };
 
 /* These read everything, because that is what they are for, or just the first. */
