@@ -71,6 +71,7 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, &instance));
     TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &key));
     struct store_copy copy = {.from = instance.file,
@@ -194,6 +195,7 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
         TRY(choose_made(ctx, o, &file));
     else
         file = o->words.v[1];
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, &instance));
     if (store_kind(ctx, file) == STORE_ABSENT)
         return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(file));

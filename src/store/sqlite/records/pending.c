@@ -71,6 +71,8 @@ enum status claims_free(struct ctx *ctx, struct db *db)
 {
     int64_t *owners;
     size_t n;
+    if (is_postgres(db))
+        return SQL_DO(ctx, db, SQL_WAITING_ABANDONED);
     SQL_RUN(q, ctx, db, SQL_WAITING_OWNERS);
     TRY(SQL_ROWS(&q, sql_read_int, &owners, &n));
     for (size_t i = 0; i < n; i++)

@@ -1,5 +1,6 @@
 /* writer_postgres.c - the writer's connection to PostgreSQL, and a group of tasks on it. */
 #include <assert.h>
+#include <sodium.h>
 #include <unistd.h>
 
 #include "store/postgres/schema.h"
@@ -16,6 +17,24 @@
  * is the first thing that it asks for.
  */
 
+/* A number that nobody else has, marked by a lock that ends with the connection. Of one that was lost
+ * the server may still hold it, and drops it later: then claims last as long as their leases. */
+static enum status take_mark(struct ctx *ctx, struct writer *w)
+{
+    int64_t unused;
+    struct hold *hold = &w->s->hold;
+    uint64_t random;
+    randombytes_buf(&random, sizeof random);
+    if (!hold->mark)
+        hold->mark = (int64_t)(random >> 4) + 1;
+    w->db.hold = hold;
+    return db_int(ctx, &w->db,
+                  str_printf(&ctx->arena, "SELECT pg_try_advisory_lock(%lld)",
+                             (long long)hold->mark)
+                      .p,
+                  &unused);
+}
+
 /* What a call has erased is noted in a table of the connection, as in SQLite. */
 enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
 {
@@ -29,6 +48,8 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     TRY(db_exec(ctx, &w->db, erased_table));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
+    TRY(take_mark(ctx, w));
+    TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
     return words_renew(ctx, &w->db);
 }
 
