@@ -208,8 +208,9 @@ enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct i
 {
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
-    return !o->settings.store.n && instance_is_new(ctx, &instance) ? open_scratch(ctx, o, out)
-                                           : open_parts(ctx, o, TO_READ, out);
+    return !o->settings.store.n && instance_is_new(ctx, &instance)
+               ? open_scratch(ctx, o, out)
+               : open_parts(ctx, o, TO_READ, out);
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)

@@ -29,10 +29,5 @@ struct store {
 };
 
 extern const struct store_ops sqlite_ops;
-/* The same functions over PostgreSQL (store/sqlite/postgres.c); NULL in a build without it. */
-#ifdef WITH_POSTGRES
+/* The same functions over PostgreSQL (store/sqlite/postgres.c). */
 extern const struct store_ops postgres_ops;
-static const struct store_ops *const postgres_backend = &postgres_ops;
-#else
-static const struct store_ops *const postgres_backend = NULL;
-#endif

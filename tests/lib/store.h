@@ -57,8 +57,8 @@ int64_t place_int(struct ctx *ctx, const struct place *p, const char *sql);
 
 /* A whole file; p is NULL when it is not there. */
 str bytes_of_file(struct ctx *ctx, const char *path);
-/* Whether the bytes stand anywhere in the database's file or in its log of writes; on PostgreSQL, in
- * a row of any table. */
+/* Whether the bytes stand anywhere in the database's file or in its log of writes; on PostgreSQL,
+ * in a row of any table. */
 bool place_holds(struct ctx *ctx, const struct place *p, str bytes);
 
 /* Eight threads write and search at once: each finds its own writes, and all are there after. */

@@ -8,8 +8,8 @@
 static struct beside *hold(struct ctx *ctx, const struct place *p)
 {
     struct beside *b = beside_open(ctx, p);
-    beside_do(ctx, b, is_on_postgres() ? "BEGIN; LOCK TABLE pool IN EXCLUSIVE MODE"
-                                       : "BEGIN IMMEDIATE");
+    beside_do(ctx, b,
+              is_on_postgres() ? "BEGIN; LOCK TABLE pool IN EXCLUSIVE MODE" : "BEGIN IMMEDIATE");
     return b;
 }
 
@@ -17,6 +17,11 @@ static void let_go(struct ctx *ctx, struct beside *b)
 {
     beside_do(ctx, b, "COMMIT");
     beside_close(b);
+}
+
+static str spaces(struct ctx *ctx, size_t n)
+{
+    return (str){memset(arena_alloc(&ctx->arena, n), ' ', n), n};
 }
 
 static enum status say_later(struct ctx *ctx, struct store *s, str id, str text)
@@ -120,7 +125,7 @@ TEST(a_full_queue_counts_bytes_too)
     STORE(s, p);
     CHECK_OK(store_flush(ctx, s));
     struct beside *lock = hold(ctx, &p);
-    str large = {arena_alloc(&ctx->arena, 9 << 20), 9 << 20};
+    str large = spaces(ctx, 9 << 20);
     size_t taken = 0;
     while (taken < 20 && say_later(ctx, s, str_printf(&ctx->arena, "m%zu", taken), large) == OK)
         taken++;
@@ -141,7 +146,7 @@ TEST(a_long_queue_is_written_in_groups)
     struct store_stats before, after;
     CHECK_OK(store_stats(ctx, s, &before));
     struct beside *lock = hold(ctx, &p);
-    str large = {arena_alloc(&ctx->arena, 1 << 20), 1 << 20};
+    str large = spaces(ctx, 1 << 20);
     for (int i = 0; i < BUNDLES; i++)
         CHECK_OK(say_later(ctx, s, str_printf(&ctx->arena, "m%d", i), large));
     let_go(ctx, lock);

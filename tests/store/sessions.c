@@ -277,8 +277,9 @@ TEST(a_title_that_is_damaged_is_told_of)
     STORE(s, p);
     str findings;
     put(ctx, s, mine, "s1", "Tea", 1);
-    place_do(ctx, &p, is_on_postgres() ? "UPDATE title SET text = '\\x0078'"
-                                       : "UPDATE title SET text = x'0078'");
+    place_do(ctx, &p,
+             is_on_postgres() ? "UPDATE title SET text = '\\x0078'"
+                              : "UPDATE title SET text = x'0078'");
     CHECK_OK(store_check(ctx, s, &findings));
     CHECK(str_find(findings, S("is not found as it is")) < findings.n);
     place_do(ctx, &p, "DELETE FROM title");

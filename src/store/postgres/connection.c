@@ -143,8 +143,8 @@ static bool is_name(str s)
 {
     bool is_fine = s.n > 0 && s.n < 64;
     for (size_t i = 0; i < s.n; i++)
-        is_fine &= (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
-                   s.p[i] == '_';
+        is_fine &=
+            (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '_';
     return is_fine;
 }
 
@@ -446,16 +446,15 @@ static bool run_prepared(struct pg_stmt *s)
         lengths[i] = (int)v->n;
         formats[i] = 1;
     }
-    return take_result(
-        s, libpq.execPrepared(s->pg->handle, name, s->bound, values, lengths, formats, 1));
+    return take_result(s, libpq.execPrepared(s->pg->handle, name, s->bound, values, lengths,
+                                             formats, 1));
 }
 
 static bool fetch_some(struct pg_stmt *s)
 {
     char text[48];
     snprintf(text, sizeof text, "FETCH %d FROM c%d", STREAM_ROWS, s->which);
-    return take_result(
-        s, libpq.execParams(s->pg->handle, text, 0, NULL, NULL, NULL, NULL, 1));
+    return take_result(s, libpq.execParams(s->pg->handle, text, 0, NULL, NULL, NULL, NULL, 1));
 }
 
 static bool open_cursor(struct pg_stmt *s)

@@ -92,7 +92,8 @@ static char *put_word(char *p, uint32_t v)
     return p + sizeof v;
 }
 
-/* Dimensions, whether there is a NULL, the kind; of the one dimension its length and first index. */
+/* Dimensions, whether there is a NULL, the kind; of the one dimension its length and first index.
+ */
 static char *array_head(struct arena *a, Oid element, size_t n, size_t bytes, str *out)
 {
     enum { HEAD = 20 };

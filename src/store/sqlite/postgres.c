@@ -2,8 +2,8 @@
 #include "store/sqlite/state/sqlite_store.h"
 
 /*
- * The operations are the functions of the SQLite backend: they speak to a database through the verbs
- * of db/query.h, which know both. What is missing fails in words, and does nothing.
+ * The operations are the functions of the SQLite backend: they speak to a database through the
+ * verbs of db/query.h, which know both. What is missing fails in words, and does nothing.
  */
 
 enum op {

@@ -10,7 +10,7 @@
 #include "store/sqlite/records/pending.h"
 #include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/reader.h"
-#include "store/sqlite/state/writer.h"
+#include "store/sqlite/state/writer_postgres.h"
 #include "store/sqlite/upgrade.h"
 #include "store/sqlite/write/erasure_log.h"
 #include "store/sqlite/write/forget_long.h"
@@ -93,8 +93,15 @@ static enum status take_file(struct ctx *ctx, struct sqlite_store *s)
 /* The writer brings up the schema before a reader prepares its statements. */
 static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
 {
-    static const struct writer_steps steps = {take_file, upgrade_keep_old, prepare_writer,
-                                              erasure_log_follow};
+    static const struct writer_steps steps = {take_file,
+                                              upgrade_keep_old,
+                                              prepare_writer,
+                                              erasure_log_follow,
+#ifdef WITH_POSTGRES
+                                              writer_open_on_postgres,
+                                              writer_group_on_postgres
+#endif
+    };
     TRY(writer_open(ctx, s, &steps, &s->writer));
     if (atomic_load(&s->files.state) == FILES_AWAY)
         return OK;
@@ -146,9 +153,9 @@ enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *setting
     s->keeps_old = settings->keeps_old;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);
-    s->max_open = settings->readers  ? settings->readers
-                  : s->is_postgres ? READERS_OF_POSTGRES
-                                   : READERS_DEFAULT;
+    s->max_open = settings->readers ? settings->readers
+                  : s->is_postgres  ? READERS_OF_POSTGRES
+                                    : READERS_DEFAULT;
     if (s->max_open > READERS_MAX)
         s->max_open = READERS_MAX;
     shelf_open(&s->shelf, settings->vector_bytes ? settings->vector_bytes : VECTOR_BYTES_DEFAULT);

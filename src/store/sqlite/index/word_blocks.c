@@ -45,8 +45,9 @@ static void note_words(struct arena *a, struct changes *all, const struct index_
         if (!word_is_indexed(&words->v[i], at == IN_LABEL))
             continue;
         all->v = arena_more(a, all->v, all->n, &all->cap, sizeof *all->v);
-        all->v[all->n] = (struct change){
-            c->pool, word_of_stem(a, words->v[i].stem), c->doc, all->n, at, c->is_removal};
+        all->v[all->n] =
+            (struct change){c->pool,      word_of_stem(a, words->v[i].stem), c->doc, all->n, at,
+                            c->is_removal};
         all->n++;
     }
 }

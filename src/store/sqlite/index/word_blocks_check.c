@@ -1,4 +1,5 @@
-/* word_blocks_check.c - a check that the blocks of the words index hold exactly the words of rows. */
+/* word_blocks_check.c - a check that the blocks of the words index hold exactly the words of rows.
+ */
 #include "store/sqlite/index/word_blocks.h"
 
 #include "store/postgres/posting_block.h"

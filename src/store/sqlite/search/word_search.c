@@ -96,8 +96,7 @@ static enum status fetch_words(const struct word_scan *s, const str *stems, size
         struct match match = match_of(s, stems[i]);
         str token = {match.text + 1, match.n - 2};
         out[i] = (struct word_docs){.n = 0};
-        if (!stems[i].n ||
-            word_lists_find(s->db->lists, s->view, token, s->least, s->max, &out[i]))
+        if (!stems[i].n || word_lists_find(s->db->lists, s->view, token, s->least, s->max, &out[i]))
             continue;
         tokens[n_missing] = str_dup(&s->ctx->arena, token);
         places[n_missing++] = i;
@@ -219,8 +218,7 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    struct word_scan scan = {
-        .ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
+    struct word_scan scan = {.ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
     struct word_docs fetched[QUERY_WORDS_MAX];
     scan.prefix = prefix_of(&row);
     TRY(words_view(ctx, r.db, &scan.view));
@@ -270,7 +268,8 @@ static enum status take_newest(const struct word_scan *s, str stem, doc_id from,
     struct postings *p = s->db->postings;
     struct match match = match_of(s, stem);
     if (is_postgres(s->db))
-        return word_blocks_newest(s->ctx, s->db, s->pool, word_in(s, &match), from, to, s->max, out);
+        return word_blocks_newest(s->ctx, s->db, s->pool, word_in(s, &match), from, to, s->max,
+                                  out);
     p->n = 0;
     p->max = s->max;
     SQL_RUN(q, s->ctx, s->db, SQL_WORDS_NEWEST, ((str){match.text, match.n}), from, to);

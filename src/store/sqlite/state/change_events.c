@@ -173,9 +173,9 @@ void notes_tell(struct notes *n)
 
 /* --- what others write --- */
 
-/* The next number of a transaction: another one as soon as anybody has written, in whatever schema. */
-static const char any_change[] =
-    "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
+/* The next number of a transaction: another one as soon as anybody has written, in whatever schema.
+ */
+static const char any_change[] = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
 
 static enum status read_version(struct ctx *ctx, struct db *db, int64_t *out)
 {

@@ -49,14 +49,19 @@ struct read_view {
 
 static inline struct sqlite_store *sqlite_of(struct store *s)
 {
-    assert(s->ops == &sqlite_ops || s->ops == postgres_backend);
+    assert(!*s->ops->scheme || strcmp(s->ops->scheme, "postgres") == 0);
     return (struct sqlite_store *)s;
 }
 
 /* A build without PostgreSQL has no such branch. */
 static inline bool store_is_postgres(const struct sqlite_store *s)
 {
-    return postgres_backend && s->is_postgres;
+#ifdef WITH_POSTGRES
+    return s->is_postgres;
+#else
+    (void)s;
+    return false;
+#endif
 }
 
 /* A store with the operations of a backend, which is SQLite or PostgreSQL. */

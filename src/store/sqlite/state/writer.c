@@ -105,7 +105,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     if (!w->is_open)
         return writer_failure(ctx, w);
     if (store_is_postgres(w->s))
-        return writer_group_on_postgres(w, ctx, first);
+        return w->steps->group(ctx, w, first);
     TRY(files_check(ctx, &w->s->files));
     TRY(make_safe(w, ctx));
     TRY(set_sync(w, ctx, is_full));
@@ -544,7 +544,8 @@ void writer_close(struct writer *w)
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
     end_syncs(w);
-    if (!store_is_postgres(w->s) && atomic_load(&w->s->files.state) == FILES_OPEN) /* else closing would do it */
+    if (!store_is_postgres(w->s) &&
+        atomic_load(&w->s->files.state) == FILES_OPEN) /* else closing would do it */
         commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_PASSIVE);
     assert(!w->first && !w->unsynced && !w->queued && !w->n_later);
     free_writer(w);

@@ -54,10 +54,6 @@ struct writer {
 
 /* Opens the connections; on failure none is open. */
 MUST_USE enum status writer_connect(struct ctx *ctx, struct writer *w);
-/* The same of one to PostgreSQL, and a group of tasks on it. */
-MUST_USE enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w);
-MUST_USE enum status writer_group_on_postgres(struct writer *w, struct ctx *ctx,
-                                              struct task *first);
 /* Runs a task within the transaction of its group. */
 MUST_USE enum status writer_task(struct writer *w, struct task *t, bool is_only);
 /* The result of a group, or of opening. The lock is held. */

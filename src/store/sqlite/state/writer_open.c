@@ -57,7 +57,7 @@ static enum status open_connection(struct ctx *ctx, struct writer *w)
 static enum status open_parts(struct ctx *ctx, struct writer *w)
 {
     if (store_is_postgres(w->s))
-        return writer_open_on_postgres(ctx, w);
+        return w->steps->connect(ctx, w);
     TRY(w->steps->take_file(ctx, w->s));
     TRY(open_connection(ctx, w));
     w->db.changes = &w->changes;

@@ -1,4 +1,6 @@
 /* writer_postgres.c - the writer's connection to PostgreSQL, and a group of tasks on it. */
+#include "store/sqlite/state/writer_postgres.h"
+
 #include <assert.h>
 #include <sodium.h>
 #include <unistd.h>
@@ -17,8 +19,9 @@
  * is the first thing that it asks for.
  */
 
-/* A number that nobody else has, marked by a lock that ends with the connection. Of one that was lost
- * the server may still hold it, and drops it later: then claims last as long as their leases. */
+/* A number that nobody else has, marked by a lock that ends with the connection. Of one that was
+ * lost the server may still hold it, and drops it later: then claims last as long as their leases.
+ */
 static enum status take_mark(struct ctx *ctx, struct writer *w)
 {
     int64_t unused;
@@ -28,11 +31,10 @@ static enum status take_mark(struct ctx *ctx, struct writer *w)
     if (!hold->mark)
         hold->mark = (int64_t)(random >> 4) + 1;
     w->db.hold = hold;
-    return db_int(ctx, &w->db,
-                  str_printf(&ctx->arena, "SELECT pg_try_advisory_lock(%lld)",
-                             (long long)hold->mark)
-                      .p,
-                  &unused);
+    return db_int(
+        ctx, &w->db,
+        str_printf(&ctx->arena, "SELECT pg_try_advisory_lock(%lld)", (long long)hold->mark).p,
+        &unused);
 }
 
 /* What a call has erased is noted in a table of the connection, as in SQLite. */
@@ -119,7 +121,7 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
 
 /* A transaction that was lost before its first task has changed nothing, so that a connection which
  * an idle server has closed costs nobody a failure. */
-enum status writer_group_on_postgres(struct writer *w, struct ctx *ctx, struct task *first)
+enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct task *first)
 {
     enum { TRIES = 10, PAUSE_US = 2000 };
     for (int i = 0; i < TRIES; i++) {
