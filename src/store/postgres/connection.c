@@ -125,10 +125,17 @@ static void drop_notice(void *unused, const PGresult *result)
     (void)unused, (void)result;
 }
 
-/* libpq's words about a URL that it cannot read may hold a part of it, and so of the password. */
+/* A password with one of these in it would be taken for a host or a port, which libpq names in its
+ * words. They also hold a part of a URL that it cannot read. */
 static enum status check_url(struct ctx *ctx, const char *url)
 {
+    const char *begin = strstr(url, "://"), *last = strrchr(url, '@');
     char *why = NULL;
+    if (begin && last && begin + 3 + strcspn(begin + 3, "@/?#") < last)
+        return fail(
+            ctx, BAD_INPUT,
+            "the URL of the store has an @ behind another one or behind / ? #; in a name, a "
+            "password or a parameter write these as %%40, %%2F, %%3F and %%23");
     struct pq_option *options = libpq.conninfoParse(url, &why);
     libpq.freemem(why);
     if (!options)
