@@ -127,7 +127,7 @@ test('OpenMetrics is given to those who ask for it, with exemplars', async (t) =
 // --- what is built on them ---
 
 const words = new Set(['rate', 'increase', 'sum', 'max', 'min', 'avg', 'count', 'by', 'on', 'and', 'or', 'unless', 'absent', 'histogram_quantile', 'group_left', 'group_right',
-  'label_values', 'without', 'ignoring', 'clamp_min']);
+  'label_values', 'without', 'ignoring', 'clamp_min', 'time']);
 const ofPrometheus = { metrics: ['up'], labels: ['job', 'instance'] };
 
 // The metrics of a query, each with the labels that it is asked by, and all labels that the query groups by.
