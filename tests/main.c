@@ -1,6 +1,7 @@
 /* main.c - runs the tests of one file, or those whose name holds the first argument. */
 #include "lib/clock.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/single_threaded.h>
@@ -23,10 +24,29 @@ const char *shared_file(struct ctx *ctx, const char *name)
     return NULL;
 }
 
+/* Why the test is not run over PostgreSQL, or NULL. */
+static const char *not_on_postgres(const char *program, const char *name)
+{
+    static const char *const rows[][2] = {
+#define SKIP(name, why) {name, why},
+#include "lib/not_on_postgres.def"
+#undef SKIP
+    };
+    for (size_t i = 0; getenv("TEST_STORE") && i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i][0], program) == 0 || strcmp(rows[i][0], name) == 0)
+            return rows[i][1];
+    return NULL;
+}
+
 static void run(void **state)
 {
     struct test_case *c = *state;
     struct ctx ctx = {0};
+    if (!c->needs && (c->missing = not_on_postgres(program_invocation_short_name, c->name))) {
+        printf("skipped: %s: %s\n", c->name, c->missing);
+        skipped++;
+        skip();
+    }
     if (c->needs && (c->missing = c->needs())) {
         printf("skipped: %s: %s\n", c->name, c->missing);
         skipped++;

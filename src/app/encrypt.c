@@ -127,6 +127,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     struct key none = {0};
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, &instance));
     TRY(instance_make_folder(ctx, &instance));
     LOCK(lock);
@@ -152,6 +153,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
 static enum status find_encrypted(struct ctx *ctx, const struct options *o,
                                   struct instance *instance, struct key *key)
 {
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, instance));
     enum store_kind kind = store_kind(ctx, instance->file);
     if (kind == STORE_ABSENT)
@@ -168,6 +170,7 @@ enum status command_decrypt(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     struct key none = {0};
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, &instance));
     LOCK(lock);
     TRY(lock_take(ctx, &instance, &lock));
@@ -187,6 +190,7 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     CLEANUP(key_free) struct key new = {0};
     struct instance instance;
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, &instance));
     LOCK(lock);
     TRY(lock_take(ctx, &instance, &lock));

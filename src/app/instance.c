@@ -91,10 +91,8 @@ static enum status refuse_plain(struct ctx *ctx, const struct instance *instance
 }
 
 /* The only place where a key is looked up; the store keeps its own copy. */
-static enum status open_store(struct ctx *ctx, struct instance *instance)
+static enum status open_file(struct ctx *ctx, struct instance *instance)
 {
-    if (!instance->settings.core_dumps)
-        close_process();
     CLEANUP(key_free) struct key key = {0};
     TRY(key_find(ctx, &instance->settings, instance->folder, instance->file, &key));
     if (!key.bytes)
@@ -109,6 +107,27 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
                                    .erasures = instance->erasures};
     instance->key_from = key.from;
     return store_open(ctx, &store, &instance->store);
+}
+
+/* The setting `store`: a database that is no file in the folder. */
+static enum status open_store(struct ctx *ctx, struct instance *instance)
+{
+    if (!instance->settings.core_dumps)
+        close_process();
+    if (!instance->settings.store.n)
+        return open_file(ctx, instance);
+    struct store_settings store = {.path = instance->settings.store,
+                                   .may_wait = instance->may_wait};
+    return store_open(ctx, &store, &instance->store);
+}
+
+enum status instance_needs_file(struct ctx *ctx, const struct settings *s)
+{
+    if (!s->store.n)
+        return OK;
+    return fail(ctx, UNSUPPORTED,
+                "the setting store names a database in PostgreSQL, which is no file: use its own "
+                "tools, such as pg_dump and pg_restore");
 }
 
 enum opening { TO_CHANGE, TO_READ, AS_SERVER };
@@ -149,7 +168,7 @@ static enum status refuse_missing(struct ctx *ctx, const struct options *o)
 {
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
-    if (!instance_is_new(ctx, &instance))
+    if (o->settings.store.n || !instance_is_new(ctx, &instance))
         return OK;
     return fail(ctx, NOT_FOUND,
                 "there is no database in '" S_FMT "'; name its folder with --data DIR, or create "
@@ -189,8 +208,9 @@ enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct i
 {
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
-    return instance_is_new(ctx, &instance) ? open_scratch(ctx, o, out)
-                                           : open_parts(ctx, o, TO_READ, out);
+    return !o->settings.store.n && instance_is_new(ctx, &instance)
+               ? open_scratch(ctx, o, out)
+               : open_parts(ctx, o, TO_READ, out);
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)

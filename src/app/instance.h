@@ -46,6 +46,8 @@ MUST_USE enum status instance_make_folder(struct ctx *ctx, const struct instance
 
 /* Finds where the data is, or will be, and creates nothing. */
 MUST_USE enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out);
+/* UNSUPPORTED where the database is no file, for commands that work on one. */
+MUST_USE enum status instance_needs_file(struct ctx *ctx, const struct settings *s);
 /* Whether no database was ever there, as far as the folder tells. */
 bool instance_is_new(struct ctx *ctx, const struct instance *instance);
 

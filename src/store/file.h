@@ -18,7 +18,7 @@ static inline bool store_disk_failed(const struct ctx *ctx, enum status s)
 }
 
 struct store_settings {
-    str path;            /* the database file, or "postgresql://…" (UNSUPPORTED in this build) */
+    str path;            /* the database file, or "postgres://…" (UNSUPPORTED where not built) */
     const uint8_t *key;  /* STORE_KEY_BYTES, copied by the store; NULL: the file is plain */
     size_t readers;      /* most reads at once; 0: a default */
     bool may_wait;       /* opens although the disk fails: see store_open */

@@ -13,7 +13,12 @@
  * fails in the same words on every backend.
  */
 
-static const struct store_ops *const backends[] = {&sqlite_ops};
+static const struct store_ops *const backends[] = {
+    &sqlite_ops,
+#ifdef WITH_POSTGRES
+    &postgres_ops,
+#endif
+};
 
 /* "scheme://…" names a backend; a path without one is a file. */
 enum status store_open(struct ctx *ctx, const struct store_settings *settings, struct store **out)
@@ -22,8 +27,9 @@ enum status store_open(struct ctx *ctx, const struct store_settings *settings, s
         return fail(ctx, BAD_INPUT, "the store needs a path");
     size_t at = str_find(settings->path, S("://"));
     str scheme = at < settings->path.n ? str_sub(settings->path, 0, at) : S("");
+    str name = str_is(scheme, "postgresql") ? S("postgres") : scheme; /* libpq knows both */
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
-        if (str_is(scheme, backends[i]->scheme))
+        if (str_is(name, backends[i]->scheme))
             return backends[i]->open(ctx, settings, out);
     return fail(ctx, UNSUPPORTED, "this build has no store for '" S_FMT "://'", S_ARG(scheme));
 }

@@ -29,3 +29,5 @@ struct store {
 };
 
 extern const struct store_ops sqlite_ops;
+/* The same functions over PostgreSQL (store/sqlite/postgres.c). */
+extern const struct store_ops postgres_ops;

@@ -190,7 +190,7 @@ test('a decision has a date, a status, half a page, tests that exist, and a row 
     const text = read(page), name = path.basename(page), tests = [...text.matchAll(/`(tests\/[\w/.]+)`/g)].map(([, test]) => test);
     return [
       [text.startsWith(`# ${name.slice(0, 3)}: `), 'its title has its number'],
-      [/^Date: \d{4}-\d\d-\d\d · Status: (accepted|superseded by \d{3})$/m.test(text), 'date and status'],
+      [/^Date: \d{4}-\d\d-\d\d · Status: (accepted|in progress|superseded by \d{3})$/m.test(text), 'date and status'],
       [text.split(/\s+/).length <= 450, '450 words'],
       [tests.length > 0 && tests.every((test) => fs.existsSync(path.join(root, test))), 'tests that exist'],
       [index.includes(`](${name})`), 'a row in the list'],

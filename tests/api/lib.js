@@ -12,6 +12,10 @@ const { OpenAI } = require('openai');
 const bin = path.resolve(process.env.REMEMBERD_BIN ?? path.join(__dirname, '../../build/rememberd'));
 
 // The environment without any setting of ours, so that a developer's own does not leak in.
+// With a URL in TEST_STORE (tests/lib/with_postgres) each data folder has a schema there.
+const storeOf = (data) => (process.env.TEST_STORE && data
+  ? { REMEMBERD_STORE: `${process.env.TEST_STORE}&schema=${path.basename(data).toLowerCase().replace(/[^a-z0-9]/g, '_')}` } : {});
+
 const cleanEnv = () => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_'))), REMEMBERD_CONFIG: '' });
 
@@ -133,7 +137,7 @@ const patient = { REMEMBERD_RECALL_DEADLINE_MS: '10000' };
 
 async function serve(t, { flags = [], data = tempFolder(), env = {} } = {}) {
   const child = spawn(bin, ['serve', '--listen', '127.0.0.1:0', '--data', data, '--log-level', 'warn', ...flags],
-    { env: { ...cleanEnv(), ...patient, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    { env: { ...cleanEnv(), ...storeOf(data), ...patient, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const server = new Server(child, data);
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) {

@@ -1,6 +1,7 @@
 /* store.c - a fresh store for a test, and the few things that every test writes and asks. */
 #define _XOPEN_SOURCE 700
 #include "lib/store.h"
+#include "store/sqlite/db/db.h"
 #include "words/words.h"
 
 #include <fcntl.h>
@@ -24,12 +25,21 @@ void place_end(struct place *p)
     nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+bool is_on_postgres(void)
+{
+    return getenv("TEST_STORE") != NULL;
+}
+
 struct place place_begin(void)
 {
     struct place p = {.folder = "/tmp/rememberd-test-XXXXXX"};
     if (!mkdtemp(p.folder))
         abort();
     snprintf(p.path, sizeof p.path, "%s/store.db", p.folder);
+    const char *url = getenv("TEST_STORE");
+    static int places;
+    if (is_on_postgres())
+        snprintf(p.path, sizeof p.path, "%s&schema=t%d_%d", url, (int)getpid(), places++);
     return p;
 }
 
@@ -145,8 +155,81 @@ str bytes_of_file(struct ctx *ctx, const char *path)
     return str_dup(&ctx->arena, buf_str(&b));
 }
 
+/* --- another connection --- */
+
+struct beside {
+    struct db db;
+};
+
+struct beside *beside_open(struct ctx *ctx, const struct place *p)
+{
+    struct beside *b = heap_alloc(sizeof *b);
+#ifdef WITH_POSTGRES
+    if (is_on_postgres()) {
+        CHECK_OK(db_connect(ctx, p->path, &b->db));
+        return b;
+    }
+#endif
+    (void)ctx;
+    CHECK_INT(sqlite3_open(p->path, &b->db.handle), SQLITE_OK);
+    sqlite3_busy_timeout(b->db.handle, 5000);
+    return b;
+}
+
+void beside_do(struct ctx *ctx, struct beside *b, const char *sql)
+{
+    CHECK_OK(db_exec(ctx, &b->db, sql));
+}
+
+int64_t beside_int(struct ctx *ctx, struct beside *b, const char *sql)
+{
+    int64_t n;
+    CHECK_OK(db_int(ctx, &b->db, sql, &n));
+    return n;
+}
+
+void beside_close(struct beside *b)
+{
+    db_close(&b->db);
+    free(b);
+}
+
+void place_do(struct ctx *ctx, const struct place *p, const char *sql)
+{
+    struct beside *b = beside_open(ctx, p);
+    beside_do(ctx, b, sql);
+    beside_close(b);
+}
+
+int64_t place_int(struct ctx *ctx, const struct place *p, const char *sql)
+{
+    struct beside *b = beside_open(ctx, p);
+    int64_t n = beside_int(ctx, b, sql);
+    beside_close(b);
+    return n;
+}
+
+/* Each row as text; bytes are written as hexadecimal digits there. */
+static bool rows_hold(struct ctx *ctx, const struct place *p, str bytes)
+{
+    static const char tables[] =
+        "DO $$DECLARE t text; n bigint; hits bigint := 0; BEGIN"
+        " FOR t IN SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()"
+        " LOOP EXECUTE 'SELECT count(*) FROM ' || t || ' AS r WHERE strpos(r::text, ''%s'') > 0"
+        " OR strpos(encode(convert_to(r::text, ''UTF8''), ''hex''), ''%s'') > 0' INTO n;"
+        " hits := hits + n; END LOOP; PERFORM set_config('test.hits', hits::text, false); END$$";
+    str hex = hex_of(&ctx->arena, bytes.p, bytes.n);
+    struct beside *b = beside_open(ctx, p);
+    beside_do(ctx, b, str_printf(&ctx->arena, tables, hex.p, hex.p).p);
+    int64_t hits = beside_int(ctx, b, "SELECT current_setting('test.hits')::bigint");
+    beside_close(b);
+    return hits > 0;
+}
+
 bool place_holds(struct ctx *ctx, const struct place *p, str bytes)
 {
+    if (is_on_postgres())
+        return rows_hold(ctx, p, bytes);
     str file = bytes_of_file(ctx, p->path);
     str log = bytes_of_file(ctx, str_printf(&ctx->arena, "%s-wal", p->path).p);
     CHECK(file.p != NULL);

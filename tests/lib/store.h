@@ -6,14 +6,17 @@
 #include "store/store.h"
 #include "t.h"
 
-/* A new folder, removed at the end of the scope; the store is the file "store.db" in it. */
+/* A new folder, removed at the end of the scope; the store is the file "store.db" in it. With a URL
+ * in TEST_STORE (tests/lib/with_postgres) it is a schema of its own there. */
 struct place {
     char folder[64];
-    char path[96];
+    char path[256];
 };
 #define PLACE(p) CLEANUP(place_end) struct place p = place_begin()
 struct place place_begin(void);
 void place_end(struct place *p);
+
+bool is_on_postgres(void);
 
 /* The store of a place, open to the end of the scope. */
 #define STORE(s, p)                                                                                \
@@ -41,9 +44,21 @@ enum status condense_to(struct ctx *ctx, struct store *s, struct pool_ref pool,
 void write_session(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
                    const char *const *texts, int64_t created);
 
+/* Another connection to the database of a place, for statements without results, or for the number
+ * that one gives. */
+struct beside;
+struct beside *beside_open(struct ctx *ctx, const struct place *p);
+void beside_do(struct ctx *ctx, struct beside *b, const char *sql);
+int64_t beside_int(struct ctx *ctx, struct beside *b, const char *sql);
+void beside_close(struct beside *b);
+/* The same for one statement. */
+void place_do(struct ctx *ctx, const struct place *p, const char *sql);
+int64_t place_int(struct ctx *ctx, const struct place *p, const char *sql);
+
 /* A whole file; p is NULL when it is not there. */
 str bytes_of_file(struct ctx *ctx, const char *path);
-/* Whether the bytes stand anywhere in the database's file or in its log of writes. */
+/* Whether the bytes stand anywhere in the database's file or in its log of writes; on PostgreSQL,
+ * in a row of any table. */
 bool place_holds(struct ctx *ctx, const struct place *p, str bytes);
 
 /* Eight threads write and search at once: each finds its own writes, and all are there after. */

@@ -282,7 +282,10 @@ TEST(paths_that_cannot_be_are_refused)
     check_refused(ctx, str_of(p.folder), STORAGE, "cannot open");
     check_refused(ctx, str_printf(&ctx->arena, "%s/x", p.path), STORAGE, "cannot");
     check_refused(ctx, S("/proc/self/x/store.db"), STORAGE, "cannot create the folder");
+#ifndef WITH_POSTGRES
     check_refused(ctx, S("postgresql://localhost/x"), UNSUPPORTED, "postgresql");
+#endif
+    check_refused(ctx, S("mysql://localhost/x"), UNSUPPORTED, "mysql");
     check_refused(ctx, S(""), BAD_INPUT, "path");
 }
 

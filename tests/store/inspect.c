@@ -1,6 +1,4 @@
 /* inspect.c - lists of receipts, what was learnt, what was true once, and counts by the day. */
-#include <sqlite3.h>
-
 #include "lib/clock.h"
 #include "lib/store.h"
 
@@ -112,16 +110,7 @@ static int64_t sum_of(struct ctx *ctx, struct store *s, struct pool_ref pool, in
 /* Rows of a table, as the file has them. */
 static int64_t rows_of(struct ctx *ctx, const struct place *p, const char *table)
 {
-    sqlite3 *db;
-    sqlite3_stmt *stmt;
-    str text = str_printf(&ctx->arena, "SELECT count(*) FROM %s", table);
-    CHECK_INT(sqlite3_open(p->path, &db), SQLITE_OK);
-    CHECK_INT(sqlite3_prepare_v2(db, text.p, -1, &stmt, NULL), SQLITE_OK);
-    CHECK_INT(sqlite3_step(stmt), SQLITE_ROW);
-    int64_t n = sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
-    return n;
+    return place_int(ctx, p, str_printf(&ctx->arena, "SELECT count(*) FROM %s", table).p);
 }
 
 TEST(what_a_receipt_gave_goes_with_it)

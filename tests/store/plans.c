@@ -5,12 +5,14 @@
 
 /* The statements as the store prepares them. */
 static const struct {
-    const char *name, *text;
+    const char *name, *who, *text;
 } statements[] = {
-#define SQL(NAME, WHO, TEXT) {#NAME, TEXT},
+#define BY(sqlite, postgres) sqlite
+#define SQL(NAME, WHO, TEXT) {#NAME, #WHO, TEXT},
 #include "store/sqlite/db/sql.def"
 #include "store/sqlite/db/sql_lists.def"
 #undef SQL
+#undef BY
 };
 
 /* These read everything, because that is what they are for, or just the first. */
@@ -95,6 +97,8 @@ TEST(no_statement_walks_through_a_table)
     STORE(s, p);
     sqlite3 *handle = open_beside(&p);
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        if (strcmp(statements[i].who, "ON_POSTGRES") == 0)
+            continue;
         str plan = plan_of(ctx, handle, statements[i].text), rest = plan;
         if (getenv("SHOW_PLANS"))
             printf("%s:\n" S_FMT "\n", statements[i].name, S_ARG(plan));

@@ -1,23 +1,27 @@
 /* queue.c - the writer's queue: groups, bounds, and a failure that stays one's own. */
 #include <pthread.h>
-#include <sqlite3.h>
 
 #include "lib/store.h"
 #include "store/store.h"
 
 /* Holds the file's write lock as another process would. */
-static sqlite3 *hold(const struct place *p)
+static struct beside *hold(struct ctx *ctx, const struct place *p)
 {
-    sqlite3 *handle;
-    CHECK_INT(sqlite3_open(p->path, &handle), SQLITE_OK);
-    CHECK_INT(sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    return handle;
+    struct beside *b = beside_open(ctx, p);
+    beside_do(ctx, b,
+              is_on_postgres() ? "BEGIN; LOCK TABLE pool IN EXCLUSIVE MODE" : "BEGIN IMMEDIATE");
+    return b;
 }
 
-static void let_go(sqlite3 *handle)
+static void let_go(struct ctx *ctx, struct beside *b)
 {
-    CHECK_INT(sqlite3_exec(handle, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
-    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+    beside_do(ctx, b, "COMMIT");
+    beside_close(b);
+}
+
+static str spaces(struct ctx *ctx, size_t n)
+{
+    return (str){memset(arena_alloc(&ctx->arena, n), ' ', n), n};
 }
 
 static enum status say_later(struct ctx *ctx, struct store *s, str id, str text)
@@ -62,11 +66,11 @@ TEST(what_is_queued_is_waited_for_by_its_pool_by_every_space_and_by_everyone)
                     elsewhere = {mine.user, S("elsewhere")};
     str ids[] = {S("m1"), S("m2"), S("m3")}, texts[] = {S("Pylos one"), S("Pylos two"), S("Pylos")};
     for (int i = 0; i < 3; i++) {
-        sqlite3 *other = hold(&p);
+        struct beside *other = hold(ctx, &p);
         CHECK_OK(say_later(ctx, s, ids[i], texts[i]));
         CHECK_INT(store_settle_pool(ctx, s, of[i], 20), TIMED_OUT);
         CHECK_OK(store_settle_pool(ctx, s, elsewhere, 20));
-        let_go(other);
+        let_go(ctx, other);
         CHECK_OK(store_settle_pool(ctx, s, of[i], 10000));
         CHECK_INT(find(ctx, s, mine, "pylos").n, i + 1);
     }
@@ -91,7 +95,7 @@ TEST(a_full_queue_says_so_and_loses_nothing)
     STORE(s, p);
     CHECK_OK(say_later(ctx, s, S("first"), S("Ithaca")));
     CHECK_OK(store_flush(ctx, s));
-    sqlite3 *lock = hold(&p);
+    struct beside *lock = hold(ctx, &p);
     size_t taken = 0;
     enum status status = OK;
     while (taken < 100000) {
@@ -106,7 +110,7 @@ TEST(a_full_queue_says_so_and_loses_nothing)
     struct store_stats stats;
     CHECK_OK(store_stats(ctx, s, &stats));
     CHECK_INT(stats.queued, taken);
-    let_go(lock);
+    let_go(ctx, lock);
     CHECK_OK(store_flush(ctx, s));
     CHECK_OK(store_stats(ctx, s, &stats));
     CHECK_INT(stats.queued, 0);
@@ -120,15 +124,15 @@ TEST(a_full_queue_counts_bytes_too)
     PLACE(p);
     STORE(s, p);
     CHECK_OK(store_flush(ctx, s));
-    sqlite3 *lock = hold(&p);
-    str large = {arena_alloc(&ctx->arena, 9 << 20), 9 << 20};
+    struct beside *lock = hold(ctx, &p);
+    str large = spaces(ctx, 9 << 20);
     size_t taken = 0;
     while (taken < 20 && say_later(ctx, s, str_printf(&ctx->arena, "m%zu", taken), large) == OK)
         taken++;
     CHECK_INT(ctx->failed, TOO_BUSY);
     CHECK(taken >= 4 && taken < 20);
     ctx_clear_failure(ctx);
-    let_go(lock);
+    let_go(ctx, lock);
     CHECK_OK(store_flush(ctx, s));
 }
 
@@ -141,11 +145,11 @@ TEST(a_long_queue_is_written_in_groups)
     CHECK_OK(store_flush(ctx, s));
     struct store_stats before, after;
     CHECK_OK(store_stats(ctx, s, &before));
-    sqlite3 *lock = hold(&p);
-    str large = {arena_alloc(&ctx->arena, 1 << 20), 1 << 20};
+    struct beside *lock = hold(ctx, &p);
+    str large = spaces(ctx, 1 << 20);
     for (int i = 0; i < BUNDLES; i++)
         CHECK_OK(say_later(ctx, s, str_printf(&ctx->arena, "m%d", i), large));
-    let_go(lock);
+    let_go(ctx, lock);
     CHECK_OK(store_flush(ctx, s));
     CHECK_OK(store_stats(ctx, s, &after));
     CHECK(after.commits - before.commits >= BUNDLES / 4);
@@ -171,7 +175,7 @@ TEST(one_bundle_fails_alone)
     PLACE(p);
     STORE(s, p);
     CHECK_OK(store_flush(ctx, s));
-    sqlite3 *lock = hold(&p);
+    struct beside *lock = hold(ctx, &p);
     struct memory a = fact("f1", "k", "Ithaca"), broken = fact("f2", "k", "Troy");
     struct message m = said("m2", "user", "Troy", 1);
     a.metadata = S("{\"a\":1}");
@@ -187,7 +191,7 @@ TEST(one_bundle_fails_alone)
     CHECK_OK(store_write_later(ctx, s, &good));
     CHECK_OK(store_write_later(ctx, s, &bad));
     CHECK_OK(say_later(ctx, s, S("m3"), S("Ithaca")));
-    let_go(lock);
+    let_go(ctx, lock);
     CHECK_STATUS(store_flush(ctx, s), BAD_INPUT);
     CHECK(ctx->why[0]);
     ctx_clear_failure(ctx);
@@ -225,13 +229,13 @@ TEST(a_task_that_fails_takes_nobody_elses_words_with_it)
     struct store_stats stats = {0};
     char *text = arena_alloc(&ctx->arena, LONG);
     memset(text, 'x', LONG);
-    sqlite3 *handle = hold(&p);
+    struct beside *handle = hold(ctx, &p);
     CHECK_OK(say_later(ctx, s, S("m1"), (str){text, LONG}));
     CHECK_OK(say_later(ctx, s, S("m2"), S("Ithaca")));
     CHECK_INT(pthread_create(&thread, NULL, forget_what_is_not_there, &f), 0);
     while (stats.queued < 3)
         CHECK_OK(store_stats(ctx, s, &stats));
-    let_go(handle);
+    let_go(ctx, handle);
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK_STATUS(f.result, NOT_FOUND);
     CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);

@@ -140,6 +140,17 @@ static const char *threads_after_fork(void)
 #endif
 }
 
+/* PostgreSQL notices a little later that a process has ended. */
+static str due_soon(struct ctx *ctx, struct store *s)
+{
+    str out = due(ctx, s);
+    for (int i = 0; is_on_postgres() && !out.n && i < 500; i++) {
+        usleep(10000);
+        out = due(ctx, s);
+    }
+    return out;
+}
+
 TEST_NEEDS(a_claim_ends_with_its_process, threads_after_fork)
 {
     PLACE(p);
@@ -150,7 +161,7 @@ TEST_NEEDS(a_claim_ends_with_its_process, threads_after_fork)
     }
     claim_and_die(&p);
     STORE(s, p);
-    CHECK_STR(due(ctx, s), S("s1"));
+    CHECK_STR(due_soon(ctx, s), S("s1"));
     {
         STORE(second, p); /* whoever opens it frees no claim of one that lives */
         CHECK_STR(due(ctx, second), S(""));
@@ -158,6 +169,10 @@ TEST_NEEDS(a_claim_ends_with_its_process, threads_after_fork)
     struct bundle b = session_of(ctx, "s2", old, 1);
     CHECK_OK(store_write(ctx, s, &b));
     claim_and_die(&p);
+    if (is_on_postgres()) { /* a server need not begin anew for it */
+        CHECK_STR(due_soon(ctx, s), S("s2"));
+        return;
+    }
     CHECK_STR(due(ctx, s), S(""));
     int64_t n;
     CHECK_OK(store_flush_signals(ctx, s, mine, S(""), &n));

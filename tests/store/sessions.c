@@ -1,6 +1,4 @@
 /* sessions.c - a user's sessions: made empty, changed, listed and searched over all spaces. */
-#include <sqlite3.h>
-
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -278,16 +276,15 @@ TEST(a_title_that_is_damaged_is_told_of)
     PLACE(p);
     STORE(s, p);
     str findings;
-    sqlite3 *handle;
     put(ctx, s, mine, "s1", "Tea", 1);
-    CHECK_INT(sqlite3_open(p.path, &handle), SQLITE_OK);
-    CHECK_INT(sqlite3_exec(handle, "UPDATE title SET text = x'0078'", NULL, NULL, NULL), SQLITE_OK);
+    place_do(ctx, &p,
+             is_on_postgres() ? "UPDATE title SET text = '\\x0078'"
+                              : "UPDATE title SET text = x'0078'");
     CHECK_OK(store_check(ctx, s, &findings));
     CHECK(str_find(findings, S("is not found as it is")) < findings.n);
-    CHECK_INT(sqlite3_exec(handle, "DELETE FROM title", NULL, NULL, NULL), SQLITE_OK);
+    place_do(ctx, &p, "DELETE FROM title");
     CHECK_OK(store_check(ctx, s, &findings));
     CHECK(str_find(findings, S("titles: 0 of 1 can be found")) < findings.n);
-    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
 }
 
 /* The ids of all pages, each with a blank behind it. */

@@ -68,6 +68,7 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, &instance));
     TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &key));
     struct store_copy copy = {.from = instance.file,
@@ -185,6 +186,7 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
     struct backup_file made = {0};
     if (o->list)
         return list_made(ctx, o);
+    TRY(instance_needs_file(ctx, &o->settings));
     TRY(instance_find(ctx, &o->settings, &instance));
     if (o->at.n)
         TRY(choose_made(ctx, o, &made));

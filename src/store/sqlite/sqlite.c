@@ -3,13 +3,14 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "store/postgres/schema.h"
 #include "store/sqlite/db/schema.h"
 #include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/records/pending.h"
 #include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/reader.h"
-#include "store/sqlite/state/writer.h"
+#include "store/sqlite/state/writer_postgres.h"
 #include "store/sqlite/upgrade.h"
 #include "store/sqlite/write/erasure_log.h"
 #include "store/sqlite/write/forget_long.h"
@@ -23,7 +24,7 @@
 
 /* Readers are opened on demand. Together they take 512 MB of page cache at most. 512 MiB hold
  * about 1.9 million vectors of 256 dimensions. */
-enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
+enum { READERS_DEFAULT = 64, READERS_OF_POSTGRES = 8, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
 /* The writer first: queued tasks are still written. The hold last, since closing a descriptor of
  * the file drops all locks that SQLite has on it in this process. Works on a store that was opened
@@ -93,8 +94,15 @@ static enum status take_file(struct ctx *ctx, struct sqlite_store *s)
 /* The writer brings up the schema before a reader prepares its statements. */
 static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
 {
-    static const struct writer_steps steps = {take_file, upgrade_keep_old, prepare_writer,
-                                              erasure_log_follow};
+    static const struct writer_steps steps = {take_file,
+                                              upgrade_keep_old,
+                                              prepare_writer,
+                                              erasure_log_follow,
+#ifdef WITH_POSTGRES
+                                              writer_open_on_postgres,
+                                              writer_group_on_postgres
+#endif
+    };
     TRY(writer_open(ctx, s, &steps, &s->writer));
     if (atomic_load(&s->files.state) == FILES_AWAY)
         return OK;
@@ -126,26 +134,29 @@ static uint8_t *keep_key(const uint8_t *key)
     return kept;
 }
 
-static enum status open_store(struct ctx *ctx, const struct store_settings *settings,
-                              struct store **out)
+enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *settings,
+                           const struct store_ops *ops, struct store **out)
 {
     struct sqlite_store *s = heap_alloc(sizeof *s);
-    s->base.ops = &sqlite_ops;
+    s->base.ops = ops;
+    s->is_postgres = ops != &sqlite_ops;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
-    if (settings->erasures.n) {
+    if (settings->erasures.n && !s->is_postgres) {
         s->erasures = heap_alloc(settings->erasures.n + 1);
         memcpy(s->erasures, settings->erasures.p, settings->erasures.n);
     }
     s->restored = settings->restored;
     files_open(&s->files, s->path);
     s->may_wait = settings->may_wait;
-    s->keeps_reserve = settings->keeps_reserve;
+    s->keeps_reserve = settings->keeps_reserve && !s->is_postgres;
     s->accepts_loss = settings->accepts_loss;
     s->keeps_old = settings->keeps_old;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);
-    s->max_open = settings->readers ? settings->readers : READERS_DEFAULT;
+    s->max_open = settings->readers ? settings->readers
+                  : s->is_postgres  ? READERS_OF_POSTGRES
+                                    : READERS_DEFAULT;
     if (s->max_open > READERS_MAX)
         s->max_open = READERS_MAX;
     shelf_open(&s->shelf, settings->vector_bytes ? settings->vector_bytes : VECTOR_BYTES_DEFAULT);
@@ -158,6 +169,12 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     }
     *out = &s->base;
     return OK;
+}
+
+static enum status open_store(struct ctx *ctx, const struct store_settings *settings,
+                              struct store **out)
+{
+    return sqlite_open_as(ctx, settings, &sqlite_ops, out);
 }
 
 /* --- waiting for the writer --- */
@@ -235,6 +252,8 @@ enum status sqlite_stats(struct ctx *ctx, struct store *base, struct store_stats
 {
     struct sqlite_store *s = sqlite_of(base);
     struct store_stats found = {.schema = schema_version()};
+    if (store_is_postgres(s))
+        found.schema = pg_schema_version();
     READER(r);
     TRY(reader_begin(ctx, s, &r));
     TRY(read_counts(ctx, r.db, &found));

@@ -12,11 +12,35 @@ static const struct {
     enum sql_who who;
     const char *text;
 } statements[] = {
+#define BY(sqlite, postgres) sqlite
 #define SQL(NAME, WHO, TEXT) {WHO, TEXT},
 #include "store/sqlite/db/sql.def"
 #include "store/sqlite/db/sql_lists.def"
 #undef SQL
+#undef BY
 };
+
+#ifdef WITH_POSTGRES
+static const char *const postgres_texts[] = {
+#define BY(sqlite, postgres) postgres
+#define SQL(NAME, WHO, TEXT) TEXT,
+#include "store/sqlite/db/sql.def"
+#include "store/sqlite/db/sql_lists.def"
+#undef SQL
+#undef BY
+};
+
+const char *db_postgres_text(enum sql which)
+{
+    return postgres_texts[which];
+}
+
+enum status db_connect(struct ctx *ctx, const char *url, struct db *db)
+{
+    *db = (struct db){0};
+    return pg_open(ctx, str_of(url), SQL_COUNT, &db->pg);
+}
+#endif
 
 /* FULL: a commit is durable when it returns. secure_delete: erased rows are overwritten.
  * temp_store=2: temporary tables stay in memory, where nothing is written in plain text.
@@ -56,6 +80,8 @@ static const char *advice_for(int rc)
 
 enum status db_failed(struct ctx *ctx, struct db *db, int rc)
 {
+    if (is_postgres(db))
+        return pg_failed(ctx, db->pg);
     if (rc == SQLITE_BUSY)
         return fail(ctx, TOO_BUSY, "another process is writing to the database");
     if ((rc & 0xFF) == SQLITE_FULL)
@@ -205,6 +231,8 @@ void db_close(struct db *db)
         sqlite3_finalize(db->stmts[i]);
     sqlite3_close(db->handle);
     functions_end(db);
+    if (is_postgres(db))
+        pg_close(db->pg);
     *db = (struct db){0};
 }
 
@@ -217,6 +245,8 @@ void db_close_unsettled(struct db *db)
 
 enum status db_exec(struct ctx *ctx, struct db *db, const char *text)
 {
+    if (is_postgres(db))
+        return pg_exec(ctx, db->pg, text);
     int rc = sqlite3_exec(db->handle, text, NULL, NULL, NULL);
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
 }
@@ -224,6 +254,8 @@ enum status db_exec(struct ctx *ctx, struct db *db, const char *text)
 enum status db_int(struct ctx *ctx, struct db *db, const char *text, int64_t *out)
 {
     sqlite3_stmt *stmt = NULL;
+    if (is_postgres(db))
+        return pg_int(ctx, db->pg, text, out);
     int rc = sqlite3_prepare_v2(db->handle, text, -1, &stmt, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(stmt);

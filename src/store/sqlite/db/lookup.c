@@ -11,19 +11,26 @@
  * it finds nothing.
  */
 
+/* Of several servers one writes to a pool at a time: the writer locks the row. */
+static bool locks_pools(const struct db *db)
+{
+    return is_postgres(db) && db->changes;
+}
+
 enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
 {
     struct seen *seen = db->seen;
     *out = (struct pool_row){0};
     if (seen && str_eq(seen->pool.user, pool.user) && str_eq(seen->pool.space, pool.space)) {
-        *out = (struct pool_row){seen->no, seen->messages, seen->memories};
+        *out = (struct pool_row){seen->no, seen->messages, seen->memories, seen->generation};
         return OK;
     }
-    SQL_RUN(q, ctx, db, SQL_POOL_FIND, pool.user, pool.space);
+    SQL_RUN(q, ctx, db, locks_pools(db) ? SQL_POOL_LOCK : SQL_POOL_FIND, pool.user, pool.space);
     if (sql_row(&q)) {
         out->no = sql_get_int(&q);
         out->messages = sql_get_int(&q);
         out->memories = sql_get_int(&q);
+        out->generation = is_postgres(db) ? sql_get_int(&q) : 0;
     }
     TRY(sql_end(&q));
     if (seen)
@@ -31,6 +38,7 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
                               out->no,
                               out->messages,
                               out->memories,
+                              out->generation,
                               seen->words};
     return OK;
 }

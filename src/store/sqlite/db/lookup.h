@@ -7,9 +7,16 @@
 /* A pool's row; no is 0 when it does not exist. */
 struct pool_row {
     int64_t no, messages, memories;
+    int64_t generation; /* of the words index, on PostgreSQL; else 0 */
 };
 MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
                                struct pool_row *out);
+/* The same under which what was read of the pool is kept in memory. */
+static inline int64_t pool_kept_as(const struct pool_row *row)
+{
+    return row->generation ? (int64_t)((uint64_t)row->no << 40 ^ (uint64_t)row->generation)
+                           : row->no;
+}
 /* The pool's number; the pool is made when it does not exist. By the writer. */
 MUST_USE enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
                                int64_t *no);

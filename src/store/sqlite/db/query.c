@@ -11,8 +11,18 @@
  * without effect, and sql_end reports it once. SQL_RUN resets the statement when its scope ends.
  */
 
+/* The whole store is read some rows at a time. */
+static struct pg_stmt *begin_on_postgres(struct db *db, enum sql which)
+{
+    bool streams =
+        which == SQL_EACH_MESSAGE || which == SQL_EACH_MEMORY || which == SQL_POSTING_ALL;
+    return pg_begin(db->pg, which, db_postgres_text(which), streams);
+}
+
 struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which)
 {
+    if (is_postgres(db))
+        return (struct query){.ctx = ctx, .db = db, .pg = begin_on_postgres(db, which)};
     sqlite3_stmt *stmt = db->stmts[which];
     assert(stmt && !sqlite3_stmt_busy(stmt)); /* prepared here, and not in use by a caller */
     return (struct query){.ctx = ctx, .db = db, .stmt = stmt};
@@ -20,7 +30,10 @@ struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which)
 
 void sql_leave(struct query *q)
 {
-    sqlite3_reset(q->stmt);
+    if (is_postgres(q->db))
+        pg_leave(q->pg);
+    else
+        sqlite3_reset(q->stmt);
 }
 
 /* The first failure is the cause of those behind it. Binding does not stop the caller; the failure
@@ -34,17 +47,29 @@ static void note_result(struct query *q, int rc)
 /* An empty text has no address; it is bound as '' and not as NULL, which the tables refuse. */
 void sql_text(struct query *q, str s)
 {
+    if (is_postgres(q->db)) {
+        pg_bind_text(q->pg, s);
+        return;
+    }
     note_result(q, sqlite3_bind_text64(q->stmt, ++q->bound, s.p ? s.p : "", s.n, SQLITE_STATIC,
                                        SQLITE_UTF8));
 }
 
 void sql_int(struct query *q, int64_t v)
 {
+    if (is_postgres(q->db)) {
+        pg_bind_int(q->pg, v);
+        return;
+    }
     note_result(q, sqlite3_bind_int64(q->stmt, ++q->bound, v));
 }
 
 void sql_real(struct query *q, double v)
 {
+    if (is_postgres(q->db)) {
+        pg_bind_real(q->pg, v);
+        return;
+    }
     note_result(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
 }
 
@@ -52,14 +77,45 @@ void sql_real(struct query *q, double v)
  * holds for texts. */
 void sql_blob(struct query *q, const void *p, size_t n)
 {
+    if (is_postgres(q->db)) {
+        pg_bind_bytes(q->pg, p, n);
+        return;
+    }
     note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
 }
 
 void sql_list(struct query *q, const int64_t *v, size_t n)
 {
+    if (is_postgres(q->db)) {
+        pg_bind_ints(q->pg, v, n);
+        return;
+    }
     assert(n <= INT32_MAX);
     note_result(q, sqlite3_carray_bind(q->stmt, ++q->bound, (void *)v, (int)n, SQLITE_CARRAY_INT64,
                                        SQLITE_STATIC));
+}
+
+void sql_texts(struct query *q, const str *v, size_t n)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_bind_texts(q->pg, v, n);
+}
+
+void sql_blobs(struct query *q, const str *v, size_t n)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_bind_blobs(q->pg, v, n);
+}
+
+static bool row_on_postgres(struct query *q)
+{
+    q->column = 0;
+    bool is_row = pg_row(q->pg);
+    if (pg_has_failed(q->pg))
+        q->rc = SQLITE_ERROR;
+    return is_row;
 }
 
 /* A forgotten parameter would be NULL and match no row, so the count is checked. */
@@ -67,6 +123,8 @@ bool sql_row(struct query *q)
 {
     if (q->rc != SQLITE_OK)
         return false;
+    if (is_postgres(q->db))
+        return row_on_postgres(q);
     assert(q->bound == sqlite3_bind_parameter_count(q->stmt));
     q->column = 0;
     int rc = sqlite3_step(q->stmt);
@@ -78,6 +136,12 @@ bool sql_row(struct query *q)
 enum status sql_end(struct query *q)
 {
     return q->rc == SQLITE_OK ? OK : db_failed(q->ctx, q->db, q->rc);
+}
+
+bool sql_is_conflict(const struct query *q)
+{
+    return is_postgres(q->db) ? q->rc != SQLITE_OK && pg_is_conflict(q->db->pg)
+                              : q->rc == SQLITE_CONSTRAINT;
 }
 
 enum status sql_do(struct query *q)
@@ -99,34 +163,47 @@ enum status sql_any(struct query *q, bool *out)
     return sql_end(q);
 }
 
+/* In place, until the next row. */
+static str see_text(struct query *q)
+{
+    if (is_postgres(q->db))
+        return pg_get_bytes(q->pg, q->column++);
+    const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
+    return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+}
+
 /* SQLite frees its text with the next row, so it is copied. */
 str sql_get_text(struct query *q)
 {
-    const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
-    str text = {p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+    str text = see_text(q);
     return text.n ? str_dup(&q->ctx->arena, text) : S("");
 }
 
 str sql_get_text_ends(struct query *q, size_t each)
 {
-    const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
-    str all = {p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+    str all = see_text(q);
     return all.n > 2 * each ? utf8_ends(&q->ctx->arena, all, each) : str_dup(&q->ctx->arena, all);
 }
 
 int64_t sql_get_int(struct query *q)
 {
+    if (is_postgres(q->db))
+        return pg_get_int(q->pg, q->column++);
     return sqlite3_column_int64(q->stmt, q->column++);
 }
 
 double sql_get_real(struct query *q)
 {
+    if (is_postgres(q->db))
+        return pg_get_real(q->pg, q->column++);
     return sqlite3_column_double(q->stmt, q->column++);
 }
 
 /* Valid until the next row only; not copied, as vectors are read by the thousand. */
 str sql_see_blob(struct query *q)
 {
+    if (is_postgres(q->db))
+        return pg_get_bytes(q->pg, q->column++);
     const char *p = sqlite3_column_blob(q->stmt, q->column);
     return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
 }

@@ -7,7 +7,10 @@
 struct query {
     struct ctx *ctx;
     struct db *db;
-    sqlite3_stmt *stmt;
+    union {
+        sqlite3_stmt *stmt;
+        struct pg_stmt *pg; /* on PostgreSQL */
+    };
     int bound, column, rc;
 };
 
@@ -49,10 +52,15 @@ void sql_int(struct query *q, int64_t v);
 void sql_real(struct query *q, double v);
 void sql_blob(struct query *q, const void *p, size_t n);
 void sql_list(struct query *q, const int64_t *v, size_t n); /* what carray() reads */
+/* Lists that only PostgreSQL takes, as text[] and bytea[]. */
+void sql_texts(struct query *q, const str *v, size_t n);
+void sql_blobs(struct query *q, const str *v, size_t n);
 
 /* The next row; false at the end and after a failure. */
 bool sql_row(struct query *q);
 MUST_USE enum status sql_end(struct query *q);
+/* Whether it failed since another row has the same key. */
+bool sql_is_conflict(const struct query *q);
 /* Runs a statement that gives no rows. */
 MUST_USE enum status sql_do(struct query *q);
 /* The first column of the first row, or 0 without a row. */

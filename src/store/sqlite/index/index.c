@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "store/sqlite/index/vector_set.h"
+#include "store/sqlite/index/word_blocks.h"
 #include "store/sqlite/index/words.h"
 
 /*
@@ -48,17 +49,25 @@ static int by_document(const void *a, const void *b)
 /* FTS5 begins a new segment whenever document numbers decrease, so a group's changes are sorted.
  * Within the writer's transaction. On failure the changes stay noted, and the transaction that made
  * them is rolled back with them. */
+static enum status apply_words(struct ctx *ctx, struct db *db, const struct index_changes *changes)
+{
+    if (is_postgres(db))
+        return word_blocks_apply(ctx, db, changes->v, changes->n);
+    for (size_t i = 0; i < changes->n; i++) {
+        const struct index_change *c = &changes->v[i];
+        TRY(c->is_removal ? words_remove(ctx, db, c->pool, c->doc, &c->words)
+                          : words_add(ctx, db, c->pool, c->doc, &c->words));
+    }
+    return OK;
+}
+
 enum status index_apply(struct ctx *ctx, struct db *db, struct index_changes *changes)
 {
     if (!changes->n)
         return OK;
     assert(db_in_transaction(db));
     qsort(changes->v, changes->n, sizeof *changes->v, by_document);
-    for (size_t i = 0; i < changes->n; i++) {
-        const struct index_change *c = &changes->v[i];
-        TRY(c->is_removal ? words_remove(ctx, db, c->pool, c->doc, &c->words)
-                          : words_add(ctx, db, c->pool, c->doc, &c->words));
-    }
+    TRY(apply_words(ctx, db, changes));
     TRY(vectors_follow(ctx, db, changes));
     changes->n = 0;
     return OK;

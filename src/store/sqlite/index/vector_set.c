@@ -36,10 +36,10 @@ static enum status wait_for_vector(struct ctx *ctx, struct db *db, int64_t pool,
     return SQL_DO(ctx, db, SQL_VECTOR_TODO_ADD, doc, pool);
 }
 
-static enum status drop_vector(struct ctx *ctx, struct db *db, doc_id doc)
+static enum status drop_vector(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
 {
-    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_DELETE, doc));
-    return SQL_DO(ctx, db, SQL_VECTOR_GONE, doc);
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_DELETE, doc, pool));
+    return SQL_DO(ctx, db, SQL_VECTOR_GONE, doc, pool);
 }
 
 /* The first and the last change of a document decide: one whose text is the same afterwards keeps
@@ -58,7 +58,7 @@ enum status vectors_follow(struct ctx *ctx, struct db *db, const struct index_ch
         if (str_eq(was, is))
             continue;
         if (was.n)
-            TRY(drop_vector(ctx, db, first->doc));
+            TRY(drop_vector(ctx, db, first->pool, first->doc));
         if (is.n)
             TRY(wait_for_vector(ctx, db, last->pool, last->doc));
     }

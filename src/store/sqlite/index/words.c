@@ -5,6 +5,7 @@
 
 #include "store/sqlite/db/query.h"
 #include "store/sqlite/index/posting_cache.h"
+#include "store/sqlite/index/word_blocks.h"
 
 /* A token is the pool's number, a middle dot and the stem: "42·postgr". So every pool has words of
  * its own, and a search reads nothing of another pool. The tokenizer (ascii) ends a token at any
@@ -33,6 +34,14 @@ struct word_prefix word_prefix_of(int64_t pool)
     return out;
 }
 
+struct word_prefix word_prefix_in(int64_t pool, int64_t generation)
+{
+    struct word_prefix out;
+    out.n = (size_t)snprintf(out.text, sizeof out.text, "%llx.%llx\xC2\xB7", (long long)pool,
+                             (long long)generation);
+    return out;
+}
+
 /* out is not ended with a NUL. A byte becomes at most two, hence TOKEN_MAX. */
 size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem)
 {
@@ -42,6 +51,15 @@ size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str ste
     for (size_t i = 0; i < stem.n && i < STEM_MAX; i++)
         n += add_byte(out + n, (unsigned char)stem.p[i]);
     return n;
+}
+
+/* As a token of FTS5 has it behind the pool. */
+str word_of_stem(struct arena *a, str stem)
+{
+    static const struct word_prefix none = {"\xC2\xB7", 2};
+    char token[TOKEN_MAX];
+    size_t n = word_token(token, &none, stem);
+    return str_dup(a, (str){token + none.n, n - none.n});
 }
 
 /* Stop words are not indexed, except in a label, where each word counts ("May"). */
@@ -75,8 +93,12 @@ static str text_of(struct arena *a, struct word_lists *lists, const struct words
     return buf_str(&b);
 }
 
+/* On PostgreSQL each pool has a generation, which is a part of what is asked for. */
 enum status words_view(struct ctx *ctx, struct db *db, uint64_t *out)
 {
+    *out = 1;
+    if (is_postgres(db))
+        return OK;
     *out = db->seen ? db->seen->words : 0;
     if (*out)
         return OK;
@@ -106,7 +128,7 @@ static enum status begin_change(struct ctx *ctx, struct db *db)
 enum status words_seal(struct ctx *ctx, struct db *db)
 {
     uint64_t view;
-    if (!db->lists || !word_lists_is_changing(db->lists))
+    if (!db->lists || is_postgres(db) || !word_lists_is_changing(db->lists))
         return OK;
     TRY(SQL_DO(ctx, db, SQL_WORDS_FLUSH));
     TRY(words_view(ctx, db, &view));
@@ -123,6 +145,9 @@ static enum status change_words(struct ctx *ctx, struct db *db, int64_t pool, do
                                 const struct index_text *words, bool is_removal)
 {
     assert(pool && doc && db_in_transaction(db));
+    const struct index_change one = {pool, doc, is_removal, *words, S(""), 0};
+    if (is_postgres(db))
+        return word_blocks_apply(ctx, db, &one, 1);
     struct words_change change = {word_prefix_of(pool), doc, is_removal};
     TRY(begin_change(ctx, db));
     if (db->lists)

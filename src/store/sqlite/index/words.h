@@ -13,8 +13,12 @@ struct word_prefix {
 };
 
 struct word_prefix word_prefix_of(int64_t pool);
+/* The same of a generation of the pool. */
+struct word_prefix word_prefix_in(int64_t pool, int64_t generation);
 /* Writes the token of a stem and returns its length. */
 size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem);
+/* A token without its pool. */
+str word_of_stem(struct arena *a, str stem);
 bool word_is_indexed(const struct word *word, bool in_label);
 
 MUST_USE enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,

@@ -2,6 +2,7 @@
 #include "store/sqlite/index/words.h"
 
 #include "store/sqlite/db/rows.h"
+#include "store/sqlite/index/word_blocks.h"
 
 /*
  * Comparing by a sum of hashes takes two passes and constant memory, where sorting both sides would
@@ -88,6 +89,8 @@ static enum status sum_index(struct db *db, struct ctx *ctx, struct sum *sum)
 
 enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings)
 {
+    if (is_postgres(db))
+        return word_blocks_check(ctx, db, findings);
     struct sum rows = {0}, index = {0};
     TRY(sum_rows(db, SQL_EACH_MESSAGE, ctx, &rows));
     TRY(sum_rows(db, SQL_EACH_MEMORY, ctx, &rows));

@@ -54,11 +54,11 @@ enum status sqlite_message(struct ctx *ctx, struct store *s, struct pool_ref poo
 
 /* One statement for all: to begin and end one costs a third of a look-up. places: of docs in out.
  * What was read is kept. */
-static enum status read_messages(struct ctx *ctx, struct db *db, uint64_t view, int64_t pool,
-                                 const doc_id *docs, const size_t *places, size_t n,
-                                 struct message *out)
+static enum status read_messages(struct ctx *ctx, struct db *db, uint64_t view,
+                                 const struct pool_row *pool, const doc_id *docs,
+                                 const size_t *places, size_t n, struct message *out)
 {
-    SQL_RUN(q, ctx, db, SQL_MESSAGES_GET, pool);
+    SQL_RUN(q, ctx, db, SQL_MESSAGES_GET, pool->no);
     sql_list(&q, docs, n);
     for (size_t i = 0; sql_row(&q); i++) {
         struct message m;
@@ -67,7 +67,7 @@ static enum status read_messages(struct ctx *ctx, struct db *db, uint64_t view, 
             i++;
         assert(i < n);
         out[places[i]] = m;
-        word_lists_keep_message(db->lists, view, pool, &m);
+        word_lists_keep_message(db->lists, view, pool_kept_as(pool), &m);
     }
     return sql_end(&q);
 }
@@ -90,11 +90,11 @@ enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref po
     TRY(words_view(ctx, r.db, &view));
     doc_id *missing = NEW_N(&ctx->arena, doc_id, n);
     size_t *places = NEW_N(&ctx->arena, size_t, n);
-    size_t n_missing =
-        word_lists_messages(r.db->lists, view, &ctx->arena, row.no, docs, n, out, missing, places);
+    size_t n_missing = word_lists_messages(r.db->lists, view, &ctx->arena, pool_kept_as(&row), docs,
+                                           n, out, missing, places);
     if (n_missing)
-        TRY(read_messages(ctx, r.db, view, row.no, missing, places, n_missing, out));
-    reader_give_notes(ctx, row.no, view, out, n);
+        TRY(read_messages(ctx, r.db, view, &row, missing, places, n_missing, out));
+    reader_give_notes(ctx, pool_kept_as(&row), view, out, n);
     return OK;
 }
 

@@ -71,6 +71,8 @@ enum status claims_free(struct ctx *ctx, struct db *db)
 {
     int64_t *owners;
     size_t n;
+    if (is_postgres(db))
+        return SQL_DO(ctx, db, SQL_WAITING_ABANDONED);
     SQL_RUN(q, ctx, db, SQL_WAITING_OWNERS);
     TRY(SQL_ROWS(&q, sql_read_int, &owners, &n));
     for (size_t i = 0; i < n; i++)
@@ -171,6 +173,8 @@ static enum status claim_due(struct ctx *ctx, struct db *db, const void *what)
     struct claim *c = *(struct claim *const *)what;
     int64_t *sessions = NEW_N(&ctx->arena, int64_t, c->limit), now = clock_ms();
     c->v = NEW_N(&ctx->arena, struct waiting_session, c->limit);
+    if (is_postgres(db)) /* other servers may have ended */
+        TRY(claims_free(ctx, db));
     TRY(find_due(ctx, db, now, c, sessions));
     for (size_t i = 0; i < c->n; i++)
         TRY(lease_session(ctx, db, sessions[i], now + c->lease_ms));

@@ -20,7 +20,7 @@ enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
             t->last_address);
     while (sql_row(&q))
         continue;
-    if (q.rc == SQLITE_CONSTRAINT)
+    if (sql_is_conflict(&q))
         return fail(ctx, CONFLICT, "there is a token with this id or secret already");
     TRY(sql_end(&q));
     /* Revoked since its request was let in: a token made now would outlive it. */

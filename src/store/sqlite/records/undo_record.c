@@ -19,6 +19,9 @@ enum status undo_record_begin(struct ctx *ctx, struct db *db, const struct undo_
 {
     if (!mark)
         return OK;
+    if (is_postgres(db))
+        return fail(ctx, UNSUPPORTED,
+                    "the store in PostgreSQL cannot undo yet; ask for the same without undo");
     int rc = sqlite3session_create(db->handle, "main", &r->session);
     for (const char *const *table = tables; *table && rc == SQLITE_OK; table++)
         rc = sqlite3session_attach(r->session, *table);

@@ -5,6 +5,7 @@
 #include "store/sqlite/db/functions.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/index/posting_cache.h"
+#include "store/sqlite/index/word_blocks.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/state/reader.h"
 
@@ -19,6 +20,7 @@
 struct word_scan {
     struct ctx *ctx;
     struct db *db;
+    int64_t pool;
     struct word_prefix prefix;
     uint64_t view;
     doc_id least;
@@ -60,6 +62,51 @@ static struct match match_of(const struct word_scan *s, str stem)
     return out;
 }
 
+/* The word without its pool, in the arena. */
+static str word_in(const struct word_scan *s, const struct match *match)
+{
+    size_t n = match->n - 2 - s->prefix.n;
+    return str_dup(&s->ctx->arena, (str){match->text + 1 + s->prefix.n, n});
+}
+
+/* What is not kept is asked for with one statement. */
+static enum status ask_postgres(const struct word_scan *s, const str *tokens, const size_t *places,
+                                size_t n, struct word_docs *out)
+{
+    struct word_docs docs[QUERY_WORDS_MAX];
+    str words[QUERY_WORDS_MAX];
+    for (size_t i = 0; i < n; i++)
+        words[i] = str_sub(tokens[i], s->prefix.n, tokens[i].n);
+    if (n)
+        TRY(word_blocks_find(s->ctx, s->db, s->pool, words, n, s->least, s->max, docs));
+    for (size_t i = 0; i < n; i++) {
+        word_lists_keep(s->db->lists, s->view, tokens[i], s->least, &docs[i], s->max);
+        out[places[i]] = docs[i];
+    }
+    return OK;
+}
+
+/* All words at once; those that are kept are given back when it fails. */
+static enum status fetch_words(const struct word_scan *s, const str *stems, size_t n,
+                               struct word_docs *out)
+{
+    str tokens[QUERY_WORDS_MAX];
+    size_t places[QUERY_WORDS_MAX], n_missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct match match = match_of(s, stems[i]);
+        str token = {match.text + 1, match.n - 2};
+        out[i] = (struct word_docs){.n = 0};
+        if (!stems[i].n || word_lists_find(s->db->lists, s->view, token, s->least, s->max, &out[i]))
+            continue;
+        tokens[n_missing] = str_dup(&s->ctx->arena, token);
+        places[n_missing++] = i;
+    }
+    enum status status = ask_postgres(s, tokens, places, n_missing, out);
+    for (size_t i = 0; status != OK && i < n; i++)
+        word_docs_end(&out[i]);
+    return status;
+}
+
 static enum status fetch_word(const struct word_scan *s, str stem, struct word_docs *out)
 {
     struct word_lists *lists = s->db->lists;
@@ -70,6 +117,11 @@ static enum status fetch_word(const struct word_scan *s, str stem, struct word_d
     TRY(ask_index(s, (str){match.text, match.n}, out));
     word_lists_keep(lists, s->view, token, s->least, out, s->max);
     return OK;
+}
+
+static struct word_prefix prefix_of(const struct pool_row *row)
+{
+    return row->generation ? word_prefix_in(row->no, row->generation) : word_prefix_of(row->no);
 }
 
 /* One word's documents, until the search ends. */
@@ -166,14 +218,20 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    struct word_scan scan = {
-        .ctx = ctx, .db = r.db, .prefix = word_prefix_of(row.no), .least = least, .max = max};
+    struct word_scan scan = {.ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
+    struct word_docs fetched[QUERY_WORDS_MAX];
+    scan.prefix = prefix_of(&row);
     TRY(words_view(ctx, r.db, &scan.view));
+    if (is_postgres(r.db) && row.no)
+        TRY(fetch_words(&scan, stems, n, fetched));
     for (size_t i = 0; row.no && i < n; i++) {
         struct word_docs docs;
         if (!stems[i].n)
             continue;
-        TRY(fetch_word(&scan, stems[i], &docs));
+        if (is_postgres(r.db))
+            docs = fetched[i];
+        else
+            TRY(fetch_word(&scan, stems[i], &docs));
         hits.found[i] = docs.is_over ? UINT32_MAX : (uint32_t)docs.n;
         if (docs.n)
             lists.v[lists.n++] = (struct word_list){i, docs};
@@ -209,6 +267,9 @@ static enum status take_newest(const struct word_scan *s, str stem, doc_id from,
 {
     struct postings *p = s->db->postings;
     struct match match = match_of(s, stem);
+    if (is_postgres(s->db))
+        return word_blocks_newest(s->ctx, s->db, s->pool, word_in(s, &match), from, to, s->max,
+                                  out);
     p->n = 0;
     p->max = s->max;
     SQL_RUN(q, s->ctx, s->db, SQL_WORDS_NEWEST, ((str){match.text, match.n}), from, to);
@@ -244,7 +305,8 @@ enum status sqlite_search_newest_words(struct ctx *ctx, struct store *s, struct 
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    struct word_scan scan = {.ctx = ctx, .db = r.db, .prefix = word_prefix_of(row.no), .max = max};
+    struct word_scan scan = {
+        .ctx = ctx, .db = r.db, .pool = row.no, .prefix = word_prefix_of(row.no), .max = max};
     hits.messages = row.messages;
     hits.memories = row.memories;
     for (size_t i = 0; row.no && i < n; i++) {

@@ -173,9 +173,13 @@ void notes_tell(struct notes *n)
 
 /* --- what others write --- */
 
+/* The next number of a transaction: another one as soon as anybody has written, in whatever schema.
+ */
+static const char any_change[] = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
+
 static enum status read_version(struct ctx *ctx, struct db *db, int64_t *out)
 {
-    return db_int(ctx, db, "PRAGMA data_version", out);
+    return db_int(ctx, db, is_postgres(db) ? any_change : "PRAGMA data_version", out);
 }
 
 /* A token that another process makes or revokes must end streams, as it would here. */
@@ -224,7 +228,7 @@ static enum status begin_notes(struct ctx *ctx, struct db *db, struct notes *n)
     TRY(read_version(ctx, db, &n->version));
     TRY(read_tokens(ctx, db, n->tokens));
     n->looked_us = clock_mono_us();
-    if (n->has_triggers)
+    if (n->has_triggers || is_postgres(db))
         return OK;
     int rc =
         sqlite3_create_function(db->handle, "note", 4, SQLITE_UTF8, n, note_change, NULL, NULL);

@@ -35,9 +35,23 @@ static enum status refuse_lost(struct ctx *ctx, struct sqlite_store *s, struct d
     return files_check(ctx, &s->files);
 }
 
+static enum status connect_reader(struct ctx *ctx, struct sqlite_store *s, struct db **out)
+{
+    struct db *db = heap_alloc(sizeof *db);
+    enum status status = db_connect(ctx, s->path, db);
+    db->lists = s->lists;
+    if (status == OK)
+        *out = db;
+    else
+        free(db);
+    return status;
+}
+
 /* Looked at before and behind the opening: it must be the file that the writer has. */
 static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct db **out)
 {
+    if (store_is_postgres(s))
+        return connect_reader(ctx, s, out);
     TRY(files_check(ctx, &s->files));
     struct db *db = heap_alloc(sizeof *db);
     size_t cache = CACHES_KIB / s->max_open < CACHE_KIB ? CACHES_KIB / s->max_open : CACHE_KIB;
@@ -129,12 +143,21 @@ static void give_back(struct sqlite_store *s, struct db *db)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Why there is no database; the writer may have opened it since. */
+static enum status open_later(struct ctx *ctx, struct sqlite_store *s)
+{
+    TRY(writer_failure(ctx, s->writer));
+    return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
+}
+
 /* The file as it is, while the store cannot be opened. A log holds newer pages, which cannot be
  * read without writing beside it. The failure is that of the opening, which says more. */
 static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct db **out)
 {
     struct stat log;
     int64_t version;
+    if (store_is_postgres(s))
+        return open_later(ctx, s);
     struct ctx own = ctx_child(ctx, 0);
     const char *path = str_printf(&own.arena, "%s-wal", s->path).p;
     struct db *db = heap_alloc(sizeof *db);
@@ -152,9 +175,7 @@ static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct 
     }
     db_close(db);
     free(db);
-    TRY(writer_failure(ctx, s->writer));
-    /* The writer has opened it since. */
-    return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
+    return open_later(ctx, s);
 }
 
 /* A transaction, so that all statements of a read see the same state. *out is set before the
@@ -167,7 +188,14 @@ static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct re
     TRY(is_passing ? open_passing(ctx, s, &db) : take_reader(ctx, s, &db));
     assert(!db_in_transaction(db));
     *out = (struct reader){s, db, is_passing, false};
-    return SQL_DO(ctx, db, SQL_BEGIN_READ);
+    enum status status = SQL_DO(ctx, db, SQL_BEGIN_READ);
+    if (status == OK || !is_postgres(db) || !pg_is_lost(db->pg))
+        return status;
+    /* Lost while it was idle: the next one, until one must be opened. */
+    reader_end(out);
+    *out = (struct reader){0};
+    ctx_clear_failure(ctx);
+    return begin_read(ctx, s, out);
 }
 
 /* --- one view for many reads --- */

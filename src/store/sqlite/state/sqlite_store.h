@@ -18,7 +18,8 @@ struct writer;
 
 struct sqlite_store {
     struct store base;
-    char *path;
+    char *path;       /* or the URL */
+    bool is_postgres; /* no file is its own */
     struct store_files files;
     struct hold hold;
     uint8_t *key; /* in guarded memory; or NULL */
@@ -48,9 +49,24 @@ struct read_view {
 
 static inline struct sqlite_store *sqlite_of(struct store *s)
 {
-    assert(!*s->ops->scheme); /* a path without "scheme://" is ours */
+    assert(!*s->ops->scheme || strcmp(s->ops->scheme, "postgres") == 0);
     return (struct sqlite_store *)s;
 }
+
+/* A build without PostgreSQL has no such branch. */
+static inline bool store_is_postgres(const struct sqlite_store *s)
+{
+#ifdef WITH_POSTGRES
+    return s->is_postgres;
+#else
+    (void)s;
+    return false;
+#endif
+}
+
+/* A store with the operations of a backend, which is SQLite or PostgreSQL. */
+MUST_USE enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *settings,
+                                    const struct store_ops *ops, struct store **out);
 
 /* sqlite_write, sqlite_forget …: each in the module of its topic, all in the table of sqlite.c. */
 #define OP(name, params, args, check)                                                              \

@@ -45,7 +45,7 @@ enum {
  * SQLite walks through all of that at the end of every statement, so that the time would grow with
  * the square of what is changed. The only task of a group needs none: it is undone as a whole.
  */
-static enum status run_task(struct writer *w, struct task *t, bool is_only)
+enum status writer_task(struct writer *w, struct task *t, bool is_only)
 {
     size_t noted = w->changes.n, told = w->notes.n;
     assert(db_in_transaction(&w->db));
@@ -104,6 +104,8 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     notes_clear(&w->notes);
     if (!w->is_open)
         return writer_failure(ctx, w);
+    if (store_is_postgres(w->s))
+        return w->steps->group(ctx, w, first);
     TRY(files_check(ctx, &w->s->files));
     TRY(make_safe(w, ctx));
     TRY(set_sync(w, ctx, is_full));
@@ -117,7 +119,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
          */
         if (!t->only_notes)
             TRY(index_apply(ctx, &w->db, &w->changes));
-        t->result = run_task(w, t, is_only);
+        t->result = writer_task(w, t, is_only);
         if (!db_in_transaction(&w->db))
             return fail_as(ctx, t->result, t->ctx->detail, "%s", t->ctx->why);
         if (is_only && t->result != OK) {
@@ -147,6 +149,8 @@ int writer_empty_log(struct writer *w, int wait_ms)
 static void empty_log_behind(struct writer *w, struct task *first)
 {
     int wait_ms = EMPTY_LOG_MS;
+    if (store_is_postgres(w->s))
+        return;
     for (const struct task *t = first; t; t = t->next)
         wait_ms = t->wait_ms > wait_ms ? t->wait_ms : wait_ms;
     int rc = writer_empty_log(w, wait_ms);
@@ -325,17 +329,18 @@ static void end_group(struct writer *w, const struct ctx *ctx, struct task *firs
 void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
 {
     uint64_t last_no = first->no;
-    bool erases = false, is_full = false, lends = false;
+    bool erases = false, is_full = store_is_postgres(w->s), lends = false;
     for (const struct task *t = first; t; t = t->next) {
-        last_no = t->no;
         lends |= t->erases;
         is_full |= t->call && !t->nobody_waits && !t->is_early;
     }
-    lends = lends && reserve_lend(w->s->path);
+    lends = lends && !store_is_postgres(w->s) && reserve_lend(w->s->path);
     enum status result = run_group(w, ctx, first, is_full);
     word_lists_end(w->s->lists, result == OK);
-    for (const struct task *t = first; t; t = t->next)
+    for (const struct task *t = first; t; t = t->next) {
+        last_no = t->no;
         erases |= t->erases && t->result == OK;
+    }
     if (result != OK)
         fail_all(first, ctx);
     else if (erases) {
@@ -539,7 +544,8 @@ void writer_close(struct writer *w)
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
     end_syncs(w);
-    if (atomic_load(&w->s->files.state) == FILES_OPEN) /* else closing would do it */
+    if (!store_is_postgres(w->s) &&
+        atomic_load(&w->s->files.state) == FILES_OPEN) /* else closing would do it */
         commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_PASSIVE);
     assert(!w->first && !w->unsynced && !w->queued && !w->n_later);
     free_writer(w);

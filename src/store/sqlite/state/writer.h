@@ -49,6 +49,9 @@ struct writer_steps {
     /* On the connection; and behind a commit that has erased. */
     enum status (*prepare)(struct ctx *ctx, struct sqlite_store *s, struct db *db);
     void (*erased)(struct ctx *ctx, struct sqlite_store *s, struct db *db);
+    /* On PostgreSQL: the connection opened with its tables, and a group of tasks run. */
+    enum status (*connect)(struct ctx *ctx, struct writer *w);
+    enum status (*group)(struct ctx *ctx, struct writer *w, struct task *first);
 };
 
 /* Opens the writer's connection and starts the thread. When the disk fails and the store may wait,

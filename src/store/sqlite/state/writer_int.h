@@ -54,6 +54,8 @@ struct writer {
 
 /* Opens the connections; on failure none is open. */
 MUST_USE enum status writer_connect(struct ctx *ctx, struct writer *w);
+/* Runs a task within the transaction of its group. */
+MUST_USE enum status writer_task(struct writer *w, struct task *t, bool is_only);
 /* The result of a group, or of opening. The lock is held. */
 void writer_note_result(struct writer *w, const struct ctx *ctx, enum status result);
 /* Whether it is time for a look: when nothing is written, or the store is not open yet. */

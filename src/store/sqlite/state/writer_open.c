@@ -56,6 +56,8 @@ static enum status open_connection(struct ctx *ctx, struct writer *w)
 /* A failure leaves nothing open, so that it can be called again. */
 static enum status open_parts(struct ctx *ctx, struct writer *w)
 {
+    if (store_is_postgres(w->s))
+        return w->steps->connect(ctx, w);
     TRY(w->steps->take_file(ctx, w->s));
     TRY(open_connection(ctx, w));
     w->db.changes = &w->changes;
@@ -75,7 +77,8 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
     w->is_open = status == OK;
     pthread_mutex_unlock(&w->lock);
     if (status == OK) {
-        files_take(ctx, &w->s->files);
+        if (atomic_load(&w->s->files.state) == FILES_AWAY)
+            files_take(ctx, &w->s->files);
         if (w->s->keeps_reserve)
             reserve_keep(w->s->path);
     } else {

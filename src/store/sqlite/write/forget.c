@@ -242,10 +242,10 @@ static enum status erase_user(const struct forgetting *f)
  * any table, so it also sees the ones that only name the session. */
 static enum status forget_session(const struct forgetting *f, int64_t pool, str id)
 {
-    int64_t no, changed = sqlite3_total_changes64(f->db->handle);
+    int64_t no, changed = db_total_changes(f->db);
     TRY(session_find(f->ctx, f->db, pool, id, &no));
     TRY(erase_session(f, pool, no, id));
-    return no || sqlite3_total_changes64(f->db->handle) > changed
+    return no || db_total_changes(f->db) > changed
                ? OK
                : fail(f->ctx, NOT_FOUND, "no memory, message or session has the id '" S_FMT "'",
                       S_ARG(id));
@@ -355,8 +355,14 @@ enum status forget_measure(struct ctx *ctx, struct db *db, const struct forget *
     TRY(pool_find(ctx, db, what->pool, &row));
     TRY(count_documents(ctx, db, what, row.no, documents));
     TRY(count_all(ctx, db, &all));
-    *rewrites = *documents > MANY && *documents * REWRITE_PAYS > all;
+    *rewrites = !is_postgres(db) && *documents > MANY && *documents * REWRITE_PAYS > all;
     return OK;
+}
+
+/* How FTS5 removes words; PostgreSQL's rows are rewritten at once. */
+static enum status set_removal(const struct forgetting *f, bool at_once)
+{
+    return is_postgres(f->db) ? OK : SQL_DO(f->ctx, f->db, SQL_WORDS_REMOVAL, at_once);
 }
 
 /* Words are removed at once again behind it, whoever erases next. */
@@ -366,9 +372,9 @@ enum status forget_some(const struct forgetting *f, bool rewrites)
     assert(f->db->changes && db_in_transaction(f->db));
     TRY(erased_clear(f->ctx, f->db));
     TRY(pool_find(f->ctx, f->db, f->what->pool, &row));
-    TRY(SQL_DO(f->ctx, f->db, SQL_WORDS_REMOVAL, !rewrites));
+    TRY(set_removal(f, !rewrites));
     TRY(erase_what(f, row.no));
-    return rewrites ? SQL_DO(f->ctx, f->db, SQL_WORDS_REMOVAL, true) : OK;
+    return rewrites ? set_removal(f, true) : OK;
 }
 
 enum status pool_forget(struct ctx *ctx, struct db *db, const struct forget *what, int64_t *erased)

@@ -164,7 +164,7 @@ static enum status measure_long(struct ctx *ctx, struct db *db, struct long_forg
 {
     int64_t documents;
     TRY(forget_measure(ctx, db, &l->what, &documents, &l->rewrites));
-    *is_long = documents > SMALL && !l->what.n_ids && !l->what.undo;
+    *is_long = !is_postgres(db) && documents > SMALL && !l->what.n_ids && !l->what.undo;
     return *is_long && l->what.id.n ? names_session(ctx, db, &l->what, is_long) : OK;
 }
 

@@ -1,0 +1,545 @@
+/* connection.c - one connection to PostgreSQL, its statements and its failures. */
+#include "store/postgres/connection.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/file.h"
+#include "store/postgres/dialect.h"
+#include "store/postgres/libpq.h"
+#include "store/postgres/values.h"
+
+/*
+ * Statements are known by their number, as with SQLite, and prepared at their first use under that
+ * number. Parameters and results are binary. A result is fetched whole, so that other statements
+ * can run while it is read; one that streams is a cursor.
+ *
+ * A failure of a statement is kept as words and a code (SQLSTATE) until the next one.
+ */
+
+enum { PARAMS_MAX = 32, STREAM_ROWS = 500 };
+
+struct value {
+    const char *p; /* NULL: own, or no value */
+    size_t n;
+    char own[8];
+    bool is_own;
+};
+
+struct pg_stmt {
+    struct pg *pg;
+    const char *text;
+    int which, bound, row;
+    bool is_prepared, is_in_use, streams, has_cursor, has_run, has_failed;
+    PGresult *result;
+    struct value values[PARAMS_MAX];
+    Oid types[PARAMS_MAX];
+    struct arena arena; /* of lists */
+};
+
+struct pg {
+    PGconn *handle;
+    char state[6]; /* SQLSTATE of the last failure */
+    char why[300];
+    int64_t changes, total, last_row;
+    size_t n;
+    struct pg_stmt *statements[];
+};
+
+/* --- failures --- */
+
+static bool is_state(const struct pg *pg, const char *state)
+{
+    return strncmp(pg->state, state, strlen(state)) == 0;
+}
+
+bool pg_is_lost(const struct pg *pg)
+{
+    return libpq.status(pg->handle) != CONNECTION_OK;
+}
+
+bool pg_is_conflict(const struct pg *pg)
+{
+    return is_state(pg, "23505");
+}
+
+/* A serialisation failure, or a deadlock. */
+bool pg_is_again(const struct pg *pg)
+{
+    return is_state(pg, "40001") || is_state(pg, "40P01");
+}
+
+/* The first line of libpq's message. */
+static void note_words(struct pg *pg, const char *state, const char *why)
+{
+    snprintf(pg->state, sizeof pg->state, "%s", state ? state : "");
+    snprintf(pg->why, sizeof pg->why, "%.*s", (int)strcspn(why ? why : "", "\n"), why ? why : "");
+}
+
+static bool note_result(struct pg *pg, PGresult *r)
+{
+    int status = libpq.resultStatus(r);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+        return true;
+    const char *why = libpq.resultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    note_words(pg, libpq.resultErrorField(r, PG_DIAG_SQLSTATE),
+               why ? why : libpq.errorMessage(pg->handle));
+    return false;
+}
+
+/* postgresql.org/docs/15/errcodes-appendix.html */
+enum status pg_failed(struct ctx *ctx, struct pg *pg)
+{
+    static const struct {
+        const char *state;
+        enum status status;
+        int detail;
+        const char *words;
+    } known[] = {
+        {"08", STORAGE, STORE_DISK_FAILED, "the database cannot be reached"},
+        {"57P0", STORAGE, STORE_DISK_FAILED, "the database cannot be reached"},
+        {"53100", STORAGE, STORAGE_FULL, "the database's disk is full"},
+        {"53", TOO_BUSY, 0, "the database has no room for this now"},
+        {"40", TOO_BUSY, 0, "another server is writing the same"},
+        {"55P03", TOO_BUSY, 0, "another server is writing the same"},
+        {"57014", TIMED_OUT, 0, "the database took too long"},
+        {"2202", BAD_INPUT, 0, "PostgreSQL cannot hold this text"},
+        {"25006", STORAGE, STORE_DISK_FAILED, "the database can only be read"},
+    };
+    if (pg_is_lost(pg))
+        return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "the database cannot be reached: %s",
+                       pg->why);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_state(pg, known[i].state))
+            return fail_as(ctx, known[i].status, known[i].detail, "%s: %s", known[i].words,
+                           pg->why);
+    return fail(ctx, STORAGE, "the database failed: %s (%s)", pg->why, pg->state);
+}
+
+/* --- opening --- */
+
+/* A notice is no failure, and belongs in no log of ours. */
+static void drop_notice(void *unused, const PGresult *result)
+{
+    (void)unused, (void)result;
+}
+
+/* A password with one of these in it would be taken for a host or a port, which libpq names in its
+ * words. They also hold a part of a URL that it cannot read. */
+static enum status check_url(struct ctx *ctx, const char *url)
+{
+    const char *begin = strstr(url, "://"), *last = strrchr(url, '@');
+    char *why = NULL;
+    if (begin && last && begin + 3 + strcspn(begin + 3, "@/?#") < last)
+        return fail(
+            ctx, BAD_INPUT,
+            "the URL of the store has an @ behind another one or behind / ? #; in a name, a "
+            "password or a parameter write these as %%40, %%2F, %%3F and %%23");
+    struct pq_option *options = libpq.conninfoParse(url, &why);
+    libpq.freemem(why);
+    if (!options)
+        return fail(ctx, BAD_INPUT,
+                    "the URL of the store cannot be read; it is "
+                    "postgres://USER@HOST/DATABASE?schema=NAME with libpq's parameters");
+    libpq.conninfoFree(options);
+    return OK;
+}
+
+static bool is_name(str s)
+{
+    bool is_fine = s.n > 0 && s.n < 64;
+    for (size_t i = 0; i < s.n; i++)
+        is_fine &=
+            (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '_';
+    return is_fine;
+}
+
+/* The parameter is taken out, since libpq refuses what it does not know. */
+enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out)
+{
+    static const str name = {"schema=", 7};
+    str schema = S("rememberd"), rest = url;
+    struct buf b = buf_make(&ctx->arena, url.n + 2);
+    size_t query = str_find(url, S("?"));
+    buf_add(&b, str_sub(url, 0, query < url.n ? query : url.n));
+    rest = str_sub(url, query < url.n ? query + 1 : url.n, url.n);
+    for (char before = '?'; rest.n;) {
+        str one = str_cut(&rest, '&');
+        if (str_starts(one, name)) {
+            schema = str_sub(one, name.n, one.n);
+            continue;
+        }
+        buf_byte(&b, before);
+        buf_add(&b, one);
+        before = '&';
+    }
+    if (!is_name(schema))
+        return fail(ctx, BAD_INPUT,
+                    "schema in the URL of the store must be 1 to 63 of a-z, 0-9 and _");
+    *out = (struct pg_address){str_c(&ctx->arena, buf_str(&b)), str_c(&ctx->arena, schema)};
+    return OK;
+}
+
+/* What every connection begins with. synchronous_commit: what was acknowledged is on disk. */
+static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
+{
+    enum { OLDEST = 130000 };
+    int version = libpq.serverVersion(pg->handle);
+    if (version < OLDEST)
+        return fail(ctx, UNSUPPORTED, "PostgreSQL %d is too old: 13 or newer is needed",
+                    version / 10000);
+    return pg_exec(ctx, pg,
+                   str_printf(&ctx->arena,
+                              "SET search_path TO \"%s\"; SET synchronous_commit TO on;"
+                              " SET client_min_messages TO warning; SET jit TO off",
+                              schema)
+                       .p);
+}
+
+static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_address *at)
+{
+    /* What stands behind the URL overrules it, and the other way round. */
+    static const char *const names[] = {"connect_timeout", "dbname", "client_encoding",
+                                        "fallback_application_name", NULL};
+    const char *const values[] = {"5", at->url, "UTF8", "rememberd", NULL};
+    pg->handle = libpq.connectdbParams(names, values, 1);
+    if (!pg->handle)
+        abort(); /* out of memory */
+    if (pg_is_lost(pg)) {
+        note_words(pg, "08006", libpq.errorMessage(pg->handle));
+        return pg_failed(ctx, pg);
+    }
+    libpq.setNoticeReceiver(pg->handle, drop_notice, NULL);
+    return set_up(ctx, pg, at->schema);
+}
+
+enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out)
+{
+    struct pg_address at;
+    TRY(libpq_open(ctx));
+    TRY(pg_address_of(ctx, url, &at));
+    TRY(check_url(ctx, at.url));
+    struct pg *pg = heap_alloc(sizeof *pg + n * sizeof *pg->statements);
+    pg->n = n;
+    enum status status = connect_to(ctx, pg, &at);
+    if (status == OK)
+        *out = pg;
+    else
+        pg_close(pg);
+    return status;
+}
+
+void pg_close(struct pg *pg)
+{
+    if (!pg)
+        return;
+    for (size_t i = 0; i < pg->n; i++)
+        if (pg->statements[i]) {
+            pg_leave(pg->statements[i]);
+            free((void *)pg->statements[i]->text);
+            free(pg->statements[i]);
+        }
+    libpq.finish(pg->handle);
+    free(pg);
+}
+
+bool pg_in_transaction(const struct pg *pg)
+{
+    return libpq.transactionStatus(pg->handle) != PQTRANS_IDLE;
+}
+
+int64_t pg_changes(const struct pg *pg)
+{
+    return pg->changes;
+}
+
+int64_t pg_last_row(const struct pg *pg)
+{
+    return pg->last_row;
+}
+
+int64_t pg_total_changes(const struct pg *pg)
+{
+    return pg->total;
+}
+
+/* --- text without parameters --- */
+
+enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text)
+{
+    PGresult *r = libpq.exec(pg->handle, text);
+    bool is_done = note_result(pg, r);
+    libpq.clear(r);
+    return is_done ? OK : pg_failed(ctx, pg);
+}
+
+enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *out)
+{
+    PGresult *r = libpq.execParams(pg->handle, text, 0, NULL, NULL, NULL, NULL, 1);
+    bool is_done = note_result(pg, r);
+    *out = 0;
+    if (is_done && libpq.ntuples(r) && !libpq.getisnull(r, 0, 0))
+        *out = value_int(libpq.ftype(r, 0),
+                         (str){libpq.getvalue(r, 0, 0), (size_t)libpq.getlength(r, 0, 0)});
+    libpq.clear(r);
+    return is_done ? OK : pg_failed(ctx, pg);
+}
+
+enum status pg_lines(struct ctx *ctx, struct pg *pg, const char *text, int n, struct buf *out)
+{
+    PGresult *r = libpq.exec(pg->handle, text);
+    bool is_done = note_result(pg, r);
+    for (int i = 0; is_done && i < n && i < libpq.ntuples(r); i++)
+        buf_printf(out, "%s\n", libpq.getvalue(r, i, 0));
+    libpq.clear(r);
+    return is_done ? OK : pg_failed(ctx, pg);
+}
+
+/* --- statements --- */
+
+struct pg_stmt *pg_begin(struct pg *pg, int which, const char *text, bool streams)
+{
+    struct pg_stmt *s = pg->statements[which];
+    assert((size_t)which < pg->n);
+    if (!s) {
+        s = pg->statements[which] = heap_alloc(sizeof *s);
+        s->pg = pg;
+        s->which = which;
+        s->text = dialect_text(text);
+        s->streams = streams;
+    }
+    assert(!s->is_in_use);
+    s->is_in_use = true;
+    s->bound = 0;
+    s->row = -1;
+    s->has_run = s->has_failed = false;
+    return s;
+}
+
+static void drop_result(struct pg_stmt *s)
+{
+    if (s->result)
+        libpq.clear(s->result);
+    s->result = NULL;
+}
+
+void pg_leave(struct pg_stmt *s)
+{
+    char text[32];
+    drop_result(s);
+    arena_free(&s->arena);
+    s->is_in_use = false;
+    if (!s->has_cursor)
+        return;
+    s->has_cursor = false;
+    snprintf(text, sizeof text, "CLOSE c%d", s->which);
+    libpq.clear(libpq.exec(s->pg->handle, text)); /* the transaction would close it, too */
+}
+
+static struct value *next_value(struct pg_stmt *s, Oid type)
+{
+    assert(s->bound < PARAMS_MAX && s->is_in_use);
+    assert(!s->is_prepared || s->types[s->bound] == type); /* a parameter is always of one kind */
+    s->types[s->bound] = type;
+    struct value *v = &s->values[s->bound++];
+    *v = (struct value){.p = NULL};
+    return v;
+}
+
+/* A byte of 0 is none of a text there. */
+void pg_bind_text(struct pg_stmt *s, str v)
+{
+    struct value *value = next_value(s, OID_TEXT);
+    value->p = v.n ? v.p : "";
+    value->n = v.n;
+    if (!v.n || !memchr(v.p, 0, v.n) || s->has_failed)
+        return;
+    s->has_failed = true;
+    note_words(s->pg, "22021", "it has a byte of 0");
+}
+
+static void bind_own(struct pg_stmt *s, Oid type, const char own[8])
+{
+    struct value *value = next_value(s, type);
+    memcpy(value->own, own, sizeof value->own);
+    value->n = sizeof value->own;
+    value->is_own = true;
+}
+
+void pg_bind_int(struct pg_stmt *s, int64_t v)
+{
+    char own[8];
+    value_put_int(own, v);
+    bind_own(s, OID_INT8, own);
+}
+
+void pg_bind_real(struct pg_stmt *s, double v)
+{
+    char own[8];
+    value_put_real(own, v);
+    bind_own(s, OID_FLOAT8, own);
+}
+
+static void bind_str(struct pg_stmt *s, Oid type, str v)
+{
+    struct value *value = next_value(s, type);
+    value->p = v.p;
+    value->n = v.n;
+}
+
+void pg_bind_bytes(struct pg_stmt *s, const void *p, size_t n)
+{
+    bind_str(s, OID_BYTEA, (str){p, n});
+}
+
+void pg_bind_ints(struct pg_stmt *s, const int64_t *v, size_t n)
+{
+    bind_str(s, OID_INT8S, value_ints(&s->arena, v, n));
+}
+
+void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n)
+{
+    bind_str(s, OID_TEXTS, value_strs(&s->arena, OID_TEXT, v, n));
+}
+
+void pg_bind_blobs(struct pg_stmt *s, const str *v, size_t n)
+{
+    bind_str(s, OID_BYTEAS, value_strs(&s->arena, OID_BYTEA, v, n));
+}
+
+/* --- running --- */
+
+static bool take_result(struct pg_stmt *s, PGresult *r)
+{
+    drop_result(s);
+    s->result = r;
+    s->row = -1;
+    s->has_failed = !note_result(s->pg, r);
+    return !s->has_failed;
+}
+
+/* Words that are a statement by themselves, such as BEGIN, have nothing to prepare. */
+static bool is_plain(const struct pg_stmt *s)
+{
+    static const char *const words[] = {"BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(s->text, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool prepare_it(struct pg_stmt *s, const char *name)
+{
+    PGresult *r = libpq.prepare(s->pg->handle, name, s->text, s->bound, s->types);
+    s->is_prepared = note_result(s->pg, r);
+    libpq.clear(r);
+    s->has_failed = !s->is_prepared;
+    return s->is_prepared;
+}
+
+static bool run_prepared(struct pg_stmt *s)
+{
+    char name[16];
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX];
+    snprintf(name, sizeof name, "s%d", s->which);
+    if (!s->is_prepared && !prepare_it(s, name))
+        return false;
+    for (int i = 0; i < s->bound; i++) {
+        const struct value *v = &s->values[i];
+        assert(v->n <= INT32_MAX);
+        values[i] = v->is_own ? v->own : v->p;
+        lengths[i] = (int)v->n;
+        formats[i] = 1;
+    }
+    return take_result(s, libpq.execPrepared(s->pg->handle, name, s->bound, values, lengths,
+                                             formats, 1));
+}
+
+static bool fetch_some(struct pg_stmt *s)
+{
+    char text[48];
+    snprintf(text, sizeof text, "FETCH %d FROM c%d", STREAM_ROWS, s->which);
+    return take_result(s, libpq.execParams(s->pg->handle, text, 0, NULL, NULL, NULL, NULL, 1));
+}
+
+static bool open_cursor(struct pg_stmt *s)
+{
+    struct buf b = buf_make(&s->arena, strlen(s->text) + 64);
+    assert(!s->bound && pg_in_transaction(s->pg));
+    buf_printf(&b, "DECLARE c%d NO SCROLL CURSOR FOR %s", s->which, s->text);
+    if (!take_result(s, libpq.exec(s->pg->handle, str_c(&s->arena, buf_str(&b)))))
+        return false;
+    s->has_cursor = true;
+    return fetch_some(s);
+}
+
+/* What a statement has changed; one that gives its row a number returns it. */
+static void note_changes(struct pg_stmt *s)
+{
+    struct pg *pg = s->pg;
+    if (strncmp(libpq.cmdStatus(s->result), "SELECT", 6) == 0)
+        return;
+    pg->changes = strtoll(libpq.cmdTuples(s->result), NULL, 10);
+    pg->total += pg->changes;
+    if (strncmp(libpq.cmdStatus(s->result), "INSERT", 6) == 0 && libpq.ntuples(s->result)) {
+        s->row = 0;
+        pg->last_row = pg_get_int(s, 0);
+        s->row = libpq.ntuples(s->result); /* nobody reads it as a row */
+    }
+}
+
+static bool run_first(struct pg_stmt *s)
+{
+    s->has_run = true;
+    if (s->has_failed)
+        return false;
+    if (s->streams)
+        return open_cursor(s);
+    if (!(is_plain(s) ? take_result(s, libpq.exec(s->pg->handle, s->text)) : run_prepared(s)))
+        return false;
+    note_changes(s);
+    return true;
+}
+
+bool pg_row(struct pg_stmt *s)
+{
+    if (!s->has_run && !run_first(s))
+        return false;
+    if (s->has_failed)
+        return false;
+    if (++s->row < libpq.ntuples(s->result))
+        return true;
+    if (s->has_cursor && libpq.ntuples(s->result) == STREAM_ROWS && fetch_some(s))
+        return ++s->row < libpq.ntuples(s->result);
+    return false;
+}
+
+bool pg_has_failed(const struct pg_stmt *s)
+{
+    return s->has_failed;
+}
+
+/* --- reading --- */
+
+str pg_get_bytes(const struct pg_stmt *s, int column)
+{
+    assert(s->row >= 0 && s->row < libpq.ntuples(s->result));
+    return (str){libpq.getvalue(s->result, s->row, column),
+                 (size_t)libpq.getlength(s->result, s->row, column)};
+}
+
+int64_t pg_get_int(const struct pg_stmt *s, int column)
+{
+    if (libpq.getisnull(s->result, s->row, column))
+        return 0;
+    return value_int(libpq.ftype(s->result, column), pg_get_bytes(s, column));
+}
+
+double pg_get_real(const struct pg_stmt *s, int column)
+{
+    if (libpq.getisnull(s->result, s->row, column))
+        return 0;
+    return value_real(libpq.ftype(s->result, column), pg_get_bytes(s, column));
+}

@@ -1,0 +1,68 @@
+/* connection.h - one connection to PostgreSQL: opened by its URL, its statements, its failures. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/ctx.h"
+
+struct pg_stmt;
+struct pg;
+
+/* A URL as libpq takes it, and beside it `schema`, where the tables are: "rememberd" without one.
+ * The password is in no message. */
+struct pg_address {
+    const char *url, *schema; /* the URL without the schema */
+};
+MUST_USE enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out);
+
+/* STORE_DISK_FAILED is the detail when the server cannot be reached. n: how many statements there
+ * are. */
+MUST_USE enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out);
+void pg_close(struct pg *pg); /* NULL is fine */
+bool pg_is_lost(const struct pg *pg);
+bool pg_in_transaction(const struct pg *pg);
+
+/* Of the last statement: rows changed, the number that it gave its row, and the same of all. */
+int64_t pg_changes(const struct pg *pg);
+int64_t pg_last_row(const struct pg *pg);
+int64_t pg_total_changes(const struct pg *pg);
+
+/* Text without parameters: one or more statements, without rows; or the first column of the first
+ * row. */
+MUST_USE enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text);
+MUST_USE enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *out);
+
+/* The first column of at most n rows, as text, a line each. */
+MUST_USE enum status pg_lines(struct ctx *ctx, struct pg *pg, const char *text, int n,
+                              struct buf *out);
+
+/* A statement by its number, as text with parameters ?1, ?2 …, which is prepared at its first use.
+ * Not in use by a caller. streams: its rows are fetched some at a time, within a transaction. */
+struct pg_stmt *pg_begin(struct pg *pg, int which, const char *text, bool streams);
+void pg_leave(struct pg_stmt *s);
+
+/* The next parameter. A text or bytes must live until the statement is left. */
+void pg_bind_text(struct pg_stmt *s, str v);
+void pg_bind_int(struct pg_stmt *s, int64_t v);
+void pg_bind_real(struct pg_stmt *s, double v);
+void pg_bind_bytes(struct pg_stmt *s, const void *p, size_t n); /* NULL: none */
+/* Lists, copied. */
+void pg_bind_ints(struct pg_stmt *s, const int64_t *v, size_t n);
+void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n);
+void pg_bind_blobs(struct pg_stmt *s, const str *v, size_t n);
+
+/* The next row; false at the end and after a failure. The row lives until the statement is left, or
+ * of one that streams until the next row. */
+bool pg_row(struct pg_stmt *s);
+bool pg_has_failed(const struct pg_stmt *s);
+str pg_get_bytes(const struct pg_stmt *s, int column);
+int64_t pg_get_int(const struct pg_stmt *s, int column);
+double pg_get_real(const struct pg_stmt *s, int column);
+
+/* The connection's last failure in words. */
+enum status pg_failed(struct ctx *ctx, struct pg *pg);
+/* It was that another row has the same key; or that another connection was in the way, and the same
+ * can go well when it is tried again. */
+bool pg_is_conflict(const struct pg *pg);
+bool pg_is_again(const struct pg *pg);

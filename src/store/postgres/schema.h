@@ -1,0 +1,10 @@
+/* schema.h - the tables of a store in PostgreSQL. */
+#pragma once
+
+#include "store/postgres/connection.h"
+
+/* Makes the schema and its tables where they are missing, one server at a time. A newer version is
+ * refused in words. */
+MUST_USE enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema);
+/* The version this build writes. */
+int pg_schema_version(void);

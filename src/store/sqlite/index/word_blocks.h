@@ -1,0 +1,22 @@
+/* word_blocks.h - the words index on PostgreSQL: the documents of a word in blocks. */
+#pragma once
+
+#include "base/buf.h"
+#include "store/sqlite/index/index.h"
+#include "store/sqlite/index/posting_cache.h"
+
+/* Writes what documents gained and lost, in the order of changes. Each pool that has changes gets
+ * another generation. */
+MUST_USE enum status word_blocks_apply(struct ctx *ctx, struct db *db, const struct index_change *v,
+                                       size_t n);
+
+/* The documents of words (without their pool), from `least` on, at most max of each; one statement
+ * for all. */
+MUST_USE enum status word_blocks_find(struct ctx *ctx, struct db *db, int64_t pool,
+                                      const str *words, size_t n, doc_id least, size_t max,
+                                      struct word_docs *out);
+/* The newest max documents between two numbers, ascending. */
+MUST_USE enum status word_blocks_newest(struct ctx *ctx, struct db *db, int64_t pool, str word,
+                                        doc_id from, doc_id to, size_t max, struct word_docs *out);
+/* Adds a line to the findings when the rows of the index and the texts differ. */
+MUST_USE enum status word_blocks_check(struct ctx *ctx, struct db *db, struct buf *findings);

@@ -1,0 +1,139 @@
+/* writer_postgres.c - the writer's connection to PostgreSQL, and a group of tasks on it. */
+#include "store/sqlite/state/writer_postgres.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include "store/postgres/schema.h"
+#include "store/sqlite/index/index.h"
+#include "store/sqlite/index/words.h"
+#include "store/sqlite/state/writer_int.h"
+
+/*
+ * A group is one transaction, as on SQLite; each task has a savepoint. A commit is durable, so no
+ * thread syncs behind it. Several servers may write: who writes to a pool has locked its row since
+ * the beginning of the task (pool_find), so that what follows sees all that others have written.
+ * Two groups that lock the same pools in another order stop each other (a deadlock, which
+ * PostgreSQL ends). The task that was stopped has changed nothing, not even in memory, as its lock
+ * is the first thing that it asks for.
+ */
+
+/* A number that nobody else has, marked by a lock that ends with the connection. Of one that was
+ * lost the server may still hold it, and drops it later: then claims last as long as their leases.
+ */
+static enum status take_mark(struct ctx *ctx, struct writer *w)
+{
+    int64_t unused;
+    struct hold *hold = &w->s->hold;
+    uint64_t random;
+    randombytes_buf(&random, sizeof random);
+    if (!hold->mark)
+        hold->mark = (int64_t)(random >> 4) + 1;
+    w->db.hold = hold;
+    return db_int(
+        ctx, &w->db,
+        str_printf(&ctx->arena, "SELECT pg_try_advisory_lock(%lld)", (long long)hold->mark).p,
+        &unused);
+}
+
+/* What a call has erased is noted in a table of the connection, as in SQLite. */
+enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
+{
+    static const char erased_table[] =
+        "CREATE TEMP TABLE erased(id text COLLATE \"C\", layer bigint, superseded_by text"
+        " COLLATE \"C\", PRIMARY KEY(id, layer)) ON COMMIT DELETE ROWS";
+    struct pg_address at;
+    TRY(db_connect(ctx, w->s->path, &w->db));
+    TRY(pg_address_of(ctx, str_of(w->s->path), &at));
+    TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema)));
+    TRY(db_exec(ctx, &w->db, erased_table));
+    w->db.changes = &w->changes;
+    w->db.notes = &w->notes;
+    TRY(take_mark(ctx, w));
+    TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
+    return words_renew(ctx, &w->db);
+}
+
+/* Whether there is a connection, which is opened again when it was lost. */
+static bool has_connection(struct writer *w, struct ctx *ctx)
+{
+    if (!pg_is_lost(w->db.pg))
+        return true;
+    pthread_mutex_lock(&w->lock);
+    w->is_open = false;
+    pthread_mutex_unlock(&w->lock);
+    db_close(&w->db);
+    enum status status = writer_connect(ctx, w);
+    if (status == OK)
+        return true;
+    pthread_mutex_lock(&w->lock);
+    writer_note_result(w, ctx, status);
+    pthread_mutex_unlock(&w->lock);
+    ctx_clear_failure(ctx);
+    return false;
+}
+
+/* Behind a task whose transaction another server stood in the way of. The tasks from there on go
+ * back to the head of the queue, and those before it are committed, which lets the other server go
+ * on. */
+static void put_back(struct writer *w, struct task *last)
+{
+    struct task *rest = last->next, *end = rest;
+    last->next = NULL;
+    while (end->next)
+        end = end->next;
+    pthread_mutex_lock(&w->lock);
+    end->next = w->first;
+    if (!w->first)
+        w->last = &end->next;
+    w->first = rest;
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* *again: the first task must be run again, since another server was in its way. */
+static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct task *first,
+                                   bool *again)
+{
+    struct task *before = NULL;
+    *again = false;
+    TXN(all);
+    TRY(txn_begin(ctx, &w->db, &all));
+    for (struct task *t = first; t; before = t, t = t->next) {
+        if (!t->only_notes)
+            TRY(index_apply(ctx, &w->db, &w->changes));
+        t->result = writer_task(w, t, false);
+        if (pg_is_lost(w->db.pg))
+            return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "%s", t->ctx->why);
+        if (t->result != TOO_BUSY || !pg_is_again(w->db.pg))
+            continue;
+        ctx_clear_failure(t->ctx);
+        *again = !before;
+        if (before)
+            put_back(w, before);
+        break;
+    }
+    if (*again)
+        return OK; /* the transaction is rolled back */
+    TRY(index_apply(ctx, &w->db, &w->changes));
+    return txn_commit(&all);
+}
+
+/* A transaction that was lost before its first task has changed nothing, so that a connection which
+ * an idle server has closed costs nobody a failure. */
+enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct task *first)
+{
+    enum { TRIES = 10, PAUSE_US = 2000 };
+    for (int i = 0; i < TRIES; i++) {
+        bool again;
+        if (!has_connection(w, ctx))
+            return writer_failure(ctx, w);
+        w->changes.n = 0;
+        notes_clear(&w->notes);
+        TRY(run_on_postgres(w, ctx, first, &again));
+        if (!again)
+            return OK;
+        usleep(PAUSE_US << (i < 5 ? i : 5));
+    }
+    return fail(ctx, TOO_BUSY, "another server is writing the same all the time");
+}
