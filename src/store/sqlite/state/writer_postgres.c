@@ -52,7 +52,7 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     w->db.notes = &w->notes;
     TRY(take_mark(ctx, w));
     TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
-    return words_renew(ctx, &w->db);
+    return words_renew(ctx, &w->db, false);
 }
 
 /* Whether there is a connection, which is opened again when it was lost. */
