@@ -11,11 +11,11 @@ const { OpenAI } = require('openai');
 
 const bin = path.resolve(process.env.REMEMBERD_BIN ?? path.join(__dirname, '../../build/rememberd'));
 
-// The environment without any setting of ours, so that a developer's own does not leak in.
 // With a URL in TEST_STORE (tests/lib/with_postgres) each data folder has a schema there.
 const storeOf = (data) => (process.env.TEST_STORE && data
   ? { REMEMBERD_STORE: `${process.env.TEST_STORE}&schema=${path.basename(data).toLowerCase().replace(/[^a-z0-9]/g, '_')}` } : {});
 
+// The environment without any setting of ours, so that a developer's own does not leak in.
 const cleanEnv = () => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_'))), REMEMBERD_CONFIG: '' });
 
@@ -162,9 +162,10 @@ function freeDisk(server, kib) {
   execFileSync('prlimit', [`--fsize=${limit}:`, '--pid', String(server.child.pid)]);
 }
 
-// Runs a command to its end.
+// Runs a command to its end, over the store of the data folder that it names.
 async function run(args, { input, env = {} } = {}) {
-  const child = spawn(bin, args, { env: { ...cleanEnv(), ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const data = args.includes('--data') ? args[args.indexOf('--data') + 1] : env.REMEMBERD_DATA;
+  const child = spawn(bin, args, { env: { ...cleanEnv(), ...storeOf(data), ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '', stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));

@@ -1,4 +1,8 @@
 /* people.c - those who registered and their tokens: kept together, one address each, no way in. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
 #include "lib/clock.h"
 #include "lib/store.h"
 #include "store/store.h"
@@ -268,4 +272,49 @@ TEST(a_store_always_has_an_owner)
     CHECK_INT(store_set_role(ctx, s, mine.user, ROLE_OPERATOR, &revoked), FORBIDDEN);
     CHECK_OK(store_erase_account(ctx, s, mine.user));
     CHECK_INT(store_set_role(ctx, s, S(LOCAL_USER), ROLE_MEMBER, &revoked), FORBIDDEN);
+}
+
+struct demotion {
+    struct store *s;
+    enum status result;
+    atomic_bool is_over;
+};
+
+static void *demote_local(void *arg)
+{
+    struct demotion *d = arg;
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    int64_t revoked;
+    d->result = store_set_role(&ctx, d->s, S(LOCAL_USER), ROLE_MEMBER, &revoked);
+    d->is_over = true;
+    return NULL;
+}
+
+static const char *one_server_only(void)
+{
+    return is_on_postgres() ? NULL : "a file has one server";
+}
+
+/* The other server has demoted its owner and not committed yet; this one has to wait for it. */
+TEST_NEEDS(of_two_owners_that_two_servers_demote_one_stays, one_server_only)
+{
+    static const char waits[] = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    PLACE(p);
+    STORE(s, p);
+    int64_t revoked;
+    struct memory m = fact("f1", "", "has a boat");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_OK(store_set_role(ctx, s, mine.user, ROLE_OWNER, &revoked));
+    struct beside *other = beside_open(ctx, &p);
+    beside_do(ctx, other, "BEGIN");
+    beside_do(ctx, other, "DELETE FROM role WHERE \"user\" <> 'local'");
+    struct demotion d = {.s = s};
+    pthread_t thread;
+    pthread_create(&thread, NULL, demote_local, &d);
+    while (!d.is_over && !place_int(ctx, &p, waits))
+        usleep(1000);
+    beside_do(ctx, other, "COMMIT");
+    beside_close(other);
+    pthread_join(thread, NULL);
+    CHECK_INT(d.result, FORBIDDEN);
 }

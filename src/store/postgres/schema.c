@@ -268,6 +268,51 @@ static const char triggers[] =
     TRIGGER("vector", "DELETE", "vector_erased",
             " DELETE FROM token_vector WHERE pool = OLD.pool AND doc = OLD.doc;");
 
+/* --- what can be undone --- */
+
+/* undo_note notes rows before and after a change, while a task records (undo_record.c). The record
+ * is a JSON array of a row's first and last state; numbers, texts and bytes come back exactly. */
+#define UNDO_NOTE(table, key)                                                                      \
+    "CREATE TRIGGER undo_note AFTER INSERT OR UPDATE OR DELETE ON " table " FOR EACH ROW"          \
+    " WHEN (current_setting('rememberd.undo', true) = 'on')"                                       \
+    " EXECUTE FUNCTION undo_note('" key "');"
+#define IS_ROW(state)                                                                              \
+    "'r.%2$I = ' || " state " || '.%2$I' || CASE WHEN c.tab <> 'revision'"                         \
+    " THEN ' AND r.pool = ' || " state " || '.pool' ELSE '' END"
+static const char undo[] =
+    "CREATE FUNCTION undo_note() RETURNS trigger LANGUAGE plpgsql AS $$DECLARE"
+    " was jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;"
+    " now jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END; BEGIN"
+    " INSERT INTO undoing(tab, by, key, was, now) VALUES(TG_TABLE_NAME, TG_ARGV[0],"
+    " coalesce(now, was) ->> TG_ARGV[0], was, now); RETURN NULL; END$$;"
+    UNDO_NOTE("memory", "no") UNDO_NOTE("message", "doc") UNDO_NOTE("session", "no")
+    UNDO_NOTE("receipt", "no") UNDO_NOTE("replay", "receipt") UNDO_NOTE("bar", "no")
+    UNDO_NOTE("signal", "doc") UNDO_NOTE("waiting", "session") UNDO_NOTE("review", "id")
+    UNDO_NOTE("revision", "no")
+    "CREATE FUNCTION undo_changes(bytea) RETURNS TABLE(tab text, by text, key text, was jsonb,"
+    " now jsonb) LANGUAGE sql STABLE AS 'SELECT * FROM json_to_recordset(convert_from($1,"
+    " ''UTF8'')::json) AS c(tab text, by text, key text, was jsonb, now jsonb)';"
+    /* A row that was changed again stays as it is; one that cannot come back is refused. */
+    "CREATE FUNCTION undo_apply(bytea, OUT left_out bigint, OUT refused text) LANGUAGE plpgsql"
+    " AS $$DECLARE c record; n bigint; puts text; same text; BEGIN left_out := 0; refused := '';"
+    " FOR c IN SELECT * FROM undo_changes($1) AS u"
+    " ORDER BY u.was IS NOT NULL, u.now IS NULL LOOP"
+    " IF c.now IS NULL THEN EXECUTE format('INSERT INTO %1$I SELECT * FROM"
+    " jsonb_populate_record(NULL::%1$I, $1) ON CONFLICT DO NOTHING', c.tab) USING c.was;"
+    " ELSIF c.was IS NULL THEN EXECUTE format('DELETE FROM %1$I AS r USING"
+    " jsonb_populate_record(NULL::%1$I, $1) AS n WHERE to_jsonb(r) = $1 AND ' ||"
+    IS_ROW("'n'") ", c.tab, c.by) USING c.now;"
+    " ELSE SELECT string_agg(format('%1$I = o.%1$I', key), ', '),"
+    " string_agg(format('r.%1$I = n.%1$I', key), ' AND ') INTO puts, same"
+    " FROM jsonb_each(c.was) AS e WHERE e.value <> c.now -> e.key;"
+    " EXECUTE format('UPDATE %1$I AS r SET %3$s FROM jsonb_populate_record(NULL::%1$I, $1) AS o,"
+    " jsonb_populate_record(NULL::%1$I, $2) AS n WHERE %4$s AND ' ||"
+    IS_ROW("'n'") ", c.tab, c.by, puts, same) USING c.was, c.now; END IF;"
+    " GET DIAGNOSTICS n = ROW_COUNT; IF n = 0 THEN"
+    " left_out := left_out + (c.tab = 'memory')::int;"
+    " IF c.now IS NULL AND c.tab IN ('memory', 'message', 'session') THEN"
+    " refused := c.tab; RETURN; END IF; END IF; END LOOP; END$$;";
+
 /* For who reads a dump, or looks around with psql. */
 #define ON_TABLE(table, words) "COMMENT ON TABLE " table " IS '" words "';"
 #define ON_COLUMN(column, words) "COMMENT ON COLUMN " column " IS '" words "';"
@@ -323,7 +368,7 @@ static const char comments[] =
     ON_TABLE("undo", "What can be put back for a while.");
 
 /* clang-format on */
-static const char *const steps[] = {functions, tables, triggers, comments};
+static const char *const steps[] = {functions, tables, triggers, undo, comments};
 enum { VERSION = 1 };
 
 int pg_schema_version(void)

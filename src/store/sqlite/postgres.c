@@ -15,7 +15,6 @@ enum op {
 
 static const char *const missing[OP_COUNT] = {
     [OP_backup] = "use pg_dump",
-    [OP_undo] = "what was erased there stays erased",
     [OP_check_pages] = "use pg_amcheck",
 };
 

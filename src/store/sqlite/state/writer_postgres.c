@@ -37,22 +37,25 @@ static enum status take_mark(struct ctx *ctx, struct writer *w)
         &unused);
 }
 
-/* What a call has erased is noted in a table of the connection, as in SQLite. */
+/* What a call has erased is noted in a table of the connection, as in SQLite; so is what can be
+ * undone. */
 enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
 {
-    static const char erased_table[] =
+    static const char own_tables[] =
         "CREATE TEMP TABLE erased(id text COLLATE \"C\", layer bigint, superseded_by text"
-        " COLLATE \"C\", PRIMARY KEY(id, layer)) ON COMMIT DELETE ROWS";
+        " COLLATE \"C\", PRIMARY KEY(id, layer)) ON COMMIT DELETE ROWS;"
+        "CREATE TEMP TABLE undoing(no bigint GENERATED ALWAYS AS IDENTITY, tab text, by text,"
+        " key text, was jsonb, now jsonb) ON COMMIT DELETE ROWS";
     struct pg_address at;
     TRY(db_connect(ctx, w->s->path, &w->db));
     TRY(pg_address_of(ctx, str_of(w->s->path), &at));
     TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema)));
-    TRY(db_exec(ctx, &w->db, erased_table));
+    TRY(db_exec(ctx, &w->db, own_tables));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
     TRY(take_mark(ctx, w));
     TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
-    return words_renew(ctx, &w->db);
+    return words_renew(ctx, &w->db, false);
 }
 
 /* Whether there is a connection, which is opened again when it was lost. */

@@ -50,10 +50,36 @@ static void touch_row(struct undoing *u, struct touched *t, int64_t no)
     t->v[t->n++] = (struct touched_row){.no = no};
 }
 
+static void touch(struct undoing *u, const char *table, int64_t no)
+{
+    bool is_signal = strcmp(table, "signal") == 0;
+    if (strcmp(table, "memory") == 0)
+        touch_row(u, &u->memories, no);
+    else if (strcmp(table, "message") == 0)
+        touch_row(u, &u->messages, no);
+    else if (strcmp(table, "session") == 0)
+        touch_row(u, &u->sessions, no);
+    else if (is_signal || strcmp(table, "waiting") == 0)
+        touch_row(u, &u->waits, is_signal ? doc_session(no) : no);
+}
+
+static enum status note_on_postgres(struct undoing *u, str changes)
+{
+    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_TOUCHED);
+    sql_blob(&q, changes.p, changes.n);
+    while (sql_row(&q)) {
+        str table = sql_get_text(&q);
+        touch(u, table.p, sql_get_int(&q));
+    }
+    return sql_end(&q);
+}
+
 /* The first column of these tables is their number, but of a signal the third is its message. */
 static enum status note_touched(struct undoing *u, str changes)
 {
     sqlite3_changeset_iter *each = NULL;
+    if (is_postgres(u->db))
+        return note_on_postgres(u, changes);
     int rc = sqlite3changeset_start(&each, (int)changes.n, (void *)changes.p);
     while (rc == SQLITE_OK && sqlite3changeset_next(each) == SQLITE_ROW) {
         const char *table;
@@ -65,15 +91,7 @@ static enum status note_touched(struct undoing *u, str changes)
             sqlite3changeset_new(each, is_signal ? 2 : 0, &key);
         else
             sqlite3changeset_old(each, is_signal ? 2 : 0, &key);
-        int64_t no = sqlite3_value_int64(key);
-        if (strcmp(table, "memory") == 0)
-            touch_row(u, &u->memories, no);
-        else if (strcmp(table, "message") == 0)
-            touch_row(u, &u->messages, no);
-        else if (strcmp(table, "session") == 0)
-            touch_row(u, &u->sessions, no);
-        else if (is_signal || strcmp(table, "waiting") == 0)
-            touch_row(u, &u->waits, is_signal ? doc_session(no) : no);
+        touch(u, table, sqlite3_value_int64(key));
     }
     int end = sqlite3changeset_finalize(each);
     rc = rc == SQLITE_OK ? end : rc;
@@ -209,13 +227,35 @@ static int on_conflict(void *arg, int kind, sqlite3_changeset_iter *each)
     return SQLITE_CHANGESET_ABORT;
 }
 
+static enum status refuse(struct undoing *u)
+{
+    return fail(u->ctx, CONFLICT, "a %s with the same id is there by now",
+                u->refused ? u->refused : "row");
+}
+
+static enum status apply_on_postgres(struct undoing *u, str changes)
+{
+    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_APPLY);
+    sql_blob(&q, changes.p, changes.n);
+    str table = S("");
+    if (sql_row(&q)) {
+        u->left_out += sql_get_int(&q);
+        table = sql_get_text(&q);
+    }
+    TRY(sql_end(&q));
+    if (table.n)
+        u->refused = str_is(table, "memory") ? "memory" : "message or session";
+    return table.n ? refuse(u) : OK;
+}
+
 static enum status apply_changes(struct undoing *u, str changes)
 {
+    if (is_postgres(u->db))
+        return apply_on_postgres(u, changes);
     int rc = sqlite3changeset_apply_v2(u->db->handle, (int)changes.n, (void *)changes.p, NULL,
                                        on_conflict, u, NULL, NULL, SQLITE_CHANGESETAPPLY_INVERT);
     if (rc == SQLITE_ABORT)
-        return fail(u->ctx, CONFLICT, "a %s with the same id is there by now",
-                    u->refused ? u->refused : "row");
+        return refuse(u);
     return rc == SQLITE_OK ? OK : db_failed(u->ctx, u->db, rc);
 }
 
