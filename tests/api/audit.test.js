@@ -11,7 +11,7 @@ const { promisify } = require('node:util');
 const { bin, cleanEnv, serve, tempFolder } = require('./lib');
 
 const python = ['/usr/bin/python3', '/usr/local/bin/python3'].find((file) => fs.existsSync(file));
-const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: 'pipe' });
+const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', stdio: 'pipe' });
 const file = (data) => path.join(data, 'rememberd.audit');
 const shown = (data) => run(data, 'audit', 'show', '--json').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 const refused = (data, words) => assert.throws(() => run(data, 'audit', 'verify'), (e) => e.status === 1 && words.test(e.stderr));
@@ -65,7 +65,7 @@ test('a line that is changed, removed, added or cut off is named, and doctor say
 test('several processes write one chain, and every line goes elsewhere as well', async () => {
   const data = tempFolder(), copy = path.join(tempFolder(), 'copy');
   run(data, 'token', 'create');
-  const ways = Array.from({ length: 6 }, () => promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', copy], { env: cleanEnv() }));
+  const ways = Array.from({ length: 6 }, () => promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', copy], { env: cleanEnv(data) }));
   await Promise.all(ways);
   assert.match(run(data, 'audit', 'verify'), /^7 lines/);
   assert.equal(fs.readFileSync(copy, 'utf8'), fs.readFileSync(file(data), 'utf8').split('\n').slice(1).join('\n'));
@@ -103,16 +103,16 @@ test('every line goes to a system log, over UDP and over a socket of this machin
   await once(udp, 'listening');
   t.after(() => udp.close());
   const said = once(udp, 'message');
-  await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', `syslog:127.0.0.1:${udp.address().port}`], { env: cleanEnv() });
+  await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', `syslog:127.0.0.1:${udp.address().port}`], { env: cleanEnv(data) });
   const last = () => fs.readFileSync(file(data), 'utf8').trim().split('\n').at(-1);
   const [, time, line] = /^<85>1 (\S+Z) - rememberd \d+ audit - (\{.*\})$/.exec(String((await said)[0]));
   assert.equal(line, last());
   assert.ok(Math.abs(Date.parse(time) - Date.now()) < 600000);
   assert.match(run(data, 'audit', 'verify'), /^1 lines/);
   // One that nobody reads is noted and fails nothing.
-  const { stderr } = await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', `syslog:${path.join(data, 'nobody')}`], { env: cleanEnv() });
+  const { stderr } = await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', `syslog:${path.join(data, 'nobody')}`], { env: cleanEnv(data) });
   assert.match(stderr, /audit\.failing.*nobody.*cannot be sent/);
-  const wrong = await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', 'syslog:localhost'], { env: cleanEnv() });
+  const wrong = await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', 'syslog:localhost'], { env: cleanEnv(data) });
   assert.match(wrong.stderr, /not the IP address and port/);
   assert.match(run(data, 'audit', 'verify'), /^3 lines/);
 });

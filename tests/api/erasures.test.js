@@ -7,7 +7,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const { bin, cleanEnv, serve, tempFolder } = require('./lib');
 
-const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 const said = ['My dentist is called Millerberg', 'My sister Ottilie lives in Porto', 'My passport is in the blue drawer'];
 const contents = async (server) =>
   (await server.ask('GET', '/v1/memories?limit=100')).json().memories.map((m) => m.content).sort();

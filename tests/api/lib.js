@@ -16,8 +16,8 @@ const storeOf = (data) => (process.env.TEST_STORE && data
   ? { REMEMBERD_STORE: `${process.env.TEST_STORE}&schema=${path.basename(data).toLowerCase().replace(/[^a-z0-9]/g, '_')}` } : {});
 
 // The environment without any setting of ours, so that a developer's own does not leak in.
-const cleanEnv = () => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_'))), REMEMBERD_CONFIG: '' });
+const cleanEnv = (data) => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_'))), REMEMBERD_CONFIG: '', ...storeOf(data) });
 
 // Folders and processes go with this process at the latest.
 const folders = [], children = new Set();
@@ -137,7 +137,7 @@ const patient = { REMEMBERD_RECALL_DEADLINE_MS: '10000' };
 
 async function serve(t, { flags = [], data = tempFolder(), env = {} } = {}) {
   const child = spawn(bin, ['serve', '--listen', '127.0.0.1:0', '--data', data, '--log-level', 'warn', ...flags],
-    { env: { ...cleanEnv(), ...storeOf(data), ...patient, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    { env: { ...cleanEnv(data), ...patient, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const server = new Server(child, data);
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -165,7 +165,7 @@ function freeDisk(server, kib) {
 // Runs a command to its end, over the store of the data folder that it names.
 async function run(args, { input, env = {} } = {}) {
   const data = args.includes('--data') ? args[args.indexOf('--data') + 1] : env.REMEMBERD_DATA;
-  const child = spawn(bin, args, { env: { ...cleanEnv(), ...storeOf(data), ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(bin, args, { env: { ...cleanEnv(data), ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '', stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));

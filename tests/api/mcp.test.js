@@ -26,7 +26,7 @@ const overHttp = (t, server, token, query = '') => connect(t, new StreamableHTTP
   token ? { requestInit: { headers: { authorization: `Bearer ${token}` } } } : {}));
 
 const overStdio = (t, data, flags = []) => connect(t, new StdioClientTransport({ command: bin,
-  args: ['mcp', '--data', data, ...flags], env: cleanEnv(), stderr: 'inherit' }));
+  args: ['mcp', '--data', data, ...flags], env: cleanEnv(data), stderr: 'inherit' }));
 
 async function call(client, name, args = {}) {
   const result = await client.callTool({ name, arguments: args });

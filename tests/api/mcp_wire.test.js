@@ -251,7 +251,7 @@ test('2026-07-28: _meta says revision and capabilities', async (t) => {
 
 class Pipe {
   constructor(t, data, flags = []) {
-    this.child = spawn(bin, ['mcp', '--data', data, ...flags], { env: cleanEnv(), stdio: ['pipe', 'pipe', 'pipe'] });
+    this.child = spawn(bin, ['mcp', '--data', data, ...flags], { env: cleanEnv(data), stdio: ['pipe', 'pipe', 'pipe'] });
     this.stdout = this.stderr = '';
     this.child.stdout.setEncoding('utf8').on('data', (text) => (this.stdout += text));
     this.child.stderr.setEncoding('utf8').on('data', (text) => (this.stderr += text));

@@ -283,15 +283,15 @@ static const char undo[] =
     "CREATE FUNCTION undo_note() RETURNS trigger LANGUAGE plpgsql AS $$DECLARE"
     " was jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;"
     " now jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END; BEGIN"
-    " INSERT INTO undoing(tab, by, key, was, now) VALUES(TG_TABLE_NAME, TG_ARGV[0],"
+    " INSERT INTO undoing(tab, key_of, key, was, now) VALUES(TG_TABLE_NAME, TG_ARGV[0],"
     " coalesce(now, was) ->> TG_ARGV[0], was, now); RETURN NULL; END$$;"
     UNDO_NOTE("memory", "no") UNDO_NOTE("message", "doc") UNDO_NOTE("session", "no")
     UNDO_NOTE("receipt", "no") UNDO_NOTE("replay", "receipt") UNDO_NOTE("bar", "no")
     UNDO_NOTE("signal", "doc") UNDO_NOTE("waiting", "session") UNDO_NOTE("review", "id")
     UNDO_NOTE("revision", "no")
-    "CREATE FUNCTION undo_changes(bytea) RETURNS TABLE(tab text, by text, key text, was jsonb,"
+    "CREATE FUNCTION undo_changes(bytea) RETURNS TABLE(tab text, key_of text, key text, was jsonb,"
     " now jsonb) LANGUAGE sql STABLE AS 'SELECT * FROM json_to_recordset(convert_from($1,"
-    " ''UTF8'')::json) AS c(tab text, by text, key text, was jsonb, now jsonb)';"
+    " ''UTF8'')::json) AS c(tab text, key_of text, key text, was jsonb, now jsonb)';"
     /* A row that was changed again stays as it is; one that cannot come back is refused. */
     "CREATE FUNCTION undo_apply(bytea, OUT left_out bigint, OUT refused text) LANGUAGE plpgsql"
     " AS $$DECLARE c record; n bigint; puts text; same text; BEGIN left_out := 0; refused := '';"
@@ -301,13 +301,13 @@ static const char undo[] =
     " jsonb_populate_record(NULL::%1$I, $1) ON CONFLICT DO NOTHING', c.tab) USING c.was;"
     " ELSIF c.was IS NULL THEN EXECUTE format('DELETE FROM %1$I AS r USING"
     " jsonb_populate_record(NULL::%1$I, $1) AS n WHERE to_jsonb(r) = $1 AND ' ||"
-    IS_ROW("'n'") ", c.tab, c.by) USING c.now;"
+    IS_ROW("'n'") ", c.tab, c.key_of) USING c.now;"
     " ELSE SELECT string_agg(format('%1$I = o.%1$I', key), ', '),"
     " string_agg(format('r.%1$I = n.%1$I', key), ' AND ') INTO puts, same"
     " FROM jsonb_each(c.was) AS e WHERE e.value <> c.now -> e.key;"
     " EXECUTE format('UPDATE %1$I AS r SET %3$s FROM jsonb_populate_record(NULL::%1$I, $1) AS o,"
     " jsonb_populate_record(NULL::%1$I, $2) AS n WHERE %4$s AND ' ||"
-    IS_ROW("'n'") ", c.tab, c.by, puts, same) USING c.was, c.now; END IF;"
+    IS_ROW("'n'") ", c.tab, c.key_of, puts, same) USING c.was, c.now; END IF;"
     " GET DIAGNOSTICS n = ROW_COUNT; IF n = 0 THEN"
     " left_out := left_out + (c.tab = 'memory')::int;"
     " IF c.now IS NULL AND c.tab IN ('memory', 'message', 'session') THEN"

@@ -44,7 +44,7 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     static const char own_tables[] =
         "CREATE TEMP TABLE erased(id text COLLATE \"C\", layer bigint, superseded_by text"
         " COLLATE \"C\", PRIMARY KEY(id, layer)) ON COMMIT DELETE ROWS;"
-        "CREATE TEMP TABLE undoing(no bigint GENERATED ALWAYS AS IDENTITY, tab text, by text,"
+        "CREATE TEMP TABLE undoing(no bigint GENERATED ALWAYS AS IDENTITY, tab text, key_of text,"
         " key text, was jsonb, now jsonb) ON COMMIT DELETE ROWS";
     struct pg_address at;
     TRY(db_connect(ctx, w->s->path, &w->db));
