@@ -274,6 +274,24 @@ TEST(a_store_always_has_an_owner)
     CHECK_INT(store_set_role(ctx, s, S(LOCAL_USER), ROLE_MEMBER, &revoked), FORBIDDEN);
 }
 
+TEST(a_user_was_active_last_in_any_of_its_spaces)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct account *v;
+    size_t n;
+    int64_t total;
+    struct memory early = fact("f1", "", "has a boat"), late = fact("f2", "", "has two");
+    const struct pool_ref other = {mine.user, S("other")};
+    late.created += 5000;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &early));
+    CHECK_OK(keep(ctx, s, other, PUT_SUPERSEDE, &late));
+    const struct account_filter one = {.id = mine.user};
+    CHECK_OK(store_accounts(ctx, s, &one, &v, &n, &total));
+    CHECK_INT(n, 1);
+    CHECK_INT(v->active, late.created);
+}
+
 struct demotion {
     struct store *s;
     enum status result;
