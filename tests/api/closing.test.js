@@ -44,7 +44,7 @@ test('a stored key of Qdrant stays with the server that it was given for', async
   for (const moved of [{ port: other }, { host: 'localhost' }, { host: `http://127.0.0.1:${other}` }, { host: '' }]) {
     const said = await put(moved, 400);
     assert.deepEqual(said.details.map((d) => d.field), ['apiKey'], JSON.stringify(moved));
-    assert.match(said.details[0].message, /given again/);
+    assert.match(said.details[0].message, /needed again/);
   }
   assert.equal((await server.ask('GET', Q)).json().port, one, 'nothing has changed');
   await put({ port: one, collection: 'another' }); // the same server: the key stays

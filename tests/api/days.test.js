@@ -4,6 +4,9 @@ const assert = require('node:assert/strict');
 const test = require('node:test');
 const { serve } = require('./lib');
 
+// With the encoder a space of so few lines gets more of them: docs/decisions/008.
+const byKeywords = { flags: ['--encoder', 'off'] };
+
 /** What a chat in a new conversation is given. */
 async function given(server, question) {
   const res = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: question }] }, { 'X-Memory-Mode': 'readonly' });
@@ -39,7 +42,7 @@ for (const [said, questions] of [
   ['I drive a lorry for a bakery.', ['What do I do for a living?', "What's my job?", 'Where do I work?']],
   ['I run a small pottery studio.', ['What do I do for a living?', "What's my job?", 'Where do I work?']]])
   test(`told in other words: ${said}`, async (t) => {
-    const server = await serve(t);
+    const server = await serve(t, byKeywords);
     await server.tell('My brother plays the oboe.');
     await server.tell(said);
     for (const question of questions)
@@ -48,7 +51,7 @@ for (const [said, questions] of [
   });
 
 test('a new job told in other words, and a teacher who is somebody else', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, byKeywords);
   await server.tell('I work as a physio at Southmead hospital and get asked this daily: how long should one rest a sprained ankle?');
   await server.tell("I've been learning ukulele since January with a teacher called Bronwen, every Thursday evening. Any easy songs?");
   await server.tell('My sister Megan moved to Cardiff last month, what is the quickest train from Bristol?');

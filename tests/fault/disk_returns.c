@@ -176,7 +176,7 @@ TEST(an_erasure_that_is_broken_off_says_so_and_is_not_resumed)
         struct forget what = {.pool = mine, .everything = true};
         disk_fail(DISK_IS_FULL, 60, true);
         CHECK_INT(store_forget(ctx, s, &what, &n), STORAGE);
-        CHECK(holds(str_of(ctx->why), "a part of it is done; ask again"));
+        CHECK(holds(str_of(ctx->why), "partly done; ask again"));
         ctx_clear_failure(ctx);
         CHECK(disk_mend());
         CHECK(is_under_way(&p));

@@ -120,7 +120,7 @@ TEST(a_plain_store_refuses_a_key)
         STORE(s, p);
         fill(ctx, s, 5);
     }
-    check_refused(ctx, &p, one, FORBIDDEN, "is not encrypted, and a key was given");
+    check_refused(ctx, &p, one, FORBIDDEN, "is not encrypted, but a key is set");
     check_filled(ctx, &p, NULL, 5);
 }
 

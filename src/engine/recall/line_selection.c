@@ -15,7 +15,7 @@ static const struct breadth {
     double coverage;
     struct line_budget tokens; /* of a block, its frame included; -1: as many as a chat may get */
 } breadths[] = {[COVERAGE_LEAN] = {0.85, {200, 200}},
-                [COVERAGE_BALANCED] = {0.98, {320, 480}},
+                [COVERAGE_BALANCED] = {0.975, {320, 480}},
                 [COVERAGE_FULL] = {0.99, {-1, -1}}};
 
 /* How much more probable a line makes the answer for each of its tokens, to go in behind the first
