@@ -172,10 +172,10 @@ test('version is a command, too', async () => {
 // --- SIGHUP ---
 
 // Without a terminal, as a service manager starts it.
-async function serveDetached(t, file) {
-  const args = ['serve', '-p', '0', '--data', tempFolder(), '-c', file];
-  const child = spawn(bin, args, { env: { ...process.env, REMEMBERD_CONFIG: '' }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  const server = new Server(child, args[4]);
+async function serveDetached(t, file, { data = tempFolder(), env = {} } = {}) {
+  const args = ['serve', '-p', '0', '-c', file, ...(data ? ['--data', data] : [])];
+  const child = spawn(bin, args, { env: { ...process.env, REMEMBERD_CONFIG: '', ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const server = new Server(child, data);
   t.after(() => server.stop());
   return server.ready();
 }
@@ -206,6 +206,14 @@ test('SIGHUP reads the settings again, and the log names what needs a restart', 
   assert.deepEqual(await value('budget_tokens'), [7, 8, 'changed'], 'what the API has set wins');
   assert.deepEqual((await value('memory')).slice(0, 2), [false, false]);
   assert.equal((await server.stop()).code, 0);
+});
+
+test('a data folder that nothing names needs no restart', async (t) => {
+  const file = write(path.join(tempFolder(), 'b.toml'), 'recall_limit = 3\n');
+  const server = await serveDetached(t, file, { data: '', env: { XDG_DATA_HOME: tempFolder(), REMEMBERD_DATA: '' } });
+  fs.writeFileSync(file, 'recall_limit = 4\n');
+  server.child.kill('SIGHUP');
+  assert.match(await until('the log', () => /need_restart what=.*\n/.exec(server.stderr)?.[0]), /what=recall_limit\n/);
 });
 
 test('a server that a terminal started ends when the terminal is closed', async () => {

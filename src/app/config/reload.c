@@ -37,6 +37,8 @@ static enum status read_again(struct ctx *ctx, const struct options *o, struct i
     if (fresh->complaint.n)
         return fail(ctx, BAD_INPUT, S_FMT, S_ARG(fresh->complaint));
     *own = *engine_own_settings(instance->engine);
+    if (!fresh->data.n)
+        fresh->data = own->data; /* the folder that stands for "not set" */
     take_changes(fresh, own, &now, &later);
     TRY(engine_renew_settings(ctx, instance->engine, own));
     log_event(LOG_INFO, "settings.reloaded", "file=\"" S_FMT "\" changed=" S_FMT,
