@@ -181,6 +181,7 @@ test('roles: an owner gives them, an operator sees who is there and changes noth
   await page.waitForFunction(async () => (await (await fetch('/v1/users/olga')).json()).role === 'operator');
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/roles.png`, fullPage: true });
   await page.getByRole('button', { name: 'Sign out' }).first().click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await enter(olga);
   await people.getByRole('row').filter({ hasText: 'local' }).getByText('Owner').waitFor();
   assert.equal(await people.getByRole('combobox').count() + await people.getByRole('button', { name: /Look|Erase/ }).count(), 0);
