@@ -2,7 +2,6 @@
 #include "ext/import/rest/export.h"
 #include "ext/import/rest/import.h"
 
-#include "surface/common/auth.h"
 #include "surface/common/error_body.h"
 
 enum { IMPORT_MAX = 64 << 20 }; /* bytes of an import; larger ones are cut at a line */
