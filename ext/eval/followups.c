@@ -214,14 +214,6 @@ static void know_people(struct arena *a, const struct exam *c, struct person peo
 
 /* --- asking --- */
 
-static bool is_evidence(const struct exam_question *q, const struct recalled *r)
-{
-    for (size_t k = 0; k < q->evidence.n; k++)
-        if (str_eq(q->evidence.v[k], r->message.ref))
-            return true;
-    return false;
-}
-
 /* What a chat would be given from a pool. */
 static enum status speak_question(struct follow *f, str space, str text,
                                   const struct exam_question *q, int64_t asked, bool *spoke,
@@ -239,7 +231,8 @@ static enum status speak_question(struct follow *f, str space, str text,
     *spoke = *told = false;
     for (size_t i = 0; i < found.n; i++) {
         *spoke |= found.v[i].state == LINE_INJECTED;
-        *told |= found.v[i].state == LINE_INJECTED && is_evidence(q, &found.v[i]);
+        *told |=
+            found.v[i].state == LINE_INJECTED && strs_have(&q->evidence, found.v[i].message.ref);
     }
     return OK;
 }
@@ -260,7 +253,7 @@ static enum status search_text(struct follow *f, const struct exam *c,
     if (engine_recall(&ctx, f->e, &in, &found) != OK)
         return fail(f->ctx, ctx.failed, "%s", ctx.why);
     for (size_t i = 0; i < found.n; i++)
-        hits += is_evidence(q, &found.v[i]);
+        hits += strs_have(&q->evidence, found.v[i].message.ref);
     TRY(speak_question(f, c->id, text, q, c->until, &spoke, &told));
     const struct exam *other = &f->conversations[((size_t)(c - f->conversations) + 1) % f->n];
     if (other != c)
@@ -326,19 +319,11 @@ static enum status ask_pair(struct follow *f, const struct exam *c, const struct
 
 /* --- pairs --- */
 
-static bool list_has(const struct strs *list, str one)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq(list->v[i], one))
-            return true;
-    return false;
-}
-
 /* The first question would find all that answers the second. */
 static bool is_answered_by(const struct exam_question *q, const struct exam_question *before)
 {
     for (size_t i = 0; i < q->evidence.n; i++)
-        if (!list_has(&before->evidence, q->evidence.v[i]))
+        if (!strs_have(&before->evidence, q->evidence.v[i]))
             return false;
     return true;
 }

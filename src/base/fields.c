@@ -181,6 +181,14 @@ static enum status read_whole_number(struct ctx *ctx, const struct field *f, con
     return OK;
 }
 
+bool strs_have(const struct strs *list, str one)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq(list->v[i], one))
+            return true;
+    return false;
+}
+
 static enum status read_strs(struct ctx *ctx, const struct field *f, const struct json *v,
                              struct strs *out)
 {
