@@ -323,17 +323,10 @@ static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
 static const char *const yes[] = {"true", "1", "yes", "on", NULL};
 static const char *const no[] = {"false", "0", "no", "off", NULL};
 
-static bool is_any(str text, const char *const *words)
-{
-    while (*words && !str_eq_nocase(text, str_of(*words)))
-        words++;
-    return *words;
-}
-
 bool truth_read(str text, bool *out)
 {
-    *out = is_any(text, yes);
-    return *out || is_any(text, no);
+    *out = str_is_one_of(text, yes);
+    return *out || str_is_one_of(text, no);
 }
 
 /* Builds the JSON value that the text stands for, so that flags and variables pass through the same
