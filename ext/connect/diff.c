@@ -1,5 +1,4 @@
 /* diff.c - the lines in which two texts differ. */
-#include <assert.h>
 
 #include "ext/connect/edit.h"
 

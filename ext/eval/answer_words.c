@@ -34,20 +34,12 @@ static struct term_set terms_common(struct arena *a, const struct term_set *one,
     return t;
 }
 
-static bool is_evidence(const struct exam_question *q, str ref)
-{
-    for (size_t i = 0; i < q->evidence.n; i++)
-        if (str_eq(q->evidence.v[i], ref))
-            return true;
-    return false;
-}
-
 static str evidence_text(struct arena *a, const struct exam *c, const struct exam_question *q)
 {
     str text = S("");
     for (size_t s = 0; s < c->n_sessions; s++)
         for (size_t i = 0; i < c->sessions[s].n; i++)
-            if (is_evidence(q, c->sessions[s].messages[i].ref))
+            if (strs_have(&q->evidence, c->sessions[s].messages[i].ref))
                 text = str_printf(a, S_FMT "\n" S_FMT, S_ARG(text),
                                   S_ARG(c->sessions[s].messages[i].text));
     return text;

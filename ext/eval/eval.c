@@ -58,18 +58,10 @@ static bool is_of(const struct exam *c, const struct recalled *r)
            r->message.session.p[c->id.n] == '/';
 }
 
-static bool list_has(const struct strs *list, str one)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq(list->v[i], one))
-            return true;
-    return false;
-}
-
 static bool is_evidence(const struct exam *c, const struct exam_question *q,
                         const struct recalled *r)
 {
-    return is_of(c, r) && list_has(&q->evidence, r->message.ref);
+    return is_of(c, r) && strs_have(&q->evidence, r->message.ref);
 }
 
 static size_t gold_of(const struct exam_question *q, bool by_session)
@@ -86,7 +78,7 @@ static size_t hits_of(struct arena *a, bool by_session, const struct exam *c,
     if (by_session) {
         const struct session_hit *s = engine_by_session(a, found->v, found->n, &n);
         for (size_t i = 0; i < n; i++)
-            hit[i] = list_has(&q->sessions, s[i].id);
+            hit[i] = strs_have(&q->sessions, s[i].id);
     } else {
         for (size_t i = 0; i < n; i++)
             hit[i] = is_evidence(c, q, &found->v[i]);
@@ -186,7 +178,7 @@ static void dump_rows(struct eval *v, size_t conversation, size_t question, bool
         fprintf(v->dump, "%zu\t%zu\t%d\t%lld\t%zu\t%d\t%lld\t%d", conversation, question, own,
                 (long long)q->category, q->evidence.n, own && is_evidence(c, q, &found->v[i]),
                 (long long)doc_session(found->v[i].message.doc),
-                own && list_has(&q->sessions, found->v[i].message.session));
+                own && strs_have(&q->sessions, found->v[i].message.session));
         for (size_t s = 0; signal_names[s]; s++)
             fprintf(v->dump, "\t%.6g", found->v[i].measured.signals[s]);
         fputc('\n', v->dump);

@@ -52,14 +52,6 @@ struct text {
     const struct person *people; /* the two who talk */
 };
 
-/* Without regard to case. */
-static bool is_any(str word, const char *const *list)
-{
-    while (*list && !str_eq_nocase(word, str_of(*list)))
-        list++;
-    return *list;
-}
-
 static bool was_said(const struct text *t, const struct word *w)
 {
     for (size_t i = 0; i < t->before.n; i++)
@@ -99,7 +91,7 @@ static const char *pronoun_of(const struct text *t, size_t i, const struct perso
 {
     static const char *const to[] = {"of", "to", "for",   "with", "from", "by",   "at",
                                      "in", "on", "about", "and",  "than", "like", NULL};
-    bool is_object = i && is_any(t->words.v[i - 1].text, to);
+    bool is_object = i && str_is_one_of(t->words.v[i - 1].text, to);
     if (is_possessive(t, i))
         return p->is_she ? "her" : "his";
     return p->is_she ? is_object ? "her" : "she" : is_object ? "him" : "he";
@@ -112,8 +104,8 @@ static const char *person_as(const struct text *t, size_t i, size_t *end)
 {
     static const char *const and[] = {"and", "or", NULL};
     const struct person *p = person_at(t, i);
-    bool joined = i + 1 < t->words.n && is_any(t->words.v[i + 1].text, and);
-    bool is_second = i && is_any(t->words.v[i - 1].text, and);
+    bool joined = i + 1 < t->words.n && str_is_one_of(t->words.v[i + 1].text, and);
+    bool is_second = i && str_is_one_of(t->words.v[i - 1].text, and);
     if (!p || !was_said(t, &t->words.v[i]) || is_second)
         return NULL;
     *end = i + (is_possessive(t, i) ? 2 : 1);
@@ -153,9 +145,9 @@ static const char *thing_as(const struct text *t, size_t i, size_t *end)
     static const char *const before[] = {"in", "for", "with", "about",  "at",    "from",
                                          "on", "by",  "of",   "during", "after", NULL};
     static const char *const sorts[] = {"kind", "kinds", "type", "types", "sort", NULL};
-    bool has_article = is_any(t->words.v[i].text, articles) && is_next(t, i, ' ');
-    bool is_behind = i && is_any(t->words.v[i - 1].text, before) && is_next(t, i - 1, ' ') &&
-                     !(i > 1 && is_any(t->words.v[i - 2].text, sorts)) &&
+    bool has_article = str_is_one_of(t->words.v[i].text, articles) && is_next(t, i, ' ');
+    bool is_behind = i && str_is_one_of(t->words.v[i - 1].text, before) && is_next(t, i - 1, ' ') &&
+                     !(i > 1 && str_is_one_of(t->words.v[i - 2].text, sorts)) &&
                      !str_ends(t->words.v[i].text, S("ing"));
     size_t from = has_article ? i + 1 : i;
     if (!has_article && !is_behind)
@@ -206,21 +198,13 @@ static void know_people(struct arena *a, const struct exam *c, struct person peo
         who = named[1];
         struct words w = words_of(a, text, WORDS_MAX);
         for (size_t i = 0; i < w.n && named[0] != named[1]; i++)
-            she[who] += is_any(w.v[i].text, hers) - is_any(w.v[i].text, his);
+            she[who] += str_is_one_of(w.v[i].text, hers) - str_is_one_of(w.v[i].text, his);
     }
     for (int p = 0; p < 2; p++)
         people[p] = (struct person){c->speakers[p], she[p] > 0};
 }
 
 /* --- asking --- */
-
-static bool is_evidence(const struct exam_question *q, const struct recalled *r)
-{
-    for (size_t k = 0; k < q->evidence.n; k++)
-        if (str_eq(q->evidence.v[k], r->message.ref))
-            return true;
-    return false;
-}
 
 /* What a chat would be given from a pool. */
 static enum status speak_question(struct follow *f, str space, str text,
@@ -239,7 +223,8 @@ static enum status speak_question(struct follow *f, str space, str text,
     *spoke = *told = false;
     for (size_t i = 0; i < found.n; i++) {
         *spoke |= found.v[i].state == LINE_INJECTED;
-        *told |= found.v[i].state == LINE_INJECTED && is_evidence(q, &found.v[i]);
+        *told |=
+            found.v[i].state == LINE_INJECTED && strs_have(&q->evidence, found.v[i].message.ref);
     }
     return OK;
 }
@@ -260,7 +245,7 @@ static enum status search_text(struct follow *f, const struct exam *c,
     if (engine_recall(&ctx, f->e, &in, &found) != OK)
         return fail(f->ctx, ctx.failed, "%s", ctx.why);
     for (size_t i = 0; i < found.n; i++)
-        hits += is_evidence(q, &found.v[i]);
+        hits += strs_have(&q->evidence, found.v[i].message.ref);
     TRY(speak_question(f, c->id, text, q, c->until, &spoke, &told));
     const struct exam *other = &f->conversations[((size_t)(c - f->conversations) + 1) % f->n];
     if (other != c)
@@ -326,19 +311,11 @@ static enum status ask_pair(struct follow *f, const struct exam *c, const struct
 
 /* --- pairs --- */
 
-static bool list_has(const struct strs *list, str one)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq(list->v[i], one))
-            return true;
-    return false;
-}
-
 /* The first question would find all that answers the second. */
 static bool is_answered_by(const struct exam_question *q, const struct exam_question *before)
 {
     for (size_t i = 0; i < q->evidence.n; i++)
-        if (!list_has(&before->evidence, q->evidence.v[i]))
+        if (!strs_have(&before->evidence, q->evidence.v[i]))
             return false;
     return true;
 }

@@ -80,14 +80,6 @@ bool exam_date(str s, int64_t *out)
 
 /* --- questions --- */
 
-static bool list_has(const struct strs *list, str one)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq(list->v[i], one))
-            return true;
-    return false;
-}
-
 void exam_make_room(struct arena *a, struct exam_question *q, size_t n)
 {
     q->evidence.v = NEW_N(a, str, n + 1);
@@ -97,7 +89,7 @@ void exam_make_room(struct arena *a, struct exam_question *q, size_t n)
 void exam_add_session(struct exam_question *q, str session)
 {
     assert(q->sessions.v && session.n);
-    if (!list_has(&q->sessions, session))
+    if (!strs_have(&q->sessions, session))
         q->sessions.v[q->sessions.n++] = session;
 }
 
@@ -109,7 +101,7 @@ void exam_add_evidence(struct arena *a, const struct exam *c, struct exam_questi
         for (size_t i = 0; i < c->sessions[s].n; i++) {
             if (!str_eq(c->sessions[s].messages[i].ref, ref))
                 continue;
-            if (!list_has(&q->evidence, ref))
+            if (!strs_have(&q->evidence, ref))
                 q->evidence.v[q->evidence.n++] = str_dup(a, ref);
             exam_add_session(q, c->sessions[s].id);
             return;

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "base/clock.h"
 #include "base/id.h"
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"

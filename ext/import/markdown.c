@@ -37,12 +37,8 @@ static void add_tag(struct note *n, str tag)
     tag = unquoted(tag);
     if (str_starts(tag, S("#")))
         tag = str_sub(tag, 1, tag.n);
-    if (!tag.n || n->like.tags.n == TAGS_MAX)
-        return;
-    for (size_t i = 0; i < n->like.tags.n; i++)
-        if (str_eq(n->like.tags.v[i], tag))
-            return;
-    n->like.tags.v[n->like.tags.n++] = tag;
+    if (tag.n && n->like.tags.n < TAGS_MAX && !strs_have(&n->like.tags, tag))
+        n->like.tags.v[n->like.tags.n++] = tag;
 }
 
 /* "[a, b]", "a, b" or one name. */

@@ -2,7 +2,6 @@
  */
 #include "base/audit.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -181,6 +181,14 @@ static enum status read_whole_number(struct ctx *ctx, const struct field *f, con
     return OK;
 }
 
+bool strs_have(const struct strs *list, str one)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq(list->v[i], one))
+            return true;
+    return false;
+}
+
 static enum status read_strs(struct ctx *ctx, const struct field *f, const struct json *v,
                              struct strs *out)
 {
@@ -315,17 +323,10 @@ static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
 static const char *const yes[] = {"true", "1", "yes", "on", NULL};
 static const char *const no[] = {"false", "0", "no", "off", NULL};
 
-static bool is_any(str text, const char *const *words)
-{
-    while (*words && !str_eq_nocase(text, str_of(*words)))
-        words++;
-    return *words;
-}
-
 bool truth_read(str text, bool *out)
 {
-    *out = is_any(text, yes);
-    return *out || is_any(text, no);
+    *out = str_is_one_of(text, yes);
+    return *out || str_is_one_of(text, no);
 }
 
 /* Builds the JSON value that the text stands for, so that flags and variables pass through the same

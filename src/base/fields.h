@@ -22,6 +22,7 @@ struct strs {
     str *v;
     size_t n;
 };
+bool strs_have(const struct strs *list, str one);
 
 /* How an empty value is written: as it is ("" or 0), as null, or not at all. Empty values are a
  * text without bytes, 0, a number that is not finite, an enum beyond its last name, and no JSON. */

@@ -3,7 +3,6 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*

@@ -127,11 +127,7 @@ enum status certificate_read(struct ctx *ctx, str text, struct certificate *out)
 
 static bool has_hash(struct arena *a, const struct certificate *c, const uint8_t *hash)
 {
-    str hex = hex_of(a, hash, ERASURE_HASH_BYTES);
-    for (size_t i = 0; i < c->hashes.n; i++)
-        if (str_eq(c->hashes.v[i], hex))
-            return true;
-    return false;
+    return strs_have(&c->hashes, hex_of(a, hash, ERASURE_HASH_BYTES));
 }
 
 enum status certificate_covers(struct ctx *ctx, const struct certificate *c, struct pool_ref pool,

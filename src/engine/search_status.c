@@ -1,5 +1,4 @@
 /* search_status.c - the status of words, vectors, Qdrant and the reranker; and reindexing. */
-#include "base/clock.h"
 #include "engine/rerank/ask_order.h"
 #include "engine/vectors/embed_queue.h"
 #include "engine/vectors/qdrant_sync.h"

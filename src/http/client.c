@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"

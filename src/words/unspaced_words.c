@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <utf8proc.h>
 
+#include "base/utf8.h"
+
 /*
  * Nobody knows where a word ends without a dictionary, so a run gives each pair of neighbouring
  * characters. The index has the single Han characters and Thai syllables, too: "猫" asks for
@@ -54,15 +56,6 @@ static enum script script_of(int32_t c)
                                         : HAN;
 }
 
-static int32_t read_char(str s, size_t at, size_t *n)
-{
-    int32_t c;
-    utf8proc_ssize_t got =
-        utf8proc_iterate((const utf8proc_uint8_t *)s.p + at, (utf8proc_ssize_t)(s.n - at), &c);
-    *n = got > 0 ? (size_t)got : 1;
-    return got > 0 ? c : -1;
-}
-
 /* The Thai and the Lao block have one order. */
 static bool is_leading_vowel(int32_t c)
 {
@@ -87,7 +80,7 @@ static struct cells cells_of(struct arena *a, str run)
     struct cells out = {NEW_N(a, struct cell, run.n / LEAST_BYTES + 1), 0};
     bool leads = false;
     for (size_t i = 0, n; i < run.n; i += n) {
-        int32_t c = read_char(run, i, &n);
+        int32_t c = utf8_at(run, i, &n);
         enum script script = script_of(c);
         bool joins = out.n && script == out.v[out.n - 1].script &&
                      (script == SYLLABLES ? leads || is_following(c) : is_voicing(c));

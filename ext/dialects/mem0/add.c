@@ -1,6 +1,5 @@
 /* add.c - messages into memories: as they are, or what the engine finds in them. */
 #include <assert.h>
-#include <math.h>
 
 #include "base/clock.h"
 #include "base/id.h"

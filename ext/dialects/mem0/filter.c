@@ -271,55 +271,27 @@ static bool holds_text(struct arena *a, str whole, str part, bool any_case)
 }
 
 /* "*" is any value but none. */
-static bool fits_name(enum test_op op, str is, const struct json *v)
+static bool fits_name(str is, const struct json *v)
 {
-    bool is_in = false;
-    if (op == EQ || op == NE) {
-        bool is_same = str_is(json_string(v), "*") ? is.n > 0 : str_eq(is, json_string(v));
-        return is_same == (op == EQ);
-    }
-    for (const struct json *one = v->first; one; one = one->next)
-        is_in |= fits_name(EQ, is, one);
-    return is_in == (op == IN);
+    return str_is(json_string(v), "*") ? is.n > 0 : str_eq(is, json_string(v));
 }
 
 static bool has_label(const struct memory *m, str label)
 {
-    bool has = m->category.n && str_eq(m->category, label);
-    for (size_t i = 0; i < m->tags.n; i++)
-        has |= str_eq(m->tags.v[i], label);
-    return has;
-}
-
-static bool fits_labels(enum test_op op, const struct memory *m, const struct json *v)
-{
-    bool fits = false;
-    if (op == CONTAINS)
-        return has_label(m, json_string(v));
-    for (const struct json *one = v->first; one; one = one->next)
-        fits |= has_label(m, json_string(one));
-    return fits;
+    return (m->category.n && str_eq(m->category, label)) || strs_have(&m->tags, label);
 }
 
 /* A memory without the time is later and earlier than none. */
 static bool fits_time(enum test_op op, int64_t is, const struct json *v)
 {
     int64_t from = 0, until = 0;
-    bool fits = false;
-    if (op == IN) {
-        for (const struct json *one = v->first; one; one = one->next)
-            fits |= fits_time(EQ, is, one);
-        return fits;
-    }
     if (!read_moment(v, &from, &until))
         return false; /* it was read before */
-    bool is_then = is && is >= from && is < until;
-    return op == EQ    ? is_then
-           : op == NE  ? !is_then
-           : op == GT  ? is >= until
+    return op == GT    ? is >= until
            : op == GTE ? is >= from
            : op == LT  ? is && is < from
-                       : is && is < until;
+           : op == LTE ? is && is < until
+                       : is && is >= from && is < until;
 }
 
 static bool fits_pair(const struct asked *q, enum test_op op, const struct json *pair)
@@ -340,7 +312,7 @@ static bool fits_pairs(const struct asked *q, enum test_op op, const struct json
     bool fits = true;
     for (const struct json *pair = v->first; pair; pair = pair->next)
         fits &= fits_pair(q, op, pair);
-    return fits == (op != NE);
+    return fits;
 }
 
 /* Numbers as numbers, everything else as text. */
@@ -354,20 +326,16 @@ static int compare_json(const struct json *a, const struct json *b)
                    b->type == JSON_STRING ? json_string(b) : b->source);
 }
 
-static bool fits_member(const struct asked *q, const struct mem0_filter *t)
+static bool fits_member(const struct asked *q, str name, enum test_op op, const struct json *v)
 {
-    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, t->member)), *v = t->value;
+    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, name));
     bool is_there = is && is->type != JSON_NULL, is_in = false;
     bool any = v->type == JSON_STRING && str_is(json_string(v), "*");
-    switch (t->op) {
+    switch (op) {
     case EQ:
-    case NE:
-        return (any ? is_there : is_same_json(is, v)) == (t->op == EQ);
+        return any ? is_there : is_same_json(is, v);
     case IN:
-    case NIN:
-        for (const struct json *one = v->first; one; one = one->next)
-            is_in |= is && is_same_json(is, one);
-        return is_in == (t->op == IN);
+        return is && is_same_json(is, v);
     case CONTAINS:
     case ICONTAINS:
         for (const struct json *one = is && is->type == JSON_ARRAY ? is->first : NULL; one;
@@ -375,15 +343,12 @@ static bool fits_member(const struct asked *q, const struct mem0_filter *t)
             is_in |= is_same_json(one, v);
         return is_in ||
                (is && is->type == JSON_STRING && v->type == JSON_STRING &&
-                holds_text(&q->ctx->arena, json_string(is), json_string(v), t->op == ICONTAINS));
+                holds_text(&q->ctx->arena, json_string(is), json_string(v), op == ICONTAINS));
     default:
         if (!is_there || is->type != v->type)
             return false;
         int order = compare_json(is, v);
-        return t->op == GT    ? order > 0
-               : t->op == GTE ? order >= 0
-               : t->op == LT  ? order < 0
-                              : order <= 0;
+        return op == GT ? order > 0 : op == GTE ? order >= 0 : op == LT ? order < 0 : order <= 0;
     }
 }
 
@@ -404,23 +369,37 @@ static int64_t time_of(const struct memory *m, const struct filtered *field)
     return m->created;
 }
 
-static bool fits_test(const struct asked *q, const struct mem0_filter *t)
+/* Whether one value fits; op is IN where it is one of a list. */
+static bool fits_value(const struct asked *q, const struct mem0_filter *t, enum test_op op,
+                       const struct json *v)
 {
     switch (t->field->kind) {
     case KIND_NAME:
-        return fits_name(t->op, name_of(q, t->field), t->value);
+        return fits_name(name_of(q, t->field), v);
     case KIND_LABELS:
-        return fits_labels(t->op, q->m, t->value);
+        return has_label(q->m, json_string(v));
     case KIND_TIME:
-        return fits_time(t->op, time_of(q->m, t->field), t->value);
+        return fits_time(op, time_of(q->m, t->field), v);
     case KIND_PAIRS:
-        return fits_pairs(q, t->op, t->value);
+        return fits_pairs(q, op, v);
     case KIND_TEXT:
-        return holds_text(&q->ctx->arena, q->m->content, json_string(t->value), t->op == ICONTAINS);
+        return holds_text(&q->ctx->arena, q->m->content, json_string(v), op == ICONTAINS);
     case KIND_MEMBER:
-        return fits_member(q, t);
+        return fits_member(q, t->member, op, v);
     }
     return false;
+}
+
+static bool fits_test(const struct asked *q, const struct mem0_filter *t)
+{
+    bool is_in = false;
+    if (t->op == NE)
+        return !fits_value(q, t, EQ, t->value);
+    if (t->op != IN && t->op != NIN)
+        return fits_value(q, t, t->op, t->value);
+    for (const struct json *one = t->value->first; one; one = one->next)
+        is_in |= fits_value(q, t, IN, one);
+    return is_in == (t->op == IN);
 }
 
 /* NOT of several is none of them; OR of none is nothing. */
@@ -459,18 +438,10 @@ static bool is_any_name(const struct mem0_filter *t)
     return any;
 }
 
-static bool has_name(const struct strs *v, str name)
-{
-    for (size_t i = 0; i < v->n; i++)
-        if (str_eq(v->v[i], name))
-            return true;
-    return false;
-}
-
 /* Room for every name of the request: a body is no longer than its limit. */
 static void add_name(struct arena *a, struct strs *v, str name)
 {
-    if (has_name(v, name))
+    if (strs_have(v, name))
         return;
     str *more = NEW_N(a, str, v->n + 1);
     if (v->n)
@@ -502,7 +473,7 @@ static struct allowed join_allowed(struct arena *a, bool is_and, struct allowed 
         return out;
     }
     for (size_t i = 0; i < x.names.n; i++)
-        if (has_name(&y.names, x.names.v[i]))
+        if (strs_have(&y.names, x.names.v[i]))
             add_name(a, &out.names, x.names.v[i]);
     return out;
 }

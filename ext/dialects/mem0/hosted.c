@@ -1,5 +1,4 @@
 /* hosted.c - mem0's hosted API: the paths of v1, v2 and v3 that its clients call. */
-#include <assert.h>
 
 #include "ext/dialects/mem0/entities.h"
 #include "ext/dialects/mem0/mem0.h"

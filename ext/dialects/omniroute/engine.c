@@ -2,8 +2,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "core/tokens.h"
-
 #include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
 

@@ -1,9 +1,159 @@
 /* routes.c - the routes that bring in and write out memories. */
-#include "ext/import/rest/export.h"
-#include "ext/import/rest/import.h"
-
+#include "base/audit.h"
+#include "ext/import/export.h"
+#include "ext/import/import.h"
 #include "surface/common/auth.h"
 #include "surface/common/error_body.h"
+#include "surface/rest/filter.h"
+
+/* --- import --- */
+
+handler memory_import;
+
+struct import_ask {
+    str format, name;
+    bool dry_run, extract, again;
+};
+FIELDS_OF(
+    import_ask, import_in, (BOOL, dry_run, .help = "count what would be new, and write nothing"),
+    (STR, format, .one_of = import_formats,
+     .help = "what the file is; without it, detected from the content"),
+    (STR, name, .otherwise_str = "file", .min = 1, .max = 1000,
+     .help = "path of the file in what is imported, such as notes/tea.md: notes are known by it"),
+    (BOOL, again, .help = "bring back what was erased here, too"),
+    (BOOL, extract, .otherwise = 1,
+     .help = "find facts in the user's words of another program's conversations"));
+
+FIELDS_OF(import_report, import_out, (STR, format, .help = "what the file was taken for"),
+          (AS_INT, records, "lines", .help = "lines or records that were read"),
+          (AS_INT, new_memories, "memories", .help = "memories that are new"),
+          (AS_INT, new_sessions, "sessions", .help = "sessions that are new"),
+          (AS_INT, new_messages, "messages", .help = "messages that are new"),
+          (AS_INT, new_bars, "bars",
+           .help = "statements that recall may not give again, which are new"),
+          (INT, updated, .help = "memories that the file has in a later state"),
+          (INT, facts, .help = "facts found in what the user said"),
+          (INT, erased, .help = "left out, since it was erased here; again=true brings it back"),
+          (INT, skipped, .help = "left out on purpose"),
+          (INT, broken, .help = "records that break a rule; the rest went on"),
+          (STRS, problems, .help = "which, and which rule; at most 100"),
+          (BOOL, dry_run, .help = "nothing was written"));
+
+struct importing {
+    struct ctx *ctx;
+    struct app *app;
+    const struct request *in;
+    str seen_space; /* the last one that was found in reach */
+};
+
+/* A request that names a space puts everything there; else each line says where. */
+static enum status find_place(void *own, struct ctx *ctx, str space, struct pool_ref *out)
+{
+    struct importing *i = own;
+    if (i->in->who.space_from)
+        return OK;
+    if (!str_eq(space, i->seen_space)) {
+        TRY(auth_pool(ctx, i->app, &i->in->who, space, "space", out));
+        i->seen_space = str_dup(&i->ctx->arena, space);
+    }
+    out->space = str_dup(&ctx->arena, space);
+    return OK;
+}
+
+/* The query of a request with a body is the handler's to read. */
+static enum status read_query(struct ctx *ctx, const struct request *in, struct import_ask *out)
+{
+    fields_defaults(import_in_fields, out);
+    for (const struct field *f = import_in_fields; f->name; f++) {
+        str text = request_query(ctx, in, f->name);
+        if (text.n)
+            TRY(fields_set(ctx, import_in_fields, str_of(f->name), text, out));
+    }
+    return OK;
+}
+
+enum status memory_import(struct ctx *ctx, struct app *app, const struct request *in,
+                          struct reply *out)
+{
+    struct importing i = {.ctx = ctx, .app = app, .in = in};
+    struct import_report report;
+    struct import_ask ask;
+    TRY(read_query(ctx, in, &ask));
+    const struct import_in what = {.pool = in->who.pool,
+                                   .format = ask.format,
+                                   .dry_run = ask.dry_run,
+                                   .extract = ask.extract,
+                                   .again = ask.again,
+                                   .place = find_place,
+                                   .own = &i};
+    TRY(engine_import_text(ctx, app->engine, &what, ask.name, in->body, 0, &report));
+    return reply_fields(out, import_out_fields, &report);
+}
+
+/* --- export --- */
+
+struct export_in {
+    struct filter_in filter;
+    bool all;
+    unsigned format; /* enum export_format */
+};
+handler memory_export;
+
+/* The answer is made in pieces (http/stream.h), so an export of any size takes the memory of one
+ * piece. */
+enum { PIECE_BYTES = 64 << 10 };
+
+struct export
+{
+    struct stream stream;
+    struct exporting *x;
+};
+
+static enum status make_piece(struct stream *s, struct ctx *ctx, struct app *app, struct buf *out,
+                              bool *is_last)
+{
+    struct export *x = container_of(s, struct export, stream);
+    return engine_export_part(ctx, app->engine, x->x, PIECE_BYTES, out, is_last);
+}
+
+static const struct stream_ops pieces = {.make = make_piece};
+
+static const struct field export_in_fields[] = {FILTER_ROWS FIELD_ROWS(
+    export_in,
+    (BOOL, all,
+     .help = "all that the space holds: sessions, messages, what may not be recalled again, and "
+             "archived memories, too"),
+    (ENUM, format, .otherwise_str = "jsonl", .one_of = export_formats,
+     .help = "lines of JSON, or Markdown that people can read; an import takes both")){0}};
+
+/* With all there is nothing to select: a part of a copy would not be one. */
+static bool has_filter(struct ctx *ctx, const struct filter_in *in)
+{
+    struct filter_in none;
+    fields_defaults(filter_in_fields, &none);
+    return !str_eq(filter_text(ctx, in, NULL, 0), filter_text(ctx, &none, NULL, 0));
+}
+
+enum status memory_export(struct ctx *ctx, struct app *app, const struct request *in,
+                          struct reply *out)
+{
+    const struct export_in *e = in->in;
+    struct export *x = NEW(&ctx->arena, struct export);
+    struct export_order order = {.format = (enum export_format)e->format, .all = e->all};
+    struct pool_ref *pools;
+    size_t n;
+    if (e->all && has_filter(ctx, &e->filter))
+        return fail_field(ctx, "all", "takes no filter");
+    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
+    TRY(filter_read(ctx, &e->filter, pools, n, &order.select));
+    x->stream.ops = &pieces;
+    x->x = engine_export_begin(ctx, &order);
+    out->type = order.format == EXPORT_MARKDOWN ? S("text/markdown; charset=utf-8")
+                                                : S("application/x-ndjson");
+    out->stream = &x->stream;
+    audit_note(ctx, "exported", in->who.pool.user, "all=%d request=%s", e->all, ctx->id);
+    return OK;
+}
 
 enum { IMPORT_MAX = 64 << 20 }; /* bytes of an import; larger ones are cut at a line */
 

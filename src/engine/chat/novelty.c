@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "engine/state/state.h"
 #include "engine/text/block_strip.h"
 #include "engine/text/sentences.h"
 #include "engine/text/term_set.h"

@@ -97,19 +97,11 @@ static str told_mark(struct arena *a, const struct recalled *r)
                       (unsigned long long)hash64(&passage, 1));
 }
 
-static bool is_among(struct strs list, str one)
-{
-    for (size_t i = 0; i < list.n; i++)
-        if (str_eq(list.v[i], one))
-            return true;
-    return false;
-}
-
 /* A memory is told, too, where the whole message that it came from stands. */
 static bool is_told_already(const struct turn *t, const struct recalled *r)
 {
-    return is_among(t->told, told_mark(t->arena, r)) ||
-           (r->is_memory && r->memory.source.n && is_among(t->told, r->memory.source));
+    return strs_have(&t->told, told_mark(t->arena, r)) ||
+           (r->is_memory && r->memory.source.n && strs_have(&t->told, r->memory.source));
 }
 
 void replay_leave_told(const struct turn *t, struct recalled *v, size_t n)

@@ -1,5 +1,4 @@
 /* repeats.c - one line in place of several memories that repeat each other. */
-#include <assert.h>
 
 #include "base/utf8.h"
 #include "core/tokens.h"

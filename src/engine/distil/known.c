@@ -1,10 +1,9 @@
 /* known.c - known memories that concern a session which is about to be distilled. */
-#include <stdlib.h>
 
+#include "engine/distil/known.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "engine/distil/known.h"
 #include "engine/questions/query.h"
 
 /*

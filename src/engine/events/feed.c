@@ -109,14 +109,6 @@ void feed_tell(struct feed *f, const struct event *v)
 
 /* --- hearing --- */
 
-static bool is_hidden(const struct listen_in *in, str space)
-{
-    for (size_t i = 0; i < in->hidden.n; i++)
-        if (str_eq(in->hidden.v[i], space))
-            return true;
-    return false;
-}
-
 /* What is nobody's is for operators, but a reset is for all. */
 static bool is_for(const struct listen_in *in, const struct event *v)
 {
@@ -125,7 +117,7 @@ static bool is_for(const struct listen_in *in, const struct event *v)
     if (!str_eq(v->pool.user, in->pool.user))
         return false;
     return !v->pool.space.n || str_eq(v->pool.space, in->pool.space) ||
-           (!in->pool.space.n && !is_hidden(in, v->pool.space));
+           (!in->pool.space.n && !strs_have(&in->hidden, v->pool.space));
 }
 
 static str id_text(struct arena *a, const struct feed *f, uint64_t no)

@@ -88,10 +88,8 @@ bool secrets_are_in(const struct extractor *x, str text)
 
 static void value_add(struct strs *out, str value)
 {
-    bool is_there = str_eq(value, S(MASK)) || value.n < VALUE_MIN || out->n == VALUES_MAX;
-    for (size_t k = 0; k < out->n && !is_there; k++)
-        is_there = str_eq(out->v[k], value);
-    if (!is_there)
+    bool is_none = str_eq(value, S(MASK)) || value.n < VALUE_MIN || out->n == VALUES_MAX;
+    if (!is_none && !strs_have(out, value))
         out->v[out->n++] = value;
 }
 

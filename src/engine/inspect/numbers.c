@@ -1,5 +1,4 @@
 /* numbers.c - counts of pools: what they hold now, and what they did by day and by month. */
-#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"

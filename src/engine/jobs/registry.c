@@ -1,7 +1,6 @@
 /* registry.c - jobs in a list and in threads: begun, watched, cancelled, remembered. */
 #include "engine/jobs/registry.h"
 
-#include <assert.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/text_annotations.h"
 #include "engine/text/rank.h"

@@ -1,6 +1,5 @@
 /* recall.c - from a question to a ranked list of messages and memories, with the reasons. */
 #include <assert.h>
-#include <math.h>
 
 #include "base/clock.h"
 #include "base/rule.h"

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "core/tokens.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 #include "engine/text/session_title.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/state/state.h"
 #include "llm/llm.h"
 

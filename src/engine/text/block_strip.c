@@ -1,8 +1,6 @@
 /* block_strip.c - finding a block of memory again in a text that a client sends back. */
 #include "engine/text/block_strip.h"
 
-#include <string.h>
-
 /*
  * Clients send back what they were given. If it were kept as the user's words, memory would
  * remember itself. Two forms are known: our own (BLOCK_OPENING to BLOCK_CLOSING, also without its

@@ -1,8 +1,7 @@
 /* importance.c - the importance of a user's words, by rule: six levels from 0.5 to 0.9. */
-#include <math.h>
 
-#include "base/utf8.h"
 #include "engine/text/importance.h"
+#include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/slots.h"
 #include "words/words.h"

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "engine/state/state.h"
 
 /*

@@ -1,6 +1,4 @@
 /* settings.c - /v1/settings: every setting with its value and where it comes from; changed live. */
-#include <assert.h>
-#include <stdio.h>
 
 #include "core/suggest.h"
 #include "surface/common/auth.h"

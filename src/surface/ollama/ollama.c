@@ -1,13 +1,154 @@
 /* ollama.c - Ollama's own API: its chat with memory around it, the rest passed on. */
+#include "base/clock.h"
+#include "base/fields.h"
+#include "base/time_text.h"
+#include "core/tokens.h"
+#include "engine/chat.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
-#include "surface/ollama/answer.h"
-#include "surface/ollama/fields.h"
 #include "surface/proxy/chat_fields.h"
 #include "surface/proxy/message_blocks.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
+
+/* --- answers --- */
+
+/* --- reading --- */
+
+static str text_of(const struct json *answer)
+{
+    return json_string(json_at(answer, "message.content"));
+}
+
+static str whole_text(__attribute__((unused)) struct arena *a, const struct json *answer)
+{
+    return text_of(answer);
+}
+
+static void add_line(__attribute__((unused)) struct arena *a, const struct json *line,
+                     struct buf *text)
+{
+    buf_add(text, text_of(line));
+}
+
+/* An error in the middle of a stream is a line of its own, behind which nothing comes. */
+static bool is_done(const struct json *line)
+{
+    return json_is_true(json_get(line, "done"));
+}
+
+const struct answer_reader ollama_reader = {whole_text, add_line, NULL, is_done, NULL};
+
+/* --- the built-in model's --- */
+
+/* There was no work to measure: the durations are 0. */
+static void write_end(struct json_out *j, const struct demo *d)
+{
+    static const char *const durations[] = {"total_duration", "load_duration",
+                                            "prompt_eval_duration", "eval_duration", NULL};
+    json_member_str(j, "done_reason", d->answer.n ? S("stop") : S("load"));
+    for (const char *const *name = durations; *name; name++)
+        json_member_int(j, *name, 0);
+    json_member_int(j, "prompt_eval_count", d->prompt_tokens);
+    json_member_int(j, "eval_count", tokens_of(d->answer));
+}
+
+static void write_piece(struct ctx *ctx, const struct demo *d, str text, bool is_last,
+                        struct reply *out)
+{
+    struct json_out j = json_to(&out->body);
+    json_open(&j, '{');
+    json_member_str(&j, "model", S(DEMO_MODEL));
+    json_member_str(&j, "created_at", time_write(&ctx->arena, clock_ms(), "%Y-%m-%dT%H:%M:%SZ"));
+    json_member_open(&j, "message", '{');
+    json_member_str(&j, "role", S("assistant"));
+    json_member_str(&j, "content", text);
+    json_close(&j, '}');
+    json_member_bool(&j, "done", is_last);
+    if (is_last)
+        write_end(&j, d);
+    json_close(&j, '}');
+}
+
+/* Writes the answer whole, or as lines; an empty one says that the model is loaded. */
+static void ollama_write_demo(struct ctx *ctx,
+                              __attribute__((unused)) const struct model_request *m, struct demo *d,
+                              struct reply *out)
+{
+    str rest = d->answer;
+    if (!d->stream) {
+        write_piece(ctx, d, d->answer, true, out);
+        return;
+    }
+    out->type = S("application/x-ndjson");
+    while (rest.n) {
+        write_piece(ctx, d, demo_words(&rest), false, out);
+        buf_byte(&out->body, '\n');
+    }
+    write_piece(ctx, d, S(""), true, out);
+    buf_byte(&out->body, '\n');
+}
+
+/* --- the API as /openapi.json describes it --- */
+
+/*
+ * The members are those that clients use; Ollama may know more, and all of them are passed on.
+ * rememberd itself reads model, messages, stream, tools, options.num_predict, and what names a
+ * person, a space or a conversation.
+ */
+
+static const struct field said_fields[] = {
+    {.name = "role",
+     .type = FIELD_STR,
+     .required = true,
+     .help = "system, user, assistant or tool"},
+    TEXT("content", "the text"),
+    ANY("images", "in base64, forwarded untouched"),
+    ANY("tool_calls", "of an assistant"),
+    TEXT("tool_name", "of a tool's result"),
+    {0},
+};
+
+static const struct field ollama_chat_in_fields[] = {
+    MODEL_ROW("a model of the upstream for this API, or UPSTREAM/MODEL"),
+    {.name = "messages",
+     .type = FIELD_JSON,
+     .inside = said_fields,
+     .help = "the whole conversation; without any, the model is loaded"},
+    {.name = "stream", .type = FIELD_BOOL, .help = "false: one answer; else a line for each piece"},
+    ANY("format", "json, or a JSON Schema"),
+    ANY("options", "of the model, such as num_ctx and temperature"),
+    ANY("keep_alive", "how long the model stays loaded"),
+    ANY("tools", "functions that the model may call"),
+    ANY("think", "whether and how long the model thinks"),
+    SPACE_ROW,
+    {0},
+};
+
+static const struct field answered_fields[] = {
+    TEXT("role", "assistant"),
+    TEXT("content", "the text, or a piece of it"),
+    {.name = "thinking", .type = FIELD_STR, .empty = EMPTY_OUT},
+    {.name = "tool_calls", .type = FIELD_JSON, .empty = EMPTY_OUT},
+    {0},
+};
+static const struct field ollama_chat_out_fields[] = {
+    TEXT("model", "the model that answered"),
+    TEXT("created_at", "when"),
+    {.name = "message", .type = FIELD_OBJECT, .inside = answered_fields},
+    {.name = "done", .type = FIELD_BOOL, .help = "of a stream: whether this is the last line"},
+    {.name = "done_reason", .type = FIELD_STR, .empty = EMPTY_OUT},
+    {.name = "total_duration", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "ns"},
+    {.name = "prompt_eval_count", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "tokens"},
+    {.name = "eval_count", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "tokens"},
+    {0},
+};
+
+static const struct field ollama_header_fields[] = {
+    CHAT_HEADER_ROWS,
+    {0},
+};
 
 /*
  * As at chat completions: messages have a role and a text, so a block goes to the same places. Two

@@ -44,9 +44,7 @@ static enum status select_ids(struct ctx *ctx, struct app *app, const struct bul
     struct memory m;
     out->v = NEW_N(&ctx->arena, str, b->ids.n + 1);
     for (size_t i = 0; i < b->ids.n; i++) {
-        bool is_again = false;
-        for (size_t k = 0; k < out->n; k++)
-            is_again |= str_eq(out->v[k], b->ids.v[i]);
+        bool is_again = strs_have(out, b->ids.v[i]);
         enum status s = is_again ? NOT_FOUND : engine_get(ctx, app->engine, pool, b->ids.v[i], &m);
         if (soft_if(ctx, s, NOT_FOUND))
             continue;
