@@ -100,7 +100,8 @@ static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
                                               erasure_log_follow,
 #ifdef WITH_POSTGRES
                                               writer_open_on_postgres,
-                                              writer_group_on_postgres
+                                              writer_group_on_postgres,
+                                              writer_settle_on_postgres
 #endif
     };
     TRY(writer_open(ctx, s, &steps, &s->writer));

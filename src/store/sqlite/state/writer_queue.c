@@ -32,6 +32,23 @@ struct timespec writer_in_ms(int64_t ms)
     return at;
 }
 
+struct task *writer_take_waited(struct task **list)
+{
+    struct task *out = NULL, **last = &out;
+    while (*list) {
+        struct task *t = *list;
+        if (t->nobody_waits) {
+            list = &t->next;
+            continue;
+        }
+        *list = t->next;
+        t->next = NULL;
+        *last = t;
+        last = &t->next;
+    }
+    return out;
+}
+
 /* The lock is held. */
 static void queue_task(struct writer *w, struct task *t)
 {
@@ -41,6 +58,7 @@ static void queue_task(struct writer *w, struct task *t)
     *w->last = t;
     w->last = &t->next;
     w->queued++;
+    w->has_late |= writer_is_away(w) && !t->nobody_waits;
     pthread_cond_signal(&w->some);
 }
 
@@ -84,8 +102,16 @@ enum status writer_erased(const struct task *t)
                 "they go when that read ends");
 }
 
+/* PostgreSQL cannot be reached: nobody waits for what will not be written soon. */
+static enum status check_reach(struct ctx *ctx, struct writer *w)
+{
+    bool is_away = store_is_postgres(w->s) && atomic_load(&w->s->files.state) == FILES_AWAY;
+    return is_away ? writer_failure(ctx, w) : OK;
+}
+
 enum status writer_run(struct writer *w, struct task *t)
 {
+    TRY(check_reach(t->ctx, w));
     /* Whoever waits for the writer holds no connection, and reads what was written. */
     if (t->ctx->view)
         t->ctx->view->rest(t->ctx);
@@ -119,6 +145,7 @@ enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes, stru
 {
     if (bytes > QUEUE_BYTES_MAX)
         return fail(ctx, TOO_LARGE, "a bundle is over %d bytes", QUEUE_BYTES_MAX);
+    TRY(check_reach(ctx, w));
     TRY(make_room(ctx, w, bytes));
     struct later *later = heap_alloc(sizeof *later);
     later->task = (struct task){.ctx = &later->ctx, .bytes = bytes, .nobody_waits = true};
@@ -161,10 +188,18 @@ static bool wait_seen(struct writer *w, uint64_t no, int64_t ms)
         w->wanted_no = no;
         pthread_cond_signal(&w->some);
     }
-    while (w->seen_no < no && rc != ETIMEDOUT)
+    while (w->seen_no < no && rc != ETIMEDOUT && !writer_is_away(w))
         rc = ms < 0 ? pthread_cond_wait(&w->seen, &w->lock)
                     : pthread_cond_timedwait(&w->seen, &w->lock, &until);
     return w->seen_no >= no;
+}
+
+void writer_look_soon(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->has_doubt = true;
+    pthread_cond_signal(&w->some);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void writer_settle(struct writer *w)
