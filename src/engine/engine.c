@@ -5,6 +5,7 @@
 #include "engine/events/feed.h"
 #include "engine/extract/extract.h"
 #include "engine/jobs/registry.h"
+#include "engine/state/spool.h"
 #include "engine/state/state.h"
 
 /*
@@ -54,6 +55,7 @@ static void engine_free(struct engine *e)
 {
     feed_free(e->feed);
     unkept_close(&e->unkept);
+    spool_close(e->spool);
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
     embed_close(e->embed);

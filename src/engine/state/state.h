@@ -95,6 +95,8 @@ struct engine {
     struct work_state work;
     struct accounts_state accounts;
     struct unkept_list unkept;
+    struct spool *spool; /* or NULL */
+    int late_tries;      /* of its first line; of the thread that keeps it */
     struct counters counters;
     struct feed *feed;                              /* events/feed.c */
     struct registry *jobs;                          /* jobs/registry.c */

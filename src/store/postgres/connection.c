@@ -128,8 +128,8 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
         int detail;
         const char *words;
     } known[] = {
-        {"08", STORAGE, STORE_DISK_FAILED, "the database cannot be reached"},
-        {"57P0", STORAGE, STORE_DISK_FAILED, "the database cannot be reached"},
+        {"08", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
+        {"57P0", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
         {"53100", STORAGE, STORAGE_FULL, "the database's disk is full"},
         {"53", TOO_BUSY, 0, "the database has no room for this now"},
         {"40", TOO_BUSY, 0, "another server is writing the same"},
@@ -139,8 +139,7 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
         {"25006", STORAGE, STORE_DISK_FAILED, "the database can only be read"},
     };
     if (pg_is_lost(pg) && pg->failed != WAIT_LATE)
-        return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "the database cannot be reached: %s",
-                       pg->why);
+        return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached: %s", pg->why);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_state(pg, known[i].state))
             return fail_as(ctx, known[i].status, known[i].detail, "%s: %s", known[i].words,

@@ -543,7 +543,8 @@ static void free_writer(struct writer *w)
 static enum status open_or_wait(struct ctx *ctx, struct writer *w)
 {
     enum status status = writer_connect(ctx, w);
-    if (!store_disk_failed(ctx, status) || !w->s->may_wait)
+    bool is_away = status == STORAGE && ctx->detail == STORAGE_AWAY;
+    if (!(is_away || store_disk_failed(ctx, status)) || !w->s->may_wait)
         return status;
     writer_note_result(w, ctx, status);
     ctx_clear_failure(ctx);

@@ -85,7 +85,7 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
             TRY(index_apply(ctx, &w->db, &w->changes));
         t->result = writer_task(w, t, false);
         if (pg_is_lost(w->db.pg))
-            return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "%s", t->ctx->why);
+            return fail_as(ctx, STORAGE, STORAGE_AWAY, "%s", t->ctx->why);
         if (t->result != TOO_BUSY || !pg_is_again(w->db.pg))
             continue;
         ctx_clear_failure(t->ctx);
