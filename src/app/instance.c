@@ -150,8 +150,7 @@ static enum status open_parts(struct ctx *ctx, const struct options *o, enum ope
     TRY(engine_open(ctx, out->store, &out->settings, &out->engine));
     if (!out->is_server || !out->settings.store.n)
         return OK;
-    const char *spool = str_printf(&ctx->arena, S_FMT "/spool", S_ARG(out->folder)).p;
-    return engine_open_spool(ctx, out->engine, spool);
+    return engine_open_spool(ctx, out->engine, out->folder);
 }
 
 enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)

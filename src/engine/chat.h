@@ -140,10 +140,10 @@ void engine_turn_answered(struct engine *e, struct turn *t, turn_answer_text *an
 bool engine_finish_turn(struct ctx *ctx, struct engine *e, struct turn *t);
 
 /*
- * A store on another machine may be away. Then what was said goes into a file, and is kept when the
- * store is back: once, and in order. Without the file it is lost. TOO_BUSY: another process has it.
+ * A store on another machine may be away. Then what was said goes into a file of the folder, and is
+ * kept when the store is back: once, and in order. Without the file it is lost.
  */
-MUST_USE enum status engine_open_spool(struct ctx *ctx, struct engine *e, const char *path);
+MUST_USE enum status engine_open_spool(struct ctx *ctx, struct engine *e, str folder);
 /* Keeps some of what waits there; *more: call again at once. One thread at a time. */
 MUST_USE enum status engine_keep_late(struct ctx *ctx, struct engine *e, bool *more);
 

@@ -1,6 +1,8 @@
 /* late.c - turns that were said while the store could not be reached: noted, and kept later. */
 #include "engine/chat/late.h"
 
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/state/spool.h"
@@ -161,7 +163,27 @@ enum status engine_keep_late(struct ctx *ctx, struct engine *e, bool *more)
     return OK;
 }
 
-enum status engine_open_spool(struct ctx *ctx, struct engine *e, const char *path)
+static void spool_closep(struct spool **s)
 {
-    return spool_open(ctx, path, &e->spool);
+    spool_close(*s);
+}
+
+/* Of several servers with one folder each takes the first file that is free, and with it what an
+ * ended one has left in the others. */
+enum status engine_open_spool(struct ctx *ctx, struct engine *e, str folder)
+{
+    enum { FILES = 9 };
+    for (int i = 1; i <= FILES; i++) {
+        const char *path = str_printf(&ctx->arena, S_FMT "/spool.%d", S_ARG(folder), i).p;
+        CLEANUP(spool_closep) struct spool *other = NULL;
+        if (e->spool && access(path, F_OK) != 0)
+            continue;
+        enum status s = spool_open(ctx, path, e->spool ? &other : &e->spool);
+        if (soft_if(ctx, s, TOO_BUSY))
+            continue;
+        TRY(s);
+        if (other)
+            TRY(spool_take(ctx, e->spool, other));
+    }
+    return e->spool ? OK : fail(ctx, TOO_BUSY, "too many servers have one data folder");
 }

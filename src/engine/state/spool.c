@@ -16,8 +16,9 @@
 /*
  * The file begins with the place of the first line that waits. Each line begins with the slot of
  * its pool, so that a new process counts them without reading more. A line that a crash cut has no
- * end, and is cut off. The place is written without a sync: after a power cut some lines may come
- * again, which is harmless. With the last line the file is emptied.
+ * end, and is cut off. The place is synced: after a crash the line that was kept last may come
+ * again, which adds nothing, but none before it, as its conversation has gone on. With the last
+ * line the file is emptied.
  */
 enum { SPOOL_MAX = 256 << 20, HEAD = 21, SLOTS = 256, MARK = 4 };
 
@@ -118,9 +119,8 @@ void spool_close(struct spool *s)
 /* --- lines --- */
 
 /* What was written in part is overwritten by the next line. */
-enum status spool_add(struct ctx *ctx, struct spool *s, struct pool_ref pool, str line)
+static enum status add_line(struct ctx *ctx, struct spool *s, size_t slot, str line)
 {
-    size_t slot = slot_of(pool);
     struct buf b = buf_make(&ctx->arena, line.n + MARK + 2);
     buf_printf(&b, "%03zu ", slot);
     buf_add(&b, line);
@@ -138,6 +138,11 @@ enum status spool_add(struct ctx *ctx, struct spool *s, struct pool_ref pool, st
     if (is_full)
         return fail(ctx, TOO_BUSY, "the spool is full");
     return is_written && fdatasync(s->fd) == 0 ? OK : fail_file(ctx, "written");
+}
+
+enum status spool_add(struct ctx *ctx, struct spool *s, struct pool_ref pool, str line)
+{
+    return add_line(ctx, s, slot_of(pool), line);
 }
 
 /* The length of a line is not known: it is read in pieces, each twice as long. */
@@ -162,19 +167,41 @@ enum status spool_first(struct ctx *ctx, struct spool *s, str *line, bool *any)
     return OK;
 }
 
-void spool_drop(struct spool *s)
+static size_t first_slot(const struct spool *s)
 {
     char slot[MARK] = "";
+    ssize_t n = pread(s->fd, slot, MARK - 1, s->first);
+    return n < 0 ? 0 : strtoul(slot, NULL, 10) % SLOTS;
+}
+
+enum status spool_take(struct ctx *ctx, struct spool *s, struct spool *from)
+{
+    while (spool_lines(from)) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        str line;
+        bool any;
+        enum status status = spool_first(&own, from, &line, &any);
+        if (status == OK)
+            status = add_line(&own, s, first_slot(from), line);
+        if (status != OK)
+            return fail(ctx, status, "%s", own.why);
+        spool_drop(from);
+    }
+    return OK;
+}
+
+void spool_drop(struct spool *s)
+{
+    bool is_done = true;
     pthread_mutex_lock(&s->lock);
-    bool is_done = pread(s->fd, slot, MARK - 1, s->first) == MARK - 1;
-    s->waiting[strtoul(slot, NULL, 10) % SLOTS]--;
+    s->waiting[first_slot(s)]--;
     s->n--;
     s->first += (int64_t)s->first_bytes;
     if (s->first == s->end) {
         s->first = s->end = HEAD;
         is_done &= ftruncate(s->fd, HEAD) == 0;
     }
-    is_done &= put_first(s, s->first);
+    is_done &= put_first(s, s->first) && fdatasync(s->fd) == 0;
     pthread_cond_broadcast(&s->dropped);
     pthread_mutex_unlock(&s->lock);
     if (!is_done)

@@ -16,6 +16,8 @@ MUST_USE enum status spool_add(struct ctx *ctx, struct spool *s, struct pool_ref
 /* The first line, which stays until spool_drop; false: there is none. One thread at a time. */
 MUST_USE enum status spool_first(struct ctx *ctx, struct spool *s, str *line, bool *any);
 void spool_drop(struct spool *s);
+/* Moves all lines of another one behind its own. */
+MUST_USE enum status spool_take(struct ctx *ctx, struct spool *s, struct spool *from);
 
 /* Whether a line of the pool waits. Of two pools one may be taken for the other. NULL is fine. */
 bool spool_holds(struct spool *s, struct pool_ref pool);
