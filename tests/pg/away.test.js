@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { serve, until, upstream, tempFolder } = require('../api/lib');
+const { run, serve, tempFolder, until, upstream, withTokens } = require('../api/lib');
 const cluster = require('./cluster');
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'What is my dog called?' }] };
@@ -76,6 +76,29 @@ test('away at start: it listens, says so, and has memory when PostgreSQL is ther
   await isReady(server);
   assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
   await withMemory(server, model);
+});
+
+test('tokens that were valid before go on, others do not', options, async (t) => {
+  const { model, server, make } = await withTokens(t, ['--log-level', 'error']);
+  const bearer = (token) => ({ authorization: `Bearer ${token.token}` });
+  const [used, unused, revoked] = [await make(), await make(), await make()];
+  assert.equal((await server.chat(question, bearer(used))).status, 200);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 200);
+  assert.equal((await run(['token', 'revoke', revoked.id, '--data', server.data])).code, 0);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 401);
+  await cluster.kill();
+  await isAway(server);
+  const asked = model.asked.length;
+  assert.equal((await server.chat(question, bearer(used))).status, 200);
+  assert.equal((await server.ask('GET', '/v1/memories', undefined, bearer(used))).status, 503);
+  assert.equal((await server.chat(question, bearer(unused))).status, 503);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 503);
+  assert.equal((await server.chat(question)).status, 401);
+  assert.equal(model.asked.length, asked + 1);
+  await cluster.start();
+  await isReady(server);
+  assert.equal((await server.chat(question, bearer(unused))).status, 200);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 401);
 });
 
 test('a server that hangs holds no thread: the circuit opens, and closes when it goes on', options, async (t) => {

@@ -14,6 +14,7 @@
 
 struct extractor;
 struct feed;
+struct known_tokens;
 struct registry;
 struct snapshot;
 
@@ -68,6 +69,7 @@ struct work_state {
 struct accounts_state {
     uint8_t *_Atomic seal;           /* what model keys are sealed with, guarded; or NULL */
     atomic_bool needs_token;         /* once it is true it stays */
+    struct known_tokens *known;
     atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
 };
 
