@@ -270,7 +270,8 @@ static struct task *take_group(struct writer *w)
 static bool is_idle(const struct writer *w)
 {
     bool is_held = w->is_syncing && w->wanted_no <= w->seen_no;
-    return !w->is_ending && (!w->first || is_held || (writer_is_away(w) && !w->has_late));
+    bool is_cut = store_is_postgres(w->s) && !w->is_open && !w->has_late;
+    return !w->is_ending && (!w->first || is_held || is_cut);
 }
 
 /* Until there is something to do, or a look is due. Meanwhile a follower learns what other
@@ -278,7 +279,8 @@ static bool is_idle(const struct writer *w)
 static void wait_until_busy(struct writer *w, struct ctx *ctx)
 {
     while (is_idle(w) && !writer_is_due(w)) {
-        int64_t due_ms = writer_is_away(w) ? w->pause_ms + 1 : notes_due_ms(&w->notes);
+        int64_t due_ms =
+            store_is_postgres(w->s) && !w->is_open ? w->pause_ms + 1 : notes_due_ms(&w->notes);
         struct timespec until = writer_in_ms(due_ms > 0 && due_ms < LOOK_MS ? due_ms : LOOK_MS);
         if (due_ms != 0) {
             pthread_cond_timedwait(&w->some, &w->lock, &until);
@@ -413,7 +415,8 @@ static void *write_groups(void *arg)
             break;
         if (writer_is_away(w) && !w->is_ending)
             refuse_waited(w, &ctx);
-        if (!w->first || (is_idle(w) && !w->is_ending))
+        bool is_cut = store_is_postgres(w->s) && !w->is_open && !w->is_ending;
+        if (!w->first || is_cut || (is_idle(w) && !w->is_ending))
             continue;
         struct task *group = take_group(w);
         pthread_mutex_unlock(&w->lock);

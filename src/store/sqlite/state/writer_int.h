@@ -82,10 +82,10 @@ void writer_put_back(struct writer *w, struct task *first);
 /* Ends tasks with the results that they have. */
 void writer_end(struct writer *w, struct task *first);
 
-/* PostgreSQL cannot be reached. The lock is held. */
+/* PostgreSQL cannot be reached: nobody waits for it. */
 static inline bool writer_is_away(const struct writer *w)
 {
-    return store_is_postgres(w->s) && !w->is_open;
+    return store_is_postgres(w->s) && atomic_load(&w->s->files.state) == FILES_AWAY;
 }
 /* Takes the tasks that somebody waits for out of a list. */
 struct task *writer_take_waited(struct task **list);

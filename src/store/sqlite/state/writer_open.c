@@ -129,6 +129,17 @@ bool writer_is_due(const struct writer *w)
     return is_lost || is_doubted || ((!w->first || !w->is_open) && clock_mono_us() >= w->look_us);
 }
 
+/* No connection can be opened: whoever waits for one, or for the writer, need not. The lock of the
+ * writer is held. */
+static void open_circuit(struct writer *w)
+{
+    files_leave(&w->s->files);
+    pthread_cond_broadcast(&w->seen);
+    pthread_mutex_lock(&w->s->lock);
+    pthread_cond_broadcast(&w->s->given);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
 /* Opens the store when it is not open yet. PostgreSQL is tried again soon, and then less often. */
 static void open_now(struct writer *w, struct ctx *ctx)
 {
@@ -143,6 +154,8 @@ static void open_now(struct writer *w, struct ctx *ctx)
                                                            : PAUSE_MS;
     if (w->pause_ms > LOOK_MS)
         w->pause_ms = LOOK_MS;
+    if (w->pause_ms)
+        open_circuit(w);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -158,7 +171,7 @@ static void ask_postgres(struct writer *w, struct ctx *ctx)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The connection is closed, and readers take no new one until the thread has opened another. */
+/* The connection is closed. The thread opens another at once; when it cannot, the circuit opens. */
 bool writer_lost_postgres(struct writer *w, struct ctx *ctx)
 {
     if (!store_is_postgres(w->s) || !w->is_open || !pg_is_lost(w->db.pg))
@@ -174,17 +187,21 @@ void writer_leave_postgres(struct writer *w)
     pthread_mutex_lock(&w->lock);
     w->is_open = false;
     w->look_us = 0;
-    files_leave(&w->s->files);
-    pthread_cond_broadcast(&w->seen);
     pthread_mutex_unlock(&w->lock);
-    pthread_mutex_lock(&w->s->lock);
-    pthread_cond_broadcast(&w->s->given);
-    pthread_mutex_unlock(&w->s->lock);
     db_close(&w->db);
 }
 
+/* What was lost before it began, as by a server that closes idle connections, costs nobody a
+ * failure. */
 struct task *writer_put_aside(struct writer *w, struct task *first)
 {
+    if (!w->xid) {
+        pthread_mutex_lock(&w->lock);
+        writer_put_back(w, first);
+        w->has_late = true;
+        pthread_mutex_unlock(&w->lock);
+        return NULL;
+    }
     struct task *waited = writer_take_waited(&first);
     assert(!w->doubtful);
     w->doubtful = first;

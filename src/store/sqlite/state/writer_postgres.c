@@ -78,6 +78,7 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
     struct task *before = NULL;
     *again = false;
     TXN(all);
+    w->xid = 0;
     TRY(txn_begin(ctx, &w->db, &all));
     TRY(db_int(ctx, &w->db, "SELECT pg_current_xact_id()::text::bigint", &w->xid));
     for (struct task *t = first; t; before = t, t = t->next) {

@@ -58,7 +58,7 @@ static void queue_task(struct writer *w, struct task *t)
     *w->last = t;
     w->last = &t->next;
     w->queued++;
-    w->has_late |= writer_is_away(w) && !t->nobody_waits;
+    w->has_late |= !w->is_open && !t->nobody_waits;
     pthread_cond_signal(&w->some);
 }
 
@@ -105,8 +105,7 @@ enum status writer_erased(const struct task *t)
 /* PostgreSQL cannot be reached: nobody waits for what will not be written soon. */
 static enum status check_reach(struct ctx *ctx, struct writer *w)
 {
-    bool is_away = store_is_postgres(w->s) && atomic_load(&w->s->files.state) == FILES_AWAY;
-    return is_away ? writer_failure(ctx, w) : OK;
+    return writer_is_away(w) ? writer_failure(ctx, w) : OK;
 }
 
 enum status writer_run(struct writer *w, struct task *t)
