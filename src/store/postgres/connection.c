@@ -295,6 +295,17 @@ bool pg_in_transaction(const struct pg *pg)
     return libpq.transactionStatus(pg->handle) != PQTRANS_IDLE;
 }
 
+void pg_hear(struct pg *pg, void (*hear)(void *own, bool is_mine, const char *text), void *own)
+{
+    struct pq_notify *one;
+    if (pg_is_lost(pg) || !libpq.consumeInput(pg->handle))
+        return;
+    while ((one = libpq.notifies(pg->handle)) != NULL) {
+        hear(own, one->pid == libpq.backendPID(pg->handle), one->text);
+        libpq.freemem(one);
+    }
+}
+
 int64_t pg_changes(const struct pg *pg)
 {
     return pg->changes;

@@ -26,6 +26,9 @@ bool pg_is_lost(const struct pg *pg);
 void pg_limit(struct pg *pg, int64_t until_us);
 bool pg_in_transaction(const struct pg *pg);
 
+/* What was sent (NOTIFY) on the channel that the connection listens to. Does not wait. */
+void pg_hear(struct pg *pg, void (*hear)(void *own, bool is_mine, const char *text), void *own);
+
 /* Of the last statement: rows changed, the number that it gave its row, and the same of all. */
 int64_t pg_changes(const struct pg *pg);
 int64_t pg_last_row(const struct pg *pg);

@@ -20,6 +20,14 @@ struct pq_option {
     int dispsize;
 };
 
+/* As PQnotifies gives them. */
+struct pq_notify {
+    char *channel;
+    int pid;
+    char *text;
+    struct pq_notify *next;
+};
+
 enum { CONNECTION_OK = 0 };
 enum { PQPING_NO_RESPONSE = 2 };
 enum { PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2 };
@@ -53,6 +61,8 @@ enum {
     F(int, flush, (PGconn *))                                                                      \
     F(int, isBusy, (PGconn *))                                                                     \
     F(int, consumeInput, (PGconn *))                                                               \
+    F(struct pq_notify *, notifies, (PGconn *))                                                    \
+    F(int, backendPID, (const PGconn *))                                                           \
     F(PGresult *, getResult, (PGconn *))                                                           \
     F(int, sendQuery, (PGconn *, const char *))                                                    \
     F(int, sendPrepare, (PGconn *, const char *, const char *, int, const Oid *))                  \

@@ -8,6 +8,7 @@
 #include "store/postgres/schema.h"
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/index/words.h"
+#include "store/sqlite/state/notes_postgres.h"
 #include "store/sqlite/state/writer_int.h"
 
 /*
@@ -54,6 +55,7 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     TRY(db_exec(ctx, &w->db, own_tables));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
+    TRY(notes_pg_open(ctx, &w->db, &w->notes));
     TRY(take_mark(ctx, w));
     TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
     return words_renew(ctx, &w->db, false);
@@ -79,6 +81,7 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
     *again = false;
     TXN(all);
     w->xid = 0;
+    TRY(notes_pg_begin(ctx, &w->db, &w->notes));
     TRY(txn_begin(ctx, &w->db, &all));
     TRY(db_int(ctx, &w->db, "SELECT pg_current_xact_id()::text::bigint", &w->xid));
     for (struct task *t = first; t; before = t, t = t->next) {
@@ -98,6 +101,7 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
     if (*again)
         return OK; /* the transaction is rolled back */
     TRY(index_apply(ctx, &w->db, &w->changes));
+    TRY(notes_pg_end(ctx, &w->db, &w->notes));
     return txn_commit(&all);
 }
 
