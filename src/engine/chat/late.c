@@ -120,6 +120,16 @@ static bool is_later(enum status s)
     return s == STORAGE || s == TOO_BUSY || s == TIMED_OUT;
 }
 
+/* The client may have gone on elsewhere meanwhile, and brought this turn with it. */
+static bool is_kept(struct ctx *ctx, struct engine *e, const struct turn *t, str answer)
+{
+    struct message found;
+    if (!str_trim(answer).n || !t->chain)
+        return false;
+    uint64_t chain = turn_answer(&ctx->arena, t, answer).chain;
+    return soft(ctx, store_find_chain(ctx, e->store, t->in.pool, chain, 0, &found));
+}
+
 static enum status keep_line(struct ctx *ctx, struct engine *e, str text)
 {
     struct turn_in in;
@@ -129,6 +139,8 @@ static enum status keep_line(struct ctx *ctx, struct engine *e, str text)
     struct turn *t = engine_begin_turn(ctx, e, &in);
     if (t->is_blind)
         return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached");
+    if (is_kept(ctx, e, t, engine_strip_block(&ctx->arena, answer)))
+        return OK;
     t->out.block = t->record.block = late.block;
     t->record.decision = late.decision;
     t->record.reason = late.reason;
@@ -150,16 +162,16 @@ static bool drop_line(struct ctx *ctx, struct engine *e, enum status s)
 
 enum status engine_keep_late(struct ctx *ctx, struct engine *e, bool *more)
 {
-    bool is_kept = true;
+    bool goes_on = true;
     *more = false;
-    for (int i = 0; i < AT_ONCE && is_kept && spool_lines(e->spool); i++) {
+    for (int i = 0; i < AT_ONCE && goes_on && spool_lines(e->spool); i++) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
         str line;
         bool any;
         TRY(spool_first(ctx, e->spool, &line, &any));
-        is_kept = any && drop_line(&own, e, keep_line(&own, e, line));
+        goes_on = any && drop_line(&own, e, keep_line(&own, e, line));
     }
-    *more = is_kept && spool_lines(e->spool);
+    *more = goes_on && spool_lines(e->spool);
     return OK;
 }
 
