@@ -285,6 +285,11 @@ void pg_close(struct pg *pg)
     free(pg);
 }
 
+int pg_version(const struct pg *pg)
+{
+    return libpq.serverVersion(pg->handle);
+}
+
 void pg_limit(struct pg *pg, int64_t until_us)
 {
     pg->until_us = until_us;

@@ -21,6 +21,8 @@ MUST_USE enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *
 MUST_USE enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out);
 void pg_close(struct pg *pg); /* NULL is fine */
 bool pg_is_lost(const struct pg *pg);
+/* As 150004 for 15.4. */
+int pg_version(const struct pg *pg);
 /* From now on no statement is waited for longer (clock_mono_us; 0: no limit). One that is late
  * fails with TIMED_OUT, and the connection is lost. */
 void pg_limit(struct pg *pg, int64_t until_us);

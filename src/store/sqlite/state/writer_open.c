@@ -143,7 +143,7 @@ static void open_circuit(struct writer *w)
 /* Opens the store when it is not open yet. PostgreSQL is tried again soon, and then less often. */
 static void open_now(struct writer *w, struct ctx *ctx)
 {
-    enum { PAUSE_MS = 100 };
+    enum { PAUSE_MS = 50, PAUSE_MAX_MS = 500 };
     enum status status = writer_connect(ctx, w);
     if (status == OK && w->doubtful)
         status = w->steps->settle(ctx, w);
@@ -152,8 +152,8 @@ static void open_now(struct writer *w, struct ctx *ctx)
     w->pause_ms = status == OK || !store_is_postgres(w->s) ? 0
                   : w->pause_ms                            ? 2 * w->pause_ms
                                                            : PAUSE_MS;
-    if (w->pause_ms > LOOK_MS)
-        w->pause_ms = LOOK_MS;
+    if (w->pause_ms > PAUSE_MAX_MS)
+        w->pause_ms = PAUSE_MAX_MS;
     if (w->pause_ms)
         open_circuit(w);
     pthread_mutex_unlock(&w->lock);

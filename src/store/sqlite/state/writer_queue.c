@@ -126,6 +126,18 @@ enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call, const
     return writer_run(w, &t);
 }
 
+/* What nobody waits for is not queued while the connection is away for however short: if the
+ * process ends meanwhile it is lost, and its caller has a safer place for it. */
+static enum status check_connection(struct ctx *ctx, struct writer *w)
+{
+    if (!store_is_postgres(w->s))
+        return OK;
+    pthread_mutex_lock(&w->lock);
+    bool is_open = w->is_open;
+    pthread_mutex_unlock(&w->lock);
+    return is_open ? OK : fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened again");
+}
+
 /* Bounds the memory of the queue; a waiting writer is bounded by its thread. Room is reserved
  * before the input is copied, so a full queue costs no memory. */
 static enum status make_room(struct ctx *ctx, struct writer *w, size_t bytes)
@@ -144,7 +156,7 @@ enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes, stru
 {
     if (bytes > QUEUE_BYTES_MAX)
         return fail(ctx, TOO_LARGE, "a bundle is over %d bytes", QUEUE_BYTES_MAX);
-    TRY(check_reach(ctx, w));
+    TRY(check_connection(ctx, w));
     TRY(make_room(ctx, w, bytes));
     struct later *later = heap_alloc(sizeof *later);
     later->task = (struct task){.ctx = &later->ctx, .bytes = bytes, .nobody_waits = true};
