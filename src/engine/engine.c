@@ -57,7 +57,7 @@ static void engine_free(struct engine *e)
 {
     feed_free(e->feed);
     unkept_close(&e->unkept);
-    spool_close(e->spool);
+    spool_close(e->work.spool);
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
     embed_close(e->embed);

@@ -3,11 +3,8 @@
 
 #include "engine/chat/turn.h"
 
-/* What a turn was that is kept later than it was said. */
-struct late {
-    int64_t at; /* unix ms */
-    str receipt, decision, reason, block;
-};
+/* The members of turn_in that a line has as flags. */
+#define LATE_FLAGS(X) X(stand_in) X(brings_all) X(has_tools) X(is_durable) X(goes_on)
 
 /* Whether the turn must be kept later: the store was away when it began, or others of its pool
  * wait. Then, or when the store is found away at the end, late_note notes it. */

@@ -10,7 +10,6 @@
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/chat/forgetting.h"
-#include "engine/chat/late.h"
 #include "engine/chat/replay.h"
 #include "engine/recall/tombstones.h"
 #include "engine/text/helper_prompt.h"

@@ -9,6 +9,12 @@ struct said_at {
     size_t at; /* index in said */
 };
 
+/* What a turn was that is kept later than it was said. */
+struct late {
+    int64_t at; /* unix ms */
+    str receipt, decision, reason, block;
+};
+
 struct turn {
     struct turn_in in;
     struct turn_out out;

@@ -1,4 +1,4 @@
-/* notes_schema.c - triggers that note by name what a transaction changes, while a server asks for it. */
+/* notes_schema.c - triggers that note by name what is changed, while a server asks for it. */
 #include "store/postgres/notes_schema.h"
 
 /*
