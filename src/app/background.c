@@ -84,6 +84,17 @@ static enum status settle_some(struct ctx *ctx, struct instance *instance, bool 
     return instance_settle(ctx, instance);
 }
 
+/* What was said while PostgreSQL was away. */
+static enum status keep_late(struct ctx *ctx, struct instance *instance, bool *more)
+{
+    return engine_keep_late(ctx, instance->engine, more);
+}
+
+static bool has_spool(struct instance *instance)
+{
+    return instance->settings.store.n > 0;
+}
+
 /* After chats of 30 MB malloc keeps some hundred MB of freed pages. What usual chats free stays, as
  * new pages cost a chat a sixth of its time. */
 static enum status trim_memory(struct ctx *ctx, struct instance *instance, bool *more)
@@ -123,6 +134,7 @@ static bool has_remote_backups(struct instance *instance)
  * back, consolidate tidies. */
 static const struct job jobs[] = {
     {"settle", settle_some, .first_s = 1, .every_s = 2, .is_late = true},
+    {"spool", keep_late, .every_s = 1, .is_used = has_spool},
     {"embed", embed_some, .is_heavy = true},
     {"mirror", sync_qdrant, .is_used = has_qdrant},
     {"distil", distil_some, .is_used = has_core_model, .is_heavy = true, .is_parallel = true},

@@ -28,7 +28,7 @@ static void open_instance(struct ctx *ctx, const struct options *o, struct insta
         return;
     }
     in->folder = instance->folder;
-    in->is_there = !instance_is_new(ctx, instance);
+    in->is_there = o->settings.store.n || !instance_is_new(ctx, instance);
     if (!in->is_there)
         return;
     enum status s = instance_open(ctx, o, instance);

@@ -168,7 +168,10 @@ static enum status open_parts(struct ctx *ctx, const struct options *o, enum ope
     if (!out->may_wait || !soft_if(ctx, made, STORAGE))
         TRY(made);
     TRY(open_store(ctx, out));
-    return engine_open(ctx, out->store, &out->settings, &out->engine);
+    TRY(engine_open(ctx, out->store, &out->settings, &out->engine));
+    if (!out->is_server || !out->settings.store.n)
+        return OK;
+    return engine_open_spool(ctx, out->engine, out->folder);
 }
 
 enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)

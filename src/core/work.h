@@ -33,5 +33,6 @@ struct store_stats {
     int64_t queued;                     /* bundles waiting to be written */
     uint64_t writes, commits, failures; /* since open */
     int schema;                         /* version of the schema */
-    bool is_shared; /* another process has the file open now: a server or a command */
+    bool is_shared;  /* another process has the file open now: a server or a command */
+    char server[48]; /* "PostgreSQL 15.4", or "" for a file */
 };

@@ -62,6 +62,7 @@ struct turn_in {
                        answer that repeats it is not new either */
         const struct preview *preview; /* of engine_preview alone; else NULL */
     };
+    const struct late *late; /* of engine_keep_late alone; else NULL */
 };
 
 /* A block that an earlier turn of the conversation got. */
@@ -137,6 +138,14 @@ void engine_turn_answered(struct engine *e, struct turn *t, turn_answer_text *an
 /* Keeps the turn unless someone has; a failure is logged. False, and nothing was done, when the
  * turn was never answered. */
 bool engine_finish_turn(struct ctx *ctx, struct engine *e, struct turn *t);
+
+/*
+ * A store on another machine may be away. Then what was said goes into a file of the folder, and is
+ * kept when the store is back: once, and in order. Without the file it is lost.
+ */
+MUST_USE enum status engine_open_spool(struct ctx *ctx, struct engine *e, str folder);
+/* Keeps some of what waits there; *more: call again at once. One thread at a time. */
+MUST_USE enum status engine_keep_late(struct ctx *ctx, struct engine *e, bool *more);
 
 /* --- conversations that the model's server keeps --- */
 

@@ -2,9 +2,11 @@
 #include <assert.h>
 
 #include "engine/accounts/credentials.h"
+#include "engine/accounts/known_tokens.h"
 #include "engine/events/feed.h"
 #include "engine/extract/extract.h"
 #include "engine/jobs/registry.h"
+#include "engine/state/spool.h"
 #include "engine/state/state.h"
 
 /*
@@ -36,6 +38,7 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     e->extractor = extractor_new();
     e->feed = feed_new(e);
     e->jobs = registry_new(e);
+    known_tokens_open(e);
     name_dependencies(e);
     unkept_open(&e->unkept);
     pthread_mutex_init(&e->vectors.beginning, NULL);
@@ -54,12 +57,14 @@ static void engine_free(struct engine *e)
 {
     feed_free(e->feed);
     unkept_close(&e->unkept);
+    spool_close(e->work.spool);
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
     embed_close(e->embed);
     reranker_free(e->reranker);
     extractor_free(e->extractor);
     seal_free(e);
+    known_tokens_close(e);
     free(e);
 }
 

@@ -131,6 +131,7 @@ static void read_said(struct place *p)
 static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct message *out)
 {
     enum status s = store_find_chain(p->ctx, p->e->store, p->t->in.pool, chain, tail, out);
+    p->t->is_blind |= s == STORAGE && p->ctx->detail == STORAGE_AWAY;
     if (s != OK && s != NOT_FOUND)
         log_event(LOG_WARN, "turn.place", "id=%s status=%s why=\"%s\"", p->ctx->id, status_name(s),
                   p->ctx->why);
@@ -415,7 +416,7 @@ static struct message message_of(const struct place *p, size_t i, int64_t now)
 void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
-    int64_t now = clock_ms();
+    int64_t now = turn_at(t);
     assert(!t->n_fresh && t->in.pool.user.n);
     read_said(&p);
     find_place(&p);
@@ -467,7 +468,7 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
                             .role = role,
                             .text = text,
                             .origin = origin_of(role),
-                            .created = clock_ms(),
+                            .created = turn_at(t),
                             .chain = chain,
                             .tail = t->last ? chain_link(t->last, own) : 0,
                             .is_echo = is_echo,

@@ -157,6 +157,11 @@ static int64_t turn_now(const struct turn *t)
     return t->in.preview && t->in.preview->as_of ? t->in.preview->as_of : clock_ms();
 }
 
+int64_t turn_at(const struct turn *t)
+{
+    return t->in.late ? t->in.late->at : clock_ms();
+}
+
 /* Messages that the model is shown anyway, and what a preview goes without. */
 static struct strs excluded_of(struct arena *a, const struct turn *t)
 {
@@ -394,8 +399,8 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
     assert(!t->out.block.n || t->out.block_at < t->in.n_said);
     if (t->out.helper.n)
         note_helper(t);
-    r->id = t->in.preview ? S("") : id_random(&ctx->arena);
-    r->created = clock_ms();
+    r->id = t->in.preview ? S("") : t->in.late ? t->in.late->receipt : id_random(&ctx->arena);
+    r->created = turn_at(t);
     r->block = t->out.block;
     r->tokens = tokens_of(r->block);
     r->took_us = clock_mono_us() - began;
@@ -430,7 +435,8 @@ static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t
 
 static void recall_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
-    engine_catch_up(ctx, e, t->in.pool);
+    if (!t->in.late)
+        engine_catch_up(ctx, e, t->in.pool);
     turn_place(ctx, e, t);
     enum status s = find_block(ctx, e, t, began);
     if (s != OK)
@@ -486,7 +492,7 @@ struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct t
     atomic_fetch_add(&e->work.asking, 1);
     bool is_helper = ask_turn(ctx, e, t, began);
     atomic_fetch_sub(&e->work.asking, 1);
-    if (is_helper || in->has_tools || t->out.block.n)
+    if (!in->late && (is_helper || in->has_tools || t->out.block.n))
         queue_receipt(ctx, e, t);
     return t;
 }

@@ -9,6 +9,12 @@ struct said_at {
     size_t at; /* index in said */
 };
 
+/* What a turn was that is kept later than it was said. */
+struct late {
+    int64_t at; /* unix ms */
+    str receipt, decision, reason, block;
+};
+
 struct turn {
     struct turn_in in;
     struct turn_out out;
@@ -24,6 +30,7 @@ struct turn {
     uint64_t last;       /* hash of the last message alone, for the tail of the answer */
     str calls;           /* what an answer without text is; "": nothing that is kept */
     struct strs secrets; /* of the conversation: see turn_find_secrets */
+    bool is_blind;       /* the store was away when the conversation was looked for */
     struct unkept unkept;
     turn_answer_text *answer_of; /* not NULL: the turn is answered */
     void *answer_arg;
@@ -49,6 +56,9 @@ str turn_masked(const struct engine *e, const struct turn *t, struct arena *a, s
 
 /* engine_end_turn for an answer that says that the turn is kept: it is on the disk then. */
 MUST_USE enum status turn_end_now(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
+
+/* When it was said. */
+int64_t turn_at(const struct turn *t);
 
 /* The assistant's message at the end of a turn; without a text, the note of its calls. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);

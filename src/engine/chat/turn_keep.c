@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/rule.h"
 #include "engine/chat/forgetting.h"
+#include "engine/chat/late.h"
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
@@ -178,8 +179,8 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
 
 /* May run minutes after engine_begin_turn, on another thread; settings are read anew. A retry of
  * the same turn writes the same ids and changes nothing. */
-static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
-                            bool waits)
+static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
+                             bool waits)
 {
     struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
     assert(t->out.mode != MODE_OFF || !t->out.block.n);
@@ -204,6 +205,20 @@ static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
     count(&e->counters.turns, 1);
     count(&e->counters.facts, b.n_memories);
     return OK;
+}
+
+/* A store that is away is no reason to lose what was said. */
+static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
+                            bool waits)
+{
+    if (late_is_due(e, t))
+        return late_note(ctx, e, t, answer);
+    enum status s = keep_turn(ctx, e, t, answer, waits);
+    t->is_blind = s == STORAGE && ctx->detail == STORAGE_AWAY;
+    if (!t->is_blind || !late_is_due(e, t))
+        return s;
+    ctx_clear_failure(ctx);
+    return late_note(ctx, e, t, answer);
 }
 
 enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)

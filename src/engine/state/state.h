@@ -14,6 +14,7 @@
 
 struct extractor;
 struct feed;
+struct known_tokens;
 struct registry;
 struct snapshot;
 
@@ -63,11 +64,14 @@ struct work_state {
     atomic_int ingests;           /* ingested conversations whose callers wait for the model */
     atomic_int_least64_t chat_at; /* clock_mono_us of when the last turn of a chat began */
     atomic_int asking;            /* chats whose model waits for what is recalled */
+    struct spool *spool;          /* turns that wait for the store; or NULL */
+    int late_tries;               /* of its first line; of the thread that keeps it */
 };
 
 struct accounts_state {
-    uint8_t *_Atomic seal;           /* what model keys are sealed with, guarded; or NULL */
-    atomic_bool needs_token;         /* once it is true it stays */
+    uint8_t *_Atomic seal;   /* what model keys are sealed with, guarded; or NULL */
+    atomic_bool needs_token; /* once it is true it stays */
+    struct known_tokens *known;
     atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
 };
 

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "engine/state/spool.h"
 #include "engine/state/state.h"
 
 /*
@@ -114,5 +115,7 @@ void engine_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
     if (atomic_load(&e->unkept.n))
         keep_all(ctx, e, pool);
+    if (spool_lines(e->work.spool) && soft(ctx, store_ping(ctx, e->store)))
+        spool_wait(e->work.spool, pool, e->settings->recall_deadline_ms / 2);
     soft(ctx, store_settle_pool(ctx, e->store, pool, e->settings->recall_deadline_ms / 2));
 }

@@ -300,13 +300,14 @@ static void word_failure(struct exchange *x, enum status s, int code)
         x->out.code = code;
     else if (!x->out.code)
         x->out.code = http_code(s);
-    if (!code && s == STORAGE && x->ctx.detail == STORAGE_AWAY)
+    bool is_away = !code && s == STORAGE && x->ctx.detail == STORAGE_AWAY;
+    if (is_away)
         x->out.code = 503;
     if (!code && s == STORAGE && x->ctx.detail == STORAGE_FULL)
         x->out.code = 507;
     if (x->out.code == 405 && x->allow.n)
         reply_header(&x->out, "Allow", x->allow);
-    if (s == TOO_BUSY)
+    if (s == TOO_BUSY || is_away)
         reply_header(&x->out, "Retry-After",
                      str_printf(&x->ctx.arena, "%d", x->attempt.retry_s ? x->attempt.retry_s : 1));
 }

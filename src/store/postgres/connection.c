@@ -9,6 +9,7 @@
 #include "store/postgres/dialect.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/values.h"
+#include "store/postgres/wait.h"
 
 /*
  * Statements are known by their number, as with SQLite, and prepared at their first use under that
@@ -43,6 +44,10 @@ struct pg {
     char state[6]; /* SQLSTATE of the last failure */
     char why[300];
     int64_t changes, total, last_row;
+    int64_t until_us; /* no statement waits longer; 0: no limit */
+    enum wait_end
+        failed; /* not WAIT_DONE: an answer is owed, so that the connection is of no use */
+    char *url;
     size_t n;
     struct pg_stmt *statements[];
 };
@@ -56,7 +61,8 @@ static bool is_state(const struct pg *pg, const char *state)
 
 bool pg_is_lost(const struct pg *pg)
 {
-    return libpq.status(pg->handle) != CONNECTION_OK;
+    return libpq.status(pg->handle) != CONNECTION_OK || pg->failed != WAIT_DONE ||
+           is_state(pg, "57P0");
 }
 
 bool pg_is_conflict(const struct pg *pg)
@@ -77,11 +83,36 @@ static void note_words(struct pg *pg, const char *state, const char *why)
     snprintf(pg->why, sizeof pg->why, "%.*s", (int)strcspn(why ? why : "", "\n"), why ? why : "");
 }
 
+/* The result of what was sent (0: it could not be), or NULL. */
+static PGresult *result_of(struct pg *pg, int is_sent)
+{
+    PGresult *r = NULL;
+    if (!is_sent || pg->failed != WAIT_DONE)
+        return NULL;
+    pg->failed = wait_for_result(pg->handle, pg->url, pg->until_us, &r);
+    return r;
+}
+
+static PGresult *run_text(struct pg *pg, const char *text)
+{
+    return result_of(pg, libpq.sendQuery(pg->handle, text));
+}
+
+static PGresult *run_binary(struct pg *pg, const char *text)
+{
+    return result_of(pg, libpq.sendQueryParams(pg->handle, text, 0, NULL, NULL, NULL, NULL, 1));
+}
+
 static bool note_result(struct pg *pg, PGresult *r)
 {
     int status = libpq.resultStatus(r);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
         return true;
+    if (pg->failed != WAIT_DONE) {
+        bool is_late = pg->failed == WAIT_LATE;
+        note_words(pg, is_late ? "57014" : "08006", is_late ? "no time is left" : "it is silent");
+        return false;
+    }
     const char *why = libpq.resultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
     note_words(pg, libpq.resultErrorField(r, PG_DIAG_SQLSTATE),
                why ? why : libpq.errorMessage(pg->handle));
@@ -97,8 +128,8 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
         int detail;
         const char *words;
     } known[] = {
-        {"08", STORAGE, STORE_DISK_FAILED, "the database cannot be reached"},
-        {"57P0", STORAGE, STORE_DISK_FAILED, "the database cannot be reached"},
+        {"08", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
+        {"57P0", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
         {"53100", STORAGE, STORAGE_FULL, "the database's disk is full"},
         {"53", TOO_BUSY, 0, "the database has no room for this now"},
         {"40", TOO_BUSY, 0, "another server is writing the same"},
@@ -107,9 +138,8 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
         {"2202", BAD_INPUT, 0, "PostgreSQL cannot hold this text"},
         {"25006", STORAGE, STORE_DISK_FAILED, "the database can only be read"},
     };
-    if (pg_is_lost(pg))
-        return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "the database cannot be reached: %s",
-                       pg->why);
+    if (pg_is_lost(pg) && pg->failed != WAIT_LATE)
+        return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached: %s", pg->why);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (is_state(pg, known[i].state))
             return fail_as(ctx, known[i].status, known[i].detail, "%s: %s", known[i].words,
@@ -125,66 +155,12 @@ static void drop_notice(void *unused, const PGresult *result)
     (void)unused, (void)result;
 }
 
-/* A password with one of these in it would be taken for a host or a port, which libpq names in its
- * words. They also hold a part of a URL that it cannot read. */
-static enum status check_url(struct ctx *ctx, const char *url)
-{
-    const char *begin = strstr(url, "://"), *last = strrchr(url, '@');
-    char *why = NULL;
-    if (begin && last && begin + 3 + strcspn(begin + 3, "@/?#") < last)
-        return fail(
-            ctx, BAD_INPUT,
-            "the URL of the store has an @ behind another one or behind / ? #; in a name, a "
-            "password or a parameter write these as %%40, %%2F, %%3F and %%23");
-    struct pq_option *options = libpq.conninfoParse(url, &why);
-    libpq.freemem(why);
-    if (!options)
-        return fail(ctx, BAD_INPUT,
-                    "the URL of the store cannot be read; it is "
-                    "postgres://USER@HOST/DATABASE?schema=NAME with libpq's parameters");
-    libpq.conninfoFree(options);
-    return OK;
-}
-
-static bool is_name(str s)
-{
-    bool is_fine = s.n > 0 && s.n < 64;
-    for (size_t i = 0; i < s.n; i++)
-        is_fine &=
-            (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '_';
-    return is_fine;
-}
-
-/* The parameter is taken out, since libpq refuses what it does not know. */
-enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out)
-{
-    static const str name = {"schema=", 7};
-    str schema = S("rememberd"), rest = url;
-    struct buf b = buf_make(&ctx->arena, url.n + 2);
-    size_t query = str_find(url, S("?"));
-    buf_add(&b, str_sub(url, 0, query < url.n ? query : url.n));
-    rest = str_sub(url, query < url.n ? query + 1 : url.n, url.n);
-    for (char before = '?'; rest.n;) {
-        str one = str_cut(&rest, '&');
-        if (str_starts(one, name)) {
-            schema = str_sub(one, name.n, one.n);
-            continue;
-        }
-        buf_byte(&b, before);
-        buf_add(&b, one);
-        before = '&';
-    }
-    if (!is_name(schema))
-        return fail(ctx, BAD_INPUT,
-                    "schema in the URL of the store must be 1 to 63 of a-z, 0-9 and _");
-    *out = (struct pg_address){str_c(&ctx->arena, buf_str(&b)), str_c(&ctx->arena, schema)};
-    return OK;
-}
-
-/* What every connection begins with. synchronous_commit: what was acknowledged is on disk. */
+/* What every connection begins with. synchronous_commit: what was acknowledged is on disk. The
+ * writer has more time for a statement (writer_postgres.c). A server ends what nobody waits for any
+ * more, and drops a client that stopped in the midst of a transaction, with its locks. */
 static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
 {
-    enum { OLDEST = 130000 };
+    enum { OLDEST = 130000, LOOKS_FOR_CLIENT = 140000 };
     int version = libpq.serverVersion(pg->handle);
     if (version < OLDEST)
         return fail(ctx, UNSUPPORTED, "PostgreSQL %d is too old: 13 or newer is needed",
@@ -192,17 +168,22 @@ static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
     return pg_exec(ctx, pg,
                    str_printf(&ctx->arena,
                               "SET search_path TO \"%s\"; SET synchronous_commit TO on;"
-                              " SET client_min_messages TO warning; SET jit TO off",
-                              schema)
+                              " SET client_min_messages TO warning; SET jit TO off;"
+                              " SET statement_timeout TO '30s';"
+                              " SET idle_in_transaction_session_timeout TO '5min'%s",
+                              schema,
+                              version >= LOOKS_FOR_CLIENT
+                                  ? "; SET client_connection_check_interval TO '2s'"
+                                  : "")
                        .p);
 }
 
 static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_address *at)
 {
     /* What stands behind the URL overrules it, and the other way round. */
-    static const char *const names[] = {"connect_timeout", "dbname", "client_encoding",
-                                        "fallback_application_name", NULL};
-    const char *const values[] = {"5", at->url, "UTF8", "rememberd", NULL};
+    static const char *const names[] = {"connect_timeout", "tcp_user_timeout",          "dbname",
+                                        "client_encoding", "fallback_application_name", NULL};
+    const char *const values[] = {"2", "10000", at->url, "UTF8", "rememberd", NULL};
     pg->handle = libpq.connectdbParams(names, values, 1);
     if (!pg->handle)
         abort(); /* out of memory */
@@ -211,6 +192,7 @@ static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_ad
         return pg_failed(ctx, pg);
     }
     libpq.setNoticeReceiver(pg->handle, drop_notice, NULL);
+    libpq.setnonblocking(pg->handle, 1);
     return set_up(ctx, pg, at->schema);
 }
 
@@ -219,9 +201,11 @@ enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out)
     struct pg_address at;
     TRY(libpq_open(ctx));
     TRY(pg_address_of(ctx, url, &at));
-    TRY(check_url(ctx, at.url));
+    TRY(pg_address_check(ctx, at.url));
     struct pg *pg = heap_alloc(sizeof *pg + n * sizeof *pg->statements);
     pg->n = n;
+    pg->url = heap_alloc(strlen(at.url) + 1);
+    memcpy(pg->url, at.url, strlen(at.url));
     enum status status = connect_to(ctx, pg, &at);
     if (status == OK)
         *out = pg;
@@ -241,12 +225,34 @@ void pg_close(struct pg *pg)
             free(pg->statements[i]);
         }
     libpq.finish(pg->handle);
+    free(pg->url);
     free(pg);
+}
+
+int pg_version(const struct pg *pg)
+{
+    return libpq.serverVersion(pg->handle);
+}
+
+void pg_limit(struct pg *pg, int64_t until_us)
+{
+    pg->until_us = until_us;
 }
 
 bool pg_in_transaction(const struct pg *pg)
 {
     return libpq.transactionStatus(pg->handle) != PQTRANS_IDLE;
+}
+
+void pg_hear(struct pg *pg, void (*hear)(void *own, bool is_mine, const char *text), void *own)
+{
+    struct pq_notify *one;
+    if (pg_is_lost(pg) || !libpq.consumeInput(pg->handle))
+        return;
+    while ((one = libpq.notifies(pg->handle)) != NULL) {
+        hear(own, one->pid == libpq.backendPID(pg->handle), one->text);
+        libpq.freemem(one);
+    }
 }
 
 int64_t pg_changes(const struct pg *pg)
@@ -268,7 +274,7 @@ int64_t pg_total_changes(const struct pg *pg)
 
 enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text)
 {
-    PGresult *r = libpq.exec(pg->handle, text);
+    PGresult *r = run_text(pg, text);
     bool is_done = note_result(pg, r);
     libpq.clear(r);
     return is_done ? OK : pg_failed(ctx, pg);
@@ -276,7 +282,7 @@ enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text)
 
 enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *out)
 {
-    PGresult *r = libpq.execParams(pg->handle, text, 0, NULL, NULL, NULL, NULL, 1);
+    PGresult *r = run_binary(pg, text);
     bool is_done = note_result(pg, r);
     *out = 0;
     if (is_done && libpq.ntuples(r) && !libpq.getisnull(r, 0, 0))
@@ -288,7 +294,7 @@ enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *ou
 
 enum status pg_lines(struct ctx *ctx, struct pg *pg, const char *text, int n, struct buf *out)
 {
-    PGresult *r = libpq.exec(pg->handle, text);
+    PGresult *r = run_text(pg, text);
     bool is_done = note_result(pg, r);
     for (int i = 0; is_done && i < n && i < libpq.ntuples(r); i++)
         buf_printf(out, "%s\n", libpq.getvalue(r, i, 0));
@@ -334,7 +340,7 @@ void pg_leave(struct pg_stmt *s)
         return;
     s->has_cursor = false;
     snprintf(text, sizeof text, "CLOSE c%d", s->which);
-    libpq.clear(libpq.exec(s->pg->handle, text)); /* the transaction would close it, too */
+    libpq.clear(run_text(s->pg, text)); /* the transaction would close it, too */
 }
 
 static struct value *next_value(struct pg_stmt *s, Oid type)
@@ -431,7 +437,8 @@ static bool is_plain(const struct pg_stmt *s)
 
 static bool prepare_it(struct pg_stmt *s, const char *name)
 {
-    PGresult *r = libpq.prepare(s->pg->handle, name, s->text, s->bound, s->types);
+    PGresult *r =
+        result_of(s->pg, libpq.sendPrepare(s->pg->handle, name, s->text, s->bound, s->types));
     s->is_prepared = note_result(s->pg, r);
     libpq.clear(r);
     s->has_failed = !s->is_prepared;
@@ -453,15 +460,15 @@ static bool run_prepared(struct pg_stmt *s)
         lengths[i] = (int)v->n;
         formats[i] = 1;
     }
-    return take_result(s, libpq.execPrepared(s->pg->handle, name, s->bound, values, lengths,
-                                             formats, 1));
+    return take_result(s, result_of(s->pg, libpq.sendQueryPrepared(s->pg->handle, name, s->bound,
+                                                                   values, lengths, formats, 1)));
 }
 
 static bool fetch_some(struct pg_stmt *s)
 {
     char text[48];
     snprintf(text, sizeof text, "FETCH %d FROM c%d", STREAM_ROWS, s->which);
-    return take_result(s, libpq.execParams(s->pg->handle, text, 0, NULL, NULL, NULL, NULL, 1));
+    return take_result(s, run_binary(s->pg, text));
 }
 
 static bool open_cursor(struct pg_stmt *s)
@@ -469,7 +476,7 @@ static bool open_cursor(struct pg_stmt *s)
     struct buf b = buf_make(&s->arena, strlen(s->text) + 64);
     assert(!s->bound && pg_in_transaction(s->pg));
     buf_printf(&b, "DECLARE c%d NO SCROLL CURSOR FOR %s", s->which, s->text);
-    if (!take_result(s, libpq.exec(s->pg->handle, str_c(&s->arena, buf_str(&b)))))
+    if (!take_result(s, run_text(s->pg, str_c(&s->arena, buf_str(&b)))))
         return false;
     s->has_cursor = true;
     return fetch_some(s);
@@ -497,7 +504,7 @@ static bool run_first(struct pg_stmt *s)
         return false;
     if (s->streams)
         return open_cursor(s);
-    if (!(is_plain(s) ? take_result(s, libpq.exec(s->pg->handle, s->text)) : run_prepared(s)))
+    if (!(is_plain(s) ? take_result(s, run_text(s->pg, s->text)) : run_prepared(s)))
         return false;
     note_changes(s);
     return true;

@@ -15,13 +15,23 @@ struct pg_address {
     const char *url, *schema; /* the URL without the schema */
 };
 MUST_USE enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out);
+/* Whether libpq can read it. */
+MUST_USE enum status pg_address_check(struct ctx *ctx, const char *url);
 
 /* STORE_DISK_FAILED is the detail when the server cannot be reached. n: how many statements there
  * are. */
 MUST_USE enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out);
 void pg_close(struct pg *pg); /* NULL is fine */
 bool pg_is_lost(const struct pg *pg);
+/* As 150004 for 15.4. */
+int pg_version(const struct pg *pg);
+/* From now on no statement is waited for longer (clock_mono_us; 0: no limit). One that is late
+ * fails with TIMED_OUT, and the connection is lost. */
+void pg_limit(struct pg *pg, int64_t until_us);
 bool pg_in_transaction(const struct pg *pg);
+
+/* What was sent (NOTIFY) on the channel that the connection listens to. Does not wait. */
+void pg_hear(struct pg *pg, void (*hear)(void *own, bool is_mine, const char *text), void *own);
 
 /* Of the last statement: rows changed, the number that it gave its row, and the same of all. */
 int64_t pg_changes(const struct pg *pg);

@@ -20,7 +20,16 @@ struct pq_option {
     int dispsize;
 };
 
+/* As PQnotifies gives them. */
+struct pq_notify {
+    char *channel;
+    int pid;
+    char *text;
+    struct pq_notify *next;
+};
+
 enum { CONNECTION_OK = 0 };
+enum { PQPING_NO_RESPONSE = 2 };
 enum { PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2 };
 enum { PQTRANS_IDLE = 0 };
 enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
@@ -46,11 +55,20 @@ enum {
     F(int, serverVersion, (const PGconn *))                                                        \
     F(void, finish, (PGconn *))                                                                    \
     F(void *, setNoticeReceiver, (PGconn *, void (*)(void *, const PGresult *), void *))           \
-    F(PGresult *, exec, (PGconn *, const char *))                                                  \
-    F(PGresult *, prepare, (PGconn *, const char *, const char *, int, const Oid *))               \
-    F(PGresult *, execPrepared,                                                                    \
+    F(int, pingParams, (const char *const *, const char *const *, int))                            \
+    F(int, setnonblocking, (PGconn *, int))                                                        \
+    F(int, socket, (const PGconn *))                                                               \
+    F(int, flush, (PGconn *))                                                                      \
+    F(int, isBusy, (PGconn *))                                                                     \
+    F(int, consumeInput, (PGconn *))                                                               \
+    F(struct pq_notify *, notifies, (PGconn *))                                                    \
+    F(int, backendPID, (const PGconn *))                                                           \
+    F(PGresult *, getResult, (PGconn *))                                                           \
+    F(int, sendQuery, (PGconn *, const char *))                                                    \
+    F(int, sendPrepare, (PGconn *, const char *, const char *, int, const Oid *))                  \
+    F(int, sendQueryPrepared,                                                                      \
       (PGconn *, const char *, int, const char *const *, const int *, const int *, int))           \
-    F(PGresult *, execParams,                                                                      \
+    F(int, sendQueryParams,                                                                        \
       (PGconn *, const char *, int, const Oid *, const char *const *, const int *, const int *,    \
        int))                                                                                       \
     F(int, resultStatus, (const PGresult *))                                                       \

@@ -1,6 +1,8 @@
 /* schema.c - the tables of a store in PostgreSQL, with what follows from a change of a row. */
 #include "store/postgres/schema.h"
 
+#include "store/postgres/notes_schema.h"
+
 /*
  * The same rows as in SQLite (store/sqlite/db/schema.c). The pool is the first column of each key,
  * so that tables can be partitioned by it. Numbers are bigint, truth values 0 and 1; texts are
@@ -368,7 +370,7 @@ static const char comments[] =
     ON_TABLE("undo", "What can be put back for a while.");
 
 /* clang-format on */
-static const char *const steps[] = {functions, tables, triggers, undo, comments};
+static const char *const steps[] = {functions, tables, triggers, undo, pg_notes_schema, comments};
 enum { VERSION = 1 };
 
 int pg_schema_version(void)

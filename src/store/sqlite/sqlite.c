@@ -100,7 +100,8 @@ static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
                                               erasure_log_follow,
 #ifdef WITH_POSTGRES
                                               writer_open_on_postgres,
-                                              writer_group_on_postgres
+                                              writer_group_on_postgres,
+                                              writer_settle_on_postgres
 #endif
     };
     TRY(writer_open(ctx, s, &steps, &s->writer));
@@ -248,23 +249,39 @@ static int64_t size_of(const char *path)
     return stat(path, &st) == 0 ? st.st_size : 0;
 }
 
+/* Of a database that is no file of this machine. */
+static enum status read_server(struct ctx *ctx, struct db *db, struct store_stats *out)
+{
+    int version = pg_version(db->pg);
+    snprintf(out->server, sizeof out->server, "PostgreSQL %d.%d", version / 10000, version % 10000);
+    out->schema = pg_schema_version();
+    SQL_RUN(q, ctx, db, SQL_DATABASE_STATS);
+    if (sql_row(&q)) {
+        out->bytes = sql_get_int(&q);
+        out->is_shared = sql_get_int(&q) > 1;
+    }
+    return sql_end(&q);
+}
+
 enum status sqlite_stats(struct ctx *ctx, struct store *base, struct store_stats *out)
 {
     struct sqlite_store *s = sqlite_of(base);
     struct store_stats found = {.schema = schema_version()};
-    if (store_is_postgres(s))
-        found.schema = pg_schema_version();
     READER(r);
     TRY(reader_begin(ctx, s, &r));
     TRY(read_counts(ctx, r.db, &found));
     struct writer_state w = writer_state(s->writer);
-    found.bytes = size_of(s->path);
-    found.wal_bytes = size_of(str_printf(&ctx->arena, "%s-wal", s->path).p);
+    if (store_is_postgres(s)) {
+        TRY(read_server(ctx, r.db, &found));
+    } else {
+        found.bytes = size_of(s->path);
+        found.wal_bytes = size_of(str_printf(&ctx->arena, "%s-wal", s->path).p);
+        found.is_shared = atomic_load(&s->files.state) == FILES_OPEN && hold_is_shared(&s->hold);
+    }
     found.queued = w.queued;
     found.writes = w.writes;
     found.commits = w.commits;
     found.failures = w.failures;
-    found.is_shared = atomic_load(&s->files.state) == FILES_OPEN && hold_is_shared(&s->hold);
     *out = found;
     return OK;
 }

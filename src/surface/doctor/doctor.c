@@ -357,8 +357,9 @@ static void look_at_database(struct visit *v)
         str why = v->in->store_why.n ? v->in->store_why : str_of(v->ctx->why);
         add_finding(
             v, "bad", S("database"), str_dup(&v->ctx->arena, why),
-            v->in->lacks_key
-                ? "provide the key; a lost key cannot be recovered"
+            v->in->lacks_key ? "provide the key; a lost key cannot be recovered"
+            : v->in->settings->store.n
+                ? "check PostgreSQL and the setting store; what chats say meanwhile is kept later"
                 : "check the disk; if the error persists, restore the database from a backup");
         return;
     }
@@ -367,11 +368,16 @@ static void look_at_database(struct visit *v)
                     "stop the server and restore the database from a backup");
     else
         add_finding(v, "ok", S("database"),
-                    str_printf(&v->ctx->arena, "%lld messages, %lld memories, %.1f MB",
+                    str_printf(&v->ctx->arena, "%lld messages, %lld memories, %.1f MB%s%s",
                                (long long)stats.store.messages, (long long)stats.store.memories,
-                               (double)stats.store.bytes / 1e6),
+                               (double)stats.store.bytes / 1e6, stats.store.server[0] ? ", " : "",
+                               stats.store.server),
                     "");
-    look_at_key(v);
+    if (stats.store.server[0])
+        add_finding(v, "ok", S("encryption"),
+                    S("none by rememberd: the database's disk can be encrypted"), "");
+    else
+        look_at_key(v);
     look_at_seal(v);
     look_at_tokens(v);
     look_at_vectors(v);

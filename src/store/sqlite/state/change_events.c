@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/sqlite/state/notes_postgres.h"
 
 /*
  * Temporary triggers belong to the writer's connection alone: they need no step of the schema, see
@@ -18,7 +19,8 @@
  */
 enum {
     LOOK_US = 1000000,
-    ALIKE_MAX = 8 /* so many notes back an equal one is looked for: turns of one session */
+    HEAR_US = 100000, /* on PostgreSQL, where a look costs a system call */
+    ALIKE_MAX = 8     /* so many notes back an equal one is looked for: turns of one session */
 };
 
 #define NOTE(kind, row) "SELECT note(" kind ", user, space, " row ") FROM pool WHERE id = "
@@ -102,7 +104,7 @@ static void note_many(struct notes *n, str user)
 }
 
 /* Access is never folded into a reset, which would end no stream. */
-static void note_one(struct notes *n, const struct event *e)
+void notes_add(struct notes *n, const struct event *e)
 {
     for (size_t back = 1; back <= ALIKE_MAX && back <= n->n; back++)
         if (is_alike(&n->v[n->n - back], e))
@@ -136,7 +138,7 @@ static void note_change(sqlite3_context *result, int n, sqlite3_value **values)
     const struct event e = {.kind = (enum event_kind)kind,
                             .pool = {text_of(values[1]), text_of(values[2])},
                             .id = text_of(values[3])};
-    note_one(notes, &e);
+    notes_add(notes, &e);
 }
 
 void notes_clear(struct notes *n)
@@ -150,7 +152,7 @@ void notes_reset(struct notes *n, str user)
 {
     const struct event e = {.kind = EVENT_RESET, .pool.user = user};
     if (n->to)
-        note_one(n, &e);
+        notes_add(n, &e);
 }
 
 static void tell_follower(struct notes *n, const struct event *v, size_t many)
@@ -160,6 +162,11 @@ static void tell_follower(struct notes *n, const struct event *v, size_t many)
     if (to)
         to->take(to, v, many);
     pthread_mutex_unlock(&n->telling);
+}
+
+void notes_tell_one(struct notes *n, const struct event *e)
+{
+    tell_follower(n, e, 1);
 }
 
 void notes_tell(struct notes *n)
@@ -192,12 +199,13 @@ static enum status read_tokens(struct ctx *ctx, struct db *db, int64_t out[stati
 
 int64_t notes_due_ms(const struct notes *n)
 {
-    int64_t left = n->looked_us + LOOK_US - clock_mono_us();
-    return !n->to ? -1 : left > 0 ? left / 1000 + 1 : 0;
+    bool is_heard = n->pg.listens || (n->to && n->pg.is_used);
+    int64_t left = n->looked_us + (is_heard ? HEAR_US : LOOK_US) - clock_mono_us();
+    return !n->to && !n->pg.is_used ? -1 : left > 0 ? left / 1000 + 1 : 0;
 }
 
 /* On failure the next look tries again: version is kept as it was. */
-static enum status look_at_others(struct ctx *ctx, struct db *db, struct notes *n)
+enum status notes_look_at_others(struct ctx *ctx, struct db *db, struct notes *n)
 {
     int64_t version, tokens[3];
     TRY(read_version(ctx, db, &version));
@@ -216,7 +224,9 @@ void notes_look(struct ctx *ctx, struct db *db, struct notes *n)
 {
     assert(!db_in_transaction(db));
     n->looked_us = clock_mono_us();
-    if (look_at_others(ctx, db, n) != OK)
+    enum status status =
+        is_postgres(db) ? notes_pg_look(ctx, db, n) : notes_look_at_others(ctx, db, n);
+    if (status != OK)
         log_event(LOG_WARN, "store.unlooked", "why=\"%s\"", ctx->why);
     ctx_clear_failure(ctx);
 }
@@ -228,7 +238,9 @@ static enum status begin_notes(struct ctx *ctx, struct db *db, struct notes *n)
     TRY(read_version(ctx, db, &n->version));
     TRY(read_tokens(ctx, db, n->tokens));
     n->looked_us = clock_mono_us();
-    if (n->has_triggers || is_postgres(db))
+    if (is_postgres(db))
+        return notes_pg_follow(ctx, db, n);
+    if (n->has_triggers)
         return OK;
     int rc =
         sqlite3_create_function(db->handle, "note", 4, SQLITE_UTF8, n, note_change, NULL, NULL);

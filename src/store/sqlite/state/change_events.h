@@ -24,6 +24,12 @@ struct notes {
     int64_t looked_us;  /* at what others have written */
     int64_t version;    /* PRAGMA data_version then */
     int64_t tokens[3];  /* of the table of tokens then */
+    struct notes_pg {   /* notes_postgres.c */
+        bool is_used;   /* the store is there */
+        bool notes;     /* triggers note: somebody follows, here or elsewhere */
+        bool listens, hears;
+        int64_t looked_us, polled_us, trusted_us, began_us;
+    } pg;
 };
 
 void notes_open(struct notes *n);
@@ -37,6 +43,11 @@ MUST_USE enum status notes_follow(struct ctx *ctx, struct db *db, struct notes *
 void notes_clear(struct notes *n);
 /* Much of the user's has changed: who follows reads again. */
 void notes_reset(struct notes *n, str user);
+/* Notes one change; tells one at once. */
+void notes_add(struct notes *n, const struct event *e);
+void notes_tell_one(struct notes *n, const struct event *e);
+/* A reset when somebody has written since the last look. */
+MUST_USE enum status notes_look_at_others(struct ctx *ctx, struct db *db, struct notes *n);
 /* What was noted can be read now. */
 void notes_tell(struct notes *n);
 /* How long until the next look at the writes of others, in ms: 0 when it is due, -1 when nobody

@@ -63,6 +63,12 @@ void files_take(struct ctx *ctx, struct store_files *p)
     atomic_store(&p->state, FILES_OPEN);
 }
 
+void files_leave(struct store_files *p)
+{
+    enum files_state state = FILES_OPEN;
+    atomic_compare_exchange_strong(&p->state, &state, FILES_AWAY);
+}
+
 /* A disk that does not answer is another matter: then reads and writes fail. */
 static bool is_gone(const struct store_files *p, size_t i)
 {

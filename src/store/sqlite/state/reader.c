@@ -81,15 +81,30 @@ static bool may_open(const struct sqlite_store *s)
     return s->n_open < s->max_open && atomic_load(&s->files.state) == FILES_OPEN;
 }
 
+/* Why there is no database; the writer may have opened it since. */
+static enum status open_later(struct ctx *ctx, struct sqlite_store *s)
+{
+    TRY(writer_failure(ctx, s->writer));
+    return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
+}
+
+/* PostgreSQL cannot be reached: nobody waits for that. */
+static bool is_away(const struct sqlite_store *s)
+{
+    return store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY;
+}
+
 /* Waits until a reader is idle or may be opened. The lock is held. */
 static enum status wait_for_reader(struct ctx *ctx, struct sqlite_store *s)
 {
     int64_t left_us = ctx->deadline_us ? ctx->deadline_us - clock_mono_us() : 0;
     struct timespec until = writer_in_ms(left_us > 0 ? left_us / 1000 + 1 : 0);
     int rc = 0;
-    while (!s->n_idle && !may_open(s) && s->n_open && rc != ETIMEDOUT)
+    while (!s->n_idle && !may_open(s) && s->n_open && rc != ETIMEDOUT && !is_away(s))
         rc = ctx->deadline_us ? pthread_cond_timedwait(&s->given, &s->lock, &until)
                               : pthread_cond_wait(&s->given, &s->lock);
+    if (is_away(s))
+        return open_later(ctx, s);
     if (s->n_idle || may_open(s))
         return OK;
     return s->n_open ? fail(ctx, TIMED_OUT, "all %zu connections that read the database are in use",
@@ -117,6 +132,8 @@ static enum status take_reader(struct ctx *ctx, struct sqlite_store *s, struct d
         s->n_open--;
         pthread_cond_signal(&s->given);
         pthread_mutex_unlock(&s->lock);
+        if (store_is_postgres(s))
+            writer_look_soon(s->writer);
     }
     return status;
 }
@@ -130,9 +147,12 @@ static void close_reader(struct db *db)
 /* One whose transaction could not be ended is closed: another is opened in its place. */
 static void give_back(struct sqlite_store *s, struct db *db)
 {
-    bool is_fit = !db_in_transaction(db);
+    bool is_lost = is_postgres(db) && pg_is_lost(db->pg);
+    bool is_fit = !is_lost && !db_in_transaction(db);
     if (!is_fit)
         close_reader(db);
+    if (is_lost)
+        writer_look_soon(s->writer);
     pthread_mutex_lock(&s->lock);
     assert(s->n_idle < s->n_open);
     if (is_fit)
@@ -141,13 +161,6 @@ static void give_back(struct sqlite_store *s, struct db *db)
         s->n_open--;
     pthread_cond_signal(&s->given);
     pthread_mutex_unlock(&s->lock);
-}
-
-/* Why there is no database; the writer may have opened it since. */
-static enum status open_later(struct ctx *ctx, struct sqlite_store *s)
-{
-    TRY(writer_failure(ctx, s->writer));
-    return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
 }
 
 /* The file as it is, while the store cannot be opened. A log holds newer pages, which cannot be
@@ -178,18 +191,28 @@ static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct 
     return open_later(ctx, s);
 }
 
+/* In PostgreSQL a statement ends with the time that is left, and a second for what is under way: a
+ * connection that gives up is lost, and the next one costs milliseconds. */
+static void limit_reader(struct ctx *ctx, struct db *db)
+{
+    enum { GRACE_US = 1000000 };
+    if (is_postgres(db))
+        pg_limit(db->pg, ctx->deadline_us ? ctx->deadline_us + GRACE_US : 0);
+}
+
 /* A transaction, so that all statements of a read see the same state. *out is set before the
  * transaction begins, so that READER gives the connection back also when that fails. The view
  * begins with the first statement that reads (BEGIN DEFERRED). */
 static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
 {
-    struct db *db;
+    struct db *db = NULL;
     bool is_passing = atomic_load(&s->files.state) == FILES_AWAY;
     TRY(is_passing ? open_passing(ctx, s, &db) : take_reader(ctx, s, &db));
     assert(!db_in_transaction(db));
     *out = (struct reader){s, db, is_passing, false};
+    limit_reader(ctx, db);
     enum status status = SQL_DO(ctx, db, SQL_BEGIN_READ);
-    if (status == OK || !is_postgres(db) || !pg_is_lost(db->pg))
+    if (status != STORAGE || !is_postgres(db) || !pg_is_lost(db->pg))
         return status;
     /* Lost while it was idle: the next one, until one must be opened. */
     reader_end(out);
@@ -266,6 +289,7 @@ static enum status begin_in_view(struct ctx *ctx, struct reader *out)
         view->seen = (struct seen){.no = 0};
         r->db->seen = &view->seen;
     }
+    limit_reader(ctx, r->db);
     *out = *r;
     out->is_lent = true;
     return OK;
@@ -281,7 +305,7 @@ enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader 
 enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s, struct reader *out,
                                 bool *is_empty)
 {
-    *is_empty = atomic_load(&s->files.state) == FILES_AWAY &&
+    *is_empty = !store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY &&
                 store_kind(ctx, str_of(s->path)) == STORE_ABSENT;
     return *is_empty ? OK : begin_read(ctx, s, out);
 }

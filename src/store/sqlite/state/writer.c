@@ -211,7 +211,7 @@ static void show_group(struct writer *w, struct task *first, uint64_t last_no)
 
 /* Counts the group and wakes the waiting threads. A task with a waiter lives on that thread's
  * stack, so it must not be touched once is_done is set. */
-static void finish_group(struct writer *w, struct task *first)
+void writer_end(struct writer *w, struct task *first)
 {
     struct task *laters = NULL, *next;
     bool wrote = false;
@@ -270,7 +270,8 @@ static struct task *take_group(struct writer *w)
 static bool is_idle(const struct writer *w)
 {
     bool is_held = w->is_syncing && w->wanted_no <= w->seen_no;
-    return !w->is_ending && (!w->first || is_held);
+    bool is_cut = store_is_postgres(w->s) && !w->is_open && !w->has_late;
+    return !w->is_ending && (!w->first || is_held || is_cut);
 }
 
 /* Until there is something to do, or a look is due. Meanwhile a follower learns what other
@@ -278,7 +279,8 @@ static bool is_idle(const struct writer *w)
 static void wait_until_busy(struct writer *w, struct ctx *ctx)
 {
     while (is_idle(w) && !writer_is_due(w)) {
-        int64_t due_ms = notes_due_ms(&w->notes);
+        int64_t due_ms =
+            store_is_postgres(w->s) && !w->is_open ? w->pause_ms + 1 : notes_due_ms(&w->notes);
         struct timespec until = writer_in_ms(due_ms > 0 && due_ms < LOOK_MS ? due_ms : LOOK_MS);
         if (due_ms != 0) {
             pthread_cond_timedwait(&w->some, &w->lock, &until);
@@ -320,7 +322,7 @@ static void end_group(struct writer *w, const struct ctx *ctx, struct task *firs
     pthread_mutex_unlock(&w->lock);
     if (result == OK)
         commits_tell(&w->counted, &w->counted.group);
-    finish_group(w, first);
+    writer_end(w, first);
 }
 
 /* The order behind a commit matters: the log is emptied before the tasks end, so that a caller
@@ -341,6 +343,10 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
         last_no = t->no;
         erases |= t->erases && t->result == OK;
     }
+    if (result != OK && writer_lost_postgres(w, ctx)) {
+        last_no = w->seen_no; /* the rest of the group is written later */
+        first = writer_put_aside(w, first);
+    }
     if (result != OK)
         fail_all(first, ctx);
     else if (erases) {
@@ -351,12 +357,45 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
         reserve_keep(w->s->path);
     if (result == OK)
         notes_tell(&w->notes);
-    if (notes_due_ms(&w->notes) == 0)
+    if (w->is_open && notes_due_ms(&w->notes) == 0)
         notes_look(ctx, &w->db, &w->notes);
     if (result != OK || is_full)
         end_group(w, ctx, first, last_no, result);
     else
         show_group(w, first, last_no);
+}
+
+void writer_fail(struct writer *w, const struct ctx *why, struct task *first)
+{
+    fail_all(first, why);
+    writer_end(w, first);
+}
+
+/* They came while PostgreSQL was lost; behind that none is queued. The lock is held, and not in
+ * between. */
+static void refuse_waited(struct writer *w, struct ctx *ctx)
+{
+    struct task *waited = writer_take_waited(&w->first);
+    for (w->last = &w->first; *w->last;)
+        w->last = &(*w->last)->next;
+    w->has_late = false;
+    pthread_mutex_unlock(&w->lock);
+    (void)!writer_failure(ctx, w);
+    writer_fail(w, ctx, waited);
+    ctx_clear_failure(ctx);
+    pthread_mutex_lock(&w->lock);
+}
+
+/* To the head of the queue, in their order. The lock is held. */
+void writer_put_back(struct writer *w, struct task *first)
+{
+    struct task **end = &first;
+    while (*end)
+        end = &(*end)->next;
+    *end = w->first;
+    if (!w->first)
+        w->last = end == &first ? &w->first : end;
+    w->first = first;
 }
 
 static void *write_groups(void *arg)
@@ -368,9 +407,16 @@ static void *write_groups(void *arg)
         wait_for_some(w, &ctx);
         if (writer_is_due(w))
             writer_look(w, &ctx);
+        if (w->is_ending && w->doubtful) {
+            writer_put_back(w, w->doubtful);
+            w->doubtful = NULL;
+        }
         if (!w->first && w->is_ending)
             break;
-        if (!w->first || (is_idle(w) && !w->is_ending))
+        if (writer_is_away(w) && !w->is_ending)
+            refuse_waited(w, &ctx);
+        bool is_cut = store_is_postgres(w->s) && !w->is_open && !w->is_ending;
+        if (!w->first || is_cut || (is_idle(w) && !w->is_ending))
             continue;
         struct task *group = take_group(w);
         pthread_mutex_unlock(&w->lock);
@@ -403,7 +449,7 @@ static void end_sync(struct writer *w, struct ctx *ctx, struct task *first,
         commits_tell(&w->counted, count);
     else
         fail_all(first, ctx);
-    finish_group(w, first);
+    writer_end(w, first);
     pthread_mutex_lock(&w->lock);
     if (result != OK) {
         writer_note_result(w, ctx, result);
@@ -500,7 +546,8 @@ static void free_writer(struct writer *w)
 static enum status open_or_wait(struct ctx *ctx, struct writer *w)
 {
     enum status status = writer_connect(ctx, w);
-    if (!store_disk_failed(ctx, status) || !w->s->may_wait)
+    bool is_away = status == STORAGE && ctx->detail == STORAGE_AWAY;
+    if (!(is_away || store_disk_failed(ctx, status)) || !w->s->may_wait)
         return status;
     writer_note_result(w, ctx, status);
     ctx_clear_failure(ctx);

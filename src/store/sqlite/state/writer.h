@@ -52,6 +52,8 @@ struct writer_steps {
     /* On PostgreSQL: the connection opened with its tables, and a group of tasks run. */
     enum status (*connect)(struct ctx *ctx, struct writer *w);
     enum status (*group)(struct ctx *ctx, struct writer *w, struct task *first);
+    /* Behind a new connection: whether the last group of the one before was written. */
+    enum status (*settle)(struct ctx *ctx, struct writer *w);
 };
 
 /* Opens the writer's connection and starts the thread. When the disk fails and the store may wait,
@@ -82,6 +84,10 @@ uint64_t writer_pool(struct pool_ref pool);
 bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms);
 /* Waits until what can be read now is durable; STORAGE when that failed. */
 MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);
+
+/* In PostgreSQL: a connection was lost or could not be opened, so the writer looks after its own.
+ */
+void writer_look_soon(struct writer *w);
 
 /* Nobody follows any more when this returns, whatever the database does. */
 void writer_unfollow(struct writer *w);

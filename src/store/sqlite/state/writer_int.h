@@ -44,7 +44,13 @@ struct writer {
     bool has_left;   /* a lost file: the log is empty */
     bool is_stale;   /* the log could not be emptied behind an erasure */
     int64_t look_us; /* of the next look */
-    struct ctx lost; /* first failure of a task without a waiter, until a flush reports it */
+    /* Of PostgreSQL. */
+    int64_t pause_ms;      /* between two tries to reach it; 0: it is reached */
+    bool has_doubt;        /* a reader has lost it */
+    bool has_late;         /* a task was queued while it was away, and somebody waits */
+    int64_t xid;           /* of the last group's transaction */
+    struct task *doubtful; /* of that group when the connection was lost: nobody waits for them */
+    struct ctx lost;       /* first failure of a task without a waiter, until a flush reports it */
     struct db db;
     struct log_sync log;
     struct commits counted;       /* its latest is under the lock */
@@ -63,6 +69,26 @@ bool writer_is_due(const struct writer *w);
 /* Looks whether the files are in their places; after a failure writes a row, or opens the store.
  * The lock is held. */
 void writer_look(struct writer *w, struct ctx *ctx);
+/* Whether the connection is lost; then reads and writes fail until there is one again. */
+bool writer_lost_postgres(struct writer *w, struct ctx *ctx);
+void writer_leave_postgres(struct writer *w);
+/* Keeps the tasks of a group that nobody waits for until there is a connection, and gives the
+ * others. */
+struct task *writer_put_aside(struct writer *w, struct task *first);
+/* Ends tasks, of which none was written. */
+void writer_fail(struct writer *w, const struct ctx *why, struct task *first);
+/* Puts tasks before all others. The lock is held. */
+void writer_put_back(struct writer *w, struct task *first);
+/* Ends tasks with the results that they have. */
+void writer_end(struct writer *w, struct task *first);
+
+/* PostgreSQL cannot be reached: nobody waits for it. */
+static inline bool writer_is_away(const struct writer *w)
+{
+    return store_is_postgres(w->s) && atomic_load(&w->s->files.state) == FILES_AWAY;
+}
+/* Takes the tasks that somebody waits for out of a list. */
+struct task *writer_take_waited(struct task **list);
 /* Brings the log into the file, or says by SQLite's code why not, and it is tried again later. */
 int writer_empty_log(struct writer *w, int wait_ms);
 /* Writes a group of tasks and ends them. */

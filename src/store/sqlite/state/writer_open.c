@@ -125,16 +125,87 @@ static enum status write_probe(struct ctx *ctx, struct db *db,
 bool writer_is_due(const struct writer *w)
 {
     bool is_lost = atomic_load(&w->s->files.state) == FILES_LOST && !w->has_left;
-    return is_lost || ((!w->first || !w->is_open) && clock_mono_us() >= w->look_us);
+    bool is_doubted = w->has_doubt && w->is_open;
+    return is_lost || is_doubted || ((!w->first || !w->is_open) && clock_mono_us() >= w->look_us);
 }
 
-/* Opens the store when it is not open yet. */
+/* No connection can be opened: whoever waits for one, or for the writer, need not. The lock of the
+ * writer is held. */
+static void open_circuit(struct writer *w)
+{
+    files_leave(&w->s->files);
+    pthread_cond_broadcast(&w->seen);
+    pthread_mutex_lock(&w->s->lock);
+    pthread_cond_broadcast(&w->s->given);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
+/* Opens the store when it is not open yet. PostgreSQL is tried again soon, and then less often. */
 static void open_now(struct writer *w, struct ctx *ctx)
 {
+    enum { PAUSE_MS = 50, PAUSE_MAX_MS = 500 };
     enum status status = writer_connect(ctx, w);
+    if (status == OK && w->doubtful)
+        status = w->steps->settle(ctx, w);
+    pthread_mutex_lock(&w->lock);
+    writer_note_result(w, ctx, status);
+    w->pause_ms = status == OK || !store_is_postgres(w->s) ? 0
+                  : w->pause_ms                            ? 2 * w->pause_ms
+                                                           : PAUSE_MS;
+    if (w->pause_ms > PAUSE_MAX_MS)
+        w->pause_ms = PAUSE_MAX_MS;
+    if (w->pause_ms)
+        open_circuit(w);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* It was seldom that nobody asked for long; a server that is not ready must say so by itself. */
+static void ask_postgres(struct writer *w, struct ctx *ctx)
+{
+    int64_t one;
+    enum status status = db_int(ctx, &w->db, "SELECT 1", &one);
+    if (status == OK || !writer_lost_postgres(w, ctx))
+        return;
     pthread_mutex_lock(&w->lock);
     writer_note_result(w, ctx, status);
     pthread_mutex_unlock(&w->lock);
+}
+
+/* The connection is closed. The thread opens another at once; when it cannot, the circuit opens. */
+bool writer_lost_postgres(struct writer *w, struct ctx *ctx)
+{
+    if (!store_is_postgres(w->s) || !w->is_open || !pg_is_lost(w->db.pg))
+        return false;
+    if (ctx->failed == STORAGE)
+        ctx->detail = STORAGE_AWAY;
+    writer_leave_postgres(w);
+    return true;
+}
+
+void writer_leave_postgres(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_open = false;
+    w->look_us = 0;
+    pthread_mutex_unlock(&w->lock);
+    db_close(&w->db);
+}
+
+/* What was lost before it began, as by a server that closes idle connections, costs nobody a
+ * failure. */
+struct task *writer_put_aside(struct writer *w, struct task *first)
+{
+    if (!w->xid) {
+        pthread_mutex_lock(&w->lock);
+        writer_put_back(w, first);
+        w->has_late = true;
+        pthread_mutex_unlock(&w->lock);
+        return NULL;
+    }
+    struct task *waited = writer_take_waited(&first);
+    assert(!w->doubtful);
+    w->doubtful = first;
+    return waited;
 }
 
 /* The log may lie beside another database now, whose log it would be taken for. So it is emptied,
@@ -156,6 +227,7 @@ void writer_look(struct writer *w, struct ctx *ctx)
     struct ctx own = {0};
     struct task probe = {.ctx = &own, .call = write_probe, .is_probe = true};
     bool is_open = w->is_open, has_failed = is_open && w->result != OK;
+    w->has_doubt = false;
     if (atomic_load(&w->s->files.state) == FILES_LOST)
         has_failed = false;
     if (has_failed) {
@@ -167,6 +239,8 @@ void writer_look(struct writer *w, struct ctx *ctx)
         open_now(w, ctx);
     else if (has_failed)
         writer_write(w, ctx, &probe);
+    else if (store_is_postgres(w->s))
+        ask_postgres(w, ctx);
     else if (w->is_stale && files_check(ctx, &w->s->files) == OK)
         writer_empty_log(w, EMPTY_LOG_MS);
     else
@@ -175,5 +249,5 @@ void writer_look(struct writer *w, struct ctx *ctx)
     arena_reset(&ctx->arena);
     ctx_free(&own);
     pthread_mutex_lock(&w->lock);
-    w->look_us = clock_mono_us() + (int64_t)LOOK_MS * 1000;
+    w->look_us = clock_mono_us() + (w->pause_ms ? w->pause_ms : LOOK_MS) * 1000;
 }

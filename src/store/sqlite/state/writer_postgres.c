@@ -8,6 +8,7 @@
 #include "store/postgres/schema.h"
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/index/words.h"
+#include "store/sqlite/state/notes_postgres.h"
 #include "store/sqlite/state/writer_int.h"
 
 /*
@@ -42,6 +43,7 @@ static enum status take_mark(struct ctx *ctx, struct writer *w)
 enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
 {
     static const char own_tables[] =
+        "SET statement_timeout TO '10min';"
         "CREATE TEMP TABLE erased(id text COLLATE \"C\", layer bigint, superseded_by text"
         " COLLATE \"C\", PRIMARY KEY(id, layer)) ON COMMIT DELETE ROWS;"
         "CREATE TEMP TABLE undoing(no bigint GENERATED ALWAYS AS IDENTITY, tab text, key_of text,"
@@ -53,28 +55,10 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     TRY(db_exec(ctx, &w->db, own_tables));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
+    TRY(notes_pg_open(ctx, &w->db, &w->notes));
     TRY(take_mark(ctx, w));
     TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
     return words_renew(ctx, &w->db, false);
-}
-
-/* Whether there is a connection, which is opened again when it was lost. */
-static bool has_connection(struct writer *w, struct ctx *ctx)
-{
-    if (!pg_is_lost(w->db.pg))
-        return true;
-    pthread_mutex_lock(&w->lock);
-    w->is_open = false;
-    pthread_mutex_unlock(&w->lock);
-    db_close(&w->db);
-    enum status status = writer_connect(ctx, w);
-    if (status == OK)
-        return true;
-    pthread_mutex_lock(&w->lock);
-    writer_note_result(w, ctx, status);
-    pthread_mutex_unlock(&w->lock);
-    ctx_clear_failure(ctx);
-    return false;
 }
 
 /* Behind a task whose transaction another server stood in the way of. The tasks from there on go
@@ -82,15 +66,10 @@ static bool has_connection(struct writer *w, struct ctx *ctx)
  * on. */
 static void put_back(struct writer *w, struct task *last)
 {
-    struct task *rest = last->next, *end = rest;
+    struct task *rest = last->next;
     last->next = NULL;
-    while (end->next)
-        end = end->next;
     pthread_mutex_lock(&w->lock);
-    end->next = w->first;
-    if (!w->first)
-        w->last = &end->next;
-    w->first = rest;
+    writer_put_back(w, rest);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -101,13 +80,16 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
     struct task *before = NULL;
     *again = false;
     TXN(all);
+    w->xid = 0;
+    TRY(notes_pg_begin(ctx, &w->db, &w->notes));
     TRY(txn_begin(ctx, &w->db, &all));
+    TRY(db_int(ctx, &w->db, "SELECT pg_current_xact_id()::text::bigint", &w->xid));
     for (struct task *t = first; t; before = t, t = t->next) {
         if (!t->only_notes)
             TRY(index_apply(ctx, &w->db, &w->changes));
         t->result = writer_task(w, t, false);
         if (pg_is_lost(w->db.pg))
-            return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "%s", t->ctx->why);
+            return fail_as(ctx, STORAGE, STORAGE_AWAY, "%s", t->ctx->why);
         if (t->result != TOO_BUSY || !pg_is_again(w->db.pg))
             continue;
         ctx_clear_failure(t->ctx);
@@ -119,18 +101,15 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
     if (*again)
         return OK; /* the transaction is rolled back */
     TRY(index_apply(ctx, &w->db, &w->changes));
+    TRY(notes_pg_end(ctx, &w->db, &w->notes));
     return txn_commit(&all);
 }
 
-/* A transaction that was lost before its first task has changed nothing, so that a connection which
- * an idle server has closed costs nobody a failure. */
 enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct task *first)
 {
     enum { TRIES = 10, PAUSE_US = 2000 };
     for (int i = 0; i < TRIES; i++) {
         bool again;
-        if (!has_connection(w, ctx))
-            return writer_failure(ctx, w);
         w->changes.n = 0;
         notes_clear(&w->notes);
         TRY(run_on_postgres(w, ctx, first, &again));
@@ -139,4 +118,43 @@ enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct t
         usleep(PAUSE_US << (i < 5 ? i : 5));
     }
     return fail(ctx, TOO_BUSY, "another server is writing the same all the time");
+}
+
+/* Of a connection that broke while a group was committed nobody knows whether it was: the server
+ * does. One that it knows nothing of (another server in its place) was not. */
+static bool was_written(struct ctx *ctx, struct writer *w, bool *is_running)
+{
+    int64_t state = 0;
+    struct ctx own = ctx_detached(ctx);
+    const char *text = str_printf(&own.arena,
+                                  "SELECT CASE pg_xact_status('%lld') WHEN 'committed' THEN 2"
+                                  " WHEN 'in progress' THEN 1 ELSE 0 END",
+                                  (long long)w->xid)
+                           .p;
+    bool is_known = w->xid && db_int(&own, &w->db, text, &state) == OK;
+    ctx_free(&own);
+    *is_running = is_known && state == 1;
+    return is_known && state == 2;
+}
+
+/* What was not written goes back to the head of the queue. */
+enum status writer_settle_on_postgres(struct ctx *ctx, struct writer *w)
+{
+    bool is_running, is_written = was_written(ctx, w, &is_running);
+    struct task *first = w->doubtful;
+    if (is_running) {
+        fail_as(ctx, STORAGE, STORAGE_AWAY, "the server still ends the connection before");
+        writer_leave_postgres(w);
+        return STORAGE;
+    }
+    w->doubtful = NULL;
+    w->xid = 0;
+    if (is_written) {
+        writer_end(w, first);
+        return OK;
+    }
+    pthread_mutex_lock(&w->lock);
+    writer_put_back(w, first);
+    pthread_mutex_unlock(&w->lock);
+    return OK;
 }

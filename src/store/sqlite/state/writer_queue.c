@@ -32,6 +32,23 @@ struct timespec writer_in_ms(int64_t ms)
     return at;
 }
 
+struct task *writer_take_waited(struct task **list)
+{
+    struct task *out = NULL, **last = &out;
+    while (*list) {
+        struct task *t = *list;
+        if (t->nobody_waits) {
+            list = &t->next;
+            continue;
+        }
+        *list = t->next;
+        t->next = NULL;
+        *last = t;
+        last = &t->next;
+    }
+    return out;
+}
+
 /* The lock is held. */
 static void queue_task(struct writer *w, struct task *t)
 {
@@ -41,6 +58,7 @@ static void queue_task(struct writer *w, struct task *t)
     *w->last = t;
     w->last = &t->next;
     w->queued++;
+    w->has_late |= !w->is_open && !t->nobody_waits;
     pthread_cond_signal(&w->some);
 }
 
@@ -84,8 +102,15 @@ enum status writer_erased(const struct task *t)
                 "they go when that read ends");
 }
 
+/* PostgreSQL cannot be reached: nobody waits for what will not be written soon. */
+static enum status check_reach(struct ctx *ctx, struct writer *w)
+{
+    return writer_is_away(w) ? writer_failure(ctx, w) : OK;
+}
+
 enum status writer_run(struct writer *w, struct task *t)
 {
+    TRY(check_reach(t->ctx, w));
     /* Whoever waits for the writer holds no connection, and reads what was written. */
     if (t->ctx->view)
         t->ctx->view->rest(t->ctx);
@@ -99,6 +124,18 @@ enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call, const
 {
     struct task t = {.ctx = ctx, .call = call, .what = what};
     return writer_run(w, &t);
+}
+
+/* What nobody waits for is not queued while the connection is away for however short: if the
+ * process ends meanwhile it is lost, and its caller has a safer place for it. */
+static enum status check_connection(struct ctx *ctx, struct writer *w)
+{
+    if (!store_is_postgres(w->s))
+        return OK;
+    pthread_mutex_lock(&w->lock);
+    bool is_open = w->is_open;
+    pthread_mutex_unlock(&w->lock);
+    return is_open ? OK : fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened again");
 }
 
 /* Bounds the memory of the queue; a waiting writer is bounded by its thread. Room is reserved
@@ -119,6 +156,7 @@ enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes, stru
 {
     if (bytes > QUEUE_BYTES_MAX)
         return fail(ctx, TOO_LARGE, "a bundle is over %d bytes", QUEUE_BYTES_MAX);
+    TRY(check_connection(ctx, w));
     TRY(make_room(ctx, w, bytes));
     struct later *later = heap_alloc(sizeof *later);
     later->task = (struct task){.ctx = &later->ctx, .bytes = bytes, .nobody_waits = true};
@@ -161,10 +199,18 @@ static bool wait_seen(struct writer *w, uint64_t no, int64_t ms)
         w->wanted_no = no;
         pthread_cond_signal(&w->some);
     }
-    while (w->seen_no < no && rc != ETIMEDOUT)
+    while (w->seen_no < no && rc != ETIMEDOUT && !writer_is_away(w))
         rc = ms < 0 ? pthread_cond_wait(&w->seen, &w->lock)
                     : pthread_cond_timedwait(&w->seen, &w->lock, &until);
     return w->seen_no >= no;
+}
+
+void writer_look_soon(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->has_doubt = true;
+    pthread_cond_signal(&w->some);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void writer_settle(struct writer *w)

@@ -1,0 +1,63 @@
+/* wait.c - the answer to what was sent to PostgreSQL, with an end to the waiting. */
+#include "store/postgres/wait.h"
+
+#include <poll.h>
+
+#include "base/clock.h"
+
+/*
+ * libpq's own waiting has no end: a server that hangs, or a network that drops packets, would hold
+ * the thread. A statement may take long, though. So after some seconds without a byte the server is
+ * asked, on another connection and without a login, whether it is there.
+ */
+enum { SILENT_US = 2000000, SLICE_MS = 1000 };
+
+static bool is_there(const char *url)
+{
+    static const char *const names[] = {"connect_timeout", "dbname", "connect_timeout", NULL};
+    const char *const values[] = {"2", url, "2", NULL};
+    return libpq.pingParams(names, values, 1) != PQPING_NO_RESPONSE;
+}
+
+/* Sends and reads what can be sent and read; false: the connection has broken. */
+static bool move_bytes(PGconn *c, bool sends, int64_t ms)
+{
+    struct pollfd p = {.fd = libpq.socket(c), .events = (short)(sends ? POLLIN | POLLOUT : POLLIN)};
+    if (p.fd < 0)
+        return false;
+    if (poll(&p, 1, (int)(ms < 1 ? 1 : ms)) <= 0 || !(p.revents & ~POLLOUT))
+        return true;
+    return libpq.consumeInput(c);
+}
+
+enum wait_end wait_for_result(PGconn *c, const char *url, int64_t until_us, PGresult **out)
+{
+    int64_t silent_us = clock_mono_us() + SILENT_US;
+    *out = NULL;
+    for (;;) {
+        int unsent = libpq.flush(c);
+        if (unsent < 0 || !libpq.isBusy(c)) {
+            PGresult *r = libpq.getResult(c);
+            if (!r)
+                return WAIT_DONE;
+            libpq.clear(*out);
+            *out = r;
+            if (libpq.status(c) != CONNECTION_OK)
+                return WAIT_DONE;
+            continue;
+        }
+        int64_t now = clock_mono_us();
+        if (until_us && now >= until_us)
+            return WAIT_LATE;
+        if (now >= silent_us && !is_there(url))
+            return WAIT_SILENT;
+        if (now >= silent_us)
+            silent_us = clock_mono_us() + SILENT_US;
+        int64_t ms = until_us ? (until_us - now) / 1000 + 1 : SLICE_MS;
+        if (move_bytes(c, unsent > 0, ms < SLICE_MS ? ms : SLICE_MS))
+            continue;
+        libpq.clear(*out);
+        *out = libpq.getResult(c); /* says how it broke */
+        return WAIT_DONE;
+    }
+}

@@ -1,0 +1,16 @@
+/* wait.h - the answer to what was sent to PostgreSQL, with an end to the waiting. */
+#pragma once
+
+#include <stdint.h>
+
+#include "store/postgres/libpq.h"
+
+enum wait_end {
+    WAIT_DONE,   /* the answer came, or the connection broke: the result says which */
+    WAIT_LATE,   /* the time is over */
+    WAIT_SILENT, /* nothing came, and the server does not answer others either */
+};
+
+/* The last result of what was sent; behind LATE and SILENT the connection is of no use. url: of the
+ * server. until_us: by clock_mono_us; 0: as long as the server lives. */
+enum wait_end wait_for_result(PGconn *c, const char *url, int64_t until_us, PGresult **out);

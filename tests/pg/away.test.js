@@ -1,0 +1,139 @@
+// away.test.js - PostgreSQL is killed, restarted or hangs: chats go on at once, probes tell, and all is right after.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { run, serve, tempFolder, until, upstream, withTokens } = require('../api/lib');
+const cluster = require('./cluster');
+
+const question = { model: 'm', messages: [{ role: 'user', content: 'What is my dog called?' }] };
+const note = { content: 'My dog is called Rex.' };
+const options = { skip: cluster.missing };
+
+test.beforeEach(async () => cluster.missing || cluster.isUp() || cluster.start());
+
+
+
+const isReady = (server) => until('readiness', async () => (await server.ask('GET', '/ready')).status === 200, 30000);
+const isAway = (server) => until('the probe tells', async () => (await server.ask('GET', '/ready')).status === 503, 30000);
+
+async function withMemory(server, model) {
+  const chat = await server.chat(question);
+  assert.equal(chat.status, 200, chat.text);
+  assert.match(JSON.stringify(model.last().json), /Rex/);
+}
+
+async function withoutMemory(server, model) {
+  const chat = await server.chat(question);
+  assert.equal(chat.status, 200, chat.text);
+  assert.deepEqual(model.last().json, question);
+  for (const [method, at, body] of [['GET', '/v1/memories'], ['POST', '/v1/memories', note], ['POST', '/v1/memories/search', { query: 'dog' }]]) {
+    const res = await server.ask(method, at, body);
+    assert.equal(res.status, 503, `${method} ${at}: ${res.text}`);
+    assert.match(res.headers['retry-after'] ?? '', /^\d+$/);
+    assert.match(res.text, /cannot be reached/);
+  }
+}
+
+// Not a time-out for each: while it is away, chats are as fast as without memory. The median counts, as the machine may be busy.
+async function medianMs(server, headers, n = 21) {
+  const took = [];
+  for (let i = 0; i < n; i++) {
+    const began = process.hrtime.bigint();
+    assert.equal((await server.chat(question, headers)).status, 200);
+    took.push(Number(process.hrtime.bigint() - began) / 1e6);
+  }
+  return took.sort((a, b) => a - b)[n >> 1];
+}
+
+test('killed and started again: chats go on without memory, and it recovers by itself', options, async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+  await withMemory(server, model);
+  for (let round = 0; round < 2; round++) {
+    await cluster.kill();
+    const chat = await server.chat(question); // the first one finds the broken connection
+    assert.equal(chat.status, 200, chat.text);
+    await isAway(server);
+    await withoutMemory(server, model);
+    const away = await medianMs(server), off = await medianMs(server, { 'x-memory-mode': 'off' });
+    console.log(`a chat, median: ${away.toFixed(2)} ms while PostgreSQL is away, ${off.toFixed(2)} ms with memory off`);
+    assert.ok(away - off < 500, 'a chat waits for what is away'); // a time-out would take 2,000
+    await cluster.start();
+    await isReady(server);
+    await withMemory(server, model);
+  }
+});
+
+// Whether tokens are needed is in the database, so that nobody is let in before it was asked once.
+test('away at start: it listens, says so, and has memory when PostgreSQL is there', options, async (t) => {
+  const model = await upstream(t);
+  await cluster.kill();
+  const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error'] });
+  await isAway(server);
+  assert.equal((await server.chat(question)).status, 503);
+  await cluster.start();
+  await isReady(server);
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+  await withMemory(server, model);
+});
+
+test('tokens that were valid before go on, others do not', options, async (t) => {
+  const { model, server, make } = await withTokens(t, ['--log-level', 'error']);
+  const bearer = (token) => ({ authorization: `Bearer ${token.token}` });
+  const [used, unused, revoked] = [await make(), await make(), await make()];
+  assert.equal((await server.chat(question, bearer(used))).status, 200);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 200);
+  assert.equal((await run(['token', 'revoke', revoked.id, '--data', server.data])).code, 0);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 401);
+  await cluster.kill();
+  await isAway(server);
+  const asked = model.asked.length;
+  assert.equal((await server.chat(question, bearer(used))).status, 200);
+  assert.equal((await server.ask('GET', '/v1/memories', undefined, bearer(used))).status, 503);
+  assert.equal((await server.chat(question, bearer(unused))).status, 503);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 503);
+  assert.equal((await server.chat(question)).status, 401);
+  assert.equal(model.asked.length, asked + 1);
+  await cluster.start();
+  await isReady(server);
+  assert.equal((await server.chat(question, bearer(unused))).status, 200);
+  assert.equal((await server.chat(question, bearer(revoked))).status, 401);
+});
+
+test('a server that hangs holds no thread: the circuit opens, and closes when it goes on', options, async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url], env: { REMEMBERD_RECALL_DEADLINE_MS: '300' } });
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+  const goOn = cluster.freeze();
+  try {
+    await isAway(server);
+    await withoutMemory(server, model);
+  } finally {
+    goOn();
+  }
+  await isReady(server);
+  await withMemory(server, model);
+});
+
+test('connections that are cut one by one cost no request', options, async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+  for (let i = 0; i < 5; i++) {
+    cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'rememberd'");
+    await isReady(server);
+    await withMemory(server, model);
+  }
+});
+
+test('a node has at most nine connections', options, async (t) => {
+  const model = await upstream(t);
+  const data = tempFolder();
+  const server = await serve(t, { flags: ['--upstream', model.url], data });
+  let most = 0;
+  const asks = Array.from({ length: 60 }, () => server.chat(question));
+  for (let i = 0; i < 10; i++) most = Math.max(most, Number(cluster.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rememberd'")));
+  for (const res of await Promise.all(asks)) assert.equal(res.status, 200);
+  assert.ok(most <= 9, `${most} connections`);
+});

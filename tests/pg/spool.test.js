@@ -1,0 +1,106 @@
+// spool.test.js - PostgreSQL is killed under chats, and the node as well: what was said is kept, once each and in order.
+'use strict';
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { serve, tempFolder, until, upstream } = require('../api/lib');
+const cluster = require('./cluster');
+
+const options = { skip: cluster.missing };
+test.beforeEach(async () => cluster.missing || cluster.isUp() || cluster.start());
+
+const rest = (ms) => new Promise((done) => setTimeout(done, ms));
+const schemaOf = (data) => path.basename(data).toLowerCase().replace(/[^a-z0-9]/g, '_');
+
+// [text, session, place] of all that users said, in order.
+const said = (data) => JSON.parse(cluster.query(`SELECT coalesce(json_agg(json_build_array(text, session, doc) ORDER BY doc), '[]')
+  FROM (SELECT m.text, s.id AS session, m.doc FROM "${schemaOf(data)}".message m JOIN "${schemaOf(data)}".session s ON s.no = m.doc >> 20 WHERE m.role = 'user') AS v`));
+
+// One conversation, whose client sends all of it each time, as most do.
+async function talk(ask, name, turns, pauseMs) {
+  const messages = [], told = [];
+  for (let i = 0; i < turns; i++) {
+    messages.push({ role: 'user', content: `${name} says number ${i}` });
+    const res = await ask({ model: 'm', messages });
+    assert.equal(res.status, 200, res.text);
+    messages.push({ role: 'assistant', content: res.json().choices[0].message.content });
+    told.push(messages[messages.length - 2].content);
+    await rest(pauseMs);
+  }
+  return told;
+}
+
+function checkKept(data, told) {
+  const all = said(data);
+  for (const texts of told) {
+    const mine = all.filter(([text]) => texts.includes(text));
+    assert.deepEqual(mine.map(([text]) => text), texts); // once each, in order
+    assert.equal(new Set(mine.map(([, session]) => session)).size, 1);
+  }
+}
+
+const spoolOf = (data, no = 1) => path.join(data, `spool.${no}`);
+const isKept = (data, n) => until('all is kept', () => said(data).length >= n, 60000);
+const isEmpty = (data) => until('the spool is empty', () => fs.statSync(spoolOf(data)).size <= 21, 60000);
+
+test('PostgreSQL is killed twice under chats: no chat fails, nothing is lost, nothing is kept twice', options, async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error'] });
+  const turns = 60, clients = 6;
+  const talks = Promise.all(Array.from({ length: clients }, (_, i) => talk((body) => server.chat(body), `client ${i}`, turns, 60)));
+  for (let round = 0; round < 2; round++) {
+    await rest(500);
+    await cluster.kill();
+    await rest(1000);
+    await cluster.start();
+  }
+  const told = await talks;
+  await isKept(server.data, turns * clients);
+  await isEmpty(server.data);
+  checkKept(server.data, told);
+});
+
+test('the node is killed as well: another one on the folder keeps what was said', options, async (t) => {
+  const model = await upstream(t), data = tempFolder(), flags = ['--upstream', model.url, '--log-level', 'error'];
+  const server = await serve(t, { flags, data });
+  const first = await talk((body) => server.chat(body), 'before', 2, 0);
+  await isKept(data, 2);
+  await cluster.kill();
+  await until('the probe tells', async () => (await server.ask('GET', '/ready')).status === 503, 30000);
+  const told = [first, await talk((body) => server.chat(body), 'one', 5, 0), await talk((body) => server.chat(body), 'two', 5, 0)];
+  await until('the turns are noted', () => fs.readFileSync(spoolOf(data), 'utf8').split('\n').length === 1 + 10 + 1);
+  assert.equal(fs.statSync(spoolOf(data)).mode & 0o777, 0o600);
+  await server.stop('SIGKILL');
+  fs.appendFileSync(spoolOf(data), '007 {"at":1,"user":"local","cut off'); // as a crash leaves it
+  fs.renameSync(spoolOf(data), spoolOf(data, 2)); // as the second of two servers on the folder has left it
+  const again = await serve(t, { flags, data });
+  assert.equal(fs.statSync(spoolOf(data, 2)).size, 21);
+  await cluster.start();
+  await isEmpty(data);
+  checkKept(data, told);
+  assert.equal(said(data).length, 12);
+  assert.equal((await again.ask('GET', '/ready')).status, 200);
+});
+
+test('what was said while it was away is older than what is said after, and its receipt tells why', options, async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error'] });
+  assert.equal((await server.chat({ model: 'm', messages: [{ role: 'user', content: 'My name is Anna.' }] })).status, 200);
+  await isKept(server.data, 1);
+  await cluster.kill();
+  await until('the probe tells', async () => (await server.ask('GET', '/ready')).status === 503, 30000);
+  const away = Date.now();
+  const chat = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'I live in Oslo.' }] });
+  const after = Date.now();
+  await cluster.start();
+  await isEmpty(server.data);
+  const receipt = await server.receipt(chat.headers['x-rememberd-receipt']);
+  assert.equal(receipt.decision, 'failed');
+  assert.match(receipt.reason, /cannot be reached/);
+  const at = Date.parse(receipt.created);
+  assert.ok(at >= away && at <= after, receipt.created);
+  const asked = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'Where do I live?' }] });
+  assert.equal(asked.status, 200);
+  assert.match(JSON.stringify(model.last().json), /Oslo/);
+});
