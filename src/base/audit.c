@@ -363,20 +363,33 @@ struct reading {
     bool has_end;
 };
 
+static enum status read_line(struct reading *r, str text)
+{
+    struct chain *c = r->c;
+    struct audit_line line;
+    TRY(chain_check(c, text, &line));
+    if (r->has_end && c->no == r->end && memcmp(c->mac, r->mac, MAC) != 0)
+        return fail(c->ctx, CONFLICT, "the file " LOG_NAME ".end was changed");
+    return r->see ? r->see(c->ctx, r->own, &line) : OK;
+}
+
+/* The memory of a line, and that of a file, is given back: a log has hundreds of thousands. */
 static enum status read_lines(struct reading *r, const char *name)
 {
     struct chain *c = r->c;
+    struct ctx *ctx = c->ctx;
+    CLEANUP(ctx_free) struct ctx file = ctx_child(ctx, 0);
+    CLEANUP(ctx_free) struct ctx one = ctx_child(ctx, 0);
     str text;
-    TRY(read_file(c, path_of(c, name), 0, &text));
-    while (text.n) {
-        struct audit_line line;
-        TRY(chain_check(c, str_cut(&text, '\n'), &line));
-        if (r->has_end && c->no == r->end && memcmp(c->mac, r->mac, MAC) != 0)
-            return fail(c->ctx, CONFLICT, "the file " LOG_NAME ".end was changed");
-        if (r->see)
-            TRY(r->see(c->ctx, r->own, &line));
+    c->ctx = &file;
+    enum status status = read_file(c, path_of(c, name), 0, &text);
+    c->ctx = &one;
+    while (status == OK && text.n) {
+        arena_reset(&one.arena);
+        status = read_line(r, str_cut(&text, '\n'));
     }
-    return OK;
+    c->ctx = ctx;
+    return status == OK ? OK : fail(ctx, status, "%s%s", file.why, one.why);
 }
 
 enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void *own,

@@ -34,6 +34,7 @@ struct audit_line {
     int64_t no, at;
     str kind, by, who, what;
 };
+/* The line's texts last as long as the call. */
 typedef enum status audit_see(struct ctx *ctx, void *own, const struct audit_line *line);
 /* All lines of a folder, oldest first; see may be NULL. CONFLICT names the first line that is not
  * as it was written; NOT_FOUND: there is no log, or no key. */

@@ -1,7 +1,10 @@
 /* job_kinds.c - the function of each kind of job. */
 #include <assert.h>
+#include <errno.h>
+#include <sys/stat.h>
 #include <time.h>
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "engine/jobs/registry.h"
 
@@ -214,16 +217,83 @@ static enum status work_prune(struct job_run *run)
     return OK;
 }
 
+/* --- backups --- */
+
+static str backup_path(struct job_run *run, str name)
+{
+    return str_printf(&run->ctx->arena, S_FMT "/" S_FMT, S_ARG(run->e->settings->backup_dir),
+                      S_ARG(name));
+}
+
+enum status engine_backup(struct ctx *ctx, struct engine *e, struct backup_file *out)
+{
+    str folder = e->settings->backup_dir;
+    struct stat st;
+    if (mkdir(str_c(&ctx->arena, folder), 0700) != 0 && errno != EEXIST)
+        return fail(ctx, STORAGE, "backup_dir: cannot create the folder '" S_FMT "': %s",
+                    S_ARG(folder), strerror(errno));
+    *out = (struct backup_file){.at = clock_ms()};
+    out->name = backup_name(&ctx->arena, BACKUP_STEM, out->at, 0);
+    str path = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(out->name));
+    TRY(store_backup(ctx, e->store, path));
+    out->bytes = stat(path.p, &st) == 0 ? st.st_size : 0;
+    return OK;
+}
+
+static FIELDS(backup_file, (STR, name), (INT, bytes));
+
+static enum status work_backup(struct job_run *run)
+{
+    struct backup_file made;
+    TRY(engine_backup(run->ctx, run->e, &made));
+    audit_note(run->ctx, "backup.made", S(""), "by=job");
+    struct json_out w = json_to(&run->result);
+    fields_write(&w, backup_file_fields, &made);
+    return OK;
+}
+
+static enum status work_verify_backup(struct job_run *run)
+{
+    struct backup_file seen = {.name = run->ask.name};
+    struct stat st;
+    str path = backup_path(run, seen.name);
+    if (stat(path.p, &st) != 0)
+        return fail(run->ctx, NOT_FOUND, "there is no backup '" S_FMT "'", S_ARG(path));
+    TRY(store_backup_check(run->ctx, run->e->store, path));
+    seen.bytes = st.st_size;
+    struct json_out w = json_to(&run->result);
+    fields_write(&w, backup_file_fields, &seen);
+    return OK;
+}
+
 /* --- the face --- */
 
 static const struct {
     job_work *work;
     bool has_dry_run;
 } kinds[] = {
-    [JOB_REINDEX] = {work_reindex},       [JOB_CONSOLIDATE] = {work_consolidate, true},
-    [JOB_COMPACT] = {work_compact, true}, [JOB_DISTIL] = {work_distil},
+    [JOB_REINDEX] = {work_reindex},
+    [JOB_CONSOLIDATE] = {work_consolidate, true},
+    [JOB_COMPACT] = {work_compact, true},
+    [JOB_DISTIL] = {work_distil},
     [JOB_PRUNE] = {work_prune},
+    [JOB_BACKUP] = {work_backup},
+    [JOB_VERIFY_BACKUP] = {work_verify_backup},
 };
+
+/* A name that backup_name makes has no folder in it. */
+static enum status check_backup(struct ctx *ctx, const struct engine *e, const struct job_ask *ask)
+{
+    struct backup_file file;
+    bool verifies = ask->kind == JOB_VERIFY_BACKUP;
+    if (ask->name.n && !verifies)
+        return fail_field(ctx, "name", "must not be set but for the kind verify_backup");
+    if ((verifies || ask->kind == JOB_BACKUP) && !e->settings->backup_dir.n)
+        return fail(ctx, UNSUPPORTED, "backup_dir: is not set, so there is no folder of backups");
+    if (verifies && !backup_name_read(BACKUP_STEM, ask->name, &file))
+        return fail_field(ctx, "name", "must be that of a backup, as GET /v1/backups lists it");
+    return OK;
+}
 
 enum status engine_begin_job(struct ctx *ctx, struct engine *e, const struct job_ask *ask,
                              struct job_info *out)
@@ -235,5 +305,6 @@ enum status engine_begin_job(struct ctx *ctx, struct engine *e, const struct job
     if (ask->all && ask->kind != JOB_REINDEX)
         return fail_field(ctx, "all", "must not be set for the kind %s, but for reindex alone",
                           job_kinds[ask->kind]);
+    TRY(check_backup(ctx, e, ask));
     return registry_begin(ctx, e->jobs, ask, kinds[ask->kind].work, out);
 }

@@ -1,11 +1,20 @@
 /* jobs.h - a part of the engine's face: long work that somebody asked for, and can watch. */
 #pragma once
 
+#include "core/backup_file.h"
 #include "core/memory.h"
 
 struct engine;
 
-enum job_kind { JOB_REINDEX, JOB_CONSOLIDATE, JOB_COMPACT, JOB_DISTIL, JOB_PRUNE };
+enum job_kind {
+    JOB_REINDEX,
+    JOB_CONSOLIDATE,
+    JOB_COMPACT,
+    JOB_DISTIL,
+    JOB_PRUNE,
+    JOB_BACKUP,
+    JOB_VERIFY_BACKUP
+};
 enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 /* NULL-ended, in the order of the enums. */
 extern const char *const job_kinds[];
@@ -20,6 +29,7 @@ struct job_ask {
     bool dry_run;            /* consolidate and compact; BAD_INPUT for the others */
     bool all;                /* reindex: makes every vector again, not only missing ones */
     int64_t older_than_days; /* compact: 1 to 365 */
+    str name;                /* verify_backup: of a file in backup_dir */
 };
 
 struct job_info {
@@ -47,3 +57,6 @@ void engine_jobs(struct ctx *ctx, struct engine *e, str user, bool with_servers,
  * has ended, NOT_FOUND without a note. */
 MUST_USE enum status engine_cancel_job(struct ctx *ctx, struct engine *e, str id,
                                        struct job_info *out);
+
+/* A backup into backup_dir, which is set, made when it is missing. */
+MUST_USE enum status engine_backup(struct ctx *ctx, struct engine *e, struct backup_file *out);

@@ -290,3 +290,28 @@ enum status s3_delete(struct ctx *ctx, const struct s3 *s, str name)
     struct answer got;
     return call_plain(ctx, s, "DELETE", url_of(ctx, s, name), &got);
 }
+
+enum status backups_made(struct ctx *ctx, const struct settings *s, struct backup_file **out,
+                         size_t *n, str *why)
+{
+    struct backup_file *local = NULL, *remote = NULL;
+    size_t n_local = 0, n_remote = 0;
+    *why = S("");
+    if (s->backup_dir.n)
+        TRY(backups_by_clock(ctx, s->backup_dir, &local, &n_local));
+    if (s->backup_s3.n) {
+        struct s3 s3;
+        s3_of(ctx, s, &s3);
+        enum status status = s3_list(ctx, &s3, &remote, &n_remote);
+        if (status != OK && !s->backup_dir.n)
+            return status;
+        if (status != OK)
+            *why = ctx_take_why(ctx);
+    }
+    *n = n_local + n_remote;
+    *out = NEW_N(&ctx->arena, struct backup_file, *n + 1);
+    memcpy(*out, n_local ? local : *out, n_local * sizeof **out);
+    memcpy(*out + n_local, n_remote ? remote : *out, n_remote * sizeof **out);
+    backup_files_sort(*out, *n);
+    return OK;
+}

@@ -29,4 +29,8 @@ MUST_USE enum status s3_put(struct ctx *ctx, const struct s3 *s, str name, const
 /* Into a new file. STORAGE, and no file, when the object is not what s3_put has stored. */
 MUST_USE enum status s3_get(struct ctx *ctx, const struct s3 *s, const struct backup_file *file,
                             const char *path);
+/* Those of a server's folder and of its storage, newest first. A storage that fails hides none of
+ * the folder: *why says it then, or is "". */
+MUST_USE enum status backups_made(struct ctx *ctx, const struct settings *s,
+                                  struct backup_file **out, size_t *n, str *why);
 MUST_USE enum status s3_delete(struct ctx *ctx, const struct s3 *s, str name);

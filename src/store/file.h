@@ -87,6 +87,9 @@ struct store_copy {
 MUST_USE enum status store_copy(struct ctx *ctx, const struct store_copy *copy);
 /* The same of a store that is open, into a new file, under the key that it has. */
 MUST_USE enum status store_backup(struct ctx *ctx, struct store *s, str to);
+/* Reads each page of a backup of it, which stays as it is. STORAGE: it is damaged. CONFLICT,
+ * FORBIDDEN, as store_open: it is none, or has another key. */
+MUST_USE enum status store_backup_check(struct ctx *ctx, struct store *s, str file);
 
 /* --- its health --- */
 

@@ -128,3 +128,32 @@ test('a datagram socket of this machine gets the line that syslog() would send',
   await end;
   assert.match(out, /^ready\n<85>rememberd\[\d+\]: \{"no":1,.*"mac":"[0-9a-f]{64}"\}\n$/);
 });
+
+test('operators read the audit log in pages and prove it over the API', async (t) => {
+  const server = await serve(t, { flags: ['--require-token', 'on'] }), { data } = server;
+  const token = (...args) => ({ authorization: `Bearer ${/(rk_\S+)/.exec(run(data, 'token', 'create', ...args))[1]}` });
+  const operator = token('--admin'), plain = token('--user', 'ann'), reads = token('--admin', '--scopes', 'read');
+  const get = async (target, who = operator) => server.ask('GET', target, undefined, who);
+  for (const target of ['/v1/audit', '/v1/audit/verify', '/v1/backups']) for (const who of [plain, reads]) assert.equal((await get(target, who)).status, 403, target);
+  const { items, total, next, problem } = (await get('/v1/audit')).json();
+  assert.deepEqual([items, total, next, problem], [shown(data).reverse(), 3, null, null]);
+  const seen = [];
+  for (let cursor = ''; cursor !== null;) {
+    const page = (await get(`/v1/audit?kind=token.made&limit=2${cursor && `&cursor=${cursor}`}`)).json();
+    assert.equal(page.total, 3);
+    seen.push(page.items.map((line) => line.no));
+    cursor = page.next;
+  }
+  assert.deepEqual(seen, [[3, 2], [1]]);
+  for (const [query, numbers] of [['who=ann', [2]], ['kind=erased', []], [`before=${items[0].at}&limit=1`, [2]], [`after=${items[0].at}`, [3]], [`by=${encodeURIComponent(items[0].by)}`, [3, 2, 1]]])
+    assert.deepEqual((await get(`/v1/audit?${query}`)).json().items.map((line) => line.no), numbers, query);
+  const bad = await get('/v1/audit?limit=0');
+  assert.equal(bad.status, 400);
+  assert.match(bad.text, /limit/);
+  assert.deepEqual((await get('/v1/audit/verify')).json(), { ok: true, lines: 3, problem: null });
+  const lines = fs.readFileSync(file(data), 'utf8').split('\n');
+  fs.writeFileSync(file(data), lines.with(1, lines[1].replace('admin=0', 'admin=1')).join('\n'));
+  const proof = (await get('/v1/audit/verify')).json(), broken = (await get('/v1/audit')).json();
+  assert.deepEqual([proof.ok, proof.lines, broken.items.map((line) => line.no)], [false, 1, [1]]);
+  for (const { problem: why } of [proof, broken]) assert.match(why, /line 2 was changed/);
+});

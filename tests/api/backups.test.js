@@ -70,3 +70,38 @@ test('restore says what it lacks', async () => {
   }
   assert.match((await cli(['restore', '--list', ...at])).stdout, /^no backups in /);
 });
+
+test('operators make, list and verify backups over the API', async (t) => {
+  const folder = path.join(tempFolder(), 'backups'), server = await serve(t, { flags: ['--backup-dir', folder] });
+  await first(folder);
+  const old = path.join(folder, nameOf(Date.now() - HOUR));
+  fs.renameSync(path.join(folder, madeIn(folder)[0]), old); // a second one has another name
+  const begin = (body, headers) => server.ask('POST', '/v1/jobs', body, headers);
+  const end = async (begun) => until('the job', async () => {
+    const job = (await server.ask('GET', `/v1/jobs/${begun.json().id}`)).json();
+    return job.ended && job;
+  });
+  const made = await end(await begin({ kind: 'backup' }));
+  assert.equal(made.state, 'done', made.error);
+  const { items, total, problem } = (await server.ask('GET', '/v1/backups')).json();
+  assert.deepEqual([items[0].name, items[0].bytes, items[0].remote, items[1].name, total, problem],
+    [made.result.name, made.result.bytes, false, path.basename(old), 2, null]);
+  const verified = await end(await begin({ kind: 'verify_backup', name: made.result.name }));
+  assert.deepEqual([verified.state, verified.result], ['done', made.result]);
+  const bytes = fs.readFileSync(old);
+  fs.writeFileSync(old, Buffer.concat([bytes.subarray(0, 8192), Buffer.alloc(bytes.length - 8192, 7)]));
+  const damaged = await end(await begin({ kind: 'verify_backup', name: path.basename(old) }));
+  assert.equal(damaged.state, 'failed');
+  for (const [body, words] of [[{ kind: 'verify_backup', name: '../rememberd.db' }, /name/], [{ kind: 'verify_backup' }, /name/], [{ kind: 'prune', name: 'x' }, /name/]]) {
+    const refused = await begin(body);
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, words);
+  }
+  const without = await serve(t), none = await without.ask('POST', '/v1/jobs', { kind: 'backup' });
+  assert.match(none.text, /backup_dir: is not set/);
+  assert.deepEqual((await without.ask('GET', '/v1/backups')).json().items, []);
+  // A token that may write memories may not begin the server's work.
+  const key = /(rk_\S+)/.exec((await cli(['token', 'create', '--admin', '--scopes', 'write', '--data', server.data])).stdout)[1];
+  const refused = await begin({ kind: 'backup' }, { authorization: `Bearer ${key}` });
+  assert.match(refused.text, /lacks the scope 'manage'/);
+});

@@ -37,6 +37,8 @@ const rights = [
   ['PUT', '/memory/config', { enabled: true }, {}, [200, 200, 403]],
   ['PUT', '/api/settings/memory', { enabled: true }, {}, [200, 200, 403]],
   ['GET', '/v1/users', undefined, {}, [200, 200, 403]],
+  ['GET', '/v1/audit', undefined, {}, [200, 200, 403]],
+  ['GET', '/v1/backups', undefined, {}, [200, 200, 403]],
   ['GET', '/v1/users/ann', undefined, {}, [200, 200, 403]],
   ['GET', '/v1/memories', undefined, { 'x-memory-look-as': 'ann' }, [200, 403, 403]],
   ['POST', '/v1/tokens', { user: 'ann' }, {}, [201, 403, 403]],

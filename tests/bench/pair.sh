@@ -3,12 +3,12 @@
 #
 # pair.sh BUILD OLD NEW: two programs, rememberd of an earlier build and of this one. Each has its own copy of TURNS
 # (10,000) turns. ROUNDS (5) alternate, SECONDS_EACH (3); then valgrind counts instructions, which a busy machine does
-# not change. KEEP=FOLDER keeps callgrind's files.
+# not change. KEEP=FOLDER keeps callgrind's files. MODES (words encoder): the ones to measure.
 set -eu
 build=$1 old=$2 new=$3
 . "$(dirname "$0")/lib.sh"
 tools=$build/tests/bench
-: "${ROUNDS:=5}" "${SECONDS_EACH:=3}" "${TURNS:=10000}" "${CHATS:=200}"
+: "${ROUNDS:=5}" "${SECONDS_EACH:=3}" "${TURNS:=10000}" "${CHATS:=200}" "${MODES:=words encoder}"
 
 turns "$TURNS" >"$work/turns.jsonl"
 questions 1000 >"$work/questions"
@@ -23,7 +23,11 @@ serve() {
   [ -d "$work/$name" ] || "$program" ingest "$work/turns.jsonl" --data "$work/$name" >/dev/null
   start "$name" ${wrapped:-} "$program" serve --listen 127.0.0.1:0 --data "$work/$name" --upstream "$upstream" "$@"
 }
-rest() { until curl -s "http://127.0.0.1:$1/memory/status" | grep -q '"vectors_waiting":0'; do sleep 1; done; }
+# Until its encoder is loaded, a server counts no vectors that wait.
+rest() {
+  if [ "$mode" = words ]; then rows='[0-9]'; else rows='[1-9]'; fi
+  until curl -s "http://127.0.0.1:$1/memory/status" | grep -q "\"vector_rows\":$rows[0-9]*,\"vectors_waiting\":0"; do sleep 1; done
+}
 
 # chats PORT SECONDS: key=value of one run
 chats() { QUESTIONS="$work/questions" "$tools/bench_load" "$1" chats 1 "$2"; }
@@ -85,7 +89,7 @@ row() {
     'BEGIN { printf "  %-24s %9d %9d %s  %.3f\n", title, a, b, unit, b / a }'
 }
 
-for mode in words encoder; do
+for mode in $MODES; do
   if [ "$mode" = words ]; then set -- --encoder off; else set --; fi
   alternate "$mode" "$@"
   printf '%-28s%8s %9s\n' "$mode" old new

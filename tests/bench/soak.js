@@ -50,7 +50,8 @@ async function live(url, name, state) {
 
 function look(pid) {
   const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
-  const disk = fs.readdirSync(data).reduce((n, file) => n + fs.statSync(path.join(data, file)).size, 0);
+  // A file may be renamed meanwhile.
+  const disk = fs.readdirSync(data).reduce((n, file) => n + (fs.statSync(path.join(data, file), { throwIfNoEntry: false })?.size ?? 0), 0);
   return { rss: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024, fds: fs.readdirSync(`/proc/${pid}/fd`).length, disk: disk / (1 << 20) };
 }
 

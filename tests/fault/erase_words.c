@@ -275,3 +275,39 @@ TEST(an_erasure_is_answered_when_no_reader_needs_it_and_others_write)
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(!place_holds(ctx, &p, S("zq000001")));
 }
+
+/* --- a merge that is not complete --- */
+
+static int int_of(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *q;
+    CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_step(q), SQLITE_ROW);
+    int n = sqlite3_column_int(q, 0);
+    CHECK_INT(sqlite3_finalize(q), SQLITE_OK);
+    return n;
+}
+
+/* The first segment has one word, before all others, so that a step of the merge reads it to its
+ * end, and the second segment's words are left. */
+TEST(a_segment_that_a_merge_has_read_to_its_end_holds_no_erased_word)
+{
+    static const char merged[] =
+        "CREATE VIRTUAL TABLE w USING fts5(t);"
+        "INSERT INTO w(w, rank) VALUES('secure-delete', 1), ('pgsz', 64), ('automerge', 0);"
+        "INSERT INTO w(rowid, t) VALUES(1, 'aazqonlyqz');"
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+        " INSERT INTO w(rowid, t) SELECT i, printf('mm%05dqz', i * 7919 % 99991) FROM n;"
+        "INSERT INTO w(w, rank) VALUES('merge', -4);";
+    static const char pages[] =
+        "SELECT count(*) FROM w_data WHERE instr(block, CAST('aazqonly' AS BLOB))";
+    sqlite3 *db;
+    CHECK_INT(sqlite3_open(":memory:", &db), SQLITE_OK);
+    if (sqlite3_exec(db, merged, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    CHECK(int_of(db, "SELECT count(DISTINCT segid) FROM w_idx") > 1); /* it is not complete */
+    CHECK(int_of(db, pages) > 0);
+    CHECK_INT(sqlite3_exec(db, "DELETE FROM w WHERE rowid = 1", NULL, NULL, NULL), SQLITE_OK);
+    CHECK_INT(int_of(db, pages), 0);
+    CHECK_INT(sqlite3_close(db), SQLITE_OK);
+}

@@ -99,6 +99,15 @@ TEST(a_text_survives_markdown)
     CHECK(!copy_next_markdown(&ctx->arena, &rest, &line, &r));
 }
 
+TEST(a_comment_that_ends_behind_its_mark_is_an_empty_record)
+{
+    struct copy_record r;
+    int64_t line = 0;
+    str rest = S(COPY_MARK "\n");
+    CHECK(copy_next_markdown(&ctx->arena, &rest, &line, &r));
+    CHECK_STR(r.json, S(""));
+}
+
 /* Of a reader that is given records over its limit or of another type. */
 TEST(records_of_another_kind_are_broken_and_others_go_on)
 {

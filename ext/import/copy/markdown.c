@@ -149,9 +149,9 @@ bool copy_next_markdown(struct arena *a, str *rest, int64_t *line, struct copy_r
     }
     if (!rest->n)
         return false;
-    str comment = str_trim(str_cut(rest, '\n'));
+    str comment = str_cut(rest, '\n');
     *out = (struct copy_record){.has_text = true, .line = ++*line};
-    comment = str_sub(comment, strlen(COPY_MARK), comment.n);
+    comment = str_trim(str_sub(comment, strlen(COPY_MARK), comment.n));
     if (str_ends(comment, S("-->")))
         comment = str_trim(str_sub(comment, 0, comment.n - 3));
     struct buf b = buf_make(a, SIZE_MAX);

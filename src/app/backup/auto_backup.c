@@ -75,16 +75,12 @@ static enum status backup_to_folder(struct ctx *ctx, struct instance *instance)
     struct backup_file *v;
     size_t n;
     int64_t now = clock_ms();
-    if (mkdir(str_c(&ctx->arena, s->backup_dir), 0700) != 0 && errno != EEXIST)
-        return fail(ctx, STORAGE, "backup_dir: cannot create the folder '" S_FMT "': %s",
-                    S_ARG(s->backup_dir), strerror(errno));
     TRY(backups_by_clock(ctx, s->backup_dir, &v, &n));
     if (!is_due(s, v, n, now))
         return OK;
-    struct backup_file made = {.name = backup_name(&ctx->arena, BACKUP_STEM, now, 0)};
-    str file = auto_backup_path(ctx, s, &made);
-    TRY(store_backup(ctx, instance->store, file));
-    note_made(ctx, file);
+    struct backup_file made;
+    TRY(engine_backup(ctx, instance->engine, &made));
+    note_made(ctx, auto_backup_path(ctx, s, &made));
     delete_old(ctx, s);
     return OK;
 }
@@ -163,32 +159,4 @@ enum status backup_remote_when_due(struct ctx *ctx, struct instance *instance, b
     if (status != OK)
         b->failures++;
     return status;
-}
-
-/* --- of both --- */
-
-enum status auto_backup_list(struct ctx *ctx, const struct settings *s, struct backup_file **out,
-                             size_t *n)
-{
-    struct backup_file *local = NULL, *remote = NULL;
-    size_t n_local = 0, n_remote = 0;
-    if (s->backup_dir.n)
-        TRY(backups_by_clock(ctx, s->backup_dir, &local, &n_local));
-    if (s->backup_s3.n) {
-        struct s3 s3;
-        s3_of(ctx, s, &s3);
-        enum status status = s3_list(ctx, &s3, &remote, &n_remote);
-        if (status != OK && !s->backup_dir.n)
-            return status;
-        if (status != OK) {
-            str why = ctx_take_why(ctx);
-            log_event(LOG_WARN, "backup.unlisted", "why=\"" S_FMT "\"", S_ARG(why));
-        }
-    }
-    *n = n_local + n_remote;
-    *out = NEW_N(&ctx->arena, struct backup_file, *n + 1);
-    memcpy(*out, n_local ? local : *out, n_local * sizeof **out);
-    memcpy(*out + n_local, n_remote ? remote : *out, n_remote * sizeof **out);
-    backup_files_sort(*out, *n);
-    return OK;
 }

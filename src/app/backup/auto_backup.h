@@ -7,9 +7,6 @@
 MUST_USE enum status backup_when_due(struct ctx *ctx, struct instance *instance, bool *more);
 MUST_USE enum status backup_remote_when_due(struct ctx *ctx, struct instance *instance, bool *more);
 
-/* Those of both places, newest first. A storage that fails hides none of the folder. */
-MUST_USE enum status auto_backup_list(struct ctx *ctx, const struct settings *s,
-                                      struct backup_file **out, size_t *n);
 /* The file, or the object's address. */
 str auto_backup_path(struct ctx *ctx, const struct settings *s, const struct backup_file *f);
 /* Where they are, in words. */

@@ -9,6 +9,7 @@
 #include "app/print.h"
 #include "app/progress.h"
 #include "base/audit.h"
+#include "base/log.h"
 #include "base/time_text.h"
 #include "http/s3.h"
 #include "store/store.h"
@@ -82,11 +83,21 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
 
 SHAPE(made_out, (STR, file), (STR, at), (INT, bytes));
 
+static enum status find_made(struct ctx *ctx, const struct options *o, struct backup_file **out,
+                             size_t *n)
+{
+    str why;
+    TRY(backups_made(ctx, &o->settings, out, n, &why));
+    if (why.n)
+        log_event(LOG_WARN, "backup.unlisted", "why=\"" S_FMT "\"", S_ARG(why));
+    return OK;
+}
+
 static enum status list_made(struct ctx *ctx, const struct options *o)
 {
     struct backup_file *v;
     size_t n;
-    TRY(auto_backup_list(ctx, &o->settings, &v, &n));
+    TRY(find_made(ctx, o, &v, &n));
     struct buf b = buf_make(&ctx->arena, 1 << 24);
     struct json_out w = json_to(&b);
     if (o->json)
@@ -116,7 +127,7 @@ static enum status choose_made(struct ctx *ctx, const struct options *o, struct 
     int64_t at;
     if (!time_read(o->at, &at))
         return fail_field(ctx, "at", "must be a time, as 2026-11-24T08:00:00Z");
-    TRY(auto_backup_list(ctx, &o->settings, &v, &n));
+    TRY(find_made(ctx, o, &v, &n));
     while (i < n && v[i].at > at)
         i++;
     if (i == n)

@@ -307,7 +307,7 @@ static bool is_code_name(str word, enum link link)
     if (!shape_is_identifier(word))
         return false;
     for (const char *const *k = code_names; *k; k++)
-        for (size_t i = 0; i < word.n; i++)
+        for (size_t i = 0; i + strlen(*k) <= word.n; i++)
             if (str_eq_nocase(str_sub(word, i, i + strlen(*k)), str_of(*k)))
                 return true;
     return is_joined && link != LINK_WORD;

@@ -23,12 +23,13 @@ enum {
     RESULT_MAX = 256 << 10
 };
 
-const char *const job_kinds[] = {"reindex", "consolidate", "compact", "distil", "prune", NULL};
+const char *const job_kinds[] = {"reindex", "consolidate", "compact",       "distil",
+                                 "prune",   "backup",      "verify_backup", NULL};
 const char *const job_states[] = {"queued", "running", "done", "failed", "cancelled", NULL};
 
 bool job_is_servers(enum job_kind kind)
 {
-    return kind == JOB_REINDEX || kind == JOB_PRUNE;
+    return kind == JOB_REINDEX || kind >= JOB_PRUNE;
 }
 
 struct entry {
@@ -59,6 +60,7 @@ static struct job_info copy_job(struct arena *a, const struct job_info *j)
     struct job_info out = *j;
     out.id = str_dup(a, j->id);
     out.ask.pool = (struct pool_ref){str_dup(a, j->ask.pool.user), str_dup(a, j->ask.pool.space)};
+    out.ask.name = str_dup(a, j->ask.name);
     out.result = str_dup(a, j->result);
     out.error = str_dup(a, j->error);
     return out;
@@ -214,6 +216,7 @@ static struct entry *entry_new(struct registry *r, const struct job_ask *ask, jo
     x->registry = r;
     x->work = work;
     x->job = (struct job_info){.id = id_random(a), .ask = *ask, .created = clock_ms()};
+    x->job.ask.name = str_dup(a, ask->name);
     x->job.ask.pool = job_is_servers(ask->kind) ? (struct pool_ref){S(""), S("")}
                                                 : (struct pool_ref){str_dup(a, ask->pool.user),
                                                                     str_dup(a, ask->pool.space)};

@@ -245,14 +245,14 @@ static enum status check_part(struct job *j)
 }
 
 /* A copy of an older version cannot be opened as a store: that would upgrade it. */
-static enum status check_old_part(struct job *j)
+static enum status check_closed(struct ctx *ctx, const char *path, const uint8_t *key)
 {
     CLEANUP(db_close) struct db copy = {0};
     int64_t version, is_whole = 0;
-    TRY(open_as_it_is(j->ctx, j->part, j->what->to_key, "immutable=1", &copy));
-    TRY(schema_check(j->ctx, &copy, &version));
-    TRY(db_int(j->ctx, &copy, "SELECT quick_check = 'ok' FROM pragma_quick_check", &is_whole));
-    return is_whole ? OK : fail(j->ctx, STORAGE, "the copy is damaged and was deleted");
+    TRY(open_as_it_is(ctx, path, key, "immutable=1", &copy));
+    TRY(schema_check(ctx, &copy, &version));
+    TRY(db_int(ctx, &copy, "SELECT quick_check = 'ok' FROM pragma_quick_check LIMIT 1", &is_whole));
+    return is_whole ? OK : fail(ctx, STORAGE, "the copy '%s' is damaged", path);
 }
 
 /* --- putting it in place --- */
@@ -322,7 +322,7 @@ static enum status copy_and_prove(struct job *j, const struct stat *old)
     show_step(j, "checking", 0, 1);
     if (j->what->replaces) /* else the store is open, and rows may have been added since */
         TRY(compare_rows(j));
-    TRY(j->is_old ? check_old_part(j) : check_part(j));
+    TRY(j->is_old ? check_closed(j->ctx, j->part, j->what->to_key) : check_part(j));
     show_step(j, "checking", 1, 1);
     return put_in_place(j);
 }
@@ -516,4 +516,13 @@ enum status copy_old(struct ctx *ctx, const struct sqlite_store *s, str to)
 enum status sqlite_backup(struct ctx *ctx, struct store *s, str to)
 {
     return copy_open(ctx, sqlite_of(s), to, false);
+}
+
+enum status sqlite_backup_check(struct ctx *ctx, struct store *s, str file)
+{
+    const char *path = str_c(&ctx->arena, file);
+    enum store_kind kind = store_kind(ctx, file);
+    const uint8_t *key = kind == STORE_ENCRYPTED ? sqlite_of(s)->key : NULL;
+    TRY(file_check_key(ctx, path, kind, key));
+    return check_closed(ctx, path, key);
 }

@@ -15,6 +15,7 @@ enum op {
 
 static const char *const missing[OP_COUNT] = {
     [OP_backup] = "use pg_dump",
+    [OP_backup_check] = "use pg_restore",
     [OP_check_pages] = "use pg_amcheck",
 };
 

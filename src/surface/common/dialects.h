@@ -21,6 +21,7 @@ extern const struct surface surface_doctors;
 extern const struct surface surface_events;
 extern const struct surface surface_jobs;
 extern const struct surface surface_parts;
+extern const struct surface surface_records;
 extern const struct surface surface_settings;
 extern const struct surface surface_tokens;
 extern const struct surface surface_sign_in;
@@ -35,6 +36,6 @@ extern const struct surface surface_metrics;
     &surface_openai, &surface_anthropic, &surface_responses, &surface_memories, &surface_hooks,    \
         &surface_files, &surface_review, &surface_erasures, &surface_preview, &surface_receipts,   \
         &surface_messages, &surface_conversations, &surface_stats, &surface_doctors,               \
-        &surface_events, &surface_jobs, &surface_parts, &surface_settings, &surface_tokens,        \
-        &surface_sign_in, &surface_studio, &surface_users, &surface_mcp, &surface_ollama,          \
-        &surface_metrics, &surface_admin,
+        &surface_events, &surface_jobs, &surface_parts, &surface_records, &surface_settings,       \
+        &surface_tokens, &surface_sign_in, &surface_studio, &surface_users, &surface_mcp,          \
+        &surface_ollama, &surface_metrics, &surface_admin,

@@ -17,12 +17,14 @@ SHAPE(
     (ENUM_OF, kind, enum job_kind, .required = true, .one_of = job_kinds,
      .help = "reindex: make vectors; consolidate: merge, promote and close memories; compact: put "
              "summaries in the place of old memories; distil: conversations that wait; prune: "
-             "remove old receipts and expired memories. reindex and prune are of the whole server "
-             "and for operators"),
+             "remove old receipts and expired memories; backup: copy the database into backup_dir; "
+             "verify_backup: read each page of such a copy. reindex, prune and those of backups "
+             "are of the whole server and for operators"),
     (BOOL, dry_run, .help = "consolidate, compact: report what would change, without changing it"),
     (BOOL, all, .help = "reindex: every vector again, not only missing ones"),
     (INT, older_than_days, .otherwise = 30, .min = 1, .max = 365,
-     .help = "compact: only memories of at least this age"));
+     .help = "compact: only memories of at least this age"),
+    (STR, name, .max = 100, .help = "verify_backup: as GET /v1/backups lists it"));
 
 SHAPE(job_out, (STR, id), (STR, kind),
       (STR, space, .empty = EMPTY_NULL, .help = "null: every space of the user"),
@@ -107,10 +109,13 @@ static enum status job_begin(struct ctx *ctx, struct app *app, const struct requ
     struct job_ask ask = {.kind = a->kind,
                           .dry_run = a->dry_run,
                           .all = a->all,
+                          .name = a->name,
                           .older_than_days = a->older_than_days};
     struct job_info made;
-    if (job_is_servers(a->kind))
+    if (job_is_servers(a->kind)) {
         TRY(auth_operator(ctx, &in->who));
+        TRY(identity_may(ctx, &in->who, MAY_MANAGE));
+    }
     TRY(auth_spaces(ctx, app, &in->who, &ask.pool));
     TRY(engine_begin_job(ctx, app->engine, &ask, &made));
     struct job_out shape = shape_of(&made);
