@@ -142,7 +142,7 @@ enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *setting
     s->is_postgres = ops != &sqlite_ops;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
-    if (settings->erasures.n && !s->is_postgres) {
+    if (settings->erasures.n) {
         s->erasures = heap_alloc(settings->erasures.n + 1);
         memcpy(s->erasures, settings->erasures.p, settings->erasures.n);
     }

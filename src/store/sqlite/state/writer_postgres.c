@@ -7,7 +7,6 @@
 
 #include "store/postgres/schema.h"
 #include "store/sqlite/index/index.h"
-#include "store/sqlite/index/words.h"
 #include "store/sqlite/state/writer_int.h"
 
 /*
@@ -54,8 +53,7 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
     TRY(take_mark(ctx, w));
-    TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
-    return words_renew(ctx, &w->db, false);
+    return w->steps->prepare(ctx, w->s, &w->db);
 }
 
 /* Whether there is a connection, which is opened again when it was lost. */
