@@ -117,7 +117,7 @@ test('the example of a settings file is one', () => {
 
 test('the operator who follows the quick start still has the memories from before, and may do everything', async (t) => {
   const page = fs.readFileSync(path.join(root, 'docs/quickstart/operator.md'), 'utf8').split('## 5')[0];
-  const clean = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-operator-')), own = { ...cleanEnv(), HOME: clean, PATH: env.PATH };
+  const clean = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-operator-')), own = { ...cleanEnv(path.join(clean, '.local/share/rememberd')), HOME: clean, PATH: env.PATH };
   t.after(() => fs.rmSync(clean, { recursive: true }));
   delete own.XDG_DATA_HOME;
   delete own.XDG_CONFIG_HOME;

@@ -35,11 +35,12 @@ static void fill_user(struct ctx *ctx, struct store *s, int i)
     m.importance = 0.1 + i / 1000.0;
     CHECK_OK(keep(ctx, s, pool, PUT_SUPERSEDE, &m));
     CHECK_OK(keep(ctx, s, pool, PUT_SUPERSEDE, &n));
-    if (i % 3 == 0) {
-        int64_t erased;
-        const struct forget what = {.pool = pool, .id = S("n")};
-        (void)!store_forget(ctx, s, &what, &erased);
-    }
+    /* What a text of PostgreSQL cannot hold, and letters that stand for it there. */
+    struct memory odd = fact(str_printf(&ctx->arena, "o%d", i).p, "", "");
+    str odd_tags[] = {{"a\0b", 3}};
+    odd.content = (str){"odd \0\xFF\xC3 \U0010FF00\U0010FFFF \xF4\x8F\xBC", 20};
+    odd.tags = (struct strs){odd_tags, 1};
+    CHECK_OK(keep(ctx, s, pool, PUT_SUPERSEDE, &odd));
 }
 
 static void fill(struct ctx *ctx, struct store *s)
