@@ -380,7 +380,67 @@ static const char *const first[] = {functions, tables, triggers, undo, comments}
     " PARALLEL SAFE AS 'SELECT $2 = '''' OR strpos(lower(translate($1, ''\u0130\u03A3'',"          \
     " ''i\u03C3'') " collation "), $2) > 0'"
 /* clang-format off */
+/*
+ * What a statement counts is noted, and added up when its transaction ends: a row of counts that
+ * one transaction changes a thousand times would have a thousand versions, which each change walks
+ * through. Nobody else sees the notes, since the transaction deletes them.
+ */
+#define OF(row) "(" row ".layer, " row ".type, " row ".category, " row ".origin, " row ".is_closed)"
+#define NOTE(row, n)                                                                               \
+    " INSERT INTO tally_note VALUES(" row ".pool, 0, " n ", day_of(" row ".created), " KIND(row) ");"
+#define NOTE_BYTES(table, name, row, bytes)                                                        \
+    "CREATE OR REPLACE FUNCTION " table "_bytes_" name "() RETURNS trigger LANGUAGE plpgsql AS"    \
+    " $$BEGIN INSERT INTO tally_note(pool, bytes, n) VALUES(" row ".pool, " bytes ", 0);"          \
+    " RETURN NULL; END$$;"
+#define NOTE_ALL_BYTES(table, added, erased)                                                       \
+    NOTE_BYTES(table, "added", "NEW", added)                                                       \
+    NOTE_BYTES(table, "changed", "NEW", added " - (" erased ")")                                   \
+    NOTE_BYTES(table, "erased", "OLD", "-(" erased ")")
+#define ADD_UP(table, more, same_day)                                                              \
+    " INSERT INTO " table "(pool, " more KEY ", n) SELECT pool, " more KEY ", sum(n)::bigint"      \
+    " FROM tally_note WHERE n <> 0 GROUP BY pool, " more KEY " HAVING sum(n) <> 0"                 \
+    " ON CONFLICT(pool, " more KEY ") DO UPDATE SET n = " table ".n + excluded.n;"                 \
+    " DELETE FROM " table " AS t USING (SELECT DISTINCT pool, " more KEY " FROM tally_note"        \
+    " WHERE n < 0) AS c WHERE t.pool = c.pool AND " same_day OF("t") " = " OF("c") " AND t.n = 0;"
+#define REPLACED(name, body)                                                                       \
+    "CREATE OR REPLACE FUNCTION " name "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body       \
+    " RETURN NULL; END$$;"
 static const char step_2[] =
+    "CREATE TABLE tally_note(pool" NUMBER ", bytes" NUMBER ", n" NUMBER ", day bigint,"
+    " layer bigint, type bigint, category text COLLATE \"C\", origin bigint, is_closed bigint);"
+    REPLACED("memory_added", " IF NEW.valid_to = 0 THEN" TO_MIRROR("NEW") " END IF;"
+             NOTE("NEW", "1"))
+    REPLACED("memory_erased", " IF OLD.valid_to = 0 THEN" TO_MIRROR("OLD") " END IF;"
+             NOTE("OLD", "-1")
+             " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id;"
+             " DELETE FROM revision WHERE memory = OLD.no;")
+    REPLACED("memory_changed",
+             " IF (NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata,"
+             " NEW.tags, NEW.importance, NEW.expires, NEW.valid_to) IS DISTINCT FROM (OLD.content,"
+             " OLD.key, OLD.type, OLD.category, OLD.session, OLD.metadata, OLD.tags,"
+             " OLD.importance, OLD.expires, OLD.valid_to) THEN" TO_MIRROR("NEW") " END IF;"
+             " IF (" KIND("NEW") ", NEW.created) <> (" KIND("OLD") ", OLD.created) THEN"
+             NOTE("OLD", "-1") NOTE("NEW", "1") " END IF;"
+             " IF NEW.content <> OLD.content THEN DELETE FROM replay WHERE pool = NEW.pool AND"
+             " EXISTS (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id);"
+             " END IF;")
+    NOTE_ALL_BYTES("memory", MEMORY_BYTES("NEW"), MEMORY_BYTES("OLD"))
+    NOTE_ALL_BYTES("message", "octet_length(NEW.text) + octet_length(NEW.says)",
+                   "octet_length(OLD.text) + octet_length(OLD.says)")
+    NOTE_ALL_BYTES("session", "octet_length(NEW.title) + octet_length(NEW.metadata)",
+                   "octet_length(OLD.title) + octet_length(OLD.metadata)")
+    /* Runs for each note, and does all at the first. */
+    REPLACED("tally_add_up",
+             " IF current_setting('rememberd.tallied', true) = pg_current_xact_id()::text THEN"
+             " RETURN NULL; END IF;"
+             " PERFORM set_config('rememberd.tallied', pg_current_xact_id()::text, true);"
+             ADD_UP("memory_tally", "", "") ADD_UP("memory_day", "day, ", "t.day = c.day AND ")
+             " UPDATE pool AS p SET bytes = p.bytes + c.bytes FROM (SELECT pool, sum(bytes)::bigint"
+             " AS bytes FROM tally_note GROUP BY pool) AS c WHERE p.id = c.pool AND c.bytes <> 0;"
+             " DELETE FROM tally_note;")
+    "CREATE CONSTRAINT TRIGGER tally_add_up AFTER INSERT ON tally_note DEFERRABLE INITIALLY DEFERRED"
+    " FOR EACH ROW EXECUTE FUNCTION tally_add_up();"
+    ON_TABLE("tally_note", "Counts of a transaction that is running; empty when it ends.")
     "CREATE OR REPLACE FUNCTION json_each(text) RETURNS TABLE(value text) LANGUAGE sql IMMUTABLE"
     " PARALLEL SAFE AS 'SELECT json_array_elements_text(CASE WHEN $1 = '''' THEN ''[]''"
     " WHEN strpos($1, ''\\u0000'') = 0 THEN $1 ELSE regexp_replace($1,"
