@@ -62,7 +62,8 @@ static void print_words(const struct side *from, const struct store_moved *moved
         printf(" (%lld were there from an earlier try)", (long long)moved->resumed);
     printf("\nthe source is unchanged; what could be undone there is final here\n");
     if (from->instance.folder.n)
-        printf("if " S_FMT " has seal.key, rememberd.audit or audit.key, take them to the new data folder\n",
+        printf("if " S_FMT
+               " has seal.key, rememberd.audit or audit.key, take them to the new data folder\n",
                S_ARG(from->instance.folder));
 }
 

@@ -53,7 +53,10 @@ static void fill(struct ctx *ctx, struct store *s)
     const struct forget what = {.pool = {S("user 7"), S("default")}, .session = S("session-7")};
     CHECK_OK(store_forget(ctx, s, &what, &erased));
     CHECK_OK(store_put_setting(ctx, s, S("runtime"), S("{\"max_tokens\":7}")));
-    const struct token t = {.id = S("t1"), .hash = S("h"), .name = S("n"), .prefix = S("p"),
+    const struct token t = {.id = S("t1"),
+                            .hash = S("h"),
+                            .name = S("n"),
+                            .prefix = S("p"),
                             .pool = {S("user 3"), S("default")}};
     CHECK_OK(store_put_token(ctx, s, &t));
 }
@@ -87,7 +90,7 @@ static void check_there(struct ctx *ctx, struct place *p)
 TEST(a_store_moves_there_and_back_with_every_row)
 {
     struct place a CLEANUP(place_end) = file_place(), b CLEANUP(place_end) = place_begin(),
-                 c CLEANUP(place_end) = file_place();
+                   c CLEANUP(place_end) = file_place();
     struct store_moved there, back;
     {
         CLEANUP(store_closep) struct store *s = NULL;

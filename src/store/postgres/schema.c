@@ -387,7 +387,8 @@ static const char *const first[] = {functions, tables, triggers, undo, comments}
  */
 #define OF(row) "(" row ".layer, " row ".type, " row ".category, " row ".origin, " row ".is_closed)"
 #define NOTE(row, n)                                                                               \
-    " INSERT INTO tally_note VALUES(" row ".pool, 0, " n ", day_of(" row ".created), " KIND(row) ");"
+    " INSERT INTO tally_note VALUES(" row ".pool, 0, " n ", day_of(" row ".created),"              \
+    " " KIND(row) ");"
 #define NOTE_BYTES(table, name, row, bytes)                                                        \
     "CREATE OR REPLACE FUNCTION " table "_bytes_" name "() RETURNS trigger LANGUAGE plpgsql AS"    \
     " $$BEGIN INSERT INTO tally_note(pool, bytes, n) VALUES(" row ".pool, " bytes ", 0);"          \
@@ -438,8 +439,8 @@ static const char step_2[] =
              " UPDATE pool AS p SET bytes = p.bytes + c.bytes FROM (SELECT pool, sum(bytes)::bigint"
              " AS bytes FROM tally_note GROUP BY pool) AS c WHERE p.id = c.pool AND c.bytes <> 0;"
              " DELETE FROM tally_note;")
-    "CREATE CONSTRAINT TRIGGER tally_add_up AFTER INSERT ON tally_note DEFERRABLE INITIALLY DEFERRED"
-    " FOR EACH ROW EXECUTE FUNCTION tally_add_up();"
+    "CREATE CONSTRAINT TRIGGER tally_add_up AFTER INSERT ON tally_note DEFERRABLE INITIALLY"
+    " DEFERRED FOR EACH ROW EXECUTE FUNCTION tally_add_up();"
     ON_TABLE("tally_note", "Counts of a transaction that is running; empty when it ends.")
     "CREATE OR REPLACE FUNCTION json_each(text) RETURNS TABLE(value text) LANGUAGE sql IMMUTABLE"
     " PARALLEL SAFE AS 'SELECT json_array_elements_text(CASE WHEN $1 = '''' THEN ''[]''"

@@ -5,7 +5,6 @@
 #include <sodium.h>
 
 #include "base/id.h"
-#include "store/move.h"
 #include "store/sqlite/db/query.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/sqlite_store.h"
@@ -28,7 +27,9 @@ struct moved_table {
     enum sql read, put, count;
 };
 #define TABLE(table, kinds, number)                                                                \
-    {#table, kinds, number, SQL_MOVE_READ_##table, SQL_MOVE_PUT_##table, SQL_MOVE_COUNT_##table}
+    {                                                                                              \
+#table, kinds, number, SQL_MOVE_READ_##table, SQL_MOVE_PUT_##table, SQL_MOVE_COUNT_##table \
+    }
 static const struct moved_table tables[] = {
     TABLE(pool, "pttiiiii", "id"),
     TABLE(session, "pitttiiii", "no"),
@@ -44,7 +45,10 @@ static const struct moved_table tables[] = {
     TABLE(bar, "piiiiib", "no"),
     TABLE(signal, "piii", "no"),
     TABLE(waiting, "piiiiitiii", NULL),
-    TABLE(work, "itttttt" "iiii", "no"),
+    TABLE(work,
+          "itttttt"
+          "iiii",
+          "no"),
     TABLE(mirror, "itttii", "no"),
     TABLE(vector_set, "itiii", "no"),
     TABLE(vector, "piiB", "seq"),
@@ -125,7 +129,7 @@ static bool is_own_fact(const struct moved_table *t, const struct row *row)
 
 struct moving {
     struct ctx *ctx;
-    const struct store_move *move;
+    const struct move *move;
     struct sqlite_store *from, *to;
     struct store_moved *out;
     str source; /* a hash of the name of `from` */
@@ -268,6 +272,7 @@ static enum status count_rows(struct moving *m, struct db *db)
         m->done += (int64_t)i < m->table ? n : 0;
     }
     m->out->resumed = m->done;
+    m->out->rows = m->all;
     return OK;
 }
 
@@ -466,7 +471,30 @@ static enum status compare(struct moving *m)
     return OK;
 }
 
-/* --- all of it --- */
+/* --- its parts --- */
+
+static struct moving moving_of(struct ctx *ctx, const struct move *move)
+{
+    return (struct moving){.ctx = ctx,
+                           .move = move,
+                           .from = sqlite_of(move->from),
+                           .to = sqlite_of(move->to),
+                           .out = move->out,
+                           .source = source_of(&ctx->arena, move->source)};
+}
+
+enum status move_copy(struct ctx *ctx, const struct move *move)
+{
+    struct moving m = moving_of(ctx, move);
+    return copy_all(&m);
+}
+
+enum status move_compare(struct ctx *ctx, const struct move *move)
+{
+    struct moving m = moving_of(ctx, move);
+    m.all = move->out->rows;
+    return compare(&m);
+}
 
 static enum status drop_progress(struct ctx *ctx, struct db *db,
                                  __attribute__((unused)) const void *what)
@@ -474,63 +502,9 @@ static enum status drop_progress(struct ctx *ctx, struct db *db,
     return SQL_DO(ctx, db, SQL_FACT_DELETE, S(PROGRESS));
 }
 
-static enum status check_target(struct moving *m)
+enum status move_end(struct ctx *ctx, struct store *to)
 {
-    str findings;
-    show_progress(m, "checking", 0, 1);
-    TRY(store_check(m->ctx, &m->to->base, &findings));
-    if (findings.n)
-        return fail(m->ctx, STORAGE, "the copy is not sound: " S_FMT, S_ARG(findings));
-    TRY(writer_call(m->ctx, m->to->writer, drop_progress, NULL));
-    show_progress(m, "checking", 1, 1);
-    return OK;
-}
-
-static void close_side(struct sqlite_store **s)
-{
-    if (*s)
-        store_close(&(*s)->base);
-    *s = NULL;
-}
-
-static enum status open_side(struct ctx *ctx, const struct store_settings *settings,
-                             struct sqlite_store **out)
-{
-    struct store *base = NULL;
-    struct store_settings own = *settings;
-    own.is_move = true;
-    TRY(store_open(ctx, &own, &base));
-    *out = sqlite_of(base);
-    return OK;
-}
-
-/* Words and what hangs on them are made by opening the target again. */
-static enum status move_between(struct moving *m)
-{
-    TRY(open_side(m->ctx, &m->move->from, &m->from));
-    TRY(open_side(m->ctx, &m->move->to, &m->to));
-    TRY(copy_all(m));
-    show_progress(m, "indexing", 0, 1);
-    close_side(&m->to);
-    TRY(open_side(m->ctx, &m->move->to, &m->to));
-    show_progress(m, "indexing", 1, 1);
-    TRY(compare(m));
-    return check_target(m);
-}
-
-enum status store_move(struct ctx *ctx, const struct store_move *move, struct store_moved *out)
-{
-    struct moving m = {.ctx = ctx,
-                       .move = move,
-                       .out = out,
-                       .source = source_of(&ctx->arena, move->from.path)};
-    *out = (struct store_moved){0};
-    enum status status = str_eq(move->from.path, move->to.path)
-                             ? fail(ctx, BAD_INPUT, "source and target are the same")
-                             : move_between(&m);
-    close_side(&m.to);
-    close_side(&m.from);
-    return status;
+    return writer_call(ctx, sqlite_of(to)->writer, drop_progress, NULL);
 }
 
 /* Before anybody uses a store. */

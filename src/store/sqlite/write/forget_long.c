@@ -375,7 +375,8 @@ enum status forgets_finish(struct ctx *ctx, struct sqlite_store *s, struct db *d
         TRY(txn_commit(&t));
         done++;
     }
-    return done && !is_postgres(db) ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE) : OK;
+    return done && !is_postgres(db) ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE)
+                                    : OK;
 }
 
 /* Of PostgreSQL also what another server had begun that has ended since. */
@@ -401,10 +402,7 @@ static enum status drop_rows(struct ctx *ctx, struct db *db, const void *what)
 /* erases: on PostgreSQL the log of erasures follows other servers. */
 enum status forgets_drop(struct ctx *ctx, struct sqlite_store *s)
 {
-    struct task t = {.ctx = ctx,
-                     .call = drop_rows,
-                     .what = s,
-                     .is_alone = true,
-                     .erases = store_is_postgres(s)};
+    struct task t = {
+        .ctx = ctx, .call = drop_rows, .what = s, .is_alone = true, .erases = store_is_postgres(s)};
     return atomic_load(&s->forgets) ? OK : writer_run(s->writer, &t);
 }
