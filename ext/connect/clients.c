@@ -133,15 +133,19 @@ static void write_hook(struct ctx *ctx, const struct client_entry *e,
     json_close(&w, '}');
 }
 
-/* "/usr/bin/rememberd hook --url …"; add_word writes a path with a space in quotes. */
+/* "/usr/bin/rememberd hook --url …"; add_word writes a path with a space in quotes. A downloaded
+ * program is called rememberd-VERSION-MACHINE. */
 static bool runs_hook(str command)
 {
     static const str word = S(" hook");
     size_t at = str_find(command, word);
     str program = str_sub(command, 0, at), rest = str_sub(command, at, command.n);
     bool is_quoted = str_starts(program, S("'"));
+    size_t name = program.n;
+    while (name > 0 && program.p[name - 1] != '/')
+        name--;
     bool is_one_word = is_quoted || str_find(program, S(" ")) == program.n;
-    return is_one_word && str_ends(program, is_quoted ? S("/rememberd'") : S("/rememberd")) &&
+    return is_one_word && str_starts(str_sub(program, name, program.n), S("rememberd")) &&
            (rest.n == word.n || str_starts(rest, S(" hook ")));
 }
 

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <grp.h>
 #include <limits.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
  */
 
 /* --data wins, then the XDG convention for user data. */
-enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out)
+enum status instance_place(struct ctx *ctx, const struct settings *s, struct instance *out)
 {
     const char *base = getenv("XDG_DATA_HOME"), *own = getenv("HOME");
     struct arena *a = &ctx->arena;
@@ -41,6 +42,26 @@ enum status instance_find(struct ctx *ctx, const struct settings *s, struct inst
     out->file = str_printf(a, S_FMT "/rememberd.db", S_ARG(out->folder));
     out->erasures = str_printf(a, S_FMT "/rememberd.erasures", S_ARG(out->folder));
     return OK;
+}
+
+/* Files of root in another user's folder would keep that user's server from starting. */
+static enum status act_as_owner(struct ctx *ctx, str folder)
+{
+    struct stat s;
+    const char *path = str_c(&ctx->arena, folder);
+    if (geteuid() != 0 || stat(path, &s) != 0 || s.st_uid == 0)
+        return OK;
+    if (setgroups(0, NULL) != 0 || setgid(s.st_gid) != 0 || setuid(s.st_uid) != 0)
+        return fail(ctx, FORBIDDEN, "cannot act as uid %u, who owns %s: %s", (unsigned)s.st_uid,
+                    path, strerror(errno));
+    fprintf(stderr, "acting as uid %u, who owns %s\n", (unsigned)s.st_uid, path);
+    return OK;
+}
+
+enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out)
+{
+    TRY(instance_place(ctx, s, out));
+    return act_as_owner(ctx, out->folder);
 }
 
 /* Creates each missing part of the path; only the last one is private. */

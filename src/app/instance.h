@@ -45,6 +45,9 @@ void instance_close(struct instance *h);
 MUST_USE enum status instance_make_folder(struct ctx *ctx, const struct instance *instance);
 
 /* Finds where the data is, or will be, and creates nothing. */
+MUST_USE enum status instance_place(struct ctx *ctx, const struct settings *s,
+                                    struct instance *out);
+/* The same, and from then on root acts as the owner of that folder. */
 MUST_USE enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out);
 /* UNSUPPORTED where the database is no file, for commands that work on one. */
 MUST_USE enum status instance_needs_file(struct ctx *ctx, const struct settings *s);

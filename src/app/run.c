@@ -104,7 +104,7 @@ static void setup_audit(struct ctx *ctx, const struct command *c, const struct o
 {
     struct instance instance;
     const char *by = str_printf(&ctx->arena, "command line, uid %u", (unsigned)getuid()).p;
-    if (soft(ctx, instance_find(ctx, &o->settings, &instance)))
+    if (soft(ctx, instance_place(ctx, &o->settings, &instance)))
         audit_setup(&(struct audit_place){.folder = str_c(&ctx->arena, instance.folder),
                                           .to = str_c(&ctx->arena, o->settings.audit_to),
                                           .by = c->is_server ? "server" : by});

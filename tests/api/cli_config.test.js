@@ -151,6 +151,14 @@ test('config set changes one value, and keeps comments, mode and all other lines
   assert.equal(fs.readFileSync(file, 'utf8'), text, 'what is refused changes nothing');
 });
 
+test('config set upstream is refused where the file has [[upstreams]]', async () => {
+  const text = '[[upstreams]]\nurl = "http://127.0.0.1:1/v1"\nkey = "k"\n', file = write(path.join(tempFolder(), 'mine.toml'), text);
+  const res = await run(['config', 'set', 'upstream', 'http://127.0.0.1:2/v1', '-c', file]);
+  assert.equal(res.code, 1);
+  assert.match(res.stderr, /upstreams: has two of the name ''; upstream counts, too \(line 2 of the file .*mine\.toml\)/);
+  assert.equal(fs.readFileSync(file, 'utf8'), text);
+});
+
 test('config set follows a link, and edits no JSON', async () => {
   const folder = tempFolder(), real = write(path.join(folder, 'real.toml'), 'port = 1\n'), link = path.join(folder, 'link.toml');
   fs.symlinkSync(real, link);

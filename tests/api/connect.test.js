@@ -214,10 +214,12 @@ test('hooks of the user stay beside ours', async () => {
   const h = home({ '.claude/settings.json': before });
   await h.ok('claude-code');
   assert.deepEqual(JSON.parse(h.text('.claude/settings.json')).hooks, { Stop: [own, mixed, hook(5)], PostToolUse: [own], UserPromptSubmit: [hook(5)], PreCompact: [hook(5)] });
-  // Ours of an earlier version, in any place, is replaced.
-  fs.writeFileSync(h.at('.claude/settings.json'), h.text('.claude/settings.json').replaceAll(fs.realpathSync(bin), '/old/bin/rememberd'));
-  await h.ok('claude-code');
-  assert.deepEqual(JSON.parse(h.text('.claude/settings.json')).hooks.Stop, [own, mixed, hook(5)]);
+  // Ours of an earlier version, in any place and under the name of a download, is replaced.
+  for (const earlier of ['/old/bin/rememberd', '/home/me/rememberd-0.1.0-linux-amd64']) {
+    fs.writeFileSync(h.at('.claude/settings.json'), h.text('.claude/settings.json').replaceAll(fs.realpathSync(bin), earlier));
+    await h.ok('claude-code');
+    assert.deepEqual(JSON.parse(h.text('.claude/settings.json')).hooks.Stop, [own, mixed, hook(5)]);
+  }
   await h.ok('claude-code', '--remove');
   assert.equal(h.text('.claude/settings.json'), before);
 });

@@ -81,6 +81,8 @@ test('pages need no token, other addresses lead to a page or say where the pages
     assert.deepEqual([status, JSON.parse(text).code], [404, 'not_found'], at);
     assert.match(JSON.parse(text).detail, /^the documentation has no page \/docs\/.*; \/docs lists all pages$/);
   }
+  const lost = await raw(server, '/docs/nothing', { accept: 'text/html,*/*;q=0.8' });
+  assert.deepEqual([lost.status, lost.body.toString()], [404, index], 'a browser gets the list of pages');
   assert.equal((await raw(server, '/docs', {}, 'POST')).status, 405);
 });
 

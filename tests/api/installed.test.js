@@ -44,3 +44,17 @@ test('the doctor names the user whose data it is', (t) => {
   assert.equal(as(0, 'doctor').status, 0);
   for (const name of fs.readdirSync(data)) assert.equal(fs.statSync(path.join(data, name)).uid, owner, name);
 });
+
+test('root acts as the owner of the data, so that the owner can go on', (t) => {
+  if (process.getuid() !== 0) return t.skip('only root can run a program as another user');
+  const { as, data } = installed(owner), copy = path.join(path.dirname(data), 'copy.db'), key = path.join(path.dirname(data), 'key');
+  assert.equal(as(owner, 'add', 'My dog is called Rex.').status, 0);
+  for (const args of [['add', 'I live in Lisbon.'], ['backup', copy], ['restore', copy, '--force'], ['encrypt', '--new-key-file', key]]) {
+    const done = as(0, ...args);
+    assert.equal(done.status, 0, done.stderr);
+    assert.match(done.stderr, new RegExp(`^acting as uid ${owner}, who owns ${data}$`, 'm'));
+  }
+  for (const name of fs.readdirSync(data)) assert.equal(fs.statSync(path.join(data, name)).uid, owner, name);
+  const list = as(owner, 'list', '--key-file', key);
+  assert.match(list.stdout, /Rex[^]*Lisbon|Lisbon[^]*Rex/, list.stderr);
+});

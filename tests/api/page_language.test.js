@@ -10,16 +10,31 @@ const { serve } = require('./lib');
 
 const root = path.join(__dirname, '../..');
 
-/** said() of the page, as a browser with this language has it. */
-function saidIn(language) {
+/** What the page has for the server's texts, as a browser with this language has it. */
+function pageIn(language) {
   const esbuild = require(path.join(root, 'studio/node_modules/esbuild'));
-  const { outputFiles } = esbuild.buildSync({ entryPoints: [path.join(root, 'studio/src/i18n/said.ts')], bundle: true, write: false, format: 'iife', globalName: 'page' });
+  const contents = "export * from './said.ts'; export { said as rows } from './said.de.ts'; export * from './doctor.de.ts'; export * from './settings.de.ts';";
+  const { outputFiles } = esbuild.buildSync({ stdin: { contents, resolveDir: path.join(root, 'studio/src/i18n') }, bundle: true, write: false, format: 'iife', globalName: 'page' });
   const context = { localStorage: { getItem: () => language, setItem() {} }, navigator: { language }, document: { documentElement: {} } };
-  return vm.runInNewContext(`${outputFiles[0].text}; page.said`, context);
+  return vm.runInNewContext(`${outputFiles[0].text}; page`, context);
 }
 
+const read = (file) => fs.readFileSync(path.join(root, file), 'utf8');
+const listed = (...patterns) => execFileSync('git', ['ls-files', ...patterns], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+
+/** The texts in a C source, joined as the compiler joins them, with {} for what varies. */
+function textsOf(file) {
+  const source = read(file).replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*#.*$/gm, '').replace(/\bS_FMT\b/g, '"%s"').replace(/\bLOG_NAME\b/g, '"rememberd.audit"');
+  return [...source.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*/g)].map(([all]) =>
+    [...all.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, part]) => part).join('').replace(/%[-0-9.]*(?:z|ll?)?[a-z]/g, '{}').replace(/%%/g, '%').replace(/\\n$/, '').replace(/\\(.)/g, '$1'));
+}
+
+/** What the rules over the database's rows say: the first column of each statement. */
+const rulesOf = (file) => textsOf(file).flatMap((text) => /^SELECT (.*?\|\|.*?) FROM /.exec(text)?.[1] ?? [])
+  .map((column) => column.split(' || ').map((part) => /^'(.*)'$/.exec(part)?.[1] ?? '{}').join('').replace(/(\{\})+/g, '{}'));
+
 test('what the server says about a recall, the doctor and groups of settings is said in German', async (t) => {
-  const server = await serve(t), said = saidIn('de'), english = saidIn('en'), texts = new Set();
+  const server = await serve(t), { said, found } = pageIn('de'), english = pageIn('en'), texts = new Set(), findings = new Set();
   for (const text of ['My sister is called Ada and she plays the cello.', 'I am allergic to nuts.', 'Always answer in metric units.', 'What is my sister called?'])
     await server.tell(text);
   for (const question of ['What does my sister play?', 'What should I cook tonight?', 'thanks', 'Do you remember my sister?', 'How does a knee work?', 'What did I say yesterday?', 'What do you know about me?']) {
@@ -28,19 +43,74 @@ test('what the server says about a recall, the doctor and groups of settings is 
     for (const { why } of lines) if (why) texts.add(why);
   }
   for (const { what, detail, advice } of (await server.ask('GET', '/v1/doctor')).json().findings)
-    for (const text of [what, detail, advice]) if (text && !/^(\/|libcurl)/.test(text)) texts.add(text);
+    for (const text of [what, detail, advice]) if (text && !/^(\/|libcurl)/.test(text)) findings.add(text);
   for (const { group } of (await server.ask('GET', '/v1/settings')).json().items) texts.add(group);
-  assert.ok(texts.size > 25, `${texts.size} texts`);
-  assert.deepEqual([...texts].filter((text) => said(text) === text && text !== 'tokens'), []);
-  for (const text of texts) assert.equal(english(text), text);
+  assert.ok(texts.size > 15 && findings.size > 12, `${texts.size} texts, ${findings.size} findings`);
+  assert.deepEqual([...texts].filter((text) => said(text) === text), []);
+  assert.deepEqual([...findings].filter((text) => found(text) === text && text !== 'tokens'), []);
+  for (const text of texts) assert.equal(english.said(text), text);
+  for (const text of findings) assert.equal(english.found(text), text);
   assert.equal(said('says dog; close in meaning (0.61)'), 'sagt dog; in der Bedeutung nah (0.61)');
   assert.equal(said('something new'), 'something new');
 });
 
 test('every reason in the source of recall has a German form', () => {
-  const said = saidIn('de');
-  const files = execFileSync('git', ['ls-files', 'src/engine/recall/*.c', 'src/engine/chat/turn.c'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
-  const reasons = files.flatMap((file) => [...fs.readFileSync(path.join(root, file), 'utf8').matchAll(/(?:\b(?:why|reason) = (?:[^;"]*? \? )?S\(|leave_out\(&[^"]*?, )"([^"]+)"/g)].map(([, text]) => text));
+  const { said } = pageIn('de'), files = listed('src/engine/recall/*.c', 'src/engine/chat/turn.c');
+  const reasons = files.flatMap((file) => [...read(file).matchAll(/(?:\b(?:why|reason) = (?:[^;"]*? \? )?S\(|leave_out\(&[^"]*?, )"([^"]+)"/g)].map(([, text]) => text));
   assert.ok(reasons.length > 12, `${reasons.length}`);
   assert.deepEqual(reasons.filter((text) => said(text) === text), []);
+});
+
+test('every setting, and what it costs, is explained in German, with the names and numbers of the English text', async (t) => {
+  const server = await serve(t), { settings, costs, explained } = pageIn('de'), english = pageIn('en');
+  const items = (await server.ask('GET', '/v1/settings')).json().items, names = (list) => list.map((s) => s.name).sort();
+  assert.ok(items.length > 100, `${items.length} settings`);
+  assert.deepEqual(Object.keys(settings).sort(), names(items));
+  assert.deepEqual(Object.keys(costs).sort(), names(items.filter((s) => s.cost)));
+  for (const s of items) {
+    const { help, cost, lang } = explained(s), text = `${help} ${cost}`.replace(/(\d),(\d)/g, '$1.$2');
+    assert.equal(lang, undefined);
+    const kept = [...(s.choices ?? []), ...`${s.help} ${s.cost ?? ''}`.match(/\d+(\.\d+)?|[\w.]*_\w+|https?:\/\/[^\s,]+|~?\/[a-z][\w./-]*/g) ?? []];
+    assert.deepEqual(kept.map((word) => word.replace(/[.:]$/, '')).filter((word) => !text.includes(word)), [], s.name);
+    assert.equal(english.explained(s).help, s.help);
+  }
+  assert.deepEqual({ ...explained({ name: 'later', help: 'What it does', cost: null }) }, { help: 'What it does', cost: null, lang: 'en' });
+});
+
+// Of these, whole sentences are what a check passes on; the rest are names and paths.
+const passedOn = ['src/base/audit.c', 'src/base/key_file.c', 'src/embed/embed.c', 'src/embed/resolve.c', 'src/embed/remote.c', 'src/embed/reranker.c', 'src/engine/search_status.c', 'src/engine/rerank/ask_order.c', 'src/engine/vectors/embed_queue.c',
+  'src/http/client.c', 'src/http/curl/egress_guard.c', 'src/http/curl/libcurl.c', 'src/llm/core.c', 'src/store/sqlite/db/db.c', 'src/store/sqlite/index/titles.c', 'src/store/sqlite/index/words_check.c', 'src/store/sqlite/index/word_blocks_check.c'];
+const isSentence = (text) => /[a-z]{2,} ([a-z0-9]|\{\})/.test(text) && !/[A-Z]{4,} |=|^\{\} \{\}|^Bearer|\?|^there is no audit log|^'\{\}' cannot be opened/.test(text);
+
+test('every text that the doctor can print has a row, and every row a text', () => {
+  const { rows, doctor, system, found } = pageIn('de'), all = [...system, ...rows, ...doctor], german = new Map(all);
+  const isWord = (text) => /[a-z]/i.test(text.replace(/\{\}/g, '')), parts = (text) => text.split('; ').filter(isWord);
+  const own = textsOf('src/surface/doctor/doctor.c').filter((text) => isWord(text) && !/^(ok|warn|bad|ok, warn or bad|what (was|to).*|data|findings|.*\/.*\.key|\/v1\/models|.*%H.*)$/.test(text));
+  const texts = [...own, ...passedOn.flatMap(textsOf).filter(isSentence), ...rulesOf('src/store/sqlite/read/check_rules.def')];
+  assert.ok(own.length > 60 && texts.length > 120, `${own.length} of ${texts.length}`);
+  assert.deepEqual(texts.filter((text) => !german.has(text) && !parts(text).every((part) => german.has(part))), []);
+  const source = [...listed('src/**/*.c').flatMap(textsOf), ...rulesOf('src/store/sqlite/read/check_rules.def')].join('\n');
+  const longest = (text) => text.split(/\{\}|\("/).sort((a, b) => b.length - a.length)[0].trim();
+  assert.deepEqual([...rows, ...doctor].map(([text]) => text).filter((text) => !source.includes(longest(text))), []);
+  for (const [text, to] of all) {
+    const filled = (s, from) => { let i = from; return s.replace(/\{\}/g, () => i++); };
+    assert.equal((text.match(/\{\}/g) ?? []).length, (to.match(/\{\}/g) ?? []).length, text);
+    assert.equal(found(filled(text, 0)), filled(to, 0), 'no row before it takes its texts');
+  }
+});
+
+test('a finding is German in its parts, too', () => {
+  const { found } = pageIn('de');
+  for (const [text, german] of [
+    ['none, search uses words only (no_key: no remote model is set (setting embedding_model); the static table is not enabled; the encoder is switched off)',
+      'keine, die Suche nutzt nur Wörter (kein Modell eines Modellservers ist gesetzt (Einstellung embedding_model); die statische Tabelle ist nicht erlaubt; der Encoder ist ausgeschaltet)'],
+    ["http://127.0.0.1:1/v1: no answer: Couldn't connect to server", 'http://127.0.0.1:1/v1: keine Antwort: keine Verbindung zum Server'],
+    ['remote a/b: request_failed: the embedding server answers 500: no room; search uses words only', 'remote a/b: Anfrage gescheitert: Der Server für Vektoren antwortet mit 500: no room; die Suche nutzt nur Wörter'],
+    ["'/x/audit.key' cannot be opened: Permission denied", '„/x/audit.key“ lässt sich nicht öffnen: keine Berechtigung'],
+    ['line 5 was removed, and all behind it', 'Zeile 5 und alle dahinter wurden entfernt'],
+    ['local/m: the reranker timed out: circuit open, not retried for 5 s; 12 calls failed since the start; what is found stays in recall\'s order',
+      'local/m: das Modell zum Neuordnen antwortete nicht rechtzeitig; neuer Versuch in 5 s; 12 Aufrufe sind seit dem Start gescheitert; Gefundenes bleibt in der Reihenfolge des Erinnerns'],
+    ['pool 3 says 4 messages\nmemory 7 has no pool', 'Bereich 3 nennt 4 Nachrichten\nErinnerung 7 hat keinen Bereich'],
+    ['AEGIS-256, the key is in the file /home/anna/memory.key', 'AEGIS-256, der Schlüssel kommt aus der Datei /home/anna/memory.key'],
+  ]) assert.equal(found(text), german);
 });

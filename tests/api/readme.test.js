@@ -111,7 +111,7 @@ test('the example of a settings file is one', () => {
   const file = path.join(home, 'config.toml');
   fs.writeFileSync(file, text);
   const known = execFileSync(binary, ['serve', '--print-settings', '--config', file], { env, encoding: 'utf8' });
-  assert.match(known, /^budget_tokens = 600 /m);
+  assert.match(known, /^coverage = lean /m);
   assert.match(known, /^# models ollama\/\S+ go to http:\/\/127/m);
 });
 

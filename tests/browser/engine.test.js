@@ -77,3 +77,21 @@ test('results and the log are in words', async (t) => {
   await page.getByRole('cell', { name: 'Prune' }).first().waitFor();
   assert.doesNotMatch(await page.getByRole('main').innerText(), /success|[{}]/);
 });
+
+test('settings and the doctor are German where the page is', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/engine?tab=settings', { locale: 'de-DE' });
+  await page.getByRole('button', { name: 'Alle', exact: true }).click();
+  await page.getByText('Höchstzahl der Tokens, die einem Chat aus Erinnerungen hinzugefügt werden').waitFor();
+  assert.ok(await page.locator('.setting').count() > 100);
+  assert.equal(await page.locator('main [lang="en"]').count(), 0, 'nothing is left in English');
+  assert.doesNotMatch(await page.getByRole('main').innerText(), /\b(true|false)\b/);
+  await page.getByRole('searchbox', { name: 'Einstellungen durchsuchen' }).fill('Schlüsselbund von niemand');
+  await page.getByText('Nichts passt').waitFor();
+  await page.getByRole('searchbox', { name: 'Einstellungen durchsuchen' }).fill('ungebrauchte Fakten');
+  await page.getByText('consolidation_hours').waitFor();
+  assert.equal(await page.locator('.setting').count(), 1);
+  await page.goto(`${server.url}/studio/engine?tab=doctor`);
+  await page.getByText('keine: Wer die Datei lesen kann, kann die Erinnerungen lesen').waitFor();
+  await page.getByText('einen Modellserver mit --upstream URL angeben').waitFor();
+  assert.doesNotMatch(await page.getByRole('main').innerText(), /\b(the|database|stored|none)\b/);
+});

@@ -100,7 +100,8 @@ static enum status show_asset(struct ctx *ctx, struct app *app, const struct req
     return f ? give(ctx, in, f, S(POLICY), out) : fail(ctx, NOT_FOUND, "the page has no such file");
 }
 
-/* Also under the names that the pages have in the repository, which messages print. */
+/* Also under the names that the pages have in the repository, which messages print. A browser gets
+ * the list of pages for an unknown one. */
 static enum status show_docs(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
 {
@@ -111,6 +112,11 @@ static enum status show_docs(struct ctx *ctx, struct app *app, const struct requ
         if (str_ends(path, left_out[i]))
             path.n -= left_out[i].n;
     const struct page_file *f = file_of(path);
+    str accept = request_header(in, "Accept");
+    if (!f && str_find(accept, S("text/html")) < accept.n) {
+        out->code = 404;
+        return give(ctx, in, file_of(S("/docs")), S(DOCS_POLICY), out);
+    }
     if (!f)
         return fail(ctx, NOT_FOUND,
                     "the documentation has no page " S_FMT "; /docs lists all pages", S_ARG(path));

@@ -135,7 +135,7 @@ export const de: Record<Key, string> = {
   'knows nothing of the first': 'Er hat keinen Text des ersten',
   'lanes': 'Wie sich Fakten änderten',
   'lanes about': 'Jeder Wert, solange er galt',
-  'documentation': 'Dokumentation (englisch)',
+  'documentation': 'Doku (englisch)',
   'language': 'Sprache',
   'last change': 'Letzte Änderung',
   'last seen': 'Zuletzt gesehen',

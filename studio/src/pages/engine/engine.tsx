@@ -2,7 +2,7 @@
 import { call, Problem } from '../../api/client.ts';
 import type { Finding } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
-import { said } from '../../i18n/said.ts';
+import { found } from '../../i18n/said.ts';
 import { Button, Chip, Empty, Failed, Head, Segments, type ChipLook } from '../../parts/basics.tsx';
 import { refine, route } from '../../state/route.ts';
 import { isOperator, mayAsk } from '../../state/session.ts';
@@ -50,10 +50,10 @@ function Chips() {
   return (
     <div class="figures">
       <Part name={t('words index')} look={s.words.available ? 'good' : 'bad'} state={s.words.available ? t('ready') : t('failing')} more="SQLite FTS5" />
-      <Part name={t('embedding')} look={s.embedding.available ? 'good' : ''} state={s.embedding.model ?? on(s.embedding.available)} more={s.embedding.available ? s.embedding.source : s.embedding.reason} />
+      <Part name={t('embedding')} look={s.embedding.available ? 'good' : ''} state={s.embedding.model ?? on(s.embedding.available)} more={s.embedding.available ? s.embedding.source : found(s.embedding.reason)} />
       <Part name={t('vectors')} look={s.vectors.available ? 'good' : ''} state={t('n vectors', { n: s.vectors.rows })} more={s.vectors.waiting ? t('n waiting', { n: s.vectors.waiting }) : null} />
-      <Part name="Qdrant" look={!s.qdrant.enabled ? '' : s.qdrant.available ? 'good' : 'bad'} state={s.qdrant.enabled ? (s.qdrant.available ? t('ready') : t('failing')) : t('off')} more={s.qdrant.error} />
-      <Part name={t('rerank')} look={s.rerank.available ? 'good' : ''} state={s.rerank.model ?? on(s.rerank.available)} more={s.rerank.enabled ? s.rerank.reason : null} />
+      <Part name="Qdrant" look={!s.qdrant.enabled ? '' : s.qdrant.available ? 'good' : 'bad'} state={s.qdrant.enabled ? (s.qdrant.available ? t('ready') : t('failing')) : t('off')} more={found(s.qdrant.error)} />
+      <Part name={t('rerank')} look={s.rerank.available ? 'good' : ''} state={s.rerank.model ?? on(s.rerank.available)} more={s.rerank.enabled ? found(s.rerank.reason) : null} />
     </div>
   );
 }
@@ -69,7 +69,7 @@ function Doctor() {
         {error.value && <Failed error={error.value as Problem} />}
         <ul class="stack">
           {data.value?.findings.map((f) => (
-            <li key={f.what + f.detail} class="row"><Chip look={look[f.level]}>{t(`level ${f.level}`)}</Chip><span class="grow"><strong>{said(f.what)}</strong> <span class="wrap">{said(f.detail)}</span>{f.advice && <span class="small quiet wrap"> {said(f.advice)}</span>}</span></li>
+            <li key={f.what + f.detail} class="row"><Chip look={look[f.level]}>{t(`level ${f.level}`)}</Chip><span class="grow"><strong>{found(f.what)}</strong> <span class="wrap">{found(f.detail)}</span>{f.advice && <span class="small quiet wrap"> {found(f.advice)}</span>}</span></li>
           ))}
         </ul>
       </div>

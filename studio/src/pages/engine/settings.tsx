@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import type { Setting } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
-import { said } from '../../i18n/said.ts';
+import { explained, said } from '../../i18n/said.ts';
 import { Button, Check, Chip, Search, Segments, Select, tryTo } from '../../parts/basics.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { readSettings, settings } from '../../state/session.ts';
@@ -20,7 +20,7 @@ async function set(name: string, value: unknown) {
 export function Settings() {
   const [find, setFind] = useState(''), [which, setWhich] = useState('now');
   const wanted = settings.value.filter((s) => (which === 'all' || (which === 'now' ? s.acts === 'at once' : s.source !== 'default'))
-    && `${s.name} ${s.help} ${s.group}`.toLowerCase().includes(find.toLowerCase()));
+    && `${s.name} ${explained(s).help} ${said(s.group)}`.toLowerCase().includes(find.toLowerCase()));
   const groups = [...new Set(wanted.map((s) => s.group))];
   return (
     <div class="stack">
@@ -40,15 +40,16 @@ export function Settings() {
 }
 
 function One({ setting: s }: { setting: Setting }) {
+  const { help, cost, lang } = explained(s);
   return (
     <li class="setting">
       <div class="grow stack close">
         <div class="row"><code>{s.name}</code>{s.source !== 'default' && <Chip look="accent">{word('source', s.source)}</Chip>}{s.acts !== 'at once' && <Chip>{t('needs restart')}</Chip>}</div>
-        <span class="small quiet" lang="en">{s.help}</span>
-        {s.cost && <span class="tiny quiet">{t('cost')}: <span lang="en">{s.cost}</span></span>}
+        <span class="small quiet" lang={lang}>{help}</span>
+        {cost && <span class="tiny quiet">{t('cost')}: <span lang={lang}>{cost}</span></span>}
       </div>
       <div class="setting-value">
-        {s.acts === 'at once' ? <Editor setting={s} /> : <span class="mono wrap">{s.value === null || s.value === '' ? '–' : String(s.value)}</span>}
+        {s.acts === 'at once' ? <Editor setting={s} /> : <span class="mono wrap">{s.value === null || s.value === '' ? '–' : s.type === 'boolean' ? t(s.value === true ? 'on' : 'off') : String(s.value)}</span>}
         {s.source === 'changed' && <Button small look="plain" icon="undo" label={t('take back')} onClick={() => void set(s.name, null)} />}
       </div>
     </li>
