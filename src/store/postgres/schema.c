@@ -398,17 +398,19 @@ static const char *const first[] = {functions, tables, triggers, undo, comments}
     NOTE_BYTES(table, "changed", "NEW", added " - (" erased ")")                                   \
     NOTE_BYTES(table, "erased", "OLD", "-(" erased ")")
 #define ADD_UP(table, more, same_day)                                                              \
-    " INSERT INTO " table "(pool, " more KEY ", n) SELECT pool, " more KEY ", sum(n)::bigint"      \
-    " FROM tally_note WHERE n <> 0 GROUP BY pool, " more KEY " HAVING sum(n) <> 0"                 \
+    " INSERT INTO " table "(pool, " more KEY ", n) SELECT p, " more KEY ", sum(c.n)::bigint"       \
+    " FROM tally_note AS c WHERE c.pool = p AND c.n <> 0 GROUP BY " more KEY                       \
+    " HAVING sum(c.n) <> 0"                                                                        \
     " ON CONFLICT(pool, " more KEY ") DO UPDATE SET n = " table ".n + excluded.n;"                 \
-    " DELETE FROM " table " AS t USING (SELECT DISTINCT pool, " more KEY " FROM tally_note"        \
-    " WHERE n < 0) AS c WHERE t.pool = c.pool AND " same_day OF("t") " = " OF("c") " AND t.n = 0;"
+    " DELETE FROM " table " AS t WHERE t.pool = p AND t.n = 0 AND EXISTS (SELECT 1 FROM"           \
+    " tally_note AS c WHERE c.pool = p AND c.n < 0 AND " same_day OF("t") " = " OF("c") ");"
 #define REPLACED(name, body)                                                                       \
     "CREATE OR REPLACE FUNCTION " name "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body       \
     " RETURN NULL; END$$;"
 static const char step_2[] =
     "CREATE TABLE tally_note(pool" NUMBER ", bytes" NUMBER ", n" NUMBER ", day bigint,"
     " layer bigint, type bigint, category text COLLATE \"C\", origin bigint, is_closed bigint);"
+    "CREATE INDEX tally_note_pool ON tally_note(pool);"
     REPLACED("memory_added", " IF NEW.valid_to = 0 THEN" TO_MIRROR("NEW") " END IF;"
              NOTE("NEW", "1"))
     REPLACED("memory_erased", " IF OLD.valid_to = 0 THEN" TO_MIRROR("OLD") " END IF;"
@@ -431,14 +433,15 @@ static const char step_2[] =
     NOTE_ALL_BYTES("session", "octet_length(NEW.title) + octet_length(NEW.metadata)",
                    "octet_length(OLD.title) + octet_length(OLD.metadata)")
     /* Runs for each note, and does all at the first. */
-    REPLACED("tally_add_up",
-             " IF current_setting('rememberd.tallied', true) = pg_current_xact_id()::text THEN"
-             " RETURN NULL; END IF;"
-             " PERFORM set_config('rememberd.tallied', pg_current_xact_id()::text, true);"
-             ADD_UP("memory_tally", "", "") ADD_UP("memory_day", "day, ", "t.day = c.day AND ")
-             " UPDATE pool AS p SET bytes = p.bytes + c.bytes FROM (SELECT pool, sum(bytes)::bigint"
-             " AS bytes FROM tally_note GROUP BY pool) AS c WHERE p.id = c.pool AND c.bytes <> 0;"
-             " DELETE FROM tally_note;")
+    "CREATE FUNCTION tally_add_up() RETURNS trigger LANGUAGE plpgsql AS $$DECLARE p bigint; BEGIN"
+    " IF current_setting('rememberd.tallied', true) = pg_current_xact_id()::text THEN"
+    " RETURN NULL; END IF;"
+    " PERFORM set_config('rememberd.tallied', pg_current_xact_id()::text, true);"
+    " FOR p IN SELECT DISTINCT pool FROM tally_note ORDER BY pool LOOP"
+    ADD_UP("memory_tally", "", "") ADD_UP("memory_day", "day, ", "t.day = c.day AND ")
+    " UPDATE pool SET bytes = bytes + (SELECT sum(c.bytes)::bigint FROM tally_note AS c"
+    " WHERE c.pool = p) WHERE id = p;"
+    " DELETE FROM tally_note AS c WHERE c.pool = p; END LOOP; RETURN NULL; END$$;"
     "CREATE CONSTRAINT TRIGGER tally_add_up AFTER INSERT ON tally_note DEFERRABLE INITIALLY"
     " DEFERRED FOR EACH ROW EXECUTE FUNCTION tally_add_up();"
     ON_TABLE("tally_note", "Counts of a transaction that is running; empty when it ends.")
