@@ -143,6 +143,21 @@ test('a dump from before an erasure is erased from again, also by a second serve
   }
 });
 
+test('a large erasure that a killed server had begun is finished by the next one, and one of a living server is left to it', only, async (t) => {
+  const server = await serve(t), { data } = server;
+  for (const text of ['My dentist is called Millerberg', 'My sister lives in Porto']) await add(server, text);
+  const row = (mark) => `INSERT INTO fact(name, value) VALUES('forget:${mark}:x', '${JSON.stringify({ user: 'local', space: 'default', session: '', type: '',
+    before: 0, keeps_memories: false, everything: false, all_spaces: false, memories: true, is_upkeep: false, rewrites: false, call: 'c' })}')`;
+  const living = psql(data, "SELECT classid::bigint << 32 | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 LIMIT 1");
+  psql(data, row(living));
+  await (await serve(t, { data })).stop();
+  assert.equal((await contents(server)).length, 2);
+  psql(data, `DELETE FROM fact WHERE name LIKE 'forget:%'; ${row(12345)}`);
+  await (await serve(t, { data })).stop();
+  assert.equal((await contents(server)).length, 0);
+  assert.equal(psql(data, "SELECT count(*) FROM fact WHERE name LIKE 'forget:%'"), '0');
+});
+
 // --- moving ---
 
 async function filled(t, users) {
