@@ -6,7 +6,6 @@
 #include "app/key/key.h"
 #include "app/print.h"
 #include "app/progress.h"
-#include "base/audit.h"
 #include "store/move.h"
 
 SHAPE(migrate_out, (INT, rows), (INT, users), (INT, resumed));
@@ -79,7 +78,6 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
     enum status status = store_move(ctx, &move, &moved);
     progress_end(&progress);
     TRY(status);
-    audit_note(ctx, "database.migrated", S(""), "rows=%lld", (long long)moved.rows);
     if (!o->json) {
         print_words(from, &moved);
         return OK;
