@@ -97,7 +97,7 @@ for (const [i, config] of mcpServers().entries()) {
 }
 
 test('every flag that README and docs name exists', () => {
-  const commands = ['serve', 'mcp', 'add', 'forget', 'token', 'ingest', 'import', 'list', 'model', 'reindex', 'restore', 'rekey', 'eval', 'compact', 'review', 'user', 'connect', 'hook', 'doctor', 'audit', 'erasures', 'verify-erasure', 'verify', 'logs', 'chat', 'status', 'upgrade'];
+  const commands = ['serve', 'mcp', 'add', 'forget', 'token', 'ingest', 'import', 'list', 'model', 'reindex', 'restore', 'rekey', 'eval', 'compact', 'review', 'user', 'connect', 'hook', 'doctor', 'audit', 'erasures', 'verify-erasure', 'verify', 'logs', 'chat', 'status', 'upgrade', 'migrate'];
   const known = commands.map((name) => execFileSync(binary, [name, '--help-all'], { env, encoding: 'utf8' })).join('');
   const ours = pages.join('\n').replace(/(apt-get|tools\/check-house|curl --unix-socket|podman) [^`]*/g, ''); // without the flags of another program
   const flags = new Set([...ours.matchAll(/`?--([a-z][a-z-]+)/g)].map((m) => m[1]));
