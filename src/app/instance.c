@@ -138,7 +138,8 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
     if (!instance->settings.store.n)
         return open_file(ctx, instance);
     struct store_settings store = {.path = instance->settings.store,
-                                   .may_wait = instance->may_wait};
+                                   .may_wait = instance->may_wait,
+                                   .erasures = instance->erasures};
     return store_open(ctx, &store, &instance->store);
 }
 

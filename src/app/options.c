@@ -103,7 +103,9 @@ const struct field options_table[] = {
      .help = "Category of the memory: preference, decision or any word"},
     {STR(struct options, session), .otherwise_str = "", .max = 256, .unit = "ID",
      .help = "Id of a conversation"},
-    {STR(struct options, from), .otherwise_str = "", .max = 4000, .unit = "DIR",
+    {STR(struct options, to), .otherwise_str = "", .max = 4000, .unit = "URL", .secret = true,
+     .help = "The database that everything goes to"},
+    {STR(struct options, from), .otherwise_str = "", .max = 4000, .unit = "DIR", .secret = true,
      .help = "Install the model from files in a folder instead of downloading"},
     {STR(struct options, new_key_file), .otherwise_str = "", .max = 4000, .unit = "FILE",
      .help = "File with the new key; created with a new key when missing. REMEMBERD_NEW_KEY may "
@@ -213,6 +215,14 @@ static void collect_setting(struct ctx *ctx, struct line *l, const struct field 
     l->settings[l->n_settings++] = f->secret ? take_secret(ctx, value, 0) : value;
 }
 
+/* The same of a flag that is not a setting. */
+static str flag_value(struct ctx *ctx, struct line *l, const struct field *f, bool has_value)
+{
+    char *word = l->argv[has_value ? l->at : ++l->at];
+    size_t from = has_value ? str_find(str_of(word), S("=")) + 1 : 0;
+    return str_of((f->secret ? take_secret(ctx, word, from) : word) + from);
+}
+
 /* Options are read here, settings are only collected: they have more sources (file, variables)
  * and an order between them, which settings_load knows. */
 static enum status take_flag(struct ctx *ctx, struct line *l, struct options *out)
@@ -235,8 +245,7 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
         collect_setting(ctx, l, setting, has_value);
         return OK;
     }
-    enum status s =
-        fields_set(ctx, options_table, name, has_value ? rest : str_of(l->argv[++l->at]), out);
+    enum status s = fields_set(ctx, options_table, name, flag_value(ctx, l, f, has_value), out);
     if (s != OK)
         snprintf(ctx->field, sizeof ctx->field, "%s", said);
     return s;

@@ -11,8 +11,8 @@ struct options {
         all_spaces, admin, no_extract, force, again, dry_run, follow_ups, allowed, people, remove,
         yes, texts, curve, accept_loss, deep, list, check, follow;
     str user, space, acts_for, scopes, spaces, level, pool, name, key, text, type, category,
-        session, contains, dump, from, at, new_key_file, tools, format, url, per_question, sample,
-        judgements, model;
+        session, contains, dump, from, to, at, new_key_file, tools, format, url, per_question,
+        sample, judgements, model;
     struct strs k;
     double importance;
     int64_t limit, offset, days, sessions, older_than;

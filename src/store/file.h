@@ -24,6 +24,7 @@ struct store_settings {
     bool may_wait;       /* opens although the disk fails: see store_open */
     bool keeps_reserve;  /* space beside the file, for erasures on a full disk (a server) */
     bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
+    bool is_move;        /* by store_move, which may go on with a copy that is not finished */
     bool keeps_old;      /* a file of an older version is copied beside it before it is upgraded */
     size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
     str erasures;        /* the log of erasures beside it (store/erasures.h); "": it has none */

@@ -9,7 +9,7 @@ const { test } = require('node:test');
 const { bin, cleanEnv, serve, tempFolder } = require('./lib');
 
 const options = { env: cleanEnv(), encoding: 'utf8', stdio: 'pipe' };
-const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], options);
+const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { ...options, env: cleanEnv(data) });
 const verify = (file, ...args) => execFileSync(bin, ['verify-erasure', file, ...args], { ...options, cwd: '/' });
 const refused = (words, file, ...args) => assert.throws(() => verify(file, ...args), (e) => e.status === 1 && words.test(e.stderr));
 const dentist = 'My dentist is called Millerberg';

@@ -97,7 +97,7 @@ for (const [i, config] of mcpServers().entries()) {
 }
 
 test('every flag that README and docs name exists', () => {
-  const commands = ['serve', 'mcp', 'add', 'forget', 'token', 'ingest', 'import', 'list', 'model', 'reindex', 'restore', 'rekey', 'eval', 'compact', 'review', 'user', 'connect', 'hook', 'doctor', 'audit', 'erasures', 'verify-erasure', 'verify', 'logs', 'chat', 'status', 'upgrade'];
+  const commands = ['serve', 'mcp', 'add', 'forget', 'token', 'ingest', 'import', 'list', 'model', 'reindex', 'restore', 'rekey', 'eval', 'compact', 'review', 'user', 'connect', 'hook', 'doctor', 'audit', 'erasures', 'verify-erasure', 'verify', 'logs', 'chat', 'status', 'upgrade', 'migrate'];
   const known = commands.map((name) => execFileSync(binary, [name, '--help-all'], { env, encoding: 'utf8' })).join('');
   const ours = pages.join('\n').replace(/(apt-get|tools\/check-house|curl --unix-socket|podman) [^`]*/g, ''); // without the flags of another program
   const flags = new Set([...ours.matchAll(/`?--([a-z][a-z-]+)/g)].map((m) => m[1]));
@@ -117,7 +117,7 @@ test('the example of a settings file is one', () => {
 
 test('the operator who follows the quick start still has the memories from before, and may do everything', async (t) => {
   const page = fs.readFileSync(path.join(root, 'docs/quickstart/operator.md'), 'utf8').split('## 5')[0];
-  const clean = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-operator-')), own = { ...cleanEnv(), HOME: clean, PATH: env.PATH };
+  const clean = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-operator-')), own = { ...cleanEnv(path.join(clean, '.local/share/rememberd')), HOME: clean, PATH: env.PATH };
   t.after(() => fs.rmSync(clean, { recursive: true }));
   delete own.XDG_DATA_HOME;
   delete own.XDG_CONFIG_HOME;

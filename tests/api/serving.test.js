@@ -24,7 +24,7 @@ const json = async (...args) => JSON.parse((await program('curl', ['-sS', '--max
 
 async function serveAt(t, file, flags = [], data = tempFolder()) {
   const child = spawn(bin, ['serve', '--listen', `unix:${file}`, '--data', data, '--log-level', 'warn', ...flags],
-    { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
+    { env: cleanEnv(data), stdio: ['ignore', 'pipe', 'pipe'] });
   const server = new Server(child, data);
   t.after(() => server.stop('SIGKILL'));
   await Promise.race([until('listening', () => server.stdout.includes('try: ')), server.exited.then(() => { throw new Error(server.stderr); })]);

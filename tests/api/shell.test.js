@@ -29,7 +29,7 @@ while True:
 sys.stdout.buffer.write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
   const { status, stdout, stderr } = spawnSync('python3', ['-c', script, lines.join('\n'), bin, ...args],
-    { env: { ...cleanEnv(), TERM: 'xterm', PAGER: '', ...env }, encoding: 'utf8', timeout: 30000 });
+    { env: { ...cleanEnv(args[args.indexOf('--data') + 1]), TERM: 'xterm', PAGER: '', ...env }, encoding: 'utf8', timeout: 30000 });
   return { code: status, stdout, stderr };
 }
 

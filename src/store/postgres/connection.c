@@ -353,16 +353,12 @@ static struct value *next_value(struct pg_stmt *s, Oid type)
     return v;
 }
 
-/* A byte of 0 is none of a text there. */
 void pg_bind_text(struct pg_stmt *s, str v)
 {
     struct value *value = next_value(s, OID_TEXT);
+    v = value_put_text(&s->arena, v);
     value->p = v.n ? v.p : "";
     value->n = v.n;
-    if (!v.n || !memchr(v.p, 0, v.n) || s->has_failed)
-        return;
-    s->has_failed = true;
-    note_words(s->pg, "22021", "it has a byte of 0");
 }
 
 static void bind_own(struct pg_stmt *s, Oid type, const char own[8])
@@ -406,7 +402,10 @@ void pg_bind_ints(struct pg_stmt *s, const int64_t *v, size_t n)
 
 void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n)
 {
-    bind_str(s, OID_TEXTS, value_strs(&s->arena, OID_TEXT, v, n));
+    str *texts = arena_alloc(&s->arena, n * sizeof *texts + 1);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = value_put_text(&s->arena, v[i]);
+    bind_str(s, OID_TEXTS, value_strs(&s->arena, OID_TEXT, texts, n));
 }
 
 void pg_bind_blobs(struct pg_stmt *s, const str *v, size_t n)
@@ -530,23 +529,29 @@ bool pg_has_failed(const struct pg_stmt *s)
 
 /* --- reading --- */
 
-str pg_get_bytes(const struct pg_stmt *s, int column)
+static str see_bytes(const struct pg_stmt *s, int column)
 {
     assert(s->row >= 0 && s->row < libpq.ntuples(s->result));
     return (str){libpq.getvalue(s->result, s->row, column),
                  (size_t)libpq.getlength(s->result, s->row, column)};
 }
 
+str pg_get_bytes(struct pg_stmt *s, int column)
+{
+    str bytes = see_bytes(s, column);
+    return libpq.ftype(s->result, column) == OID_TEXT ? value_get_text(&s->arena, bytes) : bytes;
+}
+
 int64_t pg_get_int(const struct pg_stmt *s, int column)
 {
     if (libpq.getisnull(s->result, s->row, column))
         return 0;
-    return value_int(libpq.ftype(s->result, column), pg_get_bytes(s, column));
+    return value_int(libpq.ftype(s->result, column), see_bytes(s, column));
 }
 
 double pg_get_real(const struct pg_stmt *s, int column)
 {
     if (libpq.getisnull(s->result, s->row, column))
         return 0;
-    return value_real(libpq.ftype(s->result, column), pg_get_bytes(s, column));
+    return value_real(libpq.ftype(s->result, column), see_bytes(s, column));
 }

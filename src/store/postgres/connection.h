@@ -66,7 +66,7 @@ void pg_bind_blobs(struct pg_stmt *s, const str *v, size_t n);
  * of one that streams until the next row. */
 bool pg_row(struct pg_stmt *s);
 bool pg_has_failed(const struct pg_stmt *s);
-str pg_get_bytes(const struct pg_stmt *s, int column);
+str pg_get_bytes(struct pg_stmt *s, int column);
 int64_t pg_get_int(const struct pg_stmt *s, int column);
 double pg_get_real(const struct pg_stmt *s, int column);
 

@@ -35,6 +35,8 @@ char *dialect_text(const char *p)
             *to++ = '"';
         if (*p == '?')
             *to++ = '$';
+        else if (*p == '+' && isalpha((unsigned char)p[1]))
+            (void)p; /* a plus sign at a column: for SQLite's planner alone */
         else
             to = (char *)memcpy(to, p, n) + n;
         if (is_user)

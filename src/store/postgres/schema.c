@@ -370,30 +370,173 @@ static const char comments[] =
     ON_TABLE("undo", "What can be put back for a while.");
 
 /* clang-format on */
-static const char *const steps[] = {functions, tables, triggers, undo, pg_notes_schema, comments};
-enum { VERSION = 1 };
+static const char *const first[] = {functions, tables, triggers, undo, pg_notes_schema, comments};
+
+/*
+ * Letters are folded one by one, as in SQLite: those that lower() maps to two, or by their place in
+ * a word, are mapped before. In a JSON text a byte of 0 is the letter that it is in a column
+ * (values.c).
+ */
+#define HOLDS_2(collation)                                                                         \
+    "CREATE OR REPLACE FUNCTION holds(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE"          \
+    " PARALLEL SAFE AS 'SELECT $2 = '''' OR strpos(lower(translate($1, ''\u0130\u03A3'',"          \
+    " ''i\u03C3'') " collation "), $2) > 0'"
+/* clang-format off */
+/*
+ * What a statement counts is noted, and added up when its transaction ends: a row of counts that
+ * one transaction changes a thousand times would have a thousand versions, which each change walks
+ * through. Nobody else sees the notes, since the transaction deletes them.
+ */
+#define OF(row) "(" row ".layer, " row ".type, " row ".category, " row ".origin, " row ".is_closed)"
+#define NOTE(row, n)                                                                               \
+    " INSERT INTO tally_note VALUES(" row ".pool, 0, " n ", day_of(" row ".created),"              \
+    " " KIND(row) ");"
+#define NOTE_BYTES(table, name, row, bytes)                                                        \
+    "CREATE OR REPLACE FUNCTION " table "_bytes_" name "() RETURNS trigger LANGUAGE plpgsql AS"    \
+    " $$BEGIN INSERT INTO tally_note(pool, bytes, n) VALUES(" row ".pool, " bytes ", 0);"          \
+    " RETURN NULL; END$$;"
+#define NOTE_ALL_BYTES(table, added, erased)                                                       \
+    NOTE_BYTES(table, "added", "NEW", added)                                                       \
+    NOTE_BYTES(table, "changed", "NEW", added " - (" erased ")")                                   \
+    NOTE_BYTES(table, "erased", "OLD", "-(" erased ")")
+#define ADD_UP(table, more, same_day)                                                              \
+    " INSERT INTO " table "(pool, " more KEY ", n) SELECT p, " more KEY ", sum(c.n)::bigint"       \
+    " FROM tally_note AS c WHERE c.pool = p AND c.n <> 0 GROUP BY " more KEY                       \
+    " HAVING sum(c.n) <> 0"                                                                        \
+    " ON CONFLICT(pool, " more KEY ") DO UPDATE SET n = " table ".n + excluded.n;"                 \
+    " DELETE FROM " table " AS t WHERE t.pool = p AND t.n = 0 AND EXISTS (SELECT 1 FROM"           \
+    " tally_note AS c WHERE c.pool = p AND c.n < 0 AND " same_day OF("t") " = " OF("c") ");"
+#define REPLACED(name, body)                                                                       \
+    "CREATE OR REPLACE FUNCTION " name "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body       \
+    " RETURN NULL; END$$;"
+static const char step_2[] =
+    "CREATE TABLE tally_note(pool" NUMBER ", bytes" NUMBER ", n" NUMBER ", day bigint,"
+    " layer bigint, type bigint, category text COLLATE \"C\", origin bigint, is_closed bigint);"
+    "CREATE INDEX tally_note_pool ON tally_note(pool);"
+    REPLACED("memory_added", " IF NEW.valid_to = 0 THEN" TO_MIRROR("NEW") " END IF;"
+             NOTE("NEW", "1"))
+    REPLACED("memory_erased", " IF OLD.valid_to = 0 THEN" TO_MIRROR("OLD") " END IF;"
+             NOTE("OLD", "-1")
+             " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id;"
+             " DELETE FROM revision WHERE memory = OLD.no;")
+    REPLACED("memory_changed",
+             " IF (NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata,"
+             " NEW.tags, NEW.importance, NEW.expires, NEW.valid_to) IS DISTINCT FROM (OLD.content,"
+             " OLD.key, OLD.type, OLD.category, OLD.session, OLD.metadata, OLD.tags,"
+             " OLD.importance, OLD.expires, OLD.valid_to) THEN" TO_MIRROR("NEW") " END IF;"
+             " IF (" KIND("NEW") ", NEW.created) <> (" KIND("OLD") ", OLD.created) THEN"
+             NOTE("OLD", "-1") NOTE("NEW", "1") " END IF;"
+             " IF NEW.content <> OLD.content THEN DELETE FROM replay WHERE pool = NEW.pool AND"
+             " EXISTS (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id);"
+             " END IF;")
+    NOTE_ALL_BYTES("memory", MEMORY_BYTES("NEW"), MEMORY_BYTES("OLD"))
+    NOTE_ALL_BYTES("message", "octet_length(NEW.text) + octet_length(NEW.says)",
+                   "octet_length(OLD.text) + octet_length(OLD.says)")
+    NOTE_ALL_BYTES("session", "octet_length(NEW.title) + octet_length(NEW.metadata)",
+                   "octet_length(OLD.title) + octet_length(OLD.metadata)")
+    /* Runs for each note, and does all at the first. */
+    "CREATE FUNCTION tally_add_up() RETURNS trigger LANGUAGE plpgsql AS $$DECLARE p bigint; BEGIN"
+    " IF current_setting('rememberd.tallied', true) = pg_current_xact_id()::text THEN"
+    " RETURN NULL; END IF;"
+    " PERFORM set_config('rememberd.tallied', pg_current_xact_id()::text, true);"
+    " FOR p IN SELECT DISTINCT pool FROM tally_note ORDER BY pool LOOP"
+    ADD_UP("memory_tally", "", "") ADD_UP("memory_day", "day, ", "t.day = c.day AND ")
+    " UPDATE pool SET bytes = bytes + (SELECT sum(c.bytes)::bigint FROM tally_note AS c"
+    " WHERE c.pool = p) WHERE id = p;"
+    " DELETE FROM tally_note AS c WHERE c.pool = p; END LOOP; RETURN NULL; END$$;"
+    "CREATE CONSTRAINT TRIGGER tally_add_up AFTER INSERT ON tally_note DEFERRABLE INITIALLY"
+    " DEFERRED FOR EACH ROW EXECUTE FUNCTION tally_add_up();"
+    ON_TABLE("tally_note", "Counts of a transaction that is running; empty when it ends.")
+    "CREATE OR REPLACE FUNCTION json_each(text) RETURNS TABLE(value text) LANGUAGE sql IMMUTABLE"
+    " PARALLEL SAFE AS 'SELECT json_array_elements_text(CASE WHEN $1 = '''' THEN ''[]''"
+    " WHEN strpos($1, ''\\u0000'') = 0 THEN $1 ELSE regexp_replace($1,"
+    " ''(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000'', ''\\1\U0010FF00'', ''g'') END::json)';"
+    ON_COLUMN("message.text", "A byte that PostgreSQL cannot hold in a text is the letter"
+              " U+10FF00 + byte; so in all texts.")
+    ON_COLUMN("memory.layer", "0 fact, 1 episode, 2 identity, 3 summary.")
+    ON_COLUMN("receipt.body", "The answer of the API, as JSON.")
+    ON_COLUMN("waiting.owner", "The number of an advisory lock of the server at work; 0: nobody.")
+    ON_COLUMN("undo.changes", "Rows before and after, as JSON.")
+    ON_COLUMN("fact.name", "schema: the version; serves: the oldest rememberd that may serve it.");
+/* clang-format on */
+
+/*
+ * A step only adds, or changes functions and comments: what a server of the version before reads
+ * and writes stays as it is. So that server goes on serving; `serves` is the oldest version that
+ * can. A step that needs more says its own version there, and all servers have to stop for it.
+ */
+static const struct {
+    const char *text;
+    int serves;
+} steps[] = {{step_2, 1}};
+enum { VERSION = 1 + sizeof steps / sizeof *steps };
 
 int pg_schema_version(void)
 {
     return VERSION;
 }
 
-static enum status make_tables(struct ctx *ctx, struct pg *pg)
+/* A server without ICU folds as the locale of its database does. */
+static enum status make_holds(struct ctx *ctx, struct pg *pg, const char *icu, const char *other)
 {
     int64_t has_icu;
     TRY(pg_int(ctx, pg, "SELECT count(*) FROM pg_collation WHERE collname = 'und-x-icu'",
                &has_icu));
-    TRY(pg_exec(ctx, pg, has_icu ? HOLDS("COLLATE \"und-x-icu\"") : HOLDS("")));
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        TRY(pg_exec(ctx, pg, steps[i]));
-    return pg_exec(ctx, pg, "INSERT INTO fact(name, value) VALUES('schema', '1')");
+    return pg_exec(ctx, pg, has_icu ? icu : other);
+}
+
+/* Steps behind a version, and the note of the new one. */
+static enum status upgrade_from(struct ctx *ctx, struct pg *pg, int64_t version)
+{
+    if (version < 2)
+        TRY(make_holds(ctx, pg, HOLDS_2("COLLATE \"und-x-icu\""), HOLDS_2("")));
+    for (int64_t v = version; v < VERSION; v++)
+        TRY(pg_exec(ctx, pg, steps[v - 1].text));
+    return pg_exec(
+        ctx, pg,
+        str_printf(&ctx->arena,
+                   "INSERT INTO fact(name, value) VALUES('schema', '%d'), ('serves', '%d')"
+                   " ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+                   VERSION, steps[VERSION - 2].serves)
+            .p);
+}
+
+static enum status make_tables(struct ctx *ctx, struct pg *pg)
+{
+    TRY(make_holds(ctx, pg, HOLDS("COLLATE \"und-x-icu\""), HOLDS("")));
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        TRY(pg_exec(ctx, pg, first[i]));
+    return upgrade_from(ctx, pg, 1);
+}
+
+/* Of a schema that has tables. */
+static enum status check_version(struct ctx *ctx, struct pg *pg, str schema)
+{
+    int64_t has_facts, version = 0, serves;
+    TRY(pg_int(ctx, pg,
+               "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
+               " AND tablename = 'fact'",
+               &has_facts));
+    if (has_facts)
+        TRY(pg_int(ctx, pg, "SELECT value::bigint FROM fact WHERE name = 'schema'", &version));
+    if (version < 1)
+        return fail(ctx, STORAGE, "the schema '" S_FMT "' is not of rememberd", S_ARG(schema));
+    if (version < VERSION)
+        return upgrade_from(ctx, pg, version);
+    TRY(pg_int(ctx, pg, "SELECT value::bigint FROM fact WHERE name = 'serves'", &serves));
+    if (serves <= VERSION)
+        return OK;
+    return fail(ctx, STORAGE,
+                "the schema '" S_FMT "' was written by a newer rememberd (version %lld, this one "
+                "knows %d); use the newer one",
+                S_ARG(schema), (long long)version, VERSION);
 }
 
 /* In a transaction. Of two servers that begin at once one waits for the other. */
 static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema)
 {
     struct arena *a = &ctx->arena;
-    int64_t n, version;
+    int64_t n;
     TRY(pg_int(ctx, pg, "SELECT 1 FROM pg_advisory_xact_lock(5933, 1)", &n));
     TRY(pg_int(ctx, pg,
                str_printf(a, "SELECT count(*) FROM pg_namespace WHERE nspname = '" S_FMT "'",
@@ -407,16 +550,7 @@ static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema)
                           S_ARG(schema))
                    .p,
                &n));
-    if (!n)
-        return make_tables(ctx, pg);
-    TRY(pg_int(ctx, pg, "SELECT value::bigint FROM fact WHERE name = 'schema'", &version));
-    if (version == VERSION)
-        return OK;
-    return fail(ctx, STORAGE,
-                version > VERSION ? "the schema '" S_FMT "' was written by a newer rememberd; use "
-                                    "that one"
-                                  : "the schema '" S_FMT "' is not of rememberd",
-                S_ARG(schema));
+    return n ? check_version(ctx, pg, schema) : make_tables(ctx, pg);
 }
 
 enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema)

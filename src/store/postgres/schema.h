@@ -3,8 +3,8 @@
 
 #include "store/postgres/connection.h"
 
-/* Makes the schema and its tables where they are missing, one server at a time. A newer version is
- * refused in words. */
+/* Makes the schema and its tables where they are missing, and upgrades older ones, one server at a
+ * time. A newer version is refused in words, unless it says that this one may serve it. */
 MUST_USE enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema);
 /* The version this build writes. */
 int pg_schema_version(void);

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* postgresql.org/docs/15/protocol-overview.html ("Formats and Format Codes"); the forms are those
  * of the types' send functions. */
 
@@ -81,6 +83,73 @@ void value_put_real(char out[8], double v)
     int64_t bits;
     memcpy(&bits, &v, sizeof bits);
     value_put_int(out, bits);
+}
+
+/* --- texts that are none there --- */
+
+/* U+10FF00 to U+10FFFF are F4 8F BC 80 to F4 8F BF BF in UTF-8; the last byte has six bits. */
+enum { LETTER = 4, LOW_BITS = 6 };
+static const char plane[] = "\xF4\x8F";
+
+static bool is_letter_of_byte(str s, size_t at)
+{
+    return s.n - at >= LETTER && memcmp(s.p + at, plane, 2) == 0 &&
+           (unsigned char)s.p[at + 2] >= 0xBC;
+}
+
+static bool has_plane(str s)
+{
+    return s.n && memmem(s.p, s.n, plane, 2) != NULL;
+}
+
+static char *put_letter(char *to, unsigned char byte)
+{
+    *to++ = plane[0];
+    *to++ = plane[1];
+    *to++ = (char)(0xBC | byte >> LOW_BITS);
+    *to++ = (char)(0x80 | (byte & 0x3F));
+    return to;
+}
+
+/* The bytes of the letter there, or 0. */
+static size_t letter_length(str s, size_t at)
+{
+    for (size_t n = 1; n <= LETTER && n <= s.n - at; n++)
+        if (utf8_is_valid(str_sub(s, at, at + n)))
+            return s.p[at] && !is_letter_of_byte(s, at) ? n : 0;
+    return 0;
+}
+
+str value_put_text(struct arena *a, str v)
+{
+    if (!v.n || (!memchr(v.p, 0, v.n) && !has_plane(v) && utf8_is_valid(v)))
+        return v;
+    char *p = arena_alloc(a, LETTER * v.n), *to = p;
+    for (size_t i = 0, n; i < v.n; i += n) {
+        n = letter_length(v, i);
+        if (n)
+            to = (char *)memcpy(to, v.p + i, n) + n;
+        else
+            to = put_letter(to, (unsigned char)v.p[i]);
+        n += !n;
+    }
+    return (str){p, (size_t)(to - p)};
+}
+
+str value_get_text(struct arena *a, str bytes)
+{
+    if (!has_plane(bytes))
+        return bytes;
+    char *p = arena_alloc(a, bytes.n), *to = p;
+    for (size_t i = 0; i < bytes.n;) {
+        if (!is_letter_of_byte(bytes, i)) {
+            *to++ = bytes.p[i++];
+            continue;
+        }
+        *to++ = (char)((bytes.p[i + 2] & 3) << LOW_BITS | (bytes.p[i + 3] & 0x3F));
+        i += LETTER;
+    }
+    return (str){p, (size_t)(to - p)};
 }
 
 /* --- arrays --- */

@@ -7,6 +7,7 @@
 #include "store/sqlite/db/schema.h"
 #include "store/sqlite/index/posting_cache.h"
 #include "store/sqlite/index/words.h"
+#include "store/sqlite/move.h"
 #include "store/sqlite/records/pending.h"
 #include "store/sqlite/state/change_events.h"
 #include "store/sqlite/state/reader.h"
@@ -52,6 +53,8 @@ static void close_store(struct store *base)
  * of the database was made. */
 static enum status prepare_writer(struct ctx *ctx, struct sqlite_store *s, struct db *db)
 {
+    if (!s->is_move)
+        TRY(refuse_half_copied(ctx, db));
     TRY(claims_free(ctx, db));
     TRY(words_renew(ctx, db, s->accepts_loss));
     TRY(forgets_finish(ctx, s, db));
@@ -143,7 +146,7 @@ enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *setting
     s->is_postgres = ops != &sqlite_ops;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
-    if (settings->erasures.n && !s->is_postgres) {
+    if (settings->erasures.n) {
         s->erasures = heap_alloc(settings->erasures.n + 1);
         memcpy(s->erasures, settings->erasures.p, settings->erasures.n);
     }
@@ -153,6 +156,7 @@ enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *setting
     s->keeps_reserve = settings->keeps_reserve && !s->is_postgres;
     s->accepts_loss = settings->accepts_loss;
     s->keeps_old = settings->keeps_old;
+    s->is_move = settings->is_move;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);
     s->max_open = settings->readers ? settings->readers

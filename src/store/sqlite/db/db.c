@@ -207,20 +207,27 @@ static const char erased_table[] =
 
 /* PERSISTENT keeps these statements out of the small memory that SQLite has for short-lived
  * ones. */
+static enum status prepare_it(struct ctx *ctx, struct db *db, enum sql which)
+{
+    int rc = sqlite3_prepare_v3(db->handle, statements[which].text, -1, SQLITE_PREPARE_PERSISTENT,
+                                &db->stmts[which], NULL);
+    return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
+}
+
+enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which)
+{
+    return is_postgres(db) || db->stmts[which] ? OK : prepare_it(ctx, db, which);
+}
+
 enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who)
 {
     assert(db->handle && (who == READS || who == WRITES));
     TRY(functions_add(ctx, db));
     if (who == WRITES)
         TRY(db_exec(ctx, db, erased_table));
-    for (int i = 0; i < SQL_COUNT; i++) {
-        if (!(statements[i].who & who))
-            continue;
-        int rc = sqlite3_prepare_v3(db->handle, statements[i].text, -1, SQLITE_PREPARE_PERSISTENT,
-                                    &db->stmts[i], NULL);
-        if (rc != SQLITE_OK)
-            return db_failed(ctx, db, rc);
-    }
+    for (int i = 0; i < SQL_COUNT; i++)
+        if (statements[i].who & who)
+            TRY(prepare_it(ctx, db, i));
     return OK;
 }
 

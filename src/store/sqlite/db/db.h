@@ -22,7 +22,7 @@ enum sql {
 
 /* Who uses a statement, and so which connections of SQLite prepare it. PostgreSQL's prepare it at
  * its first use. */
-enum sql_who { ON_POSTGRES, READS, WRITES, BOTH };
+enum sql_who { ON_POSTGRES, SELDOM = ON_POSTGRES, READS, WRITES, BOTH };
 
 /* How long a connection waits while another process (the command line beside the server) writes. */
 enum { BUSY_MS = 10000 };
@@ -82,6 +82,8 @@ int db_configure(sqlite3 *handle);
 MUST_USE enum status db_connect(struct ctx *ctx, const char *url, struct db *db);
 /* Adds our SQL functions and prepares the statements of readers or of the writer. */
 MUST_USE enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who);
+/* One that is used seldom; on PostgreSQL there is nothing to do. */
+MUST_USE enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which);
 /* Accepts a connection that was never opened, or was closed. */
 void db_close(struct db *db);
 /* The same, and the log stays as it is: closing the last connection would bring it into the

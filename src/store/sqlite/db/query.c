@@ -14,8 +14,9 @@
 /* The whole store is read some rows at a time. */
 static struct pg_stmt *begin_on_postgres(struct db *db, enum sql which)
 {
-    bool streams =
-        which == SQL_EACH_MESSAGE || which == SQL_EACH_MEMORY || which == SQL_POSTING_ALL;
+    bool streams = which == SQL_EACH_MESSAGE || which == SQL_EACH_MEMORY ||
+                   which == SQL_POSTING_ALL ||
+                   (which >= SQL_MOVE_READ_pool && which < SQL_MOVE_PUT_pool);
     return pg_begin(db->pg, which, db_postgres_text(which), streams);
 }
 

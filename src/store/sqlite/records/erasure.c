@@ -121,12 +121,22 @@ void erasing_leave(struct erasing *e)
         e->db->erasing = NULL;
 }
 
+/* Until the end of the transaction no other server writes rows of erasure. */
+static enum status lock_rows(struct ctx *ctx, struct db *db)
+{
+    bool any;
+    SQL_RUN(q, ctx, db, SQL_ERASURE_LOCK);
+    return sql_any(&q, &any);
+}
+
 enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_in *in,
                           struct erasing *out)
 {
     str id = id_random(&ctx->arena);
     assert(!db->erasing && db_in_transaction(db));
     *out = (struct erasing){.pool = in->pool};
+    if (is_postgres(db))
+        TRY(lock_rows(ctx, db));
     TRY(erasure_key_find(ctx, db, true, &out->key));
     SQL_RUN(q, ctx, db, SQL_ERASURE_ADD, id, in->call.n ? in->call : id, clock_ms(),
             str_of(in->what), in->undo ? in->undo->id : S(""));

@@ -30,6 +30,7 @@ struct sqlite_store {
     bool may_wait;        /* is opened later when the disk fails now */
     bool keeps_reserve;   /* reserve.h */
     bool accepts_loss;    /* is opened although commits are missing */
+    bool is_move;         /* goes on with a copy (move.c) */
     bool keeps_old;       /* copied before an upgrade */
     pthread_mutex_t lock; /* of the readers */
     pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */

@@ -7,7 +7,6 @@
 
 #include "store/postgres/schema.h"
 #include "store/sqlite/index/index.h"
-#include "store/sqlite/index/words.h"
 #include "store/sqlite/state/notes_postgres.h"
 #include "store/sqlite/state/writer_int.h"
 
@@ -57,8 +56,7 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     w->db.notes = &w->notes;
     TRY(notes_pg_open(ctx, &w->db, &w->notes));
     TRY(take_mark(ctx, w));
-    TRY(SQL_DO(ctx, &w->db, SQL_WAITING_ABANDONED));
-    return words_renew(ctx, &w->db, false);
+    return w->steps->prepare(ctx, w->s, &w->db);
 }
 
 /* Behind a task whose transaction another server stood in the way of. The tasks from there on go

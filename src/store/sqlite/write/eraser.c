@@ -180,9 +180,10 @@ enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struc
                              int64_t *erased)
 {
     work.arena = &ctx->arena;
-    work.batch = work.budget       ? ERASE_FEW
-                 : is_postgres(db) ? ERASE_BLOCKS /* each batch rewrites the rows of its words */
-                                   : ERASE_BATCH;
+    /* On PostgreSQL each batch rewrites the rows of its words. */
+    work.batch = is_postgres(db) ? work.budget ? ERASE_FEW_BLOCKS : ERASE_BLOCKS
+                 : work.budget   ? ERASE_FEW
+                                 : ERASE_BATCH;
     for (size_t n = work.batch; n == work.batch && !budget_is_spent(work.budget);) {
         CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
         struct eraser e = {.ctx = &mine, .db = db, .pool = pool};

@@ -6,7 +6,7 @@
 #include "store/sqlite/index/index.h"
 
 /* Rows that are erased before their words are, in one go. */
-enum { ERASE_BATCH = 256, ERASE_FEW = 16, ERASE_BLOCKS = 2048 };
+enum { ERASE_BATCH = 256, ERASE_FEW = 16, ERASE_BLOCKS = 2048, ERASE_FEW_BLOCKS = 128 };
 
 /* One batch. */
 struct eraser {

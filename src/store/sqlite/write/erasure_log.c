@@ -462,7 +462,7 @@ enum status erasure_log_open(struct ctx *ctx, struct sqlite_store *s, struct db 
         return OK;
     if (!s->restored)
         log_event(LOG_WARN, "store.erased_again", "rows=%lld", (long long)erased);
-    return commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE);
+    return is_postgres(db) ? OK : commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
 void erasure_log_follow(struct ctx *ctx, struct sqlite_store *s, struct db *db)

@@ -33,9 +33,10 @@
  */
 
 enum {
-    SMALL = 64,      /* documents that go in one transaction */
-    PIECE_MS = 5,    /* of work in a transaction, before its commit */
-    MERGE_PAGES = 4, /* of the words index, between two looks at the clock */
+    SMALL = 64,             /* documents that go in one transaction */
+    PIECE_MS = 5,           /* of work in a transaction, before its commit */
+    PIECE_MS_POSTGRES = 20, /* the same where each statement is a round trip */
+    MERGE_PAGES = 4,        /* of the words index, between two looks at the clock */
 };
 
 /* What the row says. */
@@ -164,7 +165,7 @@ static enum status measure_long(struct ctx *ctx, struct db *db, struct long_forg
 {
     int64_t documents;
     TRY(forget_measure(ctx, db, &l->what, &documents, &l->rewrites));
-    *is_long = !is_postgres(db) && documents > SMALL && !l->what.n_ids && !l->what.undo;
+    *is_long = documents > SMALL && !l->what.n_ids && !l->what.undo;
     return *is_long && l->what.id.n ? names_session(ctx, db, &l->what, is_long) : OK;
 }
 
@@ -195,7 +196,8 @@ static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what
 static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
 {
     struct long_forget *l = *(struct long_forget *const *)what;
-    struct budget budget = {.until_us = clock_mono_us() + PIECE_MS * 1000};
+    const int64_t ms = is_postgres(db) ? PIECE_MS_POSTGRES : PIECE_MS;
+    struct budget budget = {.until_us = clock_mono_us() + ms * 1000};
     const struct forgetting f = {.ctx = ctx,
                                  .db = db,
                                  .what = &l->what,
@@ -322,7 +324,7 @@ static int64_t mark_of(str name)
     return str_int(str_cut(&name, ':'), &mark) ? mark : 0;
 }
 
-/* In one transaction, since nobody waits yet. */
+/* In one transaction. */
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
     struct long_forget l = {0};
@@ -330,11 +332,9 @@ static enum status finish_forget(struct ctx *ctx, struct db *db, const struct fo
     int64_t erased = 0;
     const struct forgetting f = {.ctx = ctx, .db = db, .what = &kept.what, .erased = &erased};
     TRY(read_forget(ctx, row->value, &kept));
-    TXN(t);
     ERASING(note);
     l.what = kept.what;
     l.call = kept.call;
-    TRY(txn_begin(ctx, db, &t));
     TRY(note_begin(ctx, db, &l, true, &note));
     enum status status = forget_some(&f, kept.rewrites);
     if (!soft_if(ctx, status, NOT_FOUND))
@@ -343,8 +343,18 @@ static enum status finish_forget(struct ctx *ctx, struct db *db, const struct fo
     if (kept.rewrites)
         TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
     TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, row->name));
-    TRY(txn_commit(&t));
     log_event(LOG_INFO, "store.forget_finished", "erased=%lld", (long long)erased);
+    return OK;
+}
+
+/* Whether a process that has the mark is alive. On PostgreSQL it holds a lock of that number. */
+static enum status is_at_work(struct ctx *ctx, struct db *db, int64_t mark, bool *out)
+{
+    if (is_postgres(db)) {
+        SQL_RUN(q, ctx, db, SQL_MARK_HELD, mark);
+        return sql_any(&q, out);
+    }
+    *out = mark && hold_has_mark(db->hold, mark);
     return OK;
 }
 
@@ -355,28 +365,44 @@ enum status forgets_finish(struct ctx *ctx, struct sqlite_store *s, struct db *d
     size_t n, done = 0;
     TRY(read_rows(ctx, db, &v, &n));
     for (size_t i = 0; i < n; i++) {
-        int64_t mark = mark_of(v[i].name);
-        if (mark && hold_has_mark(db->hold, mark))
+        bool is_held;
+        TRY(is_at_work(ctx, db, mark_of(v[i].name), &is_held));
+        if (is_held)
             continue;
+        TXN(t); /* nobody waits yet */
+        TRY(txn_begin(ctx, db, &t));
         TRY(finish_forget(ctx, db, &v[i]));
+        TRY(txn_commit(&t));
         done++;
     }
-    return done ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE) : OK;
+    return done && !is_postgres(db) ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE)
+                                    : OK;
 }
 
+/* Of PostgreSQL also what another server had begun that has ended since. */
 static enum status drop_rows(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct sqlite_store *s = what;
     struct forget_row *v;
     size_t n;
     TRY(read_rows(ctx, db, &v, &n));
-    for (size_t i = 0; i < n && !atomic_load(&s->forgets); i++)
-        if (mark_of(v[i].name) == db->hold->mark)
+    for (size_t i = 0; i < n && !atomic_load(&s->forgets); i++) {
+        int64_t mark = mark_of(v[i].name);
+        bool is_held = true;
+        if (mark == db->hold->mark)
             TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, v[i].name));
+        else if (is_postgres(db))
+            TRY(is_at_work(ctx, db, mark, &is_held));
+        if (!is_held)
+            TRY(finish_forget(ctx, db, &v[i]));
+    }
     return OK;
 }
 
+/* erases: on PostgreSQL the log of erasures follows other servers. */
 enum status forgets_drop(struct ctx *ctx, struct sqlite_store *s)
 {
-    return atomic_load(&s->forgets) ? OK : writer_call(ctx, s->writer, drop_rows, s);
+    struct task t = {
+        .ctx = ctx, .call = drop_rows, .what = s, .is_alone = true, .erases = store_is_postgres(s)};
+    return atomic_load(&s->forgets) ? OK : writer_run(s->writer, &t);
 }

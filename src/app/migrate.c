@@ -1,0 +1,100 @@
+/* migrate.c - the command migrate: all memory copied to another database, and compared. */
+#include <unistd.h>
+
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/key/key.h"
+#include "app/print.h"
+#include "app/progress.h"
+#include "store/move.h"
+
+SHAPE(migrate_out, (INT, rows), (INT, users), (INT, resumed));
+
+/* One of the two: a folder with a file, or a database in PostgreSQL. */
+struct side {
+    str url;
+    struct instance instance; /* of a folder */
+    struct key key;
+};
+
+static const str file_scheme = {"sqlite:", 7};
+
+static enum status find_side(struct ctx *ctx, const struct options *o, const char *flag, str url,
+                             struct side *out, struct store_settings *settings)
+{
+    struct settings own = o->settings;
+    out->url = url;
+    settings->path = url;
+    if (str_starts(url, S("postgres://")) || str_starts(url, S("postgresql://")))
+        return OK;
+    if (!str_starts(url, file_scheme) || url.n == file_scheme.n)
+        return fail(ctx, BAD_INPUT,
+                    "%s must be sqlite:FOLDER or postgres://USER@HOST/DATABASE?schema=NAME", flag);
+    own.data = str_sub(url, file_scheme.n, url.n);
+    TRY(instance_find(ctx, &own, &out->instance));
+    TRY(key_find(ctx, &own, out->instance.folder, out->instance.file, &out->key));
+    *settings = (struct store_settings){.path = out->instance.file,
+                                        .key = out->key.bytes,
+                                        .keeps_old = true,
+                                        .erasures = out->instance.erasures};
+    return OK;
+}
+
+static enum status check_folders(struct ctx *ctx, const struct side *from, const struct side *to)
+{
+    if (from->instance.folder.n && instance_is_new(ctx, &from->instance))
+        return fail(ctx, NOT_FOUND, "--from: there is no database in '" S_FMT "'",
+                    S_ARG(from->instance.folder));
+    return to->instance.folder.n ? instance_make_folder(ctx, &to->instance) : OK;
+}
+
+static void show_progress(void *own, const char *what, int64_t done, int64_t all)
+{
+    progress_show(own, what, done, all, 1, all > 1 ? "rows" : "");
+}
+
+static void print_words(const struct side *from, const struct store_moved *moved)
+{
+    printf("copied and compared: %lld rows of %lld users", (long long)moved->rows,
+           (long long)moved->users);
+    if (moved->resumed)
+        printf(" (%lld were there from an earlier try)", (long long)moved->resumed);
+    printf("\nthe source is unchanged; what could be undone there is final here\n");
+    if (from->instance.folder.n)
+        printf("if " S_FMT
+               " has seal.key, rememberd.audit or audit.key, take them to the new data folder\n",
+               S_ARG(from->instance.folder));
+}
+
+static enum status move_between(struct ctx *ctx, const struct options *o, struct side *from,
+                                struct side *to)
+{
+    struct progress progress = {0};
+    struct store_moved moved;
+    struct store_move move = {.progress = show_progress, .own = &progress};
+    TRY(find_side(ctx, o, "--from", o->from, from, &move.from));
+    TRY(find_side(ctx, o, "--to", o->to, to, &move.to));
+    TRY(check_folders(ctx, from, to));
+    enum status status = store_move(ctx, &move, &moved);
+    progress_end(&progress);
+    TRY(status);
+    if (!o->json) {
+        print_words(from, &moved);
+        return OK;
+    }
+    struct buf b = buf_make(&ctx->arena, 1 << 12);
+    struct json_out w = json_to(&b);
+    const struct migrate_out out = {moved.rows, moved.users, moved.resumed};
+    fields_write(&w, migrate_out_fields, &out);
+    print_buf(&b);
+    return OK;
+}
+
+enum status command_migrate(struct ctx *ctx, const struct options *o)
+{
+    struct side from = {0}, to = {0};
+    enum status status = move_between(ctx, o, &from, &to);
+    key_free(&from.key);
+    key_free(&to.key);
+    return status;
+}
