@@ -40,6 +40,9 @@ export const doctor: [string, string][] = [
   ["'{}' is no key: it has to be of {} bytes", '„{}“ ist kein Schlüssel: Er muss {} Bytes lang sein'],
   // database, key, seal
   ['{} messages, {} memories, {} MB', '{} Nachrichten, {} Erinnerungen, {} MB'],
+  ['{} messages, {} memories, {} MB{}{}', '{} Nachrichten, {} Erinnerungen, {} MB{}{}'],
+  ["none by rememberd: the database's disk can be encrypted", 'keine durch rememberd: die Festplatte der Datenbank lässt sich verschlüsseln'],
+  ['check PostgreSQL and the setting store; what chats say meanwhile is kept later', 'PostgreSQL und die Einstellung store prüfen; was Chats inzwischen sagen, wird später gespeichert'],
   ['provide the key; a lost key cannot be recovered', 'den Schlüssel angeben; ein verlorener lässt sich nicht wiederherstellen'],
   ['check the disk; if the error persists, restore the database from a backup', 'den Datenträger prüfen; bleibt der Fehler, die Datenbank aus einer Sicherung zurückholen'],
   ['stop the server and restore the database from a backup', 'den Server anhalten und die Datenbank aus einer Sicherung zurückholen'],

@@ -23,7 +23,7 @@ export const settings: Record<string, string> = {
   origins: 'Herkunft der Webseiten, die den Server benutzen dürfen, durch Kommas getrennt, etwa http://localhost:* oder https://*.example.org',
   // Storage
   data: 'Ordner der Datenbank. Leer = $XDG_DATA_HOME/rememberd oder ~/.local/share/rememberd',
-  store: 'PostgreSQL als Datenbank statt einer Datei in data: postgres://USER@HOST/DATABASE?schema=NAME. Noch in Arbeit: nur in einem Programm, das mit -Dpostgres=enabled gebaut ist. Das Passwort steht besser in PGPASSWORD oder ~/.pgpass',
+  store: 'PostgreSQL als Datenbank statt einer Datei in data: postgres://USER@HOST/DATABASE?schema=NAME. Braucht libpq. Das Passwort steht besser in PGPASSWORD oder ~/.pgpass',
   key_file: 'Schlüssel einer verschlüsselten Datenbank: eine private Datei mit 32 Bytes oder 64 Hexziffern. Statt ihrer kann REMEMBERD_KEY den Schlüssel enthalten. Leer = der Schlüssel, den „rememberd encrypt“ aufbewahrt hat',
   key_command: 'Befehl der Shell, der den Schlüssel einer verschlüsselten Datenbank ausgibt, etwa der eines Passwortverwalters',
   config: 'Datei mit Einstellungen, TOML oder JSON. Vorgabe: rememberd.toml oder rememberd.json in $XDG_CONFIG_HOME/rememberd oder ~/.config/rememberd, sonst in /etc/rememberd. Leer = keine Datei',
