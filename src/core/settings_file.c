@@ -114,6 +114,15 @@ static enum status take_list(struct ctx *ctx, struct settings *s, const struct j
     return is_upstream ? OK : setting_set(ctx, s, json_name(m), all);
 }
 
+/* In TOML what stands below [[upstreams]] belongs to one of them. */
+static bool is_setting_only(str name)
+{
+    for (const struct field *f = upstream_table; f->name; f++)
+        if (str_is(name, f->name))
+            return false;
+    return setting_of(name) != SETTING_COUNT;
+}
+
 /* *at is where it is, for the line of a failure. */
 static enum status take_upstreams(struct ctx *ctx, struct settings *s, const struct json *list,
                                   const char **at)
@@ -128,6 +137,11 @@ static enum status take_upstreams(struct ctx *ctx, struct settings *s, const str
         const struct json *member = json_get(item, ctx->field);
         if (status != OK && member)
             *at = json_name(member).p;
+        if (status != OK && member && is_setting_only(json_name(member))) {
+            ctx_clear_failure(ctx);
+            return fail_field(ctx, str_c(&ctx->arena, json_name(member)),
+                              "is a setting and no member of an upstream: it goes above them");
+        }
         TRY(status);
         for (size_t i = 0; i < s->n_upstreams; i++)
             if (str_eq(s->upstreams[i].name, u.name))

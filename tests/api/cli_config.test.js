@@ -159,6 +159,17 @@ test('config set upstream is refused where the file has [[upstreams]]', async ()
   assert.equal(fs.readFileSync(file, 'utf8'), text);
 });
 
+test('a setting below [[upstreams]] is named as one, and config set puts it above', async () => {
+  const text = '[[upstreams]]\nurl = "http://127.0.0.1:1/v1"\n', file = write(path.join(tempFolder(), 'mine.toml'), `${text}key_file = "/k"\n`);
+  const res = await run(['config', 'check', '-c', file]);
+  assert.equal(res.code, 2);
+  assert.match(res.stderr, /key_file: is a setting and no member of an upstream: it goes above them \(line 3 of the file/);
+  write(file, text);
+  assert.equal((await run(['config', 'set', 'key_file', '/k', '-c', file])).code, 0);
+  const after = fs.readFileSync(file, 'utf8');
+  assert.ok(after.indexOf('key_file') >= 0 && after.indexOf('key_file') < after.indexOf('[[upstreams]]'), after);
+});
+
 test('config set follows a link, and edits no JSON', async () => {
   const folder = tempFolder(), real = write(path.join(folder, 'real.toml'), 'port = 1\n'), link = path.join(folder, 'link.toml');
   fs.symlinkSync(real, link);
