@@ -191,13 +191,15 @@ static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct 
     return open_later(ctx, s);
 }
 
-/* In PostgreSQL a statement ends with the time that is left, and a second for what is under way: a
- * connection that gives up is lost, and the next one costs milliseconds. */
+/* In PostgreSQL a statement ends with the time that is left, and a second for what is under way or
+ * begins late: a connection that gives up is lost, and the next one costs milliseconds. */
 static void limit_reader(struct ctx *ctx, struct db *db)
 {
     enum { GRACE_US = 1000000 };
+    int64_t now = clock_mono_us();
+    int64_t end = ctx->deadline_us > now ? ctx->deadline_us : now;
     if (is_postgres(db))
-        pg_limit(db->pg, ctx->deadline_us ? ctx->deadline_us + GRACE_US : 0);
+        pg_limit(db->pg, ctx->deadline_us ? end + GRACE_US : 0);
 }
 
 /* A transaction, so that all statements of a read see the same state. *out is set before the
