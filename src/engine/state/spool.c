@@ -15,7 +15,7 @@
 
 /*
  * The file begins with the place of the first line that waits. Each line begins with the slot of
- * its pool, so that a new process counts them without reading more. A line that a crash cut has no
+ * its pool, so that a new process counts them without parsing them. A line that a crash cut has no
  * end, and is cut off. The place is synced: after a crash the line that was kept last may come
  * again, which adds nothing, but none before it, as its conversation has gone on. With the last
  * line the file is emptied.
