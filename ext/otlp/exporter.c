@@ -223,12 +223,8 @@ static void free_exporter(struct exporter **e)
 
 static void begin_thread(struct exporter *e)
 {
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_mutex_init(&e->lock, NULL);
-    pthread_cond_init(&e->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    steady_cond_init(&e->changed);
 }
 
 /* The endpoint is the base of all signals, as in OTEL_EXPORTER_OTLP_ENDPOINT. */

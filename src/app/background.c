@@ -248,12 +248,8 @@ static void begin_worker(struct background *b, const struct job *job)
 
 void background_begin(struct background *b, struct instance *instance)
 {
-    pthread_condattr_t steady;
     assert(!b->n);
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    pthread_cond_init(&b->ending, &steady);
-    pthread_condattr_destroy(&steady);
+    steady_cond_init(&b->ending);
     pthread_mutex_init(&b->lock, NULL);
     b->instance = instance;
     for (size_t i = 0; i < JOBS; i++) {

@@ -30,6 +30,15 @@ int64_t clock_mono_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+void steady_cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &steady);
+    pthread_condattr_destroy(&steady);
+}
+
 int64_t clock_cpu_us(void)
 {
     struct timespec t;

@@ -1,6 +1,7 @@
 /* clock.h - the time, and a way for tests to set it. */
 #pragma once
 
+#include <pthread.h>
 #include <stdint.h>
 
 /* Unix milliseconds. */
@@ -9,6 +10,9 @@ int64_t clock_ms(void);
 
 /* Microseconds that only ever go forward; for durations and deadlines. */
 int64_t clock_mono_us(void);
+
+/* A condition whose timed waits end by this clock: setting the system's time does not move them. */
+void steady_cond_init(pthread_cond_t *cond);
 
 /* Microseconds of processor time that this thread has taken. */
 int64_t clock_cpu_us(void);

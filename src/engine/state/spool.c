@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
 
@@ -85,13 +86,9 @@ static enum status read_file(struct ctx *ctx, struct spool *s)
 
 enum status spool_open(struct ctx *ctx, const char *path, struct spool **out)
 {
-    pthread_condattr_t steady;
     struct spool *s = heap_alloc(sizeof *s);
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->dropped, &steady);
-    pthread_condattr_destroy(&steady);
+    steady_cond_init(&s->dropped);
     s->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     enum status status = s->fd < 0 ? fail_file(ctx, "opened") : OK;
     if (status == OK && flock(s->fd, LOCK_EX | LOCK_NB) != 0)

@@ -2,6 +2,7 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/postgres/schema.h"
 #include "store/sqlite/db/schema.h"
@@ -114,17 +115,6 @@ static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
     return reader_begin(ctx, s, &first);
 }
 
-/* Waits for a reader end at a deadline, which setting the system time must not move. */
-static void make_reader_locks(struct sqlite_store *s)
-{
-    pthread_condattr_t steady;
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->given, &steady);
-    pthread_condattr_destroy(&steady);
-}
-
 /* Memory that is not swapped where the system allows, between guard pages, and wiped when freed. */
 static uint8_t *keep_key(const uint8_t *key)
 {
@@ -166,7 +156,8 @@ enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *setting
         s->max_open = READERS_MAX;
     shelf_open(&s->shelf, settings->vector_bytes ? settings->vector_bytes : VECTOR_BYTES_DEFAULT);
     s->lists = word_lists_new();
-    make_reader_locks(s);
+    pthread_mutex_init(&s->lock, NULL);
+    steady_cond_init(&s->given);
     enum status status = open_parts(ctx, s);
     if (status != OK) {
         close_store(&s->base);

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/index/posting_cache.h"
@@ -485,19 +486,14 @@ static void *sync_groups(void *arg)
 
 /* --- opening and closing --- */
 
-/* Timed waits use the monotonic clock: setting the system time must not stop them. */
 static void make_locks(struct writer *w)
 {
-    pthread_condattr_t steady;
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->some, &steady);
+    steady_cond_init(&w->some);
     pthread_cond_init(&w->done, NULL);
-    pthread_cond_init(&w->written, &steady);
-    pthread_cond_init(&w->seen, &steady);
+    steady_cond_init(&w->written);
+    steady_cond_init(&w->seen);
     pthread_cond_init(&w->committed, NULL);
-    pthread_condattr_destroy(&steady);
 }
 
 static void end_locks(struct writer *w)
