@@ -157,7 +157,9 @@ void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct que
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
     struct question_vector found = {0};
-    store_view_rest(ctx, e->store); /* a model takes its time */
+    enum embed_source source = chosen_of(ctx, e).source;
+    if (source != EMBED_NONE && source != EMBED_ENCODER && source != EMBED_STATIC)
+        store_view_rest(ctx, e->store); /* such a model takes its time */
     find_vector(&own, e, text, &found);
     *out = (struct question_vector){.dimensions = found.dimensions,
                                     .signature = str_dup(&ctx->arena, found.signature),

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "store/postgres/posting_block.h"
-#include "store/sqlite/db/query.h"
+#include "store/sqlite/db/lookup.h"
 #include "store/sqlite/index/words.h"
 
 /*
@@ -240,7 +240,7 @@ static enum status write_rows(struct ctx *ctx, struct db *db, int64_t pool, cons
         sql_list(&q, r->n_docs, r->n);
         sql_blobs(&q, r->docs, r->n);
     }
-    return sql_do(&q);
+    return sql_later(&q);
 }
 
 static enum status apply_pool(struct ctx *ctx, struct db *db, const struct change *v, size_t n)
@@ -260,10 +260,14 @@ static enum status renew_pools(struct ctx *ctx, struct db *db, const struct inde
 {
     for (size_t i = 0; i < n; i++) {
         size_t before = 0;
+        int64_t step = 1;
         while (v[before].pool != v[i].pool)
             before++;
+        for (size_t k = i; k < n && before == i; k++)
+            if (v[k].pool == v[i].pool && v[k].is_removal && !doc_is_memory(v[k].doc))
+                step = GENERATION_REMOVAL;
         if (before == i)
-            TRY(SQL_DO(ctx, db, SQL_POSTING_CHANGED, v[i].pool));
+            TRY(SQL_LATER(ctx, db, SQL_POSTING_CHANGED, v[i].pool, step));
     }
     return OK;
 }
@@ -300,15 +304,30 @@ static enum status add_postings(struct ctx *ctx, doc_id least, str docs, struct 
     return docs.n ? refuse_row(ctx) : OK;
 }
 
+static struct query find_query(struct ctx *ctx, struct db *db, int64_t pool, const str *words,
+                               size_t n, doc_id least, size_t max)
+{
+    struct query q = sql_begin(ctx, db, SQL_POSTING_FIND);
+    sql_int(&q, pool);
+    sql_blobs(&q, words, n);
+    SQL_BIND(&q, least, sql_limit(max));
+    return q;
+}
+
+void word_blocks_ask(struct ctx *ctx, struct db *db, int64_t pool, const str *words, size_t n,
+                     doc_id least, size_t max)
+{
+    CLEANUP(sql_leave) struct query q = find_query(ctx, db, pool, words, n, least, max);
+    sql_ahead(&q);
+}
+
 enum status word_blocks_find(struct ctx *ctx, struct db *db, int64_t pool, const str *words,
                              size_t n, doc_id least, size_t max, struct word_docs *out)
 {
     struct posting *v = NULL;
     size_t room = 0, before = SIZE_MAX;
     memset(out, 0, n * sizeof *out);
-    SQL_RUN(q, ctx, db, SQL_POSTING_FIND, pool);
-    sql_blobs(&q, words, n);
-    SQL_BIND(&q, least, sql_limit(max));
+    CLEANUP(sql_leave) struct query q = find_query(ctx, db, pool, words, n, least, max);
     while (sql_row(&q)) {
         size_t at = (size_t)sql_get_int(&q) - 1, total = (size_t)sql_get_int(&q);
         doc_id first = sql_get_int(&q);
