@@ -307,8 +307,13 @@ size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena
     pthread_rwlock_rdlock(&lists->messages_lock);
     bool is_ours = lists->view == view;
     for (size_t i = 0; i < n; i++) {
-        if (is_ours && (kept_messages_find(&lists->messages, a, pools[0], docs[i], &out[i]) ||
-                        kept_messages_find(&lists->messages, a, pools[1], docs[i], &out[i])))
+        bool is_kept =
+            is_ours && kept_messages_find(&lists->messages, a, pools[0], docs[i], &out[i]);
+        bool is_empty = is_ours && !is_kept &&
+                        kept_messages_find(&lists->messages, a, pools[1], docs[i], &out[i]);
+        if (is_empty)
+            out[i] = (struct message){0};
+        if (is_kept || is_empty)
             continue;
         missing[n_missing] = docs[i];
         places[n_missing++] = i;

@@ -35,8 +35,9 @@ void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id 
                      const struct word_docs *docs, size_t max);
 
 /*
- * Messages that are kept under one of two numbers of a pool: out[i] is that of docs[i], in the
- * arena; docs that are not kept are written to missing, their places in docs to places. How many
+ * Messages that are kept of a pool: out[i] is that of docs[i], in the arena. pools: the number they
+ * are kept under, and the one under which it is kept that there is none, which leaves out[i] empty.
+ * Docs of which nothing is kept are written to missing, their places in docs to places. How many
  * those are.
  */
 size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a,
