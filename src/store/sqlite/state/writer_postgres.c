@@ -71,6 +71,21 @@ static void put_back(struct writer *w, struct task *last)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* What came last for a single task is its own failure. */
+static enum status end_group(struct writer *w, struct ctx *ctx, struct task *only, struct txn *all)
+{
+    enum status s = index_apply(ctx, &w->db, &w->changes);
+    s = s == OK ? notes_pg_end(ctx, &w->db, &w->notes) : s;
+    s = s == OK ? pg_noted(ctx, w->db.pg, &w->xid) : s;
+    s = s == OK ? txn_commit(all) : s;
+    if (s == OK || !only || pg_is_lost(w->db.pg))
+        return s;
+    only->result = fail_as(only->ctx, s, ctx->detail, "%s", ctx->why);
+    ctx_clear_failure(ctx);
+    notes_clear(&w->notes);
+    return OK;
+}
+
 /* *again: the first task must be run again, since another server was in its way. */
 static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct task *first,
                                    bool *again)
@@ -101,10 +116,7 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
         notes_clear(&w->notes);
     if (*again || (is_only && first->result != OK))
         return OK; /* the transaction is rolled back */
-    TRY(index_apply(ctx, &w->db, &w->changes));
-    TRY(notes_pg_end(ctx, &w->db, &w->notes));
-    TRY(pg_noted(ctx, w->db.pg, &w->xid));
-    return txn_commit(&all);
+    return end_group(w, ctx, is_only ? first : NULL, &all);
 }
 
 enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct task *first)
