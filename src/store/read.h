@@ -16,7 +16,8 @@ struct store;
  *
  * It holds a connection from its first read on. So whoever is about to wait, for a model or another
  * server, lets it rest: the next read then begins a new one. A write of the same ctx does so, too,
- * and is seen by what is read after it. A view within a view is the outer one.
+ * and is seen by what is read after it. A view within a view is the outer one. Where beginning anew
+ * costs more than some milliseconds with an older state, a pause changes nothing.
  */
 struct store_view {
     struct ctx *ctx;
@@ -25,6 +26,7 @@ struct store_view {
 };
 struct store_view store_view_begin(struct ctx *ctx, struct store *s);
 void store_view_rest(struct ctx *ctx, struct store *s);
+void store_view_pause(struct ctx *ctx, struct store *s);
 void store_view_end(struct store_view *v);
 #define STORE_VIEW(v, ctx, s)                                                                      \
     CLEANUP(store_view_end)                                                                        \

@@ -64,6 +64,12 @@ void store_view_rest(struct ctx *ctx, struct store *s)
         s->ops->view_rest(ctx);
 }
 
+void store_view_pause(struct ctx *ctx, struct store *s)
+{
+    if (ctx->view && s->ops->view_pause)
+        s->ops->view_pause(ctx);
+}
+
 void store_view_end(struct store_view *v)
 {
     if (!v->is_inner)

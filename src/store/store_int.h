@@ -16,6 +16,7 @@ struct store_ops {
     void (*wake)(struct store *s);
     void (*view_begin)(struct ctx *ctx, struct store *s);
     void (*view_rest)(struct ctx *ctx);
+    void (*view_pause)(struct ctx *ctx); /* or NULL */
     void (*view_end)(struct ctx *ctx);
 #define OP(name, params, args, check)                                                              \
     enum status (*name)(struct ctx * ctx, struct store * s OP_MORE params);

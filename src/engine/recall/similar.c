@@ -352,6 +352,7 @@ enum status engine_similar(struct ctx *ctx, struct engine *e, const struct simil
                                 .only.after = in->after},
                         .found = NEW_N(&ctx->arena, struct similar, MOST)};
     engine_catch_up(ctx, e, in->pool);
+    STORE_VIEW(view, ctx, e->store);
     TRY(find_open(ctx, e, &l.ask, &l.finder));
     l.is_about_user = is_about_user(&ctx->arena, in->query);
     TRY(look_by_words(&l));

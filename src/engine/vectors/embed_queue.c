@@ -133,6 +133,10 @@ static void find_vector(struct ctx *ctx, struct ctx *asks, struct engine *e, str
         return;
     }
     const char *why = reason_to_wait(ctx, asks, e, &c);
+    if (!why && (c.source == EMBED_ENCODER || c.source == EMBED_STATIC))
+        store_view_pause(asks, e->store);
+    else if (!why)
+        store_view_rest(asks, e->store); /* such a model takes its time */
     if (why || ask_source(ctx, e, &c, text, &v) != OK) {
         out->without = str_of(why ? why : ctx->why);
         return;
@@ -159,9 +163,6 @@ void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct que
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
     struct question_vector found = {0};
-    enum embed_source source = chosen_of(ctx, e).source;
-    if (source != EMBED_NONE && source != EMBED_ENCODER && source != EMBED_STATIC)
-        store_view_rest(ctx, e->store); /* such a model takes its time */
     find_vector(&own, ctx, e, text, &found);
     *out = (struct question_vector){.dimensions = found.dimensions,
                                     .signature = str_dup(&ctx->arena, found.signature),

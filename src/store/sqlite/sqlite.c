@@ -299,6 +299,7 @@ const struct store_ops sqlite_ops = {
     .wake = wake_waiters,
     .view_begin = reader_view_begin,
     .view_rest = reader_view_rest,
+    .view_pause = reader_view_rest,
     .view_end = reader_view_end,
 #define OP(name, params, args, check) .name = sqlite_##name,
 #include "store/ops.def"
