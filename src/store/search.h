@@ -32,6 +32,11 @@ MUST_USE enum status store_search_words(struct ctx *ctx, struct store *s, struct
 MUST_USE enum status store_search_memory_words(struct ctx *ctx, struct store *s,
                                                struct pool_ref pool, const str *stems, size_t n,
                                                size_t max, struct word_hits *out);
+/* Says, in a view, that these words of any number will be searched, QUERY_WORDS_MAX at a time,
+ * among memories alone or not: where a question to the store takes time, they are asked together.
+ */
+MUST_USE enum status store_ask_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                     const str *stems, size_t n, bool memories_only, size_t max);
 /* Where all words are too common: of each word the newest max messages and as many memories.
  * `found` is the size of the pool then, as if each document had the word. */
 MUST_USE enum status store_search_newest_words(struct ctx *ctx, struct store *s,

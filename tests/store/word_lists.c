@@ -179,12 +179,14 @@ static void lists_end(struct word_lists **lists)
 }
 #define LISTS(lists) CLEANUP(lists_end) struct word_lists *lists = word_lists_new()
 
+static const int64_t both[] = {1, 2}; /* numbers of a pool, as read.c has them */
+
 static bool is_kept(struct ctx *ctx, struct word_lists *lists, uint64_t view, doc_id doc)
 {
     struct message m;
     doc_id missing;
     size_t place;
-    return !word_lists_messages(lists, view, &ctx->arena, 1, &doc, 1, &m, &missing, &place);
+    return !word_lists_messages(lists, view, &ctx->arena, both, &doc, 1, &m, &missing, &place);
 }
 
 static void keep_message(struct word_lists *lists, uint64_t view, doc_id doc, str text)
@@ -239,7 +241,7 @@ static str noted(struct ctx *ctx, struct word_lists *lists, uint64_t view, doc_i
     struct message m;
     doc_id missing;
     size_t place;
-    if (word_lists_messages(lists, view, &ctx->arena, 1, &doc, 1, &m, &missing, &place))
+    if (word_lists_messages(lists, view, &ctx->arena, both, &doc, 1, &m, &missing, &place))
         return S("");
     const char *bytes = annotation_find(m.notes, NOTE_CLEAN, text);
     return bytes ? m.notes->v[NOTE_CLEAN].bytes : S("");
@@ -811,7 +813,7 @@ static void *read_on(void *arg)
             for (size_t i = 1; i < docs.n; i++)
                 CHECK(docs.v[i - 1].doc < docs.v[i].doc && docs.v[i].counts);
         word_docs_end(&docs);
-        if (!word_lists_messages(t->lists, view, &own.arena, 1, &doc, 1, &m, &missing, &place))
+        if (!word_lists_messages(t->lists, view, &own.arena, both, &doc, 1, &m, &missing, &place))
             CHECK_STR(m.text, S("Ithaca"));
         ctx_free(&own);
     }

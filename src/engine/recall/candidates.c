@@ -15,13 +15,12 @@
 #include "engine/recall/supersession.h"
 #include "engine/text/rank.h"
 
-/* Documents taken from the index; the newest where each word has more; those described, how many
+/* The newest documents where each word has too many; those described, how many
  * times as many and how many at most where too few of them may be found; those read, with vectors
  * and by words alone; the nearest by the encoder; messages in front of the reader that are made
  * room for; vectors made before a search that is no chat's; times the limit compared with each
  * other; bytes of a text that are compared. */
 enum {
-    HITS_MAX = 20000,
     NEWEST = 2000,
     CANDIDATES = 100,
     WITH_TOKENS = 200,
@@ -84,8 +83,8 @@ static enum status search_words(struct search *s)
     const struct recall_in *in = f->in;
     const struct query *q = &f->asked.query;
     struct word_hits *words = &f->asked.words;
-    TRY(past_words(f->ctx, f->e, in->pool, &f->past, in->only.memories, q->stems, q->n, HITS_MAX,
-                   words));
+    TRY(past_words(f->ctx, f->e, in->pool, &f->past, in->only.memories, q->stems, q->n,
+                   FOUND_HITS_MAX, words));
     TRY(past_common_words(f->ctx, f->e, in->pool, in->only.memories, q->stems, q->n, NEWEST,
                           words));
     if (in->only.turns)

@@ -17,6 +17,8 @@
 #define FOUND_DISTANT 0.2f
 /* The cosine from which on it says about the same. */
 #define FOUND_SAME 0.7f
+/* Documents that are taken from the index for a word of the question. */
+enum { FOUND_HITS_MAX = 20000 };
 
 /* A question, and what its words are worth in one pool. */
 struct pool_question {

@@ -107,6 +107,9 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
         return open_spaces(out);
     out->spaces = out;
     out->n_spaces = 1;
+    if (in->by.strategy != STRATEGY_RECENT)
+        TRY(store_ask_words(ctx, e->store, in->pool, out->asked.query.stems, out->asked.query.n,
+                            in->only.memories, FOUND_HITS_MAX));
     TRY(past_open(ctx, e, in->pool, in->only.as_of, &out->past));
     TRY(tombstones_load(ctx, e, in->pool, &out->tombstones));
     if (in->only.as_of)

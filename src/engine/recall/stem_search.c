@@ -83,6 +83,9 @@ enum status stems_search(struct finder *f, const str *stems, size_t n, struct st
     struct arena *a = &f->ctx->arena;
     size_t found = 0;
     struct stem_hit *v = NULL;
+    if (n > QUERY_WORDS_MAX)
+        TRY(store_ask_words(f->ctx, f->e->store, f->in->pool, stems, n, f->in->only.memories,
+                            most.searched));
     for (size_t at = 0; at < n; at += QUERY_WORDS_MAX) {
         size_t some = n - at < QUERY_WORDS_MAX ? n - at : QUERY_WORDS_MAX;
         double worths[QUERY_WORDS_MAX];

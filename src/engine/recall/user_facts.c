@@ -87,7 +87,15 @@ static int newest_first(const void *a, const void *b)
     return (x->doc < y->doc) - (x->doc > y->doc);
 }
 
-/* Those that may be shown, newest first. They are found by the word that their keys begin with. */
+/* They are found by the word that their keys begin with. */
+enum status standing_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool)
+{
+    struct words w = words_of(&ctx->arena, S(STANDING_CATEGORY), 1);
+    assert(w.n == 1);
+    return store_ask_words(ctx, e->store, pool, &w.v[0].stem, 1, true, LOOKED_AT);
+}
+
+/* Those that may be shown, newest first. */
 static enum status read_standing(const struct finder *f, struct memory **out, size_t *n)
 {
     struct arena *a = &f->ctx->arena;

@@ -24,3 +24,5 @@ MUST_USE enum status known_of(const struct finder *f, int64_t after, int64_t bud
  */
 MUST_USE enum status standing_of(const struct finder *f, bool speaks, int64_t budget_tokens,
                                  struct recalled **out, size_t *n);
+/* Says ahead (store_ask_words) that they will be looked for. */
+MUST_USE enum status standing_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool);

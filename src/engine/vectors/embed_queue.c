@@ -79,11 +79,12 @@ static bool is_warm(const struct engine *e, const struct chosen *c)
 
 /* --- a question --- */
 
-/* Why not to try, or NULL. */
-static const char *reason_to_wait(struct ctx *ctx, struct engine *e, const struct chosen *c)
+/* Why not to try, or NULL. asks: who has a view of the store. */
+static const char *reason_to_wait(struct ctx *ctx, struct ctx *asks, struct engine *e,
+                                  const struct chosen *c)
 {
     struct vector_set set;
-    if (store_vector_set(ctx, e->store, &set) != OK)
+    if (!soft(asks, store_vector_set(asks, e->store, &set)))
         return "the vectors cannot be read";
     if (!set.dimensions || !str_eq(maker_of(set.signature), c->maker))
         return "there are no vectors of this source yet";
@@ -117,7 +118,8 @@ static enum status ask_source(struct ctx *ctx, struct engine *e, const struct ch
     return is_null(out) ? fail(ctx, NOT_FOUND, "the model knows no word of the question") : OK;
 }
 
-static void find_vector(struct ctx *ctx, struct engine *e, str text, struct question_vector *out)
+static void find_vector(struct ctx *ctx, struct ctx *asks, struct engine *e, str text,
+                        struct question_vector *out)
 {
     struct chosen c = chosen_of(ctx, e);
     struct embedding v;
@@ -130,7 +132,7 @@ static void find_vector(struct ctx *ctx, struct engine *e, str text, struct ques
         out->without = no_source(ctx, e);
         return;
     }
-    const char *why = reason_to_wait(ctx, e, &c);
+    const char *why = reason_to_wait(ctx, asks, e, &c);
     if (why || ask_source(ctx, e, &c, text, &v) != OK) {
         out->without = str_of(why ? why : ctx->why);
         return;
@@ -157,8 +159,10 @@ void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct que
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
     struct question_vector found = {0};
-    store_view_rest(ctx, e->store); /* a model takes its time */
-    find_vector(&own, e, text, &found);
+    enum embed_source source = chosen_of(ctx, e).source;
+    if (source != EMBED_NONE && source != EMBED_ENCODER && source != EMBED_STATIC)
+        store_view_rest(ctx, e->store); /* such a model takes its time */
+    find_vector(&own, ctx, e, text, &found);
     *out = (struct question_vector){.dimensions = found.dimensions,
                                     .signature = str_dup(&ctx->arena, found.signature),
                                     .without = str_dup(&ctx->arena, found.without)};

@@ -36,12 +36,16 @@ void pg_hear(struct pg *pg, void (*hear)(void *own, bool is_mine, const char *te
 /* Of the last statement: rows changed, the number that it gave its row, and the same of all. */
 int64_t pg_changes(const struct pg *pg);
 int64_t pg_last_row(const struct pg *pg);
-int64_t pg_total_changes(const struct pg *pg);
+int64_t pg_total_changes(struct pg *pg);
 
 /* Text without parameters: one or more statements, without rows; or the first column of the first
  * row. */
 MUST_USE enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text);
 MUST_USE enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *out);
+
+/* The same number, sent now and read later in the transaction. */
+void pg_note(struct pg *pg, const char *text);
+MUST_USE enum status pg_noted(struct ctx *ctx, struct pg *pg, int64_t *out);
 
 /* The first column of at most n rows, as text, a line each. */
 MUST_USE enum status pg_lines(struct ctx *ctx, struct pg *pg, const char *text, int n,
@@ -65,6 +69,11 @@ void pg_bind_blobs(struct pg_stmt *s, const str *v, size_t n);
 /* The next row; false at the end and after a failure. The row lives until the statement is left, or
  * of one that streams until the next row. */
 bool pg_row(struct pg_stmt *s);
+/* Runs it within a transaction, whose next statement that is waited for fails when this one does.
+ * It has no rows, and nobody asks what it changed. */
+void pg_later(struct pg_stmt *s);
+/* Sends it: who asks the same in this transaction gets its answer. It must change nothing. */
+void pg_ahead(struct pg_stmt *s);
 bool pg_has_failed(const struct pg_stmt *s);
 str pg_get_bytes(struct pg_stmt *s, int column);
 int64_t pg_get_int(const struct pg_stmt *s, int column);

@@ -30,7 +30,7 @@ struct pq_notify {
 
 enum { CONNECTION_OK = 0 };
 enum { PQPING_NO_RESPONSE = 2 };
-enum { PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2 };
+enum { PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2, PGRES_PIPELINE_SYNC = 10 };
 enum { PQTRANS_IDLE = 0 };
 enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
 enum {
@@ -64,6 +64,9 @@ enum {
     F(struct pq_notify *, notifies, (PGconn *))                                                    \
     F(int, backendPID, (const PGconn *))                                                           \
     F(PGresult *, getResult, (PGconn *))                                                           \
+    F(int, enterPipelineMode, (PGconn *))                                                          \
+    F(int, exitPipelineMode, (PGconn *))                                                           \
+    F(int, pipelineSync, (PGconn *))                                                               \
     F(int, sendQuery, (PGconn *, const char *))                                                    \
     F(int, sendPrepare, (PGconn *, const char *, const char *, int, const Oid *))                  \
     F(int, sendQueryPrepared,                                                                      \

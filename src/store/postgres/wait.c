@@ -33,19 +33,13 @@ static bool move_bytes(PGconn *c, bool sends, int64_t ms)
 enum wait_end wait_for_result(PGconn *c, const char *url, int64_t until_us, PGresult **out)
 {
     int64_t silent_us = clock_mono_us() + SILENT_US;
-    *out = NULL;
     for (;;) {
         int unsent = libpq.flush(c);
         if (unsent < 0 || !libpq.isBusy(c)) {
-            PGresult *r = libpq.getResult(c);
-            if (!r)
-                return WAIT_DONE;
-            libpq.clear(*out);
-            *out = r;
-            if (libpq.status(c) != CONNECTION_OK)
-                return WAIT_DONE;
-            continue;
+            *out = libpq.getResult(c);
+            return WAIT_DONE;
         }
+        *out = NULL;
         int64_t now = clock_mono_us();
         if (until_us && now >= until_us)
             return WAIT_LATE;
@@ -56,8 +50,16 @@ enum wait_end wait_for_result(PGconn *c, const char *url, int64_t until_us, PGre
         int64_t ms = until_us ? (until_us - now) / 1000 + 1 : SLICE_MS;
         if (move_bytes(c, unsent > 0, ms < SLICE_MS ? ms : SLICE_MS))
             continue;
-        libpq.clear(*out);
         *out = libpq.getResult(c); /* says how it broke */
         return WAIT_DONE;
     }
+}
+
+bool wait_is_alive(PGconn *c)
+{
+    struct pollfd p = {.fd = libpq.socket(c), .events = POLLIN};
+    while (p.fd >= 0 && poll(&p, 1, 0) > 0)
+        if (!libpq.consumeInput(c))
+            return false;
+    return p.fd >= 0 && libpq.status(c) == CONNECTION_OK;
 }

@@ -11,6 +11,8 @@ enum wait_end {
     WAIT_SILENT, /* nothing came, and the server does not answer others either */
 };
 
-/* The last result of what was sent; behind LATE and SILENT the connection is of no use. url: of the
- * server. until_us: by clock_mono_us; 0: as long as the server lives. */
+/* The next result of what was sent, as PQgetResult gives it; behind LATE and SILENT the connection
+ * is of no use. url: of the server. until_us: by clock_mono_us; 0: as long as the server lives. */
 enum wait_end wait_for_result(PGconn *c, const char *url, int64_t until_us, PGresult **out);
+/* Reads what has come, without waiting; false: nobody is there any more. */
+bool wait_is_alive(PGconn *c);

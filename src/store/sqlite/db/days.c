@@ -14,5 +14,5 @@ enum status days_add(struct ctx *ctx, struct db *db, int64_t pool, int stat, int
     if (!n)
         return OK;
     assert(pool && stat >= 0 && stat < DAY_STAT_COUNT && db_in_transaction(db));
-    return SQL_DO(ctx, db, SQL_DAY_ADD, pool, day_number(clock_ms()), stat, n);
+    return SQL_LATER(ctx, db, SQL_DAY_ADD, pool, day_number(clock_ms()), stat, n);
 }

@@ -2,6 +2,7 @@
 #include "store/sqlite/db/lookup.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 
 #include "store/sqlite/db/days.h"
 
@@ -17,15 +18,76 @@ static bool locks_pools(const struct db *db)
     return is_postgres(db) && db->changes;
 }
 
+static enum sql pool_statement(const struct db *db)
+{
+    return locks_pools(db) ? SQL_POOL_LOCK : SQL_POOL_FIND;
+}
+
+static bool is_seen(const struct db *db, struct pool_ref pool)
+{
+    const struct seen *seen = db->seen;
+    return seen && str_eq(seen->pool.user, pool.user) && str_eq(seen->pool.space, pool.space);
+}
+
+static struct pool_row row_of(const struct seen *seen)
+{
+    return (struct pool_row){seen->no, seen->messages, seen->memories, seen->generation};
+}
+
+/* Numbers of pools by their names. A wrong one only costs a statement that nobody needs, so a name
+ * is known by a hash, and the last pool in a place stays. */
+enum { KNOWN = 4096 };
+static struct known_pool {
+    atomic_uint_fast64_t name;
+    atomic_int_fast64_t no, generation;
+} known_pools[KNOWN];
+
+static uint64_t hash_name(struct pool_ref pool)
+{
+    return (str_hash(pool.user) * 0x9E3779B97F4A7C15u) ^ str_hash(pool.space);
+}
+
+void pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
+{
+    uint64_t name = hash_name(pool);
+    struct known_pool *known = &known_pools[name % KNOWN];
+    *out = (struct pool_row){0};
+    if (is_seen(db, pool)) {
+        *out = row_of(db->seen);
+        return;
+    }
+    SQL_AHEAD(ctx, db, pool_statement(db), pool.user, pool.space);
+    if (atomic_load(&known->name) != name)
+        return;
+    out->no = atomic_load(&known->no);
+    out->generation = atomic_load(&known->generation);
+}
+
+int64_t pool_ask_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool)
+{
+    struct pool_row row;
+    pool_guess(ctx, db, pool, &row);
+    return row.no;
+}
+
+static void note_known(struct pool_ref pool, const struct pool_row *row)
+{
+    uint64_t name = hash_name(pool);
+    struct known_pool *known = &known_pools[name % KNOWN];
+    atomic_store(&known->no, row->no);
+    atomic_store(&known->generation, row->generation);
+    atomic_store(&known->name, name);
+}
+
 enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
 {
     struct seen *seen = db->seen;
     *out = (struct pool_row){0};
-    if (seen && str_eq(seen->pool.user, pool.user) && str_eq(seen->pool.space, pool.space)) {
-        *out = (struct pool_row){seen->no, seen->messages, seen->memories, seen->generation};
+    if (is_seen(db, pool)) {
+        *out = row_of(seen);
         return OK;
     }
-    SQL_RUN(q, ctx, db, locks_pools(db) ? SQL_POOL_LOCK : SQL_POOL_FIND, pool.user, pool.space);
+    SQL_RUN(q, ctx, db, pool_statement(db), pool.user, pool.space);
     if (sql_row(&q)) {
         out->no = sql_get_int(&q);
         out->messages = sql_get_int(&q);
@@ -33,6 +95,8 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
         out->generation = is_postgres(db) ? sql_get_int(&q) : 0;
     }
     TRY(sql_end(&q));
+    if (is_postgres(db) && out->no)
+        note_known(pool, out);
     if (seen)
         *seen = (struct seen){{str_dup(&ctx->arena, pool.user), str_dup(&ctx->arena, pool.space)},
                               out->no,
@@ -76,8 +140,8 @@ enum status pool_count(struct ctx *ctx, struct db *db, int64_t pool, struct pool
     if (!gain.sessions && !gain.messages && !gain.memories && !gain.closed)
         return OK;
     assert(pool && db_in_transaction(db));
-    return SQL_DO(ctx, db, SQL_POOL_COUNT, pool, gain.sessions, gain.messages, gain.memories,
-                  gain.closed);
+    return SQL_LATER(ctx, db, SQL_POOL_COUNT, pool, gain.sessions, gain.messages, gain.memories,
+                     gain.closed);
 }
 
 static enum status number_by_id(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,

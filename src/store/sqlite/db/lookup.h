@@ -11,11 +11,29 @@ struct pool_row {
 };
 MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
                                struct pool_row *out);
-/* The same under which what was read of the pool is kept in memory. */
+/* On PostgreSQL asks for that row ahead. *out is what it was the last time, or empty, for what is
+ * asked ahead by its number: if the pool has another one, nobody will ask the same. generation: 0
+ * unless nobody here has written to the pool since. */
+void pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out);
+/* Its number alone. */
+int64_t pool_ask_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool);
+static inline int64_t pool_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool)
+{
+    return is_postgres(db) ? pool_ask_ahead(ctx, db, pool) : 0;
+}
+/* On PostgreSQL a change of the words index adds 1 to the generation; one that removes a message
+ * adds this. */
+#define GENERATION_REMOVAL ((int64_t)1 << 40)
+/* Under what number messages of the pool are kept in memory, which no one ever changes; and that
+ * there is none in a place, where the next may come. */
 static inline int64_t pool_kept_as(const struct pool_row *row)
 {
-    return row->generation ? (int64_t)((uint64_t)row->no << 40 ^ (uint64_t)row->generation)
-                           : row->no;
+    uint64_t removals = (uint64_t)row->generation / GENERATION_REMOVAL;
+    return (int64_t)((uint64_t)row->no + removals * 0x9E3779B97F4A7C15u);
+}
+static inline int64_t pool_empty_as(const struct pool_row *row)
+{
+    return (int64_t) ~((uint64_t)row->no + (uint64_t)row->generation * 0x9E3779B97F4A7C15u);
 }
 /* The pool's number; the pool is made when it does not exist. By the writer. */
 MUST_USE enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,

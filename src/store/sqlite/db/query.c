@@ -152,6 +152,21 @@ enum status sql_do(struct query *q)
     return sql_end(q);
 }
 
+enum status sql_later(struct query *q)
+{
+    if (!is_postgres(q->db))
+        return sql_do(q);
+    pg_later(q->pg);
+    return OK;
+}
+
+void sql_ahead(struct query *q)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_ahead(q->pg);
+}
+
 enum status sql_number(struct query *q, int64_t *out)
 {
     *out = sql_row(q) ? sql_get_int(q) : 0;

@@ -33,6 +33,24 @@ void sql_leave(struct query *q); /* resets the statement */
         sql_do(&q_);                                                                               \
     })
 
+/* The same in a transaction, where nobody asks what it changed: on PostgreSQL it may go with the
+ * next statement, which then fails in its place. */
+#define SQL_LATER(ctx, db, which, ...)                                                             \
+    ({                                                                                             \
+        SQL_RUN(q_, ctx, db, which __VA_OPT__(, ) __VA_ARGS__);                                    \
+        sql_later(&q_);                                                                            \
+    })
+
+/* On PostgreSQL asks a statement that only reads before its answer is needed: who runs the same
+ * with the same parameters in this transaction has it without a wait of its own. */
+#define SQL_AHEAD(ctx, db, which, ...)                                                             \
+    do {                                                                                           \
+        if (is_postgres(db)) {                                                                     \
+            SQL_RUN(q_, ctx, db, which __VA_OPT__(, ) __VA_ARGS__);                                \
+            sql_ahead(&q_);                                                                        \
+        }                                                                                          \
+    } while (0)
+
 /* Binds the next parameters, at most 27. */
 #define SQL_BIND(q, ...) SQL_EXPAND(SQL_EACH(q, __VA_ARGS__))
 #define SQL_ONE(q, v)                                                                              \
@@ -63,6 +81,8 @@ MUST_USE enum status sql_end(struct query *q);
 bool sql_is_conflict(const struct query *q);
 /* Runs a statement that gives no rows. */
 MUST_USE enum status sql_do(struct query *q);
+MUST_USE enum status sql_later(struct query *q); /* as SQL_LATER */
+void sql_ahead(struct query *q);                 /* as SQL_AHEAD, on PostgreSQL */
 /* The first column of the first row, or 0 without a row. */
 MUST_USE enum status sql_number(struct query *q, int64_t *out);
 /* Whether there is a row. */

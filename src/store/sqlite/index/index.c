@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "store/sqlite/db/query.h"
 #include "store/sqlite/index/vector_set.h"
 #include "store/sqlite/index/word_blocks.h"
 #include "store/sqlite/index/words.h"
@@ -66,6 +67,7 @@ enum status index_apply(struct ctx *ctx, struct db *db, struct index_changes *ch
     if (!changes->n)
         return OK;
     assert(db_in_transaction(db));
+    SQL_AHEAD(ctx, db, SQL_VECTOR_SET); /* for vectors_follow */
     qsort(changes->v, changes->n, sizeof *changes->v, by_document);
     TRY(apply_words(ctx, db, changes));
     TRY(vectors_follow(ctx, db, changes));

@@ -299,15 +299,21 @@ void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id 
         free(kept.list);
 }
 
-size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a, int64_t pool,
-                           const doc_id *docs, size_t n, struct message *out, doc_id *missing,
-                           size_t *places)
+size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a,
+                           const int64_t pools[2], const doc_id *docs, size_t n,
+                           struct message *out, doc_id *missing, size_t *places)
 {
     size_t n_missing = 0;
     pthread_rwlock_rdlock(&lists->messages_lock);
     bool is_ours = lists->view == view;
     for (size_t i = 0; i < n; i++) {
-        if (is_ours && kept_messages_find(&lists->messages, a, pool, docs[i], &out[i]))
+        bool is_kept =
+            is_ours && kept_messages_find(&lists->messages, a, pools[0], docs[i], &out[i]);
+        bool is_empty = is_ours && !is_kept &&
+                        kept_messages_find(&lists->messages, a, pools[1], docs[i], &out[i]);
+        if (is_empty)
+            out[i] = (struct message){0};
+        if (is_kept || is_empty)
             continue;
         missing[n_missing] = docs[i];
         places[n_missing++] = i;

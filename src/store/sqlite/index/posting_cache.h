@@ -35,12 +35,14 @@ void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id 
                      const struct word_docs *docs, size_t max);
 
 /*
- * Messages of a pool that are kept: out[i] is that of docs[i], in the arena; docs that are not kept
- * are written to missing, their places in docs to places. How many those are.
+ * Messages that are kept of a pool: out[i] is that of docs[i], in the arena. pools: the number they
+ * are kept under, and the one under which it is kept that there is none, which leaves out[i] empty.
+ * Docs of which nothing is kept are written to missing, their places in docs to places. How many
+ * those are.
  */
-size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a, int64_t pool,
-                           const doc_id *docs, size_t n, struct message *out, doc_id *missing,
-                           size_t *places);
+size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a,
+                           const int64_t pools[2], const doc_id *docs, size_t n,
+                           struct message *out, doc_id *missing, size_t *places);
 /* One that was read, as it is in that view. */
 void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t pool,
                              const struct message *m);

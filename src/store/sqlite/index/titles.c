@@ -114,7 +114,7 @@ static enum status write_block(struct ctx *ctx, struct db *db, int64_t pool, int
     SQL_RUN(q, ctx, db, n ? SQL_TITLE_PUT : SQL_TITLE_DELETE, pool, first);
     if (n)
         sql_blob(&q, text.p, text.n);
-    return sql_do(&q);
+    return sql_later(&q);
 }
 
 /* --- one title --- */

@@ -33,13 +33,13 @@ enum status vector_set_find(struct ctx *ctx, struct db *db, struct vector_set_ro
 
 static enum status wait_for_vector(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
 {
-    return SQL_DO(ctx, db, SQL_VECTOR_TODO_ADD, doc, pool);
+    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_ADD, doc, pool);
 }
 
 static enum status drop_vector(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
 {
-    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_DELETE, doc, pool));
-    return SQL_DO(ctx, db, SQL_VECTOR_GONE, doc, pool);
+    TRY(SQL_LATER(ctx, db, SQL_VECTOR_TODO_DELETE, doc, pool));
+    return SQL_LATER(ctx, db, SQL_VECTOR_GONE, doc, pool);
 }
 
 /* The first and the last change of a document decide: one whose text is the same afterwards keeps

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "store/postgres/posting_block.h"
-#include "store/sqlite/db/query.h"
+#include "store/sqlite/db/lookup.h"
 #include "store/sqlite/index/words.h"
 
 /*
@@ -93,8 +93,13 @@ static struct place *places_of(struct arena *a, const struct change *v, size_t n
     return places;
 }
 
-static enum status read_rows(struct ctx *ctx, struct db *db, int64_t pool, struct place *v,
-                             size_t n)
+/* What changes in a pool. */
+struct pool_changes {
+    struct place *v;
+    size_t n;
+};
+
+static struct query rows_query(struct ctx *ctx, struct db *db, const struct place *v, size_t n)
 {
     struct arena *a = &ctx->arena;
     str *words = NEW_N(a, str, n);
@@ -104,14 +109,21 @@ static enum status read_rows(struct ctx *ctx, struct db *db, int64_t pool, struc
         least[i] = v[i].first;
         docs[i] = v[i].from->doc;
     }
-    SQL_RUN(q, ctx, db, SQL_POSTING_BLOCKS, pool);
+    struct query q = sql_begin(ctx, db, SQL_POSTING_BLOCKS);
+    sql_int(&q, v->from->pool);
     sql_blobs(&q, words, n);
     sql_list(&q, least, n);
     sql_list(&q, docs, n);
+    return q;
+}
+
+static enum status read_rows(struct ctx *ctx, struct db *db, struct place *v, size_t n)
+{
+    CLEANUP(sql_leave) struct query q = rows_query(ctx, db, v, n);
     while (sql_row(&q)) {
         struct place *p = &v[sql_get_int(&q) - 1];
         p->first = sql_get_int(&q);
-        p->docs = str_dup(a, sql_see_blob(&q));
+        p->docs = str_dup(&ctx->arena, sql_see_blob(&q));
         p->is_there = true;
     }
     return sql_end(&q);
@@ -240,18 +252,36 @@ static enum status write_rows(struct ctx *ctx, struct db *db, int64_t pool, cons
         sql_list(&q, r->n_docs, r->n);
         sql_blobs(&q, r->docs, r->n);
     }
-    return sql_do(&q);
+    return sql_later(&q);
 }
 
-static enum status apply_pool(struct ctx *ctx, struct db *db, const struct change *v, size_t n)
+static enum status apply_pool(struct ctx *ctx, struct db *db, const struct pool_changes *c)
 {
-    size_t n_places;
     struct rows puts = {0}, deletes = {0};
-    struct place *places = places_of(&ctx->arena, v, n, &n_places);
-    TRY(read_rows(ctx, db, v->pool, places, n_places));
-    TRY(change_rows(ctx, places, n_places, &puts, &deletes));
-    TRY(write_rows(ctx, db, v->pool, &puts, true));
-    return write_rows(ctx, db, v->pool, &deletes, false);
+    int64_t pool = c->v->from->pool;
+    TRY(read_rows(ctx, db, c->v, c->n));
+    TRY(change_rows(ctx, c->v, c->n, &puts, &deletes));
+    TRY(write_rows(ctx, db, pool, &puts, true));
+    return write_rows(ctx, db, pool, &deletes, false);
+}
+
+/* The rows of all pools are asked for together. */
+static enum status apply_all(struct ctx *ctx, struct db *db, const struct change *v, size_t n)
+{
+    struct pool_changes *pools = NULL;
+    size_t n_pools = 0, cap = 0;
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && v[to].pool == v[from].pool;)
+            to++;
+        pools = arena_more(&ctx->arena, pools, n_pools, &cap, sizeof *pools);
+        struct pool_changes *one = &pools[n_pools++];
+        one->v = places_of(&ctx->arena, v + from, to - from, &one->n);
+        CLEANUP(sql_leave) struct query q = rows_query(ctx, db, one->v, one->n);
+        sql_ahead(&q);
+    }
+    for (size_t i = 0; i < n_pools; i++)
+        TRY(apply_pool(ctx, db, &pools[i]));
+    return OK;
 }
 
 /* Also of a document without words: what was read of it may be kept somewhere. */
@@ -260,10 +290,14 @@ static enum status renew_pools(struct ctx *ctx, struct db *db, const struct inde
 {
     for (size_t i = 0; i < n; i++) {
         size_t before = 0;
+        int64_t step = 1;
         while (v[before].pool != v[i].pool)
             before++;
+        for (size_t k = i; k < n && before == i; k++)
+            if (v[k].pool == v[i].pool && v[k].is_removal && !doc_is_memory(v[k].doc))
+                step = GENERATION_REMOVAL;
         if (before == i)
-            TRY(SQL_DO(ctx, db, SQL_POSTING_CHANGED, v[i].pool));
+            TRY(SQL_LATER(ctx, db, SQL_POSTING_CHANGED, v[i].pool, step));
     }
     return OK;
 }
@@ -281,11 +315,8 @@ enum status word_blocks_apply(struct ctx *ctx, struct db *db, const struct index
     }
     if (all.n)
         qsort(all.v, all.n, sizeof *all.v, by_place);
-    for (size_t from = 0, to; s == OK && from < all.n; from = to) {
-        for (to = from + 1; to < all.n && all.v[to].pool == all.v[from].pool;)
-            to++;
-        s = apply_pool(&own, db, all.v + from, to - from);
-    }
+    if (s == OK)
+        s = apply_all(&own, db, all.v, all.n);
     return s == OK ? OK : fail_as(ctx, s, own.detail, "%s", own.why);
 }
 
@@ -300,15 +331,30 @@ static enum status add_postings(struct ctx *ctx, doc_id least, str docs, struct 
     return docs.n ? refuse_row(ctx) : OK;
 }
 
+static struct query find_query(struct ctx *ctx, struct db *db, int64_t pool, const str *words,
+                               size_t n, doc_id least, size_t max)
+{
+    struct query q = sql_begin(ctx, db, SQL_POSTING_FIND);
+    sql_int(&q, pool);
+    sql_blobs(&q, words, n);
+    SQL_BIND(&q, least, sql_limit(max));
+    return q;
+}
+
+void word_blocks_ask(struct ctx *ctx, struct db *db, int64_t pool, const str *words, size_t n,
+                     doc_id least, size_t max)
+{
+    CLEANUP(sql_leave) struct query q = find_query(ctx, db, pool, words, n, least, max);
+    sql_ahead(&q);
+}
+
 enum status word_blocks_find(struct ctx *ctx, struct db *db, int64_t pool, const str *words,
                              size_t n, doc_id least, size_t max, struct word_docs *out)
 {
     struct posting *v = NULL;
     size_t room = 0, before = SIZE_MAX;
     memset(out, 0, n * sizeof *out);
-    SQL_RUN(q, ctx, db, SQL_POSTING_FIND, pool);
-    sql_blobs(&q, words, n);
-    SQL_BIND(&q, least, sql_limit(max));
+    CLEANUP(sql_leave) struct query q = find_query(ctx, db, pool, words, n, least, max);
     while (sql_row(&q)) {
         size_t at = (size_t)sql_get_int(&q) - 1, total = (size_t)sql_get_int(&q);
         doc_id first = sql_get_int(&q);

@@ -15,6 +15,9 @@ MUST_USE enum status word_blocks_apply(struct ctx *ctx, struct db *db, const str
 MUST_USE enum status word_blocks_find(struct ctx *ctx, struct db *db, int64_t pool,
                                       const str *words, size_t n, doc_id least, size_t max,
                                       struct word_docs *out);
+/* The same asked ahead (SQL_AHEAD). */
+void word_blocks_ask(struct ctx *ctx, struct db *db, int64_t pool, const str *words, size_t n,
+                     doc_id least, size_t max);
 /* The newest max documents between two numbers, ascending. */
 MUST_USE enum status word_blocks_newest(struct ctx *ctx, struct db *db, int64_t pool, str word,
                                         doc_id from, doc_id to, size_t max, struct word_docs *out);

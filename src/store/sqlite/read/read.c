@@ -27,6 +27,11 @@ enum status sqlite_find_chain(struct ctx *ctx, struct store *s, struct pool_ref 
     bool is_there = false;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
+    int64_t known = pool_ahead(ctx, r.db, pool);
+    if (chain)
+        SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_CHAIN, known, chain);
+    if (tail)
+        SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_TAIL, known, tail);
     TRY(pool_find(ctx, r.db, pool, &row));
     if (chain)
         TRY(newest_with(ctx, r.db, SQL_MESSAGE_BY_CHAIN, row.no, chain, &is_there, out));
@@ -52,24 +57,34 @@ enum status sqlite_message(struct ctx *ctx, struct store *s, struct pool_ref poo
     return is_there ? OK : NOT_FOUND;
 }
 
+static void keep_empty(struct db *db, uint64_t view, const struct pool_row *pool, doc_id doc)
+{
+    const struct message none = {.doc = doc};
+    word_lists_keep_message(db->lists, view, pool_empty_as(pool), &none);
+}
+
 /* One statement for all: to begin and end one costs a third of a look-up. places: of docs in out.
  * What was read is kept. */
 static enum status read_messages(struct ctx *ctx, struct db *db, uint64_t view,
                                  const struct pool_row *pool, const doc_id *docs,
                                  const size_t *places, size_t n, struct message *out)
 {
+    size_t i = 0;
     SQL_RUN(q, ctx, db, SQL_MESSAGES_GET, pool->no);
     sql_list(&q, docs, n);
-    for (size_t i = 0; sql_row(&q); i++) {
+    for (; sql_row(&q); i++) {
         struct message m;
         read_message_ends(&q, &m);
-        while (i < n && docs[i] != m.doc)
-            i++;
+        for (; i < n && docs[i] != m.doc; i++)
+            keep_empty(db, view, pool, docs[i]);
         assert(i < n);
         out[places[i]] = m;
         word_lists_keep_message(db->lists, view, pool_kept_as(pool), &m);
     }
-    return sql_end(&q);
+    TRY(sql_end(&q));
+    for (; i < n; i++)
+        keep_empty(db, view, pool, docs[i]);
+    return OK;
 }
 
 /* A document that is gone leaves an empty place (its id is ""), so that out[i] always belongs to
@@ -90,8 +105,9 @@ enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref po
     TRY(words_view(ctx, r.db, &view));
     doc_id *missing = NEW_N(&ctx->arena, doc_id, n);
     size_t *places = NEW_N(&ctx->arena, size_t, n);
-    size_t n_missing = word_lists_messages(r.db->lists, view, &ctx->arena, pool_kept_as(&row), docs,
-                                           n, out, missing, places);
+    const int64_t pools[] = {pool_kept_as(&row), pool_empty_as(&row)};
+    size_t n_missing =
+        word_lists_messages(r.db->lists, view, &ctx->arena, pools, docs, n, out, missing, places);
     if (n_missing)
         TRY(read_messages(ctx, r.db, view, &row, missing, places, n_missing, out));
     reader_give_notes(ctx, pool_kept_as(&row), view, out, n);
@@ -107,6 +123,9 @@ enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref po
         return OK;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
+    for (size_t i = 0; i < n; i++)
+        if (doc_is_memory(docs[i]))
+            SQL_AHEAD(ctx, r.db, SQL_MEMORY_GET, row.no, memory_no(docs[i]));
     for (size_t i = 0; i < n; i++) {
         out[i] = (struct memory){0};
         if (!doc_is_memory(docs[i]))

@@ -33,7 +33,7 @@ static enum status run_range(struct ctx *ctx, struct db *db, enum sql which,
 enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc, int64_t now)
 {
     assert(!doc_is_memory(doc));
-    return SQL_DO(ctx, db, SQL_SIGNAL_ADD, pool, doc, now);
+    return SQL_LATER(ctx, db, SQL_SIGNAL_ADD, pool, doc, now);
 }
 
 /* A new message is a sign that the user is there: other sessions of the pool are distilled now,
@@ -41,16 +41,17 @@ enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
 enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session, int64_t due,
                           int64_t now)
 {
-    TRY(SQL_DO(ctx, db, SQL_WAITING_ADD, session.pool, session.no, due));
-    return due - now > DAY_MS ? OK
-                              : SQL_DO(ctx, db, SQL_WAITING_HURRY, session.pool, session.no, now);
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, due));
+    return due - now > DAY_MS
+               ? OK
+               : SQL_LATER(ctx, db, SQL_WAITING_HURRY, session.pool, session.no, now);
 }
 
 /* The mark lets others see whether the process that claimed it still runs. */
 static enum status lease_session(struct ctx *ctx, struct db *db, int64_t session, int64_t until)
 {
     assert(session && db_in_transaction(db));
-    return SQL_DO(ctx, db, SQL_WAITING_LEASE, session, until, db->hold ? db->hold->mark : 0);
+    return SQL_LATER(ctx, db, SQL_WAITING_LEASE, session, until, db->hold ? db->hold->mark : 0);
 }
 
 enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref session, int64_t until)
@@ -100,8 +101,8 @@ enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref
         if (!was_there)
             return fail(ctx, CONFLICT, "a pending turn was forgotten or distilled meanwhile");
     }
-    TRY(SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no));
-    return SQL_DO(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, clock_ms());
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
+    return SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, clock_ms());
 }
 
 /* --- erasing --- */
@@ -114,7 +115,7 @@ enum status signal_erase(struct ctx *ctx, struct db *db, int64_t pool, doc_id do
 enum status signals_erase(struct ctx *ctx, struct db *db, struct session_ref session)
 {
     TRY(run_range(ctx, db, SQL_SIGNAL_DELETE, session));
-    return SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no);
+    return SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no);
 }
 
 /* Without tries or error, as if the session were new. */
@@ -123,22 +124,22 @@ static enum status wait_again(struct ctx *ctx, struct db *db, struct session_ref
     int64_t now = clock_ms();
     TRY(SQL_DO(ctx, db, SQL_SIGNAL_ADD_ALL, session.pool, session_first(session.no),
                session_last(session.no), now));
-    TRY(SQL_DO(ctx, db, SQL_WAITING_ADD, session.pool, session.no, now));
-    return SQL_DO(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, now);
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, now));
+    return SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, now);
 }
 
 enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref session, bool all)
 {
     TRY(all ? wait_again(ctx, db, session) : run_range(ctx, db, SQL_SIGNAL_RENEW, session));
-    TRY(SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no));
-    return SQL_DO(ctx, db, SQL_WAITING_RELEASE, session.pool, session.no);
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
+    return SQL_LATER(ctx, db, SQL_WAITING_RELEASE, session.pool, session.no);
 }
 
 enum status signals_follow(struct ctx *ctx, struct db *db, struct session_ref session)
 {
     TRY(run_range(ctx, db, SQL_SIGNAL_ORPHANS, session));
-    TRY(SQL_DO(ctx, db, SQL_WAITING_ADD, session.pool, session.no, clock_ms()));
-    return SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no);
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, clock_ms()));
+    return SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no);
 }
 
 /* --- claims --- */
@@ -257,14 +258,14 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
     TRY(find_session(ctx, db, end->pool, end->session, &session));
     for (size_t i = 0; i < end->n_done; i++)
         TRY(signal_done(ctx, db, session, end->done[i], &was_there));
-    TRY(SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no));
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
     if (end->error.n)
         return fail_session(ctx, db, session, end, due, now);
     if (end->n_done && !end->is_dead) {
-        TRY(SQL_DO(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due));
+        TRY(SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due));
         return end->claim_ms ? session_claim(ctx, db, session, now + end->claim_ms) : OK;
     }
-    return SQL_DO(ctx, db, SQL_WAITING_LEAVE, session.pool, session.no, due, end->is_dead);
+    return SQL_LATER(ctx, db, SQL_WAITING_LEAVE, session.pool, session.no, due, end->is_dead);
 }
 
 enum status sqlite_end_distil(struct ctx *ctx, struct store *s, const struct distil_end *end)

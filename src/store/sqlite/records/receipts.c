@@ -97,8 +97,8 @@ static enum status put_replay(struct ctx *ctx, struct db *db, int64_t pool, cons
     if (!r->chain)
         return OK;
     if (!r->block.n)
-        return SQL_DO(ctx, db, SQL_REPLAY_DELETE, pool, r->id);
-    return SQL_DO(ctx, db, SQL_REPLAY_ADD, pool, r->id, r->block, told_of(&ctx->arena, r));
+        return SQL_LATER(ctx, db, SQL_REPLAY_DELETE, pool, r->id);
+    return SQL_LATER(ctx, db, SQL_REPLAY_ADD, pool, r->id, r->block, told_of(&ctx->arena, r));
 }
 
 /* Its row, if it is kept already: a turn with tools queues its receipt before the model is asked.
@@ -126,8 +126,8 @@ static enum status note_given(struct ctx *ctx, struct db *db, int64_t pool, int6
 {
     str given = ids_of(&ctx->arena, r, IDS_GIVEN);
     if (!is_new)
-        TRY(SQL_DO(ctx, db, SQL_GIVEN_CLEAR, no));
-    return given.n > 2 ? SQL_DO(ctx, db, SQL_GIVEN_ADD, pool, no, given) : OK;
+        TRY(SQL_LATER(ctx, db, SQL_GIVEN_CLEAR, no));
+    return given.n > 2 ? SQL_LATER(ctx, db, SQL_GIVEN_ADD, pool, no, given) : OK;
 }
 
 /* Each receipt is counted once; the block may have been dropped since it was queued. */
@@ -165,14 +165,15 @@ enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const stru
     if (!body.n || !shown.n)
         return fail(ctx, TOO_LARGE, "a receipt is too large");
     assert(pool && db_in_transaction(db));
+    SQL_AHEAD(ctx, db, SQL_RECEIPT_FIND, pool, r->id, body);
     TRY(shows_gone(ctx, db, pool, r, &is_late));
     if (is_late)
         return OK;
     TRY(find_kept(ctx, db, pool, r->id, body, &kept));
     if (kept.is_same)
         return OK;
-    TRY(kept.no ? SQL_DO(ctx, db, SQL_RECEIPT_CHANGE, pool, kept.no, shown, body, r->decision,
-                         r->tokens)
+    TRY(kept.no ? SQL_LATER(ctx, db, SQL_RECEIPT_CHANGE, pool, kept.no, shown, body, r->decision,
+                            r->tokens)
                 : SQL_DO(ctx, db, SQL_RECEIPT_ADD, pool, r->id, r->session, r->created, r->chain,
                          shown, body, r->decision, r->tokens));
     int64_t no = kept.no ? kept.no : db_last_row(db);
@@ -262,6 +263,10 @@ enum status sqlite_replays(struct ctx *ctx, struct store *s, struct pool_ref poo
     int64_t now = clock_ms();
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
+    int64_t known = pool_ahead(ctx, r.db, pool);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].chain)
+            SQL_AHEAD(ctx, r.db, SQL_REPLAY_GET, known, v[i].chain, session, now);
     TRY(pool_find(ctx, r.db, pool, &row));
     for (size_t i = 0; i < n; i++) {
         SQL_RUN(q, ctx, r.db, SQL_REPLAY_GET, row.no, v[i].chain, session, now);

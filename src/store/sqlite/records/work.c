@@ -29,9 +29,9 @@ static enum status count_tokens(struct ctx *ctx, struct db *db, const struct wor
 enum status work_add(struct ctx *ctx, struct db *db, const struct work *work)
 {
     TRY(count_tokens(ctx, db, work));
-    return SQL_DO(ctx, db, SQL_WORK_ADD, work->pool.user, work->pool.space, work->kind,
-                  work->status, work->details, work->model, work->tokens_in, work->tokens_out,
-                  work->took_ms, work->created ? work->created : clock_ms());
+    return SQL_LATER(ctx, db, SQL_WORK_ADD, work->pool.user, work->pool.space, work->kind,
+                     work->status, work->details, work->model, work->tokens_in, work->tokens_out,
+                     work->took_ms, work->created ? work->created : clock_ms());
 }
 
 static enum status log_work(struct ctx *ctx, struct db *db, const void *what)

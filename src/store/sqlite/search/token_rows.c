@@ -85,8 +85,11 @@ enum status sqlite_token_vectors(struct ctx *ctx, struct store *s, struct pool_r
     {
         READER(r);
         TRY(reader_begin(ctx, sqlite_of(s), &r));
+        SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
         TRY(pool_find(ctx, r.db, pool, &row));
         TRY(vector_set_find(ctx, r.db, &set));
+        if (!set.no)
+            return OK; /* then no text has any */
         CACHED(c);
         if (row.no && set.no && cached_begin(ctx, sqlite_of(s), r.db, row.no, &set, &lost, &c))
             ctx_clear_failure(ctx);

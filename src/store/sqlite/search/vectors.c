@@ -71,13 +71,13 @@ static enum status put_row(struct ctx *ctx, struct db *db, int64_t pool, const s
 {
     SQL_RUN(q, ctx, db, SQL_VECTOR_PUT, v->doc, pool);
     sql_blob(&q, row.p, row.n);
-    TRY(sql_do(&q));
+    TRY(sql_later(&q));
     if (v->tokens.n) {
         SQL_RUN(tokens, ctx, db, SQL_TOKENS_PUT, v->doc, pool);
         sql_blob(&tokens, v->tokens.p, v->tokens.n);
-        TRY(sql_do(&tokens));
+        TRY(sql_later(&tokens));
     }
-    return SQL_DO(ctx, db, SQL_VECTOR_TODO_DONE, v->no);
+    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_DONE, v->no);
 }
 
 /* The number in the queue changes with the text, so a vector of the old text finds no entry. */
@@ -94,7 +94,7 @@ static enum status put_one(struct ctx *ctx, struct db *db, const struct vector_s
     if (v->v && vector_row_write(v->v, set->dimensions, set->is_int8, room))
         return put_row(ctx, db, pool, v,
                        (str){room, vector_row_size(set->dimensions, set->is_int8)});
-    return SQL_DO(ctx, db, SQL_VECTOR_TODO_AGAIN, v->no, v->v ? 0 : v->again_at);
+    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_AGAIN, v->no, v->v ? 0 : v->again_at);
 }
 
 /* The set may have changed while the vectors were made; they are dropped then. */

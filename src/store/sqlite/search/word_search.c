@@ -107,6 +107,24 @@ static enum status fetch_words(const struct word_scan *s, const str *stems, size
     return status;
 }
 
+/* What is not kept, without its documents. */
+static size_t find_missing(const struct word_scan *s, const str *stems, size_t n, str *words)
+{
+    size_t n_missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct match match = match_of(s, stems[i]);
+        str token = {match.text + 1, match.n - 2};
+        struct word_docs docs = {.n = 0};
+        bool is_kept = !stems[i].n || (s->view && word_lists_find(s->db->lists, s->view, token,
+                                                                  s->least, s->max, &docs));
+        if (is_kept)
+            word_docs_end(&docs);
+        else
+            words[n_missing++] = word_in(s, &match);
+    }
+    return n_missing;
+}
+
 static enum status fetch_word(const struct word_scan *s, str stem, struct word_docs *out)
 {
     struct word_lists *lists = s->db->lists;
@@ -242,6 +260,31 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
     hits.messages = row.messages;
     hits.memories = row.memories;
     *out = hits;
+    return OK;
+}
+
+/* In the groups in which they will be searched. Of a pool that was not asked for in this view, its
+ * last state is taken for its state. */
+enum status sqlite_ask_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                             const str *stems, size_t n, bool memories_only, size_t max)
+{
+    str words[QUERY_WORDS_MAX];
+    struct pool_row row;
+    READER(r);
+    if (!store_is_postgres(sqlite_of(s)) || !ctx->view)
+        return OK;
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    pool_guess(ctx, r.db, pool, &row);
+    struct word_scan scan = {ctx, r.db, row.no, prefix_of(&row), 0, 0, max};
+    scan.least = memories_only ? DOC_MEMORY : 0;
+    if (row.generation)
+        TRY(words_view(ctx, r.db, &scan.view));
+    for (size_t at = 0; row.no && at < n; at += QUERY_WORDS_MAX) {
+        size_t some = n - at < QUERY_WORDS_MAX ? n - at : QUERY_WORDS_MAX;
+        some = find_missing(&scan, stems + at, some, words);
+        if (some)
+            word_blocks_ask(ctx, r.db, row.no, words, some, scan.least, max);
+    }
     return OK;
 }
 

@@ -11,12 +11,12 @@
 #include "store/sqlite/state/writer_int.h"
 
 /*
- * A group is one transaction, as on SQLite; each task has a savepoint. A commit is durable, so no
- * thread syncs behind it. Several servers may write: who writes to a pool has locked its row since
- * the beginning of the task (pool_find), so that what follows sees all that others have written.
- * Two groups that lock the same pools in another order stop each other (a deadlock, which
- * PostgreSQL ends). The task that was stopped has changed nothing, not even in memory, as its lock
- * is the first thing that it asks for.
+ * A group is one transaction, as on SQLite; each task of several has a savepoint. A commit is
+ * durable, so no thread syncs behind it. Several servers may write: who writes to a pool has locked
+ * its row since the beginning of the task (pool_find), so that what follows sees all that others
+ * have written. Two groups that lock the same pools in another order stop each other (a deadlock,
+ * which PostgreSQL ends). The task that was stopped has changed nothing, not even in memory, as its
+ * lock is the first thing that it asks for.
  */
 
 /* A number that nobody else has, marked by a lock that ends with the connection. Of one that was
@@ -71,21 +71,37 @@ static void put_back(struct writer *w, struct task *last)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* What came last for a single task is its own failure. */
+static enum status end_group(struct writer *w, struct ctx *ctx, struct task *only, struct txn *all)
+{
+    enum status s = index_apply(ctx, &w->db, &w->changes);
+    s = s == OK ? notes_pg_end(ctx, &w->db, &w->notes) : s;
+    s = s == OK ? pg_noted(ctx, w->db.pg, &w->xid) : s;
+    s = s == OK ? txn_commit(all) : s;
+    if (s == OK || !only || pg_is_lost(w->db.pg))
+        return s;
+    only->result = fail_as(only->ctx, s, ctx->detail, "%s", ctx->why);
+    ctx_clear_failure(ctx);
+    notes_clear(&w->notes);
+    return OK;
+}
+
 /* *again: the first task must be run again, since another server was in its way. */
 static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct task *first,
                                    bool *again)
 {
     struct task *before = NULL;
+    bool is_only = !first->next;
     *again = false;
     TXN(all);
     w->xid = 0;
     TRY(notes_pg_begin(ctx, &w->db, &w->notes));
     TRY(txn_begin(ctx, &w->db, &all));
-    TRY(db_int(ctx, &w->db, "SELECT pg_current_xact_id()::text::bigint", &w->xid));
+    pg_note(w->db.pg, "SELECT pg_current_xact_id()::text::bigint");
     for (struct task *t = first; t; before = t, t = t->next) {
         if (!t->only_notes)
             TRY(index_apply(ctx, &w->db, &w->changes));
-        t->result = writer_task(w, t, false);
+        t->result = writer_task(w, t, is_only);
         if (pg_is_lost(w->db.pg))
             return fail_as(ctx, STORAGE, STORAGE_AWAY, "%s", t->ctx->why);
         if (t->result != TOO_BUSY || !pg_is_again(w->db.pg))
@@ -96,11 +112,11 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
             put_back(w, before);
         break;
     }
-    if (*again)
+    if (is_only && first->result != OK)
+        notes_clear(&w->notes);
+    if (*again || (is_only && first->result != OK))
         return OK; /* the transaction is rolled back */
-    TRY(index_apply(ctx, &w->db, &w->changes));
-    TRY(notes_pg_end(ctx, &w->db, &w->notes));
-    return txn_commit(&all);
+    return end_group(w, ctx, is_only ? first : NULL, &all);
 }
 
 enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct task *first)

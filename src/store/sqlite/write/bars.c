@@ -129,6 +129,11 @@ enum status sqlite_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, 
     struct pool_row row;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
+    int64_t known = pool_ahead(ctx, r.db, pool);
+    SQL_AHEAD(ctx, r.db, SQL_BAR_LIST, known);
+    SQL_AHEAD(ctx, r.db, SQL_MEMORY_PAST, known, now);
+    if (r.is_lent) /* a recall goes on with it */
+        SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
     TRY(pool_find(ctx, r.db, pool, &row));
     SQL_RUN(q, ctx, r.db, SQL_BAR_LIST, row.no);
     TRY(SQL_ROWS(&q, read_bar, &found.bars, &found.n));

@@ -147,9 +147,10 @@ static enum status signal_of(struct bundle_put *p, const struct message *m)
 static enum status put_message(struct bundle_put *p, struct message *m, struct index_text words)
 {
     doc_id there = 0;
-    if (!m->id.n)
+    if (m->id.n)
+        TRY(message_find(p->to.ctx, p->to.db, p->to.pool, m->id, &there));
+    else
         m->id = id_random(&p->to.ctx->arena);
-    TRY(message_find(p->to.ctx, p->to.db, p->to.pool, m->id, &there));
     m->doc = there;
     if (there)
         return OK;
@@ -157,8 +158,9 @@ static enum status put_message(struct bundle_put *p, struct message *m, struct i
         return fail(p->to.ctx, TOO_LARGE, "a session holds at most %d messages",
                     1 << DOC_TURN_BITS);
     m->doc = doc_of_message(p->session, p->position);
-    TRY(SQL_DO(p->to.ctx, p->to.db, SQL_MESSAGE_ADD, m->doc, p->to.pool, m->id, m->role, m->speaker,
-               m->text, m->ref, m->origin, m->created, m->chain, m->tail, m->is_echo, m->says));
+    TRY(SQL_LATER(p->to.ctx, p->to.db, SQL_MESSAGE_ADD, m->doc, p->to.pool, m->id, m->role,
+                  m->speaker, m->text, m->ref, m->origin, m->created, m->chain, m->tail, m->is_echo,
+                  m->says));
     index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, words);
     p->position++;
     p->to.gain.messages++;
@@ -167,8 +169,8 @@ static enum status put_message(struct bundle_put *p, struct message *m, struct i
 
 static enum status grow_session(struct bundle_put *p)
 {
-    TRY(SQL_DO(p->to.ctx, p->to.db, SQL_SESSION_GROW, p->to.pool, p->session, p->to.gain.messages,
-               p->newest, p->bundle->session.title));
+    TRY(SQL_LATER(p->to.ctx, p->to.db, SQL_SESSION_GROW, p->to.pool, p->session,
+                  p->to.gain.messages, p->newest, p->bundle->session.title));
     str title = p->is_untitled ? p->bundle->session.title : S("");
     return title.n ? title_put(p->to.ctx, p->to.db, p->to.pool, p->session, title) : OK;
 }
@@ -219,6 +221,22 @@ static enum status close_replaced(struct bundle_put *p)
     return OK;
 }
 
+/* What is asked first, of the pool as it is once it is locked. */
+static void ask_ahead(const struct bundle_put *p)
+{
+    const struct bundle *b = p->bundle;
+    struct ctx *ctx = p->to.ctx;
+    struct db *db = p->to.db;
+    int64_t known = pool_ahead(ctx, db, b->pool);
+    if (b->session.id.n)
+        SQL_AHEAD(ctx, db, SQL_SESSION_FIND, known, b->session.id);
+    for (size_t i = 0; i < b->n_messages; i++)
+        if (b->messages[i].id.n)
+            SQL_AHEAD(ctx, db, SQL_MESSAGE_FIND, known, b->messages[i].id);
+    if (b->receipt && b->has_queued)
+        SQL_AHEAD(ctx, db, SQL_RECEIPT_THERE, known, b->receipt->id);
+}
+
 static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                               const struct bundle_words *words)
 {
@@ -233,6 +251,8 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                         .space = b->pool.space,
                         .rule = b->rule,
                         .keeps_metadata = b->n_messages > 0}; /* no turn is lost for it */
+    if (!b->replaces)
+        ask_ahead(&p);
     TRY(pool_make(ctx, db, b->pool, p.to.now, &p.to.pool));
     if (b->replaces)
         TRY(replace_session(&p, &in_work, &is_same));

@@ -37,7 +37,7 @@ static enum status move_created(struct put *p, const struct memory *old, int64_t
         note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
         note_memory(p, false, &now, index_of_memory(&p->ctx->arena, &now));
     }
-    return SQL_DO(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), said);
+    return SQL_LATER(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), said);
 }
 
 /* Counts the memory as said once more. The later expiry wins. m gets the id and document of the
@@ -48,18 +48,18 @@ static enum status say_again(struct put *p, const struct memory *old, struct mem
     m->doc = old->doc;
     if (is_stated(m) && !old->valid_to && m->created > old->created)
         TRY(move_created(p, old, m->created));
-    return SQL_DO(p->ctx, p->db, SQL_MEMORY_AGAIN, p->pool, memory_no(old->doc),
-                  m->last_used ? m->last_used : p->now, m->expires);
+    return SQL_LATER(p->ctx, p->db, SQL_MEMORY_AGAIN, p->pool, memory_no(old->doc),
+                     m->last_used ? m->last_used : p->now, m->expires);
 }
 
 enum status memory_close(struct put *p, const struct memory *old, const struct memory *by)
 {
     assert(by->id.n && !old->valid_to);
-    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_CLOSE, p->pool, memory_no(old->doc),
-               by->valid_from ? by->valid_from
-               : by->created  ? by->created
-                              : p->now,
-               by->id, p->now));
+    TRY(SQL_LATER(p->ctx, p->db, SQL_MEMORY_CLOSE, p->pool, memory_no(old->doc),
+                  by->valid_from ? by->valid_from
+                  : by->created  ? by->created
+                                 : p->now,
+                  by->id, p->now));
     note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
     p->gain.memories--;
     p->gain.closed++;
@@ -121,12 +121,12 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     /* A memory that was distilled again gets the new tags and weight; else these stay. */
     const struct memory *weighs = m->origin == ORIGIN_DISTILLED ? m : old;
     int64_t last_used = weighs->last_used > old->last_used ? weighs->last_used : old->last_used;
-    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_REPLACE, p->pool, memory_no(old->doc), m->content, m->type,
-               m->session, m->expires, metadata, m->updated, m->source,
-               tags_text(&p->ctx->arena, weighs->tags), weighs->salience, last_used));
+    TRY(SQL_LATER(p->ctx, p->db, SQL_MEMORY_REPLACE, p->pool, memory_no(old->doc), m->content,
+                  m->type, m->session, m->expires, metadata, m->updated, m->source,
+                  tags_text(&p->ctx->arena, weighs->tags), weighs->salience, last_used));
     bool is_later = p->rule == PUT_DISTILLED && m->created > old->created;
     if (is_later)
-        TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), m->created));
+        TRY(SQL_LATER(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), m->created));
     note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
     /* What is indexed is what the row holds now: its layer stays, and its day unless the
      * conversation went on. */

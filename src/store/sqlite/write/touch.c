@@ -23,7 +23,7 @@ static enum status touch_memories(struct ctx *ctx, struct db *db, const void *wh
     TRY(pool_find(ctx, db, t->pool, &row));
     for (size_t i = 0; i < t->n; i++)
         if (doc_is_memory(t->docs[i]))
-            TRY(SQL_DO(ctx, db, SQL_MEMORY_TOUCH, row.no, memory_no(t->docs[i]), t->now));
+            TRY(SQL_LATER(ctx, db, SQL_MEMORY_TOUCH, row.no, memory_no(t->docs[i]), t->now));
     return OK;
 }
 

@@ -1,0 +1,141 @@
+/* pipeline.c - statements that are sent one behind the other, and one wait for all answers. */
+#include "store/postgres/pipeline.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * libpq's pipeline mode (postgresql.org/docs/15/libpq-pipeline-mode.html): statements stay in its
+ * buffer until somebody waits. Behind a failure the server runs nothing up to the next sync, so the
+ * first failure is the cause, and whoever waits hears of it. A text of several statements is sent
+ * outside of that mode, when nothing is owed.
+ */
+
+static atomic_llong trips;
+
+int64_t pipeline_trips(void)
+{
+    return atomic_load(&trips);
+}
+
+static void note_failure(struct pipeline *p, PGresult *r)
+{
+    libpq.clear(p->failure);
+    p->failure = r;
+}
+
+void pipeline_begin(struct pipeline *p)
+{
+    if (!p->is_on)
+        p->is_on = libpq.enterPipelineMode(p->handle) == 1;
+    if (p->n + 2 >= OWED_MAX) /* its failure makes all fail that is sent in the transaction */
+        (void)!pipeline_settle(p);
+}
+
+void pipeline_sent(struct pipeline *p, int is_sent, struct owed owed)
+{
+    assert(p->n < OWED_MAX);
+    if (is_sent)
+        p->v[p->n++] = owed;
+    else
+        p->is_cut = true;
+}
+
+void pipeline_disown(struct pipeline *p, PGresult **to)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->v[i].to == to)
+            p->v[i].to = NULL;
+}
+
+static void send_sync(struct pipeline *p)
+{
+    pipeline_sent(p, libpq.pipelineSync(p->handle), (struct owed){.is_sync = true});
+}
+
+void pipeline_part(struct pipeline *p)
+{
+    send_sync(p);
+    libpq.flush(p->handle);
+}
+
+/* The answer to one statement: its last result, behind which NULL comes, or that of a sync. False:
+ * the connection is of no use any more. */
+static bool take_answer(struct pipeline *p, bool is_sync, PGresult **out)
+{
+    *out = NULL;
+    for (;;) {
+        PGresult *r;
+        p->end = wait_for_result(p->handle, p->url, p->until_us, &r);
+        if (!r)
+            return p->end == WAIT_DONE && !is_sync && libpq.status(p->handle) == CONNECTION_OK;
+        libpq.clear(*out);
+        *out = r;
+        if (is_sync)
+            return libpq.resultStatus(r) == PGRES_PIPELINE_SYNC;
+    }
+}
+
+static bool is_success(const PGresult *r)
+{
+    int status = libpq.resultStatus(r);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_PIPELINE_SYNC;
+}
+
+/* Gives the answer to whom it belongs; false when it says that a statement failed. */
+static bool give_answer(struct pipeline *p, const struct owed *owed, PGresult *r)
+{
+    bool is_fine = r && is_success(r);
+    if (!is_fine && owed->is_prepared)
+        *owed->is_prepared = false;
+    if (is_fine && owed->to) {
+        *owed->to = r;
+        return true;
+    }
+    if (is_fine && !owed->is_sync && strncmp(libpq.cmdStatus(r), "SELECT", 6) != 0)
+        p->changes += strtoll(libpq.cmdTuples(r), NULL, 10);
+    if (is_fine || owed->may_fail || p->failure || !r)
+        libpq.clear(r);
+    else
+        note_failure(p, r);
+    return is_fine || owed->may_fail;
+}
+
+bool pipeline_settle(struct pipeline *p)
+{
+    bool is_fine = true, is_there = true;
+    note_failure(p, NULL);
+    if (p->n)
+        atomic_fetch_add(&trips, 1);
+    if (p->n && !p->v[p->n - 1].is_sync)
+        send_sync(p);
+    for (size_t i = 0; i < p->n; i++) {
+        PGresult *r = NULL;
+        is_there = is_there && take_answer(p, p->v[i].is_sync, &r);
+        is_fine &= give_answer(p, &p->v[i], r);
+    }
+    p->n = 0;
+    return is_fine && is_there && !p->is_cut;
+}
+
+PGresult *pipeline_text(struct pipeline *p, const char *text)
+{
+    PGresult *r;
+    assert(!p->n);
+    if (p->is_on && libpq.exitPipelineMode(p->handle) == 1)
+        p->is_on = false;
+    if (p->is_on || p->end != WAIT_DONE || !libpq.sendQuery(p->handle, text))
+        return NULL;
+    atomic_fetch_add(&trips, 1);
+    take_answer(p, false, &r);
+    return r;
+}
+
+void pipeline_end(struct pipeline *p)
+{
+    note_failure(p, NULL);
+    libpq.finish(p->handle);
+    free(p->url);
+}
