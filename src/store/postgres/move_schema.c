@@ -1,4 +1,4 @@
-/* move_schema.c - what of the schema rests while all rows of a store come in. */
+/* move_schema.c - triggers that rest while all rows of a store come in, and the counts they make. */
 #include "store/postgres/move_schema.h"
 
 /*

@@ -1,4 +1,4 @@
-/* move_schema.h - what of the schema rests while all rows of a store come in. */
+/* move_schema.h - triggers that rest while all rows of a store come in, and the counts they make. */
 #pragma once
 
 /* SQL: before the first row, and behind the last one. */

@@ -13,7 +13,7 @@
  * held in memory and sorted, and each block is written once. A pool that does not fit is written
  * in parts: what comes behind the first part begins blocks of its own.
  */
-enum { ENTRIES_FEW = 100000, ENTRIES_MOST = 1000000, ROWS = 10000 };
+enum { ENTRIES_FEW = 100000, ENTRIES_MOST = 300000, ROWS = 10000 };
 
 struct entry {
     int64_t pool;
