@@ -1,4 +1,4 @@
-/* move_schema.c - triggers that rest while all rows of a store come in, and the counts they make. */
+/* move_schema.c - triggers that rest while all rows come in, and counts made behind them. */
 #include "store/postgres/move_schema.h"
 
 /*

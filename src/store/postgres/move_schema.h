@@ -1,4 +1,4 @@
-/* move_schema.h - triggers that rest while all rows of a store come in, and the counts they make. */
+/* move_schema.h - triggers that rest while all rows come in, and counts made behind them. */
 #pragma once
 
 /* SQL: before the first row, and behind the last one. */
