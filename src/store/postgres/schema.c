@@ -285,6 +285,7 @@ static const char step_3[] =
     MINE ") WHERE id = p;"
     " DELETE FROM tally_note AS c WHERE " MINE "; END LOOP; RETURN NULL; END$$;"
     "DROP INDEX IF EXISTS memory_used; DROP INDEX IF EXISTS memory_uses;"
+    "DROP INDEX IF EXISTS given_receipt; DROP INDEX IF EXISTS vector_any;"
     "ALTER TABLE pool SET (fillfactor = 60); ALTER TABLE memory SET (fillfactor = 90);"
     "ALTER TABLE posting SET (fillfactor = 90);"
     "ALTER TABLE memory_tally SET (fillfactor = 80); ALTER TABLE memory_day SET (fillfactor = 80);"
