@@ -38,9 +38,10 @@ test('an older schema is brought up while its servers go on; a newer one is refu
   await add(old, 'I take my coffee black');
   // As version 1 was: without the folding of single letters.
   psql(data, `UPDATE fact SET value = '1' WHERE name = 'schema'; DELETE FROM fact WHERE name = 'serves'; DROP TABLE tally_note CASCADE; DROP FUNCTION tally_add_up;
+    CREATE INDEX memory_used ON memory(pool, last_used, no); CREATE INDEX memory_uses ON memory(pool, uses, no);
     CREATE OR REPLACE FUNCTION holds(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT strpos(lower($1), $2) > 0'`);
   const two = await Promise.all([serve(t, { data }), serve(t, { data })]);
-  assert.deepEqual(psql(data, "SELECT name, value FROM fact WHERE name IN ('schema', 'serves') ORDER BY 1").split('\n'), ['schema|2', 'serves|1']);
+  assert.deepEqual(psql(data, "SELECT name, value FROM fact WHERE name IN ('schema', 'serves') ORDER BY 1").split('\n'), ['schema|3', 'serves|1']);
   await add(old, 'My sister lives in İSTANBUL');
   for (const one of [old, ...two]) {
     assert.equal((await contents(one)).length, 2);
@@ -49,10 +50,10 @@ test('an older schema is brought up while its servers go on; a newer one is refu
   // A newer version that this one may serve, and one that it may not.
   psql(data, "UPDATE fact SET value = '99' WHERE name = 'schema'");
   await (await serve(t, { data })).stop();
-  psql(data, "UPDATE fact SET value = '3' WHERE name = 'serves'");
+  psql(data, "UPDATE fact SET value = '4' WHERE name = 'serves'");
   const refused = await run(['list', '--data', data]);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /was written by a newer rememberd \(version 99, this one knows 2\); use the newer one/);
+  assert.match(refused.stderr, /was written by a newer rememberd \(version 99, this one knows 3\); use the newer one/);
   psql(data, "UPDATE fact SET value = '1' WHERE name = 'serves'");
 });
 
@@ -190,19 +191,32 @@ test('everything moves to PostgreSQL and back: exports are equal, a killed copy 
   const before = await exported(from, file, users);
   assert.ok(before.length > users * 50 && /Ottilie/.test(before), before.slice(0, 300), before.slice(0, 600));
   const args = ['migrate', '--from', `sqlite:${from}`, '--to', there, '--json'];
+  // A schema whose table of memories takes no more than 600 rows as long as the lock is held: the copy is killed within that table.
+  await run(['list', '--data', tempFolder()], { env: { REMEMBERD_STORE: there } });
+  const schema = `moved_${process.pid}`, root = (sql) => execFileSync('psql', [url, '-qAtXc', `SET search_path TO ${schema}; ${sql}`], { encoding: 'utf8' }).trim();
+  root(`CREATE FUNCTION hold(bigint) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF $1 = 600 THEN PERFORM pg_advisory_xact_lock(77); END IF; RETURN true; END$$;
+    ALTER TABLE memory ADD CONSTRAINT hold CHECK (hold(no))`);
+  const holder = spawn('psql', [url, '-qXc', 'SELECT pg_advisory_lock(77), pg_sleep(600)'], { stdio: 'ignore' });
+  const waits = "SELECT count(*) FROM pg_locks WHERE objid = 77 AND locktype = 'advisory' AND ";
+  await until('the lock is held', () => root(`${waits} granted`) === '1');
   const killed = spawn(bin, args, { env: cleanEnv(), stdio: 'ignore' });
-  await until('half of it is there', () => {
-    try { return /[1-9]/.test(execFileSync('psql', [url, '-qAtXc', `SELECT count(*) FROM moved_${process.pid}.memory`], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })); } catch { return false; }
-  });
+  await until('half of the memories are there', () => root(`${waits} NOT granted`) === '1');
   killed.kill('SIGKILL');
   await once(killed, 'exit');
+  root(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE objid = 77 AND locktype = 'advisory'`);
+  await until('both are gone', () => root(`SELECT count(*) FROM pg_locks WHERE objid = 77 AND locktype = 'advisory'`) === '0');
+  holder.kill();
+  root('ALTER TABLE memory DROP CONSTRAINT hold');
+  const kept = Number(root('SELECT count(*) FROM memory'));
+  assert.ok(kept > 0 && kept < users * 4, String(kept));
   const early = await run(['list', '--data', tempFolder()], { env: { REMEMBERD_STORE: there } });
   assert.match(early.stderr, /is not finished: run the same command again/);
   const moved = await run(args);
   assert.equal(moved.code, 0, moved.stderr);
   const { rows, users: counted, resumed } = JSON.parse(moved.stdout);
-  assert.ok(counted >= users && resumed > 0 && resumed < rows, moved.stdout);
+  assert.ok(counted >= users && resumed > kept && resumed < rows, moved.stdout);
   assert.equal(await exported(tempFolder(), { REMEMBERD_STORE: there }, users), before);
+  assert.equal(root('SELECT count(*) FROM pg_trigger WHERE tgrelid::regclass::text IN (SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace) AND tgenabled <> \'O\''), '0');
   const again = await run(args);
   assert.match(again.stderr, /the target is not empty/);
   const home = await run(['migrate', '--from', there, '--to', `sqlite:${back}`]);

@@ -249,3 +249,60 @@ TEST(of_a_word_that_stands_everywhere_the_newest_are_found)
     CHECK_OK(store_search_newest_words(ctx, s, other_space, stems, 2, false, 7, &hits));
     CHECK_INT(hits.n, 0);
 }
+
+/* Sessions of long texts: more words than the index of PostgreSQL is made anew with at once. */
+static void say_much(struct ctx *ctx, struct store *s, struct pool_ref pool, int from, int to)
+{
+    enum { WORDS = 200, EACH = 100 };
+    for (int at = from; at < to; at += EACH) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        struct message v[EACH] = {0};
+        for (int i = 0; i < EACH; i++) {
+            struct buf text = buf_make(&own.arena, 1 << 14);
+            for (int k = 0; k < WORDS; k++)
+                buf_printf(&text, "w%d ", k < 3 ? k : (at + i) * 7919 % 5000 * k % 5000);
+            buf_printf(&text, "rare%d", (at + i) / 500);
+            v[i] = (struct message){.id = id_random(&own.arena), .text = buf_str(&text)};
+        }
+        struct bundle b = {.pool = pool,
+                           .session = {.id = str_printf(&own.arena, "s%d", at)},
+                           .messages = v,
+                           .n_messages = EACH};
+        CHECK_OK(store_write(&own, s, &b));
+    }
+}
+
+static void check_found(struct ctx *ctx, struct store *s, int messages)
+{
+    struct word_hits hits;
+    const str stems[] = {S("w1"), S("rare1"), S("sail")};
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 10000, &hits));
+    CHECK(hits.found[0] == (uint32_t)messages && hits.found[1] == 500 && hits.found[2] == 1);
+    CHECK(hits.n == (size_t)messages + 1 && doc_is_memory(hits.v[messages].doc));
+    CHECK_OK(store_search_words(ctx, s, other_user, stems, 3, 10000, &hits));
+    CHECK(hits.found[0] == 300 && hits.found[1] == 0 && hits.found[2] == 0);
+    check_healthy(ctx, s);
+}
+
+TEST(an_index_that_is_made_anew_finds_the_same_and_goes_on)
+{
+    enum { MANY = 2000 };
+    PLACE(p);
+    struct store *s = NULL;
+    const struct store_settings settings = {.path = str_of(p.path)};
+    struct memory m = fact("f1", "", "sailing");
+    int64_t erased;
+    CHECK_OK(store_open(ctx, &settings, &s));
+    say_much(ctx, s, mine, 0, MANY);
+    say_much(ctx, s, other_user, 0, 300);
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    check_found(ctx, s, MANY);
+    store_close(s);
+    place_do(ctx, &p, "UPDATE fact SET value = 'of an earlier version' WHERE name = 'words'");
+    CHECK_OK(store_open(ctx, &settings, &s));
+    check_found(ctx, s, MANY);
+    say_much(ctx, s, mine, MANY, MANY + 300);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .session = S("s0")}, &erased));
+    check_found(ctx, s, MANY + 200);
+    store_close(s);
+}

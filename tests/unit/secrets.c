@@ -170,3 +170,18 @@ TEST(what_looks_like_a_secret_is_not_masked)
     CHECK(masked * 100 <= lines);
     extractor_free(x);
 }
+
+/* Each text stands alone, so that AddressSanitizer sees a byte that is read behind its end. */
+TEST(no_end_of_a_text_is_passed)
+{
+    static const char *const texts[] = {"[secretymeesd1ta'\n", "password '",
+                                        "password.",           "token ('",
+                                        "my pin is '",         "api_key ."};
+    struct extractor *x = extractor_new();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *alone = strndup(texts[i], strlen(texts[i]));
+        CHECK(!secrets_are_in(x, str_of(alone)));
+        free(alone);
+    }
+    extractor_free(x);
+}

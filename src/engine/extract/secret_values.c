@@ -82,11 +82,12 @@ static bool is_function_word(str word)
     return is_one;
 }
 
-static size_t word_end(str text, size_t i)
+static size_t word_end(str text, size_t from)
 {
+    size_t i = from;
     while (i < text.n && !char_is_one_of(text.p[i], " \t\r\n:=,;!?()\"`*") && !is_dense(text.p[i]))
         i++;
-    while (i && char_is_one_of(text.p[i - 1], ".'"))
+    while (i > from && char_is_one_of(text.p[i - 1], ".'"))
         i--;
     return i;
 }

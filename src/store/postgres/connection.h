@@ -63,6 +63,7 @@ void pg_bind_real(struct pg_stmt *s, double v);
 void pg_bind_bytes(struct pg_stmt *s, const void *p, size_t n); /* NULL: none */
 /* Lists, copied. */
 void pg_bind_ints(struct pg_stmt *s, const int64_t *v, size_t n);
+void pg_bind_reals(struct pg_stmt *s, const double *v, size_t n);
 void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n);
 void pg_bind_blobs(struct pg_stmt *s, const str *v, size_t n);
 

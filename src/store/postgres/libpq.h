@@ -44,6 +44,7 @@ enum {
     OID_BYTEAS = 1001,
     OID_TEXTS = 1009,
     OID_INT8S = 1016,
+    OID_FLOAT8S = 1022,
     OID_NUMERIC = 1700
 };
 

@@ -149,6 +149,11 @@ void pg_bind_ints(struct pg_stmt *s, const int64_t *v, size_t n)
     bind_str(s, OID_INT8S, value_ints(&s->arena, v, n));
 }
 
+void pg_bind_reals(struct pg_stmt *s, const double *v, size_t n)
+{
+    bind_str(s, OID_FLOAT8S, value_reals(&s->arena, v, n));
+}
+
 void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n)
 {
     str *texts = arena_alloc(&s->arena, n * sizeof *texts + 1);

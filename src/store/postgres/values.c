@@ -187,6 +187,17 @@ str value_ints(struct arena *a, const int64_t *v, size_t n)
     return out;
 }
 
+str value_reals(struct arena *a, const double *v, size_t n)
+{
+    str out;
+    char *p = array_head(a, OID_FLOAT8, n, n * 12, &out);
+    for (size_t i = 0; i < n; i++, p += 8) {
+        p = put_word(p, 8);
+        value_put_real(p, v[i]);
+    }
+    return out;
+}
+
 str value_strs(struct arena *a, Oid element, const str *v, size_t n)
 {
     str out;

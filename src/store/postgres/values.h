@@ -20,6 +20,7 @@ void value_put_real(char out[8], double v);
  */
 str value_put_text(struct arena *a, str v);
 str value_get_text(struct arena *a, str bytes);
-/* An array of one dimension of elements of a type: bigint, or (v of str) text or bytea. */
+/* An array of one dimension of elements of a type: bigint, double, or (v of str) text or bytea. */
 str value_ints(struct arena *a, const int64_t *v, size_t n);
+str value_reals(struct arena *a, const double *v, size_t n);
 str value_strs(struct arena *a, Oid element, const str *v, size_t n);

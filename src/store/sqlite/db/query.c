@@ -96,6 +96,13 @@ void sql_list(struct query *q, const int64_t *v, size_t n)
                                        SQLITE_STATIC));
 }
 
+void sql_reals(struct query *q, const double *v, size_t n)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_bind_reals(q->pg, v, n);
+}
+
 void sql_texts(struct query *q, const str *v, size_t n)
 {
     assert(is_postgres(q->db));

@@ -70,7 +70,8 @@ void sql_int(struct query *q, int64_t v);
 void sql_real(struct query *q, double v);
 void sql_blob(struct query *q, const void *p, size_t n);
 void sql_list(struct query *q, const int64_t *v, size_t n); /* what carray() reads */
-/* Lists that only PostgreSQL takes, as text[] and bytea[]. */
+/* Lists that only PostgreSQL takes, as float8[], text[] and bytea[]. */
+void sql_reals(struct query *q, const double *v, size_t n);
 void sql_texts(struct query *q, const str *v, size_t n);
 void sql_blobs(struct query *q, const str *v, size_t n);
 

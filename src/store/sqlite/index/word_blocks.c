@@ -19,8 +19,6 @@
  * them with one. Whoever writes to a pool has locked its row (pool_find), so nobody else does.
  */
 
-enum { BLOCK_ENTRIES = 256 };
-
 /* A word of a document that comes or goes. */
 struct change {
     int64_t pool;

@@ -5,10 +5,15 @@
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/index/posting_cache.h"
 
+enum { BLOCK_ENTRIES = 256 };
+
 /* Writes what documents gained and lost, in the order of changes. Each pool that has changes gets
  * another generation. */
 MUST_USE enum status word_blocks_apply(struct ctx *ctx, struct db *db, const struct index_change *v,
                                        size_t n);
+
+/* Writes the words of all documents, where no row is. */
+MUST_USE enum status word_blocks_fill(struct ctx *ctx, struct db *db);
 
 /* The documents of words (without their pool), from `least` on, at most max of each; one statement
  * for all. */

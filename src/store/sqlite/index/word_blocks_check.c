@@ -3,7 +3,7 @@
 #include "store/sqlite/index/word_blocks.h"
 
 #include "store/postgres/posting_block.h"
-#include "store/sqlite/db/rows.h"
+#include "store/sqlite/db/query.h"
 #include "store/sqlite/index/words.h"
 
 /*
@@ -55,42 +55,22 @@ static int by_word(const void *a, const void *b)
     return str_cmp(((const struct doc_word *)a)->word, ((const struct doc_word *)b)->word);
 }
 
-static void add_document(struct arena *a, struct sum *sum, int64_t pool, doc_id doc,
-                         struct index_text text)
+static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
+                                const struct index_text *text)
 {
+    struct arena *a = &ctx->arena;
     struct doc_words all = {0};
-    note_words(a, &all, &text.own, IN_TEXT);
-    note_words(a, &all, &text.label, IN_LABEL);
+    note_words(a, &all, &text->own, IN_TEXT);
+    note_words(a, &all, &text->label, IN_LABEL);
     if (all.n)
         qsort(all.v, all.n, sizeof *all.v, by_word);
     for (size_t from = 0, to; from < all.n; from = to) {
         struct posting p = {.doc = doc};
         for (to = from; to < all.n && str_eq(all.v[to].word, all.v[from].word); to++)
             posting_count(&p, all.v[to].at);
-        add_posting(sum, pool, all.v[from].word, (struct block_entry){p.doc, p.counts});
+        add_posting(own, pool, all.v[from].word, (struct block_entry){p.doc, p.counts});
     }
-}
-
-static enum status sum_rows(struct ctx *ctx, struct db *db, enum sql which, struct sum *sum)
-{
-    CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
-    SQL_RUN(q, &row, db, which);
-    while (sql_row(&q)) {
-        struct message message;
-        struct memory memory;
-        int64_t pool = sql_get_int(&q);
-        if (which == SQL_EACH_MESSAGE) {
-            read_message(&q, &message);
-            add_document(&row.arena, sum, pool, message.doc,
-                         index_of_message(&row.arena, &message));
-        } else {
-            read_memory(&q, &memory);
-            add_document(&row.arena, sum, pool, memory.doc, index_of_memory(&row.arena, &memory));
-        }
-        arena_reset(&row.arena);
-    }
-    enum status status = sql_end(&q);
-    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+    return OK;
 }
 
 /* --- what the blocks say --- */
@@ -116,8 +96,7 @@ enum status word_blocks_check(struct ctx *ctx, struct db *db, struct buf *findin
 {
     struct sum rows = {0}, blocks = {0};
     int64_t damaged = 0;
-    TRY(sum_rows(ctx, db, SQL_EACH_MESSAGE, &rows));
-    TRY(sum_rows(ctx, db, SQL_EACH_MEMORY, &rows));
+    TRY(words_each(ctx, db, add_document, &rows));
     TRY(sum_blocks(ctx, db, &blocks, &damaged));
     if (rows.n != blocks.n || rows.hash != blocks.hash)
         buf_printf(findings, "the words index has %lld words of documents, the rows have %lld%s\n",

@@ -36,5 +36,12 @@ MUST_USE enum status words_seal(struct ctx *ctx, struct db *db);
  * at open. */
 MUST_USE enum status words_renew(struct ctx *ctx, struct db *db, bool is_mixed);
 
+/* Calls take for each document of the store, with its words: messages, then memories; on PostgreSQL
+ * by their pools and numbers. ctx is given back behind each. */
+MUST_USE enum status words_each(struct ctx *ctx, struct db *db,
+                                enum status (*take)(struct ctx *ctx, void *own, int64_t pool,
+                                                    doc_id doc, const struct index_text *words),
+                                void *own);
+
 /* Adds a line to the findings when the words index and the rows differ. */
 MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);

@@ -1,7 +1,7 @@
 /* words_check.c - a check that the words index holds exactly the words of the rows. */
 #include "store/sqlite/index/words.h"
 
-#include "store/sqlite/db/rows.h"
+#include "store/sqlite/db/query.h"
 #include "store/sqlite/index/word_blocks.h"
 
 /*
@@ -43,33 +43,13 @@ static void add_words(struct sum *sum, const struct word_prefix *prefix, doc_id 
                       place++);
 }
 
-static void add_text(struct sum *sum, int64_t pool, doc_id doc, struct index_text text)
+static enum status add_text(__attribute__((unused)) struct ctx *ctx, void *own, int64_t pool,
+                            doc_id doc, const struct index_text *text)
 {
     struct word_prefix prefix = word_prefix_of(pool);
-    add_words(sum, &prefix, doc, &text.own, false);
-    add_words(sum, &prefix, doc, &text.label, true);
-}
-
-/* One row at a time, so that a large store needs little memory. */
-static enum status sum_rows(struct db *db, enum sql which, struct ctx *ctx, struct sum *sum)
-{
-    CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
-    SQL_RUN(q, &row, db, which);
-    while (sql_row(&q)) {
-        struct message message;
-        struct memory memory;
-        int64_t pool = sql_get_int(&q);
-        if (which == SQL_EACH_MESSAGE) {
-            read_message(&q, &message);
-            add_text(sum, pool, message.doc, index_of_message(&row.arena, &message));
-        } else {
-            read_memory(&q, &memory);
-            add_text(sum, pool, memory.doc, index_of_memory(&row.arena, &memory));
-        }
-        arena_reset(&row.arena);
-    }
-    enum status status = sql_end(&q);
-    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+    add_words(own, &prefix, doc, &text->own, false);
+    add_words(own, &prefix, doc, &text->label, true);
+    return OK;
 }
 
 static enum status sum_index(struct db *db, struct ctx *ctx, struct sum *sum)
@@ -92,8 +72,7 @@ enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings)
     if (is_postgres(db))
         return word_blocks_check(ctx, db, findings);
     struct sum rows = {0}, index = {0};
-    TRY(sum_rows(db, SQL_EACH_MESSAGE, ctx, &rows));
-    TRY(sum_rows(db, SQL_EACH_MEMORY, ctx, &rows));
+    TRY(words_each(ctx, db, add_text, &rows));
     TRY(sum_index(db, ctx, &index));
     if (rows.n != index.n || rows.hash != index.hash)
         buf_printf(findings, "the words index has %lld words, the rows have %lld%s\n",

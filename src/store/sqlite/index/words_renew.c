@@ -4,6 +4,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "store/sqlite/db/rows.h"
+#include "store/sqlite/index/word_blocks.h"
 
 /*
  * FTS5 removes a document only with the words that it was added with, and a search finds only words
@@ -92,7 +93,11 @@ static enum status known_fingerprint(struct ctx *ctx, struct db *db, str *out)
     return sql_end(&q);
 }
 
-static enum status add_rows(struct ctx *ctx, struct db *db, enum sql which)
+typedef enum status take_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
+                                  const struct index_text *words);
+
+static enum status each_row(struct ctx *ctx, struct db *db, enum sql which, take_document *take,
+                            void *own)
 {
     CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
     SQL_RUN(q, &row, db, which);
@@ -112,12 +117,24 @@ static enum status add_rows(struct ctx *ctx, struct db *db, enum sql which)
             doc = memory.doc;
             words = index_of_memory(&row.arena, &memory);
         }
-        status = words_add(&row, db, pool, doc, &words);
+        status = take(&row, own, pool, doc, &words);
         arena_reset(&row.arena);
     }
     if (status == OK)
         status = sql_end(&q);
     return status == OK ? OK : fail_as(ctx, status, row.detail, "%s", row.why);
+}
+
+enum status words_each(struct ctx *ctx, struct db *db, take_document *take, void *own)
+{
+    TRY(each_row(ctx, db, SQL_EACH_MESSAGE, take, own));
+    return each_row(ctx, db, SQL_EACH_MEMORY, take, own);
+}
+
+static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
+                                const struct index_text *words)
+{
+    return words_add(ctx, own, pool, doc, words);
 }
 
 /* Runs when the store is opened, before any search. All in one transaction: a crash leaves the old
@@ -137,8 +154,7 @@ enum status words_renew(struct ctx *ctx, struct db *db, bool is_mixed)
     TXN(t);
     TRY(txn_begin(ctx, db, &t));
     TRY(SQL_DO(ctx, db, SQL_WORDS_CLEAR));
-    TRY(add_rows(ctx, db, SQL_EACH_MESSAGE));
-    TRY(add_rows(ctx, db, SQL_EACH_MEMORY));
+    TRY(is_postgres(db) ? word_blocks_fill(ctx, db) : words_each(ctx, db, add_document, db));
     TRY(SQL_DO(ctx, db, SQL_FACT_PUT, S("words"), is));
     return txn_commit(&t);
 }

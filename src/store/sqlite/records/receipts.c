@@ -126,7 +126,7 @@ static enum status note_given(struct ctx *ctx, struct db *db, int64_t pool, int6
 {
     str given = ids_of(&ctx->arena, r, IDS_GIVEN);
     if (!is_new)
-        TRY(SQL_LATER(ctx, db, SQL_GIVEN_CLEAR, no));
+        TRY(SQL_LATER(ctx, db, SQL_GIVEN_CLEAR, pool, no));
     return given.n > 2 ? SQL_LATER(ctx, db, SQL_GIVEN_ADD, pool, no, given) : OK;
 }
 

@@ -200,7 +200,7 @@ static enum status mend_rows(struct ctx *ctx, struct db *db, const void *what)
     const struct mend *m = what;
     for (size_t i = 0; i < m->lost->n; i++) {
         const struct lost_row *row = &m->lost->v[i];
-        TRY(SQL_DO(ctx, db, SQL_VECTOR_LOST, row->seq));
+        TRY(SQL_DO(ctx, db, SQL_VECTOR_LOST, row->seq, row->pool));
         if (!db_changes(db))
             continue;
         TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_ADD, row->doc, row->pool));
