@@ -16,10 +16,14 @@
  * number. Parameters and results are binary. A result is fetched whole, so that other statements
  * can run while it is read; one that streams is a cursor.
  *
+ * Behind a pooler each transaction may be on another connection of the server's, which others use
+ * as well. So there statements have no name, and what direct connections set once is set in each
+ * transaction.
+ *
  * A failure of a statement is kept as words and a code (SQLSTATE) until the next one.
  */
 
-enum { PARAMS_MAX = 32, STREAM_ROWS = 500 };
+enum { PARAMS_MAX = 32, STREAM_ROWS = 500, SETTINGS_MAX = 10 };
 
 struct value {
     const char *p; /* NULL: own, or no value */
@@ -39,9 +43,18 @@ struct pg_stmt {
     struct arena arena; /* of lists */
 };
 
+struct setting {
+    const char *name;
+    char value[64];
+};
+
 struct pg {
     PGconn *handle;
-    char state[6]; /* SQLSTATE of the last failure */
+    bool is_pooled;
+    struct setting settings[SETTINGS_MAX];
+    size_t n_settings;
+    const char *tables; /* of each transaction that writes, behind a pooler; or NULL */
+    char state[6];      /* SQLSTATE of the last failure */
     char why[300];
     int64_t changes, total, last_row;
     int64_t until_us; /* no statement waits longer; 0: no limit */
@@ -93,8 +106,31 @@ static PGresult *result_of(struct pg *pg, int is_sent)
     return r;
 }
 
+static void put_settings(struct buf *b, const struct pg *pg, const char *how)
+{
+    for (size_t i = 0; i < pg->n_settings; i++)
+        buf_printf(b, "SET %s%s TO '%s';", how, pg->settings[i].name, pg->settings[i].value);
+}
+
+/* Several statements that are sent as one text are one transaction, which BEGIN leaves open. */
+static PGresult *run_pooled(struct pg *pg, const char *text)
+{
+    struct arena a = {0};
+    struct buf b = buf_make(&a, 4096 + strlen(text));
+    bool begins = strncmp(text, "BEGIN", 5) == 0;
+    if (begins)
+        buf_printf(&b, "%s;", text);
+    put_settings(&b, pg, "LOCAL ");
+    buf_add(&b, str_of(!begins ? text : pg->tables ? pg->tables : ""));
+    PGresult *r = result_of(pg, libpq.sendQuery(pg->handle, str_c(&a, buf_str(&b))));
+    arena_free(&a);
+    return r;
+}
+
 static PGresult *run_text(struct pg *pg, const char *text)
 {
+    if (pg->is_pooled && !pg_in_transaction(pg))
+        return run_pooled(pg, text);
     return result_of(pg, libpq.sendQuery(pg->handle, text));
 }
 
@@ -155,6 +191,27 @@ static void drop_notice(void *unused, const PGresult *result)
     (void)unused, (void)result;
 }
 
+static void note_setting(struct pg *pg, const char *name, const char *value)
+{
+    size_t i = 0;
+    while (i < pg->n_settings && strcmp(pg->settings[i].name, name) != 0)
+        i++;
+    assert(i < SETTINGS_MAX);
+    pg->settings[i].name = name;
+    snprintf(pg->settings[i].value, sizeof pg->settings[i].value, "%s", value);
+    pg->n_settings += i == pg->n_settings;
+}
+
+/* A pooler that keeps a server's connection for each of ours shows another process, too: then what
+ * follows costs a little more than it would have to. */
+static enum status look_for_pooler(struct ctx *ctx, struct pg *pg)
+{
+    int64_t pid;
+    TRY(pg_int(ctx, pg, "SELECT pg_backend_pid()", &pid));
+    pg->is_pooled = pid != libpq.backendPID(pg->handle);
+    return OK;
+}
+
 /* What every connection begins with. synchronous_commit: what was acknowledged is on disk. The
  * writer has more time for a statement (writer_postgres.c). A server ends what nobody waits for any
  * more, and drops a client that stopped in the midst of a transaction, with its locks. */
@@ -165,17 +222,20 @@ static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
     if (version < OLDEST)
         return fail(ctx, UNSUPPORTED, "PostgreSQL %d is too old: 13 or newer is needed",
                     version / 10000);
-    return pg_exec(ctx, pg,
-                   str_printf(&ctx->arena,
-                              "SET search_path TO \"%s\"; SET synchronous_commit TO on;"
-                              " SET client_min_messages TO warning; SET jit TO off;"
-                              " SET statement_timeout TO '30s';"
-                              " SET idle_in_transaction_session_timeout TO '5min'%s",
-                              schema,
-                              version >= LOOKS_FOR_CLIENT
-                                  ? "; SET client_connection_check_interval TO '2s'"
-                                  : "")
-                       .p);
+    note_setting(pg, "search_path", schema);
+    note_setting(pg, "synchronous_commit", "on");
+    note_setting(pg, "client_min_messages", "warning");
+    note_setting(pg, "jit", "off");
+    note_setting(pg, "statement_timeout", "30s");
+    note_setting(pg, "idle_in_transaction_session_timeout", "5min");
+    if (version >= LOOKS_FOR_CLIENT)
+        note_setting(pg, "client_connection_check_interval", "2s");
+    TRY(look_for_pooler(ctx, pg));
+    if (pg->is_pooled)
+        return OK;
+    struct buf b = buf_make(&ctx->arena, 1000);
+    put_settings(&b, pg, "");
+    return pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
 }
 
 static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_address *at)
@@ -234,6 +294,27 @@ int pg_version(const struct pg *pg)
     return libpq.serverVersion(pg->handle);
 }
 
+bool pg_is_pooled(const struct pg *pg)
+{
+    return pg->is_pooled;
+}
+
+enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char *value)
+{
+    note_setting(pg, name, value);
+    if (pg->is_pooled && !pg_in_transaction(pg))
+        return OK;
+    return pg_exec(
+        ctx, pg,
+        str_printf(&ctx->arena, "SET %s%s TO '%s'", pg->is_pooled ? "LOCAL " : "", name, value).p);
+}
+
+enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text)
+{
+    pg->tables = text;
+    return pg->is_pooled ? OK : pg_exec(ctx, pg, text);
+}
+
 void pg_limit(struct pg *pg, int64_t until_us)
 {
     pg->until_us = until_us;
@@ -282,12 +363,9 @@ enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text)
 
 enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *out)
 {
-    PGresult *r = run_binary(pg, text);
+    PGresult *r = run_text(pg, text);
     bool is_done = note_result(pg, r);
-    *out = 0;
-    if (is_done && libpq.ntuples(r) && !libpq.getisnull(r, 0, 0))
-        *out = value_int(libpq.ftype(r, 0),
-                         (str){libpq.getvalue(r, 0, 0), (size_t)libpq.getlength(r, 0, 0)});
+    *out = is_done && libpq.ntuples(r) ? strtoll(libpq.getvalue(r, 0, 0), NULL, 10) : 0;
     libpq.clear(r);
     return is_done ? OK : pg_failed(ctx, pg);
 }
@@ -450,7 +528,7 @@ static bool run_prepared(struct pg_stmt *s)
     const char *values[PARAMS_MAX];
     int lengths[PARAMS_MAX], formats[PARAMS_MAX];
     snprintf(name, sizeof name, "s%d", s->which);
-    if (!s->is_prepared && !prepare_it(s, name))
+    if (!s->pg->is_pooled && !s->is_prepared && !prepare_it(s, name))
         return false;
     for (int i = 0; i < s->bound; i++) {
         const struct value *v = &s->values[i];
@@ -459,8 +537,25 @@ static bool run_prepared(struct pg_stmt *s)
         lengths[i] = (int)v->n;
         formats[i] = 1;
     }
-    return take_result(s, result_of(s->pg, libpq.sendQueryPrepared(s->pg->handle, name, s->bound,
-                                                                   values, lengths, formats, 1)));
+    int is_sent = s->pg->is_pooled ? libpq.sendQueryParams(s->pg->handle, s->text, s->bound,
+                                                           s->types, values, lengths, formats, 1)
+                                   : libpq.sendQueryPrepared(s->pg->handle, name, s->bound, values,
+                                                             lengths, formats, 1);
+    return take_result(s, result_of(s->pg, is_sent));
+}
+
+/* Behind a pooler a statement by itself needs a transaction, for its settings. */
+static bool run_bound(struct pg_stmt *s)
+{
+    if (!s->pg->is_pooled || pg_in_transaction(s->pg))
+        return run_prepared(s);
+    if (!take_result(s, run_text(s->pg, "BEGIN")))
+        return false;
+    bool is_done = run_prepared(s);
+    PGresult *end = run_text(s->pg, "COMMIT");
+    s->has_failed = is_done ? !note_result(s->pg, end) : true;
+    libpq.clear(end);
+    return !s->has_failed;
 }
 
 static bool fetch_some(struct pg_stmt *s)
@@ -503,7 +598,7 @@ static bool run_first(struct pg_stmt *s)
         return false;
     if (s->streams)
         return open_cursor(s);
-    if (!(is_plain(s) ? take_result(s, run_text(s->pg, s->text)) : run_prepared(s)))
+    if (!(is_plain(s) ? take_result(s, run_text(s->pg, s->text)) : run_bound(s)))
         return false;
     note_changes(s);
     return true;
