@@ -16,6 +16,7 @@ struct instance {
     bool is_server;              /* keeps space beside the database for erasures */
     bool may_wait;     /* of a server and of what only reads: opens although the disk fails */
     bool accepts_loss; /* opens although acknowledged writes are missing */
+    bool must_exist;   /* of PostgreSQL: no tables are made */
     bool is_scratch;   /* the folder goes with the instance */
     bool is_settled;   /* what the disk has for a server is read, or made */
 };
