@@ -53,8 +53,8 @@ struct pg {
     bool is_pooled;
     struct setting settings[SETTINGS_MAX];
     size_t n_settings;
-    const char *tables; /* of each transaction that writes, behind a pooler; or NULL */
-    char state[6];      /* SQLSTATE of the last failure */
+    const char *tables, *last_table; /* of transactions that write; or NULL */
+    char state[6];                   /* SQLSTATE of the last failure */
     char why[300];
     int64_t changes, total, last_row;
     int64_t until_us; /* no statement waits longer; 0: no limit */
@@ -112,19 +112,34 @@ static void put_settings(struct buf *b, const struct pg *pg, const char *how)
         buf_printf(b, "SET %s%s TO '%s';", how, pg->settings[i].name, pg->settings[i].value);
 }
 
+/* Not CREATE TABLE IF NOT EXISTS each time: to touch a temporary table costs files at the commit.
+ */
+static PGresult *make_own_tables(struct pg *pg, PGresult *begun)
+{
+    bool is_missing =
+        libpq.resultStatus(begun) == PGRES_TUPLES_OK && libpq.getvalue(begun, 0, 0)[0] == 't';
+    if (!is_missing)
+        return begun;
+    libpq.clear(begun);
+    return result_of(pg, libpq.sendQuery(pg->handle, pg->tables));
+}
+
 /* Several statements that are sent as one text are one transaction, which BEGIN leaves open. */
 static PGresult *run_pooled(struct pg *pg, const char *text)
 {
     struct arena a = {0};
     struct buf b = buf_make(&a, 4096 + strlen(text));
-    bool begins = strncmp(text, "BEGIN", 5) == 0;
+    bool begins = strncmp(text, "BEGIN", 5) == 0, makes = begins && pg->tables;
     if (begins)
         buf_printf(&b, "%s;", text);
     put_settings(&b, pg, "LOCAL ");
-    buf_add(&b, str_of(!begins ? text : pg->tables ? pg->tables : ""));
+    if (makes)
+        buf_printf(&b, "SELECT to_regclass('pg_temp.%s') IS NULL", pg->last_table);
+    else if (!begins)
+        buf_add(&b, str_of(text));
     PGresult *r = result_of(pg, libpq.sendQuery(pg->handle, str_c(&a, buf_str(&b))));
     arena_free(&a);
-    return r;
+    return makes ? make_own_tables(pg, r) : r;
 }
 
 static PGresult *run_text(struct pg *pg, const char *text)
@@ -309,9 +324,10 @@ enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char 
         str_printf(&ctx->arena, "SET %s%s TO '%s'", pg->is_pooled ? "LOCAL " : "", name, value).p);
 }
 
-enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text)
+enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text, const char *last)
 {
     pg->tables = text;
+    pg->last_table = last;
     return pg->is_pooled ? OK : pg_exec(ctx, pg, text);
 }
 

@@ -30,9 +30,10 @@ int pg_version(const struct pg *pg);
 bool pg_is_pooled(const struct pg *pg);
 /* A setting of this connection, whatever is in between; name is static. */
 MUST_USE enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char *value);
-/* Temporary tables of its transactions that write: static text that makes those that are missing.
- * Their rows end with the transaction. */
-MUST_USE enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text);
+/* Temporary tables of its transactions, whose rows end with them: static text that makes them, and
+ * the name of the last one. */
+MUST_USE enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text,
+                                   const char *last);
 /* From now on no statement is waited for longer (clock_mono_us; 0: no limit). One that is late
  * fails with TIMED_OUT, and the connection is lost. */
 void pg_limit(struct pg *pg, int64_t until_us);

@@ -46,20 +46,18 @@ static enum status take_mark(struct ctx *ctx, struct writer *w)
 enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
 {
     static const char own_tables[] =
-        "CREATE TEMP TABLE IF NOT EXISTS erased(id text COLLATE \"C\", layer bigint, superseded_by "
-        "text"
+        "CREATE TEMP TABLE erased(id text COLLATE \"C\", layer bigint, superseded_by text"
         " COLLATE \"C\", PRIMARY KEY(id, layer)) ON COMMIT DELETE ROWS;"
-        "CREATE TEMP TABLE IF NOT EXISTS undoing(no bigint GENERATED ALWAYS AS IDENTITY, tab text, "
-        "key_of text,"
+        "CREATE TEMP TABLE undoing(no bigint GENERATED ALWAYS AS IDENTITY, tab text, key_of text,"
         " key text, was jsonb, now jsonb) ON COMMIT DELETE ROWS;"
-        "CREATE TEMP TABLE IF NOT EXISTS noted(no bigint GENERATED ALWAYS AS IDENTITY, kind text,"
+        "CREATE TEMP TABLE noted(no bigint GENERATED ALWAYS AS IDENTITY, kind text,"
         " \"user\" text, space text, id text) ON COMMIT DELETE ROWS";
     struct pg_address at;
     TRY(db_connect(ctx, w->s->path, &w->db));
     TRY(pg_address_of(ctx, str_of(w->s->path), &at));
     TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema), !w->s->must_exist));
     TRY(pg_set(ctx, w->db.pg, "statement_timeout", "10min"));
-    TRY(pg_own_tables(ctx, w->db.pg, own_tables));
+    TRY(pg_own_tables(ctx, w->db.pg, own_tables, "noted"));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
     TRY(notes_pg_open(ctx, &w->db, &w->notes));
