@@ -137,6 +137,11 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
         close_process();
     if (!instance->settings.store.n)
         return open_file(ctx, instance);
+    if (instance->settings.key_file.n || instance->settings.key_command.n)
+        return fail(ctx, BAD_INPUT,
+                    "key_file and key_command encrypt a file, and the setting store names a "
+                    "database in PostgreSQL: remove the key, and encrypt the disk that PostgreSQL "
+                    "is on");
     struct store_settings store = {.path = instance->settings.store,
                                    .may_wait = instance->may_wait,
                                    .must_exist = instance->must_exist,
@@ -144,13 +149,12 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
     return store_open(ctx, &store, &instance->store);
 }
 
-enum status instance_needs_file(struct ctx *ctx, const struct settings *s)
+enum status instance_needs_file(struct ctx *ctx, const struct settings *s, const char *instead)
 {
     if (!s->store.n)
         return OK;
     return fail(ctx, UNSUPPORTED,
-                "the setting store names a database in PostgreSQL, which is no file: use its own "
-                "tools, such as pg_dump and pg_restore");
+                "the setting store names a database in PostgreSQL, which is no file: %s", instead);
 }
 
 enum opening { TO_MAKE, TO_CHANGE, TO_READ, AS_SERVER };

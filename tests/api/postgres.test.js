@@ -75,6 +75,17 @@ test('a command that only reads or changes makes no schema, as it makes no folde
   assert.equal(made(), '1');
 });
 
+test('what encrypts a file is refused, and says what to encrypt', only, async () => {
+  const data = tempFolder();
+  for (const words of [['encrypt'], ['decrypt'], ['rekey']]) {
+    const refused = await run([...words, '--data', data]);
+    assert.equal(refused.code, 1, words[0]);
+    assert.match(refused.stderr, /rememberd does not encrypt it; encrypt the disk that PostgreSQL is on, and its dumps/);
+  }
+  const refused = await run(['add', 'I like tea', '--key-file', path.join(data, 'key'), '--data', data]);
+  assert.match(refused.stderr, /key_file and key_command encrypt a file.*encrypt the disk that PostgreSQL is on/);
+});
+
 test('a transaction that changes many memories changes their counters once', only, async (t) => {
   const server = await serve(t), { data } = server;
   const lines = Array.from({ length: 60 }, (_, i) => JSON.stringify({ kind: 'memory', id: crypto.randomUUID(), content: `Shelf ${i} holds jar ${i * 7}` })).join('\n');

@@ -7,7 +7,9 @@
 
 #include "store/file.h"
 #include "store/postgres/dialect.h"
+#include "store/postgres/failures.h"
 #include "store/postgres/libpq.h"
+#include "store/postgres/settings.h"
 #include "store/postgres/values.h"
 #include "store/postgres/wait.h"
 
@@ -23,7 +25,7 @@
  * A failure of a statement is kept as words and a code (SQLSTATE) until the next one.
  */
 
-enum { PARAMS_MAX = 32, STREAM_ROWS = 500, SETTINGS_MAX = 10 };
+enum { PARAMS_MAX = 32, STREAM_ROWS = 500 };
 
 struct value {
     const char *p; /* NULL: own, or no value */
@@ -43,18 +45,11 @@ struct pg_stmt {
     struct arena arena; /* of lists */
 };
 
-struct setting {
-    const char *name;
-    char value[64];
-};
-
 struct pg {
     PGconn *handle;
     bool is_pooled;
-    struct setting settings[SETTINGS_MAX];
-    size_t n_settings;
-    const char *tables, *last_table; /* of transactions that write; or NULL */
-    char state[6];                   /* SQLSTATE of the last failure */
+    struct pg_settings settings; /* of each transaction, behind a pooler */
+    char state[6];               /* SQLSTATE of the last failure */
     char why[300];
     int64_t changes, total, last_row;
     int64_t until_us; /* no statement waits longer; 0: no limit */
@@ -106,40 +101,17 @@ static PGresult *result_of(struct pg *pg, int is_sent)
     return r;
 }
 
-static void put_settings(struct buf *b, const struct pg *pg, const char *how)
-{
-    for (size_t i = 0; i < pg->n_settings; i++)
-        buf_printf(b, "SET %s%s TO '%s';", how, pg->settings[i].name, pg->settings[i].value);
-}
-
-/* Not CREATE TABLE IF NOT EXISTS each time: to touch a temporary table costs files at the commit.
- */
-static PGresult *make_own_tables(struct pg *pg, PGresult *begun)
-{
-    bool is_missing =
-        libpq.resultStatus(begun) == PGRES_TUPLES_OK && libpq.getvalue(begun, 0, 0)[0] == 't';
-    if (!is_missing)
-        return begun;
-    libpq.clear(begun);
-    return result_of(pg, libpq.sendQuery(pg->handle, pg->tables));
-}
-
-/* Several statements that are sent as one text are one transaction, which BEGIN leaves open. */
 static PGresult *run_pooled(struct pg *pg, const char *text)
 {
     struct arena a = {0};
-    struct buf b = buf_make(&a, 4096 + strlen(text));
-    bool begins = strncmp(text, "BEGIN", 5) == 0, makes = begins && pg->tables;
-    if (begins)
-        buf_printf(&b, "%s;", text);
-    put_settings(&b, pg, "LOCAL ");
-    if (makes)
-        buf_printf(&b, "SELECT to_regclass('pg_temp.%s') IS NULL", pg->last_table);
-    else if (!begins)
-        buf_add(&b, str_of(text));
-    PGresult *r = result_of(pg, libpq.sendQuery(pg->handle, str_c(&a, buf_str(&b))));
+    bool makes = settings_make_tables(&pg->settings, text);
+    text = settings_around(&pg->settings, &a, text);
+    PGresult *r = result_of(pg, libpq.sendQuery(pg->handle, text));
     arena_free(&a);
-    return makes ? make_own_tables(pg, r) : r;
+    if (!makes || libpq.resultStatus(r) != PGRES_TUPLES_OK || libpq.getvalue(r, 0, 0)[0] != 't')
+        return r;
+    libpq.clear(r);
+    return result_of(pg, libpq.sendQuery(pg->handle, pg->settings.tables));
 }
 
 static PGresult *run_text(struct pg *pg, const char *text)
@@ -170,32 +142,11 @@ static bool note_result(struct pg *pg, PGresult *r)
     return false;
 }
 
-/* postgresql.org/docs/15/errcodes-appendix.html */
 enum status pg_failed(struct ctx *ctx, struct pg *pg)
 {
-    static const struct {
-        const char *state;
-        enum status status;
-        int detail;
-        const char *words;
-    } known[] = {
-        {"08", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
-        {"57P0", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
-        {"53100", STORAGE, STORAGE_FULL, "the database's disk is full"},
-        {"53", TOO_BUSY, 0, "the database has no room for this now"},
-        {"40", TOO_BUSY, 0, "another server is writing the same"},
-        {"55P03", TOO_BUSY, 0, "another server is writing the same"},
-        {"57014", TIMED_OUT, 0, "the database took too long"},
-        {"2202", BAD_INPUT, 0, "PostgreSQL cannot hold this text"},
-        {"25006", STORAGE, STORE_DISK_FAILED, "the database can only be read"},
-    };
     if (pg_is_lost(pg) && pg->failed != WAIT_LATE)
         return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached: %s", pg->why);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_state(pg, known[i].state))
-            return fail_as(ctx, known[i].status, known[i].detail, "%s: %s", known[i].words,
-                           pg->why);
-    return fail(ctx, STORAGE, "the database failed: %s (%s)", pg->why, pg->state);
+    return failure_of(ctx, pg->state, pg->why);
 }
 
 /* --- opening --- */
@@ -204,17 +155,6 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
 static void drop_notice(void *unused, const PGresult *result)
 {
     (void)unused, (void)result;
-}
-
-static void note_setting(struct pg *pg, const char *name, const char *value)
-{
-    size_t i = 0;
-    while (i < pg->n_settings && strcmp(pg->settings[i].name, name) != 0)
-        i++;
-    assert(i < SETTINGS_MAX);
-    pg->settings[i].name = name;
-    snprintf(pg->settings[i].value, sizeof pg->settings[i].value, "%s", value);
-    pg->n_settings += i == pg->n_settings;
 }
 
 /* A pooler that keeps a server's connection for each of ours shows another process, too: then what
@@ -227,30 +167,18 @@ static enum status look_for_pooler(struct ctx *ctx, struct pg *pg)
     return OK;
 }
 
-/* What every connection begins with. synchronous_commit: what was acknowledged is on disk. The
- * writer has more time for a statement (writer_postgres.c). A server ends what nobody waits for any
- * more, and drops a client that stopped in the midst of a transaction, with its locks. */
 static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
 {
-    enum { OLDEST = 130000, LOOKS_FOR_CLIENT = 140000 };
+    enum { OLDEST = 130000 };
     int version = libpq.serverVersion(pg->handle);
     if (version < OLDEST)
         return fail(ctx, UNSUPPORTED, "PostgreSQL %d is too old: 13 or newer is needed",
                     version / 10000);
-    note_setting(pg, "search_path", schema);
-    note_setting(pg, "synchronous_commit", "on");
-    note_setting(pg, "client_min_messages", "warning");
-    note_setting(pg, "jit", "off");
-    note_setting(pg, "statement_timeout", "30s");
-    note_setting(pg, "idle_in_transaction_session_timeout", "5min");
-    if (version >= LOOKS_FOR_CLIENT)
-        note_setting(pg, "client_connection_check_interval", "2s");
+    settings_of(&pg->settings, schema, version);
     TRY(look_for_pooler(ctx, pg));
-    if (pg->is_pooled)
-        return OK;
     struct buf b = buf_make(&ctx->arena, 1000);
-    put_settings(&b, pg, "");
-    return pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
+    settings_put(&pg->settings, "", &b);
+    return pg->is_pooled ? OK : pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
 }
 
 static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_address *at)
@@ -316,7 +244,7 @@ bool pg_is_pooled(const struct pg *pg)
 
 enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char *value)
 {
-    note_setting(pg, name, value);
+    settings_note(&pg->settings, name, value);
     if (pg->is_pooled && !pg_in_transaction(pg))
         return OK;
     return pg_exec(
@@ -326,8 +254,8 @@ enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char 
 
 enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text, const char *last)
 {
-    pg->tables = text;
-    pg->last_table = last;
+    pg->settings.tables = text;
+    pg->settings.last_table = last;
     return pg->is_pooled ? OK : pg_exec(ctx, pg, text);
 }
 
