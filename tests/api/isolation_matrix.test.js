@@ -248,7 +248,7 @@ function report(owner, all, tallies) {
   assert.equal(leaks.length, 0, leaks.slice(0, 20).map((one) => one.slice(0, 1200)).join('\n'));
 }
 
-test('no operation shows, changes or confirms what is another\'s, whoever calls', { timeout: 600000 }, async (t) => {
+test('no operation shows, changes or confirms what is another\'s, whoever calls', { timeout: isAll ? 3600000 : 600000 }, async (t) => {
   const flags = ['--wrong-credentials-max', '0', '--token-rate-max', '0', '--user-tokens-max', '0', '--user-spaces-max', '0'];
   const first = await serve(t, { flags });
   const ann = await fillMore(first, await person(first, 'ann')), bob = await newcomer(first, 'bob');
