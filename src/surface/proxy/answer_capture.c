@@ -381,6 +381,12 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
                                               .end = end_answer,
                                               .work = keep_turn,
                                               .done = end_capture};
+    static const struct filter_ops delaying = {.shows_head = true,
+                                               .head = begin_answer,
+                                               .data = hold_end,
+                                               .end = end_answer,
+                                               .work = keep_turn,
+                                               .done = end_capture};
     struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);
     assert(turn && (turn_out_of(turn)->mode != MODE_OFF || reader->name));
     c->reader = reader;
@@ -393,6 +399,8 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
     c->late = buf_make(NULL, ANSWER_MAX);
     c->events = sse_reader(EVENT_MAX);
     c->line = buf_make(NULL, EVENT_MAX);
-    bool holds = is_durable || engine_keeps_first(app->engine);
-    relay_add_filter(relay, &c->filter, holds ? &holding : &watching);
+    relay_add_filter(relay, &c->filter,
+                     is_durable                        ? &holding
+                     : engine_keeps_first(app->engine) ? &delaying
+                                                       : &watching);
 }
