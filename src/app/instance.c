@@ -305,6 +305,7 @@ enum status instance_settle(struct ctx *ctx, struct instance *instance)
     }
     TRY(s);
     check_seal(ctx, instance);
+    soft(ctx, engine_know_tokens(ctx, instance->engine));
     instance->is_settled = true;
     return OK;
 }

@@ -21,10 +21,10 @@
 /*
  * The life of a server: print the settings and leave if that is asked; else block the signals, bind
  * the socket, open the instance, see that access is safe, answer, start the background, announce,
- * tell the service manager, and wait. The first SIGINT or SIGTERM stops it: no new connections,
- * running requests finish within shutdown_ms, the rest is cut. A second one ends it at once, after
- * what is queued for the disk. SIGHUP reads the settings again, or stops a server whose terminal is
- * closed.
+ * tell the service manager, and wait. The first SIGINT or SIGTERM stops it: balancers have drain_ms
+ * to leave, then no new connections, running requests finish within shutdown_ms, the rest is cut. A
+ * second one ends it at once, after what is queued for the disk. SIGHUP reads the settings again,
+ * or stops a server whose terminal is closed.
  *
  * The main thread does nothing but wait for signals. Requests are answered by the threads of http,
  * background work by those of background.c.
@@ -171,11 +171,12 @@ static void wait_for_signal(struct ctx *ctx, const struct options *o, struct ins
 }
 
 /* A second thread waits for a second signal, since the stop itself may wait for running chats. */
-static void stop_server(struct server *server, struct instance *instance, int64_t deadline_ms)
+static void stop_server(struct server *server, struct instance *instance, const struct settings *s)
 {
     pthread_t cutter;
     bool has_cutter = pthread_create(&cutter, NULL, cut_short, instance->store) == 0;
-    size_t n = server_stop(server, deadline_ms);
+    server_drain(server, s->drain_ms);
+    size_t n = server_stop(server, s->shutdown_ms);
     log_event(LOG_INFO, "server.stopped", "cut=%zu", n);
     if (has_cutter) {
         pthread_kill(cutter, SIGUSR1);
@@ -352,7 +353,7 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     notify(ctx, "READY=1");
     wait_for_signal(ctx, o, &instance, ends_on_hangup);
     notify(ctx, "STOPPING=1");
-    stop_server(server, &instance, o->settings.shutdown_ms);
+    stop_server(server, &instance, &o->settings);
     background_end(&background);
     close_server(&server);
     return OK;

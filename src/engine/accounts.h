@@ -50,6 +50,9 @@ MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct
  * and *out is its row all the same, or when it is not known, and *out is all zero. */
 MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str address,
                                   struct token *out);
+/* Of a server that begins: those that were shown to any server a moment ago let chats through while
+ * the store is away. */
+MUST_USE enum status engine_know_tokens(struct ctx *ctx, struct engine *e);
 /* Whether a text looks like a token of this server, so that it is never passed on. */
 bool engine_is_token(str secret);
 /* A user's, newest first, revoked ones too. */

@@ -154,6 +154,10 @@ MUST_USE enum status server_open(struct ctx *ctx, const struct server_settings *
 int server_port(const struct server *s);
 /* The address as a URL: "http://127.0.0.1:7077", in the arena; of a unix socket as it is. */
 str server_url(struct ctx *ctx, const struct server *s);
+/* Serves on for ms, but each answer ends its connection: balancers leave meanwhile. Then comes
+ * server_stop. */
+void server_drain(struct server *s, int64_t ms);
+bool server_is_draining(const struct server *s);
 /* Stops accepting, finishes what runs until deadline_ms from now, then cuts. Returns how many
  * exchanges were cut. */
 size_t server_stop(struct server *s, int64_t deadline_ms);

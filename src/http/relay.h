@@ -27,10 +27,13 @@ struct filter_work {
  * front of it; the filters behind it see one answer that goes on.
  *
  * With a filter that has data or end, the client gets nothing, not even the head, before the first
- * byte comes out of the chain; the head is that of the answer which is then coming in, without its
- * length. What data and end return lives until the next call of the same filter.
+ * byte comes out of the chain (but see shows_head); the head is that of the answer which is then
+ * coming in, without its length. What data and end return lives until the next call of the same
+ * filter.
  */
 struct filter_ops {
+    /* Its data and end only delay: the client gets the head as it comes. */
+    bool shows_head;
     /* Before an answer's first byte, or its end: relay.code and relay.type are known. */
     void (*head)(struct filter *f, struct relay *r);
     /* Returns what goes on in the place of these bytes. Runs on the loop's thread, so it is quick;

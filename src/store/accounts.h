@@ -44,6 +44,9 @@ MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash
 /* A user's, newest first; user "" lists everyone's. */
 MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                                   size_t *n);
+/* Those of all users that were shown since then and are not revoked, the last ones first. */
+MUST_USE enum status store_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,
+                                       struct token **out, size_t *n);
 /* With all tokens that it made, and that those made. */
 MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
 /* True when a token that is not open was ever made: then requests must show one. Cheap. */

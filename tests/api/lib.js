@@ -265,4 +265,4 @@ function raw(server, target, headers = {}, method = 'GET') {
   });
 }
 
-module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, freeDisk, onFullDisk, raw, run, serve, tempFolder, until, upstream, withTokens };
+module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, freeDisk, onFullDisk, raw, run, serve, storeOf, tempFolder, until, upstream, withTokens };

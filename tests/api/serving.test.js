@@ -8,6 +8,7 @@ const net = require('node:net');
 const path = require('node:path');
 const test = require('node:test');
 const { Server, answer, bin, cleanEnv, run, serve, tempFolder, until, upstream } = require('./lib');
+const { nginx } = require('./nginx');
 
 async function program(name, args) {
   const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -127,28 +128,9 @@ test('with --require-token on every request needs a token, also the first', asyn
 
 // --- nginx ---
 
-const freePort = async () => {
-  const probe = net.createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  return port;
-};
-
-async function nginx(t, top, location) {
-  const folder = tempFolder(), port = await freePort();
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
-  fs.writeFileSync(`${folder}/nginx.conf`, `daemon off; master_process off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
-    events {} http { access_log off; ${paths} ${top}
-      server { listen 127.0.0.1:${port}; location / { ${location} } } }`);
-  const child = spawn('nginx', ['-p', folder, '-c', `${folder}/nginx.conf`], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (text) => (said += text));
-  const gone = once(child, 'exit');
-  t.after(async () => { child.kill('SIGTERM'); await gone; });
-  const open = () => new Promise((done) => { const s = net.connect(port, '127.0.0.1', () => { s.destroy(); done(true); }).on('error', () => done(false)); });
-  await until('nginx', async () => { assert.equal(child.exitCode, null, said); return open(); });
-  return `http://127.0.0.1:${port}`;
+/** A server of nginx with these lines beside and in its location. */
+async function proxied(t, top, location) {
+  return (await nginx(t, (port) => `${top} server { listen 127.0.0.1:${port}; location / { ${location} } }`)).url;
 }
 
 // The lines of a block of docs/serving.md, without its outer braces.
@@ -162,12 +144,12 @@ function documented(what) {
 test('nginx\'s own defaults reach nothing without a token', async (t) => {
   const server = await serve(t);
   assert.equal((await server.ask('GET', '/v1/memories')).status, 200, 'this machine needs none');
-  const front = await nginx(t, '', `proxy_pass http://127.0.0.1:${server.port};`);
+  const front = await proxied(t, '', `proxy_pass http://127.0.0.1:${server.port};`);
   const res = await fetch(`${front}/v1/memories`);
   assert.equal(res.status, 401, await res.text());
   const file = path.join(tempFolder(), 's');
   await serveAt(t, file);
-  const behind = await nginx(t, '', `proxy_pass http://unix:${file};`);
+  const behind = await proxied(t, '', `proxy_pass http://unix:${file};`);
   assert.equal((await fetch(`${behind}/v1/memories`)).status, 401);
 });
 
@@ -185,7 +167,7 @@ test('nginx as docs/serving.md sets it up: token, address, stream, long bodies',
   await until('a token is needed', async () => (await server.ask('GET', '/v1/memories')).status === 401);
   const lines = documented('proxy_buffering').replace(/server 127\.0\.0\.1:7077/, `server 127.0.0.1:${server.port}`);
   const [, top] = /(upstream rememberd \{[\s\S]*?\n\})/.exec(lines), [, location] = /location \/ \{([\s\S]*?)\n {4}\}/.exec(lines);
-  const front = await nginx(t, top, location);
+  const front = await proxied(t, top, location);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', host: 'memory.example.org' };
   const ask = (target, body) => program('curl', ['-sS', '--max-time', '20', '-w', '\n%{http_code}', `${front}${target}`,
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]), ...(body ? ['-d', `@${body}`] : [])]);

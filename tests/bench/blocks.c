@@ -42,7 +42,11 @@ static void open_bench(struct bench *b, const char *models)
         b->settings.embedding_static = true;
         b->settings.model_dir = str_of(models);
     }
-    struct store_settings where = {.path = str_printf(&b->ctx.arena, "%s/blocks.db", b->folder)};
+    static int n_stores;
+    const char *url = getenv("TEST_STORE"); /* tests/lib/with_postgres: a schema for each */
+    struct store_settings where = {
+        .path = url ? str_printf(&b->ctx.arena, "%s&schema=blocks_%d", url, n_stores++)
+                    : str_printf(&b->ctx.arena, "%s/blocks.db", b->folder)};
     must(&b->ctx, store_open(&b->ctx, &where, &b->store));
     must(&b->ctx, engine_open(&b->ctx, b->store, &b->settings, &b->engine));
 }

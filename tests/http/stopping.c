@@ -115,6 +115,53 @@ TEST(a_reply_given_while_stopping_says_that_it_is_the_last)
     server_close(s);
 }
 
+TEST(a_draining_server_serves_on_and_each_answer_ends_its_connection)
+{
+    SERVE();
+    int idle = dial(s);
+    SAY(idle, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    CHECK(!holds(hear_until(ctx, idle, "true}"), "\r\nConnection: close\r\n"));
+    CHECK(!server_is_draining(s));
+    server_drain(s, 1);
+    CHECK(server_is_draining(s));
+    int new = dial(s);
+    SAY(new, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    CHECK(holds(hear_all(ctx, new), "\r\nConnection: close\r\n"));
+    SAY(idle, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    CHECK(holds(hear_all(ctx, idle), "\r\nConnection: close\r\n"));
+    CHECK_INT(server_stop(s, 60000), 0);
+    close(idle);
+    close(new);
+    close(listener);
+    server_close(s);
+}
+
+/* As a proxy does, which cannot know of the stop when it connects or takes an open connection. */
+TEST(what_was_sent_before_the_stop_is_answered)
+{
+    static const char ask_hello[] = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for (int round = 0; round < 20; round++) {
+        SERVE(settings.loops = 2);
+        int fds[20];
+        for (int i = 0; i < 10; i++) {
+            fds[i] = dial(s);
+            SAY(fds[i], ask_hello);
+            hear_until(ctx, fds[i], "true}");
+        }
+        for (int i = 10; i < 20; i++)
+            fds[i] = dial(s);
+        for (int i = 0; i < 20; i++)
+            SAY(fds[i], ask_hello);
+        CHECK_INT(server_stop(s, 60000), 0);
+        for (int i = 0; i < 20; i++) {
+            CHECK(holds(hear_all(ctx, fds[i]), "true}"));
+            close(fds[i]);
+        }
+        close(listener);
+        server_close(s);
+    }
+}
+
 TEST(closing_under_load_frees_everything)
 {
     for (int round = 0; round < 5; round++) {

@@ -2,6 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const http = require('node:http');
+const path = require('node:path');
 const test = require('node:test');
 const { run, serve, tempFolder, until, upstream, withTokens } = require('../api/lib');
 const cluster = require('./cluster');
@@ -82,20 +83,28 @@ test('away at start: it listens, says so, and has memory when PostgreSQL is ther
 test('tokens that were valid before go on, others do not', options, async (t) => {
   const { model, server, make } = await withTokens(t, ['--log-level', 'error']);
   const bearer = (token) => ({ authorization: `Bearer ${token.token}` });
-  const [used, unused, revoked] = [await make(), await make(), await make()];
+  const [used, unused, revoked, key] = [await make(), await make(), await make(), await make('--space', 'default', '--acts-for', 'any')];
   assert.equal((await server.chat(question, bearer(used))).status, 200);
+  assert.equal((await server.chat(question, { ...bearer(key), 'x-memory-user': 'anna' })).status, 200);
   assert.equal((await server.chat(question, bearer(revoked))).status, 200);
   assert.equal((await run(['token', 'revoke', revoked.id, '--data', server.data])).code, 0);
   assert.equal((await server.chat(question, bearer(revoked))).status, 401);
   await cluster.kill();
   await isAway(server);
   const asked = model.asked.length;
-  assert.equal((await server.chat(question, bearer(used))).status, 200);
+  for (const named of [{}, { 'x-memory-space': 'work' }, { 'x-osaurus-agent-id': 'helper' }, { 'x-session-id': 'talk' }]) {
+    const chat = await server.chat(question, { ...bearer(used), ...named });
+    assert.equal(chat.status, 200, `${JSON.stringify(named)}: ${chat.text}`);
+  }
+  for (const named of [{}, { 'x-memory-user': 'anna' }, { 'x-openwebui-user-id': 'bob' }]) {
+    const chat = await server.chat(question, { ...bearer(key), ...named });
+    assert.equal(chat.status, 200, `${JSON.stringify(named)}: ${chat.text}`);
+  }
   assert.equal((await server.ask('GET', '/v1/memories', undefined, bearer(used))).status, 503);
   assert.equal((await server.chat(question, bearer(unused))).status, 503);
   assert.equal((await server.chat(question, bearer(revoked))).status, 503);
   assert.equal((await server.chat(question)).status, 401);
-  assert.equal(model.asked.length, asked + 1);
+  assert.equal(model.asked.length, asked + 7);
   await cluster.start();
   await isReady(server);
   assert.equal((await server.chat(question, bearer(unused))).status, 200);
@@ -118,6 +127,23 @@ test('a token that was revoked, here or at another node, is not known any more w
   await cluster.kill();
   await isAway(server);
   assert.deepEqual(await Promise.all([here, there, kept].map(async (one) => (await server.chat(question, bearer(one))).status)), [503, 503, 200]);
+test('a node that begins knows the tokens that were shown to the others', options, async (t) => {
+  const { model, server, make } = await withTokens(t, ['--log-level', 'error']);
+  const bearer = (token) => ({ authorization: `Bearer ${token.token}` });
+  const [used, unused, revoked] = [await make(), await make(), await make()];
+  for (const token of [used, revoked]) assert.equal((await server.chat(question, bearer(token))).status, 200);
+  const schema = path.basename(server.data).toLowerCase().replace(/[^a-z0-9]/g, '_');
+  await until('their use is noted', () => cluster.query(`SELECT count(*) FROM "${schema}".token WHERE last_used > 0`) === '2');
+  assert.equal((await run(['token', 'revoke', revoked.id, '--data', server.data])).code, 0);
+  const env = { REMEMBERD_STORE: `${process.env.TEST_STORE}&schema=${schema}` };
+  const other = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error'], env });
+  await cluster.kill();
+  await isAway(other);
+  assert.equal((await other.chat(question, bearer(used))).status, 200);
+  for (const token of [unused, revoked]) assert.equal((await other.chat(question, bearer(token))).status, 503);
+  assert.equal((await other.chat(question)).status, 401);
+  await cluster.start();
+  await isReady(other);
 });
 
 test('a server that hangs holds no thread: the circuit opens, and closes when it goes on', options, async (t) => {

@@ -149,7 +149,10 @@ static enum status check_in(struct ctx *ctx, const char *folder, struct asked *a
     struct settings settings = settings_of(asked);
     struct store *store;
     struct engine *engine;
-    struct store_settings where = {.path = str_printf(&ctx->arena, "%s/eval.db", folder)};
+    const char *url = getenv("TEST_STORE"); /* tests/lib/with_postgres */
+    struct store_settings where = {
+        .path = url ? str_printf(&ctx->arena, "%s&schema=floors_%d", url, (int)getpid())
+                    : str_printf(&ctx->arena, "%s/eval.db", folder)};
     TRY(store_open(ctx, &where, &store));
     enum status s = engine_open(ctx, store, &settings, &engine);
     if (s == OK) {
@@ -159,7 +162,7 @@ static enum status check_in(struct ctx *ctx, const char *folder, struct asked *a
     store_close(store);
     static const char *const made[] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        unlink(str_printf(&ctx->arena, S_FMT "%s", S_ARG(where.path), made[i]).p);
+        unlink(str_printf(&ctx->arena, "%s/eval.db%s", folder, made[i]).p);
     return s;
 }
 

@@ -23,6 +23,7 @@ static const char *const walkers[] = {
     "WORDS_TOTAL",
     "WORDS_ALL",
     "TOKEN_LIST_ALL",
+    "TOKEN_LIST_USED",
     "TOKEN_REVOKE",
     "TOKEN_REVOKE_MADE", /* the family that they have found, not the table */
     "TITLE_ALL",

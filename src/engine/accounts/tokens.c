@@ -156,3 +156,8 @@ enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out)
     *out = any;
     return OK;
 }
+
+enum status engine_know_tokens(struct ctx *ctx, struct engine *e)
+{
+    return known_tokens_read(ctx, e);
+}

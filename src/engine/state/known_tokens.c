@@ -89,6 +89,21 @@ void known_tokens_forget(struct engine *e, str user)
     pthread_mutex_unlock(&all->lock);
 }
 
+enum status known_tokens_read(struct ctx *ctx, struct engine *e)
+{
+    struct token *v;
+    size_t n;
+    TRY(store_used_tokens(ctx, e->store, clock_ms() - KNOWN_MS, SLOTS, &v, &n));
+    while (n--) {
+        if (!token_is_valid(&v[n], clock_ms()))
+            continue;
+        known_tokens_note(e, v[n].hash, &v[n]);
+        if (!v[n].is_open)
+            atomic_store(&e->accounts.needs_token, true);
+    }
+    return OK;
+}
+
 bool known_tokens_find(struct ctx *ctx, struct engine *e, str hash, struct token *out)
 {
     struct known_tokens *all = e->accounts.known;

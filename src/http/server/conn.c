@@ -41,6 +41,11 @@ static struct buf unbounded_buf(void)
 
 /* --- reading --- */
 
+static int64_t idle_deadline(const struct loop *l)
+{
+    return after_ms(l->seen < STOPPING ? l->server->settings.idle_ms : UNDERWAY_MS);
+}
+
 /* One buffer for all connections of a loop: on_read has used up the bytes when it returns. What may
  * be of later requests is read in small parts, since it has to be kept. */
 static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_buf_t *b)
@@ -284,17 +289,12 @@ static void finish_exchange(struct conn *c)
     c->x = NULL;
     x->conn = NULL;
     exchange_end(x);
-    if (c->lingers) {
-        linger_on(c);
-        return;
-    }
-    if (c->close_after || (c->has_eof && !c->pending.n) ||
-        atomic_load(&c->loop->server->phase) != SERVING) {
-        conn_close(c);
+    if (c->lingers || c->close_after || (c->has_eof && !c->pending.n)) {
+        (c->lingers ? linger_on : conn_close)(c);
         return;
     }
     c->state = CONN_IDLE;
-    c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
+    c->deadline_us = idle_deadline(c->loop);
     if (c->pending.n)
         queue_turn(c);
     else
@@ -513,7 +513,7 @@ void conn_open(struct loop *l, int fd, bool is_refused)
     if (!c->is_loopback)
         c->address_n = address_of_peer(&peer, c->address);
     c->out = c->sending = c->pending = unbounded_buf();
-    c->deadline_us = after_ms(l->server->settings.idle_ms);
+    c->deadline_us = idle_deadline(l);
     c->next = l->conns;
     c->at = &l->conns;
     if (l->conns)

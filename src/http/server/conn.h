@@ -10,6 +10,9 @@
 
 struct exchange;
 
+/* When the server stops, for a request that was sent before its client could see that. */
+enum { UNDERWAY_MS = 250 };
+
 enum conn_state { CONN_IDLE, CONN_READING, CONN_ANSWERING, CONN_LINGERING };
 
 struct conn {

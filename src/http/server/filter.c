@@ -20,6 +20,14 @@ void relay_add_filter(struct relay *r, struct filter *f, const struct filter_ops
     *end = f;
 }
 
+bool filters_hold_head(const struct relay *r)
+{
+    for (const struct filter *f = r->filters; f; f = f->next)
+        if ((f->ops->data || f->ops->end) && !f->ops->shows_head)
+            return true;
+    return false;
+}
+
 bool filters_change(const struct relay *r)
 {
     for (const struct filter *f = r->filters; f; f = f->next)

@@ -4,8 +4,10 @@
 #include "base/buf.h"
 #include "http/relay.h"
 
-/* Whether some filter may change the answer, so that neither its length nor its head is final. */
+/* Whether some filter may change the answer, so that its length is not final. */
 bool filters_change(const struct relay *r);
+/* Whether its head waits for the first byte that comes out of the chain. */
+bool filters_hold_head(const struct relay *r);
 
 /* Bytes through the filters from f on, f NULL included: what is left of them for the client. */
 str filters_pass(struct filter *f, struct relay *r, str bytes);

@@ -122,9 +122,9 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
 /*
  * --- stopping ---
  *
- * STOPPING: no new connections, idle ones close, requests finish. CUTTING: the rest is closed.
- * ENDING: the loops leave. The workers end between the last two, since their jobs still post to
- * the loops.
+ * DRAINING: each answer ends its connection. STOPPING: no new connections, idle ones close,
+ * requests finish. CUTTING: the rest is closed. ENDING: the loops leave. The workers end between
+ * the last two, since their jobs still post to the loops.
  */
 
 /* Exchanges without a connection count too: their done calls keep turns. */
@@ -158,6 +158,14 @@ static void enter_phase(struct server *s, enum server_phase phase, int64_t deadl
     while (deadline_ms && !is_quiet(s) && !late)
         late = pthread_cond_timedwait(&s->changed, &s->lock, &until);
     pthread_mutex_unlock(&s->lock);
+}
+
+void server_drain(struct server *s, int64_t ms)
+{
+    if (!ms)
+        return;
+    enter_phase(s, DRAINING, 0);
+    uv_sleep((unsigned)ms);
 }
 
 /* From one thread that is neither a loop nor a worker: both phases wait for the loops. Calling it

@@ -46,11 +46,12 @@ static bool make_room(struct server *s)
     return l != NULL;
 }
 
-/* A counted socket becomes a connection, unless the server stops. */
+/* A counted socket becomes a connection, also while the server stops: a proxy has sent a request as
+ * soon as it is connected. */
 static void open_socket(struct loop *l, int fd, bool is_refused)
 {
     struct server *s = l->server;
-    if (atomic_load(&s->phase) == SERVING) {
+    if (atomic_load(&s->phase) < CUTTING) {
         conn_open(l, fd, is_refused);
         return;
     }
@@ -79,8 +80,8 @@ static void take_socket(struct server *s, int fd)
         open_socket(first, fd, is_refused);
 }
 
-/* On the first loop, when the listening socket is readable. */
-static void accept_clients(struct server *s)
+/* On the first loop, when the listening socket is readable. True when more may be waiting. */
+static bool accept_clients(struct server *s)
 {
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
         int fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -96,8 +97,9 @@ static void accept_clients(struct server *s)
             uv_poll_stop(&s->loops[0].accept);
             loop_tick(&s->loops[0]);
         }
-        return;
+        return false;
     }
+    return true;
 }
 
 /* --- what others put in --- */
@@ -135,25 +137,29 @@ static void take_exchanges(struct loop *l)
 
 /* --- the server's phases --- */
 
-/* In every phase after SERVING; only the first loop has something to close. The listener is closed
- * here and nowhere else. */
+/* In every phase from STOPPING on; only the first loop has something to close. The listener is
+ * closed here and nowhere else, and closing it would reset those who are connected already. */
 static void stop_accepting(struct loop *l)
 {
     if (!l->accepts)
         return;
+    while (accept_clients(l->server))
+        ;
     l->accepts = false;
     uv_close((uv_handle_t *)&l->accept, NULL);
     listener_close(&l->server->listener); /* a client that connects now is refused at once */
 }
 
-/* A connection that has sent a part of a request may still finish it; only those between two
- * requests have nothing to lose. */
+/* A connection that has sent a part of a request may still finish it; those between two requests
+ * have nothing to lose, unless they were opened or answered a moment ago. */
 static void close_idle(struct loop *l)
 {
     for (struct conn *c = l->conns, *next; c; c = next) {
         next = c->next;
-        if (c->state == CONN_IDLE)
-            conn_close(c);
+        if (c->state != CONN_IDLE)
+            continue;
+        c->deadline_us += (UNDERWAY_MS - l->server->settings.idle_ms) * 1000;
+        conn_sweep(c, clock_mono_us());
     }
 }
 
@@ -186,13 +192,14 @@ static void enter_phase(struct loop *l)
     assert(loop_is_here(l) && phase >= l->seen);
     if (phase == l->seen)
         return;
+    if (phase >= STOPPING)
+        stop_accepting(l);
     l->seen = phase;
-    stop_accepting(l);
     if (phase == STOPPING)
         close_idle(l);
     else if (phase == CUTTING)
         cut_all(l);
-    else
+    else if (phase == ENDING)
         end_loop(l);
     atomic_fetch_add(&l->server->seen, 1);
     server_changed(l->server);
@@ -214,7 +221,7 @@ static void on_wake(uv_async_t *wake)
 static void on_accept(uv_poll_t *poll, __attribute__((unused)) int status,
                       __attribute__((unused)) int events)
 {
-    accept_clients(((struct loop *)poll->data)->server);
+    (void)accept_clients(((struct loop *)poll->data)->server);
 }
 
 /* One timer looks at every deadline ten times a second: a timer for each connection would be set

@@ -150,7 +150,7 @@ static void end_head(struct exchange *x)
         drop_hops(x);
     if (!x->out.type.n)
         x->out.code = x->relay->code;
-    if (!filters_change(x->relay))
+    if (!filters_hold_head(x->relay))
         send_head(x);
 }
 

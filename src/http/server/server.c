@@ -15,6 +15,11 @@ bool server_is_full(const struct server *s)
     return atomic_load(&s->connections) >= s->settings.connections_max;
 }
 
+bool server_is_draining(const struct server *s)
+{
+    return atomic_load(&s->phase) != SERVING;
+}
+
 int server_port(const struct server *s)
 {
     return s->listener.port;

@@ -9,7 +9,7 @@
 #include "http/wire/meter.h"
 #include "http/wire/route.h"
 
-enum server_phase { SERVING, STOPPING, CUTTING, ENDING };
+enum server_phase { SERVING, DRAINING, STOPPING, CUTTING, ENDING };
 
 struct server {
     struct server_settings settings;

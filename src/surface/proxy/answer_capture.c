@@ -92,6 +92,7 @@ struct answer_capture {
     bool is_wanted;           /* the answer's code is 200 */
     bool has_ended;           /* the stream's last event came */
     bool is_kept;             /* the turn, before the end */
+    bool is_durable;          /* a turn that cannot be kept breaks the answer off */
     bool is_whole;            /* the text is all there; whoever keeps the turn may read it */
     struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
     struct answer_naming naming; /* of a stream, as the reader has found it */
@@ -256,15 +257,19 @@ static str captured_text(struct ctx *ctx, struct answer_capture *c)
     return c->reader->whole(&ctx->arena, answer);
 }
 
+static void note_lost(struct ctx *ctx, enum status s)
+{
+    if (s != OK)
+        log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
+    soft(ctx, s);
+}
+
 /* For callers whose client has its answer already, or gets it in any case: there is nobody left to
  * tell but the log. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer)
 {
     ctx_clear_failure(ctx);
-    enum status s = engine_end_turn(ctx, app->engine, turn, answer);
-    if (s != OK)
-        log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
-    soft(ctx, s);
+    note_lost(ctx, engine_end_turn(ctx, app->engine, turn, answer));
 }
 
 /* Of an answer that broke off only the user's words are kept: nobody has read the rest. With an
@@ -323,8 +328,9 @@ static void watch_bytes(struct filter *f, struct relay *r, str bytes)
 
 /* --- keeping before the end --- */
 
-/* Everything from [DONE] on waits. A client acts on an event at its blank line only, so that it is
- * early enough even when the first bytes of the line have gone out with the piece before. */
+/* Everything from [DONE] on waits, or the piece that ends the answer. A client acts on an event at
+ * its blank line only, so that it is early enough even when the first bytes of the line have gone
+ * out with the piece before. */
 static str hold_end(struct filter *f, struct relay *r, str bytes)
 {
     struct answer_capture *c = capture_of(f);
@@ -356,13 +362,15 @@ static enum status keep_turn(struct filter *f, struct ctx *ctx, struct app *app,
     trace_begin(c->trace, STAGE_KEEP);
     enum status s = engine_end_turn(ctx, app->engine, c->turn, captured_text(ctx, c));
     trace_end(c->trace, STAGE_KEEP);
-    TRY(s);
+    if (c->is_durable)
+        TRY(s);
+    note_lost(ctx, s);
     out->rest = buf_str(&c->late);
     return OK;
 }
 
 void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
-                        const struct answer_reader *reader, bool before_end, struct trace *trace)
+                        const struct answer_reader *reader, bool is_durable, struct trace *trace)
 {
     static const struct filter_ops watching = {.head = begin_answer,
                                                .watch = watch_bytes,
@@ -373,17 +381,26 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
                                               .end = end_answer,
                                               .work = keep_turn,
                                               .done = end_capture};
+    static const struct filter_ops delaying = {.shows_head = true,
+                                               .head = begin_answer,
+                                               .data = hold_end,
+                                               .end = end_answer,
+                                               .work = keep_turn,
+                                               .done = end_capture};
     struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);
     assert(turn && (turn_out_of(turn)->mode != MODE_OFF || reader->name));
-    assert(!before_end || reader == &completion_reader); /* hold_end looks for [DONE] */
     c->reader = reader;
     c->trace = trace;
     c->engine = app->engine;
     c->turn = turn;
+    c->is_durable = is_durable;
     c->text = buf_make(NULL, TEXT_MAX);
     c->naming = naming_in(NULL);
     c->late = buf_make(NULL, ANSWER_MAX);
     c->events = sse_reader(EVENT_MAX);
     c->line = buf_make(NULL, EVENT_MAX);
-    relay_add_filter(relay, &c->filter, before_end ? &holding : &watching);
+    relay_add_filter(relay, &c->filter,
+                     is_durable                        ? &holding
+                     : engine_keeps_first(app->engine) ? &delaying
+                                                       : &watching);
 }

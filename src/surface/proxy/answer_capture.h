@@ -30,15 +30,15 @@ extern const struct answer_reader completion_reader; /* of chat completions */
  * ended, the turn is kept with that text. The turn must live as long as the relay. A turn with
  * MODE_OFF is not kept, but its answer is named.
  *
- * before_end, of chat completions alone: the turn is kept before the client has the last byte (of a
- * stream: its [DONE]), so that a client with a whole answer finds it in the session. A turn that
+ * is_durable, or where engine_keeps_first: the turn is kept before the client has the last byte (of
+ * a stream: its last event), so that a client with a whole answer finds it. A durable turn that
  * cannot be kept breaks the answer off. Else the turn is kept when the client has everything, or
  * when a question of the same pool comes first, and a failure is only logged.
  *
  * trace gets the time of keeping and, if it is recorded, what the answer says of itself.
  */
 void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
-                        const struct answer_reader *reader, bool before_end, struct trace *trace);
+                        const struct answer_reader *reader, bool is_durable, struct trace *trace);
 
 /* Keeps the turn; a failure is logged and the caller goes on. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer);

@@ -131,13 +131,15 @@ SHAPE(ready_out, (BOOL, ready), (STR, message));
 static enum status show_ready(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {
-    bool is_well = engine_ping(ctx, app->engine) == OK;
-    const struct ready_out shape = {is_well,
-                                    is_well ? S("Service is ready")
+    enum status s = server_is_draining(app->server)
+                        ? fail(ctx, TOO_BUSY, "draining: the server is about to stop")
+                        : engine_ping(ctx, app->engine);
+    const struct ready_out shape = {s == OK,
+                                    s == OK ? S("Service is ready")
                                             : str_printf(&ctx->arena, "Service is not ready: %s",
                                                          ctx->why)};
     (void)in;
-    out->code = is_well ? 200 : 503;
+    out->code = s == OK ? 200 : 503;
     return reply_fields(out, ready_out_fields, &shape);
 }
 

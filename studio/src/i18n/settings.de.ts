@@ -18,6 +18,7 @@ export const settings: Record<string, string> = {
   loops: 'Zahl der Ereignisschleifen. 0 = eine für jeden Prozessorkern',
   idle_timeout_ms: 'Wie lange eine ruhende Verbindung offen bleibt, in Millisekunden',
   request_timeout_ms: 'Wie lange ein Client zum Senden einer Anfrage brauchen darf, in Millisekunden',
+  drain_ms: 'Wie lange ein Server, der enden soll, noch weiter dient, während `/ready` 503 antwortet, in Millisekunden',
   shutdown_ms: 'Wie lange laufende Anfragen beim Beenden noch dauern dürfen, in Millisekunden',
   hosts: 'Rechnernamen, die außer denen dieses Rechners gelten, durch Kommas getrennt. * = alle',
   origins: 'Herkunft der Webseiten, die den Server benutzen dürfen, durch Kommas getrennt, etwa http://localhost:* oder https://*.example.org',

@@ -135,6 +135,19 @@ enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct tok
     return SQL_ROWS(&q, read_token, out, n);
 }
 
+enum status sqlite_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,
+                               struct token **out, size_t *n)
+{
+    bool is_empty;
+    READER(r);
+    *n = 0;
+    TRY(reader_begin_access(ctx, sqlite_of(s), &r, &is_empty));
+    if (is_empty)
+        return OK;
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_LIST_USED, since, (int64_t)most);
+    return SQL_ROWS(&q, read_token, out, n);
+}
+
 enum status sqlite_has_tokens(struct ctx *ctx, struct store *s, bool *out)
 {
     bool is_empty;
