@@ -22,6 +22,9 @@
  * anything is encrypted by it.
  */
 
+static const char encrypt_the_disk[] =
+    "rememberd does not encrypt it; encrypt the disk that PostgreSQL is on, and its dumps";
+
 SHAPE(encrypt_out, (BOOL, encrypted), (INT, bytes), (STR, key));
 
 static void show_progress(void *own, const char *what, int64_t done, int64_t all)
@@ -127,7 +130,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     struct key none = {0};
-    TRY(instance_needs_file(ctx, &o->settings));
+    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
     TRY(instance_find(ctx, &o->settings, &instance));
     TRY(instance_make_folder(ctx, &instance));
     LOCK(lock);
@@ -153,7 +156,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
 static enum status find_encrypted(struct ctx *ctx, const struct options *o,
                                   struct instance *instance, struct key *key)
 {
-    TRY(instance_needs_file(ctx, &o->settings));
+    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
     TRY(instance_find(ctx, &o->settings, instance));
     enum store_kind kind = store_kind(ctx, instance->file);
     if (kind == STORE_ABSENT)
@@ -170,7 +173,7 @@ enum status command_decrypt(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     struct key none = {0};
-    TRY(instance_needs_file(ctx, &o->settings));
+    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
     TRY(instance_find(ctx, &o->settings, &instance));
     LOCK(lock);
     TRY(lock_take(ctx, &instance, &lock));
@@ -190,7 +193,7 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     CLEANUP(key_free) struct key new = {0};
     struct instance instance;
-    TRY(instance_needs_file(ctx, &o->settings));
+    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
     TRY(instance_find(ctx, &o->settings, &instance));
     LOCK(lock);
     TRY(lock_take(ctx, &instance, &lock));

@@ -137,22 +137,27 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
         close_process();
     if (!instance->settings.store.n)
         return open_file(ctx, instance);
+    if (instance->settings.key_file.n || instance->settings.key_command.n)
+        return fail(ctx, BAD_INPUT,
+                    "key_file and key_command encrypt a file, and the setting store names a "
+                    "database in PostgreSQL: remove the key, and encrypt the disk that PostgreSQL "
+                    "is on");
     struct store_settings store = {.path = instance->settings.store,
                                    .may_wait = instance->may_wait,
+                                   .must_exist = instance->must_exist,
                                    .erasures = instance->erasures};
     return store_open(ctx, &store, &instance->store);
 }
 
-enum status instance_needs_file(struct ctx *ctx, const struct settings *s)
+enum status instance_needs_file(struct ctx *ctx, const struct settings *s, const char *instead)
 {
     if (!s->store.n)
         return OK;
     return fail(ctx, UNSUPPORTED,
-                "the setting store names a database in PostgreSQL, which is no file: use its own "
-                "tools, such as pg_dump and pg_restore");
+                "the setting store names a database in PostgreSQL, which is no file: %s", instead);
 }
 
-enum opening { TO_CHANGE, TO_READ, AS_SERVER };
+enum opening { TO_MAKE, TO_CHANGE, TO_READ, AS_SERVER };
 
 /* From the bottom up: folder, key, store, engine. instance_close is safe after any failure in
  * between, as the rest is zero. A store that may wait makes the folder itself, later. */
@@ -163,7 +168,8 @@ static enum status open_parts(struct ctx *ctx, const struct options *o, enum ope
     out->settings = o->settings;
     out->settings.data = out->folder;
     out->is_server = how == AS_SERVER;
-    out->may_wait = how != TO_CHANGE;
+    out->may_wait = how == TO_READ || how == AS_SERVER;
+    out->must_exist = how == TO_CHANGE || how == TO_READ;
     out->accepts_loss = o->accept_loss;
     enum status made = instance_make_folder(ctx, out);
     if (!out->may_wait || !soft_if(ctx, made, STORAGE))
@@ -177,7 +183,7 @@ static enum status open_parts(struct ctx *ctx, const struct options *o, enum ope
 
 enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)
 {
-    return open_parts(ctx, o, TO_CHANGE, out);
+    return open_parts(ctx, o, TO_MAKE, out);
 }
 
 /* A folder that cannot be looked into is left to the opening, whose failure says why; so is a
@@ -224,7 +230,8 @@ static enum status open_scratch(struct ctx *ctx, const struct options *o, struct
         return fail(ctx, STORAGE, "the folder " S_FMT " cannot be created: %s", S_ARG(folder),
                     strerror(errno));
     own.settings.data = folder;
-    enum status s = open_parts(ctx, &own, TO_CHANGE, out);
+    own.settings.store = S("");
+    enum status s = open_parts(ctx, &own, TO_MAKE, out);
     out->is_scratch = true;
     return s;
 }
@@ -233,9 +240,10 @@ enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct i
 {
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
-    return !o->settings.store.n && instance_is_new(ctx, &instance)
-               ? open_scratch(ctx, o, out)
-               : open_parts(ctx, o, TO_READ, out);
+    if (!o->settings.store.n && instance_is_new(ctx, &instance))
+        return open_scratch(ctx, o, out);
+    enum status s = open_parts(ctx, o, TO_READ, out);
+    return soft_if(ctx, s, NOT_FOUND) ? open_scratch(ctx, o, out) : s;
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)

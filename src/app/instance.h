@@ -16,6 +16,7 @@ struct instance {
     bool is_server;              /* keeps space beside the database for erasures */
     bool may_wait;     /* of a server and of what only reads: opens although the disk fails */
     bool accepts_loss; /* opens although acknowledged writes are missing */
+    bool must_exist;   /* of PostgreSQL: no tables are made */
     bool is_scratch;   /* the folder goes with the instance */
     bool is_settled;   /* what the disk has for a server is read, or made */
 };
@@ -49,8 +50,9 @@ MUST_USE enum status instance_place(struct ctx *ctx, const struct settings *s,
                                     struct instance *out);
 /* The same, and from then on root acts as the owner of that folder. */
 MUST_USE enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out);
-/* UNSUPPORTED where the database is no file, for commands that work on one. */
-MUST_USE enum status instance_needs_file(struct ctx *ctx, const struct settings *s);
+/* UNSUPPORTED where the database is no file, for commands that work on one: what to do instead. */
+MUST_USE enum status instance_needs_file(struct ctx *ctx, const struct settings *s,
+                                         const char *instead);
 /* Whether no database was ever there, as far as the folder tells. */
 bool instance_is_new(struct ctx *ctx, const struct instance *instance);
 

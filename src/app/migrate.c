@@ -73,6 +73,7 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
     struct store_moved moved;
     struct store_move move = {.progress = show_progress, .own = &progress};
     TRY(find_side(ctx, o, "--from", o->from, from, &move.from));
+    move.from.must_exist = true;
     TRY(find_side(ctx, o, "--to", o->to, to, &move.to));
     TRY(check_folders(ctx, from, to));
     enum status status = store_move(ctx, &move, &moved);

@@ -17,7 +17,7 @@ static enum status look(struct ctx *ctx, const struct options *o, struct upgrade
     struct instance instance;
     struct stat st;
     struct statvfs fs;
-    TRY(instance_needs_file(ctx, &o->settings));
+    TRY(instance_needs_file(ctx, &o->settings, "a server upgrades it when it starts"));
     TRY(instance_find(ctx, &o->settings, &instance));
     TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &key));
     out->file = instance.file;

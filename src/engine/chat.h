@@ -9,6 +9,7 @@ struct engine;
 /* A message of the request, in the client's words: text parts joined by newlines. */
 struct said {
     str role, text, name;
+    uint64_t own; /* turn_own of the text before its secrets were masked; 0: nothing was masked */
 };
 
 /* readonly: recall, keep nothing; after: keep, recall nothing. */

@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "engine/accounts/credentials.h"
-#include "engine/accounts/known_tokens.h"
+#include "engine/state/known_tokens.h"
 #include "engine/events/feed.h"
 #include "engine/extract/extract.h"
 #include "engine/jobs/registry.h"

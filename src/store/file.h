@@ -23,6 +23,7 @@ struct store_settings {
     size_t readers;      /* most reads at once; 0: a default */
     bool may_wait;       /* opens although the disk fails: see store_open */
     bool keeps_reserve;  /* space beside the file, for erasures on a full disk (a server) */
+    bool must_exist;     /* of PostgreSQL: NOT_FOUND where its schema has no tables */
     bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
     bool is_move;        /* by store_move, which may go on with a copy that is not finished */
     bool keeps_old;      /* a file of an older version is copied beside it before it is upgraded */

@@ -57,6 +57,36 @@ test('an older schema is brought up while its servers go on; a newer one is refu
   psql(data, "UPDATE fact SET value = '1' WHERE name = 'serves'");
 });
 
+test('a command that only reads or changes makes no schema, as it makes no folder', only, async () => {
+  const schema = `empty_${process.pid}`, data = tempFolder(), env = { REMEMBERD_STORE: storeAt(schema) };
+  const made = () => psql(data, `SELECT count(*) FROM pg_namespace WHERE nspname = '${schema}'`);
+  const file = path.join(tempFolder(), 'memories.jsonl');
+  fs.writeFileSync(file, JSON.stringify({ kind: 'memory', id: crypto.randomUUID(), content: 'I like tea' }) + '\n');
+  for (const words of [['list'], ['search', 'tea'], ['export'], ['forget', '--everything', '--yes'], ['token', 'list'], ['user', 'list'], ['reindex'], ['consolidate'],
+    ['migrate', '--from', storeAt(schema), '--to', `sqlite:${tempFolder()}/new`]]) {
+    const refused = await run([...words, ...(words[0] === 'migrate' ? [] : ['--data', data])], { env });
+    assert.match(refused.stderr, new RegExp(`nothing of rememberd in the schema '${schema}' of PostgreSQL; name another as schema=NAME`), words.join(' '));
+    const folder = await run([...words, '--data', path.join(tempFolder(), 'none')], { env: { REMEMBERD_STORE: '' } });
+    if (words[0] !== 'migrate') assert.equal(refused.code, folder.code, words.join(' '));
+  }
+  const dry = await run(['import', file, '--dry-run', '--data', data], { env });
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.equal(made(), '0');
+  assert.equal((await run(['add', 'I like tea', '--data', data], { env })).code, 0);
+  assert.equal(made(), '1');
+});
+
+test('what encrypts a file is refused, and says what to encrypt', only, async () => {
+  const data = tempFolder();
+  for (const words of [['encrypt'], ['decrypt'], ['rekey']]) {
+    const refused = await run([...words, '--data', data]);
+    assert.equal(refused.code, 1, words[0]);
+    assert.match(refused.stderr, /rememberd does not encrypt it; encrypt the disk that PostgreSQL is on, and its dumps/);
+  }
+  const refused = await run(['add', 'I like tea', '--key-file', path.join(data, 'key'), '--data', data]);
+  assert.match(refused.stderr, /key_file and key_command encrypt a file.*encrypt the disk that PostgreSQL is on/);
+});
+
 test('a transaction that changes many memories changes their counters once', only, async (t) => {
   const server = await serve(t), { data } = server;
   const lines = Array.from({ length: 60 }, (_, i) => JSON.stringify({ kind: 'memory', id: crypto.randomUUID(), content: `Shelf ${i} holds jar ${i * 7}` })).join('\n');

@@ -1,6 +1,7 @@
 // away.test.js - PostgreSQL is killed, restarted or hangs: chats go on at once, probes tell, and all is right after.
 'use strict';
 const assert = require('node:assert/strict');
+const http = require('node:http');
 const test = require('node:test');
 const { run, serve, tempFolder, until, upstream, withTokens } = require('../api/lib');
 const cluster = require('./cluster');
@@ -99,6 +100,24 @@ test('tokens that were valid before go on, others do not', options, async (t) =>
   await isReady(server);
   assert.equal((await server.chat(question, bearer(unused))).status, 200);
   assert.equal((await server.chat(question, bearer(revoked))).status, 401);
+});
+
+test('a token that was revoked, here or at another node, is not known any more while it is away', options, async (t) => {
+  const { server, make } = await withTokens(t, ['--log-level', 'error']);
+  const bearer = (token) => ({ authorization: `Bearer ${token.token}` });
+  const [operator, here, kept] = [await make('--admin'), await make('--user', 'ann'), await make('--user', 'eve')], there = await make('--user', 'zed');
+  for (const one of [here, kept, there]) assert.equal((await server.chat(question, bearer(one))).status, 200);
+  assert.equal((await server.ask('DELETE', `/v1/tokens/${here.id}`, undefined, bearer(operator))).status, 204);
+  let text = '';
+  const req = http.get(`${server.url}/v1/events`, { agent: false, headers: bearer(there) }, (res) => res.setEncoding('utf8').on('data', (part) => (text += part)).on('end', () => (text = 'ended')));
+  req.on('error', () => (text = 'ended'));
+  t.after(() => req.destroy());
+  await until('it follows', () => text.length > 0);
+  assert.equal((await run(['token', 'revoke', there.id, '--data', server.data])).code, 0);
+  await until('its stream ends', () => text === 'ended');
+  await cluster.kill();
+  await isAway(server);
+  assert.deepEqual(await Promise.all([here, there, kept].map(async (one) => (await server.chat(question, bearer(one))).status)), [503, 503, 200]);
 });
 
 test('a server that hangs holds no thread: the circuit opens, and closes when it goes on', options, async (t) => {

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { serve, tempFolder, until, upstream } = require('../api/lib');
+const { answer, serve, tempFolder, until, upstream } = require('../api/lib');
 const cluster = require('./cluster');
 
 const options = { skip: cluster.missing };
@@ -103,4 +103,36 @@ test('what was said while it was away is older than what is said after, and its 
   const asked = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'Where do I live?' }] });
   assert.equal(asked.status, 200);
   assert.match(JSON.stringify(model.last().json), /Oslo/);
+});
+
+// Said while it was away; the conversation goes on after, and the client sends all of it unmasked.
+test('a secret is in no spool, and its conversation is one session, kept once', options, async (t) => {
+  const secret = 'sk-live-9aK3pQ7rT2vX8yB4cD6fG1hJ', card = 'Barnacle77!';
+  const model = await upstream(t, (req, res, one) => answer(res, one, `I use ${secret} from now on.`));
+  const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error'] });
+  const messages = [];
+  const say = async (content) => {
+    messages.push({ role: 'user', content });
+    const res = await server.chat({ model: 'm', messages });
+    assert.equal(res.status, 200, res.text);
+    messages.push({ role: 'assistant', content: res.json().choices[0].message.content });
+  };
+  await say('My boat is called Ottilie.');
+  await isKept(server.data, 1);
+  await cluster.kill();
+  await until('the probe tells', async () => (await server.ask('GET', '/ready')).status === 503, 30000);
+  await say(`My API key is ${secret}, and my password is ${card}`);
+  await say('Which key do you use?');
+  await until('the turns are noted', () => fs.readFileSync(spoolOf(server.data), 'utf8').split('\n').length === 1 + 2 + 1);
+  const spool = fs.readFileSync(spoolOf(server.data), 'utf8');
+  assert.match(spool, /My API key is /);
+  for (const one of [secret, card]) assert.ok(!spool.includes(one), one);
+  await cluster.start();
+  await isEmpty(server.data);
+  await say('And my cat is called Minka.');
+  await isKept(server.data, 4);
+  const all = said(server.data);
+  assert.equal(all.length, 4, JSON.stringify(all));
+  assert.equal(new Set(all.map(([, session]) => session)).size, 1);
+  assert.ok(!JSON.stringify(all).includes(secret));
 });

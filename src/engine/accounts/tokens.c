@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "engine/accounts/credentials.h"
-#include "engine/accounts/known_tokens.h"
+#include "engine/state/known_tokens.h"
 #include "engine/state/state.h"
 
 #include "base/audit.h"
@@ -102,6 +102,7 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str addr
 enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id)
 {
     enum status s = store_revoke_token(ctx, e->store, user, id);
+    known_tokens_forget(e, user);
     if (!soft_if(ctx, s, NOT_FOUND) && s == OK)
         audit_note(ctx, "token.revoked", user, "id=" S_FMT, S_ARG(id));
     return s;

@@ -106,6 +106,11 @@ static str role_of(str role)
     return str_is(role, "user") || str_is(role, "assistant") || str_is(role, "tool") ? role : S("");
 }
 
+uint64_t turn_own(const struct turn *t, str role, str text)
+{
+    return hash_of(seed_of(t), role_of(role), text);
+}
+
 /* Only the end of a very long conversation counts: else one request would hold up everyone's
  * writes. */
 static void read_said(struct place *p)
@@ -118,7 +123,7 @@ static void read_said(struct place *p)
         str text = engine_strip_block(&p->ctx->arena, t->in.said[i].text);
         if (!role.n || !str_trim(text).n)
             continue;
-        uint64_t own = hash_of(p->seed, role, text);
+        uint64_t masked = t->in.said[i].own, own = masked ? masked : hash_of(p->seed, role, text);
         p->v[p->n] = (struct heard){
             .role = role, .text = text, .name = t->in.said[i].name, .own = own, .at = i};
         p->v[p->n].tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
@@ -459,7 +464,8 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 {
     bool is_note = !str_trim(answer).n;
     str role = is_note ? S("tool") : S("assistant"), text = is_note ? t->calls : answer;
-    uint64_t own = hash_of(seed_of(t), role, text), chain = chain_link(t->chain, own);
+    uint64_t masked = t->in.late ? t->in.late->own : 0;
+    uint64_t own = masked ? masked : turn_own(t, role, text), chain = chain_link(t->chain, own);
     bool is_echo = t->in.stand_in || t->out.block.n || t->in.beside.n || is_note;
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
     assert(text.n);

@@ -20,7 +20,8 @@ static void read_said(struct ctx *ctx, const struct json *all, struct turn_in *i
     for (const struct json *one = all ? all->first : NULL; one; one = one->next)
         v[in->n_said++] = (struct said){.role = json_string(json_at(one, "0")),
                                         .text = json_string(json_at(one, "1")),
-                                        .name = json_string(json_at(one, "2"))};
+                                        .name = json_string(json_at(one, "2")),
+                                        .own = (uint64_t)json_int_or(json_at(one, "3"), 0)};
 }
 
 static enum status read_line(struct ctx *ctx, str text, struct turn_in *in, struct late *late,
@@ -37,9 +38,12 @@ static enum status read_line(struct ctx *ctx, str text, struct turn_in *in, stru
 #define X(name) in->name = json_is_true(json_get(line, #name));
     LATE_FLAGS(X)
 #undef X
-    *late =
-        (struct late){json_int_or(json_get(line, "at"), clock_ms()), text_at(line, "receipt"),
-                      text_at(line, "decision"), text_at(line, "reason"), text_at(line, "block")};
+    *late = (struct late){json_int_or(json_get(line, "at"), clock_ms()),
+                          text_at(line, "receipt"),
+                          text_at(line, "decision"),
+                          text_at(line, "reason"),
+                          text_at(line, "block"),
+                          (uint64_t)json_int_or(json_get(line, "own"), 0)};
     *answer = text_at(line, "answer");
     read_said(ctx, json_get(line, "said"), in);
     return in->pool.user.n && in->pool.space.n ? OK : fail(ctx, BAD_INPUT, "it is of no pool");

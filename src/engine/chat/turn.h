@@ -13,6 +13,7 @@ struct said_at {
 struct late {
     int64_t at; /* unix ms */
     str receipt, decision, reason, block;
+    uint64_t own; /* of the answer, as in struct said */
 };
 
 struct turn {
@@ -59,6 +60,9 @@ MUST_USE enum status turn_end_now(struct ctx *ctx, struct engine *e, struct turn
 
 /* When it was said. */
 int64_t turn_at(const struct turn *t);
+
+/* The hash of a message alone, by which its conversation is found. */
+uint64_t turn_own(const struct turn *t, str role, str text);
 
 /* The assistant's message at the end of a turn; without a text, the note of its calls. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);

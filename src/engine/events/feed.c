@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/events.h"
+#include "engine/state/known_tokens.h"
 
 /*
  * The store's writer adds to the ring, and streams look at it: both hold the lock for
@@ -87,6 +88,8 @@ static void take_events(struct feed *f, const struct event *v, size_t n)
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < n; i++) {
         if (v[i].kind == EVENT_ACCESS) {
+            if (v[i].pool.user.n) /* else of someone, whose others need not suffer for it */
+                known_tokens_forget(f->engine, v[i].pool.user);
             end_listeners(f, v[i].pool.user);
             continue;
         }

@@ -6,11 +6,16 @@
 #include <string.h>
 
 #include "store/file.h"
+#include "store/postgres/failures.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/values.h"
 
 /*
  * A failure of a statement is kept as words and a code (SQLSTATE) until the next one.
+ *
+ * Behind a pooler each transaction may be on another connection of the server's, which others use
+ * as well. So there statements have no name, and what direct connections set once is set in each
+ * transaction. Statements that are sent together without BEGIN are one transaction up to the sync.
  */
 
 /* --- failures --- */
@@ -75,14 +80,17 @@ void pg_send_text(struct pg *pg, const char *text, struct owed owed)
                   libpq.sendQueryParams(pg->pipe.handle, text, 0, NULL, NULL, NULL, NULL, 1), owed);
 }
 
-/* Before anything else is sent. */
 void pg_send_begin(struct pg *pg)
 {
-    if (!pg->begin)
-        return;
-    pg_send_text(pg, pg->begin, (struct owed){0});
+    bool begins = pg->begin != NULL;
+    if (begins)
+        pg_send_text(pg, pg->begin, (struct owed){0});
+    if (pg->is_pooled && (begins || !pg->is_in_transaction))
+        pg_send_text(pg, pg->settings.local, (struct owed){0});
+    if (pg->is_pooled && begins && pg->settings.tables)
+        pg_send_text(pg, pg->settings.tables, (struct owed){0});
     pg->begin = NULL;
-    pg->is_in_transaction = true;
+    pg->is_in_transaction |= begins;
 }
 
 bool pg_settle(struct pg *pg)
@@ -103,14 +111,19 @@ PGresult *pg_wait_for(struct pg *pg, PGresult **r)
     return NULL;
 }
 
-/* Of one or more statements; to be cleared. */
+/* Of one or more statements; to be cleared. Sent as one text they are one transaction. */
 static bool run_text(struct pg *pg, const char *text, PGresult **out)
 {
+    struct arena a = {0};
     *out = NULL;
-    pg_send_begin(pg);
+    if (pg->begin)
+        pg_send_begin(pg);
     if (pg->pipe.n && !pg_settle(pg))
         return false;
+    if (pg->is_pooled && !pg->is_in_transaction)
+        text = settings_around(&pg->settings, &a, text);
     *out = pipeline_text(&pg->pipe, text);
+    arena_free(&a);
     pg->is_in_transaction = libpq.transactionStatus(pg->pipe.handle) != PQTRANS_IDLE;
     return note_result(pg, *out);
 }
@@ -123,32 +136,11 @@ PGresult *pg_run_binary(struct pg *pg, const char *text)
     return pg_wait_for(pg, &r);
 }
 
-/* postgresql.org/docs/15/errcodes-appendix.html */
 enum status pg_failed(struct ctx *ctx, struct pg *pg)
 {
-    static const struct {
-        const char *state;
-        enum status status;
-        int detail;
-        const char *words;
-    } known[] = {
-        {"08", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
-        {"57P0", STORAGE, STORAGE_AWAY, "the database cannot be reached"},
-        {"53100", STORAGE, STORAGE_FULL, "the database's disk is full"},
-        {"53", TOO_BUSY, 0, "the database has no room for this now"},
-        {"40", TOO_BUSY, 0, "another server is writing the same"},
-        {"55P03", TOO_BUSY, 0, "another server is writing the same"},
-        {"57014", TIMED_OUT, 0, "the database took too long"},
-        {"2202", BAD_INPUT, 0, "PostgreSQL cannot hold this text"},
-        {"25006", STORAGE, STORE_DISK_FAILED, "the database can only be read"},
-    };
     if (pg_is_lost(pg) && pg->pipe.end != WAIT_LATE)
         return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached: %s", pg->why);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_state(pg, known[i].state))
-            return fail_as(ctx, known[i].status, known[i].detail, "%s: %s", known[i].words,
-                           pg->why);
-    return fail(ctx, STORAGE, "the database failed: %s (%s)", pg->why, pg->state);
+    return failure_of(ctx, pg->state, pg->why);
 }
 
 /* --- opening --- */
@@ -159,27 +151,28 @@ static void drop_notice(void *unused, const PGresult *result)
     (void)unused, (void)result;
 }
 
-/* What every connection begins with. synchronous_commit: what was acknowledged is on disk. The
- * writer has more time for a statement (writer_postgres.c). A server ends what nobody waits for any
- * more, and drops a client that stopped in the midst of a transaction, with its locks. */
+/* A pooler that keeps a server's connection for each of ours shows another process, too: then what
+ * follows costs a little more than it would have to. */
+static enum status look_for_pooler(struct ctx *ctx, struct pg *pg)
+{
+    int64_t pid;
+    TRY(pg_int(ctx, pg, "SELECT pg_backend_pid()", &pid));
+    pg->is_pooled = pid != libpq.backendPID(pg->pipe.handle);
+    return OK;
+}
+
 static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
 {
-    enum { OLDEST = 130000, LOOKS_FOR_CLIENT = 140000 };
+    enum { OLDEST = 130000 };
     int version = libpq.serverVersion(pg->pipe.handle);
     if (version < OLDEST)
         return fail(ctx, UNSUPPORTED, "PostgreSQL %d is too old: 13 or newer is needed",
                     version / 10000);
-    return pg_exec(ctx, pg,
-                   str_printf(&ctx->arena,
-                              "SET search_path TO \"%s\"; SET synchronous_commit TO on;"
-                              " SET client_min_messages TO warning; SET jit TO off;"
-                              " SET statement_timeout TO '30s';"
-                              " SET idle_in_transaction_session_timeout TO '5min'%s",
-                              schema,
-                              version >= LOOKS_FOR_CLIENT
-                                  ? "; SET client_connection_check_interval TO '2s'"
-                                  : "")
-                       .p);
+    settings_of(&pg->settings, schema, version);
+    TRY(look_for_pooler(ctx, pg));
+    struct buf b = buf_make(&ctx->arena, 1000);
+    settings_put(&pg->settings, "", &b);
+    return pg->is_pooled ? OK : pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
 }
 
 static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_address *at)
@@ -234,6 +227,27 @@ void pg_close(struct pg *pg)
 int pg_version(const struct pg *pg)
 {
     return libpq.serverVersion(pg->pipe.handle);
+}
+
+bool pg_is_pooled(const struct pg *pg)
+{
+    return pg->is_pooled;
+}
+
+enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char *value)
+{
+    settings_note(&pg->settings, name, value);
+    if (pg->is_pooled && !pg_in_transaction(pg))
+        return OK;
+    return pg_exec(
+        ctx, pg,
+        str_printf(&ctx->arena, "SET %s%s TO '%s'", pg->is_pooled ? "LOCAL " : "", name, value).p);
+}
+
+enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text)
+{
+    pg->settings.tables = text;
+    return pg->is_pooled ? OK : pg_exec(ctx, pg, text);
 }
 
 void pg_limit(struct pg *pg, int64_t until_us)

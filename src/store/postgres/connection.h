@@ -25,6 +25,14 @@ void pg_close(struct pg *pg); /* NULL is fine */
 bool pg_is_lost(const struct pg *pg);
 /* As 150004 for 15.4. */
 int pg_version(const struct pg *pg);
+/* Whether a pooler is in between: each transaction may be on another connection of the server's. So
+ * locks and LISTEN of a session are not possible. */
+bool pg_is_pooled(const struct pg *pg);
+/* A setting of this connection, whatever is in between; name is static. */
+MUST_USE enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char *value);
+/* Temporary tables of its transactions, whose rows end with them: a static statement that makes
+ * them where they are missing. */
+MUST_USE enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text);
 /* From now on no statement is waited for longer (clock_mono_us; 0: no limit). One that is late
  * fails with TIMED_OUT, and the connection is lost. */
 void pg_limit(struct pg *pg, int64_t until_us);

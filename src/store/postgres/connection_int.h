@@ -3,12 +3,15 @@
 
 #include "store/postgres/connection.h"
 #include "store/postgres/pipeline.h"
+#include "store/postgres/settings.h"
 
 struct ahead;
 
 struct pg {
     struct pipeline pipe;
-    char state[6]; /* SQLSTATE of the last failure */
+    bool is_pooled;
+    struct pg_settings settings; /* of each transaction, behind a pooler */
+    char state[6];               /* SQLSTATE of the last failure */
     char why[300];
     int64_t changes, total, last_row;
     const char *begin; /* of a transaction that is still to begin; or NULL */
@@ -24,6 +27,7 @@ void pg_note_words(struct pg *pg, const char *state, const char *why);
 
 /* A text of one statement, sent behind all that is to come before it. */
 void pg_send_text(struct pg *pg, const char *text, struct owed owed);
+/* Before anything else is sent: the transaction, and behind a pooler what it begins with. */
 void pg_send_begin(struct pg *pg);
 /* Waits for all that was sent; false: a part of it failed. */
 bool pg_settle(struct pg *pg);

@@ -14,7 +14,7 @@ const char pg_move_begin[] =
     "ALTER TABLE memory DISABLE TRIGGER USER; ALTER TABLE vector DISABLE TRIGGER USER;";
 
 const char pg_move_end[] =
-    "DELETE FROM memory_tally; DELETE FROM memory_day;"
+    "SET LOCAL statement_timeout TO 0; DELETE FROM memory_tally; DELETE FROM memory_day;"
     "INSERT INTO memory_tally SELECT pool, " COUNTED ", count(*) FROM memory"
     " GROUP BY pool, " COUNTED ";"
     "INSERT INTO memory_day SELECT pool, day_of(created), " COUNTED ", count(*) FROM memory"

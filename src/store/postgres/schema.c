@@ -367,8 +367,17 @@ static enum status check_version(struct ctx *ctx, struct pg *pg, str schema)
                 S_ARG(schema), (long long)version, VERSION);
 }
 
+static enum status refuse_empty(struct ctx *ctx, str schema)
+{
+    return fail(ctx, NOT_FOUND,
+                "there is nothing of rememberd in the schema '" S_FMT
+                "' of PostgreSQL; name another as schema=NAME in the URL, or create it with "
+                "rememberd add",
+                S_ARG(schema));
+}
+
 /* In a transaction. Of two servers that begin at once one waits for the other. */
-static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema)
+static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema, bool makes)
 {
     struct arena *a = &ctx->arena;
     int64_t n;
@@ -378,6 +387,8 @@ static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema)
                           S_ARG(schema))
                    .p,
                &n));
+    if (!n && !makes)
+        return refuse_empty(ctx, schema);
     if (!n)
         TRY(pg_exec(ctx, pg, str_printf(a, "CREATE SCHEMA \"" S_FMT "\"", S_ARG(schema)).p));
     TRY(pg_int(ctx, pg,
@@ -385,13 +396,15 @@ static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema)
                           S_ARG(schema))
                    .p,
                &n));
-    return n ? check_version(ctx, pg, schema) : make_tables(ctx, pg);
+    if (n)
+        return check_version(ctx, pg, schema);
+    return makes ? make_tables(ctx, pg) : refuse_empty(ctx, schema);
 }
 
-enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema)
+enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema, bool makes)
 {
     TRY(pg_exec(ctx, pg, "BEGIN"));
-    enum status status = bring_it(ctx, pg, schema);
+    enum status status = bring_it(ctx, pg, schema, makes);
     if (status == OK)
         return pg_exec(ctx, pg, "COMMIT");
     struct ctx quiet = ctx_detached(ctx);

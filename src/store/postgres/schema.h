@@ -4,7 +4,8 @@
 #include "store/postgres/connection.h"
 
 /* Makes the schema and its tables where they are missing, and upgrades older ones, one server at a
- * time. A newer version is refused in words, unless it says that this one may serve it. */
-MUST_USE enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema);
+ * time. A newer version is refused in words, unless it says that this one may serve it. Unless it
+ * makes, NOT_FOUND where there are no tables. */
+MUST_USE enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema, bool makes);
 /* The version this build writes. */
 int pg_schema_version(void);

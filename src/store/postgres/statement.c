@@ -9,8 +9,8 @@
 
 /*
  * Statements are known by their number, as with SQLite, and prepared at their first use under that
- * number. Parameters and results are binary. A result is fetched whole, so that other statements
- * can run while it is read; one that streams is a cursor.
+ * number; behind a pooler they have no name. Parameters and results are binary. A result is fetched
+ * whole, so that other statements can run while it is read; one that streams is a cursor.
  *
  * Statements whose answers nobody reads are sent with the next one that is waited for
  * (pipeline.c). A transaction begins with its first statement; one that only reads ends without a
@@ -181,7 +181,7 @@ static bool take_result(struct pg_stmt *s, PGresult *r)
 
 static void send_prepare(struct pg_stmt *s, const char *name)
 {
-    if (s->is_prepared)
+    if (s->is_prepared || s->pg->is_pooled)
         return;
     pipeline_begin(&s->pg->pipe);
     pipeline_sent(&s->pg->pipe,
@@ -206,10 +206,11 @@ static void send_prepared(struct pg_stmt *s, struct owed owed)
         formats[i] = 1;
     }
     pipeline_begin(&s->pg->pipe);
-    pipeline_sent(&s->pg->pipe,
-                  libpq.sendQueryPrepared(s->pg->pipe.handle, name, s->bound, values, lengths,
-                                          formats, 1),
-                  owed);
+    int is_sent = s->pg->is_pooled ? libpq.sendQueryParams(s->pg->pipe.handle, s->text, s->bound,
+                                                           s->types, values, lengths, formats, 1)
+                                   : libpq.sendQueryPrepared(s->pg->pipe.handle, name, s->bound,
+                                                             values, lengths, formats, 1);
+    pipeline_sent(&s->pg->pipe, is_sent, owed);
 }
 
 /* --- sent ahead --- */

@@ -323,7 +323,7 @@ static enum status count_rows(struct moving *m, struct db *db)
 static enum status copy_tables(struct moving *m)
 {
     READER(r);
-    TRY(reader_begin(m->ctx, m->from, &r));
+    TRY(reader_begin_long(m->ctx, m->from, &r));
     TRY(count_rows(m, r.db));
     while (m->table < TABLES)
         TRY(copy_table(m, r.db, &tables[m->table]));
@@ -335,7 +335,7 @@ static enum status copy_tables(struct moving *m)
 static enum status read_last(struct moving *m, int64_t *out)
 {
     READER(r);
-    TRY(reader_begin(m->ctx, m->from, &r));
+    TRY(reader_begin_long(m->ctx, m->from, &r));
     TRY(db_prepare_one(m->ctx, r.db, SQL_MOVE_LAST_NO));
     for (size_t i = 0; i < TABLES; i++) {
         out[i] = 0;
@@ -477,7 +477,7 @@ static enum status sum_up(struct moving *m, struct sqlite_store *s, struct sums 
 {
     READER(r);
     *out = (struct sums){.rows = 0};
-    TRY(reader_begin(m->ctx, s, &r));
+    TRY(reader_begin_long(m->ctx, s, &r));
     for (size_t i = 0; i < TABLES; i++)
         TRY(sum_table(m, r.db, &tables[i], out));
     m->done += out->rows;

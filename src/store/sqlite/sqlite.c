@@ -146,6 +146,7 @@ enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *setting
     s->keeps_reserve = settings->keeps_reserve && !s->is_postgres;
     s->accepts_loss = settings->accepts_loss;
     s->keeps_old = settings->keeps_old;
+    s->must_exist = settings->must_exist;
     s->is_move = settings->is_move;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);

@@ -64,7 +64,7 @@ enum status sqlite_check(struct ctx *ctx, struct store *s, str *findings)
 {
     struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
     READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(reader_begin_long(ctx, sqlite_of(s), &r));
     TRY(run_rules(ctx, r.db, &out));
     TRY(titles_check(ctx, r.db, &out));
     TRY(words_check(ctx, r.db, &out));

@@ -12,7 +12,8 @@
  *
  * A group that began before its server knew of the follower is not sent. So in its first seconds,
  * and as long as it does not hear itself (a pooler may drop what is sent), the follower looks each
- * second whether anything was written, and reads all again.
+ * second whether anything was written, and reads all again. Behind a pooler in transaction mode
+ * there is no listening, and that is all it does.
  */
 enum { LOOK_US = 1000000, TRUST_US = 4000000, SENT_MAX = 7000, LONG_US = 1000000 };
 
@@ -23,21 +24,19 @@ enum { LOOK_US = 1000000, TRUST_US = 4000000, SENT_MAX = 7000, LONG_US = 1000000
     " AND objid = (" OF_SCHEMA "::bigint & 4294967295)::oid"                                       \
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 
-static const char table[] =
-    "CREATE TEMP TABLE noted(no bigint GENERATED ALWAYS AS IDENTITY, kind text, \"user\" text,"
-    " space text, id text) ON COMMIT DELETE ROWS";
 static const char listen[] = "DO $$BEGIN EXECUTE format('LISTEN %I', " CHANNEL "); END$$;"
                              " SELECT pg_advisory_lock_shared(5934, " OF_SCHEMA ");"
-                             " SELECT pg_notify(" CHANNEL ", '[]');"
-                             " SET rememberd.notes TO 'on'";
+                             " SELECT pg_notify(" CHANNEL ", '[]')";
 static const char leave[] = "UNLISTEN *; SELECT pg_advisory_unlock_shared(5934, " OF_SCHEMA ")";
+static const char notes_setting[] = "rememberd.notes";
 /* Of those who follow, and of all servers. */
 static const char followers[] = HELD("5934"), servers[] = HELD("5935");
 
 enum status notes_pg_open(struct ctx *ctx, struct db *db, struct notes *n)
 {
     n->pg = (struct notes_pg){.is_used = true};
-    TRY(db_exec(ctx, db, table));
+    if (pg_is_pooled(db->pg))
+        return OK;
     return db_exec(ctx, db, "SELECT pg_advisory_lock_shared(5935, " OF_SCHEMA ")");
 }
 
@@ -49,9 +48,9 @@ static enum status look_for_followers(struct ctx *ctx, struct db *db, struct not
     if (now - n->pg.looked_us < LOOK_US)
         return OK;
     TRY(db_int(ctx, db, followers, &many));
+    many += n->pg.listens; /* behind a pooler it has no lock */
     if ((many > 0) != n->pg.notes)
-        TRY(db_exec(ctx, db,
-                    many ? "SET rememberd.notes TO 'on'" : "SET rememberd.notes TO 'off'"));
+        TRY(pg_set(ctx, db->pg, notes_setting, many ? "on" : "off"));
     n->pg.notes = many > 0;
     n->pg.looked_us = now;
     return OK;
@@ -162,7 +161,9 @@ enum status notes_pg_follow(struct ctx *ctx, struct db *db, struct notes *n)
     int64_t others;
     if (n->pg.listens)
         return OK;
-    TRY(db_exec(ctx, db, listen));
+    if (!pg_is_pooled(db->pg))
+        TRY(db_exec(ctx, db, listen));
+    TRY(pg_set(ctx, db->pg, notes_setting, "on"));
     TRY(db_int(ctx, db, servers, &others));
     int64_t now = clock_mono_us();
     n->pg.listens = n->pg.notes = true;
@@ -189,7 +190,8 @@ enum status notes_pg_look(struct ctx *ctx, struct db *db, struct notes *n)
     if (is_followed && !n->pg.listens)
         TRY(follow_again(ctx, db, n));
     if (!is_followed && n->pg.listens) {
-        TRY(db_exec(ctx, db, leave));
+        if (!pg_is_pooled(db->pg))
+            TRY(db_exec(ctx, db, leave));
         n->pg.listens = false;
         n->pg.looked_us = 0;
     }

@@ -304,6 +304,13 @@ enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader 
     return ctx->view && ctx->view->s == s ? begin_in_view(ctx, out) : begin_read(ctx, s, out);
 }
 
+/* PostgreSQL ends a statement of others after half a minute. */
+enum status reader_begin_long(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
+{
+    TRY(reader_begin(ctx, s, out));
+    return is_postgres(out->db) ? db_exec(ctx, out->db, "SET LOCAL statement_timeout TO 0") : OK;
+}
+
 enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s, struct reader *out,
                                 bool *is_empty)
 {

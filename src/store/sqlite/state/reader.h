@@ -16,6 +16,8 @@ struct reader {
 /* TIMED_OUT when no connection is free until the ctx's deadline. STORAGE also when the file was
  * deleted or replaced. */
 MUST_USE enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out);
+/* For a read of the whole store, of which a statement may take long. */
+MUST_USE enum status reader_begin_long(struct ctx *ctx, struct sqlite_store *s, struct reader *out);
 /* For credentials alone, which decide who may ask also when there is no memory: a deleted or
  * replaced file is read on. *is_empty: there never was a file, and so no reader. */
 MUST_USE enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s,

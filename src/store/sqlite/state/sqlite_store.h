@@ -32,6 +32,7 @@ struct sqlite_store {
     bool accepts_loss;    /* is opened although commits are missing */
     bool is_move;         /* goes on with a copy (move.c) */
     bool keeps_old;       /* copied before an upgrade */
+    bool must_exist;      /* PostgreSQL: no tables are made */
     pthread_mutex_t lock; /* of the readers */
     pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */
     struct db *idle[READERS_MAX];

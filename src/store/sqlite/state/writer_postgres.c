@@ -21,7 +21,7 @@
 
 /* A number that nobody else has, marked by a lock that ends with the connection. Of one that was
  * lost the server may still hold it, and drops it later: then claims last as long as their leases.
- */
+ * So they do behind a pooler, where no lock lasts. */
 static enum status take_mark(struct ctx *ctx, struct writer *w)
 {
     int64_t unused;
@@ -31,6 +31,10 @@ static enum status take_mark(struct ctx *ctx, struct writer *w)
     if (!hold->mark)
         hold->mark = (int64_t)(random >> 4) + 1;
     w->db.hold = hold;
+    if (pg_is_pooled(w->db.pg)) {
+        hold->mark = 0;
+        return OK;
+    }
     return db_int(
         ctx, &w->db,
         str_printf(&ctx->arena, "SELECT pg_try_advisory_lock(%lld)", (long long)hold->mark).p,
@@ -38,20 +42,23 @@ static enum status take_mark(struct ctx *ctx, struct writer *w)
 }
 
 /* What a call has erased is noted in a table of the connection, as in SQLite; so is what can be
- * undone. */
+ * undone, and what is told to others. */
 enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
 {
     static const char own_tables[] =
-        "SET statement_timeout TO '10min';"
+        "DO $$BEGIN IF to_regclass('pg_temp.noted') IS NULL THEN "
         "CREATE TEMP TABLE erased(id text COLLATE \"C\", layer bigint, superseded_by text"
         " COLLATE \"C\", PRIMARY KEY(id, layer)) ON COMMIT DELETE ROWS;"
         "CREATE TEMP TABLE undoing(no bigint GENERATED ALWAYS AS IDENTITY, tab text, key_of text,"
-        " key text, was jsonb, now jsonb) ON COMMIT DELETE ROWS";
+        " key text, was jsonb, now jsonb) ON COMMIT DELETE ROWS;"
+        "CREATE TEMP TABLE noted(no bigint GENERATED ALWAYS AS IDENTITY, kind text,"
+        " \"user\" text, space text, id text) ON COMMIT DELETE ROWS; END IF; END$$";
     struct pg_address at;
     TRY(db_connect(ctx, w->s->path, &w->db));
     TRY(pg_address_of(ctx, str_of(w->s->path), &at));
-    TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema)));
-    TRY(db_exec(ctx, &w->db, own_tables));
+    TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema), !w->s->must_exist));
+    TRY(pg_set(ctx, w->db.pg, "statement_timeout", "10min"));
+    TRY(pg_own_tables(ctx, w->db.pg, own_tables));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;
     TRY(notes_pg_open(ctx, &w->db, &w->notes));

@@ -33,10 +33,11 @@
  */
 
 enum {
-    SMALL = 64,             /* documents that go in one transaction */
-    PIECE_MS = 5,           /* of work in a transaction, before its commit */
-    PIECE_MS_POSTGRES = 20, /* the same where each statement is a round trip */
-    MERGE_PAGES = 4,        /* of the words index, between two looks at the clock */
+    SMALL = 64,                      /* documents that go in one transaction */
+    PIECE_MS = 5,                    /* of work in a transaction, before its commit */
+    PIECE_MS_POSTGRES = 20,          /* the same where each statement is a round trip */
+    POOLED_MARK_MS = 10 * 60 * 1000, /* a server behind a pooler is not asked whether it lives */
+    MERGE_PAGES = 4,                 /* of the words index, between two looks at the clock */
 };
 
 /* What the row says. */
@@ -73,9 +74,12 @@ static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forge
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     struct json_out out = json_to(&b);
     const struct kept_forget kept = {l->what, l->rewrites, l->call};
-    assert(db->hold && !l->what.id.n && !l->what.n_ids && !l->what.undo);
+    int64_t mark = db->hold->mark;
+    if (is_postgres(db) && !mark)
+        mark = -(clock_ms() + POOLED_MARK_MS);
+    assert(!l->what.id.n && !l->what.n_ids && !l->what.undo);
     fields_write(&out, kept_forget_fields, &kept);
-    l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)db->hold->mark,
+    l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)mark,
                          S_ARG(id_random(&ctx->arena)));
     return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
 }
@@ -347,9 +351,15 @@ static enum status finish_forget(struct ctx *ctx, struct db *db, const struct fo
     return OK;
 }
 
-/* Whether a process that has the mark is alive. On PostgreSQL it holds a lock of that number. */
+/* Whether a process that has the mark is alive. On PostgreSQL it holds a lock of that number;
+ * behind a pooler it has none, and the mark is the negative time until when it is taken for alive.
+ */
 static enum status is_at_work(struct ctx *ctx, struct db *db, int64_t mark, bool *out)
 {
+    if (mark < 0) {
+        *out = -mark > clock_ms();
+        return OK;
+    }
     if (is_postgres(db)) {
         SQL_RUN(q, ctx, db, SQL_MARK_HELD, mark);
         return sql_any(&q, out);

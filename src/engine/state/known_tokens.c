@@ -1,5 +1,5 @@
 /* known_tokens.c - tokens that were valid a moment ago, for chats while the store is away. */
-#include "engine/accounts/known_tokens.h"
+#include "engine/state/known_tokens.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -70,6 +70,22 @@ void known_tokens_note(struct engine *e, str hash, const struct token *t)
         k->token.hash = t ? str_dup(&k->texts, hash) : S("");
         k->at = clock_ms();
     }
+    pthread_mutex_unlock(&all->lock);
+}
+
+static void clear_slot(struct known *k)
+{
+    arena_reset(&k->texts);
+    k->token = (struct token){0};
+}
+
+void known_tokens_forget(struct engine *e, str user)
+{
+    struct known_tokens *all = e->accounts.known;
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < SLOTS; i++)
+        if (str_eq(all->slots[i].token.pool.user, user))
+            clear_slot(&all->slots[i]);
     pthread_mutex_unlock(&all->lock);
 }
 
