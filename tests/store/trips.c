@@ -218,3 +218,67 @@ TEST(what_another_server_has_changed_is_found_by_the_next_question)
     CHECK_INT(found_of(ctx, e, "Where does my boat Argo2 lie?", "Sparta"), 0);
     store_close(other);
 }
+
+/* --- the same in both --- */
+
+static const char *const things[] = {"boat",  "sail",   "harbour", "island",  "captain",
+                                     "storm", "anchor", "map",     "lantern", "rope"};
+enum { THINGS = sizeof things / sizeof *things, TOLD = 60 };
+
+static void tell_one(struct ctx *ctx, struct store *s, int i)
+{
+    const char *thing = things[i % THINGS], *other = things[(i / 3) % THINGS];
+    struct message v[2] = {{.id = str_printf(&ctx->arena, "u%d", i),
+                            .role = S("user"),
+                            .text =
+                                str_printf(&ctx->arena, "My %s number %d is near the %s in Ithaca.",
+                                           thing, i, other),
+                            .created = 1700000000000 + i * 60000},
+                           {.id = str_printf(&ctx->arena, "a%d", i),
+                            .role = S("assistant"),
+                            .text = str_printf(&ctx->arena, "A %s is a good thing to have.", thing),
+                            .created = 1700000000000 + i * 60000 + 1}};
+    struct bundle b = {.pool = mine,
+                       .session = {.id = str_printf(&ctx->arena, "talk %d", i / 6)},
+                       .messages = v,
+                       .n_messages = 2};
+    CHECK_OK(store_write(ctx, s, &b));
+}
+
+static void check_same(struct ctx *ctx, struct engine *a, struct engine *b, const char *question)
+{
+    const struct recall_in in = {.gate = true, .asked = 1795154400000};
+    struct recall_out x = recall_question(ctx, a, question, in);
+    struct recall_out y = recall_question(ctx, b, question, in);
+    CHECK_INT(x.n, y.n);
+    CHECK_STR(x.reason, y.reason);
+    for (size_t i = 0; i < x.n; i++) {
+        CHECK_STR(x.v[i].message.id, y.v[i].message.id);
+        CHECK(x.v[i].score == y.v[i].score && x.v[i].state == y.v[i].state);
+    }
+}
+
+/* Cold, warm, and behind a turn. */
+TEST(both_stores_find_the_same)
+{
+    ENGINE(e, s, p);
+    if (!is_on_postgres())
+        return;
+    struct store *file = NULL;
+    struct engine *other = NULL;
+    struct settings same = settings_for_test();
+    str path = str_printf(&ctx->arena, "%s/beside.db", p.folder);
+    CHECK_OK(store_open(ctx, &(struct store_settings){.path = path}, &file));
+    CHECK_OK(engine_open(ctx, file, &same, &other));
+    for (int i = 0; i < TOLD; i++) {
+        tell_one(ctx, s, i);
+        tell_one(ctx, file, i);
+        const char *asks =
+            str_printf(&ctx->arena, "Where is my %s number %d?", things[(i * 7) % THINGS], i / 2).p;
+        for (int k = 0; k < 2; k++)
+            check_same(ctx, e, other, asks);
+        check_same(ctx, e, other, "What hobbies do I have?");
+    }
+    engine_close(other);
+    store_close(file);
+}
