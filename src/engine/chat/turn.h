@@ -14,6 +14,7 @@ struct late {
     int64_t at; /* unix ms */
     str receipt, decision, reason, block;
     uint64_t own; /* of the answer, as in struct said */
+    str answer;   /* without a block */
 };
 
 struct turn {
@@ -31,6 +32,7 @@ struct turn {
     uint64_t last;       /* hash of the last message alone, for the tail of the answer */
     str calls;           /* what an answer without text is; "": nothing that is kept */
     struct strs secrets; /* of the conversation: see turn_find_secrets */
+    bool is_brought;     /* late: the client has gone on elsewhere, where it is history */
     bool is_blind;       /* the store was away when the conversation was looked for */
     struct unkept unkept;
     turn_answer_text *answer_of; /* not NULL: the turn is answered */
