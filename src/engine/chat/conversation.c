@@ -367,9 +367,10 @@ static void find_place(struct place *p)
     if (is_named && !p->t->in.brings_all && (p->t->in.n_window || !has_history(p)))
         after_last(p);
     else if (by_chain(p) || by_tail(p)) {
-        p->t->is_brought = was_brought(p);
-        if (!p->t->is_brought && !is_named && merely_begins(p) &&
-            (has_gone_on(p) || was_forgotten(p)))
+        bool is_brought = was_brought(p);
+        if (p->t->in.late)
+            p->t->in.late->is_brought = is_brought;
+        if (!is_brought && !is_named && merely_begins(p) && (has_gone_on(p) || was_forgotten(p)))
             begin_anew(p);
     } else {
         p->is_part = is_named;
@@ -440,7 +441,7 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     read_said(&p);
     find_place(&p);
     p.begin = turn_begin(&p);
-    if (t->is_brought && p.begin < p.known)
+    if (t->in.late && t->in.late->is_brought && p.begin < p.known)
         p.known = p.begin; /* to be learnt from */
     assert(p.known <= p.n && p.session.n);
     t->record.session = p.session;

@@ -75,7 +75,7 @@ static enum status keep_line(struct ctx *ctx, struct engine *e, str text)
     struct turn *t = engine_begin_turn(ctx, e, &in);
     if (t->is_blind)
         return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached");
-    if (!t->is_brought && is_kept(ctx, e, t, late.answer))
+    if (!late.is_brought && is_kept(ctx, e, t, late.answer))
         return OK;
     t->out.block = t->record.block = late.block;
     t->record.decision = late.decision;

@@ -13,8 +13,9 @@ struct said_at {
 struct late {
     int64_t at; /* unix ms */
     str receipt, decision, reason, block;
-    uint64_t own; /* of the answer, as in struct said */
-    str answer;   /* without a block */
+    uint64_t own;    /* of the answer, as in struct said */
+    str answer;      /* without a block */
+    bool is_brought; /* set: the client has gone on elsewhere, where the turn is history */
 };
 
 struct turn {
@@ -32,7 +33,6 @@ struct turn {
     uint64_t last;       /* hash of the last message alone, for the tail of the answer */
     str calls;           /* what an answer without text is; "": nothing that is kept */
     struct strs secrets; /* of the conversation: see turn_find_secrets */
-    bool is_brought;     /* late: the client has gone on elsewhere, where it is history */
     bool is_blind;       /* the store was away when the conversation was looked for */
     struct unkept unkept;
     turn_answer_text *answer_of; /* not NULL: the turn is answered */

@@ -1,4 +1,4 @@
-/* settings.c - what a connection to PostgreSQL begins with: settings, and tables of its own. */
+/* settings.c - settings of a connection to PostgreSQL, and tables of its own. */
 #include "store/postgres/settings.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* settings.h - what a connection to PostgreSQL begins with: settings, and tables of its own. */
+/* settings.h - settings of a connection to PostgreSQL, and tables of its own. */
 #pragma once
 
 #include "base/buf.h"
