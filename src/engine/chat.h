@@ -63,7 +63,7 @@ struct turn_in {
                        answer that repeats it is not new either */
         const struct preview *preview; /* of engine_preview alone; else NULL */
     };
-    const struct late *late; /* of engine_keep_late alone; else NULL */
+    struct late *late; /* of engine_keep_late alone; else NULL */
 };
 
 /* A block that an earlier turn of the conversation got. */

@@ -53,6 +53,8 @@ struct bundle {
     bool replaces;     /* the session's content is forgotten first, all or nothing; store_write
                           alone. When someone else has claimed the session, claim_ms is ignored, and
                           equal messages (by id) stay */
+    bool hears;        /* nothing but this: those messages of the user that are there as echoes
+                          without anything new are none any more; then memories, too, are added */
     bool in_work;      /* set by store_write: someone else has claimed the replaced session */
     const int64_t *distilled; /* signals of the session that became these memories, and are done.
                                  CONFLICT when one was forgotten or distilled meanwhile */

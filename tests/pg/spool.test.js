@@ -136,3 +136,42 @@ test('a secret is in no spool, and its conversation is one session, kept once', 
   assert.equal(new Set(all.map(([, session]) => session)).size, 1);
   assert.ok(!JSON.stringify(all).includes(secret));
 });
+
+// Kept there as history, from which nothing is learnt; the spool that comes late says that it was a turn.
+test('a turn in a spool is learnt from, once, when its conversation has gone on at another node', options, async (t) => {
+  const model = await upstream(t), data = tempFolder(), flags = ['--upstream', model.url, '--log-level', 'error'];
+  const first = await serve(t, { flags, data }), count = (sql) => cluster.query(`SELECT count(*) FROM "${schemaOf(data)}".${sql}`);
+  await cluster.kill();
+  await until('the probe tells', async () => (await first.ask('GET', '/ready')).status === 503, 30000);
+  const messages = [{ role: 'user', content: 'My sister Ottilie lives in Porto.' }];
+  const ask = async (server, content) => {
+    if (content) messages.push({ role: 'user', content });
+    const res = await server.chat({ model: 'm', messages });
+    assert.equal(res.status, 200, res.text);
+    messages.push({ role: 'assistant', content: res.json().choices[0].message.content });
+  };
+  await ask(first);
+  await until('the turn is noted', () => fs.readFileSync(spoolOf(data), 'utf8').split('\n').length === 1 + 1 + 1);
+  await first.stop('SIGKILL');
+  await cluster.start();
+  const second = await serve(t, { flags, data: tempFolder(), env: { REMEMBERD_STORE: `${process.env.TEST_STORE}&schema=${schemaOf(data)}` } });
+  await ask(second, 'And my cat is called Minka.');
+  await isKept(data, 2);
+  const asks = async () => {
+    assert.equal((await second.chat({ model: 'm', messages: [{ role: 'user', content: 'Where does my sister live?' }] }, { 'x-memory-mode': 'readonly' })).status, 200);
+    return JSON.stringify(model.last().json).includes('Porto');
+  };
+  assert.equal(await asks(), false);
+  assert.equal(count("signal"), '1');
+  const line = fs.readFileSync(spoolOf(data));
+  for (let round = 0; round < 2; round++) { // the second time as after a crash
+    fs.writeFileSync(spoolOf(data), line);
+    const again = await serve(t, { flags, data });
+    await isEmpty(data);
+    assert.equal(await asks(), true);
+    await again.stop();
+    assert.equal(said(data).length, 2);
+    assert.equal(count('signal'), '2');
+    assert.equal(count('session'), '1');
+  }
+});

@@ -327,6 +327,18 @@ static bool was_forgotten(struct place *p)
     return tombstones_left(&tombstones, &p->ctx->arena, &known).n < str_trim(known.text).n;
 }
 
+/* Whether all of a late turn is there with its answer: the client went on at another server, and
+ * brought it along. */
+static bool was_brought(struct place *p)
+{
+    struct message m;
+    const struct late *late = p->t->in.late;
+    if (!late || !str_trim(late->answer).n || p->known < p->n)
+        return false;
+    uint64_t own = late->own ? late->own : turn_own(p->t, S("assistant"), late->answer);
+    return find_message(p, chain_link(p->v[p->n - 1].chain, own), 0, &m);
+}
+
 /* Another talk that began with the same words. Its name follows from that of the one before, so
  * that a request that is sent twice begins one. */
 static void begin_anew(struct place *p)
@@ -355,7 +367,10 @@ static void find_place(struct place *p)
     if (is_named && !p->t->in.brings_all && (p->t->in.n_window || !has_history(p)))
         after_last(p);
     else if (by_chain(p) || by_tail(p)) {
-        if (!is_named && merely_begins(p) && (has_gone_on(p) || was_forgotten(p)))
+        bool is_brought = was_brought(p);
+        if (p->t->in.late)
+            p->t->in.late->is_brought = is_brought;
+        if (!is_brought && !is_named && merely_begins(p) && (has_gone_on(p) || was_forgotten(p)))
             begin_anew(p);
     } else {
         p->is_part = is_named;
@@ -426,6 +441,8 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     read_said(&p);
     find_place(&p);
     p.begin = turn_begin(&p);
+    if (t->in.late && t->in.late->is_brought && p.begin < p.known)
+        p.known = p.begin; /* to be learnt from */
     assert(p.known <= p.n && p.session.n);
     t->record.session = p.session;
     t->fresh = NEW_N(&ctx->arena, struct message, p.n + 1);

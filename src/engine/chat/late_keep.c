@@ -45,6 +45,7 @@ static enum status read_line(struct ctx *ctx, str text, struct turn_in *in, stru
                           text_at(line, "block"),
                           (uint64_t)json_int_or(json_get(line, "own"), 0)};
     *answer = text_at(line, "answer");
+    late->answer = engine_strip_block(&ctx->arena, *answer);
     read_said(ctx, json_get(line, "said"), in);
     return in->pool.user.n && in->pool.space.n ? OK : fail(ctx, BAD_INPUT, "it is of no pool");
 }
@@ -74,7 +75,7 @@ static enum status keep_line(struct ctx *ctx, struct engine *e, str text)
     struct turn *t = engine_begin_turn(ctx, e, &in);
     if (t->is_blind)
         return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached");
-    if (is_kept(ctx, e, t, engine_strip_block(&ctx->arena, answer)))
+    if (!late.is_brought && is_kept(ctx, e, t, late.answer))
         return OK;
     t->out.block = t->record.block = late.block;
     t->record.decision = late.decision;

@@ -13,7 +13,9 @@ struct said_at {
 struct late {
     int64_t at; /* unix ms */
     str receipt, decision, reason, block;
-    uint64_t own; /* of the answer, as in struct said */
+    uint64_t own;    /* of the answer, as in struct said */
+    str answer;      /* without a block */
+    bool is_brought; /* set: the client has gone on elsewhere, where the turn is history */
 };
 
 struct turn {

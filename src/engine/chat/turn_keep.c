@@ -153,6 +153,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     date_history_back(ctx, &tombstones, all, t->n_fresh);
     b->messages = all;
     b->n_messages = t->n_fresh;
+    b->hears = t->in.late && t->in.late->is_brought;
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
         all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};

@@ -46,6 +46,7 @@ struct bundle_put {
     int64_t session, position, oldest, newest; /* the session's number, its next position */
     int64_t signals;
     bool is_untitled; /* an existing session */
+    bool has_heard;   /* a message, as the bundle hears */
 };
 
 static struct bundle_words words_of_bundle(struct arena *a, const struct bundle *b)
@@ -142,6 +143,21 @@ static enum status signal_of(struct bundle_put *p, const struct message *m)
     return signal_add(p->to.ctx, p->to.db, p->to.pool, m->doc, p->to.now);
 }
 
+/* A message that somebody else has kept as an echo, and that says something new. One that was
+ * erased since is not added again. */
+static enum status hear_message(struct bundle_put *p, const struct message *m,
+                                struct index_text words)
+{
+    if (!m->doc || m->is_echo || !str_is(m->role, "user"))
+        return OK;
+    TRY(SQL_DO(p->to.ctx, p->to.db, SQL_MESSAGE_HEAR, p->to.pool, m->doc, m->created));
+    if (!db_changes(p->to.db))
+        return OK;
+    p->has_heard = true;
+    index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, words);
+    return p->bundle->distil_at ? signal_of(p, m) : OK;
+}
+
 /* A message that exists is a retry, and stays. Positions of erased messages are not used again.
  * Messages of one session have at most 2^20 positions, including erased ones. */
 static enum status put_message(struct bundle_put *p, struct message *m, struct index_text words)
@@ -152,6 +168,8 @@ static enum status put_message(struct bundle_put *p, struct message *m, struct i
     else
         m->id = id_random(&p->to.ctx->arena);
     m->doc = there;
+    if (p->bundle->hears)
+        return hear_message(p, m, words);
     if (there)
         return OK;
     if (p->position >= (int64_t)1 << DOC_TURN_BITS)
@@ -263,7 +281,7 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
     TRY(put_signals(&p));
     if (b->n_erase)
         TRY(erase_each(ctx, db, p.to.pool, b->erase, b->n_erase, &erased));
-    for (size_t i = 0; i < b->n_memories; i++)
+    for (size_t i = 0; i < b->n_memories && (!b->hears || p.has_heard); i++)
         TRY(memory_put(&p.to, &b->memories[i], words->memories[i]));
     TRY(close_replaced(&p));
     if (b->work)
