@@ -13,7 +13,6 @@
 #include "engine/inspect.h"
 #include "engine/jobs.h"
 #include "engine/memories.h"
-#include "engine/profile.h"
 #include "engine/recall.h"
 #include "engine/review.h"
 #include "engine/runtime.h"

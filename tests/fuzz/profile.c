@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 #include "engine/extract/secrets.h"
-#include "engine/profile/profile.h"
+#include "ext/profile/reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

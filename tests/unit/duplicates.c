@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "engine/dedup/equivalence.h"
+#include "ext/duplicates/duplicates.h"
 #include "store/store.h"
 
 #include "unit/table.h"

@@ -1,5 +1,5 @@
 /* profile.c - a user's profile: what is read, mended and left out; merged, kept and forgotten. */
-#include "engine/profile/profile.h"
+#include "ext/profile/reading.h"
 
 #include "lib/model.h"
 #include "lib/talk.h"

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "ext/dialects/cortex/common.h"
+#include "ext/duplicates/duplicates.h"
 #include "surface/common/memory_json.h"
 
 /*

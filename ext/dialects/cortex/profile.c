@@ -1,5 +1,6 @@
 /* profile.c - Cortex's profiles: facts of a user, name by name. */
 #include "ext/dialects/cortex/common.h"
+#include "ext/profile/user_profile.h"
 
 /*
  * A profile is a set of named facts about a user in one app. PATCH sets the facts that it names and

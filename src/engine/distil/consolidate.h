@@ -16,7 +16,6 @@ struct episode {
     struct strs lists[LIST_COUNT]; /* its own, and those of what was merged into it */
     int64_t latest;                /* when the last of these was, unix ms */
     struct term_set alike;         /* of summary and topics */
-    uint64_t sketch[4];            /* a bit for each of them */
     bool is_gone;                  /* merged into another one, or too old */
     bool has_grown;
 };

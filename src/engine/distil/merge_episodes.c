@@ -12,10 +12,8 @@
  */
 
 /*
- * Cost: up to MERGED_AMONG episodes are compared with each other, half a million pairs. The sketch
- * of 256 bits makes most of these four XORs and a comparison; only the rest count shingles. J ≥ 0.9
- * leaves at most 1/19 of all shingles (with repeats) in one set alone, and each bit that differs
- * needs one of these.
+ * Cost: up to MERGED_AMONG episodes are compared with each other, half a million pairs. Only of two
+ * of about the same length the shingles are counted, as J is at most the shorter by the longer.
  */
 #define ALIKE 0.9
 
@@ -70,11 +68,7 @@ static struct strs list_with_text(struct arena *a, const struct json *metadata, 
     return one;
 }
 
-/*
- * Each bit that differs between two sketches comes from a shingle that only one of them has. So the
- * sketches alone show for most pairs that they are not alike.
- */
-static void sketch_episode(struct arena *a, struct episode *e)
+static void read_shingles(struct arena *a, struct episode *e)
 {
     struct buf b = buf_make(a, EPISODE_METADATA_MAX);
     buf_add(&b, e->memory.content);
@@ -83,11 +77,6 @@ static void sketch_episode(struct arena *a, struct episode *e)
         buf_add(&b, e->lists[LIST_TOPICS].v[i]);
     }
     e->alike = shingles_of(a, buf_str(&b));
-    memset(e->sketch, 0, sizeof e->sketch);
-    for (size_t i = 0; i < e->alike.n; i++) {
-        uint64_t bit = e->alike.v[i] * 0x9E3779B97F4A7C15u >> 56;
-        e->sketch[bit >> 6] |= (uint64_t)1 << (bit & 63);
-    }
 }
 
 static void read_episode(struct ctx *ctx, const struct memory *m, struct episode *out)
@@ -175,7 +164,7 @@ enum status episodes_read(struct pass *p)
         struct episode *e = &p->episodes[n - 1 - i];
         read_episode(p->ctx, &v[i], e);
         e->is_gone = is_too_old(p, e) || e->memory.updated > p->change.seen;
-        sketch_episode(&p->ctx->arena, e);
+        read_shingles(&p->ctx->arena, e);
     }
     p->n_episodes = n;
     p->report.looked_at += total;
@@ -186,16 +175,11 @@ enum status episodes_read(struct pass *p)
 
 static bool is_alike(const struct episode *a, const struct episode *b)
 {
-    size_t all = a->alike.n + b->alike.n, differ = 0;
-    for (int i = 0; i < 4; i++) {
-        differ += (size_t)__builtin_popcountll(a->sketch[i] ^ b->sketch[i]);
-        if (differ * 19 > all) /* J >= 0.9 means differ <= all * (1 - J) / (1 + J) */
-            return false;
-    }
-    return terms_jaccard(&a->alike, &b->alike) >= ALIKE;
+    double x = (double)a->alike.n, y = (double)b->alike.n;
+    return x >= ALIKE * y && y >= ALIKE * x && terms_jaccard(&a->alike, &b->alike) >= ALIKE;
 }
 
-/* In memory only; the pass writes it. keep's sketch is made again, as it has more topics now. */
+/* In memory only; the pass writes it. keep's shingles are read again, as it has more topics now. */
 static void merge_pair(struct pass *p, struct episode *keep, struct episode *drop)
 {
     struct arena *a = &p->ctx->arena;
@@ -207,7 +191,7 @@ static void merge_pair(struct pass *p, struct episode *keep, struct episode *dro
         keep->latest = drop->latest;
     drop->is_gone = true;
     keep->has_grown = true;
-    sketch_episode(a, keep);
+    read_shingles(a, keep);
     c->merges = arena_more(a, c->merges, c->n_merges, &p->cap_merges, sizeof *c->merges);
     c->merges[c->n_merges++] = (struct merged){.keep = keep->memory.id, .drop = drop->memory.id};
     p->report.merged++;

@@ -1,6 +1,7 @@
 /* relatives.c - people by what they are to the one who speaks. */
 #include "engine/questions/relatives.h"
 
+#include "engine/questions/persons.h"
 #include "words/stem_table.h"
 
 enum {
@@ -45,7 +46,10 @@ bool is_said_of_relative(const struct words *sentence, const struct term_set *bu
     enum { FRONT = 5 };
     const struct stem_table *t = stem_table_of(rows, sizeof rows / sizeof *rows);
     uint32_t who = 0;
-    for (size_t i = 0; i < sentence->n && i < FRONT; i++)
-        who |= stem_bits(t, sentence->v[i].stem);
+    for (size_t i = 0; i < sentence->n; i++) {
+        if (word_is_speaker(sentence->v[i].text))
+            return false;
+        who |= i < FRONT ? stem_bits(t, sentence->v[i].stem) : 0;
+    }
     return who && !are_named(t, who, but);
 }

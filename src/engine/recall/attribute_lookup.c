@@ -77,23 +77,20 @@ static uint32_t told_in(struct finder *f, const struct words *w, str text)
 
 /* The sentence of a text that tells of what is wanted, of the one whom the question is about; ""
  * where none does. */
-static str telling_in(struct finder *f, const struct wanted *want, str text, bool is_far)
+static str telling_in(struct finder *f, const struct wanted *want, str text)
 {
     enum { SENTENCE_WORDS = 120 };
     struct arena *a = &f->ctx->arena;
     uint32_t labelled = attributes_labelled(a, text);
     struct sentence s;
     struct attribute_sentence of = {.wanted = want->attributes,
-                                    .is_setting = labelled != 0,
-                                    .is_far = is_far,
                                     .is_for_request = want->tokens >= 0};
     for (str rest = utf8_cut(text, LONG); sentence_cut(&rest, &s);) {
         struct words w = words_of(a, s.text, SENTENCE_WORDS);
         uint32_t told = labelled ? labelled : told_in(f, &w, s.text);
         of.sentence = s.text;
         of.before = str_sub(text, 0, (size_t)(s.text.p - text.p));
-        of.is_grave = want->of_food && attributes_of_food(&w);
-        if (want->of_food && !(told & ATTRIBUTE_BIT(diet)) && !of.is_grave)
+        if (want->of_food && !(told & ATTRIBUTE_BIT(diet)) && !attributes_of_food(&w))
             continue;
         if ((told & want->attributes) && subject_fits(a, f->in->question, &of))
             return str_trim(s.text);
@@ -157,7 +154,7 @@ static enum status take_told(struct finder *f, const struct wanted *want, const 
         bool far = is_far(f, want, r);
         if (far && taken->far == want->far)
             continue;
-        r->part.telling = telling_in(f, want, told_text(f, r), far);
+        r->part.telling = telling_in(f, want, told_text(f, r));
         if (!r->part.telling.n || is_there(f, out, r))
             continue;
         if (!take(f, want, r, taken, out))

@@ -6,12 +6,9 @@
 
 struct attribute_sentence {
     str sentence;
-    str before;      /* the sentences of the same message in front of it, for "she" */
-    uint32_t wanted; /* attributes: "my boss" is nobody else where the boss is asked for */
-    bool is_setting; /* "city: Porto": a line of a profile, which is the asker's */
-    bool is_grave;   /* an allergy and the like: for a request that of anybody, but of no animal */
-    bool is_for_request; /* whatever the asker tells of those who live with him bears on it, too */
-    bool is_far;         /* … but not where it is not near to the request */
+    str before;          /* the sentences of the same message in front of it, for "she" */
+    uint32_t wanted;     /* attributes: "my wife" is nobody else where a marriage is asked for */
+    bool is_for_request; /* whatever the asker tells of himself or those around him bears on it */
 };
 
 /*

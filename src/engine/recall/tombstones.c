@@ -5,7 +5,6 @@
 #include "base/id.h"
 #include "base/utf8.h"
 #include "engine/judge/plain.h"
-#include "engine/questions/persons.h"
 #include "engine/questions/relatives.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
@@ -81,9 +80,6 @@ enum stating stating_of(const struct statement *s, const struct term_set *senten
 bool is_of_another(const struct statement *s, struct arena *a, str sentence)
 {
     struct words w = words_of(a, sentence, WORDS_MAX);
-    for (size_t i = 0; i < w.n; i++)
-        if (word_is_speaker(w.v[i].text))
-            return false;
     return is_said_of_relative(&w, &s->terms);
 }
 

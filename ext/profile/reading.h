@@ -1,7 +1,8 @@
-/* profile.h - facts about a user: short names and texts, checked before anyone sees them. */
+/* reading.h - facts about a user: short names and texts, checked before anyone sees them. */
 #pragma once
 
 #include "engine/state/state.h"
+#include "ext/profile/user_profile.h"
 
 struct read_fact {
     str name, value;
@@ -18,7 +19,7 @@ struct reading {
     size_t leaves; /* looked at */
 };
 
-/* --- profile_facts.c: what may be a fact, and under which name --- */
+/* --- fact_names.c: what may be a fact, and under which name --- */
 
 /*
  * Adds a value that stood under these names, the outermost first. The last one names it, in
@@ -40,7 +41,7 @@ str profile_text(struct arena *a, str text);
 /* A day as YYYY-MM-DD. The text itself when it is not a day, or could be two (3/4/1990). */
 str profile_day(struct arena *a, str text);
 
-/* --- profile_rules.c: by rules --- */
+/* --- rules.c: by rules --- */
 
 /* An object's leaves, the outer ones first; of an array, each element. */
 void read_data(struct reading *r, const struct json *data);
@@ -64,7 +65,7 @@ struct told {
 MUST_USE enum status profile_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   const struct profile_fact *v, size_t n, struct told *out);
 
-/* --- profile_read.c --- */
+/* --- read.c --- */
 
 /* What a model answered: an object, mended where it must be, or pairs. False when nothing of it
  * could be a fact; *how is as it was then. An answer that is blank says that there is nothing. */

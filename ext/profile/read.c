@@ -1,6 +1,7 @@
 /* read.c - facts about the user from a text: by the core model, else by rules. */
+#include "ext/profile/reading.h"
+
 #include "base/utf8.h"
-#include "engine/profile/profile.h"
 #include "engine/state/core_ask.h"
 
 /*

@@ -1,7 +1,7 @@
 /* rules.c - a user's facts without a model: from JSON, from "name: value" pairs, from sentences. */
-#include <assert.h>
+#include "ext/profile/reading.h"
 
-#include "engine/profile/profile.h"
+#include <assert.h>
 
 #include "base/utf8.h"
 #include "lang/profile_rules_lists.h"

@@ -1,11 +1,7 @@
-/* profile.h - a part of the engine's face: what is known of a user, name by name. */
+/* user_profile.h - facts of a user, name by name: read, shown, changed and forgotten. */
 #pragma once
 
-#include "core/memory.h"
-
-struct engine;
-
-struct json;
+#include "engine/engine.h"
 
 /*
  * A profile's fact is a memory of the layer identity, category profile, key "profile.NAME" and

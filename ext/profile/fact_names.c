@@ -1,11 +1,11 @@
 /* fact_names.c - names under which facts of a user may be kept. */
-#include "engine/extract/secrets.h"
-#include "engine/profile/profile.h"
+#include "ext/profile/reading.h"
 
 #include <utf8proc.h>
 
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "engine/extract/secrets.h"
 #include "engine/text/lexicon.h"
 #include "lang/fact_names_lists.h"
 #include "lang/time_point_lists.h"

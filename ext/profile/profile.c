@@ -1,5 +1,5 @@
 /* profile.c - a user's profile as memories: read, merged name by name, forgotten. */
-#include "engine/profile/profile.h"
+#include "ext/profile/reading.h"
 
 #include <assert.h>
 

@@ -1,5 +1,6 @@
 /* told.c - statements in chats about a name of the profile, later than the name was set. */
-#include "engine/profile/profile.h"
+#include "ext/profile/reading.h"
+
 #include "engine/text/claims.h"
 #include "lang/profile_told_lists.h"
 
