@@ -308,7 +308,9 @@ static size_t asking_from(str sentence)
 static str stated_before(str sentence)
 {
     size_t end = asking_from(sentence);
-    str head = str_trim(str_sub(sentence, 0, end));
+    if (end && end < sentence.n && sentence.p[end] == '-')
+        end--; /* the blank before a dash */
+    str head = str_sub(sentence, 0, end);
     struct opening o = opening_of(head);
     bool tells = end < sentence.n && o.n >= TELLING_WORDS &&
                  (has_self(head) || str_has_digit(head)) && !has_question_order(&o) &&
