@@ -92,6 +92,20 @@ TEST(behind_the_first_budget_a_line_is_worth_its_tokens)
     CHECK_INT(lines_that_fit(0, (struct line_budget){-1, -1}), 4);
 }
 
+/* As the setting's help says; 800 tokens are what a chat may get. */
+TEST(a_list_is_given_the_second_budget_at_once)
+{
+    ENGINE(e, s, p);
+    const struct recall_in in = {.gate = true};
+    struct finder f = {.ctx = ctx, .e = e, .in = &in, .how.weighed = WITH_ENCODER};
+    CHECK_INT(lines_budget(&f, 800).sure, 320);
+    CHECK_INT(lines_budget(&f, 800).most, 480);
+    f.asked.aggregation = AGGREGATION_ORDER;
+    CHECK_INT(lines_budget(&f, 800).sure, 480);
+    CHECK_INT(lines_budget(&f, 800).most, 480);
+    CHECK_INT(lines_budget(&f, 100).sure, 100);
+}
+
 /* Two searches find it: by "child", which tells of children, and by "girl", which may. */
 TEST(a_line_is_given_once)
 {

@@ -293,8 +293,10 @@ static double weigh_lines(struct finder *f)
 struct line_budget lines_budget(const struct finder *f, int64_t budget)
 {
     struct line_budget b = breadths[engine_runtime(f->e)->coverage].tokens;
-    bool is_broad = b.most < 0 || f->asked.aggregation || f->in->bar > 0 || is_of_people(f) ||
-                    !weights_by_encoder(f->how.weighed);
+    bool is_broad =
+        b.most < 0 || f->in->bar > 0 || is_of_people(f) || !weights_by_encoder(f->how.weighed);
+    if (f->asked.aggregation)
+        b.sure = b.most;
     if (is_broad || (budget >= 0 && budget < b.sure))
         b.sure = budget;
     if (is_broad || (budget >= 0 && budget < b.most))

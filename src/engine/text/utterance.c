@@ -278,23 +278,44 @@ static bool begins_asking(str clause)
             opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
 }
 
+/* Whether a clause ends here: a comma and the like, or a dash between blanks. */
+static bool ends_clause(str sentence, size_t i)
+{
+    bool is_dash = i && sentence.p[i] == '-' && sentence.p[i - 1] == ' ';
+    return i + 1 < sentence.n && sentence.p[i + 1] == ' ' &&
+           (is_dash || char_is_one_of(sentence.p[i], ",;:"));
+}
+
+/* Where the asking begins: at the first clause that asks; else, as in "I sold my car, but I'm not
+ * sure it was right?", at the last that goes on with "but". The length where it all asks. */
+static size_t asking_from(str sentence)
+{
+    size_t last = sentence.n;
+    for (size_t i = 0; i < sentence.n; i++) {
+        str clause = str_sub(sentence, i + 1, sentence.n);
+        if (!ends_clause(sentence, i))
+            continue;
+        if (begins_asking(clause))
+            return i;
+        if (str_is_one_of(opening_of(clause).v[0], sentence_joints))
+            last = i;
+    }
+    return last;
+}
+
 /* "I'm moving to Bergen in May, can you suggest a hotel?" states something before it asks. That
- * part without its comma, if it is about the one who speaks, or a date or a number is in it; else
- * "". */
+ * part, if it is about the one who speaks, or a date or a number is in it; else "". */
 static str stated_before(str sentence)
 {
-    for (size_t i = 0; i + 1 < sentence.n; i++) {
-        if (!char_is_one_of(sentence.p[i], ",;:") || sentence.p[i + 1] != ' ' ||
-            !begins_asking(str_sub(sentence, i + 1, sentence.n)))
-            continue;
-        str head = str_sub(sentence, 0, i);
-        struct opening o = opening_of(head);
-        bool tells = o.n >= TELLING_WORDS && (has_self(head) || str_has_digit(head)) &&
-                     !has_question_order(&o) && !requests_answer(&o) && !begins_asking(head) &&
-                     !sentence_only_requests(head);
-        return tells ? head : S("");
-    }
-    return S("");
+    size_t end = asking_from(sentence);
+    if (end && end < sentence.n && sentence.p[end] == '-')
+        end--; /* the blank before a dash */
+    str head = str_sub(sentence, 0, end);
+    struct opening o = opening_of(head);
+    bool tells = end < sentence.n && o.n >= TELLING_WORDS &&
+                 (has_self(head) || str_has_digit(head)) && !has_question_order(&o) &&
+                 !requests_answer(&o) && !begins_asking(head) && !sentence_only_requests(head);
+    return tells ? head : S("");
 }
 
 /* The text itself, and no copy, when all of it states something; "" when nothing does. What judging
