@@ -1,6 +1,7 @@
 /* str.h - text that is read: a pointer and a length, never a NUL to look for. */
 #pragma once
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +26,21 @@ static inline str str_of(const char *c)
     return (str){c, c ? strlen(c) : 0};
 }
 
+/* Builds with AddressSanitizer stop at a part that would end before it begins. */
+#if defined(__SANITIZE_ADDRESS__)
+#define PART_IS_SOUND(from, to) assert((from) <= (to))
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PART_IS_SOUND(from, to) assert((from) <= (to))
+#endif
+#endif
+#ifndef PART_IS_SOUND
+#define PART_IS_SOUND(from, to) (void)0
+#endif
+
 static inline str str_sub(str s, size_t from, size_t to)
 {
+    PART_IS_SOUND(from, to);
     return (str){s.p + from, to - from};
 }
 

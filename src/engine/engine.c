@@ -2,10 +2,10 @@
 #include <assert.h>
 
 #include "engine/accounts/credentials.h"
-#include "engine/state/known_tokens.h"
 #include "engine/events/feed.h"
 #include "engine/extract/extract.h"
 #include "engine/jobs/registry.h"
+#include "engine/state/known_tokens.h"
 #include "engine/state/spool.h"
 #include "engine/state/state.h"
 
