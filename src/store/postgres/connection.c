@@ -85,9 +85,9 @@ void pg_send_begin(struct pg *pg)
     bool begins = pg->begin != NULL;
     if (begins)
         pg_send_text(pg, pg->begin, (struct owed){0});
-    if (pg->is_pooled && (begins || !pg->is_in_transaction))
+    if (pg->pipe.server.is_pooled && (begins || !pg->is_in_transaction))
         pg_send_text(pg, pg->settings.local, (struct owed){0});
-    if (pg->is_pooled && begins && pg->settings.tables)
+    if (pg->pipe.server.is_pooled && begins && pg->settings.tables)
         pg_send_text(pg, pg->settings.tables, (struct owed){0});
     pg->begin = NULL;
     pg->is_in_transaction |= begins;
@@ -120,7 +120,7 @@ static bool run_text(struct pg *pg, const char *text, PGresult **out)
         pg_send_begin(pg);
     if (pg->pipe.n && !pg_settle(pg))
         return false;
-    if (pg->is_pooled && !pg->is_in_transaction)
+    if (pg->pipe.server.is_pooled && !pg->is_in_transaction)
         text = settings_around(&pg->settings, &a, text);
     *out = pipeline_text(&pg->pipe, text);
     arena_free(&a);
@@ -157,7 +157,7 @@ static enum status look_for_pooler(struct ctx *ctx, struct pg *pg)
 {
     int64_t pid;
     TRY(pg_int(ctx, pg, "SELECT pg_backend_pid()", &pid));
-    pg->is_pooled = pid != libpq.backendPID(pg->pipe.handle);
+    pg->pipe.server.is_pooled = pid != libpq.backendPID(pg->pipe.handle);
     return OK;
 }
 
@@ -172,7 +172,7 @@ static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
     TRY(look_for_pooler(ctx, pg));
     struct buf b = buf_make(&ctx->arena, 1000);
     settings_put(&pg->settings, "", &b);
-    return pg->is_pooled ? OK : pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
+    return pg->pipe.server.is_pooled ? OK : pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
 }
 
 static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_address *at)
@@ -201,8 +201,8 @@ enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out)
     TRY(pg_address_check(ctx, at.url));
     struct pg *pg = heap_alloc(sizeof *pg + n * sizeof *pg->statements);
     pg->n = n;
-    pg->pipe.url = heap_alloc(strlen(at.url) + 1);
-    memcpy(pg->pipe.url, at.url, strlen(at.url));
+    pg->pipe.server.url = heap_alloc(strlen(at.url) + 1);
+    memcpy(pg->pipe.server.url, at.url, strlen(at.url));
     enum status status = connect_to(ctx, pg, &at);
     if (status == OK)
         *out = pg;
@@ -231,23 +231,24 @@ int pg_version(const struct pg *pg)
 
 bool pg_is_pooled(const struct pg *pg)
 {
-    return pg->is_pooled;
+    return pg->pipe.server.is_pooled;
 }
 
 enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char *value)
 {
     settings_note(&pg->settings, name, value);
-    if (pg->is_pooled && !pg_in_transaction(pg))
+    if (pg->pipe.server.is_pooled && !pg_in_transaction(pg))
         return OK;
-    return pg_exec(
-        ctx, pg,
-        str_printf(&ctx->arena, "SET %s%s TO '%s'", pg->is_pooled ? "LOCAL " : "", name, value).p);
+    return pg_exec(ctx, pg,
+                   str_printf(&ctx->arena, "SET %s%s TO '%s'",
+                              pg->pipe.server.is_pooled ? "LOCAL " : "", name, value)
+                       .p);
 }
 
 enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text)
 {
     pg->settings.tables = text;
-    return pg->is_pooled ? OK : pg_exec(ctx, pg, text);
+    return pg->pipe.server.is_pooled ? OK : pg_exec(ctx, pg, text);
 }
 
 void pg_limit(struct pg *pg, int64_t until_us)

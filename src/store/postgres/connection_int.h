@@ -9,7 +9,6 @@ struct ahead;
 
 struct pg {
     struct pipeline pipe;
-    bool is_pooled;
     struct pg_settings settings; /* of each transaction, behind a pooler */
     char state[6];               /* SQLSTATE of the last failure */
     char why[300];

@@ -68,7 +68,7 @@ static bool take_answer(struct pipeline *p, bool is_sync, PGresult **out)
     *out = NULL;
     for (;;) {
         PGresult *r;
-        p->end = wait_for_result(p->handle, p->url, p->until_us, &r);
+        p->end = wait_for_result(p->handle, &p->server, p->until_us, &r);
         if (!r)
             return p->end == WAIT_DONE && !is_sync && libpq.status(p->handle) == CONNECTION_OK;
         libpq.clear(*out);
@@ -137,5 +137,5 @@ void pipeline_end(struct pipeline *p)
 {
     note_failure(p, NULL);
     libpq.finish(p->handle);
-    free(p->url);
+    free(p->server.url);
 }

@@ -15,7 +15,7 @@ struct owed {
 
 struct pipeline {
     PGconn *handle;
-    char *url;
+    struct wait_for server;
     int64_t until_us;   /* no answer is waited for longer; 0: no limit */
     enum wait_end end;  /* not WAIT_DONE: an answer is owed for ever, the connection is of no use */
     bool is_on, is_cut; /* libpq's mode; something could not be sent */

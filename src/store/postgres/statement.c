@@ -181,7 +181,7 @@ static bool take_result(struct pg_stmt *s, PGresult *r)
 
 static void send_prepare(struct pg_stmt *s, const char *name)
 {
-    if (s->is_prepared || s->pg->is_pooled)
+    if (s->is_prepared || s->pg->pipe.server.is_pooled)
         return;
     pipeline_begin(&s->pg->pipe);
     pipeline_sent(&s->pg->pipe,
@@ -206,10 +206,11 @@ static void send_prepared(struct pg_stmt *s, struct owed owed)
         formats[i] = 1;
     }
     pipeline_begin(&s->pg->pipe);
-    int is_sent = s->pg->is_pooled ? libpq.sendQueryParams(s->pg->pipe.handle, s->text, s->bound,
-                                                           s->types, values, lengths, formats, 1)
-                                   : libpq.sendQueryPrepared(s->pg->pipe.handle, name, s->bound,
-                                                             values, lengths, formats, 1);
+    int is_sent = s->pg->pipe.server.is_pooled
+                      ? libpq.sendQueryParams(s->pg->pipe.handle, s->text, s->bound, s->types,
+                                              values, lengths, formats, 1)
+                      : libpq.sendQueryPrepared(s->pg->pipe.handle, name, s->bound, values, lengths,
+                                                formats, 1);
     pipeline_sent(&s->pg->pipe, is_sent, owed);
 }
 

@@ -8,15 +8,22 @@
 /*
  * libpq's own waiting has no end: a server that hangs, or a network that drops packets, would hold
  * the thread. A statement may take long, though. So after some seconds without a byte the server is
- * asked, on another connection and without a login, whether it is there.
+ * asked, on another connection, whether it is there.
  */
 enum { SILENT_US = 2000000, SLICE_MS = 1000 };
 
-static bool is_there(const char *url)
+/* A pooler always answers, and keeps who waits for two minutes. It lets nobody log in once it could
+ * not itself. */
+static bool is_there(const struct wait_for *server)
 {
     static const char *const names[] = {"connect_timeout", "dbname", "connect_timeout", NULL};
-    const char *const values[] = {"2", url, "2", NULL};
-    return libpq.pingParams(names, values, 1) != PQPING_NO_RESPONSE;
+    const char *const values[] = {"2", server->url, "2", NULL};
+    if (!server->is_pooled)
+        return libpq.pingParams(names, values, 1) != PQPING_NO_RESPONSE;
+    PGconn *c = libpq.connectdbParams(names, values, 1);
+    bool is_in = libpq.status(c) == CONNECTION_OK;
+    libpq.finish(c);
+    return is_in;
 }
 
 /* Sends and reads what can be sent and read; false: the connection has broken. */
@@ -30,7 +37,8 @@ static bool move_bytes(PGconn *c, bool sends, int64_t ms)
     return libpq.consumeInput(c);
 }
 
-enum wait_end wait_for_result(PGconn *c, const char *url, int64_t until_us, PGresult **out)
+enum wait_end wait_for_result(PGconn *c, const struct wait_for *server, int64_t until_us,
+                              PGresult **out)
 {
     int64_t silent_us = clock_mono_us() + SILENT_US;
     for (;;) {
@@ -43,7 +51,7 @@ enum wait_end wait_for_result(PGconn *c, const char *url, int64_t until_us, PGre
         int64_t now = clock_mono_us();
         if (until_us && now >= until_us)
             return WAIT_LATE;
-        if (now >= silent_us && !is_there(url))
+        if (now >= silent_us && !is_there(server))
             return WAIT_SILENT;
         if (now >= silent_us)
             silent_us = clock_mono_us() + SILENT_US;
