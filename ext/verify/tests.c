@@ -2,9 +2,9 @@
 #include "ext/verify/verify.h"
 
 /*
- * Their ids and meaning: docs/acceptance.md. Each asserts a presence beside its absence, as a
- * server that finds nothing would pass otherwise. What needs the server's own files, commands or
- * restarts is in tests/acceptance of the source.
+ * Their ids and meaning: docs/research/acceptance.md. Each asserts a presence beside its absence,
+ * as a server that finds nothing would pass otherwise. What needs the server's own files, commands
+ * or restarts is in tests/acceptance of the source.
  */
 
 #define BOAT "My boat is called %0."

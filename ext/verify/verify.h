@@ -44,7 +44,7 @@ struct step {
 enum { STEPS_MAX = 16 };
 
 struct acceptance {
-    const char *id;         /* as in docs/acceptance.md */
+    const char *id;         /* as in docs/research/acceptance.md */
     const char *unmeasured; /* why it cannot be measured over an API; NULL: it has steps */
     bool needs_two;         /* people, each with a token */
     struct step steps[STEPS_MAX];

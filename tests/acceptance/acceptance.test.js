@@ -1,4 +1,4 @@
-// acceptance.test.js - the twenty portable acceptance tests of others for memory systems (docs/acceptance.md), each with its positive control.
+// acceptance.test.js - the twenty portable acceptance tests of others for memory systems (docs/research/acceptance.md), each with its positive control.
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');

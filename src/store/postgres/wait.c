@@ -12,20 +12,6 @@
  */
 enum { SILENT_US = 2000000, SLICE_MS = 1000 };
 
-/* A pooler always answers, and keeps who waits for two minutes. It lets nobody log in once it could
- * not itself. */
-static bool is_there(const struct wait_for *server)
-{
-    static const char *const names[] = {"connect_timeout", "dbname", "connect_timeout", NULL};
-    const char *const values[] = {"2", server->url, "2", NULL};
-    if (!server->is_pooled)
-        return libpq.pingParams(names, values, 1) != PQPING_NO_RESPONSE;
-    PGconn *c = libpq.connectdbParams(names, values, 1);
-    bool is_in = libpq.status(c) == CONNECTION_OK;
-    libpq.finish(c);
-    return is_in;
-}
-
 /* Sends and reads what can be sent and read; false: the connection has broken. */
 static bool move_bytes(PGconn *c, bool sends, int64_t ms)
 {
@@ -35,6 +21,34 @@ static bool move_bytes(PGconn *c, bool sends, int64_t ms)
     if (poll(&p, 1, (int)(ms < 1 ? 1 : ms)) <= 0 || !(p.revents & ~POLLOUT))
         return true;
     return libpq.consumeInput(c);
+}
+
+static bool is_answered(PGconn *c)
+{
+    int64_t until = clock_mono_us() + SILENT_US, now;
+    bool lives = libpq.sendQuery(c, "SELECT 1");
+    while (lives && libpq.isBusy(c) && (now = clock_mono_us()) < until)
+        lives = move_bytes(c, false, (until - now) / 1000 + 1);
+    if (!lives || libpq.isBusy(c))
+        return false;
+    PGresult *r = libpq.getResult(c);
+    bool is_row = libpq.resultStatus(r) == PGRES_TUPLES_OK;
+    libpq.clear(r);
+    return is_row;
+}
+
+/* A pooler lets one log in though PostgreSQL is away, and keeps statements for two minutes. So a
+ * statement asks whether it is there. */
+static bool is_there(const struct wait_for *server)
+{
+    static const char *const names[] = {"connect_timeout", "dbname", "connect_timeout", NULL};
+    const char *const values[] = {"2", server->url, "2", NULL};
+    if (!server->is_pooled)
+        return libpq.pingParams(names, values, 1) != PQPING_NO_RESPONSE;
+    PGconn *c = libpq.connectdbParams(names, values, 1);
+    bool answers = libpq.status(c) == CONNECTION_OK && is_answered(c);
+    libpq.finish(c);
+    return answers;
 }
 
 enum wait_end wait_for_result(PGconn *c, const struct wait_for *server, int64_t until_us,
