@@ -137,11 +137,11 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
         close_process();
     if (!instance->settings.store.n)
         return open_file(ctx, instance);
-    if (instance->settings.key_file.n || instance->settings.key_command.n)
+    if (key_is_configured(&instance->settings))
         return fail(ctx, BAD_INPUT,
-                    "key_file and key_command encrypt a file, and the setting store names a "
-                    "database in PostgreSQL: remove the key, and encrypt the disk that PostgreSQL "
-                    "is on");
+                    "REMEMBERD_KEY, key_file and key_command encrypt a file, and the setting store "
+                    "names a database in PostgreSQL: remove the key, and encrypt the disk that "
+                    "PostgreSQL is on");
     struct store_settings store = {.path = instance->settings.store,
                                    .may_wait = instance->may_wait,
                                    .must_exist = instance->must_exist,

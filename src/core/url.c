@@ -54,10 +54,10 @@ static enum status read_authority(struct ctx *ctx, const char *field, str author
 {
     bool is_bracketed = authority.n && authority.p[0] == '[', is_bare = is_bare_v6(authority);
     size_t end = is_bare ? authority.n : str_find(authority, is_bracketed ? S("]") : S(":"));
-    str port = str_sub(authority, end + is_bracketed, authority.n);
     out->host = str_sub(authority, is_bracketed, end);
     if (is_bracketed && (end == authority.n || !is_bare_v6(out->host)))
         return fail_field(ctx, field, "must have an IPv6 address between '[' and ']'");
+    str port = str_sub(authority, end + is_bracketed, authority.n);
     if (!out->host.n || memchr(out->host.p, '%', out->host.n) ||
         memchr(out->host.p, ',', out->host.n))
         return fail_field(ctx, field, "must name a host");

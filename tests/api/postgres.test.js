@@ -83,8 +83,10 @@ test('what encrypts a file is refused, and says what to encrypt', only, async ()
     assert.equal(refused.code, 1, words[0]);
     assert.match(refused.stderr, /rememberd does not encrypt it; encrypt the disk that PostgreSQL is on, and its dumps/);
   }
-  const refused = await run(['add', 'I like tea', '--key-file', path.join(data, 'key'), '--data', data]);
-  assert.match(refused.stderr, /key_file and key_command encrypt a file.*encrypt the disk that PostgreSQL is on/);
+  for (const [flags, env] of [[['--key-file', path.join(data, 'key')], {}], [[], { REMEMBERD_KEY: '0'.repeat(64) }]]) {
+    const refused = await run(['add', 'I like tea', ...flags, '--data', data], { env });
+    assert.match(refused.stderr, /REMEMBERD_KEY, key_file and key_command encrypt a file.*encrypt the disk that PostgreSQL is on/);
+  }
 });
 
 test('a transaction that changes many memories changes their counters once', only, async (t) => {
@@ -108,8 +110,8 @@ test('a transaction that changes many memories changes their counters once', onl
 // What auto_explain logs: the text of a statement and the lines of its plan.
 const plansIn = (log) => log.split(/^(?!\t)/m).filter((entry) => /duration: .* plan:/.test(entry));
 
-// Tables that are read for all pools at a time: by jobs that run beside chats, and which pools a transaction has counted for.
-const queues = new Set(['waiting', 'vector_todo', 'mirror']), own = /SELECT DISTINCT pool FROM tally_note/;
+// What is read for all pools at a time: by jobs that run beside chats, and which pools a transaction has counted for.
+const queues = new Set(['waiting', 'vector_todo', 'mirror']), own = /SELECT DISTINCT pool FROM tally_note|SELECT 1 FROM undo WHERE until/;
 
 // Scans of a table with pools that no condition on the pool leads.
 function strayScans(plan, pooled) {
@@ -222,7 +224,7 @@ test('everything moves to PostgreSQL and back: exports are equal, a killed copy 
   assert.ok(before.length > users * 50 && /Ottilie/.test(before), before.slice(0, 300), before.slice(0, 600));
   const args = ['migrate', '--from', `sqlite:${from}`, '--to', there, '--json'];
   // A schema whose table of memories takes no more than 600 rows as long as the lock is held: the copy is killed within that table.
-  await run(['list', '--data', tempFolder()], { env: { REMEMBERD_STORE: there } });
+  await (await serve(t, { env: { REMEMBERD_STORE: there } })).stop();
   const schema = `moved_${process.pid}`, root = (sql) => execFileSync('psql', [url, '-qAtXc', `SET search_path TO ${schema}; ${sql}`], { encoding: 'utf8' }).trim();
   root(`CREATE FUNCTION hold(bigint) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF $1 = 600 THEN PERFORM pg_advisory_xact_lock(77); END IF; RETURN true; END$$;
     ALTER TABLE memory ADD CONSTRAINT hold CHECK (hold(no))`);

@@ -127,6 +127,11 @@ static enum status from_command(struct ctx *ctx, str command, struct key *out)
     return status;
 }
 
+bool key_is_configured(const struct settings *s)
+{
+    return environment[SAID_KEY].is_there || s->key_file.n || s->key_command.n;
+}
+
 /* Two configured keys would leave open which one protects the database, so that is refused. */
 enum status key_configured(struct ctx *ctx, const struct settings *s, struct key *out)
 {

@@ -42,6 +42,7 @@ void key_take_environment(void);
 MUST_USE enum status key_find(struct ctx *ctx, const struct settings *s, str folder, str file,
                               struct key *out);
 
+bool key_is_configured(const struct settings *s); /* by a setting, or REMEMBERD_KEY */
 /* The key that settings or the environment give; without bytes when they give none. NOT_FOUND: the
  * key file is missing. */
 MUST_USE enum status key_configured(struct ctx *ctx, const struct settings *s, struct key *out);

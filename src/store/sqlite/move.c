@@ -249,6 +249,7 @@ static enum status begin_target(struct ctx *ctx, struct db *db, const void *what
     TRY(sql_number(&has, &n));
     if (n)
         return fail(ctx, CONFLICT, "the target is not empty: name a new folder or schema");
+    TRY(db_exec(ctx, db, "DELETE FROM vector_set")); /* a server that served nothing yet has one */
     TRY(exec_on_postgres(ctx, db, pg_move_begin));
     const struct piece nothing = {.m = m};
     return write_piece(ctx, db, &nothing);
