@@ -508,7 +508,10 @@ enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
-    if (max && make_some(&own, e, &pool, &max) != OK)
+    size_t room = max;
+    if (max && make_some(&own, e, &pool, &room) != OK)
         log_event(LOG_DEBUG, "vectors.late", "id=%s why=\"%s\"", own.id, own.why);
+    if (room < max)
+        store_view_rest(ctx, e->store); /* what was made is read */
     ctx_free(&own);
 }
