@@ -267,6 +267,6 @@ test('a search is limited by kind, layer, type and score, and each of its signal
   for (const [body, field] of [[{ min_score: 2 }, 'min_score'], [{ kind: 'fact' }, 'kind'], [{ kind: 'message', layer: 'fact' }, 'kind'], [{ layer: 'x' }, 'layer'], [{ type: 'x' }, 'type']])
     await refused(server, 'POST', '/v1/memories/search', { query: 'tea', ...body }, 400, field);
   const [explained] = await search({ explain: true });
-  const page = fs.readFileSync(path.join(__dirname, '../../docs/research/reference-notes.md'), 'utf8').split('## Signals of a search')[1];
+  const page = fs.readFileSync(path.join(__dirname, '../../docs/research/reference-notes.md'), 'utf8').split('## Signals of a search')[1].split('\n## ')[0];
   assert.deepEqual(Object.keys(explained.signals), [...page.matchAll(/^\| `(\w+)` \|/gm)].map((m) => m[1]));
 });
