@@ -60,6 +60,10 @@ const look = (pid) => {
   return { server: cpu(pid), postgres: postgresCpu(), wal, size, commits, connections };
 };
 
+// Kilobytes of each table and its indexes for a chat, of all chats.
+const tables = (schema) => query(`SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r' AND relnamespace = '${schema}'::regnamespace ORDER BY 2 DESC LIMIT 8`)
+  .split('\n').map((row) => row.split('|')).map(([name, bytes]) => `${name} ${(bytes / 1024 / (USERS * TURNS * (ROUNDS + 1))).toFixed(1)}`).join(', ');
+
 async function measure(encoder) {
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-bench-'));
   const store = `${url}&schema=bench_${encoder}`;
@@ -76,6 +80,7 @@ async function measure(encoder) {
     const after = look(server.pid), chats = USERS * TURNS * ROUNDS, each = (name) => (after[name] - before[name]) / chats;
     console.log(`encoder ${encoder}: ${chats} chats. Each: server ${each('server').toFixed(2)} ms, PostgreSQL ${each('postgres').toFixed(2)} ms, ` +
       `log ${(each('wal') / 1024).toFixed(1)} KB, disk ${(each('size') / 1024).toFixed(1)} KB, ${each('commits').toFixed(2)} transactions; ${after.connections} connections`);
+    console.log(`  KB of it: ${tables(`bench_${encoder}`)}`);
   } finally {
     server.kill();
     await new Promise((done) => server.on('exit', done));
