@@ -27,7 +27,7 @@ struct store_settings {
     bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
     bool is_move;        /* by store_move, which may go on with a copy that is not finished */
     bool keeps_old;      /* a file of an older version is copied beside it before it is upgraded */
-    size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
+    size_t cache_bytes;  /* most memory for what was read; 0: 512 MiB */
     str erasures;        /* the log of erasures beside it (store/erasures.h); "": it has none */
     struct store_restored *restored; /* of a copy that comes back; or NULL */
 };
