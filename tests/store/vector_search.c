@@ -393,7 +393,8 @@ TEST(the_least_used_go_from_memory_first)
     CHECK_INT(stats.bytes, 0);
 }
 
-/* Words, messages and vectors of many people: what is kept of them fills the setting, and no more. */
+/* Words, messages and vectors of many people: what is kept of them fills the setting, and no more.
+ */
 TEST(all_that_was_read_stays_within_the_setting)
 {
     enum { MOST = 1 << 20, PEOPLE = 60, EACH = 60 };

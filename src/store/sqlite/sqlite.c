@@ -282,8 +282,7 @@ enum status sqlite_stats(struct ctx *ctx, struct store *base, struct store_stats
         found.wal_bytes = size_of(str_printf(&ctx->arena, "%s-wal", s->path).p);
         found.is_shared = atomic_load(&s->files.state) == FILES_OPEN && hold_is_shared(&s->hold);
     }
-    found.cache_bytes =
-        (int64_t)(shelf_bytes(&s->shelf, 0) + word_lists_bytes(s->lists));
+    found.cache_bytes = (int64_t)(shelf_bytes(&s->shelf, 0) + word_lists_bytes(s->lists));
     found.queued = w.queued;
     found.writes = w.writes;
     found.commits = w.commits;

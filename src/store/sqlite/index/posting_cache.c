@@ -24,8 +24,8 @@
  * view would bring what the changes do not know.
  *
  * The table is of fixed size, a word is in one of the ROW places of its row, and the lists have at
- * most `most` bytes together: then the rows are emptied one by one, round and round. Words are known
- * by a hash with a random key, so that nobody can choose a word that is taken for another.
+ * most `most` bytes together: then the rows are emptied one by one, round and round. Words are
+ * known by a hash with a random key, so that nobody can choose a word that is taken for another.
  *
  * A search reads a list without a copy and without the lock. So a list counts who has it, and is
  * freed with the last of them; its bytes are counted until then.
