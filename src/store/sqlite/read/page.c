@@ -371,7 +371,7 @@ static enum status read_page(struct paging *p, struct memory_page *out)
     places_merge(&p->places, wanted(in) + 1);
     size_t from = in->offset < p->places.n ? in->offset : p->places.n, left = p->places.n - from;
     size_t n = left < in->limit ? left : in->limit;
-    const struct place *v = p->places.v + from;
+    const struct place *v = left ? p->places.v + from : NULL;
     int64_t *nos = NEW_N(&p->ctx->arena, int64_t, n + 1);
     out->v = NEW_N(&p->ctx->arena, struct memory, n + 1);
     out->has_more = left > n;
