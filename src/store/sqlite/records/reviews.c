@@ -40,7 +40,7 @@ enum status sqlite_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
     later->task.call = note_held;
     later->task.what = own;
     later->task.is_touch = true;
-    later->pool = writer_pool(pool);
+    later->task.pool = writer_pool(pool);
     writer_queue(w, later);
     return OK;
 }
