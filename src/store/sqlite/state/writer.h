@@ -18,7 +18,7 @@ struct task {
     /* On PostgreSQL asks ahead what the call will ask. Then the call writes one pool, only notes
      * changes of the index, and does the same when it runs again. NULL: none of that. */
     void (*ask)(struct ctx *ctx, struct db *db, const void *what);
-    uint64_t pool; /* writer_pool of the only one that it writes, or 0 */
+    struct pool_ref pool; /* the only one that it writes; without a user nobody knows */
     bool only_notes; /* changes the index only through db->changes, so a group shares the work */
     bool is_alone;   /* changes much: a group and a transaction of its own, without savepoint */
     bool erases;     /* ends when the log is emptied, so that nothing erased stays readable */
@@ -40,6 +40,8 @@ struct task {
 struct later {
     struct task task;
     struct ctx ctx;
+    uint64_t
+        pool; /* writer_pool of what it writes, for writer_settle_pool; 0: nobody waits for it */
 };
 
 /* What opening takes besides the connection. */

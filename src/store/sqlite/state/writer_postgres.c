@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/postgres/schema.h"
@@ -11,8 +12,8 @@
 #include "store/sqlite/state/writer_int.h"
 
 /*
- * A group is one transaction, as on SQLite; each task of several has a savepoint, or shares one with
- * its neighbours (a wave): tasks that write other pools, and that can run again. A commit is
+ * A group is one transaction, as on SQLite; each task of several has a savepoint, or shares one
+ * with its neighbours (a wave): tasks that write other pools, and that can run again. A commit is
  * durable, so no thread syncs behind it. Several servers may write: who writes to a pool has locked
  * its row since the beginning of the task (pool_find), so that what follows sees all that others
  * have written. Two groups that lock the same pools in another order stop each other (a deadlock,
@@ -94,10 +95,38 @@ static enum status end_group(struct writer *w, struct ctx *ctx, struct task *onl
     return OK;
 }
 
+/* --- a group --- */
+
+static int by_pool(const void *a, const void *b)
+{
+    const struct pool_ref *x = a, *y = b;
+    int order = str_cmp(x->user, y->user);
+    return order ? order : str_cmp(x->space, y->space);
+}
+
+/* Two servers that lock several pools do it in the same order, so that neither stops the other.
+ * Sent with what is asked first. */
+static enum status lock_pools(struct writer *w, struct ctx *ctx, const struct task *first)
+{
+    struct pool_ref *v = NULL;
+    size_t n = 0, cap = 0;
+    for (const struct task *t = first; t && first->next; t = t->next) {
+        v = arena_more(&ctx->arena, v, n, &cap, sizeof *v);
+        v[n] = t->pool;
+        n += t->pool.user.n > 0;
+    }
+    if (n)
+        qsort(v, n, sizeof *v, by_pool);
+    for (size_t i = 0; i < n; i++)
+        if (!i || by_pool(&v[i - 1], &v[i]) != 0)
+            TRY(SQL_LATER(ctx, &w->db, SQL_POOL_LOCK, v[i].user, v[i].space));
+    return OK;
+}
+
 /* Whether an earlier task from there on is of the same pool. */
 static bool meets_pool(const struct task *from, const struct task *t)
 {
-    while (from != t && from->pool != t->pool)
+    while (from != t && by_pool(&from->pool, &t->pool) != 0)
         from = from->next;
     return from != t;
 }
@@ -184,6 +213,7 @@ static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct tas
     TRY(notes_pg_begin(ctx, &w->db, &w->notes));
     TRY(txn_begin(ctx, &w->db, &all));
     pg_note(w->db.pg, "SELECT pg_current_xact_id()::text::bigint");
+    TRY(lock_pools(w, ctx, first));
     TRY(run_tasks(w, ctx, first, &last, &stopped));
     *again = stopped && !last;
     if (stopped && last)

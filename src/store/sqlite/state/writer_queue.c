@@ -173,8 +173,8 @@ void writer_queue(struct writer *w, struct later *later)
     queue_task(w, &later->task);
     if (!later->task.is_touch)
         w->last_later = w->queued_no;
-    if (later->task.pool)
-        w->last_of_pool[later->task.pool % POOL_SLOTS] = w->queued_no;
+    if (later->pool)
+        w->last_of_pool[later->pool % POOL_SLOTS] = w->queued_no;
     pthread_mutex_unlock(&w->lock);
 }
 

@@ -320,7 +320,7 @@ enum status sqlite_write(struct ctx *ctx, struct store *s, struct bundle *b)
                      .call = write_bundle,
                      .what = &w,
                      .ask = asks_of(b),
-                     .pool = writer_pool(b->pool),
+                     .pool = b->pool,
                      .only_notes = !b->n_erase,
                      .is_alone = b->replaces || b->n_memories + b->n_messages > MANY,
                      .erases = b->replaces || b->n_erase};
@@ -341,7 +341,8 @@ enum status sqlite_write_later(struct ctx *ctx, struct store *s, const struct bu
     later->task.what = own;
     later->task.ask = asks_of(b);
     later->task.only_notes = true;
-    later->task.pool = writer_pool(b->pool);
+    later->task.pool = own->bundle->pool;
+    later->pool = writer_pool(b->pool);
     writer_queue(w, later);
     return OK;
 }
