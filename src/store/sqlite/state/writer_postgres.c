@@ -151,8 +151,10 @@ static bool run_wave(struct writer *w, struct task *first, const struct task *la
     size_t noted = w->changes.n, told = w->notes.n;
     TXN(part);
     enum status s = txn_savepoint(first->ctx, &w->db, &part);
-    for (struct task *t = first; t != last->next; t = t->next)
+    for (struct task *t = first; t != last->next; t = t->next) {
+        ctx_clear_failure(t->ctx); /* of a connection that was lost */
         t->ask(t->ctx, &w->db, t->what);
+    }
     for (struct task *t = first; s == OK && t != last->next; t = t->next)
         s = t->result = t->call(t->ctx, &w->db, t->what);
     s = s == OK ? txn_commit(&part) : s;
@@ -172,18 +174,18 @@ static enum status run_task(struct writer *w, struct ctx *ctx, struct task *t, b
             TRY(index_apply(ctx, &w->db, &w->changes));
         t->result = writer_task(w, t, is_only);
     }
-    return pg_is_lost(w->db.pg) ? fail_as(ctx, STORAGE, STORAGE_AWAY, "%s", t->ctx->why) : OK;
+    return pg_is_lost(w->db.pg) ? pg_failed(ctx, w->db.pg) : OK;
 }
 
 /* Up to a task that another server stood in the way of: *stopped, which has changed nothing. *last
- * ran before it; NULL: none did. */
+ * ran before it; NULL: none did that writes. */
 static enum status run_tasks(struct writer *w, struct ctx *ctx, struct task *first,
                              struct task **last, bool *stopped)
 {
     const struct task *failed = NULL; /* the last task of a wave that did not go well */
     *last = NULL;
     *stopped = false;
-    for (struct task *t = first; t; *last = t, t = t->next) {
+    for (struct task *t = first; t; *last = t->call ? t : *last, t = t->next) {
         struct task *wave = failed ? NULL : wave_of(t);
         if (wave && run_wave(w, t, wave)) {
             t = wave;
