@@ -119,6 +119,7 @@ static enum status open_file(struct ctx *ctx, struct instance *instance)
     if (!key.bytes)
         TRY(refuse_plain(ctx, instance));
     struct store_settings store = {.path = instance->file,
+                                   .cache_bytes = (size_t)instance->settings.cache_max,
                                    .key = key.bytes,
                                    .readers = readers_of(&instance->settings),
                                    .may_wait = instance->may_wait,
@@ -143,6 +144,7 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
                     "names a database in PostgreSQL: remove the key, and encrypt the disk that "
                     "PostgreSQL is on");
     struct store_settings store = {.path = instance->settings.store,
+                                   .cache_bytes = (size_t)instance->settings.cache_max,
                                    .may_wait = instance->may_wait,
                                    .must_exist = instance->must_exist,
                                    .erasures = instance->erasures};

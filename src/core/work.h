@@ -30,6 +30,7 @@ struct signal_stats {
 /* What a store holds and has done. */
 struct store_stats {
     int64_t users, pools, sessions, messages, memories, receipts, bytes, wal_bytes;
+    int64_t cache_bytes;                /* of what was read, in memory */
     int64_t queued;                     /* bundles waiting to be written */
     uint64_t writes, commits, failures; /* since open */
     int schema;                         /* version of the schema */

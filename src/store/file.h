@@ -18,17 +18,17 @@ static inline bool store_disk_failed(const struct ctx *ctx, enum status s)
 }
 
 struct store_settings {
-    str path;            /* the database file, or "postgres://…" (UNSUPPORTED where not built) */
-    const uint8_t *key;  /* STORE_KEY_BYTES, copied by the store; NULL: the file is plain */
-    size_t readers;      /* most reads at once; 0: a default */
-    bool may_wait;       /* opens although the disk fails: see store_open */
-    bool keeps_reserve;  /* space beside the file, for erasures on a full disk (a server) */
-    bool must_exist;     /* of PostgreSQL: NOT_FOUND where its schema has no tables */
-    bool accepts_loss;   /* opens although acknowledged commits, or the whole file, are missing */
-    bool is_move;        /* by store_move, which may go on with a copy that is not finished */
-    bool keeps_old;      /* a file of an older version is copied beside it before it is upgraded */
-    size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
-    str erasures;        /* the log of erasures beside it (store/erasures.h); "": it has none */
+    str path;           /* the database file, or "postgres://…" (UNSUPPORTED where not built) */
+    const uint8_t *key; /* STORE_KEY_BYTES, copied by the store; NULL: the file is plain */
+    size_t readers;     /* most reads at once; 0: a default */
+    bool may_wait;      /* opens although the disk fails: see store_open */
+    bool keeps_reserve; /* space beside the file, for erasures on a full disk (a server) */
+    bool must_exist;    /* of PostgreSQL: NOT_FOUND where its schema has no tables */
+    bool accepts_loss;  /* opens although acknowledged commits, or the whole file, are missing */
+    bool is_move;       /* by store_move, which may go on with a copy that is not finished */
+    bool keeps_old;     /* a file of an older version is copied beside it before it is upgraded */
+    size_t cache_bytes; /* most memory for what was read; 0: 512 MiB */
+    str erasures;       /* the log of erasures beside it (store/erasures.h); "": it has none */
     struct store_restored *restored; /* of a copy that comes back; or NULL */
 };
 

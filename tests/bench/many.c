@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "bench.h"
 #include "engine/engine.h"
+#include "ext/import/export.h"
 #include "store/store.h"
 
 /*
@@ -179,7 +180,52 @@ static void print_memory(const char *when)
         fclose(f);
 }
 
-static void measure(struct store *s, size_t pools)
+/* --- exports --- */
+
+static size_t hash_export(struct engine *e, size_t pool, crypto_hash_sha256_state *hash)
+{
+    enum { PART = 1 << 20 };
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    struct pool_ref mine = pool_no(&ctx.arena, pool);
+    struct export_order order = {.select = SELECT_ALL, .all = true};
+    order.select.pools = &mine;
+    order.select.n_pools = 1;
+    struct exporting *x = engine_export_begin(&ctx, &order);
+    size_t bytes = 0;
+    for (bool is_last = false; !is_last;) {
+        struct buf b = buf_make(&ctx.arena, 2 * PART);
+        must(&ctx, engine_export_part(&ctx, e, x, PART, &b, &is_last));
+        str part = buf_str(&b);
+        crypto_hash_sha256_update(hash, (const unsigned char *)part.p, part.n);
+        bytes += part.n;
+    }
+    return bytes;
+}
+
+static void hash_exports(struct engine *e, size_t pools)
+{
+    crypto_hash_sha256_state hash;
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    char hex[2 * sizeof digest + 1];
+    size_t bytes = 0;
+    crypto_hash_sha256_init(&hash);
+    for (size_t i = 0; i < pools; i++)
+        bytes += hash_export(e, i, &hash);
+    crypto_hash_sha256_final(&hash, digest);
+    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+    printf("exports of %zu people: %zu bytes, SHA-256 %s\n", pools, bytes, hex);
+}
+
+static void measure(struct engine *e, struct store *s, size_t pools)
+{
+    print_memory("at first");
+    ask(e, pools);
+    print_memory("behind these");
+    measure_writes(s, pools, 1);
+    measure_writes(s, pools, THREADS);
+}
+
+static void with_engine(struct store *s, bool exports, size_t pools)
 {
     struct ctx ctx = {0};
     struct settings settings;
@@ -188,11 +234,10 @@ static void measure(struct store *s, size_t pools)
     char name[] = "bench_many", *none[] = {name, NULL};
     must(&ctx, settings_load(&ctx, 1, none, &rest, &settings));
     must(&ctx, engine_open(&ctx, s, &settings, &e));
-    print_memory("at first");
-    ask(e, pools);
-    print_memory("behind these");
-    measure_writes(s, pools, 1);
-    measure_writes(s, pools, THREADS);
+    if (exports)
+        hash_exports(e, pools);
+    else
+        measure(e, s, pools);
     engine_close(e);
     ctx_free(&ctx);
 }
@@ -202,8 +247,10 @@ int main(int argc, char **argv)
     struct ctx ctx = {0};
     struct store *s;
     bool fills = argc == 5 && strcmp(argv[1], "fill") == 0;
-    if (sodium_init() < 0 || (!fills && (argc != 4 || strcmp(argv[1], "ask") != 0))) {
-        fprintf(stderr, "usage: bench_many fill PLACE MEMORIES POOLS | ask PLACE POOLS\n");
+    bool exports = argc == 4 && strcmp(argv[1], "export") == 0;
+    bool asks = argc == 4 && strcmp(argv[1], "ask") == 0;
+    if (sodium_init() < 0 || !(fills || exports || asks)) {
+        fprintf(stderr, "usage: bench_many fill PLACE MEMORIES POOLS | ask|export PLACE POOLS\n");
         return 2;
     }
     zipf_make(share, VOCABULARY, 3);
@@ -211,7 +258,7 @@ int main(int argc, char **argv)
     if (fills)
         fill(s, strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
     else
-        measure(s, strtoul(argv[3], NULL, 10));
+        with_engine(s, exports, strtoul(argv[3], NULL, 10));
     store_close(s);
     ctx_free(&ctx);
     return 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # many.sh BUILD MEMORIES PEOPLE - the same memories of many people in SQLite and in PostgreSQL: bytes, recall, writes, memory.
-# 1.7 GB of disk for a million. A PostgreSQL of its own: POSTGRES_OPTIONS has its settings.
+# BACK=yes: moved back as well, and the exports of all people compared. 1.7 GB of disk for a million. A PostgreSQL of its own: POSTGRES_OPTIONS has its settings.
 set -euo pipefail
 build=$1 memories=$2 people=$3
 if [ -z "${TEST_STORE:-}" ]; then
@@ -17,6 +17,15 @@ each() { awk -v what="$1" -v bytes="$2" -v n="$memories" 'BEGIN { printf "%-34s 
 began=$(date +%s.%N)
 "$build/rememberd" migrate --from "sqlite:$work" --to "$url" >/dev/null
 awk -v began="$began" -v now="$(date +%s.%N)" 'BEGIN { printf "moved to PostgreSQL, compared and checked in %.0f s\n", now - began }'
+if [ "${BACK:-}" = yes ]; then
+  mkdir "$work/back"
+  "$build/rememberd" migrate --from "$url" --to "sqlite:$work/back" >/dev/null
+  for place in "$work/rememberd.db" "$url" "$work/back/rememberd.db"; do
+    "$build/tests/bench/bench_many" export "$place" "$people"
+  done | tee "$work/exports"
+  [ "$(uniq "$work/exports" | wc -l)" -eq 1 ] || { echo "the exports differ"; exit 1; }
+  rm -r "$work/back"
+fi
 psql -qXAt "$TEST_STORE" -c 'VACUUM ANALYZE' -c CHECKPOINT
 each SQLite "$(stat -c %s "$work/rememberd.db")"
 psql -qXAtF ' ' "$TEST_STORE" -c "SELECT CASE GROUPING(c.relname) WHEN 1 THEN 'PostgreSQL' ELSE 'of this ' || c.relname END,

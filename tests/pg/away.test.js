@@ -127,6 +127,10 @@ test('a token that was revoked, here or at another node, is not known any more w
   await cluster.kill();
   await isAway(server);
   assert.deepEqual(await Promise.all([here, there, kept].map(async (one) => (await server.chat(question, bearer(one))).status)), [503, 503, 200]);
+  await cluster.start();
+  await isReady(server);
+});
+
 test('a node that begins knows the tokens that were shown to the others', options, async (t) => {
   const { model, server, make } = await withTokens(t, ['--log-level', 'error']);
   const bearer = (token) => ({ authorization: `Bearer ${token.token}` });

@@ -371,7 +371,7 @@ TEST(the_least_used_go_from_memory_first)
 {
     PLACE(p);
     CLEANUP(store_closep) struct store *s = NULL;
-    struct store_settings settings = {.path = str_of(p.path), .vector_bytes = 100000};
+    struct store_settings settings = {.path = str_of(p.path), .cache_bytes = 133334};
     struct vector_stats stats;
     CHECK_OK(store_open(ctx, &settings, &s));
     CHECK_OK(store_begin_vectors(ctx, s, &sets[1], false));
@@ -391,6 +391,45 @@ TEST(the_least_used_go_from_memory_first)
     }
     CHECK_OK(store_vector_stats(ctx, s, &pools[1], &stats));
     CHECK_INT(stats.bytes, 0);
+}
+
+/* Words, messages and vectors of many people: what is kept of them fills the setting, and no more.
+ */
+TEST(all_that_was_read_stays_within_the_setting)
+{
+    enum { MOST = 1 << 20, PEOPLE = 60, EACH = 60 };
+    PLACE(p);
+    CLEANUP(store_closep) struct store *s = NULL;
+    struct store_settings settings = {.path = str_of(p.path), .cache_bytes = MOST};
+    struct store_stats stats;
+    int64_t most = 0;
+    CHECK_OK(store_open(ctx, &settings, &s));
+    CHECK_OK(store_begin_vectors(ctx, s, &sets[0], false));
+    struct pool_ref pools[PEOPLE];
+    for (int i = 0; i < PEOPLE; i++) {
+        pools[i] = (struct pool_ref){str_printf(&ctx->arena, "user%d", i), S("default")};
+        for (int k = 0; k < EACH; k++) {
+            str text = str_printf(&ctx->arena, "shelf%d holds %1000d", k, i * EACH + k);
+            struct message m = {.id = text, .text = text, .role = S("user")};
+            CHECK_OK(say(ctx, s, pools[i], "s1", &m));
+        }
+    }
+    embed_all(ctx, s, NULL);
+    for (int i = 0; i < PEOPLE; i++) {
+        for (int k = 0; k < EACH; k++) {
+            struct word_hits found =
+                find(ctx, s, pools[i], str_printf(&ctx->arena, "shelf%d", k).p);
+            struct message m;
+            CHECK_INT(found.n, 1);
+            CHECK_OK(store_messages(ctx, s, pools[i], &found.v[0].doc, 1, &m));
+            CHECK(m.text.n > 1000);
+        }
+        CHECK_INT(all_near(ctx, s, pools[i]), EACH);
+        CHECK_OK(store_stats(ctx, s, &stats));
+        CHECK(stats.cache_bytes <= MOST);
+        most = stats.cache_bytes > most ? stats.cache_bytes : most;
+    }
+    CHECK(most > MOST / 2);
 }
 
 /* --- several at once --- */
@@ -439,7 +478,7 @@ TEST(threads_write_search_and_forget_at_once)
 {
     PLACE(p);
     CLEANUP(store_closep) struct store *s = NULL;
-    struct store_settings settings = {.path = str_of(p.path), .vector_bytes = 4000};
+    struct store_settings settings = {.path = str_of(p.path), .cache_bytes = 5400};
     pthread_t threads[THREADS];
     struct worker workers[THREADS];
     CHECK_OK(store_open(ctx, &settings, &s));

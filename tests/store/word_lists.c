@@ -177,7 +177,8 @@ static void lists_end(struct word_lists **lists)
 {
     word_lists_free(*lists);
 }
-#define LISTS(lists) CLEANUP(lists_end) struct word_lists *lists = word_lists_new()
+enum { LIMIT = 16 << 20 };
+#define LISTS(lists) CLEANUP(lists_end) struct word_lists *lists = word_lists_new(LIMIT)
 
 static const int64_t both[] = {1, 2}; /* numbers of a pool, as read.c has them */
 
@@ -199,7 +200,7 @@ static void keep_message(struct word_lists *lists, uint64_t view, doc_id doc, st
  * drops its own documents alone. */
 TEST(kept_messages_are_of_one_view)
 {
-    struct word_lists *lists = word_lists_new();
+    struct word_lists *lists = word_lists_new(LIMIT);
     keep_message(lists, 10, 1, S("Ithaca"));
     keep_message(lists, 10, 2, S("Troy"));
     CHECK(is_kept(ctx, lists, 10, 1) && is_kept(ctx, lists, 10, 2));
@@ -219,7 +220,7 @@ TEST(kept_messages_are_of_one_view)
 TEST(kept_messages_have_a_limit)
 {
     enum { MANY = 20000, LENGTH = 3000, MOST = 16 << 20 };
-    struct word_lists *lists = word_lists_new();
+    struct word_lists *lists = word_lists_new(LIMIT);
     char text[2 * LENGTH];
     size_t kept = 0;
     memset(text, 'a', sizeof text);
@@ -708,7 +709,7 @@ TEST(a_list_stays_until_the_last_search_gives_it_back)
 
 TEST(lists_have_a_bounded_size)
 {
-    enum { WORDS = 40000, DOCS = 2000, LIMIT = 16 << 20 };
+    enum { WORDS = 40000, DOCS = 2000 };
     LISTS(lists);
     int64_t there = 0;
     struct word_docs docs = numbers(ctx, DOCS);

@@ -26,7 +26,7 @@
 
 /* Readers are opened on demand. Together they take 512 MB of page cache at most. 512 MiB hold
  * about 1.9 million vectors of 256 dimensions. */
-enum { READERS_DEFAULT = 64, READERS_OF_POSTGRES = 8, VECTOR_BYTES_DEFAULT = 512 << 20 };
+enum { READERS_DEFAULT = 64, READERS_OF_POSTGRES = 8, CACHE_DEFAULT = 512 << 20 };
 
 /* The writer first: queued tasks are still written. The hold last, since closing a descriptor of
  * the file drops all locks that SQLite has on it in this process. Works on a store that was opened
@@ -128,6 +128,15 @@ static uint8_t *keep_key(const uint8_t *key)
     return kept;
 }
 
+/* Lists of words and messages have some of it each, vectors the rest. */
+static void open_caches(struct sqlite_store *s, size_t bytes)
+{
+    enum { PART = 8, ENOUGH = 16 << 20 };
+    size_t some = bytes / PART < ENOUGH ? bytes / PART : ENOUGH;
+    s->lists = word_lists_new(some);
+    shelf_open(&s->shelf, bytes - 2 * some);
+}
+
 enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *settings,
                            const struct store_ops *ops, struct store **out)
 {
@@ -155,8 +164,7 @@ enum status sqlite_open_as(struct ctx *ctx, const struct store_settings *setting
                                     : READERS_DEFAULT;
     if (s->max_open > READERS_MAX)
         s->max_open = READERS_MAX;
-    shelf_open(&s->shelf, settings->vector_bytes ? settings->vector_bytes : VECTOR_BYTES_DEFAULT);
-    s->lists = word_lists_new();
+    open_caches(s, settings->cache_bytes ? settings->cache_bytes : CACHE_DEFAULT);
     pthread_mutex_init(&s->lock, NULL);
     steady_cond_init(&s->given);
     enum status status = open_parts(ctx, s);
@@ -274,6 +282,7 @@ enum status sqlite_stats(struct ctx *ctx, struct store *base, struct store_stats
         found.wal_bytes = size_of(str_printf(&ctx->arena, "%s-wal", s->path).p);
         found.is_shared = atomic_load(&s->files.state) == FILES_OPEN && hold_is_shared(&s->hold);
     }
+    found.cache_bytes = (int64_t)(shelf_bytes(&s->shelf, 0) + word_lists_bytes(s->lists));
     found.queued = w.queued;
     found.writes = w.writes;
     found.commits = w.commits;

@@ -83,6 +83,7 @@ static const struct metric_row {
     METRIC("rememberd_store_receipts", engine.store.receipts, "receipts")
     METRIC("rememberd_store_bytes", engine.store.bytes, "size of the database file")
     METRIC("rememberd_store_wal_bytes", engine.store.wal_bytes, "size of the write-ahead log")
+    METRIC("rememberd_store_cache_bytes", engine.store.cache_bytes, "memory for what was read")
     METRIC("rememberd_store_queued", engine.store.queued, "writes waiting")
     METRIC("rememberd_store_writes_total", engine.store.writes, "writes")
     METRIC("rememberd_store_commits_total", engine.store.commits, "commits")

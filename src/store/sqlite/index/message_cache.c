@@ -13,7 +13,7 @@
  * each in the place that its number says, or in the one beside it. A row of the table message is
  * never changed, only removed.
  */
-enum { PLACES = 1 << 15, WAYS = 2, LONG = 4096, BYTES_MAX = 16 << 20, ALIGN = 16 };
+enum { PLACES = 1 << 15, WAYS = 2, LONG = 4096, ALIGN = 16 };
 
 /* The bytes of the notes stand behind them, in their order, each at a multiple of ALIGN. */
 struct kept_notes {
@@ -66,9 +66,10 @@ static size_t bytes_of(struct message m)
     return bytes;
 }
 
-void kept_messages_open(struct kept_messages *k)
+void kept_messages_open(struct kept_messages *k, size_t most)
 {
-    *k = (struct kept_messages){.places = heap_alloc(PLACES * sizeof(struct kept_message *))};
+    *k = (struct kept_messages){.places = heap_alloc(PLACES * sizeof(struct kept_message *)),
+                                .most = most};
 }
 
 static size_t aligned(size_t n)
@@ -176,7 +177,7 @@ static struct kept_message *copy_message(int64_t pool, const struct message *m, 
 /* Empties places until so many bytes more have room. */
 static void make_room(struct kept_messages *k, size_t bytes)
 {
-    while (k->n && k->bytes + bytes > BYTES_MAX)
+    while (k->n && k->bytes + bytes > k->most)
         empty_place(k, k->hand++ % PLACES);
 }
 

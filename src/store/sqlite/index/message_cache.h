@@ -9,10 +9,10 @@ struct kept_message;
 /* It has no lock: posting_cache.c, whose view they are of, has one. */
 struct kept_messages {
     struct kept_message **places;
-    size_t n, bytes, hand; /* hand: the place that is emptied next */
+    size_t n, bytes, most, hand; /* hand: the place that is emptied next */
 };
 
-void kept_messages_open(struct kept_messages *k);
+void kept_messages_open(struct kept_messages *k, size_t most);
 /* The content is overwritten before it is freed. */
 void kept_messages_empty(struct kept_messages *k);
 void kept_messages_close(struct kept_messages *k);

@@ -24,8 +24,8 @@
  * view would bring what the changes do not know.
  *
  * The table is of fixed size, a word is in one of the ROW places of its row, and the lists have at
- * most BYTES_MAX together: then the rows are emptied one by one, round and round. Words are known
- * by a hash with a random key, so that nobody can choose a word that is taken for another.
+ * most `most` bytes together: then the rows are emptied one by one, round and round. Words are
+ * known by a hash with a random key, so that nobody can choose a word that is taken for another.
  *
  * A search reads a list without a copy and without the lock. So a list counts who has it, and is
  * freed with the last of them; its bytes are counted until then.
@@ -41,7 +41,6 @@ enum {
     ROWS = 8192,
     ROW = 4,
     LIST_MAX = 20000,
-    BYTES_MAX = 16 << 20,
     PAST = 16,
     CHANGES_MAX = 20000 /* of one transaction; what it changes beyond them is dropped */
 };
@@ -60,7 +59,7 @@ struct word_lists {
     uint64_t past[PAST];   /* the last views that our writer replaced */
     size_t n_past;
     bool is_changing;
-    size_t bytes, n;
+    size_t bytes, n, most;
     uint64_t turn; /* whose place in a full row is taken next */
     size_t hand;   /* the row that is emptied next */
     struct place places[ROWS][ROW];
@@ -70,9 +69,10 @@ struct word_lists {
     uint8_t key[crypto_shorthash_KEYBYTES];
 };
 
-struct word_lists *word_lists_new(void)
+struct word_lists *word_lists_new(size_t most)
 {
     struct word_lists *lists = heap_alloc(sizeof *lists);
+    lists->most = most;
     pthread_rwlockattr_t fair; /* else readers that follow each other keep a writer out */
     pthread_mutex_init(&lists->lock, NULL);
     pthread_rwlockattr_init(&fair);
@@ -80,7 +80,7 @@ struct word_lists *word_lists_new(void)
     pthread_rwlock_init(&lists->messages_lock, &fair);
     pthread_rwlockattr_destroy(&fair);
     randombytes_buf(lists->key, sizeof lists->key);
-    kept_messages_open(&lists->messages);
+    kept_messages_open(&lists->messages, most);
     return lists;
 }
 
@@ -221,8 +221,9 @@ void word_docs_end(struct word_docs *docs)
 size_t word_lists_bytes(struct word_lists *lists)
 {
     pthread_mutex_lock(&lists->lock);
-    size_t bytes = lists->bytes;
-    pthread_mutex_unlock(&lists->lock);
+    pthread_rwlock_rdlock(&lists->messages_lock);
+    size_t bytes = lists->bytes + lists->messages.bytes;
+    unlock_all(lists);
     return bytes;
 }
 
@@ -239,7 +240,7 @@ static struct place *take_place(struct word_lists *lists, uint64_t word)
 /* Lists that searches have may keep the bytes above the limit for a while. */
 static void make_room(struct word_lists *lists, size_t bytes)
 {
-    while (lists->n && lists->bytes + bytes > BYTES_MAX)
+    while (lists->n && lists->bytes + bytes > lists->most)
         empty_row(lists, lists->hand++ % ROWS);
 }
 

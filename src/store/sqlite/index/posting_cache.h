@@ -16,7 +16,8 @@ struct word_docs {
 
 struct word_lists;
 
-struct word_lists *word_lists_new(void);
+/* most: bytes of lists, and as many of messages. */
+struct word_lists *word_lists_new(size_t most);
 void word_lists_free(struct word_lists *lists); /* NULL is fine */
 
 /*
@@ -27,7 +28,7 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
                      struct word_docs *out);
 /* Gives back what was found; for other documents it does nothing. */
 void word_docs_end(struct word_docs *docs);
-/* Bytes that are kept now. */
+/* Bytes that are kept now, of both. */
 size_t word_lists_bytes(struct word_lists *lists);
 /* What the index has answered, from the first document on, or of memories alone (least is
  * DOC_MEMORY). max is what was asked for. */
