@@ -39,6 +39,7 @@ enum status sqlite_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
     own->held.id = str_dup(a, held->id);
     later->task.call = note_held;
     later->task.what = own;
+    later->task.pool = own->pool;
     later->task.is_touch = true;
     later->pool = writer_pool(pool);
     writer_queue(w, later);

@@ -15,6 +15,10 @@ struct task {
     struct ctx *ctx; /* lent by the thread that waits */
     write_fn *call;  /* NULL: nothing to write */
     const void *what;
+    /* On PostgreSQL asks ahead what the call will ask. Then the call writes one pool, only notes
+     * changes of the index, and does the same when it runs again. NULL: none of that. */
+    void (*ask)(struct ctx *ctx, struct db *db, const void *what);
+    struct pool_ref pool; /* the only one that it writes; without a user nobody knows */
     bool only_notes; /* changes the index only through db->changes, so a group shares the work */
     bool is_alone;   /* changes much: a group and a transaction of its own, without savepoint */
     bool erases;     /* ends when the log is emptied, so that nothing erased stays readable */

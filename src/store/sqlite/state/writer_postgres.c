@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/postgres/schema.h"
@@ -11,7 +12,8 @@
 #include "store/sqlite/state/writer_int.h"
 
 /*
- * A group is one transaction, as on SQLite; each task of several has a savepoint. A commit is
+ * A group is one transaction, as on SQLite; each task of several has a savepoint, or shares one
+ * with its neighbours (a wave): tasks that write other pools, and that can run again. A commit is
  * durable, so no thread syncs behind it. Several servers may write: who writes to a pool has locked
  * its row since the beginning of the task (pool_find), so that what follows sees all that others
  * have written. Two groups that lock the same pools in another order stop each other (a deadlock,
@@ -93,32 +95,131 @@ static enum status end_group(struct writer *w, struct ctx *ctx, struct task *onl
     return OK;
 }
 
+/* --- a group --- */
+
+static int by_pool(const void *a, const void *b)
+{
+    const struct pool_ref *x = a, *y = b;
+    int order = str_cmp(x->user, y->user);
+    return order ? order : str_cmp(x->space, y->space);
+}
+
+/* Two servers that lock several pools do it in the same order, so that neither stops the other.
+ * Sent with what is asked first. */
+static enum status lock_pools(struct writer *w, struct ctx *ctx, const struct task *first)
+{
+    struct pool_ref *v = NULL;
+    size_t n = 0, cap = 0;
+    for (const struct task *t = first; t && first->next; t = t->next) {
+        v = arena_more(&ctx->arena, v, n, &cap, sizeof *v);
+        v[n] = t->pool;
+        n += t->pool.user.n > 0;
+    }
+    if (n)
+        qsort(v, n, sizeof *v, by_pool);
+    for (size_t i = 0; i < n; i++)
+        if (!i || by_pool(&v[i - 1], &v[i]) != 0)
+            TRY(SQL_LATER(ctx, &w->db, SQL_POOL_LOCK, v[i].user, v[i].space));
+    return OK;
+}
+
+/* Whether an earlier task from there on is of the same pool. */
+static bool meets_pool(const struct task *from, const struct task *t)
+{
+    while (from != t && by_pool(&from->pool, &t->pool) != 0)
+        from = from->next;
+    return from != t;
+}
+
+/* The last task of those that can run as a wave; NULL: there are no two. */
+static struct task *wave_of(struct task *first)
+{
+    enum { WAVE_MAX = 64 };
+    struct task *last = NULL;
+    size_t n = 0;
+    for (struct task *t = first; t && t->ask && n < WAVE_MAX && !meets_pool(first, t); n++) {
+        last = t;
+        t = t->next;
+    }
+    return n > 1 ? last : NULL;
+}
+
+/* What all of them need is asked for before the first one runs, so that they wait once. If one
+ * fails nothing is written of any, and each runs again by itself. */
+static bool run_wave(struct writer *w, struct task *first, const struct task *last)
+{
+    size_t noted = w->changes.n, told = w->notes.n;
+    TXN(part);
+    enum status s = txn_savepoint(first->ctx, &w->db, &part);
+    for (struct task *t = first; t != last->next; t = t->next) {
+        ctx_clear_failure(t->ctx); /* of a connection that was lost */
+        t->ask(t->ctx, &w->db, t->what);
+    }
+    for (struct task *t = first; s == OK && t != last->next; t = t->next)
+        s = t->result = t->call(t->ctx, &w->db, t->what);
+    s = s == OK ? txn_commit(&part) : s;
+    if (s == OK)
+        return true;
+    w->changes.n = noted;
+    w->notes.n = told;
+    return false;
+}
+
+/* A task by itself, unless the connection is lost; then the group fails. */
+static enum status run_task(struct writer *w, struct ctx *ctx, struct task *t, bool is_only)
+{
+    if (!pg_is_lost(w->db.pg)) {
+        ctx_clear_failure(t->ctx); /* of a wave */
+        if (!t->only_notes)
+            TRY(index_apply(ctx, &w->db, &w->changes));
+        t->result = writer_task(w, t, is_only);
+    }
+    return pg_is_lost(w->db.pg) ? pg_failed(ctx, w->db.pg) : OK;
+}
+
+/* Up to a task that another server stood in the way of: *stopped, which has changed nothing. *last
+ * ran before it; NULL: none did that writes. */
+static enum status run_tasks(struct writer *w, struct ctx *ctx, struct task *first,
+                             struct task **last, bool *stopped)
+{
+    const struct task *failed = NULL; /* the last task of a wave that did not go well */
+    *last = NULL;
+    *stopped = false;
+    for (struct task *t = first; t; *last = t->call ? t : *last, t = t->next) {
+        struct task *wave = failed ? NULL : wave_of(t);
+        if (wave && run_wave(w, t, wave)) {
+            t = wave;
+            continue;
+        }
+        failed = wave ? wave : failed;
+        TRY(run_task(w, ctx, t, !first->next));
+        failed = t == failed ? NULL : failed;
+        *stopped = t->result == TOO_BUSY && pg_is_again(w->db.pg);
+        if (!*stopped)
+            continue;
+        ctx_clear_failure(t->ctx);
+        return OK;
+    }
+    return OK;
+}
+
 /* *again: the first task must be run again, since another server was in its way. */
 static enum status run_on_postgres(struct writer *w, struct ctx *ctx, struct task *first,
                                    bool *again)
 {
-    struct task *before = NULL;
-    bool is_only = !first->next;
+    struct task *last;
+    bool is_only = !first->next, stopped;
     *again = false;
     TXN(all);
     w->xid = 0;
     TRY(notes_pg_begin(ctx, &w->db, &w->notes));
     TRY(txn_begin(ctx, &w->db, &all));
     pg_note(w->db.pg, "SELECT pg_current_xact_id()::text::bigint");
-    for (struct task *t = first; t; before = t, t = t->next) {
-        if (!t->only_notes)
-            TRY(index_apply(ctx, &w->db, &w->changes));
-        t->result = writer_task(w, t, is_only);
-        if (pg_is_lost(w->db.pg))
-            return fail_as(ctx, STORAGE, STORAGE_AWAY, "%s", t->ctx->why);
-        if (t->result != TOO_BUSY || !pg_is_again(w->db.pg))
-            continue;
-        ctx_clear_failure(t->ctx);
-        *again = !before;
-        if (before)
-            put_back(w, before);
-        break;
-    }
+    TRY(lock_pools(w, ctx, first));
+    TRY(run_tasks(w, ctx, first, &last, &stopped));
+    *again = stopped && !last;
+    if (stopped && last)
+        put_back(w, last);
     if (is_only && first->result != OK)
         notes_clear(&w->notes);
     if (*again || (is_only && first->result != OK))

@@ -164,7 +164,8 @@ enum status sqlite_change(struct ctx *ctx, struct store *s, const struct change 
 {
     struct memory changed;
     struct change_call c = {change, &changed};
-    struct task t = {.ctx = ctx, .call = change_memory, .what = &c, .only_notes = true};
+    struct task t = {
+        .ctx = ctx, .call = change_memory, .what = &c, .pool = change->pool, .only_notes = true};
     TRY(writer_run(sqlite_of(s)->writer, &t));
     *out = changed;
     return OK;
@@ -205,7 +206,8 @@ enum status sqlite_change_each(struct ctx *ctx, struct store *s, const struct ch
 {
     int64_t done;
     struct change_each c = {change, ids, n, &done};
-    struct task t = {.ctx = ctx, .call = change_each, .what = &c, .only_notes = true};
+    struct task t = {
+        .ctx = ctx, .call = change_each, .what = &c, .pool = change->pool, .only_notes = true};
     TRY(writer_run(sqlite_of(s)->writer, &t));
     *changed = done;
     return OK;

@@ -240,11 +240,9 @@ static enum status close_replaced(struct bundle_put *p)
 }
 
 /* What is asked first, of the pool as it is once it is locked. */
-static void ask_ahead(const struct bundle_put *p)
+static void ask_ahead(struct ctx *ctx, struct db *db, const void *what)
 {
-    const struct bundle *b = p->bundle;
-    struct ctx *ctx = p->to.ctx;
-    struct db *db = p->to.db;
+    const struct bundle *b = ((const struct write *)what)->bundle;
     int64_t known = pool_ahead(ctx, db, b->pool);
     if (b->session.id.n)
         SQL_AHEAD(ctx, db, SQL_SESSION_FIND, known, b->session.id);
@@ -269,8 +267,6 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                         .space = b->pool.space,
                         .rule = b->rule,
                         .keeps_metadata = b->n_messages > 0}; /* no turn is lost for it */
-    if (!b->replaces)
-        ask_ahead(&p);
     TRY(pool_make(ctx, db, b->pool, p.to.now, &p.to.pool));
     if (b->replaces)
         TRY(replace_session(&p, &in_work, &is_same));
@@ -296,8 +292,16 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
 static enum status write_bundle(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct write *w = what;
+    if (!w->bundle->replaces)
+        ask_ahead(ctx, db, w);
     struct bundle_words words = w->has_words ? w->words : words_of_bundle(&ctx->arena, w->bundle);
     return put_bundle(ctx, db, w->bundle, &words);
+}
+
+/* What erases cannot share a savepoint. */
+static void (*asks_of(const struct bundle *b))(struct ctx *, struct db *, const void *)
+{
+    return b->replaces || b->n_erase ? NULL : ask_ahead;
 }
 
 /* --- the operations of the face --- */
@@ -315,6 +319,8 @@ enum status sqlite_write(struct ctx *ctx, struct store *s, struct bundle *b)
     struct task t = {.ctx = ctx,
                      .call = write_bundle,
                      .what = &w,
+                     .ask = asks_of(b),
+                     .pool = b->pool,
                      .only_notes = !b->n_erase,
                      .is_alone = b->replaces || b->n_memories + b->n_messages > MANY,
                      .erases = b->replaces || b->n_erase};
@@ -333,7 +339,9 @@ enum status sqlite_write_later(struct ctx *ctx, struct store *s, const struct bu
     own->bundle = bundle_copy(&later->ctx.arena, b);
     later->task.call = write_bundle;
     later->task.what = own;
+    later->task.ask = asks_of(b);
     later->task.only_notes = true;
+    later->task.pool = own->bundle->pool;
     later->pool = writer_pool(b->pool);
     writer_queue(w, later);
     return OK;

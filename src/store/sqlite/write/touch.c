@@ -42,6 +42,7 @@ enum status sqlite_touch(struct ctx *ctx, struct store *s, struct pool_ref pool,
     *own = (struct touch){pool_copy(a, pool), copy, n, now};
     later->task.call = touch_memories;
     later->task.what = own;
+    later->task.pool = own->pool;
     later->task.is_touch = true;
     writer_queue(w, later);
     return OK;
