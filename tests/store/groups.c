@@ -131,6 +131,19 @@ TEST(a_write_that_fails_leaves_its_group)
     check_healthy(ctx, s);
 }
 
+/* An import, say, notes what is wrong with a line, and then writes that it has failed. */
+TEST(a_write_that_succeeds_leaves_what_its_caller_has_noted)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct message m = {.id = S("m1"), .role = S("user"), .text = S("a boat")};
+    struct bundle b = {.pool = mine, .session = {.id = S("talk")}, .messages = &m, .n_messages = 1};
+    CHECK_INT(fail_field(ctx, "content", "is missing"), BAD_INPUT);
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_STR(str_of(ctx->field), S("content"));
+    ctx_clear_failure(ctx);
+}
+
 /* For what all of them ask, their savepoint, their words, the commit; and what holds the writer,
  * the flush, and once a second a look for other servers. */
 TEST(turns_of_a_group_wait_together)

@@ -144,6 +144,15 @@ static struct task *wave_of(struct task *first)
     return n > 1 ? last : NULL;
 }
 
+/* Of an earlier run, in a wave or on a connection that was lost; not the caller's own from before.
+ */
+static void forget_failure(struct task *t)
+{
+    if (t->result != OK)
+        ctx_clear_failure(t->ctx);
+    t->result = OK;
+}
+
 /* What all of them need is asked for before the first one runs, so that they wait once. If one
  * fails nothing is written of any, and each runs again by itself. */
 static bool run_wave(struct writer *w, struct task *first, const struct task *last)
@@ -152,7 +161,7 @@ static bool run_wave(struct writer *w, struct task *first, const struct task *la
     TXN(part);
     enum status s = txn_savepoint(first->ctx, &w->db, &part);
     for (struct task *t = first; t != last->next; t = t->next) {
-        ctx_clear_failure(t->ctx); /* of a connection that was lost */
+        forget_failure(t);
         t->ask(t->ctx, &w->db, t->what);
     }
     for (struct task *t = first; s == OK && t != last->next; t = t->next)
@@ -160,6 +169,7 @@ static bool run_wave(struct writer *w, struct task *first, const struct task *la
     s = s == OK ? txn_commit(&part) : s;
     if (s == OK)
         return true;
+    first->result = first->result == OK ? s : first->result;
     w->changes.n = noted;
     w->notes.n = told;
     return false;
@@ -169,7 +179,7 @@ static bool run_wave(struct writer *w, struct task *first, const struct task *la
 static enum status run_task(struct writer *w, struct ctx *ctx, struct task *t, bool is_only)
 {
     if (!pg_is_lost(w->db.pg)) {
-        ctx_clear_failure(t->ctx); /* of a wave */
+        forget_failure(t);
         if (!t->only_notes)
             TRY(index_apply(ctx, &w->db, &w->changes));
         t->result = writer_task(w, t, is_only);
