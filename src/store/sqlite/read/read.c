@@ -114,6 +114,7 @@ enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref po
     return OK;
 }
 
+/* As read_messages. Documents that are no memories have empty places as well. */
 enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
                             const doc_id *docs, size_t n, struct memory *out)
 {
@@ -123,19 +124,23 @@ enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref po
         return OK;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    for (size_t i = 0; i < n; i++)
-        if (doc_is_memory(docs[i]))
-            SQL_AHEAD(ctx, r.db, SQL_MEMORY_GET, row.no, memory_no(docs[i]));
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (struct memory){0};
-        if (!doc_is_memory(docs[i]))
-            continue;
-        SQL_RUN(q, ctx, r.db, SQL_MEMORY_GET, row.no, memory_no(docs[i]));
-        if (sql_row(&q))
-            read_memory(&q, &out[i]);
-        TRY(sql_end(&q));
+    memset(out, 0, n * sizeof *out);
+    int64_t *nos = NEW_N(&ctx->arena, int64_t, n);
+    size_t n_nos = 0, i = 0;
+    for (size_t k = 0; k < n; k++)
+        if (doc_is_memory(docs[k]))
+            nos[n_nos++] = memory_no(docs[k]);
+    SQL_RUN(q, ctx, r.db, SQL_MEMORIES_GET, row.no);
+    sql_list(&q, nos, n_nos);
+    for (; sql_row(&q); i++) {
+        struct memory m;
+        read_memory(&q, &m);
+        while (i < n && docs[i] != m.doc)
+            i++;
+        assert(i < n);
+        out[i] = m;
     }
-    return OK;
+    return sql_end(&q);
 }
 
 enum status sqlite_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool, str begin,
