@@ -13,9 +13,11 @@
 #include "engine/engine.h"
 #include "store/postgres/pipeline.h"
 
-/* stores [POOLS MESSAGES]: in the environment of tests/lib/with_postgres. */
+/* stores [POOLS MESSAGES]: in the environment of tests/lib/with_postgres. Words repeat as they do
+ * in conversations: of 2,048, 4,096 and 8,192 words 35, 28 and 20 % are different; in those of
+ * LoCoMo, without stop words, 33, 25 and 19 %. */
 enum {
-    VOCABULARY = 40000,
+    VOCABULARY = 3000,
     SESSION = 20,
     QUESTIONS = 1000,
     WRITERS = 16,
@@ -225,7 +227,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "TEST_STORE is not set: tests/lib/with_postgres sets it\n");
         return 2;
     }
-    zipf_make(b.share, VOCABULARY, 30);
+    zipf_make(b.share, VOCABULARY, 1);
     must(&b.ctx, settings_load(&b.ctx, 1, none, &rest, &b.settings));
     str file = str_printf(&b.ctx.arena, "%s/bench.db", folder);
     open_side(&b, &b.sides[0], "SQLite", file);

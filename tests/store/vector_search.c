@@ -371,6 +371,7 @@ TEST(the_least_used_go_from_memory_first)
 {
     PLACE(p);
     CLEANUP(store_closep) struct store *s = NULL;
+    /* Three quarters are for vectors: 100,000 bytes. */
     struct store_settings settings = {.path = str_of(p.path), .cache_bytes = 133334};
     struct vector_stats stats;
     CHECK_OK(store_open(ctx, &settings, &s));
@@ -478,6 +479,7 @@ TEST(threads_write_search_and_forget_at_once)
 {
     PLACE(p);
     CLEANUP(store_closep) struct store *s = NULL;
+    /* 4,050 bytes of vectors. */
     struct store_settings settings = {.path = str_of(p.path), .cache_bytes = 5400};
     pthread_t threads[THREADS];
     struct worker workers[THREADS];

@@ -306,3 +306,70 @@ TEST(an_index_that_is_made_anew_finds_the_same_and_goes_on)
     check_found(ctx, s, MANY + 200);
     store_close(s);
 }
+
+/* --- many documents --- */
+
+/* Words that a memory has, as bits; one of WORDS. */
+enum { WORDS = 64, MEMORIES = 900 };
+
+static uint64_t draw(uint64_t *random)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return *random >> 1 ^ *random >> 33;
+}
+
+static str text_with(struct arena *a, uint64_t has)
+{
+    struct buf b = buf_make(a, 4096);
+    for (int i = 0; i < WORDS; i++)
+        if (has >> i & 1)
+            buf_printf(&b, "shelf%d ", i);
+    return str_trim(buf_str(&b));
+}
+
+static void check_words(struct ctx *ctx, struct store *s, const uint64_t *has)
+{
+    for (int i = 0; i < WORDS; i += 7) {
+        size_t n = 0, at = 0;
+        struct word_hits hits = find(ctx, s, mine, str_printf(&ctx->arena, "shelf%d", i).p);
+        for (int k = 0; k < MEMORIES; k++)
+            n += has[k] >> i & 1;
+        CHECK_INT(hits.n, n);
+        for (; at + 1 < hits.n; at++)
+            CHECK(hits.v[at].doc < hits.v[at + 1].doc);
+    }
+    check_healthy(ctx, s);
+}
+
+/* On PostgreSQL new documents have rows of their own, and go into blocks when they are many. Here
+ * they are erased and changed in either. */
+TEST(documents_come_change_and_go_among_many)
+{
+    PLACE(p);
+    STORE(s, p);
+    uint64_t has[MEMORIES] = {0}, random = 11;
+    for (int i = 0; i < MEMORIES; i++) {
+        str id = str_printf(&ctx->arena, "f%d", i);
+        has[i] = (draw(&random) & draw(&random)) | 1;
+        struct memory f = fact(id.p, "", text_with(&ctx->arena, has[i]).p);
+        CHECK_OK(keep(ctx, s, mine, PUT_IMPORT, &f));
+        int other = (int)(draw(&random) % (uint64_t)(i + 1));
+        id = str_printf(&ctx->arena, "f%d", other);
+        if (i % 3 == 0 && has[other]) {
+            int64_t erased;
+            CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = id}, &erased));
+            has[other] = 0;
+        } else if (i % 3 == 1 && has[other]) {
+            has[other] = draw(&random) | 1;
+            str text = text_with(&ctx->arena, has[other]);
+            struct change change = {.pool = mine, .id = id, .what = CHANGE_CONTENT};
+            change.to.content = text;
+            CHECK_OK(store_change(ctx, s, &change, &f));
+        }
+        if (i % 180 == 0 || i + 1 == MEMORIES)
+            check_words(ctx, s, has);
+    }
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .memories = true}, &(int64_t){0}));
+    memset(has, 0, sizeof has);
+    check_words(ctx, s, has);
+}

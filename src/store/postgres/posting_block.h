@@ -1,4 +1,4 @@
-/* posting_block.h - documents of a word with their counts, packed into bytes. */
+/* posting_block.h - documents of a word, or words of a document, with counts, packed into bytes. */
 #pragma once
 
 #include <stdint.h>
@@ -17,3 +17,14 @@ str block_pack(struct arena *a, int64_t first, const struct block_entry *v, size
 /* The next entry of the bytes; false at their end, and where they are damaged: then *rest is not
  * empty. doc is the one before, at first the number that the block begins with. */
 bool block_next(str *rest, struct block_entry *entry);
+
+/* A word of a document, and how often it has it. */
+struct block_word {
+    str word;
+    uint8_t counts;
+};
+
+/* Each word as its counts, its length and its bytes. */
+str block_words_pack(struct arena *a, const struct block_word *v, size_t n);
+/* As block_next. The word is a part of *rest. */
+bool block_next_word(str *rest, struct block_word *word);

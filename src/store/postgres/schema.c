@@ -293,6 +293,25 @@ static const char step_3[] =
     " autovacuum_vacuum_threshold = 5000);"
     VACUUMED("pool") VACUUMED("posting") VACUUMED("memory_tally") VACUUMED("memory_day")
     VACUUMED("signal") VACUUMED("waiting") VACUUMED("vector_todo") VACUUMED("mirror");
+
+/* A server of the version before finds nothing in fresh rows of the words index. What only has
+ * bytes, as a message has, changes no counts of memories. */
+static const char step_4[] =
+    "CREATE OR REPLACE FUNCTION tally_add_up() RETURNS trigger LANGUAGE plpgsql"
+    " SET enable_seqscan TO off SET enable_bitmapscan TO off AS $$DECLARE p bigint; has boolean;"
+    " x bigint := pg_current_xact_id()::text::bigint; BEGIN"
+    " IF current_setting('rememberd.tallied', true) = x::text THEN RETURN NULL; END IF;"
+    " PERFORM set_config('rememberd.tallied', x::text, true);"
+    " FOR p, has IN SELECT pool, bool_or(n <> 0) FROM tally_note WHERE xact = x GROUP BY pool"
+    " ORDER BY pool LOOP IF has THEN"
+    ADD_UP_MINE("memory_tally", "", "") ADD_UP_MINE("memory_day", "day, ", "t.day = c.day AND ")
+    " END IF;"
+    " UPDATE pool SET bytes = bytes + (SELECT sum(c.bytes)::bigint FROM tally_note AS c WHERE "
+    MINE ") WHERE id = p;"
+    " DELETE FROM tally_note AS c WHERE " MINE "; END LOOP; RETURN NULL; END$$;"
+    "ALTER TABLE pool ADD COLUMN fresh" COUNT ";"
+    ON_COLUMN("pool.fresh", "How many words of documents are not in blocks of the words index.")
+    ON_COLUMN("posting.word", "Without a word, the row has all words of the document `first`.");
 /* clang-format on */
 
 /*
@@ -303,7 +322,7 @@ static const char step_3[] =
 static const struct {
     const char *text;
     int serves;
-} steps[] = {{step_2, 1}, {step_3, 1}};
+} steps[] = {{step_2, 1}, {step_3, 1}, {step_4, 4}};
 enum { VERSION = 1 + sizeof steps / sizeof *steps };
 
 int pg_schema_version(void)

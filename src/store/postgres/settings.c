@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* synchronous_commit: what was acknowledged is on disk. The writer has more time for a statement
+/* synchronous_commit: what was acknowledged is on disk. plan_cache_mode: each statement finds its
+ * rows by a key that begins with the pool, so that one plan fits all pools; a plan made anew for
+ * each list of documents takes longer than the statement. The writer has more time for a statement
  * (writer_postgres.c). A server ends what nobody waits for any more, and drops a client that
  * stopped in the midst of a transaction, with its locks. */
 void settings_of(struct pg_settings *s, const char *schema, int version)
@@ -14,6 +16,7 @@ void settings_of(struct pg_settings *s, const char *schema, int version)
     settings_note(s, "synchronous_commit", "on");
     settings_note(s, "client_min_messages", "warning");
     settings_note(s, "jit", "off");
+    settings_note(s, "plan_cache_mode", "force_generic_plan");
     settings_note(s, "statement_timeout", "30s");
     settings_note(s, "idle_in_transaction_session_timeout", "5min");
     if (version >= LOOKS_FOR_CLIENT)

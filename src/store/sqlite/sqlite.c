@@ -24,8 +24,8 @@
  * answered (word_lists); all else is in SQLite's page caches.
  */
 
-/* Readers are opened on demand. Together they take 512 MB of page cache at most. 512 MiB hold
- * about 1.9 million vectors of 256 dimensions. */
+/* Readers are opened on demand. Together they take 512 MB of page cache at most. CACHE_DEFAULT is
+ * that of the setting cache_max. */
 enum { READERS_DEFAULT = 64, READERS_OF_POSTGRES = 8, CACHE_DEFAULT = 512 << 20 };
 
 /* The writer first: queued tasks are still written. The hold last, since closing a descriptor of
@@ -128,11 +128,12 @@ static uint8_t *keep_key(const uint8_t *key)
     return kept;
 }
 
-/* Lists of words and messages have some of it each, vectors the rest. */
+/* Lists of words and messages have some of it each, vectors the rest. SQLite's own cache has what
+ * they leave out; PostgreSQL has to be asked for it. */
 static void open_caches(struct sqlite_store *s, size_t bytes)
 {
     enum { PART = 8, ENOUGH = 16 << 20 };
-    size_t some = bytes / PART < ENOUGH ? bytes / PART : ENOUGH;
+    size_t part = bytes / PART, some = part < ENOUGH || s->is_postgres ? part : ENOUGH;
     s->lists = word_lists_new(some);
     shelf_open(&s->shelf, bytes - 2 * some);
 }

@@ -64,6 +64,7 @@ struct seen {
     struct pool_ref pool; /* of the row; its user is "" at first */
     int64_t no, messages, memories, generation;
     uint64_t words; /* 0: not yet */
+    int64_t now;    /* what has expired is the same for all; 0: not yet */
 };
 
 /* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "store/sqlite/db/days.h"
 
 /*
@@ -56,9 +57,12 @@ void pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, struct poo
         *out = row_of(db->seen);
         return;
     }
-    SQL_AHEAD(ctx, db, pool_statement(db), pool.user, pool.space);
-    if (atomic_load(&known->name) != name)
+    if (atomic_load(&known->name) != name) {
+        if (pool_find(ctx, db, pool, out) != OK)
+            ctx_clear_failure(ctx); /* the caller asks again and meets it */
         return;
+    }
+    SQL_AHEAD(ctx, db, pool_statement(db), pool.user, pool.space);
     out->no = atomic_load(&known->no);
     out->generation = atomic_load(&known->generation);
 }
@@ -103,8 +107,18 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
                               out->messages,
                               out->memories,
                               out->generation,
-                              seen->words};
+                              seen->words,
+                              seen->now};
     return OK;
+}
+
+int64_t expired_by(const struct db *db)
+{
+    if (!db->seen)
+        return clock_ms();
+    if (!db->seen->now)
+        db->seen->now = clock_ms();
+    return db->seen->now;
 }
 
 enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,

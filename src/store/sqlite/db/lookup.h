@@ -11,10 +11,12 @@ struct pool_row {
 };
 MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
                                struct pool_row *out);
-/* On PostgreSQL asks for that row ahead. *out is what it was the last time, or empty, for what is
- * asked ahead by its number: if the pool has another one, nobody will ask the same. generation: 0
- * unless nobody here has written to the pool since. */
+/* On PostgreSQL asks for that row ahead. *out is what it was the last time, for what is asked ahead
+ * by its number: if the pool has another one, nobody will ask the same. Of a pool that is met first
+ * the row is waited for. generation: 0 unless nobody here has written to the pool since. */
 void pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out);
+/* By when a memory must have expired to be left out; one time for all reads of a transaction. */
+int64_t expired_by(const struct db *db);
 /* Its number alone. */
 int64_t pool_ask_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool);
 static inline int64_t pool_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool)

@@ -1,4 +1,4 @@
-/* message_cache.c - a table of fixed size, each message in one block. */
+/* message_cache.c - a table of messages, each in one block. */
 #include "store/sqlite/index/message_cache.h"
 
 #include <assert.h>
@@ -10,10 +10,10 @@
 /*
  * A recall reads some fifty messages, and those of a session that is asked about are read again and
  * again. After each write SQLite has to read their pages from the file once more. So they are kept,
- * each in the place that its number says, or in the one beside it. A row of the table message is
+ * each in the place that its number says, or in one beside it. A row of the table message is
  * never changed, only removed.
  */
-enum { PLACES = 1 << 15, WAYS = 2, LONG = 4096, ALIGN = 16 };
+enum { EACH = 512, PLACES_LEAST = 64, WAYS = 4, LONG = 4096, ALIGN = 16 };
 
 /* The bytes of the notes stand behind them, in their order, each at a multiple of ALIGN. */
 struct kept_notes {
@@ -68,7 +68,11 @@ static size_t bytes_of(struct message m)
 
 void kept_messages_open(struct kept_messages *k, size_t most)
 {
-    *k = (struct kept_messages){.places = heap_alloc(PLACES * sizeof(struct kept_message *)),
+    size_t n = PLACES_LEAST; /* WAYS needs a power of two */
+    while (n < most / EACH)
+        n *= 2;
+    *k = (struct kept_messages){.places = heap_alloc(n * sizeof(struct kept_message *)),
+                                .n_places = n,
                                 .most = most};
 }
 
@@ -104,7 +108,7 @@ static void empty_place(struct kept_messages *k, size_t at)
 
 void kept_messages_empty(struct kept_messages *k)
 {
-    for (size_t i = 0; i < PLACES && k->n; i++)
+    for (size_t i = 0; i < k->n_places && k->n; i++)
         empty_place(k, i);
     assert(!k->n && !k->bytes);
 }
@@ -115,21 +119,24 @@ void kept_messages_close(struct kept_messages *k)
     free(k->places);
 }
 
-/* The first place of a document. Neighbours of a session have neighbouring numbers. */
-static size_t place_of(doc_id doc)
+/* The first place of a document. The numbers are a grid of sessions and positions, which one
+ * multiplication would map to a grid again, in which many share a place. */
+static size_t place_of(const struct kept_messages *k, doc_id doc)
 {
-    return (size_t)(((uint64_t)doc * 0x9E3779B97F4A7C15u) >> 32) % PLACES;
+    uint64_t h = (uint64_t)doc * 0x9E3779B97F4A7C15u;
+    h = (h ^ h >> 29) * 0xD6E8FEB86659FD93u;
+    return (size_t)(h >> 32) % k->n_places;
 }
 
-/* Where it is; PLACES: nowhere. */
+/* Where it is; n_places: nowhere. */
 static size_t find_place(const struct kept_messages *k, doc_id doc)
 {
     for (size_t way = 0; way < WAYS; way++) {
-        size_t at = place_of(doc) ^ way;
+        size_t at = place_of(k, doc) ^ way;
         if (k->places[at] && k->places[at]->m.doc == doc)
             return at;
     }
-    return PLACES;
+    return k->n_places;
 }
 
 static struct text_annotations *copy_notes(struct arena *a, const struct kept_notes *kept)
@@ -147,7 +154,7 @@ bool kept_messages_find(const struct kept_messages *k, struct arena *a, int64_t 
                         struct message *out)
 {
     size_t at = find_place(k, doc);
-    if (at == PLACES || k->places[at]->pool != pool)
+    if (at == k->n_places || k->places[at]->pool != pool)
         return false;
     const struct kept_message *m = k->places[at];
     *out = m->m;
@@ -178,19 +185,19 @@ static struct kept_message *copy_message(int64_t pool, const struct message *m, 
 static void make_room(struct kept_messages *k, size_t bytes)
 {
     while (k->n && k->bytes + bytes > k->most)
-        empty_place(k, k->hand++ % PLACES);
+        empty_place(k, k->hand++ % k->n_places);
 }
 
-/* In an empty place of its two, else in the first. */
+/* In an empty place of its own, else in the first. */
 void kept_messages_add(struct kept_messages *k, int64_t pool, const struct message *m)
 {
     size_t bytes = bytes_of(*m), at = find_place(k, m->doc);
     if (bytes > LONG)
         return;
-    for (size_t way = 0; way < WAYS && at == PLACES; way++)
-        at = k->places[place_of(m->doc) ^ way] ? PLACES : place_of(m->doc) ^ way;
-    if (at == PLACES)
-        at = place_of(m->doc);
+    for (size_t way = 0; way < WAYS && at == k->n_places; way++)
+        at = k->places[place_of(k, m->doc) ^ way] ? k->n_places : place_of(k, m->doc) ^ way;
+    if (at == k->n_places)
+        at = place_of(k, m->doc);
     empty_place(k, at);
     make_room(k, sizeof(struct kept_message) + bytes);
     k->places[at] = copy_message(pool, m, bytes);
@@ -224,7 +231,7 @@ void kept_messages_note(struct kept_messages *k, const struct text_annotations *
         return;
     make_room(k, sizeof(struct kept_notes) + bytes);
     size_t at = find_place(k, notes->doc);
-    if (at == PLACES || k->places[at]->pool != notes->pool)
+    if (at == k->n_places || k->places[at]->pool != notes->pool)
         return;
     drop_notes(k, k->places[at]);
     k->places[at]->notes = join_notes(notes, bytes);
@@ -234,6 +241,6 @@ void kept_messages_note(struct kept_messages *k, const struct text_annotations *
 void kept_messages_drop(struct kept_messages *k, doc_id doc)
 {
     size_t at = find_place(k, doc);
-    if (at != PLACES)
+    if (at != k->n_places)
         empty_place(k, at);
 }

@@ -9,6 +9,7 @@ struct kept_message;
 /* It has no lock: posting_cache.c, whose view they are of, has one. */
 struct kept_messages {
     struct kept_message **places;
+    size_t n_places;
     size_t n, bytes, most, hand; /* hand: the place that is emptied next */
 };
 

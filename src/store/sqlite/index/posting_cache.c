@@ -23,9 +23,10 @@
  * the lists get the same changes. While it changes the index nothing is kept: a reader of the old
  * view would bring what the changes do not know.
  *
- * The table is of fixed size, a word is in one of the ROW places of its row, and the lists have at
- * most `most` bytes together: then the rows are emptied one by one, round and round. Words are
- * known by a hash with a random key, so that nobody can choose a word that is taken for another.
+ * The table is as large as `most` says, a word is in one of the ROW places of its row, and the
+ * lists have at most `most` bytes together: then the rows are emptied one by one, round and round.
+ * Words are known by a hash with a random key, so that nobody can choose a word that is taken for
+ * another.
  *
  * A search reads a list without a copy and without the lock. So a list counts who has it, and is
  * freed with the last of them; its bytes are counted until then.
@@ -38,8 +39,9 @@
  * view or is_changing holds both, in this order, and who reads them one.
  */
 enum {
-    ROWS = 8192,
     ROW = 4,
+    ROW_BYTES = 2048, /* of lists, for which there is a row */
+    ROWS_LEAST = 1024,
     LIST_MAX = 20000,
     PAST = 16,
     CHANGES_MAX = 20000 /* of one transaction; what it changes beyond them is dropped */
@@ -62,7 +64,8 @@ struct word_lists {
     size_t bytes, n, most;
     uint64_t turn; /* whose place in a full row is taken next */
     size_t hand;   /* the row that is emptied next */
-    struct place places[ROWS][ROW];
+    size_t n_rows;
+    struct place (*rows)[ROW];
     struct word_change *changes; /* of the writer's transaction, in its order */
     size_t n_changes, changes_cap;
     struct kept_messages messages;
@@ -73,6 +76,8 @@ struct word_lists *word_lists_new(size_t most)
 {
     struct word_lists *lists = heap_alloc(sizeof *lists);
     lists->most = most;
+    lists->n_rows = most / ROW_BYTES > ROWS_LEAST ? most / ROW_BYTES : ROWS_LEAST;
+    lists->rows = heap_alloc(lists->n_rows * sizeof *lists->rows);
     pthread_rwlockattr_t fair; /* else readers that follow each other keep a writer out */
     pthread_mutex_init(&lists->lock, NULL);
     pthread_rwlockattr_init(&fair);
@@ -119,13 +124,13 @@ static void empty_place(struct word_lists *lists, struct place *p)
 static void empty_row(struct word_lists *lists, size_t row)
 {
     for (size_t k = 0; k < ROW; k++)
-        empty_place(lists, &lists->places[row][k]);
+        empty_place(lists, &lists->rows[row][k]);
 }
 
 /* Bulk imports drop nothing, since nothing is kept then. */
 static void empty_all(struct word_lists *lists)
 {
-    for (size_t i = 0; i < ROWS && lists->n; i++)
+    for (size_t i = 0; i < lists->n_rows && lists->n; i++)
         empty_row(lists, i);
     assert(!lists->n);
     kept_messages_empty(&lists->messages);
@@ -139,6 +144,7 @@ void word_lists_free(struct word_lists *lists)
     assert(!lists->bytes);
     kept_messages_close(&lists->messages);
     free(lists->changes);
+    free(lists->rows);
     pthread_rwlock_destroy(&lists->messages_lock);
     pthread_mutex_destroy(&lists->lock);
     free(lists);
@@ -162,7 +168,7 @@ static uint64_t of_memories(uint64_t word)
 /* Where the word is; NULL when it is nowhere. The lock is held. */
 static struct place *find_place(struct word_lists *lists, uint64_t word)
 {
-    struct place *row = lists->places[word % ROWS];
+    struct place *row = lists->rows[word % lists->n_rows];
     for (size_t k = 0; k < ROW; k++)
         if (row[k].word == word)
             return &row[k];
@@ -230,7 +236,7 @@ size_t word_lists_bytes(struct word_lists *lists)
 /* The place of the word, else an empty one of its row, else the next in turn. */
 static struct place *take_place(struct word_lists *lists, uint64_t word)
 {
-    struct place *row = lists->places[word % ROWS];
+    struct place *row = lists->rows[word % lists->n_rows];
     struct place *p = find_place(lists, word);
     for (size_t k = 0; k < ROW && !p; k++)
         p = row[k].word ? NULL : &row[k];
@@ -241,7 +247,7 @@ static struct place *take_place(struct word_lists *lists, uint64_t word)
 static void make_room(struct word_lists *lists, size_t bytes)
 {
     while (lists->n && lists->bytes + bytes > lists->most)
-        empty_row(lists, lists->hand++ % ROWS);
+        empty_row(lists, lists->hand++ % lists->n_rows);
 }
 
 /* The lock is held. */

@@ -2,11 +2,10 @@
 #include "store/sqlite/index/word_blocks.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "store/postgres/posting_block.h"
-#include "store/sqlite/db/lookup.h"
-#include "store/sqlite/index/words.h"
+#include "store/sqlite/index/fresh_words.h"
 
 /*
  * A row of the table posting holds some documents of one word of one pool, ascending, with the same
@@ -15,111 +14,70 @@
  * first of which begins with 0 and DOC_MEMORY: so each document has a row that it belongs to, or
  * there is none of its kind.
  *
- * A group of writes reads all rows that it changes with one statement for each pool, and writes
- * them with one. Whoever writes to a pool has locked its row (pool_find), so nobody else does.
+ * All rows that a group of writes changes in a pool are read with one statement, and written with
+ * one. Whoever writes to a pool has locked its row (pool_find), so nobody else does.
  */
 
-/* A word of a document that comes or goes. */
-struct change {
-    int64_t pool;
-    str word;
-    doc_id doc;
-    size_t order;
-    enum word_column at;
-    bool is_removal;
+/* Where a document of a word is. */
+struct block_place {
+    const struct block_change *change; /* the last of the document */
+    doc_id first;                      /* of its row, or of the one to be made */
+    bool is_there;                     /* the row */
+    str docs;
 };
 
-struct changes {
-    struct change *v;
-    size_t n, cap;
-};
-
-/* --- which words --- */
-
-static void note_words(struct arena *a, struct changes *all, const struct index_change *c,
-                       const struct words *words, enum word_column at)
-{
-    for (size_t i = 0; i < words->n; i++) {
-        if (!word_is_indexed(&words->v[i], at == IN_LABEL))
-            continue;
-        all->v = arena_more(a, all->v, all->n, &all->cap, sizeof *all->v);
-        all->v[all->n] =
-            (struct change){c->pool,      word_of_stem(a, words->v[i].stem), c->doc, all->n, at,
-                            c->is_removal};
-        all->n++;
-    }
-}
-
+/* What goes before what comes. */
 static int by_place(const void *a, const void *b)
 {
-    const struct change *x = a, *y = b;
-    if (x->pool != y->pool)
-        return x->pool < y->pool ? -1 : 1;
+    const struct block_change *x = a, *y = b;
     int order = str_cmp(x->word, y->word);
     if (order)
         return order;
     if (x->doc != y->doc)
         return x->doc < y->doc ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    return y->is_removal - x->is_removal;
 }
 
-static bool is_same_document(const struct change *a, const struct change *b)
+static void make_places(struct arena *a, struct block_changes *all)
 {
-    return a->pool == b->pool && a->doc == b->doc && str_eq(a->word, b->word);
+    all->places = NEW_N(a, struct block_place, all->n + 1);
+    if (all->n)
+        qsort(all->v, all->n, sizeof *all->v, by_place);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct block_change *c = &all->v[i], *next = i + 1 < all->n ? c + 1 : NULL;
+        if (!next || next->doc != c->doc || !str_eq(next->word, c->word))
+            all->places[all->n_places++] =
+                (struct block_place){.change = c, .first = c->doc & DOC_MEMORY};
+    }
 }
 
 /* --- the rows that are changed --- */
 
-/* Where a document of a word is. */
-struct place {
-    const struct change *from, *to; /* its changes */
-    doc_id first;                   /* of its row, or of the one to be made */
-    bool is_there;                  /* the row */
-    str docs;
-};
-
-static struct place *places_of(struct arena *a, const struct change *v, size_t n, size_t *out)
-{
-    struct place *places = NEW_N(a, struct place, n + 1);
-    *out = 0;
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && is_same_document(&v[from], &v[to]);)
-            to++;
-        places[(*out)++] =
-            (struct place){.from = v + from, .to = v + to, .first = v[from].doc & DOC_MEMORY};
-    }
-    return places;
-}
-
-/* What changes in a pool. */
-struct pool_changes {
-    struct place *v;
-    size_t n;
-};
-
-static struct query rows_query(struct ctx *ctx, struct db *db, const struct place *v, size_t n)
+static struct query rows_query(struct ctx *ctx, struct db *db, const struct block_changes *all)
 {
     struct arena *a = &ctx->arena;
+    const struct block_place *v = all->places;
+    size_t n = all->n_places;
     str *words = NEW_N(a, str, n);
     int64_t *least = NEW_N(a, int64_t, n), *docs = NEW_N(a, int64_t, n);
     for (size_t i = 0; i < n; i++) {
-        words[i] = v[i].from->word;
+        words[i] = v[i].change->word;
         least[i] = v[i].first;
-        docs[i] = v[i].from->doc;
+        docs[i] = v[i].change->doc;
     }
     struct query q = sql_begin(ctx, db, SQL_POSTING_BLOCKS);
-    sql_int(&q, v->from->pool);
+    sql_int(&q, all->pool);
     sql_blobs(&q, words, n);
     sql_list(&q, least, n);
     sql_list(&q, docs, n);
     return q;
 }
 
-static enum status read_rows(struct ctx *ctx, struct db *db, struct place *v, size_t n)
+static enum status read_rows(struct ctx *ctx, struct db *db, const struct block_changes *all)
 {
-    CLEANUP(sql_leave) struct query q = rows_query(ctx, db, v, n);
+    CLEANUP(sql_leave) struct query q = rows_query(ctx, db, all);
     while (sql_row(&q)) {
-        struct place *p = &v[sql_get_int(&q) - 1];
+        struct block_place *p = &all->places[sql_get_int(&q) - 1];
         p->first = sql_get_int(&q);
         p->docs = str_dup(&ctx->arena, sql_see_blob(&q));
         p->is_there = true;
@@ -140,30 +98,8 @@ static struct block_entry *more_entries(struct arena *a, struct entries *e)
     return &e->v[e->n++];
 }
 
-static enum status refuse_row(struct ctx *ctx)
-{
-    return fail(ctx, STORAGE, "a row of the words index is damaged");
-}
-
-/* All changes of a document. */
-static void change_entry(struct arena *a, struct entries *out, const struct place *p,
-                         const struct block_entry *had)
-{
-    struct posting one = {.doc = p->from->doc, .counts = had ? had->counts : 0};
-    bool is_there = had != NULL;
-    for (const struct change *c = p->from; c < p->to; c++) {
-        if (!is_there)
-            one.counts = 0;
-        is_there = !c->is_removal;
-        if (is_there)
-            posting_count(&one, c->at);
-    }
-    if (is_there)
-        *more_entries(a, out) = (struct block_entry){one.doc, one.counts};
-}
-
 /* Both are ascending. *is_longer: only documents behind the last one came. */
-static enum status merge_places(struct ctx *ctx, const struct place *v, size_t n,
+static enum status merge_places(struct ctx *ctx, const struct block_place *v, size_t n,
                                 struct entries *out, bool *is_longer)
 {
     struct arena *a = &ctx->arena;
@@ -172,18 +108,20 @@ static enum status merge_places(struct ctx *ctx, const struct place *v, size_t n
     bool has_old = block_next(&rest, &old);
     *is_longer = true;
     for (size_t i = 0; i < n; i++) {
-        doc_id doc = v[i].from->doc;
+        const struct block_change *c = v[i].change;
+        doc_id doc = c->doc;
         for (; has_old && old.doc < doc; has_old = block_next(&rest, &old))
             *more_entries(a, out) = old;
         bool is_same = has_old && old.doc == doc;
         *is_longer &= !has_old;
-        change_entry(a, out, &v[i], is_same ? &old : NULL);
+        if (!c->is_removal)
+            *more_entries(a, out) = (struct block_entry){doc, c->counts};
         if (is_same)
             has_old = block_next(&rest, &old);
     }
     for (; has_old; has_old = block_next(&rest, &old))
         *more_entries(a, out) = old;
-    return rest.n ? refuse_row(ctx) : OK;
+    return rest.n ? refuse_posting(ctx) : OK;
 }
 
 /* Rows to be written and deleted. */
@@ -219,16 +157,18 @@ static void put_entries(struct arena *a, struct rows *r, str word, doc_id first,
     }
 }
 
-static enum status change_rows(struct ctx *ctx, const struct place *v, size_t n, struct rows *puts,
+static enum status change_rows(struct ctx *ctx, const struct block_changes *all, struct rows *puts,
                                struct rows *deletes)
 {
     struct arena *a = &ctx->arena;
+    const struct block_place *v = all->places;
+    size_t n = all->n_places;
     for (size_t from = 0, to; from < n; from = to) {
         struct entries e = {0};
         bool is_longer;
-        str word = v[from].from->word;
+        str word = v[from].change->word;
         for (to = from + 1;
-             to < n && v[to].first == v[from].first && str_eq(v[to].from->word, word);)
+             to < n && v[to].first == v[from].first && str_eq(v[to].change->word, word);)
             to++;
         TRY(merge_places(ctx, v + from, to - from, &e, &is_longer));
         put_entries(a, puts, word, v[from].first, &e, is_longer);
@@ -253,69 +193,24 @@ static enum status write_rows(struct ctx *ctx, struct db *db, int64_t pool, cons
     return sql_later(&q);
 }
 
-static enum status apply_pool(struct ctx *ctx, struct db *db, const struct pool_changes *c)
+void block_changes_ask(struct ctx *ctx, struct db *db, struct block_changes *all)
+{
+    if (!all->n)
+        return;
+    make_places(&ctx->arena, all);
+    CLEANUP(sql_leave) struct query q = rows_query(ctx, db, all);
+    sql_ahead(&q);
+}
+
+enum status block_changes_write(struct ctx *ctx, struct db *db, const struct block_changes *all)
 {
     struct rows puts = {0}, deletes = {0};
-    int64_t pool = c->v->from->pool;
-    TRY(read_rows(ctx, db, c->v, c->n));
-    TRY(change_rows(ctx, c->v, c->n, &puts, &deletes));
-    TRY(write_rows(ctx, db, pool, &puts, true));
-    return write_rows(ctx, db, pool, &deletes, false);
-}
-
-/* The rows of all pools are asked for together. */
-static enum status apply_all(struct ctx *ctx, struct db *db, const struct change *v, size_t n)
-{
-    struct pool_changes *pools = NULL;
-    size_t n_pools = 0, cap = 0;
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && v[to].pool == v[from].pool;)
-            to++;
-        pools = arena_more(&ctx->arena, pools, n_pools, &cap, sizeof *pools);
-        struct pool_changes *one = &pools[n_pools++];
-        one->v = places_of(&ctx->arena, v + from, to - from, &one->n);
-        CLEANUP(sql_leave) struct query q = rows_query(ctx, db, one->v, one->n);
-        sql_ahead(&q);
-    }
-    for (size_t i = 0; i < n_pools; i++)
-        TRY(apply_pool(ctx, db, &pools[i]));
-    return OK;
-}
-
-/* Also of a document without words: what was read of it may be kept somewhere. */
-static enum status renew_pools(struct ctx *ctx, struct db *db, const struct index_change *v,
-                               size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t before = 0;
-        int64_t step = 1;
-        while (v[before].pool != v[i].pool)
-            before++;
-        for (size_t k = i; k < n && before == i; k++)
-            if (v[k].pool == v[i].pool && v[k].is_removal && !doc_is_memory(v[k].doc))
-                step = GENERATION_REMOVAL;
-        if (before == i)
-            TRY(SQL_LATER(ctx, db, SQL_POSTING_CHANGED, v[i].pool, step));
-    }
-    return OK;
-}
-
-/* The memory of a group is given back behind it. */
-enum status word_blocks_apply(struct ctx *ctx, struct db *db, const struct index_change *v,
-                              size_t n)
-{
-    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    struct changes all = {0};
-    enum status s = renew_pools(&own, db, v, n);
-    for (size_t i = 0; i < n; i++) {
-        note_words(&own.arena, &all, &v[i], &v[i].words.own, IN_TEXT);
-        note_words(&own.arena, &all, &v[i], &v[i].words.label, IN_LABEL);
-    }
-    if (all.n)
-        qsort(all.v, all.n, sizeof *all.v, by_place);
-    if (s == OK)
-        s = apply_all(&own, db, all.v, all.n);
-    return s == OK ? OK : fail_as(ctx, s, own.detail, "%s", own.why);
+    if (!all->n)
+        return OK;
+    TRY(read_rows(ctx, db, all));
+    TRY(change_rows(ctx, all, &puts, &deletes));
+    TRY(write_rows(ctx, db, all->pool, &puts, true));
+    return write_rows(ctx, db, all->pool, &deletes, false);
 }
 
 /* --- reading --- */
@@ -326,7 +221,7 @@ static enum status add_postings(struct ctx *ctx, doc_id least, str docs, struct 
     struct block_entry e = {.doc = least};
     while (*n < max && block_next(&docs, &e))
         v[(*n)++] = (struct posting){.doc = e.doc, .counts = e.counts};
-    return docs.n ? refuse_row(ctx) : OK;
+    return docs.n ? refuse_posting(ctx) : OK;
 }
 
 static struct query find_query(struct ctx *ctx, struct db *db, int64_t pool, const str *words,
@@ -346,26 +241,39 @@ void word_blocks_ask(struct ctx *ctx, struct db *db, int64_t pool, const str *wo
     sql_ahead(&q);
 }
 
+/* The fresh rows come first. */
 enum status word_blocks_find(struct ctx *ctx, struct db *db, int64_t pool, const str *words,
                              size_t n, doc_id least, size_t max, struct word_docs *out)
 {
+    struct arena *a = &ctx->arena;
     struct posting *v = NULL;
     size_t room = 0, before = SIZE_MAX;
+    struct fresh_search fresh = fresh_search_of(a, words, n);
     memset(out, 0, n * sizeof *out);
     CLEANUP(sql_leave) struct query q = find_query(ctx, db, pool, words, n, least, max);
     while (sql_row(&q)) {
-        size_t at = (size_t)sql_get_int(&q) - 1, total = (size_t)sql_get_int(&q);
+        size_t place = (size_t)sql_get_int(&q), total = (size_t)sql_get_int(&q), at = place - 1;
         doc_id first = sql_get_int(&q);
+        if (!place) {
+            TRY(fresh_search_row(ctx, &fresh, first, sql_see_blob(&q)));
+            continue;
+        }
         out[at].is_over = total > max;
         if (out[at].is_over)
             continue;
         if (at != before)
-            v = ROOM_N(&ctx->arena, struct posting, room = total);
+            v = ROOM_N(a, struct posting, room = total);
         TRY(add_postings(ctx, first, sql_see_blob(&q), v, &out[at].n, room));
         out[at].v = v;
         before = at;
     }
-    return sql_end(&q);
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < n; i++)
+        if (out[i].n + fresh.found[i].n > max)
+            out[i] = (struct word_docs){.is_over = true};
+        else if (!out[i].is_over)
+            out[i] = fresh_search_join(a, &fresh.found[i], out[i].v, out[i].n);
+    return OK;
 }
 
 enum status word_blocks_newest(struct ctx *ctx, struct db *db, int64_t pool, str word, doc_id from,
@@ -373,17 +281,27 @@ enum status word_blocks_newest(struct ctx *ctx, struct db *db, int64_t pool, str
 {
     struct posting *v = ROOM_N(&ctx->arena, struct posting, max + 1), block[BLOCK_ENTRIES];
     size_t left = max;
+    struct fresh_search fresh = fresh_search_of(&ctx->arena, &word, 1);
     SQL_RUN(q, ctx, db, SQL_POSTING_NEWEST, pool);
     sql_blob(&q, word.p, word.n);
     SQL_BIND(&q, from, to, sql_limit(max));
-    while (left && sql_row(&q)) {
+    while (sql_row(&q)) {
         size_t n = 0;
+        bool is_fresh = sql_get_int(&q) == 0;
         doc_id first = sql_get_int(&q);
+        if (is_fresh) {
+            TRY(fresh_search_row(ctx, &fresh, first, sql_see_blob(&q)));
+            continue;
+        }
         TRY(add_postings(ctx, first, sql_see_blob(&q), block, &n, BLOCK_ENTRIES));
         size_t take = n < left ? n : left;
         left -= take;
         memcpy(v + left, block + n - take, take * sizeof *v);
     }
-    *out = (struct word_docs){.v = v + left, .n = max - left};
-    return sql_end(&q);
+    TRY(sql_end(&q));
+    *out = fresh_search_join(&ctx->arena, fresh.found, v + left, max - left);
+    size_t more = out->n > max ? out->n - max : 0;
+    out->v += more;
+    out->n -= more;
+    return OK;
 }

@@ -7,8 +7,30 @@
 
 enum { BLOCK_ENTRIES = 256 };
 
-/* Writes what documents gained and lost, in the order of changes. Each pool that has changes gets
- * another generation. */
+/* A word that a document in blocks gets or loses; when both, its last counts stay. */
+struct block_change {
+    str word;
+    doc_id doc;
+    uint8_t counts;
+    bool is_removal;
+};
+
+/* All those of a pool. */
+struct block_changes {
+    int64_t pool;
+    struct block_change *v;
+    size_t n, cap;
+    struct block_place *places; /* of word_blocks.c */
+    size_t n_places;
+};
+
+/* Asks ahead for the blocks that change; then writes them. */
+void block_changes_ask(struct ctx *ctx, struct db *db, struct block_changes *all);
+MUST_USE enum status block_changes_write(struct ctx *ctx, struct db *db,
+                                         const struct block_changes *all);
+
+/* Writes what documents gained and lost; changes of one document are neighbours, in their order.
+ * Each pool that has changes gets another generation. */
 MUST_USE enum status word_blocks_apply(struct ctx *ctx, struct db *db, const struct index_change *v,
                                        size_t n);
 

@@ -4,8 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "store/postgres/posting_block.h"
-#include "store/sqlite/db/query.h"
+#include "store/sqlite/index/fresh_words.h"
 #include "store/sqlite/index/words.h"
 
 /*
@@ -19,7 +18,7 @@ struct entry {
     int64_t pool;
     str word;
     doc_id doc;
-    enum word_column at;
+    uint8_t counts;
 };
 
 struct fill_rows {
@@ -85,16 +84,13 @@ static enum status put_word(struct filling *f, const struct entry *v, size_t n, 
     struct block_entry block[BLOCK_ENTRIES];
     size_t full = 0;
     doc_id first = is_later ? v->doc : f->kind;
-    for (size_t i = 0; i < n;) {
-        struct posting one = {.doc = v[i].doc};
-        for (; i < n && v[i].doc == one.doc; i++)
-            posting_count(&one, v[i].at);
+    for (size_t i = 0; i < n; i++) {
         if (full == BLOCK_ENTRIES) {
             TRY(put_block(f, v, first, block, full));
             full = 0;
-            first = one.doc;
+            first = v[i].doc;
         }
-        block[full++] = (struct block_entry){one.doc, one.counts};
+        block[full++] = (struct block_entry){v[i].doc, v[i].counts};
     }
     return put_block(f, v, first, block, full);
 }
@@ -120,14 +116,12 @@ static enum status put_held(struct filling *f, bool is_part)
     return OK;
 }
 
-static void hold(struct filling *f, const struct words *words, enum word_column at, doc_id doc)
+static void hold(struct filling *f, const struct index_text *text, doc_id doc)
 {
-    struct arena *a = &f->own->arena;
-    for (size_t i = 0; i < words->n; i++) {
-        if (!word_is_indexed(&words->v[i], at == IN_LABEL))
-            continue;
-        f->v = arena_more(a, f->v, f->n, &f->cap, sizeof *f->v);
-        f->v[f->n++] = (struct entry){f->pool, word_of_stem(a, words->v[i].stem), doc, at};
+    struct doc_words words = doc_words_of(&f->own->arena, text);
+    for (size_t i = 0; i < words.n; i++) {
+        f->v = arena_more(&f->own->arena, f->v, f->n, &f->cap, sizeof *f->v);
+        f->v[f->n++] = (struct entry){f->pool, words.v[i].word, doc, words.v[i].counts};
     }
 }
 
@@ -147,8 +141,7 @@ static enum status take_document(struct ctx *ctx, void *own, int64_t pool, doc_i
     f->kind = kind;
     if (s != OK)
         return fail_as(ctx, s, f->own->detail, "%s", f->own->why);
-    hold(f, &words->own, IN_TEXT, doc);
-    hold(f, &words->label, IN_LABEL, doc);
+    hold(f, words, doc);
     return OK;
 }
 

@@ -1,5 +1,4 @@
 /* vector_search.c - the nearest vectors of a pool, and how near other documents are. */
-#include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/reader.h"
@@ -40,7 +39,7 @@ static enum status find_expired(struct search *s)
 {
     doc_id *v = NULL;
     size_t n = 0, cap = 0;
-    SQL_RUN(q, s->ctx, s->db, SQL_MEMORY_EXPIRED, s->pool, clock_ms());
+    SQL_RUN(q, s->ctx, s->db, SQL_MEMORY_EXPIRED, s->pool, expired_by(s->db));
     while (sql_row(&q)) {
         v = arena_more(&s->ctx->arena, v, n, &cap, sizeof *v);
         v[n++] = DOC_MEMORY | sql_get_int(&q);

@@ -1,7 +1,6 @@
 /* word_search.c - searching the words index: one list of documents for each word, merged. */
 #include <assert.h>
 
-#include "base/clock.h"
 #include "store/sqlite/db/functions.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/index/posting_cache.h"
@@ -187,7 +186,7 @@ static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool,
                                 struct word_hits *hits)
 {
     size_t i = 0, kept = 0;
-    SQL_RUN(q, ctx, db, SQL_MEMORY_EXPIRED, pool, clock_ms());
+    SQL_RUN(q, ctx, db, SQL_MEMORY_EXPIRED, pool, expired_by(db));
     while (sql_row(&q)) {
         doc_id gone = DOC_MEMORY | sql_get_int(&q);
         while (i < hits->n && hits->v[i].doc < gone)
@@ -277,6 +276,8 @@ enum status sqlite_ask_words(struct ctx *ctx, struct store *s, struct pool_ref p
     pool_guess(ctx, r.db, pool, &row);
     struct word_scan scan = {ctx, r.db, row.no, prefix_of(&row), 0, 0, max};
     scan.least = memories_only ? DOC_MEMORY : 0;
+    if (row.no)
+        SQL_AHEAD(ctx, r.db, SQL_MEMORY_EXPIRED, row.no, expired_by(r.db));
     if (row.generation)
         TRY(words_view(ctx, r.db, &scan.view));
     for (size_t at = 0; row.no && at < n; at += QUERY_WORDS_MAX) {
