@@ -5,6 +5,7 @@
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/index/fresh_words.h"
 #include "store/sqlite/index/word_blocks.h"
+#include "store/sqlite/index/words.h"
 
 /*
  * A document that goes is looked for among the fresh rows of its pool (fresh_words.h), and else
@@ -15,20 +16,20 @@
  * where blocks change for these.
  */
 
-/* A document of the group: what the index has of it, and what it will have. NULL: nothing. */
+/* A document of the group: the words that the index has of it, and that it will have. */
 struct document {
     int64_t pool;
     doc_id doc;
-    const struct index_text *was, *now;
+    bool is_removal; /* it was there */
+    struct doc_words was, now;
 };
 
 /* What is done with the documents of a pool. */
 struct pool_work {
     const struct document *docs;
     size_t n, n_going;
-    struct doc_words *words; /* of those that come */
-    int64_t step, more;      /* of its generation; how many more words are fresh */
-    bool merges;             /* what is fresh goes into the blocks */
+    int64_t step, more; /* of its generation; how many more words are fresh */
+    bool merges;        /* what is fresh goes into the blocks */
     struct block_changes blocks;
 };
 
@@ -48,12 +49,13 @@ static struct document *documents_of(struct arena *a, const struct index_change 
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && v[to].doc == v[from].doc; to++)
             assert(v[to].pool == v[from].pool && v[to].is_removal != v[to - 1].is_removal);
-        docs[(*out)++] = (struct document){.pool = v[from].pool,
-                                           .doc = v[from].doc,
-                                           .was = v[from].is_removal ? &v[from].words : NULL,
-                                           .now = v[to - 1].is_removal ? NULL : &v[to - 1].words};
+        struct document *d = &docs[(*out)++];
+        *d = (struct document){v[from].pool, v[from].doc, v[from].is_removal};
+        if (d->is_removal)
+            d->was = doc_words_of(a, &v[from].words);
+        if (!v[to - 1].is_removal)
+            d->now = doc_words_of(a, &v[to - 1].words);
     }
-    qsort(docs, *out, sizeof *docs, by_pool);
     return docs;
 }
 
@@ -73,7 +75,7 @@ static struct query going_query(struct ctx *ctx, struct db *db, const struct poo
 {
     int64_t *going = NEW_N(&ctx->arena, int64_t, w->n_going);
     for (size_t i = 0, n = 0; i < w->n; i++)
-        if (w->docs[i].was)
+        if (w->docs[i].was.n)
             going[n++] = w->docs[i].doc;
     struct query q = sql_begin(ctx, db, SQL_POSTING_FRESH_DELETE);
     sql_int(&q, w->blocks.pool);
@@ -99,15 +101,15 @@ static enum status take_going(struct ctx *ctx, struct db *db, struct pool_work *
     bool *is_fresh = NEW_N(a, bool, w->n);
     CLEANUP(sql_leave) struct query q = going_query(ctx, db, w);
     while (sql_row(&q)) {
-        const struct document key = {w->blocks.pool, sql_get_int(&q), NULL, NULL};
+        const struct document key = {w->blocks.pool, sql_get_int(&q)};
         const struct document *d = bsearch(&key, w->docs, w->n, sizeof key, by_pool);
         assert(d);
         is_fresh[d - w->docs] = true;
         w->more -= sql_get_int(&q);
     }
     for (size_t i = 0; i < w->n; i++)
-        if (w->docs[i].was && !is_fresh[i])
-            note_words(a, &w->blocks, w->docs[i].doc, doc_words_of(a, w->docs[i].was), true);
+        if (!is_fresh[i])
+            note_words(a, &w->blocks, w->docs[i].doc, w->docs[i].was, true);
     return sql_end(&q);
 }
 
@@ -118,7 +120,7 @@ static enum status count_words(struct ctx *ctx, struct db *db, struct pool_work 
         TRY(take_going(ctx, db, w));
     SQL_RUN(q, ctx, db, SQL_POSTING_CHANGED, w->blocks.pool, w->step, w->more);
     TRY(sql_number(&q, &fresh));
-    w->merges = fresh > FRESH_WORDS_MAX;
+    w->merges |= fresh > FRESH_WORDS_MAX;
     return OK;
 }
 
@@ -129,11 +131,12 @@ static enum status put_rows(struct ctx *ctx, struct db *db, const struct pool_wo
     int64_t *docs = NEW_N(a, int64_t, w->n), *n_words = NEW_N(a, int64_t, w->n);
     size_t n = 0;
     for (size_t i = 0; i < w->n; i++) {
-        if (!w->words[i].n)
+        const struct document *d = &w->docs[i];
+        if (!d->now.n)
             continue;
-        docs[n] = w->docs[i].doc;
-        n_words[n] = (int64_t)w->words[i].n;
-        packed[n++] = block_words_pack(a, w->words[i].v, w->words[i].n);
+        docs[n] = d->doc;
+        n_words[n] = (int64_t)d->now.n;
+        packed[n++] = block_words_pack(a, d->now.v, d->now.n);
     }
     if (!n)
         return OK;
@@ -170,7 +173,7 @@ static enum status change_fresh(struct ctx *ctx, struct db *db, struct pool_work
     } else {
         TRY(take_rows(ctx, db, &w->blocks));
         for (size_t i = 0; i < w->n; i++)
-            note_words(&ctx->arena, &w->blocks, w->docs[i].doc, w->words[i], false);
+            note_words(&ctx->arena, &w->blocks, w->docs[i].doc, w->docs[i].now, false);
         TRY(SQL_LATER(ctx, db, SQL_POSTING_FRESH_NONE, w->blocks.pool));
     }
     block_changes_ask(ctx, db, &w->blocks);
@@ -179,29 +182,30 @@ static enum status change_fresh(struct ctx *ctx, struct db *db, struct pool_work
 
 /* Also of a document without words: what was read of it may be kept somewhere, so its pool gets
  * another generation. */
-static struct pool_work work_on(struct arena *a, const struct document *docs, size_t n)
+static struct pool_work work_on(const struct document *docs, size_t n)
 {
     struct pool_work w = {.docs = docs, .n = n, .step = 1, .blocks.pool = docs->pool};
-    w.words = NEW_N(a, struct doc_words, n);
     for (size_t i = 0; i < n; i++) {
-        if (docs[i].was && !doc_is_memory(docs[i].doc))
+        if (docs[i].is_removal && !doc_is_memory(docs[i].doc))
             w.step = GENERATION_REMOVAL;
-        w.n_going += docs[i].was != NULL;
-        if (docs[i].now)
-            w.words[i] = doc_words_of(a, docs[i].now);
-        w.more += (int64_t)w.words[i].n;
+        w.n_going += docs[i].was.n > 0;
+        w.more += (int64_t)docs[i].now.n;
     }
     return w;
 }
 
-static enum status apply_all(struct ctx *ctx, struct db *db, const struct document *docs, size_t n)
+/* merges: in any case. */
+static enum status apply_all(struct ctx *ctx, struct db *db, struct document *docs, size_t n,
+                             bool merges)
 {
+    qsort(docs, n, sizeof *docs, by_pool);
     struct pool_work *pools = NEW_N(&ctx->arena, struct pool_work, n);
     size_t n_pools = 0;
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && docs[to].pool == docs[from].pool;)
             to++;
-        pools[n_pools] = work_on(&ctx->arena, docs + from, to - from);
+        pools[n_pools] = work_on(docs + from, to - from);
+        pools[n_pools].merges = merges;
         ask_pool(ctx, db, &pools[n_pools++]);
     }
     for (size_t i = 0; i < n_pools; i++)
@@ -218,7 +222,49 @@ enum status word_blocks_apply(struct ctx *ctx, struct db *db, const struct index
                               size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    const struct document *docs = documents_of(&own.arena, v, n, &n);
-    enum status s = apply_all(&own, db, docs, n);
+    struct document *docs = documents_of(&own.arena, v, n, &n);
+    enum status s = apply_all(&own, db, docs, n, false);
+    return s == OK ? OK : fail_as(ctx, s, own.detail, "%s", own.why);
+}
+
+/* --- all documents --- */
+
+enum { HELD_WORDS = 300000 };
+
+struct filling {
+    struct db *db;
+    struct ctx *own; /* of what is held */
+    struct document *v;
+    size_t n, cap, words;
+};
+
+static enum status put_held(struct filling *f)
+{
+    enum status s = f->n ? apply_all(f->own, f->db, f->v, f->n, true) : OK;
+    *f = (struct filling){.db = f->db, .own = f->own};
+    arena_reset(&f->own->arena);
+    return s;
+}
+
+static enum status hold_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
+                                 const struct index_text *words)
+{
+    struct filling *f = own;
+    struct arena *a = &f->own->arena;
+    f->v = arena_more(a, f->v, f->n, &f->cap, sizeof *f->v);
+    struct document *d = &f->v[f->n++];
+    *d = (struct document){pool, doc, .now = doc_words_of(a, words)};
+    f->words += d->now.n;
+    enum status s = f->words < HELD_WORDS ? OK : put_held(f);
+    return s == OK ? OK : fail_as(ctx, s, f->own->detail, "%s", f->own->why);
+}
+
+enum status word_blocks_fill(struct ctx *ctx, struct db *db)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    struct filling f = {.db = db, .own = &own};
+    TRY(SQL_DO(ctx, db, SQL_POSTING_CHANGED_ALL));
+    TRY(words_each(ctx, db, hold_document, &f));
+    enum status s = put_held(&f);
     return s == OK ? OK : fail_as(ctx, s, own.detail, "%s", own.why);
 }

@@ -5,7 +5,6 @@
 
 #include "store/sqlite/db/query.h"
 #include "store/sqlite/index/posting_cache.h"
-#include "store/sqlite/index/word_blocks.h"
 
 /* A token is the pool's number, a middle dot and the stem: "42·postgr". So every pool has words of
  * its own, and a search reads nothing of another pool. The tokenizer (ascii) ends a token at any
@@ -144,10 +143,7 @@ enum status words_seal(struct ctx *ctx, struct db *db)
 static enum status change_words(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
                                 const struct index_text *words, bool is_removal)
 {
-    assert(pool && doc && db_in_transaction(db));
-    const struct index_change one = {pool, doc, is_removal, *words, S(""), 0};
-    if (is_postgres(db))
-        return word_blocks_apply(ctx, db, &one, 1);
+    assert(pool && doc && db_in_transaction(db) && !is_postgres(db));
     struct words_change change = {word_prefix_of(pool), doc, is_removal};
     TRY(begin_change(ctx, db));
     if (db->lists)

@@ -21,6 +21,7 @@ size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str ste
 str word_of_stem(struct arena *a, str stem);
 bool word_is_indexed(const struct word *word, bool in_label);
 
+/* On SQLite. */
 MUST_USE enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
                                const struct index_text *words);
 /* Takes the same words that the document was added with. */
@@ -36,12 +37,11 @@ MUST_USE enum status words_seal(struct ctx *ctx, struct db *db);
  * at open. */
 MUST_USE enum status words_renew(struct ctx *ctx, struct db *db, bool is_mixed);
 
+typedef enum status take_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
+                                  const struct index_text *words);
 /* Calls take for each document of the store, with its words: messages, then memories; on PostgreSQL
  * by their pools and numbers. ctx is given back behind each. */
-MUST_USE enum status words_each(struct ctx *ctx, struct db *db,
-                                enum status (*take)(struct ctx *ctx, void *own, int64_t pool,
-                                                    doc_id doc, const struct index_text *words),
-                                void *own);
+MUST_USE enum status words_each(struct ctx *ctx, struct db *db, take_document *take, void *own);
 
 /* Adds a line to the findings when the words index and the rows differ. */
 MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);
