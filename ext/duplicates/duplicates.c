@@ -1,7 +1,6 @@
 /* duplicates.c - memories that say the same as an older one: found, shown, closed. */
 #include "ext/duplicates/duplicates.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"

@@ -1,13 +1,11 @@
 /* eval.c - measures recall by questions about conversations: ranking, silence, speed. */
 #include "ext/eval/eval.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
 #include "base/clock.h"
 #include "engine/gate/evidence.h"
-#include "engine/inspect.h"
 #include "engine/recall/features.h"
 #include "ext/eval/each.h"
 #include "ext/eval/followups.h"

@@ -1,7 +1,6 @@
 /* followups.c - measures recall on follow-up questions, made from LoCoMo's. */
 #include "ext/eval/followups.h"
 
-#include "base/json.h"
 #include "words/words.h"
 
 /*

@@ -1,14 +1,10 @@
 /* prompt.c - measures what enters the prompt of a chat: evidence, tokens, and what is foreign. */
 #include "ext/eval/prompt.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "ext/eval/answer_words.h"
 #include "ext/eval/each.h"
-#include "ext/eval/eval.h"
-#include "ext/eval/measure.h"
 #include "ext/import/import.h"
 #include "ext/import/ingest.h"
 

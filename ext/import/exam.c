@@ -1,8 +1,6 @@
 /* exam.c - a conversation with dated sessions, and questions with the messages that answer them. */
 #include "ext/import/exam.h"
 
-#include <assert.h>
-
 #include "base/time_text.h"
 
 /* --- dates --- */

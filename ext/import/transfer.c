@@ -1,8 +1,6 @@
 /* transfer.c - a space as a copy for elsewhere: read in parts, and put in unchanged. */
 #include "ext/import/transfer.h"
 
-#include <assert.h>
-
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
 

@@ -1,7 +1,6 @@
 /* bert.c - the layers of a BERT in f32; the texts of a batch are concatenated without padding. */
 #include "ext/models/bert.h"
 
-#include <assert.h>
 #include <unistd.h>
 
 #include "base/fields.h"

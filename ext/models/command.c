@@ -1,5 +1,4 @@
 /* command.c - lists, downloads, checks and removes the models of this machine. */
-#include <assert.h>
 #include <sys/stat.h>
 
 #include "embed/reranker.h"

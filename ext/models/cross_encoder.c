@@ -2,8 +2,6 @@
  */
 #include "ext/models/cross_encoder.h"
 
-#include <assert.h>
-
 #include "base/files.h"
 #include "base/json.h"
 #include "embed/common/floats.h"

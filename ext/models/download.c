@@ -1,9 +1,7 @@
 /* download.c - installs a local model in one step, from a server or a folder. */
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

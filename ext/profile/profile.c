@@ -1,8 +1,6 @@
 /* profile.c - a user's profile as memories: read, merged name by name, forgotten. */
 #include "ext/profile/reading.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/extract/secrets.h"

@@ -1,8 +1,6 @@
 /* rules.c - a user's facts without a model: from JSON, from "name: value" pairs, from sentences. */
 #include "ext/profile/reading.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "lang/profile_rules_lists.h"
 

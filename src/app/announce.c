@@ -1,8 +1,6 @@
 /* announce.c - the lines of a server that is ready: where, what, for whom, and one to try. */
 #include "app/announce.h"
 
-#include <stdio.h>
-
 #include "app/command.h"
 #include "app/print.h"
 #include "store/store.h"

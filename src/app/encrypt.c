@@ -1,5 +1,4 @@
 /* encrypt.c - encrypting the database, decrypting it, changing its key, and finding the key. */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>

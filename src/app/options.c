@@ -1,8 +1,6 @@
 /* options.c - reads flags by the tables of options and settings. */
 #include "app/options.h"
 
-#include <assert.h>
-
 #include "core/memory.h"
 #include "core/settings_set.h"
 

@@ -1,8 +1,6 @@
 /* chat.c - Cortex's chat: a message in a session, and what the model is given for it. */
 #include "ext/dialects/cortex/chat.h"
 
-#include <assert.h>
-
 #include "base/id.h"
 #include "core/tokens.h"
 #include "surface/common/switches.h"

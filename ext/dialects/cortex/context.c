@@ -1,5 +1,4 @@
 /* context.c - the memory that a session's next message would bring, written nowhere. */
-#include <assert.h>
 
 #include "core/tokens.h"
 #include "ext/dialects/cortex/chat.h"

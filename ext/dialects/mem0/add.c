@@ -1,5 +1,4 @@
 /* add.c - messages into memories: as they are, or what the engine finds in them. */
-#include <assert.h>
 
 #include "base/clock.h"
 #include "base/id.h"

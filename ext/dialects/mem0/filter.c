@@ -1,8 +1,6 @@
 /* filter.c - mem0's grammar of filters: read into a tree, and asked of one memory at a time. */
 #include "ext/dialects/mem0/filter.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "base/utf8.h"

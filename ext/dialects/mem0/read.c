@@ -1,7 +1,6 @@
 /* read.c - lists and searches of mem0's API: filters, users, spaces, pages. */
 #include "ext/dialects/mem0/read.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "surface/common/memory_json.h"

@@ -1,5 +1,4 @@
 /* engine.c - OmniRoute's engine over REST: preview, status, reindex. */
-#include <assert.h>
 #include <math.h>
 
 #include "ext/dialects/omniroute/common.h"

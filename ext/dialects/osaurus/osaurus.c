@@ -1,10 +1,6 @@
 /* osaurus.c - Osaurus's endpoints: conversations brought in whole, agents; what they share. */
 #include "ext/dialects/osaurus/osaurus.h"
 
-#include <assert.h>
-
-#include <stdio.h>
-
 #include "surface/common/memory_json.h"
 
 /*

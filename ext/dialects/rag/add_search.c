@@ -1,5 +1,4 @@
 /* add_search.c - the RAG backend's memory: something new, or said once more; and search. */
-#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"

@@ -1,5 +1,4 @@
 /* memory.c - the memory of a user as the RAG backend shows, counts, changes and clears it. */
-#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"

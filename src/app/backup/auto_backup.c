@@ -7,7 +7,6 @@
 
 #include "base/audit.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "http/s3.h"
 #include "store/store.h"
 

@@ -1,5 +1,4 @@
 /* config.c - the command config: checks and shows the settings, and changes the file of them. */
-#include <stdio.h>
 
 #include "app/command.h"
 #include "app/config/config_file.h"

@@ -1,10 +1,8 @@
 /* find.c - finds the key of a database: a configured key, or a stored key that opens it. */
 #include "app/key/key.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 /* auth.c - from a credential to a user and a space. */
 #include "surface/common/auth.h"
 
-#include <assert.h>
-
 #include "base/id.h"
 #include "surface/common/look_as.h"
 #include "surface/common/person.h"

@@ -1,8 +1,6 @@
 /* error_body.c - from a failure to the body that tells it, by a dialect's rules and shape. */
 #include "surface/common/error_body.h"
 
-#include <assert.h>
-
 /*
  * A failure is a status, a field and a sentence in ctx. A dialect adds two tables: rules, which
  * give the status its names in that dialect and where needed another HTTP code, and a shape, which

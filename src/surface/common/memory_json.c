@@ -1,8 +1,6 @@
 /* memory_json.c - the tables of what is shown, and filling them. */
 #include "surface/common/memory_json.h"
 
-#include <assert.h>
-
 #include "core/index.h"
 
 /* A list is made in the arena before it becomes part of the answer, so it has a limit of its own,

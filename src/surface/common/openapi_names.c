@@ -1,7 +1,6 @@
 /* openapi_names.c - names of operations and schemas in /openapi.json. */
 #include "surface/common/openapi_names.h"
 
-#include <assert.h>
 #include <ctype.h>
 
 /*

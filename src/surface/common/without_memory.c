@@ -1,10 +1,6 @@
 /* without_memory.c - an answer without memory says so where the client may expect memory. */
 #include "surface/common/without_memory.h"
 
-#include <assert.h>
-
-#include "base/log.h"
-
 /* "off" is the word of X-Memory-Mode and of receipts: nothing is recalled, nothing is remembered.
  */
 static const struct {

@@ -1,5 +1,4 @@
 /* mcp.c - the Model Context Protocol: revisions, its methods, over HTTP and for standard input. */
-#include <assert.h>
 #include <sodium.h>
 
 #include "surface/mcp/jsonrpc.h"

@@ -1,12 +1,8 @@
 /* answer_capture.c - the assistant's text out of a JSON answer or a stream of events or lines. */
 #include "surface/proxy/answer_capture.h"
 
-#include <assert.h>
-
-#include "base/log.h"
 #include "base/sse.h"
 #include "surface/common/said.h"
-#include "surface/surface.h"
 
 /* --- facts of an answer --- */
 

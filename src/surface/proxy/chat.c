@@ -1,5 +1,4 @@
 /* chat.c - chat completions with memory around them, and the routes of the proxy. */
-#include <assert.h>
 
 #include "core/tokens.h"
 

@@ -1,8 +1,6 @@
 /* merged_answer.c - chunks and answers with a few bytes changed, so that several read as one. */
 #include "surface/proxy/merged_answer.h"
 
-#include <assert.h>
-
 #include "surface/proxy/splice.h"
 
 /*

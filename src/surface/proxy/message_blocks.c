@@ -2,8 +2,6 @@
  */
 #include "surface/proxy/message_blocks.h"
 
-#include <assert.h>
-
 static const struct json *element_at(const struct json *array, size_t i)
 {
     const struct json *v = array->first;

@@ -1,8 +1,6 @@
 /* model_chat.c - a chat with memory around it, at any model API: the one handler of all of them. */
 #include "surface/proxy/model_chat.h"
 
-#include <assert.h>
-
 #include "core/tokens.h"
 #include "surface/common/auth.h"
 #include "surface/common/said.h"

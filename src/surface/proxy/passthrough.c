@@ -1,9 +1,6 @@
 /* passthrough.c - requests that go to the upstream unchanged, and the list of models. */
 #include "surface/proxy/passthrough.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"

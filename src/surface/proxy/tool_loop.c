@@ -1,8 +1,6 @@
 /* tool_loop.c - the tool loop: an answer that only calls our tool is hidden and asked again. */
 #include "surface/proxy/tool_loop.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/sse.h"
 

@@ -1,8 +1,6 @@
 /* bulk.c - many memories erased or changed at once: named by ids or by a filter, all or nothing. */
 #include "surface/rest/bulk.h"
 
-#include <assert.h>
-
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
 #include "surface/rest/change.h"

@@ -1,11 +1,7 @@
 /* list.c - memories by a filter: a page in any order, the total, and how many of each kind. */
 #include "surface/rest/list.h"
 
-#include <assert.h>
-
-#include "core/memory_select.h"
 #include "surface/common/auth.h"
-#include "surface/common/list_page.h"
 #include "surface/common/memory_json.h"
 
 /*

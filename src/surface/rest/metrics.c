@@ -1,5 +1,4 @@
 /* metrics.c - counters and histograms for Prometheus, in its text format and in OpenMetrics. */
-#include <assert.h>
 #include <dirent.h>
 #include <sys/resource.h>
 #include <unistd.h>

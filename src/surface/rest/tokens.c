@@ -1,5 +1,4 @@
 /* tokens.c - /v1/tokens: access tokens, listed, made and revoked. */
-#include <assert.h>
 
 #include "base/clock.h"
 
