@@ -1,10 +1,7 @@
 /* ctx.c - noting why a call failed, once. */
 #include "base/ctx.h"
 
-#include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"

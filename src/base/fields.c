@@ -1,7 +1,6 @@
 /* fields.c - reading, checking, writing and describing structs by their tables. */
 #include "base/fields.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/time_text.h"

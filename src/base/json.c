@@ -1,8 +1,6 @@
 /* json.c - the reader: one pass, values in the arena, each with its place in the source. */
 #include "base/json.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 
 /*

@@ -1,9 +1,6 @@
 /* json.h - JSON read with the place of every value, and written with commas in the right places. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/ctx.h"
 

@@ -1,6 +1,7 @@
 /* str.h - text that is read: a pointer and a length, never a NUL to look for. */
 #pragma once
 
+/* Nearly every file includes this one, and so does not include these headers again. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>

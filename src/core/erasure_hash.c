@@ -2,7 +2,6 @@
  */
 #include "core/erasure_hash.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/utf8.h"

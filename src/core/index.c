@@ -1,12 +1,6 @@
 /* index.c - a message's own words, and who said it and when. */
 #include "core/index.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
-#include "base/buf.h"
-#include "base/ctx.h"
-#include "base/json.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
 

@@ -1,8 +1,6 @@
 /* resolve.c - chooses the embedding source from settings alone, without any call. */
 #include "embed/embed.h"
 
-#include <assert.h>
-
 #include "core/memory.h"
 #include "core/url.h"
 #include "embed/encoder.h"

@@ -1,5 +1,4 @@
 /* job_kinds.c - the function of each kind of job. */
-#include <assert.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -1,5 +1,4 @@
 /* client.c - calling another server and waiting for its answer. */
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

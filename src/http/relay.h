@@ -2,8 +2,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/ctx.h"
 
 struct app;

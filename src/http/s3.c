@@ -1,10 +1,8 @@
 /* s3.c - objects of an S3-compatible storage: listed, stored, read and deleted. */
 #include "http/s3.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* repair.c - finds the JSON object in the text of a model, and repairs it if needed. */
 
 #include "llm/llm.h"
-#include <assert.h>
 
 /*
  * Valid JSON is used unchanged. Otherwise one pass reads the text as a damaged object and writes a

@@ -1,7 +1,6 @@
 /* language.c - the language of a text, and its words without their endings. */
 #include "words/language.h"
 
-#include <assert.h>
 #include <libstemmer.h>
 #include <utf8proc.h>
 

@@ -1,9 +1,6 @@
 /* stem_table.c - classes of words by their stems, in every form and language that a row lists. */
 #include "words/stem_table.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "base/once.h"
 #include "words/words.h"
 

@@ -2,7 +2,6 @@
  */
 #include "words/unspaced_words.h"
 
-#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/utf8.h"

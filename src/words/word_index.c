@@ -1,9 +1,6 @@
 /* word_index.c - a table of words by their hashes, half of which is free. */
 #include "words/word_index.h"
 
-#include <assert.h>
-
-#include "base/arena.h"
 #include "base/once.h"
 
 /*

@@ -3,7 +3,6 @@
 
 #include <libstemmer.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <utf8proc.h>
 
 #include "base/utf8.h"

@@ -1,7 +1,6 @@
 /* safetensors.c - reads a safetensors file; its header and offsets are untrusted. */
 #include "embed/common/safetensors.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
 /* tokenizer.c - BERT's normaliser and pre-tokeniser, and WordPiece over a hash table. */
 #include "embed/common/tokenizer.h"
 
-#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/files.h"

@@ -1,5 +1,4 @@
 /* users.c - registered users, and the model keys that they leave here, sealed. */
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/audit.h"

@@ -2,11 +2,8 @@
 #include "engine/chat/turn.h"
 #include "engine/recall/block.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/chat/forgetting.h"

@@ -1,10 +1,7 @@
 /* compact.c - short summaries in the place of old memories, where that saves tokens. */
 #include "engine/compact/compact.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
-#include "base/log.h"
 #include "core/tokens.h"
 
 /*

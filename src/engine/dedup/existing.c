@@ -1,5 +1,4 @@
 /* existing.c - the search for a new memory among those stored, in the same words or in others. */
-#include <assert.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"

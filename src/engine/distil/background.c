@@ -1,5 +1,4 @@
 /* background.c - sessions that are due for distilling, and the status of that work. */
-#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"

@@ -1,13 +1,9 @@
 /* consolidate.c - memories with time: merged, promoted, evicted, pruned. */
 #include "engine/distil/consolidate.h"
 
-#include <assert.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "engine/extract/extract.h"
-#include "engine/text.h"
 #include "engine/text/lexicon.h"
 #include "words/words.h"
 

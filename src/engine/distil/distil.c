@@ -3,11 +3,9 @@
 #include "engine/distil/keep.h"
 #include "engine/distil/known.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/utf8.h"
 #include "engine/recall/tombstones.h"
 #include "engine/text/utterance.h"

@@ -1,5 +1,4 @@
 /* prompt.c - the core model's prompt for a session, and the shape of its answer. */
-#include <stdio.h>
 
 #include "base/utf8.h"
 #include "engine/distil/prompt.h"

@@ -1,7 +1,6 @@
 /* clauses.c - statements of people about themselves: sentences, clauses, and our own table. */
 #include "engine/extract/extract.h"
 
-#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/utf8.h"

@@ -1,6 +1,4 @@
 /* receipts.c - the receipts of several pools as one list. */
-#include <assert.h>
-#include <stdlib.h>
 
 #include "engine/state/state.h"
 

@@ -1,6 +1,5 @@
 /* session_search.c - conversations by what was said in them. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "engine/inspect.h"

@@ -1,6 +1,4 @@
 /* sessions.c - the conversations of several pools as one list. */
-#include <assert.h>
-#include <stdlib.h>
 
 #include "engine/inspect.h"
 #include "engine/state/state.h"

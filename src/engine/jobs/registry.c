@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "base/workers.h"
 #include "engine/events/feed.h"
 

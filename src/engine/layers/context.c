@@ -10,7 +10,6 @@
 #include "engine/recall/quarantine.h"
 #include "engine/recall/user_facts.h"
 #include "engine/text/relative_day.h"
-#include <assert.h>
 
 /* Tokens of the budget, characters of a token; identity lines that are looked at, and the share of
  * the budget that they may take; characters of a line, a transcript's line, a decision. */

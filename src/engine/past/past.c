@@ -1,9 +1,6 @@
 /* past.c - memories as they were true at a time, for a recall that asks how it was then. */
 #include "engine/past/past.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "core/index.h"
 

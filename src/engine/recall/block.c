@@ -1,7 +1,6 @@
 /* block.c - the text that carries memory into a chat. */
 #include "engine/recall/block.h"
 
-#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"

@@ -2,7 +2,6 @@
  */
 #include "engine/recall/lexical.h"
 
-#include <assert.h>
 #include <endian.h>
 #include <math.h>
 

@@ -1,11 +1,9 @@
 /* line_selection.c - Decides whether memory speaks, and how sure a line must then be. */
 #include "engine/recall/line_selection.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/rule.h"
-#include "core/settings.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 #include "engine/text/rank.h"

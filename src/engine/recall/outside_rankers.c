@@ -2,9 +2,7 @@
  */
 #include "engine/recall/outside_rankers.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "engine/questions/snippet.h"
 #include "engine/rerank/ask_order.h"

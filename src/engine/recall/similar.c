@@ -1,6 +1,5 @@
 /* similar.c - memories by how alike they are to a text: cosines, words and recall as one measure.
  */
-#include <assert.h>
 #include <math.h>
 
 #include "engine/recall/candidates.h"

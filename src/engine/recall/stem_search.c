@@ -1,8 +1,6 @@
 /* stem_search.c - a search beside the question's own: what holds some stems, best first. */
 #include "engine/recall/stem_search.h"
 
-#include <assert.h>
-
 #include "engine/text/rank.h"
 
 /* Of equal worth the newest first. */

@@ -1,8 +1,6 @@
 /* supersession.c - Decides which lines that a chat would be given a later line replaces. */
 #include "engine/recall/supersession.h"
 
-#include <assert.h>
-
 #include "engine/pairs/pair.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/unspaced.h"

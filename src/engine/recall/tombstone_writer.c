@@ -1,8 +1,6 @@
 /* tombstone_writer.c - Writes tombstones of what is forgotten, in the messages that state it. */
 #include "engine/recall/tombstone_writer.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"

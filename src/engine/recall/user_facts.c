@@ -1,9 +1,6 @@
 /* user_facts.c - lines about the user for every chat: facts, standing instructions. */
 #include "engine/recall/user_facts.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "core/tokens.h"
 #include "engine/questions/standing.h"
 #include "engine/text/lexicon.h"

@@ -1,9 +1,7 @@
 /* ask_order.c - scores of texts for a question, by a model that the settings name. */
 #include "engine/rerank/ask_order.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "engine/state/state.h"

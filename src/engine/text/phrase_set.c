@@ -1,9 +1,6 @@
 /* phrase_set.c - reads a list of phrases, and finds those of it that stand in a text. */
 #include "engine/text/phrase_set.h"
 
-#include <assert.h>
-
-#include "base/arena.h"
 #include "base/once.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"

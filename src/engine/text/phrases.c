@@ -1,8 +1,6 @@
 /* phrases.c - the words of a text, as phrases of several words are looked for in it. */
 #include "engine/text/phrases.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "engine/text/sentences.h"
 

@@ -1,9 +1,7 @@
 /* regex.c - regular expressions by PCRE2. */
 #include "engine/text/regex.h"
 
-#include <assert.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

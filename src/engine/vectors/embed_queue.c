@@ -1,11 +1,8 @@
 /* embed_queue.c - makes vectors of questions in chats, and of stored texts in the background. */
 #include "engine/vectors/embed_queue.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "embed/encoder.h"
 #include "words/language.h"
 

@@ -1,7 +1,6 @@
 /* qdrant_sync.c - Qdrant follows the store: its queue, its searches, its status. */
 #include "engine/vectors/qdrant_sync.h"
 
-#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"

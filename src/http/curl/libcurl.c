@@ -3,8 +3,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 struct libcurl libcurl;
 

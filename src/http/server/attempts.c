@@ -2,8 +2,6 @@
 #include "http/server/attempts.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"

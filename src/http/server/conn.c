@@ -1,8 +1,6 @@
 /* conn.c - a client's socket: reading, writing with bounded output, and every way it can end. */
 #include "http/server/conn.h"
 
-#include <assert.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -1,16 +1,12 @@
 /* exchange.c - one request on its way: route, admit, read, run, answer. */
 #include "http/server/exchange.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "http/curl/libcurl.h"
 #include "http/server/attempts.h"
 #include "http/server/conn.h"
 #include "http/server/filter.h"
 #include "http/server/transfer.h"
-#include "http/wire/framing.h"
 #include "http/wire/guard.h"
 #include "http/wire/request.h"
 #include "http/wire/request_log.h"

@@ -1,5 +1,4 @@
 /* lifecycle.c - a server from its start to a stop that finishes what runs. */
-#include <assert.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,12 +1,10 @@
 /* loop_thread.c - the thread of an event loop: new clients, what wakes it, deadlines, its end. */
 #include "http/server/loop_thread.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

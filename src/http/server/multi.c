@@ -1,8 +1,6 @@
 /* multi.c - curl's transfers inside the loop that owns the clients. */
 #include "http/server/multi.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

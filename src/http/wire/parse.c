@@ -1,8 +1,6 @@
 /* parse.c - bytes of a client into requests, by llhttp; limits are kept while they come. */
 #include "http/wire/parse.h"
 
-#include <assert.h>
-
 /*
  * llhttp gives the pieces of a request as they come, one name or value possibly in several. The
  * head is collected in one buffer and its headers are remembered as offsets, since the buffer moves

@@ -1,8 +1,6 @@
 /* reply.c - status codes and headers of replies. */
 #include "http/wire/reply.h"
 
-#include <assert.h>
-
 /* Codes of RFC 9110; a dialect may choose another one in its word_error. TOO_BUSY is 429, not 503:
  * it is the client's pace that should change, and clients of model APIs wait and retry on it. */
 int http_code(enum status s)

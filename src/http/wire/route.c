@@ -1,10 +1,7 @@
 /* route.c - from a path to the row that serves it. */
 #include "http/wire/route.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/utf8.h"
 

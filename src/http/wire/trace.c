@@ -1,7 +1,6 @@
 /* trace.c - traceparent and tracestate of a request, and the spans that follow from it. */
 #include "http/wire/trace.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/clock.h"
