@@ -317,8 +317,7 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
 
 /* The body may name a person, so the request is copied with that identity: in->who itself is
  * const. */
-static enum status answer_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(answer_chat)
 {
     const struct chat_in *c = in->in;
     const struct chat_wish wish = {.session = c->session_id,

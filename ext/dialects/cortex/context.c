@@ -180,8 +180,7 @@ static enum status list_messages(struct ctx *ctx, const struct window *w, const 
 
 /* The budget covers system, messages and block; what the message itself would take is left to the
  * caller, who has not written it yet. */
-enum status chat_context(struct ctx *ctx, struct app *app, const struct request *in,
-                         struct reply *out)
+HANDLER(chat_context)
 {
     const struct context_in *asked = in->in;
     struct context *c = NEW(&ctx->arena, struct context);

@@ -57,8 +57,7 @@ static FIELDS(search_out,
 
 /* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
  * this page, up to 1000. */
-static enum status search_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(search_memories)
 {
     const struct search_in *s = in->in;
     struct similar_in ask = {.query = str_trim(s->query),
@@ -123,8 +122,7 @@ static struct shown show_memory(struct ctx *ctx, struct app *app, const struct m
 }
 
 /* Without app_id over all apps in reach, newest first. Messages are not listed. */
-static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_memories)
 {
     const struct list_in *l = in->in;
     struct memory_filter f = {.offset = (size_t)l->offset, .limit = (size_t)l->limit};
@@ -169,8 +167,7 @@ static enum status check_tags(struct ctx *ctx, const struct strs *tags)
 }
 
 /* An importance of 0 is the same as none here: the engine estimates it by rules. */
-static enum status save_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(save_memory)
 {
     const struct save_in *s = in->in;
     struct memory m = {.content = str_trim(s->content), .tags = s->tags, .origin = ORIGIN_API};
@@ -200,8 +197,7 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
 
 /* Finding first tells the id of a memory from that of a message or session, which forget would take
  * as well. */
-static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
@@ -258,8 +254,7 @@ static enum status erase_app(struct ctx *ctx, struct app *app, struct pool_ref p
 }
 
 /* Deletes transcripts as well, because they contain the same facts. */
-static enum status erase_all(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(erase_all)
 {
     const struct app_in *a = in->in;
     struct erased_out shape = {.success = true};
@@ -300,8 +295,7 @@ static enum status show_group(struct ctx *ctx, const struct duplicates *d, struc
 }
 
 /* Looks only; what would be closed is what remove_duplicates closes. */
-static enum status list_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(list_duplicates)
 {
     const struct app_in *a = in->in;
     struct groups_out shape = {0};
@@ -337,8 +331,7 @@ SHAPE(merged_out, (BOOL, success, .required = true),
 
 /* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
  * erased. */
-static enum status remove_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
-                                     struct reply *out)
+static HANDLER(remove_duplicates)
 {
     const struct app_in *a = in->in;
     struct merged_out shape = {.success = true};
@@ -368,8 +361,7 @@ SHAPE(tidied_out, (BOOL, success, .required = true),
        .help = "facts promoted because conversations return to them"),
       (INT, looked_at, .required = true), (BOOL, dry_run, .required = true));
 
-static enum status consolidate_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                        struct reply *out)
+static HANDLER(consolidate_memories)
 {
     const struct tidy_in *t = in->in;
     struct pool_ref *pools;

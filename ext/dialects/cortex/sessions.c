@@ -41,8 +41,7 @@ static enum status reply_session(struct ctx *ctx, const struct request *in, cons
 }
 
 /* Two routes, one handler: see the overview. */
-static enum status get_session(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(get_session)
 {
     struct pool_ref pool;
     struct session s;
@@ -56,8 +55,7 @@ SHAPE(make_in, (STR, app_id, .help = "default: default"), (JSON, metadata, .help
 SHAPE(make_out, (STR, session_id, .required = true), (TIME, created_at, .required = true));
 
 /* 201 with the id that all later requests name. */
-static enum status make_session(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(make_session)
 {
     const struct make_in *a = in->in;
     struct session s = {.metadata = a->metadata ? a->metadata->source : S("")};
@@ -75,8 +73,7 @@ SHAPE(change_in, (STR, title, .help = "at most 200 characters"),
 
 /* A title of "" is set and an absent one is not, which the table cannot tell apart: so the JSON is
  * asked. */
-static enum status change_session(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(change_session)
 {
     const struct change_in *a = in->in;
     const struct json *title = json_get(in->json, "title");
@@ -98,8 +95,7 @@ static enum status change_session(struct ctx *ctx, struct app *app, const struct
 }
 
 /* Memories learnt from the session are kept. */
-static enum status forget_session(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(forget_session)
 {
     struct pool_ref pool;
     struct session s;
@@ -124,8 +120,7 @@ SHAPE(history_out, (STR, session_id, .required = true),
 
 /* All messages, oldest first, without pages: the same ones a chat in this session would continue
  * from. The token counts are our estimate, the same as in budgets. */
-static enum status show_history(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(show_history)
 {
     struct pool_ref pool;
     struct session s;
@@ -262,8 +257,7 @@ static enum status search_sessions(struct ctx *ctx, struct app *app, const struc
 
 /* limit and offset are repeated in the answer, for clients that page without keeping their own
  * request. Cursors do not read what they skip. */
-static enum status list_sessions(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_sessions)
 {
     const struct list_in *a = in->in;
     str search = str_trim(a->search.n ? a->search : a->contains);

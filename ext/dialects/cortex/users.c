@@ -73,8 +73,7 @@ static enum status prove_owner(struct ctx *ctx, struct app *app, const struct re
 
 /* Whether the key is to be changed depends on the member being there, not on its value: "" deletes
  * it, and leaving it out keeps it. */
-static enum status add_user(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(add_user)
 {
     const struct register_in *a = in->in;
     const struct json *key = json_get(in->json, "switch_ai_api_key"),
@@ -110,8 +109,7 @@ SHAPE(user_out, (STR, id, .required = true),
        .help = "its first and last characters"));
 
 /* A user need not have registered, and has an id only then. */
-static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(show_me)
 {
     str id = in->who.pool.user;
     struct user u = {.id = id};
@@ -136,8 +134,7 @@ SHAPE(key_out, (STR, message, .required = true), (BOOL, has_api_key, .required =
 
 /* null and "" both delete, so the absent member must be told from them: the table reads all three
  * as "". */
-static enum status put_key(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(put_key)
 {
     const struct key_in *a = in->in;
     struct user u;
@@ -156,8 +153,7 @@ SHAPE(name_in, (STR, name, .otherwise_str = "API Token", .max = 200,
                 .help = "name of the token in the list"));
 
 /* The new token has the caller's space and expiry, and is never an admin token. */
-static enum status add_token(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(add_token)
 {
     const struct name_in *a = in->in;
     struct token made = {.name = a->name, .pool = in->who.pool, .prefix = str_of(prefix)};
@@ -194,8 +190,7 @@ static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct i
 
 /* The prefix is enough to recognise a token in one's own configuration, and too little to use
  * it. */
-static enum status list_tokens(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(list_tokens)
 {
     struct arena *a = &ctx->arena;
     struct token *v;
@@ -217,8 +212,7 @@ static enum status list_tokens(struct ctx *ctx, struct app *app, const struct re
 
 /* A token that is not theirs is answered like one that does not exist, so that ids cannot be tried.
  */
-static enum status revoke_token(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(revoke_token)
 {
     struct token *v;
     size_t n, at = 0;

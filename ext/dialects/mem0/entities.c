@@ -141,8 +141,7 @@ const struct field mem0_entity_page_fields[] = {
                    (INT, total_agents, .required = true), (INT, total_apps, .required = true),
                    (INT, total_runs, .required = true)){0}};
 
-enum status mem0_entity_list(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+HANDLER(mem0_entity_list)
 {
     struct entities e = {.ctx = ctx, .app = app};
     struct mem0_page_in page = *(const struct mem0_page_in *)in->in;
@@ -183,8 +182,7 @@ static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0
 
 FIELDS(mem0_ids, MEM0_IDS);
 
-enum status mem0_erase_all(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+HANDLER(mem0_erase_all)
 {
     const struct mem0_ids *ids = in->in;
     struct mem0_who who;
@@ -197,8 +195,7 @@ enum status mem0_erase_all(struct ctx *ctx, struct app *app, const struct reques
 
 /* The same answer where there was none: mem0's client lists entities and erases one after the
  * other, of which each may hold what others hold. */
-enum status mem0_erase_entity(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+HANDLER(mem0_erase_entity)
 {
     int type = name_index(mem0_entities, in->params[0], -1);
     struct mem0_ids ids = {0};

@@ -165,8 +165,7 @@ static struct resolution resolution_of(const struct recall_steps *steps)
 }
 
 /* What a chat would be given. */
-static enum status preview_retrieval(struct ctx *ctx, struct app *app, const struct request *in,
-                                     struct reply *out)
+static HANDLER(preview_retrieval)
 {
     const struct preview_in *p = in->in;
     int64_t setting = omniroute_budget(engine_runtime(app->engine));
@@ -278,8 +277,7 @@ static struct rerank_tier rerank_tier(const struct engine_status *s)
 
 /* The true is a probe: Qdrant and the reranker are asked now, so this takes as long as they
  * take. */
-static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_status)
 {
     struct pool_ref everywhere = {in->who.pool.user, S("")};
     struct engine_status s;
@@ -321,12 +319,10 @@ static enum status models_of(struct ctx *ctx, const struct embedding_provider *p
     return json_list(ctx, model_out_fields, v, p->n, sizeof *v, out);
 }
 
-static enum status list_providers(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(list_providers)
 {
     struct embedding_provider *v;
     size_t n;
-    (void)in;
     TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
     struct provider_out *items = NEW_N(&ctx->arena, struct provider_out, n);
     for (size_t i = 0; i < n; i++) {
@@ -348,8 +344,7 @@ SHAPE(reindex_out, (BOOL, started, .required = true),
                "vectorStore.needsReindex"));
 
 /* Reindexes the whole server and counts the caller's memories only. */
-static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(reindex_vectors)
 {
     const struct reindex_in *r = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};

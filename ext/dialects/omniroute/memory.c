@@ -157,8 +157,7 @@ static bool is_command_line(const struct request *in, const struct list_in *l)
 
 /* offset wins over page, and page is then worked out from it. An unknown type is an empty list, not
  * an error. Expired memories are listed. */
-static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_memories)
 {
     const struct list_in *l = in->in;
     bool has_offset = str_trim(l->offset).n > 0;
@@ -233,8 +232,7 @@ static enum status expiry_of(struct ctx *ctx, const struct json *v, int64_t *out
 }
 
 /* 200 whether it is new or changed in place. */
-static enum status create_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(create_memory)
 {
     const struct create_in *c = in->in;
     struct pool_ref pool;
@@ -266,8 +264,7 @@ SHAPE(clear_out, (BOOL, success, .required = true),
       (AS_INT, count, "deletedCount", .required = true));
 
 /* Memories only: conversations stay. Nothing to delete is a success with 0. */
-static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(clear_memories)
 {
     const struct clear_in *c = in->in;
     struct clear_out shape = {.success = true};
@@ -301,8 +298,7 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* Closed memories are found as well: an id that a client kept must lead somewhere. */
-static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(get_memory)
 {
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
@@ -340,8 +336,7 @@ static unsigned named_members(const struct json *body)
 }
 
 /* The answer is success alone, as OmniRoute gives it; the memory is read again by GET. */
-static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_memory)
 {
     const struct change_in *c = in->in;
     struct memory m;
@@ -358,8 +353,7 @@ static enum status change_memory(struct ctx *ctx, struct app *app, const struct 
     return reply_done(out);
 }
 
-static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
@@ -376,8 +370,7 @@ SHAPE(health_out, (BOOL, working, .required = true),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Only reads: it is polled often, and must not write test data among memories. */
-static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_health)
 {
     int64_t began = clock_mono_us();
     struct engine_status status;

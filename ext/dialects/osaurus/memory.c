@@ -36,8 +36,7 @@ static const struct field config_fields[] = {
     {0},
 };
 
-static enum status show_config(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_config)
 {
     (void)ctx, (void)in;
     return reply_fields(out, config_fields, engine_runtime(app->engine));
@@ -45,8 +44,7 @@ static enum status show_config(struct ctx *ctx, struct app *app, const struct re
 
 /* Numbers out of range become the nearest allowed value (KNOB's clamps); the answer shows what was
  * taken. */
-static enum status change_config(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_config)
 {
     TRY(change_settings(ctx, app, config_fields, in->json));
     return show_config(ctx, app, in, out);
@@ -216,8 +214,7 @@ static enum status agents_in(struct ctx *ctx, struct app *app, const struct requ
 
 /* One answer from several sources, asked one after the other: the numbers may be of slightly
  * different moments. */
-static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_status)
 {
     const struct agent_in *a = in->in;
     struct status_out shape = {.enabled = engine_runtime(app->engine)->memory};
@@ -249,8 +246,7 @@ SHAPE(sync_out, (STR, status, .required = true, .help = "ok"),
 
 /* Returns at once: the background distils. sessions says how many are due, not how many are
  * done. */
-static enum status sync_now(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(sync_now)
 {
     const struct agent_in *a = in->in;
     struct pool_ref pool;
@@ -284,8 +280,7 @@ SHAPE(consolidate_out, (BOOL, dry_run, .required = true),
       (JSON, changes, .required = true, .inside = line_fields, .help = "the first 200"));
 
 /* Runs within the request, on its worker, and answers when it is done. */
-static enum status consolidate_now(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(consolidate_now)
 {
     const struct consolidate_in *c = in->in;
     struct pool_ref pool;
@@ -318,8 +313,7 @@ SHAPE(log_out, (JSON, log, .required = true, .inside = work_out_fields,
                 .help = "newest first, of the last 30 days"));
 
 /* Without an agent, an admin sees all agents of the user. */
-static enum status work_log(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(work_log)
 {
     const struct log_in *l = in->in;
     struct pool_ref pool;

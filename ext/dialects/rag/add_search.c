@@ -177,8 +177,7 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
 
 /* find, add, and look again: two requests with one text at the same moment both find nothing, so
  * the later memory gives way to the one written first. */
-enum status rag_create(struct ctx *ctx, struct app *app, const struct request *in,
-                       struct reply *out)
+HANDLER(rag_create)
 {
     const struct rag_create_in *c = in->in;
     struct memory m;
@@ -274,8 +273,7 @@ static int most_relevant(const void *a, const void *b)
 
 /* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories
  * that are returned count as accessed. */
-enum status rag_search(struct ctx *ctx, struct app *app, const struct request *in,
-                       struct reply *out)
+HANDLER(rag_search)
 {
     enum { MOST = 1000 };
     const struct rag_search_in *q = in->in;

@@ -220,8 +220,7 @@ static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, s
 }
 
 /* SEARCH_MAX counts characters, which the limit of a table's row does not: hence the check here. */
-static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_memories)
 {
     const struct list_in *l = in->in;
     struct memory_filter f = {.pool = rag_pool(in),
@@ -267,8 +266,7 @@ static const struct json *write_counts(struct ctx *ctx, const char *const *names
 
 /* Of memories that are in force; counts of 0 are written as well, so every type and priority is a
  * member. */
-static enum status show_stats(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(show_stats)
 {
     struct memory_filter f = {.pool = rag_pool(in)};
     struct memory_totals t;
@@ -317,8 +315,7 @@ static str file_name(struct ctx *ctx, str user, int64_t now)
 
 /* Written piece by piece, not through a list in the arena: the export may be as large as an answer
  * may be, and must not be in memory twice. */
-static enum status export_all(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(export_all)
 {
     struct memory_filter f = {.pool = rag_pool(in), .oldest_first = true, .limit = SIZE_MAX};
     struct memory *v;
@@ -347,8 +344,7 @@ static enum status export_all(struct ctx *ctx, struct app *app, const struct req
 /* --- one memory --- */
 
 /* Reading it counts as access. */
-static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(get_memory)
 {
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
@@ -363,8 +359,7 @@ SHAPE(change_in, (STR, content, .min = 1, .max = RAG_CONTENT_MAX),
       (ENUM_OF, priority, enum priority, .one_of = priority_names, .otherwise = PRIORITY_COUNT));
 
 /* Content, priority or both: a body with neither would change nothing and is refused. */
-static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_memory)
 {
     const struct change_in *c = in->in;
     struct memory m;
@@ -391,8 +386,7 @@ SHAPE(gone_out, (BOOL, deleted, .required = true), (STR, memory_id, .required = 
 
 /* Also a closed memory. Checks first that the id is a memory's, because forget also accepts ids of
  * messages and sessions. */
-static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
@@ -417,8 +411,7 @@ SHAPE(clear_out, (BOOL, cleared, .required = true),
 
 /* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
  * sound, and nothing is to be corrected but the intent. */
-static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(clear_memories)
 {
     const struct clear_in *c = in->in;
     struct forget what = {.pool = rag_pool(in), .memories = true};

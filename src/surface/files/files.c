@@ -7,8 +7,7 @@
 
 /* POST /v1/memory_tool: the input of a call as the model gave it, so that a program has nothing to
  * translate. */
-static enum status memory_tool(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(memory_tool)
 {
     struct file_command_out done;
     TRY(file_command(ctx, app, in->who.pool, in->json, in->in, &done));

@@ -313,8 +313,7 @@ static const struct hook_event *event_of(str name)
     return NULL;
 }
 
-static enum status take_hook(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(take_hook)
 {
     const struct hook_in *a = in->in;
     struct hook h = {.in = a, .event = event_of(a->hook_event_name)};

@@ -102,8 +102,7 @@ static enum status find_job(struct ctx *ctx, struct app *app, const struct reque
 /* --- handlers --- */
 
 /* Without a space that is named, every space in one job for those who reach them all. */
-static enum status job_begin(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(job_begin)
 {
     const struct job_in *a = in->in;
     struct job_ask ask = {.kind = a->kind,
@@ -127,8 +126,7 @@ static enum status job_begin(struct ctx *ctx, struct app *app, const struct requ
 LIST_PAGE(jobs_out, job_out_fields, "newest first");
 
 /* At most JOBS_KEPT and those that run: one page. */
-static enum status job_list(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(job_list)
 {
     struct job_info *v;
     struct list_page page = {0};
@@ -141,8 +139,7 @@ static enum status job_list(struct ctx *ctx, struct app *app, const struct reque
     return list_reply(ctx, jobs_out_fields, &page, items, n, sizeof *items, out);
 }
 
-static enum status job_get(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(job_get)
 {
     struct job_info j;
     TRY(find_job(ctx, app, in, &j));
@@ -151,8 +148,7 @@ static enum status job_get(struct ctx *ctx, struct app *app, const struct reques
 }
 
 /* 202: the job ends when it next looks. */
-static enum status job_cancel(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(job_cancel)
 {
     struct job_info j;
     TRY(find_job(ctx, app, in, &j));

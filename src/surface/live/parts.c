@@ -61,8 +61,7 @@ static const struct field parts_out_fields[] = {
     PART(words), PART(embedding), PART(vectors), PART(qdrant), PART(rerank), {0},
 };
 
-static enum status parts_get(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(parts_get)
 {
     struct pool_ref everywhere = {in->who.pool.user, S("")};
     struct engine_status s;
@@ -111,8 +110,7 @@ static enum status check_qdrant(struct ctx *ctx, struct app *app)
                       "Qdrant is not used: set qdrant_enabled and qdrant_host first");
 }
 
-static enum status qdrant_search(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(qdrant_search)
 {
     const struct search_in *q = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};
@@ -132,8 +130,7 @@ SHAPE(cleanup_out, (INT, erased, .help = "points that were older"),
       (INT, retention_days, .help = "the setting"));
 
 /* Only points of the caller's user; the database keeps its memories. */
-static enum status qdrant_cleanup(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(qdrant_cleanup)
 {
     struct cleanup_out shape = {0, engine_runtime(app->engine)->retention_days};
     TRY(check_qdrant(ctx, app));
@@ -161,8 +158,7 @@ static FIELDS_OF(work, work_out,
 LIST_PAGE(log_out, work_out_fields, "newest first, of the last 30 days");
 
 /* One page: a log is read from its end. */
-static enum status log_list(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(log_list)
 {
     const struct log_in *l = in->in;
     struct pool_ref pool;

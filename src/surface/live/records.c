@@ -110,8 +110,7 @@ static str audit_name(struct ctx *ctx, const struct audit_in *a)
                       (long long)a->before);
 }
 
-static enum status audit_list(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(audit_list)
 {
     const struct audit_in *a = in->in;
     struct record_page shape = {0};
@@ -132,12 +131,10 @@ static enum status audit_list(struct ctx *ctx, struct app *app, const struct req
     return list_reply(ctx, audit_page_fields, &shape.page, items, n, sizeof *items, out);
 }
 
-static enum status audit_verify(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(audit_verify)
 {
     struct audit_walk w = {0};
     struct audit_proof shape = {0};
-    (void)in;
     TRY(walk_audit(ctx, app, &w, &shape.problem));
     shape.ok = !shape.problem.n;
     shape.lines = w.seen;
@@ -153,13 +150,11 @@ static FIELDS(backup_file, (STR, name, .help = "what a job verify_backup takes")
 RECORD_PAGE(backup_page, backup_file_fields, "why those of backup_s3 are missing");
 
 /* At most backup_keep in each place, and those that jobs have made since: one page. */
-static enum status backup_list(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(backup_list)
 {
     struct record_page shape = {0};
     struct backup_file *v;
     size_t n;
-    (void)in;
     TRY(backups_made(ctx, app->settings, &v, &n, &shape.problem));
     shape.page.total = (int64_t)n;
     return list_reply(ctx, backup_page_fields, &shape.page, v, n, sizeof *v, out);

@@ -190,16 +190,14 @@ static const struct model_dialect messages_dialect = {
 };
 
 /* POST /v1/messages */
-static enum status complete_message(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(complete_message)
 {
     return model_chat(ctx, app, in, &messages_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }
 
 /* POST /v1/messages/count_tokens: of what the client sends, without blocks. A block that the next
  * message will get cannot be known before, and finding it would be a recall for each count. */
-static enum status count_tokens(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(count_tokens)
 {
     struct json *root;
     struct target to;

@@ -191,8 +191,7 @@ static const struct model_dialect ollama_dialect = {
 };
 
 /* POST /api/chat */
-static enum status ollama_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(ollama_chat)
 {
     return model_chat(ctx, app, in, &ollama_dialect, NEW(&ctx->arena, struct model_request), out);
 }

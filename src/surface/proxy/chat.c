@@ -108,8 +108,7 @@ static const struct model_dialect chat_dialect = {
 };
 
 /* POST /v1/chat/completions of the OpenAI API. */
-static enum status complete_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(complete_chat)
 {
     return model_chat(ctx, app, in, &chat_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }

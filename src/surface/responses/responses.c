@@ -241,16 +241,14 @@ static const struct model_dialect responses_dialect = {
 
 /* POST /v1/responses. Without memory a body passes only where it cannot name what others have
  * stored. */
-static enum status create_response(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(create_response)
 {
     return model_chat(ctx, app, in, &responses_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }
 
 /* Codex asks first whether the API is spoken over a WebSocket; after a 426 it goes on with HTTP at
  * once. All else is the model's server's, with the rule for what others have stored. */
-static enum status open_socket(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(open_socket)
 {
     if (str_eq_nocase(str_trim(request_header(in, "Upgrade")), S("websocket"))) {
         fail(ctx, UNSUPPORTED, "there is no WebSocket here: send POST /v1/responses");

@@ -20,10 +20,8 @@
 SHAPE(health_out, (STR, status, .help = "ok or failing"), (STR, version), (INT, uptime_s),
       (STR, store, .help = "ok, or the error"));
 
-static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_health)
 {
-    (void)in;
     bool is_well = engine_ping(ctx, app->engine) == OK;
     struct health_out shape = {
         .status = is_well ? S("ok") : S("failing"),
@@ -107,8 +105,7 @@ static struct check check_model(struct ctx *ctx, struct app *app)
 }
 
 /* The same two results under five names, for probes that look at any of them. */
-static enum status show_live(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(show_live)
 {
     const struct check store = check_store(ctx, app), model = check_model(ctx, app);
     bool is_well = str_is(store.status, "healthy");
@@ -119,15 +116,13 @@ static enum status show_live(struct ctx *ctx, struct app *app, const struct requ
         .checks = {store, store, store, model, model},
         .timestamp = clock_ms(),
     };
-    (void)in;
     out->code = is_well ? 200 : 503;
     return reply_fields(out, live_out_fields, &shape);
 }
 
 SHAPE(ready_out, (BOOL, ready), (STR, message));
 
-static enum status show_ready(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(show_ready)
 {
     enum status s = server_is_draining(app->server)
                         ? fail(ctx, TOO_BUSY, "draining: the server is about to stop")
@@ -136,7 +131,6 @@ static enum status show_ready(struct ctx *ctx, struct app *app, const struct req
                                     s == OK ? S("Service is ready")
                                             : str_printf(&ctx->arena, "Service is not ready: %s",
                                                          ctx->why)};
-    (void)in;
     out->code = s == OK ? 200 : 503;
     return reply_fields(out, ready_out_fields, &shape);
 }
@@ -165,11 +159,9 @@ static void *make_document(const void *list, size_t n, size_t size)
 
 /* To write it takes longer than any other answer, and anyone may ask for it. The bytes are not
  * copied: a body is only read once the handler has returned. */
-static enum status show_openapi(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(show_openapi)
 {
     const struct document *d = once_of(app->surfaces, 1, sizeof *d, make_document);
-    (void)ctx;
     reply_header(out, "Cache-Control", S("no-cache"));
     if (!etag_reply(in, str_of(d->etag), out))
         out->body = d->text;

@@ -169,8 +169,7 @@ enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in
     return OK;
 }
 
-enum status memory_list(struct ctx *ctx, struct app *app, const struct request *in,
-                        struct reply *out)
+HANDLER(memory_list)
 {
     struct list_page page;
     struct pool_ref *pools;

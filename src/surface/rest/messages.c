@@ -105,8 +105,7 @@ static enum status reply_message(struct ctx *ctx, struct app *app, const struct 
     return reply_fields(out, message_out_fields, &shape);
 }
 
-static enum status message_get(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(message_get)
 {
     const struct around_in *a = in->in;
     struct message_around m;
@@ -116,8 +115,7 @@ static enum status message_get(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* A memory that an API added, or a whole conversation made, names no message. */
-static enum status memory_source(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(memory_source)
 {
     const struct around_in *a = in->in;
     struct memory m;

@@ -104,8 +104,7 @@ static void read_helper(struct ctx *ctx, const struct request *in, struct turn_i
         ;
 }
 
-static enum status preview_show(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(preview_show)
 {
     const struct preview_in *p = in->in;
     struct receipt r;

@@ -93,8 +93,7 @@ SHAPE(receipt_list_in,
 
 LIST_PAGE(receipt_list_out, receipt_item_fields, "newest first");
 
-static enum status receipt_list(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(receipt_list)
 {
     const struct receipt_list_in *l = in->in;
     struct pool_ref *pools;
@@ -117,8 +116,7 @@ static enum status receipt_list(struct ctx *ctx, struct app *app, const struct r
 }
 
 /* It belongs to one space, and the client may have named another one since. */
-static enum status receipt_get(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(receipt_get)
 {
     struct receipt r;
     struct receipt_out shape;
@@ -146,16 +144,14 @@ static enum status reply_uses(struct ctx *ctx, struct app *app, const struct req
     return reply_fields(out, uses_out_fields, &page);
 }
 
-static enum status memory_uses(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(memory_uses)
 {
     struct memory m;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
     return reply_uses(ctx, app, in, (struct pool_ref){in->who.pool.user, m.space}, out);
 }
 
-static enum status message_uses(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(message_uses)
 {
     struct message_around around;
     struct pool_ref pool;
@@ -164,8 +160,7 @@ static enum status message_uses(struct ctx *ctx, struct app *app, const struct r
 }
 
 /* Of one session. */
-static enum status session_receipts(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_receipts)
 {
     const struct uses_in *u = in->in;
     struct session session;

@@ -28,8 +28,7 @@ SHAPE(session_messages_in,
 
 LIST_PAGE(session_messages_out, message_item_fields, "in the order that was asked for");
 
-static enum status session_messages(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_messages)
 {
     const struct session_messages_in *l = in->in;
     struct session session;
@@ -97,20 +96,17 @@ static enum status list_of_session(struct ctx *ctx, struct app *app, const struc
     return reply_fields(out, memories_out_fields, &page);
 }
 
-static enum status session_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_memories)
 {
     return list_of_session(ctx, app, in, false, out);
 }
 
-static enum status session_episodes(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_episodes)
 {
     return list_of_session(ctx, app, in, true, out);
 }
 
-static enum status episode_list(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(episode_list)
 {
     struct list_in l = *(const struct list_in *)in->in;
     struct pool_ref *pools;

@@ -101,8 +101,7 @@ static struct counts_out counts_of(struct ctx *ctx, const struct day_sums *s)
     };
 }
 
-static enum status stats_show(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(stats_show)
 {
     struct numbers *n = NEW(&ctx->arena, struct numbers);
     struct pools pools;
@@ -208,8 +207,7 @@ static struct period_out period_of(struct ctx *ctx, const struct period *p, enum
     return out;
 }
 
-static enum status series_show(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(series_show)
 {
     const struct series_query *q = in->in;
     struct series_in ask = {.to = q->to ? q->to : clock_ms(), .by_month = q->by == BY_MONTH};
@@ -271,8 +269,7 @@ static struct space_out space_of(const struct pool_sum *s, const struct identity
 }
 
 /* A user has few spaces: all are read, and those in reach behind the cursor shown. */
-static enum status space_list(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(space_list)
 {
     const struct spaces_in *l = in->in;
     struct pool_ref *pools;

@@ -95,8 +95,7 @@ static bool is_behind(const struct token *t, const struct list_place *place)
     return created < place->value || (created == place->value && str_cmp(t->id, place->name) > 0);
 }
 
-static enum status token_list(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(token_list)
 {
     const struct tokens_in *a = in->in;
     struct list_place place = {0};
@@ -165,8 +164,7 @@ static enum status check_rights(struct ctx *ctx, const struct identity *who,
     return OK;
 }
 
-static enum status token_make(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(token_make)
 {
     const struct make_in *a = in->in;
     const struct identity *who = &in->who;
@@ -205,8 +203,7 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
 /* --- revoking --- */
 
 /* A token that a caller may not see is answered like one that does not exist. */
-static enum status token_revoke(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(token_revoke)
 {
     struct token *v;
     size_t n, at = 0;
