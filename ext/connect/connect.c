@@ -294,10 +294,7 @@ static bool is_connected(struct ctx *ctx, const struct client *c)
     struct plan p = {.client = c, .is_removal = true};
     if (!soft(ctx, plan_entries(ctx, &p)))
         return false;
-    for (size_t i = 0; i < p.n; i++)
-        if (!str_eq(p.files[i].before, p.files[i].after))
-            return true;
-    return false;
+    return SOME(i, p.n, !str_eq(p.files[i].before, p.files[i].after));
 }
 
 static enum status list_clients(struct ctx *ctx)

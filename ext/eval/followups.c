@@ -53,10 +53,7 @@ struct text {
 
 static bool was_said(const struct text *t, const struct word *w)
 {
-    for (size_t i = 0; i < t->before.n; i++)
-        if (str_eq(t->before.v[i].stem, w->stem))
-            return true;
-    return false;
+    return SOME(i, t->before.n, str_eq(t->before.v[i].stem, w->stem));
 }
 
 /* The person whose name the word is, or NULL. */
@@ -313,10 +310,7 @@ static enum status ask_pair(struct follow *f, const struct exam *c, const struct
 /* The first question would find all that answers the second. */
 static bool is_answered_by(const struct exam_question *q, const struct exam_question *before)
 {
-    for (size_t i = 0; i < q->evidence.n; i++)
-        if (!strs_have(&before->evidence, q->evidence.v[i]))
-            return false;
-    return true;
+    return EVERY(i, q->evidence.n, strs_have(&before->evidence, q->evidence.v[i]));
 }
 
 static str session_of(const struct exam_question *q)

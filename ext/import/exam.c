@@ -118,10 +118,7 @@ void exam_keep_question(struct exam *c, const struct exam_question *q)
 
 static bool has_session(const struct exam *c, str id)
 {
-    for (size_t s = 0; s < c->n_sessions; s++)
-        if (str_eq(c->sessions[s].id, id))
-            return true;
-    return false;
+    return SOME(s, c->n_sessions, str_eq(c->sessions[s].id, id));
 }
 
 /*

@@ -15,13 +15,7 @@ const char *const transfer_bar_reasons[] = {"forgotten", "corrected",  "expired"
 
 /* --- out --- */
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct session *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? -1 : 1;
-    return str_cmp(x->id, y->id);
-}
+ORDER(by_begin, struct session, UP(created) ?: BY_TEXT(id));
 
 /* Only the ids are kept: a user may have many sessions. */
 enum status engine_transfer_sessions(struct ctx *ctx, struct engine *e, struct pool_ref pool,

@@ -93,11 +93,7 @@ struct kept {
 };
 
 /* In order of bytes, as bsearch in forget_kept needs it. */
-static int by_name(const void *a, const void *b)
-{
-    const struct kept_fact *x = a, *y = b;
-    return str_cmp(x->fact.name, y->fact.name);
-}
+ORDER(by_name, struct kept_fact, BY_TEXT(fact.name));
 
 /* All memories of a profile; with_history: closed ones too. */
 static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,

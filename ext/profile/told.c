@@ -27,10 +27,7 @@ static str without_now(str value)
 
 static bool has_name(const struct profile_fact *v, size_t n, str name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_eq_nocase(v[i].name, name))
-            return true;
-    return false;
+    return SOME(i, n, str_eq_nocase(v[i].name, name));
 }
 
 static void take_told(struct arena *a, const struct read_fact *said, const struct memory *m,

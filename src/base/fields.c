@@ -182,10 +182,7 @@ static enum status read_whole_number(struct ctx *ctx, const struct field *f, con
 
 bool strs_have(const struct strs *list, str one)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq(list->v[i], one))
-            return true;
-    return false;
+    return SOME(i, list->n, str_eq(list->v[i], one));
 }
 
 static enum status read_strs(struct ctx *ctx, const struct field *f, const struct json *v,

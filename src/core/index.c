@@ -18,12 +18,7 @@ enum {
 
 /* Ties are broken by position, so that the words kept of a long text are the first ones, in any
  * run. */
-static int by_stem(const void *a, const void *b)
-{
-    const struct word *x = a, *y = b;
-    int order = str_cmp(x->stem, y->stem);
-    return order ? order : (x->at > y->at) - (x->at < y->at);
-}
+ORDER(by_stem, struct word, BY_TEXT(stem) ?: UP(at));
 
 /* Of a compound or of a script without spaces a word gives several tokens: how many words they are.
  */

@@ -59,10 +59,7 @@ static const struct upstream *upstream_for(const struct settings *s, size_t whic
 
 static bool is_known(const struct embed_providers *p, const struct upstream *up)
 {
-    for (size_t i = 0; i < p->n; i++)
-        if (p->v[i].up == up)
-            return true;
-    return false;
+    return SOME(i, p->n, p->v[i].up == up);
 }
 
 /* A server on this machine needs no key, so each named local upstream counts as a provider. */

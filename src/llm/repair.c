@@ -154,10 +154,7 @@ static bool ends_there(const struct mend *m, size_t at)
 
 static bool is_hex(str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (!is_any(s.p[i], "0123456789abcdefABCDEF"))
-            return false;
-    return true;
+    return EVERY(i, s.n, is_any(s.p[i], "0123456789abcdefABCDEF"));
 }
 
 /*

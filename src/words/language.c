@@ -267,11 +267,7 @@ static str regular_stem(struct arena *a, struct stemmers *s, enum language langu
 
 /* --- the vocabulary --- */
 
-static int by_word(const void *a, const void *b)
-{
-    return str_cmp(((const struct function_word *)a)->word,
-                   ((const struct function_word *)b)->word);
-}
+ORDER(by_word, struct function_word, BY_TEXT(word));
 
 static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, int language, str words)
 {

@@ -18,10 +18,7 @@ struct made {
     struct arena arena; /* of the stems */
 };
 
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(((const struct stem *)a)->text, ((const struct stem *)b)->text);
-}
+ORDER(by_text, struct stem, BY_TEXT(text));
 
 /* Rows that share a stem become one entry. */
 static size_t merge_stems(struct stem *v, size_t n)

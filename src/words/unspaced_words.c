@@ -39,10 +39,7 @@ bool is_unspaced(int32_t c)
     } ranges[] = {{0x0E00, 0x0EFF}, {0x1000, 0x109F},  {0x1780, 0x17FF}, {0x3040, 0x30FF},
                   {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},  {0xAC00, 0xD7AF}, {0xF900, 0xFAFF},
                   {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (c >= ranges[i].from && c <= ranges[i].to)
-            return true;
-    return false;
+    return SOME(i, sizeof ranges / sizeof *ranges, c >= ranges[i].from && c <= ranges[i].to);
 }
 
 static enum script script_of(int32_t c)

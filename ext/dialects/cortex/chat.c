@@ -48,10 +48,7 @@ SHAPE(chat_in, (STR, session_id, .required = true, .min = 1, .max = 256),
 /* By its exact name; the default upstream has none. */
 static bool has_upstream(const struct settings *s, str name)
 {
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        if (str_eq(s->upstreams[i].name, name))
-            return true;
-    return false;
+    return SOME(i, s->n_upstreams, str_eq(s->upstreams[i].name, name));
 }
 
 /* Cortex's own settings put openai/ before the models of every server that speaks OpenAI's dialect,

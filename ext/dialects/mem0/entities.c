@@ -90,11 +90,7 @@ static enum status add_runs(struct entities *e, const struct mem0_who *who)
     return OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct entity *x = a, *y = b;
-    return x->type != y->type ? (int)x->type - (int)y->type : str_cmp(x->name, y->name);
-}
+ORDER(by_name, struct entity, UP(type) ?: BY_TEXT(name));
 
 /* An agent of several users, and a run in several spaces, is one entity. */
 static void join_same(struct entities *e)

@@ -278,15 +278,7 @@ static enum status search_pool(struct reading *r, const struct mem0_who *who, st
     return OK;
 }
 
-static int most_alike(const void *a, const void *b)
-{
-    const struct mem0_memory *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    if (x->created_at != y->created_at)
-        return x->created_at < y->created_at ? 1 : -1;
-    return str_cmp(x->id, y->id);
-}
+ORDER(most_alike, struct mem0_memory, DOWN(score) ?: DOWN(created_at) ?: BY_TEXT(id));
 
 enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *in,
                         const struct mem0_search_in *asked, enum mem0_grammar grammar,

@@ -190,10 +190,7 @@ SHAPE(option, (STR, value, .help = "provider/model"), (STR, label));
 
 SHAPE(models_out, (JSON, models, .inside = option_fields, .help = "by value"));
 
-static int by_value(const void *a, const void *b)
-{
-    return str_cmp(((const struct option *)a)->value, ((const struct option *)b)->value);
-}
+ORDER(by_value, struct option, BY_TEXT(value));
 
 /* Without duplicates; the default model is always listed. */
 static HANDLER(embedding_models)

@@ -261,15 +261,7 @@ static struct hit hit_of(const struct similar *s, int64_t now)
 }
 
 /* Of two alike the newer one first, so that the order is the same each time. */
-static int most_relevant(const void *a, const void *b)
-{
-    const struct hit *x = a, *y = b;
-    if (x->relevance != y->relevance)
-        return x->relevance < y->relevance ? 1 : -1;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(most_relevant, struct hit, DOWN(relevance) ?: DOWN(created) ?: DOWN(doc));
 
 /* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories
  * that are returned count as accessed. */

@@ -234,10 +234,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
 /* An agent's block may be the same for many questions. */
 static bool stands_already(const struct turn *t, str block)
 {
-    for (size_t i = 0; i < t->out.n_earlier; i++)
-        if (str_eq(t->out.earlier[i].block, block))
-            return true;
-    return false;
+    return SOME(i, t->out.n_earlier, str_eq(t->out.earlier[i].block, block));
 }
 
 /* The same for the chat of an agent: identity lines and at most one section. */
@@ -301,10 +298,7 @@ static enum status search_block(struct ctx *ctx, struct engine *e, struct turn *
 /* Whether the message with this chain came with this request, so the store may not have it yet. */
 static bool is_fresh(const struct turn *t, uint64_t chain)
 {
-    for (size_t i = 0; i < t->n_fresh; i++)
-        if (t->fresh[i].chain == chain)
-            return true;
-    return false;
+    return SOME(i, t->n_fresh, t->fresh[i].chain == chain);
 }
 
 /*

@@ -34,11 +34,7 @@ struct seeking {
     size_t n;
 };
 
-static int nearest_first(const void *a, const void *b)
-{
-    const struct near_memory *x = a, *y = b;
-    return (x->cosine < y->cosine) - (x->cosine > y->cosine);
-}
+ORDER(nearest_first, struct near_memory, DOWN(cosine));
 
 /* Closed and expired memories and other layers are no duplicates of anything. */
 static bool may_be_like(const struct memory *m)

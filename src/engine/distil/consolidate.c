@@ -79,11 +79,7 @@ static str all_of(struct arena *a, const struct episode *e)
     return buf_str(&b);
 }
 
-static int by_word(const void *a, const void *b)
-{
-    const struct mention *x = a, *y = b;
-    return (x->word > y->word) - (x->word < y->word);
-}
+ORDER(by_word, struct mention, UP(word));
 
 /* An inverted index, sorted by word: n facts against m episodes cost n look-ups for each word
  * instead of n times m comparisons. */

@@ -26,10 +26,7 @@ static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisi
 /* Without regard to case: models write "Oslo" and "oslo". */
 static bool list_holds(const struct strs *list, str text)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq_nocase(list->v[i], text))
-            return true;
-    return false;
+    return SOME(i, list->n, str_eq_nocase(list->v[i], text));
 }
 
 static void unite_lists(struct arena *a, struct strs *list, const struct strs *with)

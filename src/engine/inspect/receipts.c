@@ -4,13 +4,7 @@
 
 #include "engine/inspect.h"
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct receipt *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->no < y->no) - (x->no > y->no);
-}
+ORDER(newest_first, struct receipt, DOWN(created) ?: DOWN(no));
 
 /* One more than a page holds tells whether there is another. */
 static enum status add_pool(struct ctx *ctx, struct engine *e, const struct receipts_in *in,

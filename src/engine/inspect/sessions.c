@@ -3,13 +3,7 @@
 #include "engine/inspect.h"
 #include "engine/state/state.h"
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct session *x = a, *y = b;
-    if (x->updated != y->updated)
-        return x->updated < y->updated ? 1 : -1;
-    return (x->no < y->no) - (x->no > y->no);
-}
+ORDER(newest_first, struct session, DOWN(updated) ?: DOWN(no));
 
 /* From each pool as many as the page may need, of which the newest are the page. */
 enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools pools,

@@ -49,11 +49,7 @@ enum status past_open(struct ctx *ctx, struct engine *e, struct pool_ref pool, i
 
 /* --- by words --- */
 
-static int by_doc(const void *a, const void *b)
-{
-    const struct word_hit *x = a, *y = b;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
+ORDER(by_doc, struct word_hit, UP(doc));
 
 static int times_in(const struct words *w, str stem)
 {
@@ -148,13 +144,7 @@ static bool is_listed(const struct memory_filter *f, const struct memory *m)
            (!f->after || m->created >= f->after);
 }
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(newest_first, struct memory, DOWN(created) ?: DOWN(doc));
 
 enum status past_list(struct ctx *ctx, struct engine *e, const struct past *past,
                       const struct memory_filter *f, struct memory **out, size_t *n)

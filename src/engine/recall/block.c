@@ -122,15 +122,7 @@ struct line {
     bool is_standing;
 };
 
-static int by_time(const void *a, const void *b)
-{
-    const struct line *x = a, *y = b;
-    if (x->is_standing != y->is_standing)
-        return x->is_standing ? -1 : 1;
-    if (x->created != y->created)
-        return x->created < y->created ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
+ORDER(by_time, struct line, DOWN(is_standing) ?: UP(created) ?: UP(rank));
 
 /* The receipt then says why a line that was chosen is not in the block. */
 static void leave_out(struct recalled *r, const char *why)

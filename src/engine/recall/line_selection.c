@@ -55,10 +55,7 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
 /* What shares but a name with the question scores nothing. */
 static bool is_any_answer(const struct finder *f)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].score > 0)
-            return true;
-    return false;
+    return SOME(i, f->n, f->found[i].score > 0);
 }
 
 /* Of the space that promises most. What says about the same is as sure as it is near. */

@@ -55,19 +55,9 @@ struct looking {
  * recall is sure of, all gets the nearest by vectors; a memory in both has the greater similarity.
  * The lists are then read in order of similarity until MOST may be shown. Where many of the nearest
  * may not be shown, the search widens by WIDEN. */
-static int by_doc(const void *a, const void *b)
-{
-    const struct likely *x = a, *y = b;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
+ORDER(by_doc, struct likely, UP(doc));
 
-static int most_alike(const void *a, const void *b)
-{
-    const struct likely *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity < y->similarity ? 1 : -1;
-    return by_doc(b, a);
-}
+ORDER(most_alike, struct likely, DOWN(similarity) ?: DOWN(doc));
 
 /* Never at 0: add_rest lists those, where the caller asks for them. */
 static bool is_alike(const struct looking *l, double similarity)
@@ -327,15 +317,8 @@ static enum status add_rest(struct looking *l)
     return OK;
 }
 
-static int newest_of_alike(const void *a, const void *b)
-{
-    const struct similar *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity < y->similarity ? 1 : -1;
-    if (x->memory.created != y->memory.created)
-        return x->memory.created < y->memory.created ? 1 : -1;
-    return (x->memory.doc < y->memory.doc) - (x->memory.doc > y->memory.doc);
-}
+ORDER(newest_of_alike, struct similar,
+      DOWN(similarity) ?: DOWN(memory.created) ?: DOWN(memory.doc));
 
 /* *total counts all that may be found, at most MOST; offset and limit page through them. With least
  * 0 everything of the pool follows at similarity 0, the newest first. */

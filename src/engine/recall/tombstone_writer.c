@@ -297,10 +297,7 @@ static enum status change_titles(struct finding *f)
 /* Linear: the list holds the sessions of one call. */
 static bool holds(const str *v, size_t n, str id)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(v[i], id))
-            return true;
-    return false;
+    return SOME(i, n, str_eq(v[i], id));
 }
 
 static enum status write_bars(struct finding *f, int64_t *barred)

@@ -220,10 +220,7 @@ struct judged {
 bool tombstones_touch(const struct tombstones *b, str message)
 {
     uint64_t hash = b->n && message.n ? tombstones_message(message) : 0;
-    for (size_t i = 0; hash && i < b->n; i++)
-        if (b->v[i].message == hash)
-            return true;
-    return false;
+    return hash && SOME(i, b->n, b->v[i].message == hash);
 }
 
 static bool is_barred(const struct judged *j, str sentence)

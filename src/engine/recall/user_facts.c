@@ -34,18 +34,8 @@ bool known_is_asked(const struct finder *f, struct gate gate)
 }
 
 /* Identity before facts, then the most important, then the newest. */
-static int first(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    int by_layer = (y->layer == LAYER_IDENTITY) - (x->layer == LAYER_IDENTITY);
-    if (by_layer)
-        return by_layer;
-    if (x->importance != y->importance)
-        return x->importance < y->importance ? 1 : -1;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(first, struct memory, (y->layer == LAYER_IDENTITY) - (x->layer == LAYER_IDENTITY)
+      ?: DOWN(importance) ?: DOWN(created) ?: DOWN(doc));
 
 /* The facts that a question such as "what do you know about me?" gets when its words find nothing:
  * between LEAST and MOST, one for each TOKENS_EACH of the budget. The caller applies tombstones
@@ -76,13 +66,7 @@ enum status known_of(const struct finder *f, int64_t after, int64_t budget_token
 
 /* --- standing instructions --- */
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(newest_first, struct memory, DOWN(created) ?: DOWN(doc));
 
 /* They are found by the word that their keys begin with. */
 enum status standing_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool)

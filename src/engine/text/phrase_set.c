@@ -148,10 +148,7 @@ static bool is_date(str w)
     static const char shape[] = "0000-00-00";
     if (w.n != sizeof shape - 1)
         return false;
-    for (size_t i = 0; i < w.n; i++)
-        if (shape[i] == '-' ? w.p[i] != '-' : w.p[i] < '0' || w.p[i] > '9')
-            return false;
-    return true;
+    return !SOME(i, w.n, shape[i] == '-' ? w.p[i] != '-' : w.p[i] < '0' || w.p[i] > '9');
 }
 
 static bool choice_allows(const struct phrase_choice *c, const struct phrase_word *word)
@@ -168,10 +165,7 @@ static bool choice_allows(const struct phrase_choice *c, const struct phrase_wor
     case CHOICE_WORDS:
         break;
     }
-    for (size_t i = 0; i < c->n; i++)
-        if (c->words[i].hash == word->hash && str_eq(c->words[i].text, word->text))
-            return true;
-    return false;
+    return SOME(i, c->n, c->words[i].hash == word->hash && str_eq(c->words[i].text, word->text));
 }
 
 /* How many tokens from at on are the phrase's, or 0. The end of the message ends a sentence. */

@@ -22,10 +22,7 @@ void reply_header(struct reply *r, const char *name, str value)
 
 bool reply_has(const struct reply *r, str name)
 {
-    for (size_t i = 0; i < r->n_headers; i++)
-        if (str_eq_nocase(name, r->headers[i].name))
-            return true;
-    return false;
+    return SOME(i, r->n_headers, str_eq_nocase(name, r->headers[i].name));
 }
 
 enum status reply_fields(struct reply *r, const struct field *table, const void *in)

@@ -40,11 +40,9 @@ static bool has_token_as_key(const struct request *in)
  * token. */
 bool auth_shows_token(str value)
 {
-    for (size_t i = 0; i < value.n; i++)
-        if ((i == 0 || strchr(" \t=:,;\"'", value.p[i - 1])) &&
-            engine_is_token(str_sub(value, i, value.n)))
-            return true;
-    return false;
+    return SOME(i, value.n,
+                (i == 0 || strchr(" \t=:,;\"'", value.p[i - 1])) &&
+                    engine_is_token(str_sub(value, i, value.n)));
 }
 
 struct identity auth_local(struct pool_ref pool)

@@ -166,18 +166,12 @@ static bool words_fit(const struct helper_call *call, str text)
 
 static bool system_fits(const struct helper_call *call, const struct helper_facts *f)
 {
-    for (size_t i = 0; i < f->n_system; i++)
-        if (words_fit(call, f->system[i]))
-            return true;
-    return false;
+    return SOME(i, f->n_system, words_fit(call, f->system[i]));
 }
 
 static bool has_system(const struct helper_facts *f)
 {
-    for (size_t i = 0; i < f->n_system; i++)
-        if (str_trim(f->system[i]).n)
-            return true;
-    return false;
+    return SOME(i, f->n_system, str_trim(f->system[i]).n);
 }
 
 static bool has_tools(const struct json *root)

@@ -72,11 +72,9 @@ static const struct {
 
 static bool is_of_upstream(str first, str second)
 {
-    for (size_t i = 0; i < sizeof upstreams / sizeof *upstreams; i++)
-        if (str_is(first, upstreams[i].first) &&
-            (!upstreams[i].second || str_is(second, upstreams[i].second)))
-            return true;
-    return false;
+    return SOME(i, sizeof upstreams / sizeof *upstreams,
+                str_is(first, upstreams[i].first) &&
+                    (!upstreams[i].second || str_is(second, upstreams[i].second)));
 }
 
 /* Whether the path begins like one that rememberd answers: then it is misspelt, and what the client

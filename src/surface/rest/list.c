@@ -84,11 +84,7 @@ static str value_of(const struct memory_tally *t, const struct memory_select *f,
     }
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct value *x = a, *y = b;
-    return x->n != y->n ? (x->n < y->n ? 1 : -1) : str_cmp(x->name, y->name);
-}
+ORDER(by_count, struct value, DOWN(n) ?: BY_TEXT(name));
 
 /* {"layer": {"fact": 12, …}, …}: the most frequent value first. */
 static enum status facets_of(struct ctx *ctx, const struct memory_page *page,

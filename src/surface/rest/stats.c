@@ -248,10 +248,7 @@ LIST_PAGE(spaces_out, space_out_fields, "by name");
 
 static bool is_reached(const struct pool_ref *pools, size_t n, str space)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(pools[i].space, space))
-            return true;
-    return false;
+    return SOME(i, n, str_eq(pools[i].space, space));
 }
 
 static struct space_out space_of(const struct pool_sum *s, const struct identity *who)
