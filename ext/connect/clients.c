@@ -88,10 +88,11 @@ static void write_table(struct ctx *ctx, __attribute__((unused)) const struct cl
 /* For a shell: in quotes where it has to be. */
 static void add_word(struct buf *b, str word)
 {
-    bool is_plain = word.n > 0;
-    for (size_t i = 0; i < word.n; i++)
-        is_plain &= char_is_one_of(word.p[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789/._-:@%+=,");
+    bool is_plain =
+        word.n > 0 &&
+        EVERY(i, word.n,
+              char_is_one_of(word.p[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789/._-:@%+=,"));
     if (is_plain) {
         buf_add(b, word);
         return;

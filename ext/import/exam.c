@@ -135,9 +135,8 @@ void exam_cut(struct exam *c, size_t sessions)
         if (c->sessions[i].messages[0].created > c->until)
             c->until = c->sessions[i].messages[0].created;
     for (size_t i = 0; i < c->n_questions; i++) {
-        bool answered = true;
-        for (size_t k = 0; k < c->questions[i].sessions.n; k++)
-            answered &= has_session(c, c->questions[i].sessions.v[k]);
+        bool answered =
+            EVERY(k, c->questions[i].sessions.n, has_session(c, c->questions[i].sessions.v[k]));
         if (answered)
             c->questions[kept++] = c->questions[i];
     }

@@ -159,9 +159,7 @@ enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e, struct p
     struct bar *bars = NEW_N(&ctx->arena, struct bar, n + 1);
     TRY(engine_transfer_bars(ctx, e, pool, &old, &n_old));
     for (size_t i = 0; i < n; i++) {
-        bool is_there = false;
-        for (size_t k = 0; k < n_old && !is_there; k++)
-            is_there = is_same(&v[i], &old[k]);
+        bool is_there = SOME(k, n_old, is_same(&v[i], &old[k]));
         if (!is_there)
             bars[missing++] = (struct bar){.kind = (enum bar_kind)v[i].kind,
                                            .reason = (enum bar_reason)v[i].reason,

@@ -262,9 +262,7 @@ struct run_tokens run_tokens_of(struct arena *a, str run, enum run_use use, bool
 {
     struct cells c = cells_of(a, run);
     struct run_tokens out = {NEW_N(a, struct run_token, 2 * c.n + 4), 0};
-    bool is_korean = true;
-    for (size_t i = 0; i < c.n; i++)
-        is_korean &= c.v[i].script == HANGUL;
+    bool is_korean = EVERY(i, c.n, c.v[i].script == HANGUL);
     if (use == RUN_ASK && !is_korean)
         cover_cells(run, &c, is_japanese);
     if (use != RUN_ASK || !is_korean)

@@ -52,9 +52,7 @@ static enum status add_spaces(struct entities *e, const struct mem0_who *who)
     TRY(engine_spaces(e->ctx, e->app->engine, who->id.pool.user, &v, &n));
     TRY(mem0_pools(e->ctx, e->app, who, &(struct mem0_ids){0}, &pools, &reached));
     for (size_t i = 0; i < n; i++) {
-        bool is_reached = false;
-        for (size_t k = 0; k < reached; k++)
-            is_reached |= str_eq(pools[k].space, v[i].pool.space);
+        bool is_reached = SOME(k, reached, str_eq(pools[k].space, v[i].pool.space));
         if (!is_reached || !(v[i].memories || v[i].sessions))
             continue;
         struct mem0_ids ids = mem0_ids_of(e->ctx, who, v[i].pool.space, S(""));

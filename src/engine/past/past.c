@@ -117,9 +117,7 @@ enum status past_common_words(struct ctx *ctx, struct engine *e, struct pool_ref
                               bool memories_only, const str *stems, size_t n, size_t max,
                               struct word_hits *hits)
 {
-    bool is_any_common = false;
-    for (size_t i = 0; i < n; i++)
-        is_any_common |= hits->found[i] == UINT32_MAX;
+    bool is_any_common = SOME(i, n, hits->found[i] == UINT32_MAX);
     if (hits->n || !is_any_common)
         return OK;
     return store_search_newest_words(ctx, e->store, pool, stems, n, memories_only, max, hits);

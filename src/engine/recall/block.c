@@ -136,9 +136,7 @@ static bool has_words(struct arena *a, str passage, str memory)
 {
     struct words in = words_of(a, passage, LINE_WORDS), w = words_of(a, memory, LINE_WORDS);
     for (size_t i = 0; i < w.n; i++) {
-        bool is_there = w.v[i].is_stop;
-        for (size_t k = 0; k < in.n && !is_there; k++)
-            is_there = str_eq(in.v[k].stem, w.v[i].stem);
+        bool is_there = w.v[i].is_stop || SOME(k, in.n, str_eq(in.v[k].stem, w.v[i].stem));
         if (!is_there)
             return false;
     }

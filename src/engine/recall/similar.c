@@ -95,9 +95,7 @@ static enum status look_by_words(struct looking *l)
 static bool is_about_user(struct arena *a, str question)
 {
     struct words w = words_of(a, question, QUESTION_WORDS);
-    bool is_self = false;
-    for (size_t i = 0; i < w.n; i++)
-        is_self |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
+    bool is_self = SOME(i, w.n, lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO));
     return is_self;
 }
 
@@ -308,9 +306,7 @@ static enum status add_rest(struct looking *l)
         return OK;
     TRY(store_list_memories(l->ctx, l->e->store, &f, &v, &n, NULL));
     for (size_t i = 0; i < n && l->n_found < MOST; i++) {
-        bool is_there = false;
-        for (size_t k = 0; k < found && !is_there; k++)
-            is_there = l->found[k].memory.doc == v[i].doc;
+        bool is_there = SOME(k, found, l->found[k].memory.doc == v[i].doc);
         if (!is_there)
             show(l, &v[i], 0);
     }

@@ -107,9 +107,7 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
 /* The later ones stand in front. */
 static bool is_ended(const struct standing *v, size_t i)
 {
-    bool is_over = v[i].takes_back;
-    for (size_t k = 0; k < i && !is_over; k++)
-        is_over = standing_ends(&v[k], &v[i]);
+    bool is_over = v[i].takes_back || SOME(k, i, standing_ends(&v[k], &v[i]));
     return is_over;
 }
 

@@ -69,9 +69,8 @@ static struct phrase phrase_of(struct arena *a, str text)
 /* The end of the text ends a sentence as "." does, so "." need not be there. */
 static bool is_needed(const struct phrase_choice *c)
 {
-    bool needed = c->kind == CHOICE_WORDS && !c->is_optional && c->n;
-    for (size_t i = 0; i < c->n; i++)
-        needed &= !str_is(c->words[i].text, ".");
+    bool needed = c->kind == CHOICE_WORDS && !c->is_optional && c->n &&
+                  !SOME(i, c->n, str_is(c->words[i].text, "."));
     return needed;
 }
 

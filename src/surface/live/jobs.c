@@ -73,9 +73,8 @@ static enum status jobs_seen(struct ctx *ctx, struct app *app, const struct iden
     engine_jobs(ctx, app->engine, who->pool.user, auth_has(who, RUNS_SERVER), &v, &have);
     for (size_t i = 0; i < have; i++) {
         str space = v[i].ask.pool.space;
-        bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n;
-        for (size_t k = 0; k < n_pools && !is_seen; k++)
-            is_seen = space.n && str_eq(space, pools[k].space);
+        bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n ||
+                       SOME(k, n_pools, space.n && str_eq(space, pools[k].space));
         if (is_seen)
             v[kept++] = v[i];
     }
