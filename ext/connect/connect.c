@@ -1,5 +1,4 @@
-/* connect.c - the command connect: shows what it will write into a program's settings, and writes.
- */
+/* connect.c - the command connect: shows what it will write into a program's settings; writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

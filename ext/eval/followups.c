@@ -94,8 +94,7 @@ static const char *pronoun_of(const struct text *t, size_t i, const struct perso
 }
 
 /* The pronoun for the words from i on, when they name persons who were mentioned before; *end is
- * behind them. NULL when only one of two was mentioned: "Ann and Bo" does not become "she and Bo".
- */
+ * behind them. NULL when one of two was mentioned: "Ann and Bo" does not become "she and Bo". */
 static const char *person_as(const struct text *t, size_t i, size_t *end)
 {
     static const char *const and[] = {"and", "or", NULL};

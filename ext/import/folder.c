@@ -24,8 +24,7 @@ static void add_file(struct listing *l, str path, str name, const struct stat *s
     l->v[l->n++] = (struct folder_file){path, name, modified_ms(st), (int64_t)st->st_size};
 }
 
-/* What archives and editors put beside the content; hidden ones, such as .obsidian, by their dot.
- */
+/* What archives and editors put beside the content; hidden ones, as .obsidian, by their dot. */
 static int is_content(const struct dirent *e)
 {
     static const char *const others[] = {"__MACOSX", "node_modules", "templates", "Templates",

@@ -1,5 +1,4 @@
-/* locomo.c - LoCoMo's JSON: conversations with dated sessions, and questions with their evidence.
- */
+/* locomo.c - LoCoMo's JSON: conversations with dated sessions, and questions with evidence. */
 #include "ext/import/locomo.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* cross_encoder.c - a BERT that reads a question and a passage together: how well one answers it.
- */
+/* cross_encoder.c - a BERT that reads a question and a passage: how well one answers it. */
 #include "ext/models/cross_encoder.h"
 
 #include "base/files.h"

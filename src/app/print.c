@@ -73,8 +73,7 @@ static void wait_for_pager(void)
         ;
 }
 
-/* The pager handles Ctrl-C. One that was left early closes the pipe, and writing goes on in vain.
- */
+/* The pager handles Ctrl-C. One left early closes the pipe, and writing goes on in vain. */
 static int spawn_reader(const char *const *argv, int in)
 {
     posix_spawn_file_actions_t actions;

@@ -32,8 +32,6 @@ void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
 #define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
 #define ROOM_N(arena, type, n) ((type *)arena_room((arena), sizeof(type) * (n)))
 
-/* For what outlives a call. Never NULL, as above; heap_alloc gives zeroed bytes, heap_grow does
- * not.
- */
+/* For what outlives a call. Never NULL, as above; heap_alloc zeroes, heap_grow does not. */
 void *heap_alloc(size_t n);
 void *heap_grow(void *p, size_t n);

@@ -45,8 +45,7 @@ enum status fail_forbidden(struct ctx *ctx, const char *field, const char *fmt, 
 /* The same for a field that must be given and was not. */
 enum status fail_missing(struct ctx *ctx, const char *field);
 
-/* Clears the noted failure, for the next round of a loop. After a call, use one of the three below.
- */
+/* Clears the noted failure, for the next round of a loop. After a call, use one of those below. */
 void ctx_clear_failure(struct ctx *ctx);
 
 /*

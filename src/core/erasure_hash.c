@@ -1,5 +1,4 @@
-/* erasure_hash.c - keyed hashes by which a log and a certificate name erased rows without content.
- */
+/* erasure_hash.c - keyed hashes by which log and certificate name erased rows without content. */
 #include "core/erasure_hash.h"
 
 #include <sodium.h>

@@ -20,8 +20,7 @@ enum {
  * run. */
 ORDER(by_stem, struct word, BY_TEXT(stem) ?: UP(at));
 
-/* Of a compound or of a script without spaces a word gives several tokens: how many words they are.
- */
+/* Of a compound or of a script without spaces a word gives several tokens: how many they are. */
 static size_t count_words(const struct words *w)
 {
     enum { PAIRS_OF_WORD = 2 };

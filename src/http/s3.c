@@ -76,8 +76,7 @@ static enum status refused(struct ctx *ctx, const struct s3 *s, const struct ans
                 is_word(code) ? " " : "", S_ARG(is_word(code) ? code : S("")));
 }
 
-/* The call of an object, or of the bucket with a query. A 2xx, or a failure that names the place.
- */
+/* The call of an object, or the bucket with a query. A 2xx, or a failure that names the place. */
 static enum status call_storage(struct ctx *ctx, const struct s3 *s, struct call call,
                                 struct answer *got)
 {

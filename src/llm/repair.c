@@ -47,8 +47,7 @@ static size_t find_past(str in, size_t at, str what)
     return at + found + what.n < in.n ? at + found + what.n : in.n;
 }
 
-/* The place after white space, control characters and no-break spaces; breaks: a newline was there.
- */
+/* The place after spaces, control characters and no-break spaces; breaks: a newline was there. */
 static size_t past_space(str in, size_t at, bool *breaks)
 {
     static const str odd[] = {S("\xC2\xA0"), S("\xE2\x80\x8B"), S("\xEF\xBB\xBF")};

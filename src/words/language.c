@@ -221,8 +221,7 @@ static str without_digraphs(struct arena *a, str w)
 }
 
 /* "gekauft", "kaufte" and "kaufen" have one stem, and so have "Autos" and "Auto": Snowball leaves
- * "ge", "t" and "s". What it makes of nouns ("Gesicht": "sich") is made of all their forms alike.
- */
+ * "ge", "t" and "s". What it makes of nouns ("Gesicht": "sich") is made of all their forms. */
 static str german_stem(struct arena *a, str stem)
 {
     enum { SHORT = 5 };

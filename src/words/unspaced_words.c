@@ -1,5 +1,4 @@
-/* unspaced_words.c - words of scripts that part none, and of Korean, whose words carry particles.
- */
+/* unspaced_words.c - words of scripts that part none, and Korean, whose words have particles. */
 #include "words/unspaced_words.h"
 
 #include <utf8proc.h>

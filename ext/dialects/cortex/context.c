@@ -107,8 +107,7 @@ static str question_of(struct ctx *ctx, struct app *app, struct context *c, str 
     return out.search;
 }
 
-/* By the same rules as a chat. A block over the budget is searched again with the smaller budget.
- */
+/* By the same rules as a chat. A block over the budget is searched again with the smaller one. */
 static enum status find_memories(struct ctx *ctx, struct app *app, struct context *c, str query)
 {
     const struct window *w = &c->scene.window;

@@ -313,8 +313,7 @@ static HANDLER(list_duplicates)
     return reply_fields(out, groups_out_fields, &shape);
 }
 
-/* Cortex names the app in the query, also of a POST. A misspelt name must not change another app.
- */
+/* Cortex names the app in the query, also of a POST. A wrong name must not change another app. */
 static enum status app_of(struct ctx *ctx, const struct request *in, str named, str *out)
 {
     str query = request_query(ctx, in, "app_id");

@@ -210,8 +210,7 @@ static HANDLER(list_tokens)
     return reply_fields(out, tokens_out_fields, &shape);
 }
 
-/* A token that is not theirs is answered like one that does not exist, so that ids cannot be tried.
- */
+/* A token that is not theirs is answered like one that does not exist, so ids cannot be tried. */
 static HANDLER(revoke_token)
 {
     struct token *v;

@@ -19,8 +19,7 @@ bool mem0_has_ids(const struct mem0_ids *ids)
 
 /* --- who --- */
 
-/* A copy of the headers with one value changed: the rules of credentials are those of every door.
- */
+/* A copy of the headers with one value changed: the rules are those of every door. */
 static void put_bearer(struct ctx *ctx, struct request *in)
 {
     struct header *v = NEW_N(&ctx->arena, struct header, in->n_headers + 1);

@@ -202,8 +202,7 @@ SHAPE(create_in,
        .help = "an ISO 8601 time, or unix milliseconds; null: never"));
 
 /* OmniRoute's server returns the whole object as "id". Its API reference does not, and none of its
- * clients read that member. Here id is the id, and memory is the object, as in the answer to a GET.
- */
+ * clients read that member. Here id is the id, memory the object, as in the answer to a GET. */
 SHAPE(create_out, (BOOL, success, .required = true), (STR, id, .required = true, .help = "UUID"),
       (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields));
 

@@ -198,8 +198,7 @@ static enum status add_tiers(struct ctx *ctx, struct app *app, struct pool_ref p
     return OK;
 }
 
-/* Without a name all agents; a name that nothing was kept under yet is an agent with counts of 0.
- */
+/* Without a name all agents; a name that nothing was kept under is an agent with counts of 0. */
 static enum status agents_in(struct ctx *ctx, struct app *app, const struct request *in,
                              struct pool_ref pool, struct agent **out, size_t *n)
 {

@@ -278,8 +278,7 @@ static bool has_history(const struct place *p)
     return SOME(i, p->n, !str_is(p->v[i].role, "user"));
 }
 
-/* Whether nothing of what is known was answered: so far the request only begins like the session.
- */
+/* Whether nothing known was answered: so far the request only begins like the session. */
 static bool merely_begins(const struct place *p)
 {
     for (size_t i = 0; i < p->known; i++)

@@ -263,8 +263,7 @@ double same_least(const struct settings *s)
     return asks ? s->dedup_llm_low : s->dedup_similarity;
 }
 
-/* What the words do not tell apart is the same from one cosine on, and for the model from another.
- */
+/* What the words do not tell apart is the same from one cosine on, for the model from another. */
 static enum relation relation_by_cosine(const struct likeness *by, enum relation words)
 {
     const struct settings *s = by->settings;

@@ -349,8 +349,7 @@ static void take_part(struct job *j)
             j->d.date = j->d.signals[i].message.created;
 }
 
-/* While answers are cut: the short rest of a session that was distilled in part is no small talk.
- */
+/* While answers are cut: the short rest of a session distilled in part is no small talk. */
 static enum status find_rest(struct ctx *ctx, const struct distilling *d, bool *out)
 {
     struct memory episode;

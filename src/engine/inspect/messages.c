@@ -4,8 +4,7 @@
 
 #include "engine/inspect.h"
 
-/* Positions of erased messages are not used again, so there may be fewer neighbours than asked for.
- */
+/* Positions of erased messages are not used again, so there may be fewer neighbours than asked. */
 static enum status read_around(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                const struct message *m, int64_t around, struct message_around *out)
 {

@@ -39,8 +39,7 @@ static enum status add_pool(struct ctx *ctx, struct engine *e, const struct rece
     return OK;
 }
 
-/* From each pool as many as a page holds, of which the newest are the page. A user has few spaces.
- */
+/* From each pool as many as a page holds; the newest are the page. A user has few spaces. */
 enum status engine_receipts(struct ctx *ctx, struct engine *e, const struct receipts_in *in,
                             struct receipts_out *out)
 {

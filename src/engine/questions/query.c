@@ -39,8 +39,7 @@ static bool asks_past(const struct words *w)
                 lexicon_is(w->v[i].text, LEX_PAST) || str_is_one_of(w->v[i].text, talk_words));
 }
 
-/* "Last", "week" and "ago" of a time say nothing to search for; a date is searched in their place.
- */
+/* "Last", "week" and "ago" of a time say nothing to search for; a date is searched instead. */
 static void leave_relative(const struct query *q, struct words *w)
 {
     for (size_t i = 0; i < q->times.n; i++) {

@@ -1,5 +1,4 @@
-/* lexical.c - from the documents that hold a word of the question to the few worth a closer look.
- */
+/* lexical.c - from documents that hold a word of the question to the few worth a closer look. */
 #include "engine/recall/lexical.h"
 
 #include <endian.h>
@@ -332,8 +331,7 @@ static void add_counts(const struct scanner *s, const uint8_t *more, uint8_t *co
         counts[w] = at_most_255(counts[w] + (more[w] & 15u) + (more[w] >> 4));
 }
 
-/* How much of the question stands in it, or in its window: each word once, a mention counts less.
- */
+/* How much of the question stands in it or its window: each word once, a mention counts less. */
 static float share_of(const struct scanner *s, const struct around *a, int from, int to)
 {
     float has = 0, all = 0;

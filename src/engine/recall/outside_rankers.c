@@ -1,5 +1,4 @@
-/* outside_rankers.c - Asks the servers beside recall: Qdrant's nearest memories, a model's order.
- */
+/* outside_rankers.c - Asks servers beside recall: Qdrant's nearest memories, a model's order. */
 #include "engine/recall/outside_rankers.h"
 
 #include <math.h>

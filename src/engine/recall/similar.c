@@ -1,5 +1,4 @@
-/* similar.c - memories by how alike they are to a text: cosines, words and recall as one measure.
- */
+/* similar.c - memories by likeness to a text: cosines, words and recall as one measure. */
 #include <math.h>
 
 #include "engine/recall/candidates.h"

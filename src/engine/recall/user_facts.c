@@ -8,8 +8,7 @@
 /* Among the newest so many the important ones are looked for. */
 enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60, QUESTION_WORDS = 60 };
 
-/* Standing instructions that are read; their share of the budget, and tokens that they always have.
- */
+/* Standing instructions that are read; their share of the budget, and tokens they always have. */
 enum { STANDING_READ = 64, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
 
 /* "How far away did I say my parents live?" asks for one thing, and not for whatever is known. "Do

@@ -74,8 +74,7 @@ enum status engine_load_reranker(struct ctx *ctx, struct engine *e)
     return reranker_load(ctx, e->reranker, model_here(e, engine_runtime(e)));
 }
 
-/* Without a deadline nobody minds the second that a load takes: a command may have no background.
- */
+/* Without a deadline nobody minds the second of a load: a command may have no background. */
 static enum status make_ready(struct ctx *ctx, struct engine *e, str model)
 {
     return ctx->deadline_us ? reranker_ready(ctx, e->reranker, model)

@@ -33,8 +33,7 @@ static pcre2_code *compile(const char *regex)
     return code;
 }
 
-/* Without a lock: of two threads that compile the same pattern at once, one throws its code away.
- */
+/* Without a lock: of two threads that compile a pattern at once, one throws its code away. */
 static const pcre2_code *code_of(struct pattern *p)
 {
     pcre2_code *code = atomic_load(&p->code), *none = NULL;

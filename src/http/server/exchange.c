@@ -574,8 +574,7 @@ void exchange_end(struct exchange *x)
     }
     if (atomic_load(&s->phase) < CUTTING && pool_run(s->workers, exchange_run_done, x) == OK)
         return;
-    /* The queue is full, or the server stops: done keeps what users said, so it is never dropped.
-     */
+    /* The queue is full, or the server stops: done keeps what users said and is never dropped. */
     x->next = x->loop->owed;
     x->loop->owed = x;
     loop_tick(x->loop);

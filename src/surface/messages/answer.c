@@ -1,5 +1,4 @@
-/* answer.c - answers in Anthropic's shapes: reading a model's text, and writing the built-in one's.
- */
+/* answer.c - answers in Anthropic's shapes: reading a model's text, writing the built-in one's. */
 #include "surface/messages/answer.h"
 
 #include "base/id.h"
