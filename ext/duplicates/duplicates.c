@@ -122,8 +122,8 @@ static void note_pair(struct search *s, size_t one, size_t other, double similar
                       enum relation relation)
 {
     assert(one < other && other < s->n);
-    s->pairs = arena_more(&s->ctx->arena, s->pairs, s->n_pairs, &s->cap, sizeof *s->pairs);
-    s->pairs[s->n_pairs++] = (struct pair){one, other, similarity, relation};
+    ARENA_ADD(&s->ctx->arena, s->pairs, s->n_pairs, s->cap) =
+        (struct pair){one, other, similarity, relation};
 }
 
 /* --- near vectors --- */

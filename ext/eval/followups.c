@@ -213,8 +213,7 @@ static enum status speak_question(struct follow *f, str space, str text,
                                  .gate = true,
                                  .only.turns = true};
     struct recall_out found;
-    if (engine_recall(&ctx, f->e, &in, &found) != OK)
-        return fail(f->ctx, ctx.failed, "%s", ctx.why);
+    TRY(ctx_pass(f->ctx, &ctx, engine_recall(&ctx, f->e, &in, &found)));
     *spoke = *told = false;
     for (size_t i = 0; i < found.n; i++) {
         *spoke |= found.v[i].state == LINE_INJECTED;
@@ -237,8 +236,7 @@ static enum status search_text(struct follow *f, const struct exam *c,
     struct recall_out found;
     size_t hits = 0;
     bool spoke, told, is_wrong = false;
-    if (engine_recall(&ctx, f->e, &in, &found) != OK)
-        return fail(f->ctx, ctx.failed, "%s", ctx.why);
+    TRY(ctx_pass(f->ctx, &ctx, engine_recall(&ctx, f->e, &in, &found)));
     for (size_t i = 0; i < found.n; i++)
         hits += strs_have(&q->evidence, found.v[i].message.ref);
     TRY(speak_question(f, c->id, text, q, c->until, &spoke, &told));

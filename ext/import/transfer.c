@@ -26,9 +26,7 @@ enum status engine_transfer_sessions(struct ctx *ctx, struct engine *e, struct p
     struct session *v;
     size_t n;
     engine_catch_up(ctx, e, pool);
-    enum status s = store_sessions(&own, e->store, &f, &v, &n, NULL);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
+    TRY(ctx_pass(ctx, &own, store_sessions(&own, e->store, &f, &v, &n, NULL)));
     if (n > 1)
         qsort(v, n, sizeof *v, by_begin);
     *out = (struct strs){NEW_N(&ctx->arena, str, n + 1), n};

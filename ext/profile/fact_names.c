@@ -412,8 +412,7 @@ void reading_add(struct reading *r, const str *path, size_t depth, str value)
     if (!name.n || fact_named(r, name) || is_said(r, name, text) || says_secret(r, name, text) ||
         r->n == PROFILE_MAX)
         return;
-    r->v = arena_more(a, r->v, r->n, &r->cap, sizeof *r->v);
-    r->v[r->n++] = (struct read_fact){name, text, place};
+    ARENA_ADD(a, r->v, r->n, r->cap) = (struct read_fact){name, text, place};
 }
 
 enum status reading_json(const struct reading *r, struct json **out)

@@ -113,8 +113,7 @@ static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_r
             struct kept_fact one = {.memory = &v[i]};
             if (!fact_of(ctx, &v[i], &one.fact))
                 continue;
-            out->v = arena_more(&ctx->arena, out->v, out->n, &out->cap, sizeof *out->v);
-            out->v[out->n++] = one;
+            ARENA_ADD(&ctx->arena, out->v, out->n, out->cap) = one;
         }
     }
     if (out->n)

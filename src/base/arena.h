@@ -27,6 +27,8 @@ void arena_free(struct arena *a);
  * are taken.
  */
 void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
+/* The place of one more behind the N elements of V, which it counts. */
+#define ARENA_ADD(A, V, N, CAP) (*((V) = arena_more(A, V, N, &(CAP), sizeof *(V)), &(V)[(N)++]))
 
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))

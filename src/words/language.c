@@ -336,8 +336,8 @@ static void make_heads(struct vocabulary *v, struct stemmers *s)
         str words = str_of(rows[i].base && !*rows[i].base ? rows[i].words : NULL);
         while (words.n) {
             str word = language_fold(&v->arena, str_cut(&words, ' '), GERMAN);
-            v->heads = arena_more(&v->arena, v->heads, n, &cap, sizeof *v->heads);
-            v->heads[n++] = language_plain(&v->arena, stem_with(s, GERMAN, word));
+            ARENA_ADD(&v->arena, v->heads, n, cap) =
+                language_plain(&v->arena, stem_with(s, GERMAN, word));
         }
     }
     v->head_index = word_index_make(v->heads, n, sizeof *v->heads);

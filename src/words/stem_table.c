@@ -45,8 +45,7 @@ static void *make_table(const void *key, size_t n, size_t size)
         struct words w = words_of(&m->arena, str_of(rows[r].words), ROW_WORDS_MAX);
         assert(w.n < ROW_WORDS_MAX);
         for (size_t i = 0; i < w.n; i++) {
-            v = arena_more(&m->arena, v, count, &cap, sizeof *v);
-            v[count++] = (struct stem){w.v[i].stem, rows[r].bits};
+            ARENA_ADD(&m->arena, v, count, cap) = (struct stem){w.v[i].stem, rows[r].bits};
         }
     }
     count = count ? merge_stems(v, count) : 0;

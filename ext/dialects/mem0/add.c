@@ -48,8 +48,8 @@ struct adding {
 
 static void add_result(struct adding *a, const struct memory *m)
 {
-    a->v = arena_more(&a->ctx->arena, a->v, a->n, &a->cap, sizeof *a->v);
-    a->v[a->n++] = (struct added){m->id, m->content, S("ADD"), {m->content}};
+    ARENA_ADD(&a->ctx->arena, a->v, a->n, a->cap) =
+        (struct added){m->id, m->content, S("ADD"), {m->content}};
 }
 
 /* --- what is given --- */

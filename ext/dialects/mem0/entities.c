@@ -37,8 +37,7 @@ static void add_entity(struct entities *e, enum mem0_entity type, str name, stru
         return;
     one.id = one.name = name;
     one.type = type;
-    e->v = arena_more(&e->ctx->arena, e->v, e->n, &e->cap, sizeof *e->v);
-    e->v[e->n++] = one;
+    ARENA_ADD(&e->ctx->arena, e->v, e->n, e->cap) = one;
 }
 
 /* --- what there is --- */
@@ -167,9 +166,7 @@ static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0
         const struct forget what = {.pool = pools[i],
                                     .session = ids->run_id,
                                     .everything = !ids->run_id.n};
-        enum status s = engine_forget(ctx, app->engine, &what, &erased);
-        if (s != OK && !soft_if(ctx, s, NOT_FOUND))
-            return s;
+        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));
     }
     return OK;
 }

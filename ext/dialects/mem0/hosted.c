@@ -23,7 +23,6 @@ SHAPE(ping_out, (STR, status, .required = true, .help = "ok"),
 static HANDLER(answer_ping)
 {
     const struct ping_out shape = {.status = S("ok")};
-    (void)ctx, (void)app, (void)in;
     return reply_fields(out, ping_out_fields, &shape);
 }
 
@@ -211,7 +210,6 @@ static HANDLER(erase_batch)
 /* These would otherwise be passed on to the model server, as most paths of /v1 are. */
 static HANDLER(not_served)
 {
-    (void)app, (void)out;
     return fail(ctx, UNSUPPORTED, S_FMT " is not served by rememberd: see docs/from-mem0.md",
                 S_ARG(in->path));
 }

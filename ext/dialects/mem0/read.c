@@ -154,8 +154,7 @@ static enum status begin_reading(struct reading *r, enum mem0_grammar grammar)
 static void add_found(struct reading *r, struct mem0_memory shape)
 {
     struct mem0_memories *f = &r->found;
-    f->v = arena_more(&r->ctx->arena, f->v, f->n, &r->cap, sizeof *f->v);
-    f->v[f->n++] = shape;
+    ARENA_ADD(&r->ctx->arena, f->v, f->n, r->cap) = shape;
 }
 
 /* --- lists --- */
@@ -231,9 +230,7 @@ static enum status scan_user(struct reading *r, const struct mem0_who *who, size
     ask.limit = AT_ONCE;
     for (bool more = n > 0; more;) {
         CLEANUP(ctx_free) struct ctx round = ctx_child(r->ctx, 0);
-        enum status s = scan_page(r, &round, who, &ask, offset, limit, &more);
-        if (s != OK)
-            return fail(r->ctx, s, "%s", round.why);
+        TRY(ctx_pass(r->ctx, &round, scan_page(r, &round, who, &ask, offset, limit, &more)));
         if (!ctx_has_time(r->ctx))
             return fail(r->ctx, TIMED_OUT, "the filter looks at too many memories; name more ids");
     }

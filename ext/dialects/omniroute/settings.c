@@ -38,7 +38,6 @@ int64_t omniroute_budget(const struct settings *s)
 
 static HANDLER(show_memory_settings)
 {
-    (void)ctx, (void)in;
     struct settings shape = *engine_runtime(app->engine);
     shape.budget_tokens = omniroute_budget(&shape);
     reply_fields(out, memory_settings_fields, &shape);

@@ -38,7 +38,6 @@ static const struct field config_fields[] = {
 
 static HANDLER(show_config)
 {
-    (void)ctx, (void)in;
     return reply_fields(out, config_fields, engine_runtime(app->engine));
 }
 

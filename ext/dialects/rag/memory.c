@@ -421,9 +421,7 @@ static HANDLER(clear_memories)
         buf_printf(&out->body, "{\"detail\":\"Must confirm deletion with confirm=true\"}");
         return OK;
     }
-    enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
-    if (!soft_if(ctx, s, NOT_FOUND))
-        TRY(s);
+    TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &shape.count), NOT_FOUND));
     return reply_fields(out, clear_out_fields, &shape);
 }
 

@@ -51,9 +51,7 @@ enum status engine_signed_in(struct ctx *ctx, struct engine *e, str secret, stru
         TRY(store_owner(ctx, e->store, name_of(&ctx->arena, secret), &value));
     str hash = str_cut(&value, ' ');
     if (hash.n && str_int(value, until) && *until > clock_ms()) {
-        enum status s = store_find_token(ctx, e->store, hash, out);
-        if (!soft_if(ctx, s, NOT_FOUND))
-            return s;
+        TRY(soft_or(ctx, store_find_token(ctx, e->store, hash, out), NOT_FOUND));
     }
     return fail(ctx, NO_AUTH, "you are signed out: sign in again");
 }

@@ -217,9 +217,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
         t->record.reason = S("a courtesy asks nothing");
         return OK;
     }
-    enum status s = engine_recall(&own, e, &in, &found);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
+    TRY(ctx_pass(ctx, &own, engine_recall(&own, e, &in, &found)));
     replay_leave_told(t, found.v, found.n);
     str block = block_render(&own.arena, found.v, found.n, budget, now);
     t->out.forgot = forgetting_note(&own.arena, t->record.question);
@@ -255,9 +253,7 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
                                .n_exclude = excluded.n,
                                .session = t->out.whole,
                                .is_preview = preview != NULL};
-    enum status s = engine_plan(&own, e, &in, &found);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
+    TRY(ctx_pass(ctx, &own, engine_plan(&own, e, &in, &found)));
     t->out.block = stands_already(t, found.block) ? S("") : str_dup(&ctx->arena, found.block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);

@@ -118,9 +118,7 @@ static enum status prune_page(struct pass *p, struct memory_filter *f)
     struct episode e;
     size_t n;
     int64_t total;
-    enum status s = store_list_memories(&own, p->e->store, f, &v, &n, &total);
-    if (s != OK)
-        return fail(p->ctx, s, "%s", own.why);
+    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, &total)));
     for (size_t i = 0; i < n; i++) {
         read_episode(&own, &v[i], &e);
         if (is_too_old(p, &e))
@@ -188,8 +186,8 @@ static void merge_pair(struct pass *p, struct episode *keep, struct episode *dro
     drop->is_gone = true;
     keep->has_grown = true;
     read_shingles(a, keep);
-    c->merges = arena_more(a, c->merges, c->n_merges, &p->cap_merges, sizeof *c->merges);
-    c->merges[c->n_merges++] = (struct merged){.keep = keep->memory.id, .drop = drop->memory.id};
+    ARENA_ADD(a, c->merges, c->n_merges, p->cap_merges) =
+        (struct merged){.keep = keep->memory.id, .drop = drop->memory.id};
     p->report.merged++;
     pass_note(p, "merge", &drop->memory,
               str_printf(a, "says the same as " S_FMT, S_ARG(keep->memory.id)));

@@ -64,8 +64,7 @@ static void add_found(struct session_search *s, const struct session_found *one)
         old->best = one->best;
         return;
     }
-    s->v = arena_more(&s->ctx->arena, s->v, s->n, &s->cap, sizeof *s->v);
-    s->v[s->n++] = *one;
+    ARENA_ADD(&s->ctx->arena, s->v, s->n, s->cap) = *one;
 }
 
 static enum status add_titled(struct session_search *s)

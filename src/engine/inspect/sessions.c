@@ -23,8 +23,7 @@ enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools
         TRY(store_sessions(ctx, e->store, &one, &v, &n, &total));
         out->total += total;
         for (size_t k = 0; k < n; k++) {
-            all = arena_more(&ctx->arena, all, have, &cap, sizeof *all);
-            all[have++] = v[k];
+            ARENA_ADD(&ctx->arena, all, have, cap) = v[k];
         }
     }
     if (have)

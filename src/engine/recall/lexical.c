@@ -312,8 +312,7 @@ static struct ranked *pick_best(struct arena *a, const struct scanner *s, size_t
     for (size_t i = *n = 0; i < s->n; i++) {
         if (about_of(s, &bound, &s->slots[i]) < least)
             continue;
-        best = arena_more(a, best, *n, &cap, sizeof *best);
-        best[(*n)++] = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
+        ARENA_ADD(a, best, *n, cap) = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
     }
     rank_sort(best, *n);
     *n = *n < most ? *n : most;

@@ -200,8 +200,8 @@ static enum status look_by_recall(struct looking *l)
 /* Similarities of rounding errors over 1 are 1. */
 static void add(struct looking *l, doc_id doc, double similarity)
 {
-    l->all = arena_more(&l->ctx->arena, l->all, l->n, &l->cap, sizeof *l->all);
-    l->all[l->n++] = (struct likely){doc, similarity < 1 ? similarity : 1};
+    ARENA_ADD(&l->ctx->arena, l->all, l->n, l->cap) =
+        (struct likely){doc, similarity < 1 ? similarity : 1};
 }
 
 /* Puts the nearest beside what the words found; *more: others may be near enough. */

@@ -51,9 +51,7 @@ struct finding {
 static void add_bar(struct finding *f, struct bar bar)
 {
     bar.reason = f->in->reason;
-    f->tombstones =
-        arena_more(&f->ctx->arena, f->tombstones, f->n_bars, &f->bars_cap, sizeof *f->tombstones);
-    f->tombstones[f->n_bars++] = bar;
+    ARENA_ADD(&f->ctx->arena, f->tombstones, f->n_bars, f->bars_cap) = bar;
 }
 
 /* The row's format: the number of particular terms, these, then all terms (barred_of reads it). */

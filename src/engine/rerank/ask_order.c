@@ -106,9 +106,9 @@ static enum status ask_here(struct ctx *ctx, struct engine *e, const struct orde
                             int64_t timeout_ms)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, timeout_ms);
-    enum status s =
-        reranker_score(&own, e->reranker, c->by->model, c->query, c->texts, c->n, c->scores);
-    return s == OK ? OK : fail(ctx, s, "%s", own.why);
+    return ctx_pass(ctx, &own,
+                    reranker_score(&own, e->reranker, c->by->model, c->query, c->texts, c->n,
+                                   c->scores));
 }
 
 /* A model that is not loaded yet has not failed, so the circuit stays closed. */

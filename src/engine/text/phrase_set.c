@@ -77,8 +77,8 @@ static bool is_needed(const struct phrase_choice *c)
 static void add_anchors(struct made *m, uint32_t phrase, const struct phrase_choice *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        m->anchors = arena_more(&m->arena, m->anchors, m->n_anchors, &m->cap, sizeof *m->anchors);
-        m->anchors[m->n_anchors++] = (struct phrase_anchor){c->words[i].hash, phrase, 0};
+        ARENA_ADD(&m->arena, m->anchors, m->n_anchors, m->cap) =
+            (struct phrase_anchor){c->words[i].hash, phrase, 0};
     }
 }
 

@@ -285,10 +285,10 @@ static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *
     to.metadata = buf_str(&b);
     if (!h->n_said || h->turn.mode == MODE_READONLY)
         return OK;
-    enum status s =
-        engine_change_session(ctx, app->engine, h->turn.pool, h->turn.session, &to, &session);
-    if (!soft_if(ctx, s, NOT_FOUND))
-        TRY(s);
+    TRY(soft_or(ctx,
+                engine_change_session(ctx, app->engine, h->turn.pool, h->turn.session, &to,
+                                      &session),
+                NOT_FOUND));
     return engine_sync(ctx, app->engine, h->turn.pool, &sessions);
 }
 

@@ -61,8 +61,7 @@ static void count_value(struct arena *a, struct values *all, str name, int64_t n
             return;
         }
     }
-    all->v = arena_more(a, all->v, all->n, &all->cap, sizeof *all->v);
-    all->v[all->n++] = (struct value){name, n};
+    ARENA_ADD(a, all->v, all->n, all->cap) = (struct value){name, n};
 }
 
 static str value_of(const struct memory_tally *t, const struct memory_select *f, size_t facet)
