@@ -45,8 +45,7 @@ static void write_remote(struct ctx *ctx, const struct client_entry *e,
     json_close(&w, '}');
 }
 
-static void write_started(__attribute__((unused)) struct ctx *ctx,
-                          __attribute__((unused)) const struct client_entry *e,
+static void write_started(UNUSED struct ctx *ctx, UNUSED const struct client_entry *e,
                           const struct target_server *to, struct buf *out)
 {
     struct json_out w = json_to(out);
@@ -70,7 +69,7 @@ static void add_toml(struct buf *out, const char *key, str value)
 }
 
 /* The token stays in the environment: that is how this client wants it. */
-static void write_table(struct ctx *ctx, __attribute__((unused)) const struct client_entry *e,
+static void write_table(struct ctx *ctx, UNUSED const struct client_entry *e,
                         const struct target_server *to, struct buf *out)
 {
     add_toml(out, "url", tools_url(ctx, to));

@@ -68,8 +68,7 @@ static enum status print_report(struct ctx *ctx, const struct options *o,
         struct buf b = buf_make(&ctx->arena, 1 << 16);
         struct json_out w = json_to(&b);
         fields_write(&w, encrypt_out_fields, &out);
-        print_buf(&b);
-        return OK;
+        return print_buf(&b);
     }
     printf("%s: " S_FMT " (%.1f MB)\n%s", done, S_ARG(instance->file), (double)out.bytes / 1e6,
            advice);
@@ -256,6 +255,5 @@ enum status command_key(struct ctx *ctx, const struct options *o)
         fields_write(&w, encrypt_out_fields, &out);
     else
         buf_add(&b, key.from);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }

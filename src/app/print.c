@@ -26,10 +26,11 @@ void print_line(str text)
 }
 
 /* For text that this program has made, JSON above all: it is written as it is. */
-void print_buf(const struct buf *b)
+enum status print_buf(const struct buf *b)
 {
     fwrite(b->p, 1, b->n, stdout);
     putchar('\n');
+    return OK;
 }
 
 str counted(struct arena *a, int64_t n, const char *one, const char *more)

@@ -186,8 +186,7 @@ static str read_bytes(struct filter *f, struct relay *r, str bytes)
 }
 
 /* The turn is kept before the last byte goes out, and only a worker may wait for the disk. */
-static bool end_answer(__attribute__((unused)) struct filter *f,
-                       __attribute__((unused)) struct relay *r, __attribute__((unused)) str *rest)
+static bool end_answer(UNUSED struct filter *f, UNUSED struct relay *r, UNUSED str *rest)
 {
     return true;
 }
@@ -295,7 +294,7 @@ static enum status finish_answer(struct filter *f, struct ctx *ctx, struct app *
 
 /* --- when it goes wrong --- */
 
-static str no_text(__attribute__((unused)) struct ctx *ctx, __attribute__((unused)) void *arg)
+static str no_text(UNUSED struct ctx *ctx, UNUSED void *arg)
 {
     return S("");
 }

@@ -59,8 +59,7 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
                    "\n%lld memories and messages that were erased since the backup were erased "
                    "again; --again keeps them",
                    (long long)out.erased_again);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 /* The backup has the key of the database. A backup in plain text would undo the encryption, so
@@ -116,8 +115,7 @@ static enum status list_made(struct ctx *ctx, const struct options *o)
     else if (!n)
         buf_printf(&b, "no backups in '" S_FMT "'",
                    S_ARG(auto_backup_places(&ctx->arena, &o->settings)));
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 static enum status choose_made(struct ctx *ctx, const struct options *o, struct backup_file *out)

@@ -216,8 +216,7 @@ static void on_wake(uv_async_t *wake)
 
 /* --- deadlines --- */
 
-static void on_accept(uv_poll_t *poll, __attribute__((unused)) int status,
-                      __attribute__((unused)) int events)
+static void on_accept(uv_poll_t *poll, UNUSED int status, UNUSED int events)
 {
     (void)accept_clients(((struct loop *)poll->data)->server);
 }

@@ -150,7 +150,7 @@ static int on_body(llhttp_t *http, const char *at, size_t n)
 
 /* A pause, because this request's exchange must be over before the next one's begins: answers go
  * out in the order of the requests. */
-static int on_whole(__attribute__((unused)) llhttp_t *p)
+static int on_whole(UNUSED llhttp_t *p)
 {
     return HPE_PAUSED;
 }

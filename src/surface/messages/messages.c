@@ -148,8 +148,8 @@ static bool read_talk(struct ctx *ctx, const struct request *in, struct chat *c)
     return true;
 }
 
-static enum status read_chat(struct ctx *ctx, __attribute__((unused)) struct app *app,
-                             const struct request *in, struct model_request *m)
+static enum status read_chat(struct ctx *ctx, UNUSED struct app *app, const struct request *in,
+                             struct model_request *m)
 {
     TRY(controls_name_session(ctx, m->root, &m->in));
     m->in.replays = m->to.up;
@@ -160,8 +160,7 @@ static enum status read_chat(struct ctx *ctx, __attribute__((unused)) struct app
 }
 
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
-static void put_blocks(struct ctx *ctx, __attribute__((unused)) struct app *app,
-                       struct model_request *m)
+static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
     const struct json **places = container_of(m, struct chat, ask)->talk.places;
     const struct turn_out *t = turn_out_of(m->turn);

@@ -121,8 +121,7 @@ static bool is_quick_chat(const struct app *app, const struct request *in)
 }
 
 /* quick_if, not is_quick: the answer may be the upstream's, which needs libcurl. */
-static bool is_quick_list(__attribute__((unused)) const struct app *app,
-                          __attribute__((unused)) const struct request *in)
+static bool is_quick_list(UNUSED const struct app *app, UNUSED const struct request *in)
 {
     return true;
 }

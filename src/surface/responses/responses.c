@@ -194,8 +194,7 @@ static bool must_read(const struct app *app, const struct request *in)
 /* --- asking and answering --- */
 
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
-static void put_blocks(struct ctx *ctx, __attribute__((unused)) struct app *app,
-                       struct model_request *m)
+static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
     struct arena *a = &ctx->arena;
     const struct items *items = &container_of(m, struct chat, ask)->items;
