@@ -46,20 +46,15 @@ SHAPE(preview_line, (STR, id), (ENUM_OF, type, enum memory_type, .one_of = type_
 
 /* What was really used, which may differ from what was asked: fallbackReason says why, step by
  * step. */
-struct resolution {
-    str source, model, store, fallback;
-    enum strategy strategy;
-    bool is_reranked;
-};
-static FIELDS(resolution,
-              (AS_STR, source, "embeddingSource", .empty = EMPTY_NULL,
-               .help = "remote, static, transformers or encoder"),
-              (AS_STR, model, "embeddingModel", .empty = EMPTY_NULL),
-              (AS_STR, store, "vectorStore", .help = "sqlite-vec, qdrant or none"),
-              (AS_ENUM, strategy, "strategyUsed", .one_of = strategies),
-              (AS_BOOL, is_reranked, "rerankApplied"),
-              (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
-               .help = "why the strategy differs from the request"));
+static FIELDS_OF(recall_steps, resolution,
+                 (AS_STR, source, "embeddingSource", .empty = EMPTY_NULL,
+                  .help = "remote, static, transformers or encoder"),
+                 (AS_STR, model, "embeddingModel", .empty = EMPTY_NULL),
+                 (AS_STR, store, "vectorStore", .help = "sqlite-vec, qdrant or none"),
+                 (AS_ENUM, strategy, "strategyUsed", .one_of = strategies),
+                 (AS_BOOL, is_reranked, "rerankApplied"),
+                 (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
+                  .help = "why the strategy differs from the request"));
 
 /* With explain only: the list shows what was found, the gate what a chat would take of it. */
 SHAPE(gate_out, (STR, decision, .help = "the decision of the relevance gate of chats"),
@@ -69,7 +64,7 @@ SHAPE(gate_out, (STR, decision, .help = "the decision of the relevance gate of c
 
 SHAPE(
     preview_out, (JSON, memories, .inside = preview_line_fields, .help = "best first"),
-    (OBJECT, resolution, struct resolution, .inside = resolution_fields),
+    (OBJECT, resolution, struct recall_steps, .inside = resolution_fields),
     (AS_INT, tokens, "totalTokensUsed"),
     (AS_INT, budget, "budgetMaxTokens",
      .help = "the requested budget; default: the setting maxTokens"),
@@ -154,16 +149,6 @@ static const struct json *gate_of(struct ctx *ctx, const struct app *app,
     return out;
 }
 
-static struct resolution resolution_of(const struct recall_steps *steps)
-{
-    return (struct resolution){.source = steps->source,
-                               .model = steps->model,
-                               .store = steps->store,
-                               .strategy = steps->strategy,
-                               .fallback = steps->fallback,
-                               .is_reranked = steps->is_reranked};
-}
-
 /* What a chat would be given. */
 static HANDLER(preview_retrieval)
 {
@@ -180,7 +165,7 @@ static HANDLER(preview_retrieval)
     TRY(managed_pool(ctx, app, in, p->api_key, &ask.pool));
     ask.scope = ask.pool.space.n ? SCOPE_SPACE : SCOPE_USER;
     TRY(engine_search(ctx, app->engine, &ask, &found));
-    struct preview_out shape = {.resolution = resolution_of(&found.steps),
+    struct preview_out shape = {.resolution = found.steps,
                                 .gate = p->explain ? gate_of(ctx, app, &found) : NULL,
                                 .budget = p->max_tokens ? p->max_tokens : setting};
     engine_memories_within(ctx, &found, ask.limit ? ask.limit : RECALL_LIMIT_MAX, shape.budget);

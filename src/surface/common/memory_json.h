@@ -19,8 +19,7 @@ extern const struct field found_out_fields[];
 struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain);
 
 struct receipt_out {
-    str id, session, question, decision, reason, block;
-    int64_t created, tokens, took_us;
+    struct receipt r;
     const struct json *lines;
 };
 extern const struct field receipt_out_fields[];

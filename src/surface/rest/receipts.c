@@ -13,39 +13,34 @@
  * was left out is in the receipt and not in these lists.
  */
 
-FIELDS(receipt_item, (STR, id, .help = "as in the header X-Rememberd-Receipt"),
-       (STR, space, .help = "the space it is in"), (STR, session, .help = "the conversation"),
-       (TIME, created, .help = "when the recall ran"),
-       (STR, question, .help = "the query that was searched"),
-       (STR, decision, .help = "the decision of the relevance gate"), (STR, reason, .help = "why"),
-       (INT, tokens, .help = "tokens of the block"),
+FIELDS(receipt_item, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-Receipt"),
+       (AS_STR, r.space, "space", .help = "the space it is in"),
+       (AS_STR, r.session, "session", .help = "the conversation"),
+       (AS_TIME, r.created, "created", .help = "when the recall ran"),
+       (AS_STR, r.question, "question", .help = "the query that was searched"),
+       (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
+       (AS_STR, r.reason, "reason", .help = "why"),
+       (AS_INT, r.tokens, "tokens", .help = "tokens of the block"),
        (INT, given, .help = "how many lines the model received"),
        (INT, considered, .help = "how many candidates there were"),
-       (INT, took_us, .help = "duration of the recall in microseconds"));
+       (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"));
 
-FIELDS_OF(receipt_item, use_item, (STR, id, .help = "of the receipt"),
-          (STR, space, .help = "the space it is in"),
-          (STR, session, .help = "the conversation that received it"),
-          (TIME, created, .help = "when"), (STR, question, .help = "the query that was searched"),
-          (STR, decision, .help = "the decision of the relevance gate"),
-          (STR, reason, .help = "why"), (NUM, score, .help = "what it was ranked by"),
+FIELDS_OF(receipt_item, use_item, (AS_STR, r.id, "id", .help = "of the receipt"),
+          (AS_STR, r.space, "space", .help = "the space it is in"),
+          (AS_STR, r.session, "session", .help = "the conversation that received it"),
+          (AS_TIME, r.created, "created", .help = "when"),
+          (AS_STR, r.question, "question", .help = "the query that was searched"),
+          (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
+          (AS_STR, r.reason, "reason", .help = "why"),
+          (NUM, score, .help = "what it was ranked by"),
           (STR, why, .help = "its features in words"),
-          (INT, tokens, .help = "tokens of the whole block"),
-          (INT, took_us, .help = "duration of the recall in microseconds"));
+          (AS_INT, r.tokens, "tokens", .help = "tokens of the whole block"),
+          (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"));
 
 /* of: the id whose score and why are shown; "" for none. */
 static struct receipt_item item_of(const struct receipt *r, str of)
 {
-    struct receipt_item item = {.id = r->id,
-                                .space = r->space,
-                                .session = r->session,
-                                .created = r->created,
-                                .question = r->question,
-                                .decision = r->decision,
-                                .reason = r->reason,
-                                .tokens = r->tokens,
-                                .took_us = r->took_us,
-                                .considered = (int64_t)r->n};
+    struct receipt_item item = {.r = *r, .considered = (int64_t)r->n};
     for (size_t i = 0; i < r->n; i++) {
         item.given += r->lines[i].injected;
         if (of.n && str_eq(r->lines[i].id, of)) {

@@ -235,34 +235,26 @@ static HANDLER(series_show)
 
 SHAPE(spaces_in, LIST_CURSOR, LIST_LIMIT);
 
-SHAPE(space_out, (STR, space, .help = "its name"),
-      (AS_BOOL, is_own, "own", .help = "it is used when a request names none"),
-      (INT, sessions, .help = "conversations"), (INT, messages, .help = "messages"),
-      (INT, memories, .help = "open memories"), (INT, facts, .help = "facts among them"),
-      (INT, episodes, .help = "episodes among them"),
-      (INT, waiting, .help = "turns that wait to be distilled"),
-      (TIME, created, .help = "when the space came to be"),
-      (TIME, updated, .help = "when something came last"));
+struct space_out {
+    struct pool_sum s;
+    bool is_own;
+};
+static FIELDS(space_out, (AS_STR, s.pool.pool.space, "space", .help = "its name"),
+              (AS_BOOL, is_own, "own", .help = "it is used when a request names none"),
+              (AS_INT, s.pool.sessions, "sessions", .help = "conversations"),
+              (AS_INT, s.pool.messages, "messages", .help = "messages"),
+              (AS_INT, s.pool.memories, "memories", .help = "open memories"),
+              (AS_INT, s.facts, "facts", .help = "facts among them"),
+              (AS_INT, s.episodes, "episodes", .help = "episodes among them"),
+              (AS_INT, s.signals, "waiting", .help = "turns that wait to be distilled"),
+              (AS_TIME, s.pool.created, "created", .help = "when the space came to be"),
+              (AS_TIME, s.updated, "updated", .help = "when something came last"));
 
 LIST_PAGE(spaces_out, space_out_fields, "by name");
 
 static bool is_reached(const struct pool_ref *pools, size_t n, str space)
 {
     return SOME(i, n, str_eq(pools[i].space, space));
-}
-
-static struct space_out space_of(const struct pool_sum *s, const struct identity *who)
-{
-    return (struct space_out){.space = s->pool.pool.space,
-                              .is_own = str_eq(s->pool.pool.space, who->own.space),
-                              .sessions = s->pool.sessions,
-                              .messages = s->pool.messages,
-                              .memories = s->pool.memories,
-                              .facts = s->facts,
-                              .episodes = s->episodes,
-                              .waiting = s->signals,
-                              .created = s->pool.created,
-                              .updated = s->updated};
 }
 
 /* A user has few spaces: all are read, and those in reach behind the cursor shown. */
@@ -286,11 +278,11 @@ static HANDLER(space_list)
             continue;
         page.total++;
         if (str_cmp(space, place.name) > 0 || !l->cursor.n)
-            items[have++] = space_of(&all[i], &in->who);
+            items[have++] = (struct space_out){all[i], str_eq(space, in->who.own.space)};
     }
     if (have > (size_t)l->limit) {
         have = (size_t)l->limit;
-        place.name = items[have - 1].space;
+        place.name = items[have - 1].s.pool.pool.space;
         page.next = cursor_write(ctx, of, &place);
     }
     return list_reply(ctx, spaces_out_fields, &page, items, have, sizeof *items, out);
