@@ -130,7 +130,8 @@ static HANDLER(list_memories)
     struct memory *v;
     size_t n;
     int64_t now = clock_ms();
-    TRY(l->app.n ? app_pool(ctx, app, in, l->app, &f.pool) : all_apps(ctx, app, in, &f.pool));
+    TRY(l->app.n ? app_pool(ctx, app, in, l->app, &f.pool)
+                 : auth_spaces(ctx, app, &in->who, &f.pool));
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     struct shown *items = NEW_N(&ctx->arena, struct shown, n + 1);
     for (size_t i = 0; i < n; i++)
@@ -191,8 +192,7 @@ SHAPE(gone_out, (BOOL, success, .required = true), (STR, message, .required = tr
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
-    enum status s = auth_find_memory(ctx, app, &in->who, in->params[0], out);
-    return s == NOT_FOUND ? cortex_missing(ctx, "memory") : s;
+    return cortex_found(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out), "memory");
 }
 
 /* Finding first tells the id of a memory from that of a message or session, which forget would take
@@ -203,10 +203,7 @@ static HANDLER(erase_memory)
     int64_t erased;
     TRY(find_memory(ctx, app, in, &m));
     struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
-    enum status s = engine_forget(ctx, app->engine, &what, &erased);
-    if (s == NOT_FOUND)
-        return cortex_missing(ctx, "memory");
-    TRY(s);
+    TRY(cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "memory"));
     return reply_fields(out, gone_out_fields,
                         &(struct gone_out){true, S("Memory deleted successfully")});
 }
@@ -233,7 +230,7 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     *n = 1;
     if (!str_is(str_trim(name), "*"))
         return app_pool(ctx, app, in, name, *out);
-    TRY(all_apps(ctx, app, in, *out));
+    TRY(auth_spaces(ctx, app, &in->who, *out));
     if (!(*out)->space.n || !str_is((*out)->space, DEFAULT_SPACE))
         return OK;
     return auth_pools(ctx, app, &in->who, out, n);

@@ -86,10 +86,8 @@ static HANDLER(change_session)
     TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     if (to.sets_title || to.sets_metadata) {
         str id = s.id;
-        enum status how = engine_change_session(ctx, app->engine, pool, id, &to, &s);
-        if (how == NOT_FOUND)
-            return cortex_missing(ctx, "session");
-        TRY(how);
+        TRY(cortex_found(ctx, engine_change_session(ctx, app->engine, pool, id, &to, &s),
+                         "session"));
     }
     return reply_session(ctx, in, &s, out);
 }
@@ -102,11 +100,8 @@ static HANDLER(forget_session)
     int64_t erased;
     TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     struct forget what = {.pool = pool, .session = s.id, .keeps_memories = true};
-    enum status how = engine_forget(ctx, app->engine, &what, &erased);
-    if (how == NOT_FOUND)
-        return cortex_missing(ctx, "session");
     out->code = 204;
-    return how;
+    return cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "session");
 }
 
 /* --- what was said in it --- */
@@ -169,7 +164,7 @@ SHAPE(list_out,
       (STR, next, .empty = EMPTY_NULL,
        .help = "cursor of the next page; null: this is the last one"));
 
-/* One app, every space in reach (space=*), or what the caller has at once (all_apps). */
+/* One app, every space in reach (space=*), or what the caller has at once (auth_spaces). */
 static enum status list_pools(struct ctx *ctx, struct app *app, const struct request *in,
                               str app_id, struct pools *out)
 {
@@ -178,7 +173,7 @@ static enum status list_pools(struct ctx *ctx, struct app *app, const struct req
     if (in->who.is_everywhere && !app_id.n)
         TRY(auth_listed(ctx, app, &in->who, &v, &out->n));
     else
-        TRY(app_id.n ? app_pool(ctx, app, in, app_id, v) : all_apps(ctx, app, in, v));
+        TRY(app_id.n ? app_pool(ctx, app, in, app_id, v) : auth_spaces(ctx, app, &in->who, v));
     out->v = v;
     return OK;
 }

@@ -6,6 +6,7 @@
 #include "core/prices.h"
 #include "core/tokens.h"
 #include "ext/dialects/cortex/chat.h"
+#include "surface/common/memory_json.h"
 #include "surface/common/said.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/demo_answer.h"
@@ -48,14 +49,7 @@ const struct json *chat_envelope(struct ctx *ctx, str in_reply_to)
                                         .sender_agent_key = S("traylinx-cortex"),
                                         .timestamp = clock_ms(),
                                         .in_reply_to = in_reply_to};
-    struct json *out = NEW(&ctx->arena, struct json);
-    struct buf b = buf_make(&ctx->arena, in_reply_to.n * 6 + 1024);
-    struct json_out w = json_to(&b);
-    if (!in_reply_to.n)
-        return NULL;
-    fields_write(&w, chat_envelope_fields, &shape);
-    *out = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return out;
+    return in_reply_to.n ? json_object_of(ctx, chat_envelope_fields, &shape) : NULL;
 }
 
 static void write_event(struct buf *to, struct arena *a, const char *name,

@@ -219,12 +219,10 @@ static HANDLER(revoke_token)
     while (at < n && !str_eq(v[at].id, in->params[0]))
         at++;
     if (at == n)
-        return cortex_missing(ctx, "token");
-    enum status s = engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id);
-    if (s == NOT_FOUND)
-        return cortex_missing(ctx, "token");
+        return cortex_found(ctx, NOT_FOUND, "token");
     out->code = 204;
-    return s;
+    return cortex_found(ctx, engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id),
+                        "token");
 }
 
 static const struct route routes[] = {

@@ -13,7 +13,7 @@
  */
 
 /* NEWEST is the page of a preview by time, where nothing is ranked. */
-enum { QUERY_MAX = 65536, SPACE_MAX = 200, NEWEST = 20, GATE_MAX = 8192 };
+enum { QUERY_MAX = 65536, SPACE_MAX = 200, NEWEST = 20 };
 
 static const char key_help[] = "a key of yours, or a space by its name; without it all of yours";
 
@@ -132,9 +132,6 @@ static enum strategy strategy_of(const struct app *app, str name)
 static const struct json *gate_of(struct ctx *ctx, const struct app *app,
                                   const struct recall_out *found)
 {
-    struct buf b = buf_make(&ctx->arena, GATE_MAX);
-    struct json_out w = json_to(&b);
-    struct json *out = NEW(&ctx->arena, struct json);
     struct gate_out gate = {.decision = found->decision, .reason = found->reason};
     for (size_t i = 0; i < found->n_given; i++) {
         gate.memories += found->v[i].state == LINE_INJECTED && found->v[i].is_memory;
@@ -144,9 +141,7 @@ static const struct json *gate_of(struct ctx *ctx, const struct app *app,
         gate.decision = S("off");
         gate.reason = S("memory is switched off for chats; otherwise they would receive this");
     }
-    fields_write(&w, gate_out_fields, &gate);
-    *out = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return out;
+    return json_object_of(ctx, gate_out_fields, &gate);
 }
 
 /* What a chat would be given. */

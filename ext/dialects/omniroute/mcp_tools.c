@@ -134,11 +134,7 @@ static enum status tool_clear(struct tool_call *c)
                           .memories = true,
                           .type = in->type,
                           .before = in->older_than};
-    enum status s = engine_forget(c->ctx, c->app->engine, &what, &out->data.count);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    if (soft_if(c->ctx, s, NOT_FOUND))
-        out->data.count = 0;
+    TRY(soft_or(c->ctx, engine_forget(c->ctx, c->app->engine, &what, &out->data.count), NOT_FOUND));
     out->success = true;
     out->data.message =
         str_printf(&c->ctx->arena, "forgot %lld memories", (long long)out->data.count);

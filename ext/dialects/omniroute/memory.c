@@ -6,6 +6,7 @@
 #include "core/tokens.h"
 
 #include "ext/dialects/omniroute/common.h"
+#include "surface/common/memory_json.h"
 
 /*
  * Memories as OmniRoute's dashboard and command line use them. apiKeyId, or apiKey as the command
@@ -23,13 +24,6 @@ static const char key_help[] = "id of one of your keys, or the name of a space",
 static str first_of(str a, str b)
 {
     return a.n ? a : b;
-}
-
-/* A write without a key goes to the caller's own space, so that every memory has an owner. */
-static enum status own_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
-                            struct pool_ref *out)
-{
-    return auth_key_pool(ctx, app, &in->who, key, out);
 }
 
 SHAPE(done_out, (BOOL, success, .required = true));
@@ -78,22 +72,6 @@ SHAPE(list_out, (JSON, data, .inside = memory_shown_fields, .help = "newest firs
       (OBJECT, stats, struct list_stats, .inside = list_stats_fields),
       (JSON, items, .inside = memory_shown_fields, .empty = EMPTY_OUT,
        .help = "data again, for OmniRoute's command line alone, which reads it under this name"));
-
-static const struct json *by_type(struct ctx *ctx, const struct memory_totals *t)
-{
-    struct json *v = NEW(&ctx->arena, struct json);
-    struct buf b = buf_make(&ctx->arena, 512);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    for (int i = 0; i < TYPE_COUNT; i++) {
-        if (t->by_type[i])
-            json_member_int(&w, type_names[i], t->by_type[i]);
-    }
-    assert(!b.full);
-    json_close(&w, '}');
-    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return v;
-}
 
 /* Memories are read from the store without a cache, so the counters are those of the embedding
  * cache. */
@@ -145,7 +123,7 @@ static enum status find_page(struct ctx *ctx, struct app *app, const struct memo
     TRY(show_memories(ctx, v, n, &out->data));
     out->stats.total = out->total;
     out->stats.tokens = totals.tokens;
-    out->stats.by_type = by_type(ctx, &totals);
+    out->stats.by_type = json_counts(ctx, type_names, totals.by_type, false);
     return OK;
 }
 
@@ -173,7 +151,7 @@ static HANDLER(list_memories)
     TRY(managed_pool(ctx, app, in, first_of(l->key, l->alias), &f.pool));
     if (l->type.n && name_index(type_names, l->type, -1) < 0) {
         TRY(show_memories(ctx, NULL, 0, &shape.data));
-        shape.stats.by_type = by_type(ctx, &(struct memory_totals){0});
+        shape.stats.by_type = json_counts(ctx, type_names, (int64_t[TYPE_COUNT]){0}, false);
     } else {
         TRY(find_page(ctx, app, &f, l->budget, &shape));
     }
@@ -244,7 +222,8 @@ static HANDLER(create_memory)
     };
     TRY(metadata_of(ctx, c->metadata, &m.metadata));
     TRY(expiry_of(ctx, c->expires, &m.expires));
-    TRY(own_pool(ctx, app, in, first_of(c->api_key, c->alias), &pool));
+    /* Without a key in the caller's own space, so that every memory has an owner. */
+    TRY(auth_key_pool(ctx, app, &in->who, first_of(c->api_key, c->alias), &pool));
     m.space = pool.space;
     TRY(engine_replace(ctx, app->engine, pool, &m));
     assert(m.id.n);
@@ -271,12 +250,8 @@ static HANDLER(clear_memories)
     /* With a body the query is not read, so its limits would be ignored. */
     if (in->body.n && in->query.n)
         return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
-    TRY(own_pool(ctx, app, in, first_of(c->key, c->alias), &what.pool));
-    enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    if (soft_if(ctx, s, NOT_FOUND))
-        shape.count = 0;
+    TRY(auth_key_pool(ctx, app, &in->who, first_of(c->key, c->alias), &what.pool));
+    TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &shape.count), NOT_FOUND));
     return reply_fields(out, clear_out_fields, &shape);
 }
 

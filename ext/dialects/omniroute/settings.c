@@ -40,8 +40,7 @@ static HANDLER(show_memory_settings)
 {
     struct settings shape = *engine_runtime(app->engine);
     shape.budget_tokens = omniroute_budget(&shape);
-    reply_fields(out, memory_settings_fields, &shape);
-    return OK;
+    return reply_fields(out, memory_settings_fields, &shape);
 }
 
 /* All members or none: one that breaks a rule leaves every setting as it was. */
@@ -96,8 +95,7 @@ static HANDLER(show_qdrant_settings)
 {
     const struct settings *now = engine_runtime(app->engine);
     struct qdrant_out shape = {*now, now->qdrant_api_key.n > 0, mask_key(ctx, now->qdrant_api_key)};
-    reply_fields(out, qdrant_out_fields, &shape);
-    return OK;
+    return reply_fields(out, qdrant_out_fields, &shape);
 }
 
 static HANDLER(change_qdrant)

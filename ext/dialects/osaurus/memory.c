@@ -158,21 +158,8 @@ static enum status add_processing(struct ctx *ctx, struct app *app, const struct
         .hour_budget = s->hour_budget,
         .bytes = stats.store.bytes,
     };
-    struct buf b = buf_make(&ctx->arena, 4096);
-    struct json_out w = json_to(&b);
-    fields_write(&w, processing_out_fields, &shape);
-    struct json *v = NEW(&ctx->arena, struct json);
-    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    out->processing = v;
+    out->processing = json_object_of(ctx, processing_out_fields, &shape);
     return OK;
-}
-
-/* NOT_FOUND means that none has run yet: all members are 0 or null then. */
-static enum status add_consolidation(struct ctx *ctx, struct app *app, str user,
-                                     struct consolidate_report *out)
-{
-    enum status s = engine_consolidated(ctx, app->engine, user, out);
-    return s == NOT_FOUND ? OK : s;
 }
 
 /* The first reason that explains why vectors do not work: the source of embeddings before the store
@@ -227,7 +214,9 @@ static HANDLER(show_status)
     shape.core_model = s.core_model;
     shape.distils = s.available;
     shape.reason = s.reason.n ? s.reason : shape.pending.error;
-    TRY(add_consolidation(ctx, app, pool.user, &shape.consolidation));
+    /* NOT_FOUND means that none has run yet: all members are 0 or null then. */
+    TRY(soft_or(ctx, engine_consolidated(ctx, app->engine, pool.user, &shape.consolidation),
+                NOT_FOUND));
     TRY(add_tiers(ctx, app, pool, &shape.search));
     if (in->who.is_admin && !in->who.is_person) /* counts of all users */
         TRY(add_processing(ctx, app, &s, &shape));

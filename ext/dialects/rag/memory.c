@@ -251,19 +251,6 @@ SHAPE(stats_out, (INT, total_memories, .required = true),
       (TIME, oldest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"),
       (TIME, newest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"));
 
-static const struct json *write_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
-{
-    struct json *v = NEW(&ctx->arena, struct json);
-    struct buf b = buf_make(&ctx->arena, 1024);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    for (size_t i = 0; names[i]; i++)
-        json_member_int(&w, names[i], n[i]);
-    json_close(&w, '}');
-    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return v;
-}
-
 /* Of memories that are in force; counts of 0 are written as well, so every type and priority is a
  * member. */
 static HANDLER(show_stats)
@@ -272,9 +259,9 @@ static HANDLER(show_stats)
     struct memory_totals t;
     TRY(engine_totals(ctx, app->engine, &f, &t));
     struct stats_out shape = {.total_memories = t.total,
-                              .memories_by_type = write_counts(ctx, kind_names, t.by_kind),
+                              .memories_by_type = json_counts(ctx, kind_names, t.by_kind, true),
                               .memories_by_priority =
-                                  write_counts(ctx, priority_names, t.by_priority),
+                                  json_counts(ctx, priority_names, t.by_priority, true),
                               .avg_access_count =
                                   t.total ? round((double)t.uses / (double)t.total * 100) / 100 : 0,
                               .oldest_memory = t.oldest,

@@ -116,6 +116,28 @@ const struct json *json_list_of(struct ctx *ctx, const struct field *table, cons
     return list;
 }
 
+const struct json *json_object_of(struct ctx *ctx, const struct field *table, const void *in)
+{
+    struct buf b = buf_make(&ctx->arena, LIST_MAX);
+    struct json_out w = json_to(&b);
+    fields_write(&w, table, in);
+    assert(!b.full);
+    return json_of(ctx, JSON_OBJECT, buf_str(&b));
+}
+
+const struct json *json_counts(struct ctx *ctx, const char *const *names, const int64_t *n,
+                               bool with_zero)
+{
+    struct buf b = buf_make(&ctx->arena, LIST_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (size_t i = 0; names[i]; i++)
+        if (n[i] || with_zero)
+            json_member_int(&w, names[i], n[i]);
+    json_close(&w, '}');
+    return json_of(ctx, JSON_OBJECT, buf_str(&b));
+}
+
 /* The numbers that ranking used, by name; for explain only, since they are many and change with the
  * ranking. */
 static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)

@@ -5,6 +5,7 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/memory_json.h"
 #include "surface/common/switches.h"
 #include "surface/hooks/project.h"
 #include "surface/messages/talk.h"
@@ -171,13 +172,9 @@ static str join_blocks(struct arena *a, const struct hook *h, str project, str o
 
 static void answer_context(struct ctx *ctx, const struct hook *h, str context, struct reply *out)
 {
-    struct buf b = buf_make(&ctx->arena, MESSAGE_MAX);
-    struct json_out w = json_to(&b);
     const struct context_out shape = {h->in->hook_event_name, context};
-    struct json *specific = NEW(&ctx->arena, struct json);
-    fields_write(&w, context_out_fields, &shape);
-    *specific = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    const struct hook_out whole = {.specific = context.n ? specific : NULL};
+    const struct hook_out whole = {
+        .specific = context.n ? json_object_of(ctx, context_out_fields, &shape) : NULL};
     reply_fields(out, hook_out_fields, &whole);
 }
 

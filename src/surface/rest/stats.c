@@ -62,18 +62,6 @@ static const struct field stats_out_fields[] = {
 };
 
 /* An object of the names with their counts; those without any are left out. */
-static str named_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
-{
-    struct buf b = buf_make(&ctx->arena, 4096);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    for (size_t i = 0; names[i]; i++)
-        if (n[i])
-            json_member_int(&w, names[i], n[i]);
-    json_close(&w, '}');
-    return buf_str(&b);
-}
-
 static int64_t sum_of(const int64_t *n, size_t count)
 {
     int64_t sum = 0;
@@ -86,13 +74,13 @@ static struct counts_out counts_of(struct ctx *ctx, const struct day_sums *s)
 {
     return (struct counts_out){
         .memories_added = sum_of(s->n + DAY_ADDED, TYPE_COUNT),
-        .added_by_type = named_counts(ctx, type_names, s->n + DAY_ADDED),
+        .added_by_type = json_counts(ctx, type_names, s->n + DAY_ADDED, false)->source,
         .memories_forgotten = s->n[DAY_FORGOTTEN],
         .memories_expired = s->n[DAY_EXPIRED],
         .sessions = s->n[DAY_SESSIONS],
         .messages = s->n[DAY_MESSAGES],
         .tokens_injected = s->n[DAY_TOKENS],
-        .decisions = named_counts(ctx, day_decisions, s->n + DAY_DECISION),
+        .decisions = json_counts(ctx, day_decisions, s->n + DAY_DECISION, false)->source,
         .recalls = day_recalls(s->n),
         .recall_p50_us = day_percentile(s->n, 0.5),
         .recall_p95_us = day_percentile(s->n, 0.95),
@@ -109,17 +97,17 @@ static HANDLER(stats_show)
     TRY(auth_listed(ctx, app, &in->who, &v, &pools.n));
     pools.v = v;
     TRY(engine_numbers(ctx, app->engine, pools, n));
-    struct stats_out shape = {.memories = {.open = n->memories,
-                                           .closed = n->closed,
-                                           .by_layer = named_counts(ctx, layer_names, n->by_layer),
-                                           .by_type = named_counts(ctx, type_names, n->by_type),
-                                           .by_origin =
-                                               named_counts(ctx, origin_names, n->by_origin)},
-                              .sessions = n->sessions,
-                              .messages = n->messages,
-                              .receipts = n->receipts,
-                              .today = counts_of(ctx, &n->today),
-                              .all = counts_of(ctx, &n->all)};
+    struct stats_out shape = {
+        .memories = {.open = n->memories,
+                     .closed = n->closed,
+                     .by_layer = json_counts(ctx, layer_names, n->by_layer, false)->source,
+                     .by_type = json_counts(ctx, type_names, n->by_type, false)->source,
+                     .by_origin = json_counts(ctx, origin_names, n->by_origin, false)->source},
+        .sessions = n->sessions,
+        .messages = n->messages,
+        .receipts = n->receipts,
+        .today = counts_of(ctx, &n->today),
+        .all = counts_of(ctx, &n->all)};
     return reply_fields(out, stats_out_fields, &shape);
 }
 
@@ -203,7 +191,7 @@ static struct period_out period_of(struct ctx *ctx, const struct period *p, enum
     while (row->parts[n])
         n++;
     out.total = sum_of(p->sums.n + row->stat, n);
-    out.parts = named_counts(ctx, row->parts, p->sums.n + row->stat);
+    out.parts = json_counts(ctx, row->parts, p->sums.n + row->stat, false)->source;
     return out;
 }
 
