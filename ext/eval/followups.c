@@ -304,12 +304,6 @@ static enum status ask_pair(struct follow *f, const struct exam *c, const struct
 
 /* --- pairs --- */
 
-/* The first question would find all that answers the second. */
-static bool is_answered_by(const struct exam_question *q, const struct exam_question *before)
-{
-    return EVERY(i, q->evidence.n, strs_have(&before->evidence, q->evidence.v[i]));
-}
-
 static str session_of(const struct exam_question *q)
 {
     str ref = q->evidence.v[0];
@@ -319,10 +313,14 @@ static str session_of(const struct exam_question *q)
 /* What was asked last about the same session; not what has no answer there. */
 static const struct exam_question *question_before(const struct exam *c, size_t at)
 {
+    const struct exam_question *asked = &c->questions[at];
     for (size_t i = at; i-- > 0;) {
         const struct exam_question *q = &c->questions[i];
-        if (q->category != ADVERSARIAL && str_eq(session_of(q), session_of(&c->questions[at])))
-            return is_answered_by(&c->questions[at], q) ? NULL : q;
+        if (q->category == ADVERSARIAL || !str_eq(session_of(q), session_of(asked)))
+            continue;
+        /* The first question would find all that answers the second. */
+        return EVERY(k, asked->evidence.n, strs_have(&q->evidence, asked->evidence.v[k])) ? NULL
+                                                                                          : q;
     }
     return NULL;
 }

@@ -26,12 +26,6 @@ static const char encrypt_the_disk[] =
 
 SHAPE(encrypt_out, (BOOL, encrypted), (INT, bytes), (STR, key));
 
-static void show_progress(void *own, const char *what, int64_t done, int64_t all)
-{
-    bool is_bytes = !strcmp(what, "copying");
-    progress_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
-}
-
 /* store_copy writes a second file and renames it over the first, so a crash leaves either the old
  * or the new database, never a mixture. */
 static enum status convert_database(struct ctx *ctx, const struct instance *instance,
@@ -43,7 +37,7 @@ static enum status convert_database(struct ctx *ctx, const struct instance *inst
                               .to = instance->file,
                               .to_key = to->bytes,
                               .replaces = true,
-                              .progress = show_progress,
+                              .progress = progress_copy,
                               .own = &progress};
     enum status status = store_copy(ctx, &copy);
     progress_end(&progress);

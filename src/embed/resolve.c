@@ -57,11 +57,6 @@ static const struct upstream *upstream_for(const struct settings *s, size_t whic
     return by_host;
 }
 
-static bool is_known(const struct embed_providers *p, const struct upstream *up)
-{
-    return SOME(i, p->n, p->v[i].up == up);
-}
-
 /* A server on this machine needs no key, so each named local upstream counts as a provider. */
 struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s)
 {
@@ -78,7 +73,7 @@ struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s
             one->n_models++;
     }
     for (const struct upstream *u = s->upstreams; u < s->upstreams + s->n_upstreams; u++)
-        if (u->name.n && is_local(ctx, u->url) && !is_known(&p, u))
+        if (u->name.n && is_local(ctx, u->url) && !SOME(i, p.n, p.v[i].up == u))
             p.v[p.n++] = (struct embed_provider){.name = u->name, .up = u, .has_key = true};
     return p;
 }

@@ -45,12 +45,6 @@ SHAPE(chat_in, (STR, session_id, .required = true, .min = 1, .max = 256),
 
 /* --- where the message is said --- */
 
-/* By its exact name; the default upstream has none. */
-static bool has_upstream(const struct settings *s, str name)
-{
-    return SOME(i, s->n_upstreams, str_eq(s->upstreams[i].name, name));
-}
-
 /* Cortex's own settings put openai/ before the models of every server that speaks OpenAI's dialect,
  * and these servers do not know the prefix. */
 static str model_of(const struct settings *s, str preference)
@@ -58,7 +52,8 @@ static str model_of(const struct settings *s, str preference)
     const str models[] = {s->model_fast, s->model_balanced, s->model_powerful};
     str model = models[name_index(chat_preferences, preference, 1)], rest = model;
     bool is_openai = str_is(str_cut(&rest, '/'), "openai") && rest.n;
-    return is_openai && !has_upstream(s, S("openai")) ? rest : model;
+    bool is_name = SOME(i, s->n_upstreams, str_is(s->upstreams[i].name, "openai"));
+    return is_openai && !is_name ? rest : model;
 }
 
 /* A request names a preference, no model. Until somebody names a model or an upstream, the built-in

@@ -229,12 +229,6 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     return OK;
 }
 
-/* An agent's block may be the same for many questions. */
-static bool stands_already(const struct turn *t, str block)
-{
-    return SOME(i, t->out.n_earlier, str_eq(t->out.earlier[i].block, block));
-}
-
 /* The same for the chat of an agent: identity lines and at most one section. */
 static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
 {
@@ -254,7 +248,9 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
                                .session = t->out.whole,
                                .is_preview = preview != NULL};
     TRY(ctx_pass(ctx, &own, engine_plan(&own, e, &in, &found)));
-    t->out.block = stands_already(t, found.block) ? S("") : str_dup(&ctx->arena, found.block);
+    /* An agent's block may be the same for many questions. */
+    bool stands = SOME(i, t->out.n_earlier, str_eq(t->out.earlier[i].block, found.block));
+    t->out.block = stands ? S("") : str_dup(&ctx->arena, found.block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
@@ -291,12 +287,6 @@ static enum status search_block(struct ctx *ctx, struct engine *e, struct turn *
     return OK;
 }
 
-/* Whether the message with this chain came with this request, so the store may not have it yet. */
-static bool is_fresh(const struct turn *t, uint64_t chain)
-{
-    return SOME(i, t->n_fresh, t->fresh[i].chain == chain);
-}
-
 /*
  * A tool's answer can arrive before the turn of its question is kept, which waits for the model's
  * answer. So with tools the receipt, which holds the block, is queued before the model is asked,
@@ -314,7 +304,8 @@ static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *
 {
     struct receipt before;
     assert(t->record.chain && (t->in.is_aside || is_continued(t)));
-    bool fresh = is_fresh(t, t->record.chain);
+    /* The message came with this request, so the store may not have it yet. */
+    bool fresh = SOME(i, t->n_fresh, t->fresh[i].chain == t->record.chain);
     if (fresh)
         soft(ctx, store_settle(ctx, e->store));
     TRY(store_receipt_of(ctx, e->store, t->in.pool, t->record.chain, &before));

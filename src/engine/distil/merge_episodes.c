@@ -24,11 +24,6 @@ static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisi
 /* --- reading --- */
 
 /* Without regard to case: models write "Oslo" and "oslo". */
-static bool list_holds(const struct strs *list, str text)
-{
-    return SOME(i, list->n, str_eq_nocase(list->v[i], text));
-}
-
 static void unite_lists(struct arena *a, struct strs *list, const struct strs *with)
 {
     str *v = NEW_N(a, str, list->n + with->n + 1);
@@ -36,7 +31,7 @@ static void unite_lists(struct arena *a, struct strs *list, const struct strs *w
         memcpy(v, list->v, list->n * sizeof *v);
     list->v = v;
     for (size_t i = 0; i < with->n; i++)
-        if (!list_holds(list, with->v[i]))
+        if (!SOME(k, list->n, str_eq_nocase(list->v[k], with->v[i])))
             list->v[list->n++] = with->v[i];
 }
 

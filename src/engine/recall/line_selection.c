@@ -52,17 +52,11 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 
-/* What shares but a name with the question scores nothing. */
-static bool is_any_answer(const struct finder *f)
-{
-    return SOME(i, f->n, f->found[i].score > 0);
-}
-
 /* Of the space that promises most. What says about the same is as sure as it is near. */
 static double probability_of(struct finder *f, struct gate_evidence *out)
 {
     double most = -1;
-    if (!is_any_answer(f))
+    if (!SOME(i, f->n, f->found[i].score > 0)) /* what shares but a name with the question */
         return 0;
     for (size_t i = 0; i < f->n_spaces; i++) {
         struct gate_evidence e = evidence_in(f, &f->spaces[i]);

@@ -169,11 +169,6 @@ static bool system_fits(const struct helper_call *call, const struct helper_fact
     return SOME(i, f->n_system, words_fit(call, f->system[i]));
 }
 
-static bool has_system(const struct helper_facts *f)
-{
-    return SOME(i, f->n_system, str_trim(f->system[i]).n);
-}
-
 static bool has_tools(const struct json *root)
 {
     const struct json *tools = json_get(root, "tools");
@@ -231,7 +226,7 @@ static bool call_fits(const struct helper_call *call, const struct helper_facts 
     case ALONE_BEGINS:
     case ONLY_BEGINS:
         return f->messages == 1 && !has_tools(f->root) && words_fit(call, f->last) &&
-               (call->where == ONLY_BEGINS || !has_system(f));
+               (call->where == ONLY_BEGINS || !SOME(i, f->n_system, str_trim(f->system[i]).n));
     case OPENING_HAS:
         return words_fit(call, f->last) || system_fits(call, f);
     case OFFERS_TOOL:

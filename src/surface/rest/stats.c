@@ -240,11 +240,6 @@ static FIELDS(space_out, (AS_STR, s.pool.pool.space, "space", .help = "its name"
 
 LIST_PAGE(spaces_out, space_out_fields, "by name");
 
-static bool is_reached(const struct pool_ref *pools, size_t n, str space)
-{
-    return SOME(i, n, str_eq(pools[i].space, space));
-}
-
 /* A user has few spaces: all are read, and those in reach behind the cursor shown. */
 static HANDLER(space_list)
 {
@@ -262,7 +257,7 @@ static HANDLER(space_list)
     struct space_out *items = NEW_N(&ctx->arena, struct space_out, n + 1);
     for (size_t i = 0; i < n; i++) {
         str space = all[i].pool.pool.space;
-        if (!is_reached(pools, n_pools, space))
+        if (!SOME(k, n_pools, str_eq(pools[k].space, space)))
             continue;
         page.total++;
         if (str_cmp(space, place.name) > 0 || !l->cursor.n)
