@@ -1,8 +1,6 @@
 /* progress.c - draws the bar on standard error, at most ten times a second. */
 #include "app/progress.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -176,23 +176,13 @@ SHAPE(keyword_tier, (BOOL, available), (STR, backend));
 SHAPE(embedding_cache, (INT, hits), (INT, misses), (INT, size));
 
 /* available: a text could be embedded now. dimensions may be unknown before the first vector. */
-struct embedding_tier {
-    str source, model, reason;
-    int64_t dimensions;
-    bool available;
-    struct embedding_cache cache;
-};
-static const struct field embedding_tier_fields[] = {
-    {STR(struct embedding_tier, source), .empty = EMPTY_NULL,
-     .help = "remote, static, transformers or encoder; null: none"},
-    {STR(struct embedding_tier, model), .empty = EMPTY_NULL},
-    {INT(struct embedding_tier, dimensions), .empty = EMPTY_NULL, .help = "null: not known yet"},
-    {BOOL(struct embedding_tier, available)},
-    {STR(struct embedding_tier, reason), .help = "why it is unavailable, or empty"},
-    {FIELD_(struct embedding_tier, cache, struct embedding_cache, FIELD_OBJECT, "cacheStats"),
-     .inside = embedding_cache_fields},
-    {0},
-};
+SHAPE(embedding_tier,
+      (STR, source, .empty = EMPTY_NULL,
+       .help = "remote, static, transformers or encoder; null: none"),
+      (STR, model, .empty = EMPTY_NULL),
+      (INT, dimensions, .empty = EMPTY_NULL, .help = "null: not known yet"), (BOOL, available),
+      (STR, reason, .help = "why it is unavailable, or empty"),
+      (AS_OBJECT, cache, struct embedding_cache, "cacheStats", .inside = embedding_cache_fields));
 
 /* The built-in store is reported under OmniRoute's name. */
 SHAPE(vector_tier, (STR, backend, .help = "sqlite-vec (the built-in store), qdrant or none"),
@@ -210,23 +200,11 @@ SHAPE(rerank_tier, (BOOL, enabled), (STR, provider, .empty = EMPTY_NULL),
       (STR, model, .empty = EMPTY_NULL), (BOOL, available),
       (STR, reason, .help = "why it is unavailable, or empty"));
 
-struct status_out {
-    struct keyword_tier keyword;
-    struct embedding_tier embedding;
-    struct vector_tier vectors;
-    struct qdrant_tier qdrant;
-    struct rerank_tier rerank;
-};
-#define TIER(MEMBER, TYPE, NAME)                                                                   \
-    {                                                                                              \
-        FIELD_(struct status_out, MEMBER, struct TYPE, FIELD_OBJECT, NAME),                        \
-            .inside = TYPE##_fields                                                                \
-    }
-static const struct field status_out_fields[] = {
-    TIER(keyword, keyword_tier, "keyword"),    TIER(embedding, embedding_tier, "embedding"),
-    TIER(vectors, vector_tier, "vectorStore"), TIER(qdrant, qdrant_tier, "qdrant"),
-    TIER(rerank, rerank_tier, "rerank"),       {0},
-};
+SHAPE(status_out, (OBJECT, keyword, struct keyword_tier, .inside = keyword_tier_fields),
+      (OBJECT, embedding, struct embedding_tier, .inside = embedding_tier_fields),
+      (AS_OBJECT, vectors, struct vector_tier, "vectorStore", .inside = vector_tier_fields),
+      (OBJECT, qdrant, struct qdrant_tier, .inside = qdrant_tier_fields),
+      (OBJECT, rerank, struct rerank_tier, .inside = rerank_tier_fields));
 
 /* healthy has three values, so it is JSON: null when Qdrant was not asked. */
 static struct qdrant_tier qdrant_tier(const struct engine_status *s)
@@ -266,9 +244,9 @@ static HANDLER(show_status)
         .keyword = {s.words_ok, S("FTS5")},
         .embedding = {str_of(s.embedding.source),
                       s.embedding.model,
-                      s.embedding.reason,
                       s.embedding.dimensions,
                       s.embedding.available,
+                      s.embedding.reason,
                       {(int64_t)s.embedding.hits, (int64_t)s.embedding.misses, s.embedding.size}},
         .vectors = {str_of(s.vectors.backend ? s.vectors.backend : "none"), s.vectors.available,
                     s.vectors.rows, s.vectors.waiting, s.vectors.failed, s.vectors.reason},

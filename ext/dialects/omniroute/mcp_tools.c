@@ -15,16 +15,8 @@ static const char key_help[] = "id of one of your keys; default: the key of the 
 
 /* {success: true, data: …} around each answer. */
 #define GIVES(NAME)                                                                                \
-    struct NAME##_out {                                                                            \
-        bool success;                                                                              \
-        struct NAME data;                                                                          \
-    };                                                                                             \
-    static const struct field NAME##_out_fields[] = {                                              \
-        {BOOL(struct NAME##_out, success), .required = true},                                      \
-        {FIELD_(struct NAME##_out, data, struct NAME, FIELD_OBJECT, "data"), .required = true,     \
-         .inside = NAME##_fields},                                                                 \
-        {0},                                                                                       \
-    }
+    SHAPE(NAME##_out, (BOOL, success, .required = true),                                           \
+          (OBJECT, data, struct NAME, .required = true, .inside = NAME##_fields))
 
 /* --- search --- */
 

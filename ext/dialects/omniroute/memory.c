@@ -48,22 +48,11 @@ SHAPE(list_in, (AS_STR, key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
 
 SHAPE(cache_stats, (INT, hits), (INT, misses));
 
-struct list_stats {
-    int64_t total, tokens;
-    const struct json *by_type;
-    double hit_rate;
-    struct cache_stats cache;
-};
-static const struct field list_stats_fields[] = {
-    {INT(struct list_stats, total), .help = "how many match, on all pages"},
-    {AS_JSON(struct list_stats, by_type, "byType"), .help = "how many of each type there are"},
-    {AS_INT(struct list_stats, tokens, "tokensUsed"), .help = "tokens of all matching memories"},
-    {AS_NUM(struct list_stats, hit_rate, "hitRate"),
-     .help = "hit rate of the embedding cache, 0 to 1"},
-    {FIELD_(struct list_stats, cache, struct cache_stats, FIELD_OBJECT, "cacheStats"),
-     .inside = cache_stats_fields},
-    {0},
-};
+SHAPE(list_stats, (INT, total, .help = "how many match, on all pages"),
+      (AS_JSON, by_type, "byType", .help = "how many of each type there are"),
+      (AS_INT, tokens, "tokensUsed", .help = "tokens of all matching memories"),
+      (AS_NUM, hit_rate, "hitRate", .help = "hit rate of the embedding cache, 0 to 1"),
+      (AS_OBJECT, cache, struct cache_stats, "cacheStats", .inside = cache_stats_fields));
 
 /* data and items are the same list; items is left out for all but one client. */
 SHAPE(list_out, (JSON, data, .inside = memory_shown_fields, .help = "newest first"),

@@ -86,35 +86,20 @@ SHAPE(processing_out, (INT, calls), (INT, failures), (AS_INT, tokens_in, "input_
       (AS_INT, tokens_out, "output_tokens"), (AS_INT, average_ms, "average_duration_ms"),
       (INT, hour_tokens), (INT, hour_budget), (AS_INT, bytes, "database_bytes"));
 
-struct status_out {
-    bool enabled, distils;
-    str core_model, reason;
-    struct pending_out pending;
-    struct counts_out counts;
-    struct consolidate_report consolidation;
-    struct tiers_out search;
-    const struct json *processing;
-};
-#define PART(M, TYPE, TABLE) OBJECT(struct status_out, M, struct TYPE), .inside = TABLE##_fields
-static const struct field status_out_fields[] = {
-    {BOOL(struct status_out, enabled), .help = "whether memory is on"},
-    {STR(struct status_out, core_model), .empty = EMPTY_NULL,
-     .help = "null: not configured, so turns wait"},
-    {AS_BOOL(struct status_out, distils, "distilling"),
-     .help = "whether due conversations are distilled"},
-    {STR(struct status_out, reason), .empty = EMPTY_NULL,
-     .help = "why distilling is off, or the last error"},
-    {PART(pending, pending_out, pending_out)},
-    {PART(counts, counts_out, counts_out)},
-    {PART(consolidation, consolidate_report, tidied_out),
-     .help = "the last consolidation for your user"},
-    {PART(search, tiers_out, tiers_out)},
-    {JSON(struct status_out, processing), .empty = EMPTY_NULL,
+SHAPE(
+    status_out, (BOOL, enabled, .help = "whether memory is on"),
+    (STR, core_model, .empty = EMPTY_NULL, .help = "null: not configured, so turns wait"),
+    (AS_BOOL, distils, "distilling", .help = "whether due conversations are distilled"),
+    (STR, reason, .empty = EMPTY_NULL, .help = "why distilling is off, or the last error"),
+    (OBJECT, pending, struct pending_out, .inside = pending_out_fields),
+    (OBJECT, counts, struct counts_out, .inside = counts_out_fields),
+    (OBJECT, consolidation, struct consolidate_report, .inside = tidied_out_fields,
+     .help = "the last consolidation for your user"),
+    (OBJECT, search, struct tiers_out, .inside = tiers_out_fields),
+    (JSON, processing, .empty = EMPTY_NULL,
      .help = "for admins, of the whole server: calls, failures, input_tokens, output_tokens and "
              "average_duration_ms of the core model in 24 hours, hour_tokens of hour_budget (0: no "
-             "limit), database_bytes; null for others"},
-    {0},
-};
+             "limit), database_bytes; null for others"));
 
 /* Sums over the agents. */
 static enum status gather_agents(struct ctx *ctx, struct app *app, const struct agent *v, size_t n,

@@ -45,21 +45,8 @@ SHAPE(rerank_part, (BOOL, enabled), (BOOL, available),
       (STR, model, .empty = EMPTY_NULL, .help = "upstream/model"),
       (STR, reason, .help = "why it is unavailable, or empty"));
 
-struct parts_out {
-    struct words_part words;
-    struct embedding_part embedding;
-    struct vectors_part vectors;
-    struct qdrant_part qdrant;
-    struct rerank_part rerank;
-};
-#define PART(MEMBER)                                                                               \
-    {                                                                                              \
-        FIELD_(struct parts_out, MEMBER, struct MEMBER##_part, FIELD_OBJECT, #MEMBER),             \
-            .inside = MEMBER##_part_fields                                                         \
-    }
-static const struct field parts_out_fields[] = {
-    PART(words), PART(embedding), PART(vectors), PART(qdrant), PART(rerank), {0},
-};
+#define PART(MEMBER) (OBJECT, MEMBER, struct MEMBER##_part, .inside = MEMBER##_part_fields)
+SHAPE(parts_out, PART(words), PART(embedding), PART(vectors), PART(qdrant), PART(rerank));
 
 static HANDLER(parts_get)
 {

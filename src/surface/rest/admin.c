@@ -35,24 +35,15 @@ static HANDLER(show_health)
 
 SHAPE(check, (STR, status, .help = "healthy, degraded, unhealthy, or unknown until checked"),
       (NUM, latency_ms));
-#define CHECKED(M, HELP)                                                                           \
-    {                                                                                              \
-        FIELD_(struct checks, M, struct check, FIELD_OBJECT, #M), .inside = check_fields,          \
-                                                                  .help = HELP                     \
-    }
 /* Cortex has a database, a cache and a model gateway to look at. Here one store takes the place of
  * the first three, and the model server that of the others. */
-struct checks {
-    struct check store, postgres, redis, llm, llm_config;
-};
-static const struct field checks_fields[] = {
-    CHECKED(store, "a read"),
-    CHECKED(postgres, "the same: what Cortex's probes look at"),
-    CHECKED(redis, "the same"),
-    CHECKED(llm, "the default model server's list of models, looked at every 15 s at most"),
-    CHECKED(llm_config, "the same"),
-    {0},
-};
+#define CHECKED struct check, .inside = check_fields
+SHAPE(checks, (OBJECT, store, CHECKED, .help = "a read"),
+      (OBJECT, postgres, CHECKED, .help = "the same: what Cortex's probes look at"),
+      (OBJECT, redis, CHECKED, .help = "the same"),
+      (OBJECT, llm, CHECKED,
+       .help = "the default model server's list of models, looked at every 15 s at most"),
+      (OBJECT, llm_config, CHECKED, .help = "the same"));
 SHAPE(live_out,
       (STR, status,
        .help = "healthy, degraded (a model server is set and does not answer) or unhealthy"),

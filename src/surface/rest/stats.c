@@ -34,34 +34,17 @@ SHAPE(memories_out, (INT, open, .help = "memories that are true"),
       (RAW, by_type, .help = "open ones by type"),
       (RAW, by_origin, .help = "open ones by where they came from"));
 
-struct stats_out {
-    struct memories_out memories;
-    int64_t sessions, messages, receipts;
-    struct counts_out today, all;
-};
-static const struct field stats_out_fields[] = {
-    {.name = "memories",
-     .type = FIELD_OBJECT,
-     .at = offsetof(struct stats_out, memories),
-     .inside = memories_out_fields,
-     .help = "memories that are kept"},
-    {INT(struct stats_out, sessions), .help = "conversations that are kept"},
-    {INT(struct stats_out, messages), .help = "messages that are kept"},
-    {INT(struct stats_out, receipts), .help = "receipts that are kept"},
-    {.name = "today",
-     .type = FIELD_OBJECT,
-     .at = offsetof(struct stats_out, today),
-     .inside = counts_out_fields,
-     .help = "counted today, by UTC"},
-    {.name = "all",
-     .type = FIELD_OBJECT,
-     .at = offsetof(struct stats_out, all),
-     .inside = counts_out_fields,
-     .help = "counted since the space exists"},
-    {0},
-};
+SHAPE(stats_out,
+      (OBJECT, memories, struct memories_out, .inside = memories_out_fields,
+       .help = "memories that are kept"),
+      (INT, sessions, .help = "conversations that are kept"),
+      (INT, messages, .help = "messages that are kept"),
+      (INT, receipts, .help = "receipts that are kept"),
+      (OBJECT, today, struct counts_out, .inside = counts_out_fields,
+       .help = "counted today, by UTC"),
+      (OBJECT, all, struct counts_out, .inside = counts_out_fields,
+       .help = "counted since the space exists"));
 
-/* An object of the names with their counts; those without any are left out. */
 static int64_t sum_of(const int64_t *n, size_t count)
 {
     int64_t sum = 0;
