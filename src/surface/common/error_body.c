@@ -72,15 +72,11 @@ static const struct error_rule openai_rules[] = {
     {0},
 };
 
-static const struct field openai_inside[] = {
-    {STR(struct error_body, message)},
-    {STR(struct error_body, type)},
-    {AS_STR(struct error_body, field, "param"), .empty = EMPTY_NULL},
-    {AS_STR(struct error_body, name, "code"), .empty = EMPTY_NULL},
-    {0},
-};
+static FIELDS_OF(error_body, openai, (STR, message), (STR, type),
+                 (AS_STR, field, "param", .empty = EMPTY_NULL),
+                 (AS_STR, name, "code", .empty = EMPTY_NULL));
 static const struct field openai_shape[] = {
-    {.name = "error", .type = FIELD_OBJECT, .inside = openai_inside},
+    {.name = "error", .type = FIELD_OBJECT, .inside = openai_fields},
     {0},
 };
 
@@ -145,14 +141,10 @@ static const struct error_rule anthropic_rules[] = {
     {0},
 };
 
-static const struct field anthropic_inside[] = {
-    {STR(struct error_body, type)},
-    {STR(struct error_body, message)},
-    {0},
-};
+static FIELDS_OF(error_body, anthropic, (STR, type), (STR, message));
 static const struct field anthropic_shape[] = {
     {AS_STR(struct error_body, name, "type")},
-    {.name = "error", .type = FIELD_OBJECT, .inside = anthropic_inside},
+    {.name = "error", .type = FIELD_OBJECT, .inside = anthropic_fields},
     {AS_STR(struct error_body, trace, "request_id")},
     {0},
 };

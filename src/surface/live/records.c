@@ -33,13 +33,10 @@ struct record_page {
     struct list_page page;
     str problem;
 };
-#define RECORD_PAGE(NAME, FIELDS, HELP)                                                            \
-    static const struct field NAME##_fields[] = {LIST_ITEMS(FIELDS, "newest first"),               \
-                                                 LIST_TOTAL,                                       \
-                                                 LIST_NEXT,                                        \
-                                                 {STR(struct record_page, problem),                \
-                                                  .empty = EMPTY_NULL, .help = HELP},              \
-                                                 {0}}
+#define RECORD_PAGE(NAME, TABLE, HELP)                                                             \
+    static const struct field NAME##_fields[] = {                                                  \
+        FIELD_ROWS(list_page, LIST_ITEMS(TABLE, "newest first"), LIST_TOTAL, LIST_NEXT)            \
+            FIELD_ROWS(record_page, (STR, problem, .empty = EMPTY_NULL, .help = HELP)){0}}
 RECORD_PAGE(audit_page, audit_line_fields,
             "the first line that is not as it was written, or why there is no log; lines behind "
             "it are left out");

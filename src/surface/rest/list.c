@@ -23,14 +23,9 @@ const struct field list_in_fields[] = {
                            (BOOL, facets, .help = "count how many there are of each kind, too")){0},
 };
 
-const struct field list_out_fields[] = {
-    LIST_ITEMS_AS("memories", memory_fields, "in the order that was asked for"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {JSON(struct list_page, facets), .empty = EMPTY_OUT,
-     .help = "how many of each layer, type, category, origin and space, and how many are archived"},
-    {0},
-};
+FIELDS_OF(list_page, list_out,
+          LIST_ITEMS_AS("memories", memory_fields, "in the order that was asked for"), LIST_TOTAL,
+          LIST_NEXT, LIST_FACETS);
 
 enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
                                   struct buf *out)

@@ -31,11 +31,7 @@ static FIELDS_OF(
     (JSON, before, .empty = EMPTY_OUT, .help = "members as they were; of an edit"),
     (STR, by, .empty = EMPTY_OUT, .help = "id of the memory that took its place"));
 
-static const struct field history_out_fields[] = {
-    LIST_ITEMS(event_fields, "oldest first"),
-    LIST_TOTAL,
-    {0},
-};
+static FIELDS_OF(list_page, history_out, LIST_ITEMS(event_fields, "oldest first"), LIST_TOTAL);
 
 struct events {
     struct change_event *v;

@@ -60,14 +60,9 @@ static HANDLER(session_messages)
 
 /* --- memories and episodes --- */
 
-static const struct field memories_out_fields[] = {
-    LIST_ITEMS(memory_fields, "in the order that was asked for"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {JSON(struct list_page, facets), .empty = EMPTY_OUT,
-     .help = "how many of each layer, type, category, origin and space, and how many are archived"},
-    {0},
-};
+static FIELDS_OF(list_page, memories_out,
+                 LIST_ITEMS(memory_fields, "in the order that was asked for"), LIST_TOTAL,
+                 LIST_NEXT, LIST_FACETS);
 
 static enum status episodes_alone(struct ctx *ctx, struct list_in *l)
 {
