@@ -1,5 +1,4 @@
 /* edit_json.c - one entry of a JSON file with comments: put in, replaced, taken out. */
-
 #include "ext/connect/edit.h"
 
 /*

@@ -1,5 +1,4 @@
 /* omniroute.c - the memories of OmniRoute's database into pools, again without harm. */
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/extract/secrets.h"

@@ -1,5 +1,4 @@
 /* man.c - the command man: the manual page in roff, from the tables of commands and settings. */
-
 #include "ext/shell/command.h"
 #include "ext/shell/tables.h"
 

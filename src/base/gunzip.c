@@ -1,5 +1,4 @@
 /* gunzip.c - text out of a gzip file. */
-
 #include "base/gunzip.h"
 
 enum {

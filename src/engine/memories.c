@@ -1,5 +1,4 @@
 /* memories.c - adding, reading and forgetting single memories. */
-
 #include "engine/state/state.h"
 
 #include "base/audit.h"

@@ -1,5 +1,4 @@
 /* context.c - the memory that a session's next message would bring, written nowhere. */
-
 #include "core/tokens.h"
 #include "ext/dialects/cortex/chat.h"
 #include "surface/common/memory_json.h"

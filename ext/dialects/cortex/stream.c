@@ -1,5 +1,4 @@
 /* stream.c - a model's answer in Cortex's shapes; the turn is kept before it is over. */
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/sse.h"

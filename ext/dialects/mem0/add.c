@@ -1,5 +1,4 @@
 /* add.c - messages into memories: as they are, or what the engine finds in them. */
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "ext/dialects/mem0/mem0.h"

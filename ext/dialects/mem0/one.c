@@ -1,5 +1,4 @@
 /* one.c - one memory of mem0's API: shown, changed, erased, and what it said before. */
-
 #include "base/id.h"
 #include "ext/dialects/mem0/mem0.h"
 #include "surface/common/memory_json.h"

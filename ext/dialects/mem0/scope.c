@@ -1,5 +1,4 @@
 /* scope.c - from mem0's user, agent, app and run to a person, a space and a session, and back. */
-
 #include "ext/dialects/mem0/mem0.h"
 #include "http/http.h"
 #include "surface/common/person.h"

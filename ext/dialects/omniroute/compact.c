@@ -1,5 +1,4 @@
 /* compact.c - OmniRoute's compaction, and the way back: what a summary replaced, and reopening. */
-
 #include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
 

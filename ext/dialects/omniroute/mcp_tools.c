@@ -1,5 +1,4 @@
 /* mcp_tools.c - OmniRoute's three memory tools in its own shapes. */
-
 #include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
 

@@ -1,5 +1,4 @@
 /* memory.c - OmniRoute's memories over REST: list, add, read, change, delete, health. */
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/time_text.h"

@@ -1,5 +1,4 @@
 /* memory.c - looking after Osaurus's memory: its ten knobs, how it does, sync, tidying. */
-
 #include "ext/dialects/osaurus/osaurus.h"
 #include "surface/common/memory_json.h"
 #include "surface/common/settings_json.h"

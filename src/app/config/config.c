@@ -1,5 +1,4 @@
 /* config.c - the command config: checks and shows the settings, and changes the file of them. */
-
 #include "app/command.h"
 #include "app/config/config_file.h"
 #include "app/print.h"

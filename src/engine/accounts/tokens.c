@@ -1,5 +1,4 @@
 /* tokens.c - tokens: made once, shown once, known by their hash. */
-
 #include "engine/accounts/credentials.h"
 #include "engine/state/known_tokens.h"
 #include "engine/state/state.h"

@@ -1,5 +1,4 @@
 /* history.c - the session's earlier messages that a model is shown. */
-
 #include "core/tokens.h"
 #include "engine/state/state.h"
 

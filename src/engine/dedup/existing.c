@@ -1,5 +1,4 @@
 /* existing.c - the search for a new memory among those stored, in the same words or in others. */
-
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/dedup/equivalence.h"

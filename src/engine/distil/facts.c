@@ -1,5 +1,4 @@
 /* facts.c - a fact of the model's answer: new, known, fuller than a known one, or in its place. */
-
 #include "engine/distil/facts.h"
 #include "base/utf8.h"
 #include "engine/distil/kinds.h"

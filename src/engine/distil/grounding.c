@@ -1,5 +1,4 @@
 /* grounding.c - the support of a line in the user's words, and of a summary in the talk. */
-
 #include "engine/distil/grounding.h"
 #include "engine/distil/prompt.h"
 #include "engine/text/lexicon.h"

@@ -1,5 +1,4 @@
 /* ingest.c - a whole conversation from outside: it replaces the stored one. */
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/distil/distil.h"

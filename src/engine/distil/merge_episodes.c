@@ -1,5 +1,4 @@
 /* merge_episodes.c - episodes that are too old, and those that repeat an earlier one. */
-
 #include "engine/distil/consolidate.h"
 
 #include "base/time_text.h"

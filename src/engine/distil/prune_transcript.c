@@ -1,5 +1,4 @@
 /* prune_transcript.c - conversations that ended before the retention lose their turns. */
-
 #include "engine/distil/consolidate.h"
 
 /*

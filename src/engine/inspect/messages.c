@@ -1,5 +1,4 @@
 /* messages.c - a message in its conversation, and a conversation page by page. */
-
 #include "engine/state/state.h"
 
 #include "engine/inspect.h"

@@ -1,5 +1,4 @@
 /* receipts.c - the receipts of several pools as one list. */
-
 #include "engine/state/state.h"
 
 #include "engine/inspect.h"

@@ -1,5 +1,4 @@
 /* sessions.c - the conversations of several pools as one list. */
-
 #include "engine/inspect.h"
 #include "engine/state/state.h"
 

@@ -1,5 +1,4 @@
 /* spaces.c - where a question looks, and what it may be shown of that. */
-
 #include "base/clock.h"
 #include "engine/recall/candidates.h"
 

@@ -1,5 +1,4 @@
 /* relay.c - an upstream's answer passed on as it comes. */
-
 #include "base/clock.h"
 #include "http/curl/libcurl.h"
 #include "http/server/conn.h"

@@ -1,5 +1,4 @@
 /* hooks.c - reports of a coding agent at work: a prompt, an answer, a compaction. */
-
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "surface/common/auth.h"

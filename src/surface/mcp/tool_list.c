@@ -1,5 +1,4 @@
 /* tool_list.c - the tools that tools/list names, each described to a model. */
-
 #include "surface/files/files.h"
 #include "surface/mcp/mcp.h"
 

@@ -1,5 +1,4 @@
 /* messages.c - Anthropic's Messages API with memory around it. */
-
 #include "base/fields.h"
 #include "engine/chat.h"
 #include "surface/common/auth.h"

@@ -1,5 +1,4 @@
 /* chat.c - chat completions with memory around them, and the routes of the proxy. */
-
 #include "core/tokens.h"
 
 #include "surface/common/auth.h"

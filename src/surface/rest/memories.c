@@ -1,5 +1,4 @@
 /* memories.c - memories and search over plain REST. */
-
 #include "base/clock.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"

@@ -1,5 +1,4 @@
 /* receipts.c - receipts of chats, with reasons: listed, one by one, and by what they gave. */
-
 #include "core/days.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"

@@ -1,5 +1,4 @@
 /* sessions.c - a conversation's messages and memories; and episodes of all. */
-
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"

@@ -1,5 +1,4 @@
 /* stats.c - numbers of a user's spaces: now, today, in all, and by the day or month. */
-
 #include "base/clock.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"

@@ -1,5 +1,4 @@
 /* tokens.c - /v1/tokens: access tokens, listed, made and revoked. */
-
 #include "base/clock.h"
 
 #include "surface/common/auth.h"

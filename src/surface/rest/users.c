@@ -1,5 +1,4 @@
 /* users.c - /v1/users and /v1/spaces/{name}: who has something here, and all of it erased. */
-
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
