@@ -37,7 +37,9 @@ enum status shell_call(struct ctx *ctx, const struct shell_server *s, const char
                               .timeout_ms = intake ? SILENCE_MS : TIMEOUT_MS,
                               .answer_max = ANSWER_MAX,
                               .intake = intake};
-    TRY(soft_or(ctx, http_call(ctx, &call, out), UPSTREAM));
+    enum status status = http_call(ctx, &call, out);
+    if (!soft_if(ctx, status, UPSTREAM))
+        return status;
     return fail(ctx, UPSTREAM,
                 "no server answers at " S_FMT "; start it with rememberd serve, or name its "
                 "address with --url",

@@ -19,11 +19,11 @@ enum { REGISTER_MAX = 256 << 10 }; /* bytes of a body that is read without a tok
 SHAPE(token_made, (STR, access_token, .required = true, .help = "shown once"),
       (STR, token_type, .required = true, .help = "Bearer"));
 
-static void give_token(struct reply *out, str secret)
+static enum status give_token(struct reply *out, str secret)
 {
     struct token_made shape = {secret, S("Bearer")};
     out->code = 201;
-    reply_fields(out, token_made_fields, &shape);
+    return reply_fields(out, token_made_fields, &shape);
 }
 
 /* --- registering --- */
@@ -93,8 +93,7 @@ static HANDLER(add_user)
     if (!r.may_change)
         TRY(check_open(ctx, app, in));
     TRY(engine_register(ctx, app->engine, &r, &secret));
-    give_token(out, secret);
-    return OK;
+    return give_token(out, secret);
 }
 
 /* --- who one is --- */
@@ -160,8 +159,7 @@ static HANDLER(add_token)
     str secret;
     TRY(auth_inherit(ctx, app, &in->who, &made));
     TRY(engine_make_token(ctx, app->engine, &made, &secret));
-    give_token(out, secret);
-    return OK;
+    return give_token(out, secret);
 }
 
 SHAPE(token_row, (STR, id, .required = true), (STR, name, .required = true),

@@ -131,8 +131,7 @@ static HANDLER(change_one)
 {
     struct mem0_found found;
     TRY(mem0_change(ctx, app, in, in->params[0], in->in, in->json, &found));
-    mem0_show(ctx, &found, out);
-    return OK;
+    return mem0_show(ctx, &found, out);
 }
 
 /* --- batches --- */

@@ -7,8 +7,7 @@ HANDLER(mem0_get)
 {
     struct mem0_found found;
     TRY(mem0_find(ctx, app, in, in->params[0], &found));
-    mem0_show(ctx, &found, out);
-    return OK;
+    return mem0_show(ctx, &found, out);
 }
 
 /* --- change --- */

@@ -51,7 +51,9 @@ enum status engine_signed_in(struct ctx *ctx, struct engine *e, str secret, stru
         TRY(store_owner(ctx, e->store, name_of(&ctx->arena, secret), &value));
     str hash = str_cut(&value, ' ');
     if (hash.n && str_int(value, until) && *until > clock_ms()) {
-        TRY(soft_or(ctx, store_find_token(ctx, e->store, hash, out), NOT_FOUND));
+        enum status s = store_find_token(ctx, e->store, hash, out);
+        if (!soft_if(ctx, s, NOT_FOUND))
+            return s;
     }
     return fail(ctx, NO_AUTH, "you are signed out: sign in again");
 }
