@@ -45,8 +45,7 @@ static void write_remote(struct ctx *ctx, const struct client_entry *e,
     json_close(&w, '}');
 }
 
-static void write_started(__attribute__((unused)) struct ctx *ctx,
-                          __attribute__((unused)) const struct client_entry *e,
+static void write_started(UNUSED struct ctx *ctx, UNUSED const struct client_entry *e,
                           const struct target_server *to, struct buf *out)
 {
     struct json_out w = json_to(out);
@@ -70,7 +69,7 @@ static void add_toml(struct buf *out, const char *key, str value)
 }
 
 /* The token stays in the environment: that is how this client wants it. */
-static void write_table(struct ctx *ctx, __attribute__((unused)) const struct client_entry *e,
+static void write_table(struct ctx *ctx, UNUSED const struct client_entry *e,
                         const struct target_server *to, struct buf *out)
 {
     add_toml(out, "url", tools_url(ctx, to));
@@ -88,10 +87,11 @@ static void write_table(struct ctx *ctx, __attribute__((unused)) const struct cl
 /* For a shell: in quotes where it has to be. */
 static void add_word(struct buf *b, str word)
 {
-    bool is_plain = word.n > 0;
-    for (size_t i = 0; i < word.n; i++)
-        is_plain &= char_is_one_of(word.p[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789/._-:@%+=,");
+    bool is_plain =
+        word.n > 0 &&
+        EVERY(i, word.n,
+              char_is_one_of(word.p[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789/._-:@%+=,"));
     if (is_plain) {
         buf_add(b, word);
         return;

@@ -1,5 +1,4 @@
-/* connect.c - the command connect: shows what it will write into a program's settings, and writes.
- */
+/* connect.c - the command connect: shows what it will write into a program's settings; writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -294,10 +293,7 @@ static bool is_connected(struct ctx *ctx, const struct client *c)
     struct plan p = {.client = c, .is_removal = true};
     if (!soft(ctx, plan_entries(ctx, &p)))
         return false;
-    for (size_t i = 0; i < p.n; i++)
-        if (!str_eq(p.files[i].before, p.files[i].after))
-            return true;
-    return false;
+    return SOME(i, p.n, !str_eq(p.files[i].before, p.files[i].after));
 }
 
 static enum status list_clients(struct ctx *ctx)

@@ -1,6 +1,4 @@
 /* edit_json.c - one entry of a JSON file with comments: put in, replaced, taken out. */
-#include <assert.h>
-
 #include "ext/connect/edit.h"
 
 /*

@@ -1,5 +1,4 @@
 /* edit_toml.c - one table of a TOML file: put in, replaced, taken out. */
-#include <assert.h>
 #include <ctype.h>
 
 #include "ext/connect/edit.h"

@@ -1,7 +1,6 @@
 /* duplicates.c - memories that say the same as an older one: found, shown, closed. */
 #include "ext/duplicates/duplicates.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -66,13 +65,7 @@ static bool takes_part(const struct memory *m)
            !str_is(m->category, "profile");
 }
 
-static int by_age(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? -1 : 1;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
+ORDER(by_age, struct memory, UP(created) ?: UP(doc));
 
 /* Sorted by age, so that in each pair the smaller index is the older memory; all that follows
  * relies on it. Vectors are computed for some new memories first, or the newest would be compared
@@ -103,13 +96,7 @@ struct worded {
     size_t at;
 };
 
-static int by_word(const void *a, const void *b)
-{
-    const struct worded *x = a, *y = b;
-    if (x->word != y->word)
-        return x->word < y->word ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
+ORDER(by_word, struct worded, UP(word) ?: UP(at));
 
 /* Texts of the same words become one entry, so that later steps compare each text once. */
 static void fold_equal(struct search *s)
@@ -135,8 +122,8 @@ static void note_pair(struct search *s, size_t one, size_t other, double similar
                       enum relation relation)
 {
     assert(one < other && other < s->n);
-    s->pairs = arena_more(&s->ctx->arena, s->pairs, s->n_pairs, &s->cap, sizeof *s->pairs);
-    s->pairs[s->n_pairs++] = (struct pair){one, other, similarity, relation};
+    ARENA_ADD(&s->ctx->arena, s->pairs, s->n_pairs, s->cap) =
+        (struct pair){one, other, similarity, relation};
 }
 
 /* --- near vectors --- */
@@ -249,13 +236,7 @@ static void look_by_words(struct search *s, const bool *has_vector)
 
 /* --- the model --- */
 
-static int most_alike(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity < y->similarity ? 1 : -1;
-    return (x->other > y->other) - (x->other < y->other);
-}
+ORDER(most_alike, struct pair, DOWN(similarity) ?: UP(other));
 
 /* The most alike first, as the hour's token budget may end in between. What gets no answer stays
  * apart: a duplicate too many is better than a fact lost. */
@@ -281,13 +262,7 @@ static void ask_model(struct search *s)
 
 /* --- groups --- */
 
-static int by_first(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    if (x->one != y->one)
-        return x->one < y->one ? -1 : 1;
-    return (x->other > y->other) - (x->other < y->other);
-}
+ORDER(by_first, struct pair, UP(one) ?: UP(other));
 
 /* The oldest memory of a group represents it. A memory that belongs to a group never represents
  * another: A like B and B like C does not make A like C. */

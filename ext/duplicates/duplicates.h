@@ -13,7 +13,6 @@ struct duplicates {
  * in a number, a name or a negation are not the same, however alike. */
 MUST_USE enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                        struct duplicates **out, size_t *n);
-/* Closes the others in favour of the first of each group, all or nothing; they remain as history.
- */
+/* Closes the others in favour of the first of each group, all or nothing; they remain history. */
 MUST_USE enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                         int64_t *groups, int64_t *closed);

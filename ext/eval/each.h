@@ -1,8 +1,6 @@
 /* each.h - the figures of every question, in a file that eval compare reads. */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/json.h"
 #include "ext/eval/measure.h"
 #include "ext/import/exam.h"

@@ -1,13 +1,11 @@
 /* eval.c - measures recall by questions about conversations: ranking, silence, speed. */
 #include "ext/eval/eval.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
 #include "base/clock.h"
 #include "engine/gate/evidence.h"
-#include "engine/inspect.h"
 #include "engine/recall/features.h"
 #include "ext/eval/each.h"
 #include "ext/eval/followups.h"
@@ -220,8 +218,7 @@ static enum status rank_question(struct eval *v, size_t conversation, size_t que
                                  .budget_tokens = -1,
                                  .only.turns = true};
     struct recall_out found;
-    if (engine_recall(&ctx, v->e, &in, &found) != OK)
-        return fail(v->ctx, ctx.failed, "%s", ctx.why);
+    TRY(ctx_pass(v->ctx, &ctx, engine_recall(&ctx, v->e, &in, &found)));
     dump_rows(v, conversation, question, true, q, &found);
     bool hit[DUMP_RESULTS + 1];
     assert(found.n <= DUMP_RESULTS);
@@ -252,8 +249,7 @@ static enum status speak_question(struct eval *v, const struct chat_question *q,
                                  .limit = v->dump ? DUMP_OTHER : 0,
                                  .only.turns = true};
     struct recall_out found;
-    if (engine_recall(&ctx, v->e, &in, &found) != OK)
-        return fail(v->ctx, ctx.failed, "%s", ctx.why);
+    TRY(ctx_pass(v->ctx, &ctx, engine_recall(&ctx, v->e, &in, &found)));
     if (q->pool == (q->asker + 1) % v->n && q->pool != q->asker) /* one is enough */
         dump_rows(v, q->asker, q->question, false, &c->questions[q->question], &found);
     dump_gate(v, q, &found);

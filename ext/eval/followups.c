@@ -1,7 +1,6 @@
 /* followups.c - measures recall on follow-up questions, made from LoCoMo's. */
 #include "ext/eval/followups.h"
 
-#include "base/json.h"
 #include "words/words.h"
 
 /*
@@ -54,10 +53,7 @@ struct text {
 
 static bool was_said(const struct text *t, const struct word *w)
 {
-    for (size_t i = 0; i < t->before.n; i++)
-        if (str_eq(t->before.v[i].stem, w->stem))
-            return true;
-    return false;
+    return SOME(i, t->before.n, str_eq(t->before.v[i].stem, w->stem));
 }
 
 /* The person whose name the word is, or NULL. */
@@ -98,8 +94,7 @@ static const char *pronoun_of(const struct text *t, size_t i, const struct perso
 }
 
 /* The pronoun for the words from i on, when they name persons who were mentioned before; *end is
- * behind them. NULL when only one of two was mentioned: "Ann and Bo" does not become "she and Bo".
- */
+ * behind them. NULL when one of two was mentioned: "Ann and Bo" does not become "she and Bo". */
 static const char *person_as(const struct text *t, size_t i, size_t *end)
 {
     static const char *const and[] = {"and", "or", NULL};
@@ -218,8 +213,7 @@ static enum status speak_question(struct follow *f, str space, str text,
                                  .gate = true,
                                  .only.turns = true};
     struct recall_out found;
-    if (engine_recall(&ctx, f->e, &in, &found) != OK)
-        return fail(f->ctx, ctx.failed, "%s", ctx.why);
+    TRY(ctx_pass(f->ctx, &ctx, engine_recall(&ctx, f->e, &in, &found)));
     *spoke = *told = false;
     for (size_t i = 0; i < found.n; i++) {
         *spoke |= found.v[i].state == LINE_INJECTED;
@@ -242,8 +236,7 @@ static enum status search_text(struct follow *f, const struct exam *c,
     struct recall_out found;
     size_t hits = 0;
     bool spoke, told, is_wrong = false;
-    if (engine_recall(&ctx, f->e, &in, &found) != OK)
-        return fail(f->ctx, ctx.failed, "%s", ctx.why);
+    TRY(ctx_pass(f->ctx, &ctx, engine_recall(&ctx, f->e, &in, &found)));
     for (size_t i = 0; i < found.n; i++)
         hits += strs_have(&q->evidence, found.v[i].message.ref);
     TRY(speak_question(f, c->id, text, q, c->until, &spoke, &told));
@@ -311,15 +304,6 @@ static enum status ask_pair(struct follow *f, const struct exam *c, const struct
 
 /* --- pairs --- */
 
-/* The first question would find all that answers the second. */
-static bool is_answered_by(const struct exam_question *q, const struct exam_question *before)
-{
-    for (size_t i = 0; i < q->evidence.n; i++)
-        if (!strs_have(&before->evidence, q->evidence.v[i]))
-            return false;
-    return true;
-}
-
 static str session_of(const struct exam_question *q)
 {
     str ref = q->evidence.v[0];
@@ -329,10 +313,14 @@ static str session_of(const struct exam_question *q)
 /* What was asked last about the same session; not what has no answer there. */
 static const struct exam_question *question_before(const struct exam *c, size_t at)
 {
+    const struct exam_question *asked = &c->questions[at];
     for (size_t i = at; i-- > 0;) {
         const struct exam_question *q = &c->questions[i];
-        if (q->category != ADVERSARIAL && str_eq(session_of(q), session_of(&c->questions[at])))
-            return is_answered_by(&c->questions[at], q) ? NULL : q;
+        if (q->category == ADVERSARIAL || !str_eq(session_of(q), session_of(asked)))
+            continue;
+        /* The first question would find all that answers the second. */
+        return EVERY(k, asked->evidence.n, strs_have(&q->evidence, asked->evidence.v[k])) ? NULL
+                                                                                          : q;
     }
     return NULL;
 }

@@ -3,8 +3,6 @@
 
 #include <sys/stat.h>
 
-#include "ext/eval/measure.h"
-
 /* How much of a file is looked at for the member that tells its format. */
 enum { LOOKED_AT = 1 << 20 };
 

@@ -88,11 +88,7 @@ static void extract_exam(struct audit *t, const struct exam *c)
         }
 }
 
-static int compare_facts(const void *a, const void *b)
-{
-    uint64_t x = ((const struct fact *)a)->hash, y = ((const struct fact *)b)->hash;
-    return (x > y) - (x < y);
-}
+ORDER(compare_facts, struct fact, UP(hash));
 
 /* A fact that was said twice is one. */
 static void draw_sample(struct audit *t)

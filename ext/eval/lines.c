@@ -162,9 +162,8 @@ static enum status add_question(struct reader *r, struct exams *all, const struc
     for (size_t i = 0; i < l->evidence.n; i++) {
         size_t before = q.evidence.n;
         exam_add_evidence(&r->ctx->arena, c, &q, l->evidence.v[i]);
-        bool is_new = q.evidence.n > before;
-        for (size_t k = 0; k < i && !is_new; k++)
-            is_new = str_eq(l->evidence.v[k], l->evidence.v[i]);
+        bool is_new =
+            q.evidence.n > before || SOME(k, i, str_eq(l->evidence.v[k], l->evidence.v[i]));
         if (!is_new)
             return fail(r->ctx, BAD_INPUT,
                         "line %lld: evidence: no message of the conversation " S_FMT

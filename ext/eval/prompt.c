@@ -1,14 +1,10 @@
 /* prompt.c - measures what enters the prompt of a chat: evidence, tokens, and what is foreign. */
 #include "ext/eval/prompt.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "ext/eval/answer_words.h"
 #include "ext/eval/each.h"
-#include "ext/eval/eval.h"
-#include "ext/eval/measure.h"
 #include "ext/import/import.h"
 #include "ext/import/ingest.h"
 
@@ -88,8 +84,7 @@ static enum status take_turn(struct chat *t, str answer, size_t answer_at, size_
         t->ids[t->of[i]] = str_dup(&t->ctx->arena, out->ids.v[i - before]);
     for (size_t i = answer_at; i < answer_end; i++)
         t->ids[i] = in.answer_id;
-    if (engine_end_turn(&own, t->e, turn, answer) != OK)
-        return fail(t->ctx, own.failed, "%s", own.why);
+    TRY(ctx_pass(t->ctx, &own, engine_end_turn(&own, t->e, turn, answer)));
     return store_settle(t->ctx, t->e->store);
 }
 

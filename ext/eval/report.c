@@ -3,8 +3,7 @@
 
 #include "base/json.h"
 
-/* A reader must not take a figure on the data that the weights were fitted to for one on new data.
- */
+/* Nobody must take a figure on the data that the weights were fitted to for one on new data. */
 #define WEIGHTS_NOTE                                                                               \
     "the weights of recall were fitted to six conversations of LoCoMo and ten of BEAM, so "        \
     "figures "                                                                                     \

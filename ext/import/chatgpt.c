@@ -1,5 +1,4 @@
-/* chatgpt.c - conversations of a ChatGPT export: trees of messages, of which one branch is shown.
- */
+/* chatgpt.c - conversations of a ChatGPT export: trees of messages; one branch is shown. */
 #include "ext/import/foreign.h"
 
 /*

@@ -1,8 +1,6 @@
 /* exam.c - a conversation with dated sessions, and questions with the messages that answer them. */
 #include "ext/import/exam.h"
 
-#include <assert.h>
-
 #include "base/time_text.h"
 
 /* --- dates --- */
@@ -120,10 +118,7 @@ void exam_keep_question(struct exam *c, const struct exam_question *q)
 
 static bool has_session(const struct exam *c, str id)
 {
-    for (size_t s = 0; s < c->n_sessions; s++)
-        if (str_eq(c->sessions[s].id, id))
-            return true;
-    return false;
+    return SOME(s, c->n_sessions, str_eq(c->sessions[s].id, id));
 }
 
 /*
@@ -140,9 +135,8 @@ void exam_cut(struct exam *c, size_t sessions)
         if (c->sessions[i].messages[0].created > c->until)
             c->until = c->sessions[i].messages[0].created;
     for (size_t i = 0; i < c->n_questions; i++) {
-        bool answered = true;
-        for (size_t k = 0; k < c->questions[i].sessions.n; k++)
-            answered &= has_session(c, c->questions[i].sessions.v[k]);
+        bool answered =
+            EVERY(k, c->questions[i].sessions.n, has_session(c, c->questions[i].sessions.v[k]));
         if (answered)
             c->questions[kept++] = c->questions[i];
     }

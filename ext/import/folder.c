@@ -20,12 +20,11 @@ static int64_t modified_ms(const struct stat *st)
 
 static void add_file(struct listing *l, str path, str name, const struct stat *st)
 {
-    l->v = arena_more(&l->ctx->arena, l->v, l->n, &l->cap, sizeof *l->v);
-    l->v[l->n++] = (struct folder_file){path, name, modified_ms(st), (int64_t)st->st_size};
+    ARENA_ADD(&l->ctx->arena, l->v, l->n, l->cap) =
+        (struct folder_file){path, name, modified_ms(st), (int64_t)st->st_size};
 }
 
-/* What archives and editors put beside the content; hidden ones, such as .obsidian, by their dot.
- */
+/* What archives and editors put beside the content; hidden ones, as .obsidian, by their dot. */
 static int is_content(const struct dirent *e)
 {
     static const char *const others[] = {"__MACOSX", "node_modules", "templates", "Templates",

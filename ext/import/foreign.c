@@ -1,8 +1,6 @@
 /* foreign.c - sessions with messages, and memories, on their way from readers to the store. */
 #include "ext/import/foreign.h"
 
-#include <assert.h>
-
 #include "base/id.h"
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"

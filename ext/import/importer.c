@@ -1,8 +1,6 @@
 /* importer.c - messages from elsewhere on their way into a pool: masked, dated, in bundles. */
 #include "ext/import/importer.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/extract/secrets.h"

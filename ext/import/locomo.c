@@ -1,10 +1,8 @@
-/* locomo.c - LoCoMo's JSON: conversations with dated sessions, and questions with their evidence.
- */
+/* locomo.c - LoCoMo's JSON: conversations with dated sessions, and questions with evidence. */
 #include "ext/import/locomo.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
-/* locomo.h - LoCoMo's JSON: conversations with dated sessions, and questions with their evidence.
- */
+/* locomo.h - LoCoMo's JSON: conversations with dated sessions, and questions with evidence. */
 #pragma once
 
 #include "ext/import/exam.h"

@@ -1,6 +1,4 @@
 /* omniroute.c - the memories of OmniRoute's database into pools, again without harm. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/extract/secrets.h"

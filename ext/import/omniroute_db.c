@@ -1,5 +1,4 @@
-/* omniroute_db.c - reads the memories in a database file of OmniRoute, and changes nothing there.
- */
+/* omniroute_db.c - reads the memories in a database file of OmniRoute, changes nothing there. */
 #include "ext/import/omniroute_db.h"
 
 #include <errno.h>
@@ -243,8 +242,7 @@ static enum status check_is_table(struct source *s, const char *name, bool *is_t
     return end_rows(s);
 }
 
-/* A memory without an owner and a content is of another program. Generated columns are not listed.
- */
+/* A memory without owner and content is of another program. Generated columns are not listed. */
 static enum status find_table(struct source *s)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

@@ -1,6 +1,4 @@
 /* run.c - one import: files are recognised, cut into records and read; broken ones are noted. */
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "ext/import/folder.h"
 #include "ext/import/formats.h"

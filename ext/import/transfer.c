@@ -1,8 +1,6 @@
 /* transfer.c - a space as a copy for elsewhere: read in parts, and put in unchanged. */
 #include "ext/import/transfer.h"
 
-#include <assert.h>
-
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
 
@@ -17,13 +15,7 @@ const char *const transfer_bar_reasons[] = {"forgotten", "corrected",  "expired"
 
 /* --- out --- */
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct session *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? -1 : 1;
-    return str_cmp(x->id, y->id);
-}
+ORDER(by_begin, struct session, UP(created) ?: BY_TEXT(id));
 
 /* Only the ids are kept: a user may have many sessions. */
 enum status engine_transfer_sessions(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -34,9 +26,7 @@ enum status engine_transfer_sessions(struct ctx *ctx, struct engine *e, struct p
     struct session *v;
     size_t n;
     engine_catch_up(ctx, e, pool);
-    enum status s = store_sessions(&own, e->store, &f, &v, &n, NULL);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
+    TRY(ctx_pass(ctx, &own, store_sessions(&own, e->store, &f, &v, &n, NULL)));
     if (n > 1)
         qsort(v, n, sizeof *v, by_begin);
     *out = (struct strs){NEW_N(&ctx->arena, str, n + 1), n};
@@ -167,9 +157,7 @@ enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e, struct p
     struct bar *bars = NEW_N(&ctx->arena, struct bar, n + 1);
     TRY(engine_transfer_bars(ctx, e, pool, &old, &n_old));
     for (size_t i = 0; i < n; i++) {
-        bool is_there = false;
-        for (size_t k = 0; k < n_old && !is_there; k++)
-            is_there = is_same(&v[i], &old[k]);
+        bool is_there = SOME(k, n_old, is_same(&v[i], &old[k]));
         if (!is_there)
             bars[missing++] = (struct bar){.kind = (enum bar_kind)v[i].kind,
                                            .reason = (enum bar_reason)v[i].reason,

@@ -1,7 +1,6 @@
 /* bert.c - the layers of a BERT in f32; the texts of a batch are concatenated without padding. */
 #include "ext/models/bert.h"
 
-#include <assert.h>
 #include <unistd.h>
 
 #include "base/fields.h"
@@ -220,8 +219,7 @@ static enum status read_config(struct ctx *ctx, str folder, struct config *out)
     return OK;
 }
 
-/* Without tokenizer.json the vocabulary alone: then the rules are those of BERT's uncased models.
- */
+/* Without tokenizer.json the vocabulary alone: then by the rules of BERT's uncased models. */
 static enum status open_tokenizer(struct ctx *ctx, str folder, struct tokenizer **out)
 {
     enum { LINES_MAX = 8 << 20 };

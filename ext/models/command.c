@@ -1,5 +1,4 @@
 /* command.c - lists, downloads, checks and removes the models of this machine. */
-#include <assert.h>
 #include <sys/stat.h>
 
 #include "embed/reranker.h"
@@ -139,8 +138,7 @@ static enum status list_models(struct ctx *ctx, const struct options *o, str fol
         json_close(&w, ']');
     else
         buf_printf(&b, "folder: " S_FMT, S_ARG(folder));
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 /* --- fetching --- */

@@ -1,8 +1,5 @@
-/* cross_encoder.c - a BERT that reads a question and a passage together: how well one answers it.
- */
+/* cross_encoder.c - a BERT that reads a question and a passage: how well one answers it. */
 #include "ext/models/cross_encoder.h"
-
-#include <assert.h>
 
 #include "base/files.h"
 #include "base/json.h"

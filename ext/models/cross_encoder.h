@@ -1,5 +1,4 @@
-/* cross_encoder.h - a BERT that reads a question and a passage together: how well one answers it.
- */
+/* cross_encoder.h - a BERT that reads a question and a passage: how well one answers it. */
 #pragma once
 
 #include "base/ctx.h"

@@ -1,9 +1,7 @@
 /* download.c - installs a local model in one step, from a server or a folder. */
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -187,8 +185,7 @@ static enum status install_file(struct ctx *ctx, const struct source *s, str to,
 
 /* --- folders --- */
 
-/* Of files only: a model's folder has no folders inside. A failure shows when the name is needed.
- */
+/* Of files only: a model's folder has no folders. A failure shows when the name is needed. */
 static void remove_folder(const char *path)
 {
     DIR *d = opendir(path);

@@ -1,8 +1,6 @@
 /* static.c - model2vec: sums the rows of the first known tokens and normalises the sum. */
 #include "ext/models/static.h"
 
-#include <assert.h>
-
 #include "embed/common/floats.h"
 #include "embed/common/safetensors.h"
 #include "embed/common/tokenizer.h"

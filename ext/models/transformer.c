@@ -1,8 +1,6 @@
 /* transformer.c - the vector of a text: the mean of the states of its tokens. */
 #include "ext/models/transformer.h"
 
-#include <assert.h>
-
 #include "embed/common/floats.h"
 #include "ext/models/bert.h"
 

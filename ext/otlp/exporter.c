@@ -221,12 +221,6 @@ static void free_exporter(struct exporter **e)
     free(*e);
 }
 
-static void begin_thread(struct exporter *e)
-{
-    pthread_mutex_init(&e->lock, NULL);
-    steady_cond_init(&e->changed);
-}
-
 /* The endpoint is the base of all signals, as in OTEL_EXPORTER_OTLP_ENDPOINT. */
 static enum status open_exporter(struct ctx *ctx, const struct settings *s, struct exporter **out)
 {
@@ -240,7 +234,8 @@ static enum status open_exporter(struct ctx *ctx, const struct settings *s, stru
     e->service = str_dup(&e->ctx.arena, s->otlp_service);
     TRY(read_headers(ctx, e, s->otlp_headers));
     e->queue = heap_alloc(QUEUE * sizeof *e->queue);
-    begin_thread(e);
+    pthread_mutex_init(&e->lock, NULL);
+    steady_cond_init(&e->changed);
     if (pthread_create(&e->thread, NULL, send_all, e) != 0)
         return fail(ctx, TOO_BUSY, "the thread for traces cannot be made");
     *out = e;

@@ -1,7 +1,6 @@
 /* spans.c - a chat as spans of OpenTelemetry, in the JSON of OTLP. */
 #include "ext/otlp/spans.h"
 
-#include "base/json.h"
 #include "core/url.h"
 
 /*

@@ -121,17 +121,6 @@ static str other_person(str name)
     return S("");
 }
 
-/* What says too little alone, unless its parent is the user or just a wrapping. */
-static bool is_vague(str name)
-{
-    return str_is_one_of(name, vague_names);
-}
-
-static bool is_wrapping(str name)
-{
-    return str_is_one_of(name, wrapping_names);
-}
-
 /* Names that many have for one thing. */
 static str usual_name(str name)
 {
@@ -351,7 +340,7 @@ static str name_of(const struct reading *r, const str *path, size_t depth)
         if (being.n)
             return join_names(a, being, last);
     }
-    if (parent.n && is_vague(last) && !is_wrapping(parent))
+    if (parent.n && str_is_one_of(last, vague_names) && !str_is_one_of(parent, wrapping_names))
         return join_names(a, parent, last);
     if (!fact_named(r, name))
         return name;
@@ -412,8 +401,7 @@ void reading_add(struct reading *r, const str *path, size_t depth, str value)
     if (!name.n || fact_named(r, name) || is_said(r, name, text) || says_secret(r, name, text) ||
         r->n == PROFILE_MAX)
         return;
-    r->v = arena_more(a, r->v, r->n, &r->cap, sizeof *r->v);
-    r->v[r->n++] = (struct read_fact){name, text, place};
+    ARENA_ADD(a, r->v, r->n, r->cap) = (struct read_fact){name, text, place};
 }
 
 enum status reading_json(const struct reading *r, struct json **out)

@@ -1,8 +1,6 @@
 /* profile.c - a user's profile as memories: read, merged name by name, forgotten. */
 #include "ext/profile/reading.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/extract/secrets.h"
@@ -95,11 +93,7 @@ struct kept {
 };
 
 /* In order of bytes, as bsearch in forget_kept needs it. */
-static int by_name(const void *a, const void *b)
-{
-    const struct kept_fact *x = a, *y = b;
-    return str_cmp(x->fact.name, y->fact.name);
-}
+ORDER(by_name, struct kept_fact, BY_TEXT(fact.name));
 
 /* All memories of a profile; with_history: closed ones too. */
 static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -119,8 +113,7 @@ static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_r
             struct kept_fact one = {.memory = &v[i]};
             if (!fact_of(ctx, &v[i], &one.fact))
                 continue;
-            out->v = arena_more(&ctx->arena, out->v, out->n, &out->cap, sizeof *out->v);
-            out->v[out->n++] = one;
+            ARENA_ADD(&ctx->arena, out->v, out->n, out->cap) = one;
         }
     }
     if (out->n)

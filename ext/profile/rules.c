@@ -1,8 +1,6 @@
 /* rules.c - a user's facts without a model: from JSON, from "name: value" pairs, from sentences. */
 #include "ext/profile/reading.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "lang/profile_rules_lists.h"
 
@@ -279,9 +277,7 @@ static void add_job(struct reading *r, str what, bool is_job)
 /* "was born in 1990" and "… in Rome". */
 static void add_born(struct reading *r, str what)
 {
-    bool is_time = false;
-    for (size_t i = 0; i < what.n; i++)
-        is_time |= what.p[i] >= '0' && what.p[i] <= '9';
+    bool is_time = SOME(i, what.n, what.p[i] >= '0' && what.p[i] <= '9');
     add_fact(r, is_time ? "birthDate" : "birthPlace", what);
 }
 

@@ -25,18 +25,11 @@ static str without_now(str value)
     return value;
 }
 
-static bool has_name(const struct profile_fact *v, size_t n, str name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq_nocase(v[i].name, name))
-            return true;
-    return false;
-}
-
 static void take_told(struct arena *a, const struct read_fact *said, const struct memory *m,
                       const struct profile_fact *v, size_t n, struct told *out)
 {
-    bool is_calling = str_is(said->name, "nickname") && !has_name(v, n, said->name);
+    bool is_calling =
+        str_is(said->name, "nickname") && !SOME(i, n, str_eq_nocase(v[i].name, said->name));
     enum slot slot = is_calling ? SLOT_name : slot_of_name(a, said->name);
     for (size_t i = 0; i < n && slot != SLOT_COUNT; i++)
         if (m->created > out[i].at && slot == slot_of_name(a, v[i].name))

@@ -20,8 +20,7 @@ MUST_USE enum status shell_server_find(struct ctx *ctx, const struct options *o,
 /* UPSTREAM, with what to do, when no server answers. Any code of HTTP is OK. */
 MUST_USE enum status shell_call(struct ctx *ctx, const struct shell_server *s, const char *method,
                                 str path, str body, struct intake *intake, struct answer *out);
-/* FORBIDDEN for 401 and 403, UPSTREAM for other codes that are not 200, with the server's reason.
- */
+/* FORBIDDEN for 401 and 403, UPSTREAM for other codes but 200, with the server's reason. */
 MUST_USE enum status shell_check(struct ctx *ctx, const struct answer *answer);
 /* A GET whose answer is JSON. */
 MUST_USE enum status shell_get(struct ctx *ctx, const struct shell_server *s, str path,

@@ -1,5 +1,4 @@
 /* chat.c - the command chat: a conversation at the terminal through the running server. */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/id.h"

@@ -1,6 +1,5 @@
 /* logs.c - the command logs: what the server wrote, as the system's journal has it. */
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "ext/shell/command.h"

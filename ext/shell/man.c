@@ -1,6 +1,4 @@
 /* man.c - the command man: the manual page in roff, from the tables of commands and settings. */
-#include <stdio.h>
-
 #include "ext/shell/command.h"
 #include "ext/shell/tables.h"
 

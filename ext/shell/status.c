@@ -1,6 +1,4 @@
 /* status.c - the command status: what the running server says about itself. */
-#include <stdio.h>
-
 #include "app/print.h"
 #include "ext/shell/call.h"
 #include "ext/shell/command.h"

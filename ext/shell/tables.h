@@ -19,8 +19,7 @@ void each_command(const struct options *o, shell_command_function *got, void *ar
 /* The flags of one command; with_settings: and all settings, under every name. */
 void each_flag(struct arena *a, const struct command *c, bool with_settings,
                shell_flag_function *got, void *arg);
-/* The words that may follow the command, such as "check" behind config: with spaces between them.
- */
+/* The words that may follow the command, such as "check" behind config: with spaces between. */
 str command_words(struct arena *a, const struct command *c);
 /* The first sentence of a help, without its full stop and without what is in brackets. */
 str first_sentence(str help);

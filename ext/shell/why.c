@@ -1,7 +1,6 @@
 /* why.c - the receipt of a chat, for people. */
 #include "ext/shell/why.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #include "app/print.h"

@@ -1,8 +1,6 @@
 /* target.c - the server under test: its adapter, and calls by it. */
 #include "ext/verify/verify.h"
 
-#include <stdio.h>
-
 #include "base/id.h"
 #include "ext/verify/adapters.h"
 #include "http/http.h"

@@ -117,8 +117,7 @@ static const char *why_not(struct arena *a, const struct target *t, const struct
     return NULL;
 }
 
-/* Each test has spaces and words of its own. With two tokens each person keeps its token's space.
- */
+/* Each test has spaces and words of its own. With two tokens each keeps its token's space. */
 static void begin_test(struct arena *a, struct target *t)
 {
     str run = str_sub(id_random(a), 0, 8);

@@ -1,8 +1,6 @@
 /* announce.c - the lines of a server that is ready: where, what, for whom, and one to try. */
 #include "app/announce.h"
 
-#include <stdio.h>
-
 #include "app/command.h"
 #include "app/print.h"
 #include "store/store.h"
@@ -47,18 +45,11 @@ static void announce_access(bool needs_token)
                      : "access: anyone on this machine, without a token");
 }
 
-/* The upstream of a model without a prefix. */
-static const struct upstream *default_upstream(const struct settings *s)
-{
-    str none = S("");
-    return settings_upstream(s, &none);
-}
-
 /* Only the upstream knows its models, so with one the line asks for their list; the built-in model
  * answers a chat as it is. A key of the client's own is needed where no upstream_key is set. */
 static void announce_try(struct ctx *ctx, const struct settings *s, str url, bool needs_token)
 {
-    const struct upstream *up = default_upstream(s);
+    const struct upstream *up = settings_upstream(s, &S("")); /* of a model without a prefix */
     const char *secret = needs_token ? "YOUR_TOKEN" : up && !up->key.n ? "YOUR_API_KEY" : NULL;
     printf("try: curl " S_FMT "%s", S_ARG(curl_target(&ctx->arena, url)),
            up ? "/v1/models" : "/v1/chat/completions");

@@ -1,7 +1,6 @@
 /* ask.c - asks at a terminal before everything of a space or a user is erased. */
 #include "app/ask.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "app/print.h"

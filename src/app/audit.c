@@ -15,8 +15,7 @@ static enum status print_json(struct ctx *ctx, void *own, const struct audit_lin
     struct json_out w = json_to(&b);
     (void)own;
     fields_write(&w, audit_line_fields, line);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 static enum status print_plain(struct ctx *ctx, void *own, const struct audit_line *line)

@@ -1,14 +1,12 @@
 /* background.c - one loop for every job: work until nothing is left, then wait for a write. */
 #include "app/background.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
 #include "app/backup/auto_backup.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "store/store.h"
 
 /* Writes of other processes give no signal, so each job also looks every LOOK_MS. What is written

@@ -1,5 +1,4 @@
 /* encrypt.c - encrypting the database, decrypting it, changing its key, and finding the key. */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -27,12 +26,6 @@ static const char encrypt_the_disk[] =
 
 SHAPE(encrypt_out, (BOOL, encrypted), (INT, bytes), (STR, key));
 
-static void show_progress(void *own, const char *what, int64_t done, int64_t all)
-{
-    bool is_bytes = !strcmp(what, "copying");
-    progress_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
-}
-
 /* store_copy writes a second file and renames it over the first, so a crash leaves either the old
  * or the new database, never a mixture. */
 static enum status convert_database(struct ctx *ctx, const struct instance *instance,
@@ -44,7 +37,7 @@ static enum status convert_database(struct ctx *ctx, const struct instance *inst
                               .to = instance->file,
                               .to_key = to->bytes,
                               .replaces = true,
-                              .progress = show_progress,
+                              .progress = progress_copy,
                               .own = &progress};
     enum status status = store_copy(ctx, &copy);
     progress_end(&progress);
@@ -69,8 +62,7 @@ static enum status print_report(struct ctx *ctx, const struct options *o,
         struct buf b = buf_make(&ctx->arena, 1 << 16);
         struct json_out w = json_to(&b);
         fields_write(&w, encrypt_out_fields, &out);
-        print_buf(&b);
-        return OK;
+        return print_buf(&b);
     }
     printf("%s: " S_FMT " (%.1f MB)\n%s", done, S_ARG(instance->file), (double)out.bytes / 1e6,
            advice);
@@ -257,6 +249,5 @@ enum status command_key(struct ctx *ctx, const struct options *o)
         fields_write(&w, encrypt_out_fields, &out);
     else
         buf_add(&b, key.from);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }

@@ -94,6 +94,5 @@ enum status command_verify_erasure(struct ctx *ctx, const struct options *o)
     struct buf b = buf_make(&ctx->arena, FILE_MAX);
     struct json_out w = json_to(&b);
     fields_write(&w, verified_out_fields, &out);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }

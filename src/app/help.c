@@ -1,8 +1,6 @@
 /* help.c - lays out help from the tables of commands, options and settings, in 100 columns. */
 #include "app/help.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 
 #include "core/memory.h"

@@ -1,18 +1,15 @@
 /* instance.c - opens everything below the commands in the order of PLAN, closes in reverse. */
 #include "app/instance.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/seal.h"
 
 #include "app/key/key.h"

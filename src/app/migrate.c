@@ -87,8 +87,7 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
     struct json_out w = json_to(&b);
     const struct migrate_out out = {moved.rows, moved.users, moved.resumed};
     fields_write(&w, migrate_out_fields, &out);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 enum status command_migrate(struct ctx *ctx, const struct options *o)

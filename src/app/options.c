@@ -1,8 +1,6 @@
 /* options.c - reads flags by the tables of options and settings. */
 #include "app/options.h"
 
-#include <assert.h>
-
 #include "core/memory.h"
 #include "core/settings_set.h"
 
@@ -300,10 +298,7 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
 /* Whether the flag was written, whatever its value. */
 bool options_has(const struct options *o, const char *name)
 {
-    for (size_t i = 0; i < o->given.n; i++)
-        if (str_is(o->given.v[i], name))
-            return true;
-    return false;
+    return SOME(i, o->given.n, str_is(o->given.v[i], name));
 }
 
 /* The words from that one on, with a space between two: a text need not be quoted on the command

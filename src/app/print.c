@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,10 +26,11 @@ void print_line(str text)
 }
 
 /* For text that this program has made, JSON above all: it is written as it is. */
-void print_buf(const struct buf *b)
+enum status print_buf(const struct buf *b)
 {
     fwrite(b->p, 1, b->n, stdout);
     putchar('\n');
+    return OK;
 }
 
 str counted(struct arena *a, int64_t n, const char *one, const char *more)
@@ -74,8 +74,7 @@ static void wait_for_pager(void)
         ;
 }
 
-/* The pager handles Ctrl-C. One that was left early closes the pipe, and writing goes on in vain.
- */
+/* The pager handles Ctrl-C. One left early closes the pipe, and writing goes on in vain. */
 static int spawn_reader(const char *const *argv, int in)
 {
     posix_spawn_file_actions_t actions;

@@ -7,7 +7,7 @@
  * them. */
 void print_line(str text);
 /* The buffer and a newline. */
-void print_buf(const struct buf *b);
+enum status print_buf(const struct buf *b);
 /* "1 memory", "2 memories". */
 str counted(struct arena *a, int64_t n, const char *one, const char *more);
 /* "2026-11-20", or "-" for 0. */

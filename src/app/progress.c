@@ -1,11 +1,10 @@
 /* progress.c - draws the bar on standard error, at most ten times a second. */
 #include "app/progress.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 
 /* Ten times a second at most: drawing more often is invisible and slows the work. The last state
  * is always drawn. */
@@ -23,6 +22,12 @@ void progress_show(struct progress *b, const char *what, int64_t done, int64_t a
             "==============================", WIDTH - filled, "", (int)(all ? done * 100 / all : 0),
             digits, (double)done / each, digits, (double)all / each, unit);
     fflush(stderr);
+}
+
+void progress_copy(void *b, const char *what, int64_t done, int64_t all)
+{
+    bool is_bytes = !strcmp(what, "copying");
+    progress_show(b, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
 }
 
 void progress_end(struct progress *b)

@@ -11,5 +11,8 @@ struct progress {
  * nothing when standard error is not a terminal. */
 void progress_show(struct progress *b, const char *what, int64_t done, int64_t all, double each,
                    const char *unit);
+/* Of a store_copy: copying counts bytes, which people read in MB; the steps after it count to one.
+ */
+void progress_copy(void *b, const char *what, int64_t done, int64_t all);
 /* Erases the bar. */
 void progress_end(struct progress *b);

@@ -62,8 +62,7 @@ enum status command_reindex(struct ctx *ctx, const struct options *o)
         struct buf b = buf_make(&ctx->arena, 4096);
         struct json_out w = json_to(&b);
         fields_write(&w, reindex_out_fields, &out);
-        print_buf(&b);
-        return OK;
+        return print_buf(&b);
     }
     printf("%lld vectors by %s " S_FMT, (long long)now.rows, status.embedding.source,
            S_ARG(status.embedding.model));

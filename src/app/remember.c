@@ -42,8 +42,7 @@ enum status command_add(struct ctx *ctx, const struct options *o)
         surface_memory_json(ctx, &m, &b);
     else
         buf_printf(&b, "remembered " S_FMT, S_ARG(m.id));
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 /* A memory and a message are printed alike; the id on the second line is what forget takes. */
@@ -92,8 +91,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
         TRY(surface_found_json(ctx, &found, o->explain, &b));
-        print_buf(&b);
-        return OK;
+        return print_buf(&b);
     }
     sort_by_score(found.v, found.n);
     for (; n < found.n && found.v[n].score >= LEAST_SHOWN; n++)
@@ -145,8 +143,7 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
         TRY(surface_memories_json(ctx, m, n, total, &b));
-        print_buf(&b);
-        return OK;
+        return print_buf(&b);
     }
     for (size_t i = 0; i < n; i++) {
         printf(S_FMT "  " S_FMT "  " S_FMT, S_ARG(m[i].id),
@@ -309,6 +306,5 @@ enum status command_review(struct ctx *ctx, const struct options *o)
     }
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     TRY(surface_review_json(ctx, v, n, total, &b));
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }

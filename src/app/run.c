@@ -1,5 +1,4 @@
 /* run.c - reads the command line, runs the command, and prints why it failed. */
-#include <assert.h>
 #include <signal.h>
 #include <sodium.h>
 #include <sys/stat.h>

@@ -143,8 +143,7 @@ static void *cut_short(void *arg)
     _exit(1);
 }
 
-/* A terminal that is closed sends SIGHUP to what was started from it, unless nohup lets that go on.
- */
+/* A closed terminal sends SIGHUP to what was started from it, unless nohup lets that go on. */
 static bool has_terminal(void)
 {
     struct sigaction action;

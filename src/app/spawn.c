@@ -1,7 +1,6 @@
 /* spawn.c - runs a program with input on a socket, output on a pipe, and a deadline. */
 #include "app/spawn.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -62,6 +62,5 @@ enum status command_upgrade(struct ctx *ctx, const struct options *o)
     struct buf b = buf_make(&ctx->arena, 1 << 12);
     struct json_out w = json_to(&b);
     fields_write(&w, upgrade_out_fields, &out);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }

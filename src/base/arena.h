@@ -27,13 +27,13 @@ void arena_free(struct arena *a);
  * are taken.
  */
 void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
+/* The place of one more behind the N elements of V, which it counts. */
+#define ARENA_ADD(A, V, N, CAP) (*((V) = arena_more(A, V, N, &(CAP), sizeof *(V)), &(V)[(N)++]))
 
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
 #define ROOM_N(arena, type, n) ((type *)arena_room((arena), sizeof(type) * (n)))
 
-/* For what outlives a call. Never NULL, as above; heap_alloc gives zeroed bytes, heap_grow does
- * not.
- */
+/* For what outlives a call. Never NULL, as above; heap_alloc zeroes, heap_grow does not. */
 void *heap_alloc(size_t n);
 void *heap_grow(void *p, size_t n);

@@ -1,5 +1,4 @@
-/* audit.c - a log of what was done by whom, each line chained to the one before. No content in it.
- */
+/* audit.c - a log of what was done by whom, each line chained to the last. No content in it. */
 #include "base/audit.h"
 
 #include <dirent.h>

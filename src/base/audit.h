@@ -1,5 +1,4 @@
-/* audit.h - a log of what was done by whom, each line chained to the one before. No content in it.
- */
+/* audit.h - a log of what was done by whom, each line chained to the last. No content in it. */
 #pragma once
 
 #include "base/ctx.h"

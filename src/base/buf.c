@@ -1,10 +1,7 @@
 /* buf.c - growing text with a limit. */
 #include "base/buf.h"
 
-#include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /*
  * A buf has a limit from the start, so that nothing a client or an upstream sends can grow without

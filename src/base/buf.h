@@ -1,8 +1,6 @@
 /* buf.h - text that is written: it grows to a stated limit and says so once, at the end. */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 /* Full is sticky: whatever comes after it is dropped, and buf_full tells. */

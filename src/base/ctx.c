@@ -1,10 +1,7 @@
 /* ctx.c - noting why a call failed, once. */
 #include "base/ctx.h"
 
-#include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -94,6 +91,11 @@ bool soft_if(struct ctx *ctx, enum status s, enum status expected)
     return s == expected;
 }
 
+enum status soft_or(struct ctx *ctx, enum status s, enum status expected)
+{
+    return soft_if(ctx, s, expected) ? OK : s;
+}
+
 str ctx_take_why(struct ctx *ctx)
 {
     str why = str_dup(&ctx->arena, str_of(ctx->why));
@@ -108,6 +110,11 @@ struct ctx ctx_child(const struct ctx *parent, int64_t ms)
     child.deadline_us = !until || (latest && latest < until) ? latest : until;
     child.is_cut = parent->is_cut;
     return child;
+}
+
+enum status ctx_pass(struct ctx *parent, const struct ctx *child, enum status s)
+{
+    return s == OK ? OK : fail(parent, s, "%s", child->why);
 }
 
 /* Id and actor are copied and not shared: the child may outlive its parent. */

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -46,8 +45,7 @@ enum status fail_forbidden(struct ctx *ctx, const char *field, const char *fmt, 
 /* The same for a field that must be given and was not. */
 enum status fail_missing(struct ctx *ctx, const char *field);
 
-/* Clears the noted failure, for the next round of a loop. After a call, use one of the three below.
- */
+/* Clears the noted failure, for the next round of a loop. After a call, use one of those below. */
 void ctx_clear_failure(struct ctx *ctx);
 
 /*
@@ -59,17 +57,20 @@ void ctx_clear_failure(struct ctx *ctx);
 bool soft(struct ctx *ctx, enum status s);
 /* Whether s is that one failure, such as NOT_FOUND, which is then cleared; others stay noted. */
 bool soft_if(struct ctx *ctx, enum status s, enum status expected);
+/* The same as a status: OK in place of that one failure. */
+MUST_USE enum status soft_or(struct ctx *ctx, enum status s, enum status expected);
 /* The noted failure in words, in the arena, or ""; it is cleared. For a caller that reports the
  * failure elsewhere, or fails in its own words. */
 str ctx_take_why(struct ctx *ctx);
 
 /*
  * A call inside this one, with an arena and a failure of its own: the parent's id, actor and
- * cancellation,
- * and as its deadline the parent's or ms from now, whichever comes first (ms 0: the parent's).
- * ctx_free frees it.
+ * cancellation, and as its deadline the parent's or ms from now, whichever comes first (ms 0: the
+ * parent's). ctx_free frees it.
  */
 struct ctx ctx_child(const struct ctx *parent, int64_t ms);
+/* Gives s back; a failure of the child is the parent's, too. */
+enum status ctx_pass(struct ctx *parent, const struct ctx *child, enum status s);
 /* The same for what must be finished whatever became of the parent, such as the work log of a call
  * that ran out of time: id and actor alone, no deadline and no cancellation. */
 struct ctx ctx_detached(const struct ctx *parent);

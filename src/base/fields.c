@@ -1,7 +1,6 @@
 /* fields.c - reading, checking, writing and describing structs by their tables. */
 #include "base/fields.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/time_text.h"
@@ -183,10 +182,7 @@ static enum status read_whole_number(struct ctx *ctx, const struct field *f, con
 
 bool strs_have(const struct strs *list, str one)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq(list->v[i], one))
-            return true;
-    return false;
+    return SOME(i, list->n, str_eq(list->v[i], one));
 }
 
 static enum status read_strs(struct ctx *ctx, const struct field *f, const struct json *v,
@@ -242,17 +238,16 @@ static enum status read_one(struct ctx *ctx, const struct field *f, const struct
     case FIELD_JSON:
         *(const struct json **)at = v;
         return OK;
-    case FIELD_RAW:
-        if (v->type != JSON_OBJECT)
-            return fail_field(ctx, f->name, "must be an object");
-        *(str *)at = v->source;
-        return OK;
     case FIELD_STRS:
         return read_strs(ctx, f, v, at);
+    case FIELD_RAW:
     case FIELD_OBJECT:
         if (v->type != JSON_OBJECT)
             return fail_field(ctx, f->name, "must be an object");
-        return fields_read(ctx, f->inside, v, strict, at);
+        if (f->type == FIELD_OBJECT)
+            return fields_read(ctx, f->inside, v, strict, at);
+        *(str *)at = v->source;
+        return OK;
     }
     return OK;
 }
@@ -309,10 +304,7 @@ void fields_translate(struct json_out *w, const struct field *table, const struc
 
 static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
 {
-    size_t commas = 0;
-    for (size_t i = 0; i < text.n; i++)
-        commas += text.p[i] == ',';
-    struct strs list = {NEW_N(&ctx->arena, str, commas + 1), 0};
+    struct strs list = {NEW_N(&ctx->arena, str, text.n + 1), 0};
     while (text.n)
         list.v[list.n++] = str_trim(str_cut(&text, ','));
     *out = list;

@@ -2,7 +2,6 @@
 #include "base/files.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include <sodium.h>
 

@@ -1,6 +1,4 @@
 /* gunzip.c - text out of a gzip file. */
-#include <string.h>
-
 #include "base/gunzip.h"
 
 enum {

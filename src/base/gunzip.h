@@ -1,5 +1,4 @@
-/* gunzip.h - text out of a gzip file (RFC 1951, 1952), for files that the program was built with.
- */
+/* gunzip.h - text out of a gzip file (RFC 1951, 1952), for files built into the program. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,8 +1,6 @@
 /* json.c - the reader: one pass, values in the arena, each with its place in the source. */
 #include "base/json.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 
 /*
@@ -80,8 +78,7 @@ static char *put_utf8(char *o, uint32_t c)
     return o;
 }
 
-/* The character of a \u escape (p behind the u), joining a pair of surrogates; *p moves behind it.
- */
+/* The character of a \u escape (p behind the u), joining two surrogates; *p moves behind it. */
 static uint32_t read_escape(const char **p, const char *end)
 {
     uint32_t c = (uint32_t)read_hex4(*p);

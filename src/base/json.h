@@ -1,9 +1,6 @@
 /* json.h - JSON read with the place of every value, and written with commas in the right places. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/ctx.h"
 
@@ -53,8 +50,7 @@ int64_t json_int_or(const struct json *value, int64_t otherwise);
 double json_num_or(const struct json *value, double otherwise);
 bool json_is_true(const struct json *value);
 
-/* Writes into buf; the writer puts the commas. Objects: json_member_…, or json_key and one value.
- */
+/* Writes into buf and puts the commas. Objects: json_member_…, or json_key and one value. */
 struct json_out {
     struct buf *b;
     bool comma; /* a value is before */

@@ -1,9 +1,6 @@
 /* json_write.c - writing JSON: values in order, commas between them. */
-#include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/json.h"

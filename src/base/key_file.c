@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 

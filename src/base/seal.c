@@ -1,7 +1,6 @@
 /* seal.c - a secret closed under a key for one owner, by libsodium. */
 #include "base/seal.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 /*

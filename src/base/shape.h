@@ -52,6 +52,7 @@
 #define AS_TIME(S, M, NAME, ...) FIELD_(S, M, int64_t, FIELD_TIME, NAME, ##__VA_ARGS__)
 #define AS_JSON(S, M, NAME, ...) FIELD_(S, M, const struct json *, FIELD_JSON, NAME, ##__VA_ARGS__)
 #define AS_RAW(S, M, NAME, ...) FIELD_(S, M, str, FIELD_RAW, NAME, ##__VA_ARGS__)
+#define AS_OBJECT(S, M, T, NAME, ...) FIELD_(S, M, T, FIELD_OBJECT, NAME, ##__VA_ARGS__)
 #define AS_STRS(S, M, NAME, ...) FIELD_(S, M, struct strs, FIELD_STRS, NAME, ##__VA_ARGS__)
 
 /* --- how SHAPE works: what each kind declares, and a call for each element of a list --- */
@@ -68,6 +69,7 @@
 #define MEMBER_STRS(M, ...) struct strs M;
 #define MEMBER_ENUM_OF(M, T, ...) T M;
 #define MEMBER_OBJECT(M, T, ...) T M;
+#define MEMBER_AS_OBJECT MEMBER_OBJECT
 #define MEMBER_AS_STR MEMBER_STR
 #define MEMBER_AS_INT MEMBER_INT
 #define MEMBER_AS_NUM MEMBER_NUM

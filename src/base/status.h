@@ -3,6 +3,7 @@
 
 #define MUST_USE __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define UNUSED __attribute__((unused))
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 enum status {

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /*
  * A str does not own its bytes and need not end with a NUL. The process never calls setlocale, so

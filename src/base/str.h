@@ -1,6 +1,7 @@
 /* str.h - text that is read: a pointer and a length, never a NUL to look for. */
 #pragma once
 
+/* Nearly every file includes this one, and so does not include these headers again. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,3 +100,30 @@ uint64_t str_hash(str s);
  * uses are caught. */
 #undef sprintf /* clang's fortified headers make it a macro */
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atof gets
+
+/* --- arrays of anything --- */
+
+/* Whether a condition holds for one of the numbers I below N, and for all of them. */
+#define SOME(I, N, ...)                                                                            \
+    ({                                                                                             \
+        bool some_ = false;                                                                        \
+        for (size_t I = 0; !some_ && I < (N); I++)                                                 \
+            some_ = (__VA_ARGS__);                                                                 \
+        some_;                                                                                     \
+    })
+#define EVERY(I, N, ...) (!SOME(I, N, !(__VA_ARGS__)))
+
+/*
+ * A function for qsort over an array of TYPE, of whose elements x and y are two:
+ * ORDER(newest_first, struct memory, DOWN(created) ?: DOWN(doc)). UP and DOWN compare a member,
+ * BY_TEXT one that is a str.
+ */
+#define ORDER(NAME, TYPE, ...)                                                                     \
+    static int NAME(const void *a, const void *b)                                                  \
+    {                                                                                              \
+        const TYPE *x = a, *y = b;                                                                 \
+        return __VA_ARGS__;                                                                        \
+    }
+#define UP(M) ((x->M > y->M) - (x->M < y->M))
+#define DOWN(M) (-UP(M))
+#define BY_TEXT(M) str_cmp(x->M, y->M)

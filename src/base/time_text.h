@@ -1,8 +1,6 @@
 /* time_text.h - times as people and programs write them. */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 /*

@@ -111,9 +111,7 @@ int32_t utf8_at_wide(str s, size_t i, size_t *n)
 /* Without leaving early, so that the compiler takes many bytes at a time. */
 bool utf8_is_ascii(str s)
 {
-    bool ascii = true;
-    for (size_t i = 0; i < s.n; i++)
-        ascii &= (unsigned char)s.p[i] < 0x80;
+    bool ascii = EVERY(i, s.n, (unsigned char)s.p[i] < 0x80);
     return ascii;
 }
 

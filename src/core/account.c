@@ -1,10 +1,6 @@
 /* account.c - the validity of a token, and the people it speaks for. */
 #include "core/account.h"
 
-#include <assert.h>
-
-#include "base/buf.h"
-
 /* Both times are unix ms. A token that expires at now is no longer valid. */
 bool token_is_valid(const struct token *t, int64_t now)
 {

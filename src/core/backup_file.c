@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/time_text.h"
@@ -39,11 +38,7 @@ bool backup_name_read(str stem, str name, struct backup_file *out)
     return time_read(time, &out->at) && str_eq(name, backup_name(&a, stem, out->at, schema));
 }
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct backup_file *x = a, *y = b;
-    return x->at == y->at ? str_cmp(y->name, x->name) : x->at < y->at ? 1 : -1;
-}
+ORDER(newest_first, struct backup_file, DOWN(at) ?: -BY_TEXT(name));
 
 void backup_files_sort(struct backup_file *v, size_t n)
 {

@@ -1,8 +1,6 @@
 /* days.c - the arithmetic of what is counted by the day: days, decisions, buckets, percentiles. */
 #include "core/days.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 
 const char *const day_decisions[] = {"none",    "memory", "identity", "transcript",

@@ -1,8 +1,6 @@
-/* erasure_hash.c - keyed hashes by which a log and a certificate name erased rows without content.
- */
+/* erasure_hash.c - keyed hashes by which log and certificate name erased rows without content. */
 #include "core/erasure_hash.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/utf8.h"

@@ -1,5 +1,4 @@
-/* erasure_hash.h - keyed hashes by which a log and a certificate name erased rows without content.
- */
+/* erasure_hash.h - keyed hashes by which log and certificate name erased rows without content. */
 #pragma once
 
 #include "core/memory.h"

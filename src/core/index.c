@@ -1,12 +1,6 @@
 /* index.c - a message's own words, and who said it and when. */
 #include "core/index.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
-#include "base/buf.h"
-#include "base/ctx.h"
-#include "base/json.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
 
@@ -24,15 +18,9 @@ enum {
 
 /* Ties are broken by position, so that the words kept of a long text are the first ones, in any
  * run. */
-static int by_stem(const void *a, const void *b)
-{
-    const struct word *x = a, *y = b;
-    int order = str_cmp(x->stem, y->stem);
-    return order ? order : (x->at > y->at) - (x->at < y->at);
-}
+ORDER(by_stem, struct word, BY_TEXT(stem) ?: UP(at));
 
-/* Of a compound or of a script without spaces a word gives several tokens: how many words they are.
- */
+/* Of a compound or of a script without spaces a word gives several tokens: how many they are. */
 static size_t count_words(const struct words *w)
 {
     enum { PAIRS_OF_WORD = 2 };

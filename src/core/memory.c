@@ -1,8 +1,6 @@
 /* memory.c - the names of the enums, and a memory that outlives where it was read. */
 #include "core/memory.h"
 
-#include <assert.h>
-
 const char *const origin_names[] = {"user", "assistant", "tool", "import",
                                     "api",  "distilled", "mcp",  NULL};
 const char *const layer_names[] = {"fact", "episode", "identity", "summary", "file", NULL};

@@ -1,9 +1,6 @@
 /* memory.h - the words of the product as structs: pool, session, message, memory, receipt. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/fields.h"
 
 /* Whose memories: every row belongs to exactly one pool, and every statement is bound to one. */

@@ -1,8 +1,6 @@
 /* memory_select.c - the values that a list of memories is sorted by. */
 #include "core/memory_select.h"
 
-#include <assert.h>
-
 const char *const sort_names[] = {"created", "updated", "importance", "last_used", "uses", NULL};
 
 double memory_sort_value(const struct memory *m, enum memory_sort sort)

@@ -2,10 +2,7 @@
 #include "core/settings.h"
 #include "core/backup_file.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/memory.h"

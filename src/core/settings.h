@@ -33,8 +33,7 @@ enum embed_source {
 enum quantization { QUANTIZE_NONE, QUANTIZE_INT8, QUANTIZE_BINARY };
 
 enum extraction_mode { DISTIL_AT_SESSION_END, DISTIL_WHEN_ASKED };
-/* How much of what is probably needed a chat is given: the least, what most people want, all of it.
- */
+/* How much of what is probably needed a chat is given: the least, what most want, all of it. */
 enum coverage { COVERAGE_LEAN, COVERAGE_BALANCED, COVERAGE_FULL };
 enum gate_mode { GATE_MODE_OFF, GATE_MODE_HEURISTIC, GATE_MODE_LLM };
 enum embedding_backend { BACKEND_EMBEDS, BACKEND_NONE };
@@ -67,8 +66,7 @@ extern const char *const dialect_names[];
 
 enum { UPSTREAMS_MAX = 16 };
 
-/* How things are found. hybrid: words and vectors together; semantic: vectors; recent: the newest.
- */
+/* How things are found. hybrid: words and vectors; semantic: vectors; recent: the newest. */
 enum strategy { STRATEGY_HYBRID, STRATEGY_SEMANTIC, STRATEGY_RECENT };
 /* Where vectors are searched. */
 enum vector_store { VECTORS_IN_STORE, VECTORS_IN_QDRANT, VECTORS_AUTO };
@@ -153,8 +151,7 @@ str help_plain(struct arena *a, const char *help);
 MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                                    struct settings *out);
 
-/* The value of a text or number row of the struct that the row's table describes; secrets masked.
- */
+/* The value of a text or number row of the struct that its table describes; secrets masked. */
 void row_print(struct buf *b, const struct field *f, const void *in);
 
 /* The table with values, as text for a person ("name = value  # help", by group) or as JSON.

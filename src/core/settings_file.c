@@ -2,7 +2,6 @@
 #include "core/settings_file.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "core/settings_set.h"

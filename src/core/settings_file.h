@@ -7,8 +7,7 @@
 enum { SETTINGS_FOLDERS = 2 };
 void settings_folders(struct arena *a, str out[SETTINGS_FOLDERS]);
 
-/* The first file that is there, or "". One that cannot be opened is passed over and complained of.
- */
+/* The first file that is there, or "". One that does not open is passed over and complained of. */
 str settings_find_file(struct ctx *ctx, struct settings *s);
 
 /* TOML or JSON. The failure says which file and line. */

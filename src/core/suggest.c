@@ -1,8 +1,6 @@
 /* suggest.c - the edit distance between a mistyped name and each known one. */
 #include "core/suggest.h"
 
-#include <assert.h>
-
 /*
  * A misspelt setting is compared with every known name. The distance is that of Damerau and
  * Levenshtein in its restricted form (optimal string alignment: no letter is moved twice). O(length

@@ -1,8 +1,6 @@
 /* text_annotations.c - Findings about a message's text, kept beside the message in memory. */
 #include "core/text_annotations.h"
 
-#include <string.h>
-
 /* Eight bytes at a time: it only tells apart what is shown of one message. */
 static uint64_t hash_of(str text)
 {

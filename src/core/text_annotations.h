@@ -1,9 +1,6 @@
 /* text_annotations.h - Findings about a message's text, kept beside the message in memory. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/str.h"
 
 /* Who works it out, knows what the bytes of a kind mean. */

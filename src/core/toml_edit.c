@@ -1,8 +1,6 @@
 /* toml_edit.c - a file of TOML with one value changed, and all else as it was. */
 #include "core/toml_edit.h"
 
-#include <assert.h>
-
 #include "core/toml.h"
 
 /* The end of the line that the place is in. */

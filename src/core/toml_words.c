@@ -232,8 +232,7 @@ static bool is_digit_of(char c, int base)
     return d >= 0 && d < base;
 }
 
-/* Digits, with an underscore between two of them. False for none, or for an underscore elsewhere.
- */
+/* Digits, an underscore between two of them. False for none, or for an underscore elsewhere. */
 static bool take_digits(str *rest, int base, struct buf *out)
 {
     size_t i = 0;

@@ -2,7 +2,6 @@
 #include "core/url.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 #include <strings.h>
 
 /* --- parsing --- */

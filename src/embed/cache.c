@@ -1,7 +1,6 @@
 /* cache.c - a hash table over a list in the order of use, behind one lock. */
 #include "embed/cache.h"
 
-#include <assert.h>
 #include <pthread.h>
 
 #include "base/clock.h"

@@ -1,7 +1,6 @@
 /* embed.c - the face: picks the current source, loads its model once, and caches vectors. */
 #include "embed/embed.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>

@@ -110,8 +110,7 @@ MUST_USE enum status embed_following(struct ctx *ctx, struct embed *e, str befor
 MUST_USE enum status embed_pieces(struct ctx *ctx, struct embed *e, str word, uint32_t *out,
                                   size_t max, size_t *n);
 
-/* embed_texts with another choice than the current one; embed_status does not report the outcome.
- */
+/* embed_texts with another choice than the current one; embed_status does not report it. */
 MUST_USE enum status embed_texts_by(struct ctx *ctx, struct embed *e,
                                     const struct embed_choice *choice, const str *texts, size_t n,
                                     struct embedding *out);

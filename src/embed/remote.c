@@ -1,8 +1,6 @@
 /* remote.c - requests vectors from a server, and validates the answer. */
 #include "embed/remote.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "embed/common/floats.h"
 #include "embed/embed.h"

@@ -4,8 +4,6 @@
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,8 +1,6 @@
 /* resolve.c - chooses the embedding source from settings alone, without any call. */
 #include "embed/embed.h"
 
-#include <assert.h>
-
 #include "core/memory.h"
 #include "core/url.h"
 #include "embed/encoder.h"
@@ -59,14 +57,6 @@ static const struct upstream *upstream_for(const struct settings *s, size_t whic
     return by_host;
 }
 
-static bool is_known(const struct embed_providers *p, const struct upstream *up)
-{
-    for (size_t i = 0; i < p->n; i++)
-        if (p->v[i].up == up)
-            return true;
-    return false;
-}
-
 /* A server on this machine needs no key, so each named local upstream counts as a provider. */
 struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s)
 {
@@ -83,7 +73,7 @@ struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s
             one->n_models++;
     }
     for (const struct upstream *u = s->upstreams; u < s->upstreams + s->n_upstreams; u++)
-        if (u->name.n && is_local(ctx, u->url) && !is_known(&p, u))
+        if (u->name.n && is_local(ctx, u->url) && !SOME(i, p.n, p.v[i].up == u))
             p.v[p.n++] = (struct embed_provider){.name = u->name, .up = u, .has_key = true};
     return p;
 }

@@ -35,11 +35,9 @@ MUST_USE enum status engine_check_model_key(struct ctx *ctx, const char *field, 
  * of it: at most the first three and the last six characters, and never more than half. */
 MUST_USE enum status engine_put_model_key(struct ctx *ctx, struct engine *e, str user, str key,
                                           struct user *out);
-/* The key itself; "" when there is none. STORAGE in words when it cannot be opened (another seal).
- */
+/* The key; "" when there is none. STORAGE in words when it cannot be opened (another seal). */
 MUST_USE enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *out);
-/* How many of the keys that were left cannot be opened with the seal that there is, or with none.
- */
+/* How many of the keys that were left cannot be opened with the seal that there is, or none. */
 MUST_USE enum status engine_lost_keys(struct ctx *ctx, struct engine *e, size_t *out);
 
 /* Makes a token for a user and space; *secret is its text, shown once. t->prefix is what it shall

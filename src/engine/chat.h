@@ -116,8 +116,7 @@ const struct turn_out *turn_out_of(const struct turn *t);
 /* The request has no room for the block: nothing is injected, and the receipt says why. */
 void turn_drop_block(struct turn *t, str why);
 
-/* The model searched this layer and was given v: lines of the receipt. At most 200 lines are kept.
- */
+/* The model searched this layer and was given v: lines of the receipt. At most 200 are kept. */
 void turn_note_search(struct turn *t, enum plan_scope scope, const struct recalled *v, size_t n);
 
 /*

@@ -32,8 +32,7 @@ struct plan_out {
 MUST_USE enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
                                  struct plan_out *out);
 
-/* Counts the shown memories as used, except identity lines. Nobody waits for it, and it may fail.
- */
+/* Counts the shown memories as used, except identity lines. Nobody waits, and it may fail. */
 void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                   const struct plan_out *plan);
 

@@ -1,6 +1,4 @@
 /* engine.c - opening and closing the engine. */
-#include <assert.h>
-
 #include "engine/accounts/credentials.h"
 #include "engine/events/feed.h"
 #include "engine/extract/extract.h"

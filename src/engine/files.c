@@ -1,8 +1,6 @@
 /* files.c - files that a model keeps for itself: memories whose key is a path. */
 #include "engine/files.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "engine/extract/secrets.h"
 #include "engine/memories.h"

@@ -1,5 +1,4 @@
 /* job_kinds.c - the function of each kind of job. */
-#include <assert.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -140,9 +139,7 @@ static enum status work_distil(struct job_run *run)
     for (;;) {
         CLEANUP(ctx_free) struct ctx look = ctx_child(run->ctx, 0);
         struct distil_status now;
-        enum status s = engine_distil_status(&look, run->e, &run->ask.pool, &now);
-        if (s != OK)
-            return fail(run->ctx, s, "%s", look.why);
+        TRY(ctx_pass(run->ctx, &look, engine_distil_status(&look, run->e, &run->ask.pool, &now)));
         d.waiting = now.signals.sessions;
         d.reason = str_dup(&run->ctx->arena, now.reason);
         int64_t done = d.sessions - d.waiting;

@@ -1,6 +1,4 @@
 /* memories.c - adding, reading and forgetting single memories. */
-#include <assert.h>
-
 #include "engine/state/state.h"
 
 #include "base/audit.h"

@@ -82,12 +82,11 @@ static enum status bar_held(struct ctx *ctx, struct engine *e, struct pool_ref p
     size_t cap = 0;
     for (str rest = r->text; rest.n;) {
         str line = str_cut(&rest, '\n');
-        v = arena_more(&ctx->arena, v, in.n, &cap, sizeof *v);
-        v[in.n++] = (struct memory){.content = line,
-                                    .source = r->message.id,
-                                    .session = r->message.session,
-                                    .created = r->message.created,
-                                    .updated = clock_ms()};
+        ARENA_ADD(&ctx->arena, v, in.n, cap) = (struct memory){.content = line,
+                                                               .source = r->message.id,
+                                                               .session = r->message.session,
+                                                               .created = r->message.created,
+                                                               .updated = clock_ms()};
     }
     in.memories = v;
     return bar_statements(ctx, e, &in, barred);
@@ -118,8 +117,7 @@ enum status engine_decide(struct ctx *ctx, struct engine *e, struct pool_ref poo
     if (to == REVIEW_FORGOTTEN) {
         TRY(forget_held(ctx, e, pool, &row, &r, barred));
         /* Erasing a memory has taken its row along. */
-        enum status s = store_decide(ctx, e->store, pool, id, to, 0);
-        return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+        return soft_or(ctx, store_decide(ctx, e->store, pool, id, to, 0), NOT_FOUND);
     }
     return store_decide(ctx, e->store, pool, id, to, row.is_memory ? r.memory.updated : 0);
 }

@@ -62,8 +62,7 @@ struct engine_status {
         str model, reason;
     } rerank;
 };
-/* Of one pool, or (space "") of all of the user's. probe: asks the Qdrant server and the reranker.
- */
+/* Of one pool, or (space "") of all of the user's. probe: asks Qdrant and the reranker. */
 MUST_USE enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    bool probe, struct engine_status *out);
 

@@ -166,8 +166,7 @@ enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
 
 /* --- reindex --- */
 
-/* When the source does not answer, the existing set is emptied, and the status reports the source.
- */
+/* When the source does not answer, the set is emptied, and the status reports the source. */
 static enum status begin_set(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew)
 {
     struct ctx own = ctx_child(ctx, PROBE_MS);

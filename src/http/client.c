@@ -1,5 +1,4 @@
 /* client.c - calling another server and waiting for its answer. */
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -55,7 +54,7 @@ struct body {
     curl_off_t sent; /* of the upload */
 };
 
-static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
+static size_t on_bytes(char *p, UNUSED size_t size, size_t n, void *arg)
 {
     struct body *b = arg;
     long code = 0;
@@ -80,14 +79,13 @@ static size_t on_upload(char *p, size_t size, size_t n, void *arg)
 }
 
 /* curl begins again when the server has closed a connection that was kept. */
-static int on_seek(void *arg, curl_off_t at, __attribute__((unused)) int from)
+static int on_seek(void *arg, curl_off_t at, UNUSED int from)
 {
     ((struct body *)arg)->sent = at;
     return CURL_SEEKFUNC_OK;
 }
 
-static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
-                             struct curl_sockaddr *address)
+static curl_socket_t on_open(void *arg, UNUSED curlsocktype purpose, struct curl_sockaddr *address)
 {
     int fd = egress_socket(arg, address, 0);
     return fd < 0 ? CURL_SOCKET_BAD : fd;

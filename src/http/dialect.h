@@ -10,8 +10,11 @@ struct ctx;
 struct request;
 struct reply;
 
-typedef enum status handler(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out);
+/* The head of a handler; it may leave a parameter unused. */
+#define HANDLER(NAME)                                                                              \
+    enum status NAME(UNUSED struct ctx *ctx, UNUSED struct app *app,                               \
+                     UNUSED const struct request *in, UNUSED struct reply *out)
+typedef HANDLER(handler);
 
 /* ACCESS_ADMIN: an admin of a user; ACCESS_OPERATOR: who RUNS_SERVER; ACCESS_OWNER: who
  * MANAGES_PEOPLE. */

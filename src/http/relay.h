@@ -1,8 +1,5 @@
-/* relay.h - a part of the face of http: relaying an upstream's answer, and the filters it passes.
- */
+/* relay.h - a part of the face of http: relaying an upstream's answer, and its filters. */
 #pragma once
-
-#include <stddef.h>
 
 #include "base/ctx.h"
 

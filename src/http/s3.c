@@ -1,10 +1,8 @@
 /* s3.c - objects of an S3-compatible storage: listed, stored, read and deleted. */
 #include "http/s3.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,8 +76,7 @@ static enum status refused(struct ctx *ctx, const struct s3 *s, const struct ans
                 is_word(code) ? " " : "", S_ARG(is_word(code) ? code : S("")));
 }
 
-/* The call of an object, or of the bucket with a query. A 2xx, or a failure that names the place.
- */
+/* The call of an object, or the bucket with a query. A 2xx, or a failure that names the place. */
 static enum status call_storage(struct ctx *ctx, const struct s3 *s, struct call call,
                                 struct answer *got)
 {

@@ -62,7 +62,7 @@ static void read_openai(struct arena *a, const struct json *root, struct llm_ans
 /* max_tokens is required by this API. It has no JSON mode, so how->as_json changes nothing here:
  * the prompt asks for JSON in any case. */
 static void write_anthropic(struct json_out *w, const struct llm_ask *ask,
-                            __attribute__((unused)) const struct manner *how)
+                            UNUSED const struct manner *how)
 {
     json_member_int(w, "max_tokens", ask->max_tokens);
     if (ask->system.n)

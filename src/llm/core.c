@@ -2,7 +2,6 @@
 #include "base/clock.h"
 
 #include "llm/llm.h"
-#include <assert.h>
 
 /*
  * The budget is a sliding window: tokens are added to the slot of the current five minutes, and the

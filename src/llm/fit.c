@@ -1,5 +1,4 @@
 /* fit.c - converts the JSON object of a model to the types of a field table. */
-#include <assert.h>
 #include <math.h>
 
 #include "lang/fit_lists.h"

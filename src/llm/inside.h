@@ -14,8 +14,7 @@ struct heard {
     bool may_pass;     /* a transient failure: a retry may help */
 };
 /* One POST. Any status but 2xx is a failure with the server's message, from which asked, the text
- * of the request, is removed. heard is also filled in on failure. NO_AUTH, UPSTREAM or TIMED_OUT.
- */
+ * of the request, is removed. heard is also set on failure. NO_AUTH, UPSTREAM or TIMED_OUT. */
 MUST_USE enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *path,
                               str body, int64_t timeout_ms, str asked, struct heard *heard);
 /* Longest message of a server that is passed on. */

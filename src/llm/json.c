@@ -1,5 +1,4 @@
 /* json.c - requests a JSON object that fits a table, with retries and one correction. */
-#include <assert.h>
 #include <sodium.h>
 #include <time.h>
 

@@ -1,7 +1,6 @@
 /* repair.c - finds the JSON object in the text of a model, and repairs it if needed. */
 
 #include "llm/llm.h"
-#include <assert.h>
 
 /*
  * Valid JSON is used unchanged. Otherwise one pass reads the text as a damaged object and writes a
@@ -48,8 +47,7 @@ static size_t find_past(str in, size_t at, str what)
     return at + found + what.n < in.n ? at + found + what.n : in.n;
 }
 
-/* The place after white space, control characters and no-break spaces; breaks: a newline was there.
- */
+/* The place after spaces, control characters and no-break spaces; breaks: a newline was there. */
 static size_t past_space(str in, size_t at, bool *breaks)
 {
     static const str odd[] = {S("\xC2\xA0"), S("\xE2\x80\x8B"), S("\xEF\xBB\xBF")};
@@ -155,10 +153,7 @@ static bool ends_there(const struct mend *m, size_t at)
 
 static bool is_hex(str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (!is_any(s.p[i], "0123456789abcdefABCDEF"))
-            return false;
-    return true;
+    return EVERY(i, s.n, is_any(s.p[i], "0123456789abcdefABCDEF"));
 }
 
 /*

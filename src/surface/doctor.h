@@ -1,5 +1,4 @@
-/* doctor.h - a part of the surfaces' face: what is wrong with a server or its data, and what to do.
- */
+/* doctor.h - a part of the surfaces' face: what is wrong with a server or data, and what to do. */
 #pragma once
 
 #include "engine/engine.h"

@@ -1,7 +1,6 @@
 /* language.c - the language of a text, and its words without their endings. */
 #include "words/language.h"
 
-#include <assert.h>
 #include <libstemmer.h>
 #include <utf8proc.h>
 
@@ -222,8 +221,7 @@ static str without_digraphs(struct arena *a, str w)
 }
 
 /* "gekauft", "kaufte" and "kaufen" have one stem, and so have "Autos" and "Auto": Snowball leaves
- * "ge", "t" and "s". What it makes of nouns ("Gesicht": "sich") is made of all their forms alike.
- */
+ * "ge", "t" and "s". What it makes of nouns ("Gesicht": "sich") is made of all their forms. */
 static str german_stem(struct arena *a, str stem)
 {
     enum { SHORT = 5 };
@@ -268,11 +266,7 @@ static str regular_stem(struct arena *a, struct stemmers *s, enum language langu
 
 /* --- the vocabulary --- */
 
-static int by_word(const void *a, const void *b)
-{
-    return str_cmp(((const struct function_word *)a)->word,
-                   ((const struct function_word *)b)->word);
-}
+ORDER(by_word, struct function_word, BY_TEXT(word));
 
 static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, int language, str words)
 {
@@ -342,8 +336,8 @@ static void make_heads(struct vocabulary *v, struct stemmers *s)
         str words = str_of(rows[i].base && !*rows[i].base ? rows[i].words : NULL);
         while (words.n) {
             str word = language_fold(&v->arena, str_cut(&words, ' '), GERMAN);
-            v->heads = arena_more(&v->arena, v->heads, n, &cap, sizeof *v->heads);
-            v->heads[n++] = language_plain(&v->arena, stem_with(s, GERMAN, word));
+            ARENA_ADD(&v->arena, v->heads, n, cap) =
+                language_plain(&v->arena, stem_with(s, GERMAN, word));
         }
     }
     v->head_index = word_index_make(v->heads, n, sizeof *v->heads);

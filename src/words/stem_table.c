@@ -1,9 +1,6 @@
 /* stem_table.c - classes of words by their stems, in every form and language that a row lists. */
 #include "words/stem_table.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "base/once.h"
 #include "words/words.h"
 
@@ -21,10 +18,7 @@ struct made {
     struct arena arena; /* of the stems */
 };
 
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(((const struct stem *)a)->text, ((const struct stem *)b)->text);
-}
+ORDER(by_text, struct stem, BY_TEXT(text));
 
 /* Rows that share a stem become one entry. */
 static size_t merge_stems(struct stem *v, size_t n)
@@ -51,8 +45,7 @@ static void *make_table(const void *key, size_t n, size_t size)
         struct words w = words_of(&m->arena, str_of(rows[r].words), ROW_WORDS_MAX);
         assert(w.n < ROW_WORDS_MAX);
         for (size_t i = 0; i < w.n; i++) {
-            v = arena_more(&m->arena, v, count, &cap, sizeof *v);
-            v[count++] = (struct stem){w.v[i].stem, rows[r].bits};
+            ARENA_ADD(&m->arena, v, count, cap) = (struct stem){w.v[i].stem, rows[r].bits};
         }
     }
     count = count ? merge_stems(v, count) : 0;

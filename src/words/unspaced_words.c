@@ -1,8 +1,6 @@
-/* unspaced_words.c - words of scripts that part none, and of Korean, whose words carry particles.
- */
+/* unspaced_words.c - words of scripts that part none, and Korean, whose words have particles. */
 #include "words/unspaced_words.h"
 
-#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/utf8.h"
@@ -40,10 +38,7 @@ bool is_unspaced(int32_t c)
     } ranges[] = {{0x0E00, 0x0EFF}, {0x1000, 0x109F},  {0x1780, 0x17FF}, {0x3040, 0x30FF},
                   {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},  {0xAC00, 0xD7AF}, {0xF900, 0xFAFF},
                   {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (c >= ranges[i].from && c <= ranges[i].to)
-            return true;
-    return false;
+    return SOME(i, sizeof ranges / sizeof *ranges, c >= ranges[i].from && c <= ranges[i].to);
 }
 
 static enum script script_of(int32_t c)
@@ -266,9 +261,7 @@ struct run_tokens run_tokens_of(struct arena *a, str run, enum run_use use, bool
 {
     struct cells c = cells_of(a, run);
     struct run_tokens out = {NEW_N(a, struct run_token, 2 * c.n + 4), 0};
-    bool is_korean = true;
-    for (size_t i = 0; i < c.n; i++)
-        is_korean &= c.v[i].script == HANGUL;
+    bool is_korean = EVERY(i, c.n, c.v[i].script == HANGUL);
     if (use == RUN_ASK && !is_korean)
         cover_cells(run, &c, is_japanese);
     if (use != RUN_ASK || !is_korean)

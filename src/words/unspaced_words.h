@@ -1,5 +1,4 @@
-/* unspaced_words.h - words of scripts that part none, and of Korean, whose words carry particles.
- */
+/* unspaced_words.h - words of scripts that part none, and Korean, whose words have particles. */
 #pragma once
 
 #include "base/arena.h"

@@ -1,9 +1,6 @@
 /* word_index.c - a table of words by their hashes, half of which is free. */
 #include "words/word_index.h"
 
-#include <assert.h>
-
-#include "base/arena.h"
 #include "base/once.h"
 
 /*
@@ -106,10 +103,7 @@ static unsigned char lower_of(char c)
 
 static bool is_lower_case_of(const struct word_place *w, str word)
 {
-    for (size_t i = 0; i < word.n; i++)
-        if (lower_of(word.p[i]) != (unsigned char)w->p[i])
-            return false;
-    return true;
+    return !SOME(i, word.n, lower_of(word.p[i]) != (unsigned char)w->p[i]);
 }
 
 uint32_t word_index_find_lower(const struct word_index *x, str word)

@@ -3,7 +3,6 @@
 
 #include <libstemmer.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <utf8proc.h>
 
 #include "base/utf8.h"
@@ -342,8 +341,5 @@ struct words words_as_written(struct arena *a, str text, size_t max)
 
 bool words_have(const struct words *w, const char *const *list)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, list))
-            return true;
-    return false;
+    return SOME(i, w->n, str_is_one_of(w->v[i].text, list));
 }

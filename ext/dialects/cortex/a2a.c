@@ -66,8 +66,7 @@ static str type_of(const struct request *in)
 
 /* The session belongs to the token's user in the app that is named, like one of POST
  * /v1/session. */
-static enum status create_session(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(create_session)
 {
     const struct create_in *c = in->in;
     struct pool_ref pool;
@@ -84,8 +83,7 @@ static enum status create_session(struct ctx *ctx, struct app *app, const struct
 }
 
 /* balanced is the default of /v1/chat as well; an envelope has no place for another choice. */
-static enum status say_message(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(say_message)
 {
     const struct say_in *s = in->in;
     TRY(check_health(ctx, in, &s->envelope, s->user_id));

@@ -1,8 +1,6 @@
 /* chat.c - Cortex's chat: a message in a session, and what the model is given for it. */
 #include "ext/dialects/cortex/chat.h"
 
-#include <assert.h>
-
 #include "base/id.h"
 #include "core/tokens.h"
 #include "surface/common/switches.h"
@@ -47,15 +45,6 @@ SHAPE(chat_in, (STR, session_id, .required = true, .min = 1, .max = 256),
 
 /* --- where the message is said --- */
 
-/* By its exact name; the default upstream has none. */
-static bool has_upstream(const struct settings *s, str name)
-{
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        if (str_eq(s->upstreams[i].name, name))
-            return true;
-    return false;
-}
-
 /* Cortex's own settings put openai/ before the models of every server that speaks OpenAI's dialect,
  * and these servers do not know the prefix. */
 static str model_of(const struct settings *s, str preference)
@@ -63,7 +52,8 @@ static str model_of(const struct settings *s, str preference)
     const str models[] = {s->model_fast, s->model_balanced, s->model_powerful};
     str model = models[name_index(chat_preferences, preference, 1)], rest = model;
     bool is_openai = str_is(str_cut(&rest, '/'), "openai") && rest.n;
-    return is_openai && !has_upstream(s, S("openai")) ? rest : model;
+    bool is_name = SOME(i, s->n_upstreams, str_is(s->upstreams[i].name, "openai"));
+    return is_openai && !is_name ? rest : model;
 }
 
 /* A request names a preference, no model. Until somebody names a model or an upstream, the built-in
@@ -319,8 +309,7 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
 
 /* The body may name a person, so the request is copied with that identity: in->who itself is
  * const. */
-static enum status answer_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(answer_chat)
 {
     const struct chat_in *c = in->in;
     const struct chat_wish wish = {.session = c->session_id,

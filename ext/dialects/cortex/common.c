@@ -63,9 +63,10 @@ void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in,
 }
 
 /* The first letter becomes a capital by arithmetic; callers pass lower-case words of ASCII. */
-enum status cortex_missing(struct ctx *ctx, const char *what)
+enum status cortex_found(struct ctx *ctx, enum status s, const char *what)
 {
-    ctx_clear_failure(ctx);
+    if (!soft_if(ctx, s, NOT_FOUND))
+        return s;
     fail(ctx, NOT_FOUND, "%c%s not found", what[0] - 32, what + 1);
     snprintf(ctx->field, sizeof ctx->field, "%s", what);
     return NOT_FOUND;
@@ -79,12 +80,6 @@ enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in,
     return auth_pool(ctx, app, &in->who, app_id, "app_id", out);
 }
 
-enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
-                     struct pool_ref *out)
-{
-    return auth_spaces(ctx, app, &in->who, out);
-}
-
 /* Every space in reach is asked (found_session). A session that the caller cannot reach is missing
  * like one that does not exist. */
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
@@ -93,5 +88,5 @@ enum status session_of(struct ctx *ctx, struct app *app, const struct request *i
     struct identity who = in->who;
     TRY(auth_name_space(ctx, app, &who, request_query(ctx, in, "app_id"), "app_id"));
     enum status s = found_session(ctx, app, &who, id, "app_id, space or X-Memory-Space", out, pool);
-    return s == NOT_FOUND ? cortex_missing(ctx, "session") : s;
+    return cortex_found(ctx, s, "session");
 }

@@ -14,19 +14,15 @@ enum { APP_ID_MAX = 200 };
  */
 MUST_USE enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in,
                               str app_id, struct pool_ref *out);
-/* The pool of all apps: every space of the user, or only the token's own space if it may not see
- * all. */
-MUST_USE enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct pool_ref *out);
 /* A session of the caller in the app that the request names, else in any in reach, and its pool.
  * CONFLICT lists the apps when more than one has the id. Another user's session is missing like one
- * that does not exist: cortex_missing. */
+ * that does not exist: cortex_found. */
 MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                                 struct pool_ref *pool, struct session *out);
 
 /*
  * {"error": {code, message, trace_id, details}}. ctx->field chooses among the codes of a status:
- * NOT_FOUND of "session", "memory" or "token" (cortex_missing), BAD_INPUT of "token_budget".
+ * NOT_FOUND of "session", "memory" or "token" (cortex_found), BAD_INPUT of "token_budget".
  */
 void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
 extern const struct error_shape cortex_errors;
@@ -35,5 +31,5 @@ extern const struct error_shape cortex_errors;
         "cortex", ROUTES, word_cortex_error, auth_request, TRACE_HEADER, SURFACE_SETTLES,          \
             .errors = &cortex_errors                                                               \
     }
-/* NOT_FOUND, the same for a thing that does not exist and for another user's. */
-enum status cortex_missing(struct ctx *ctx, const char *what);
+/* s; NOT_FOUND in the same words for a thing that does not exist and for another user's. */
+MUST_USE enum status cortex_found(struct ctx *ctx, enum status s, const char *what);

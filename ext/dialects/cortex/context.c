@@ -1,6 +1,4 @@
 /* context.c - the memory that a session's next message would bring, written nowhere. */
-#include <assert.h>
-
 #include "core/tokens.h"
 #include "ext/dialects/cortex/chat.h"
 #include "surface/common/memory_json.h"
@@ -108,8 +106,7 @@ static str question_of(struct ctx *ctx, struct app *app, struct context *c, str 
     return out.search;
 }
 
-/* By the same rules as a chat. A block over the budget is searched again with the smaller budget.
- */
+/* By the same rules as a chat. A block over the budget is searched again with the smaller one. */
 static enum status find_memories(struct ctx *ctx, struct app *app, struct context *c, str query)
 {
     const struct window *w = &c->scene.window;
@@ -181,8 +178,7 @@ static enum status list_messages(struct ctx *ctx, const struct window *w, const 
 
 /* The budget covers system, messages and block; what the message itself would take is left to the
  * caller, who has not written it yet. */
-enum status chat_context(struct ctx *ctx, struct app *app, const struct request *in,
-                         struct reply *out)
+HANDLER(chat_context)
 {
     const struct context_in *asked = in->in;
     struct context *c = NEW(&ctx->arena, struct context);

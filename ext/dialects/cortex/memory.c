@@ -57,8 +57,7 @@ static FIELDS(search_out,
 
 /* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
  * this page, up to 1000. */
-static enum status search_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(search_memories)
 {
     const struct search_in *s = in->in;
     struct similar_in ask = {.query = str_trim(s->query),
@@ -123,8 +122,7 @@ static struct shown show_memory(struct ctx *ctx, struct app *app, const struct m
 }
 
 /* Without app_id over all apps in reach, newest first. Messages are not listed. */
-static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_memories)
 {
     const struct list_in *l = in->in;
     struct memory_filter f = {.offset = (size_t)l->offset, .limit = (size_t)l->limit};
@@ -132,7 +130,8 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     struct memory *v;
     size_t n;
     int64_t now = clock_ms();
-    TRY(l->app.n ? app_pool(ctx, app, in, l->app, &f.pool) : all_apps(ctx, app, in, &f.pool));
+    TRY(l->app.n ? app_pool(ctx, app, in, l->app, &f.pool)
+                 : auth_spaces(ctx, app, &in->who, &f.pool));
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     struct shown *items = NEW_N(&ctx->arena, struct shown, n + 1);
     for (size_t i = 0; i < n; i++)
@@ -169,8 +168,7 @@ static enum status check_tags(struct ctx *ctx, const struct strs *tags)
 }
 
 /* An importance of 0 is the same as none here: the engine estimates it by rules. */
-static enum status save_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(save_memory)
 {
     const struct save_in *s = in->in;
     struct memory m = {.content = str_trim(s->content), .tags = s->tags, .origin = ORIGIN_API};
@@ -194,23 +192,18 @@ SHAPE(gone_out, (BOOL, success, .required = true), (STR, message, .required = tr
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
-    enum status s = auth_find_memory(ctx, app, &in->who, in->params[0], out);
-    return s == NOT_FOUND ? cortex_missing(ctx, "memory") : s;
+    return cortex_found(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out), "memory");
 }
 
 /* Finding first tells the id of a memory from that of a message or session, which forget would take
  * as well. */
-static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
     TRY(find_memory(ctx, app, in, &m));
     struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
-    enum status s = engine_forget(ctx, app->engine, &what, &erased);
-    if (s == NOT_FOUND)
-        return cortex_missing(ctx, "memory");
-    TRY(s);
+    TRY(cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "memory"));
     return reply_fields(out, gone_out_fields,
                         &(struct gone_out){true, S("Memory deleted successfully")});
 }
@@ -237,7 +230,7 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     *n = 1;
     if (!str_is(str_trim(name), "*"))
         return app_pool(ctx, app, in, name, *out);
-    TRY(all_apps(ctx, app, in, *out));
+    TRY(auth_spaces(ctx, app, &in->who, *out));
     if (!(*out)->space.n || !str_is((*out)->space, DEFAULT_SPACE))
         return OK;
     return auth_pools(ctx, app, &in->who, out, n);
@@ -258,8 +251,7 @@ static enum status erase_app(struct ctx *ctx, struct app *app, struct pool_ref p
 }
 
 /* Deletes transcripts as well, because they contain the same facts. */
-static enum status erase_all(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(erase_all)
 {
     const struct app_in *a = in->in;
     struct erased_out shape = {.success = true};
@@ -300,8 +292,7 @@ static enum status show_group(struct ctx *ctx, const struct duplicates *d, struc
 }
 
 /* Looks only; what would be closed is what remove_duplicates closes. */
-static enum status list_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(list_duplicates)
 {
     const struct app_in *a = in->in;
     struct groups_out shape = {0};
@@ -319,8 +310,7 @@ static enum status list_duplicates(struct ctx *ctx, struct app *app, const struc
     return reply_fields(out, groups_out_fields, &shape);
 }
 
-/* Cortex names the app in the query, also of a POST. A misspelt name must not change another app.
- */
+/* Cortex names the app in the query, also of a POST. A wrong name must not change another app. */
 static enum status app_of(struct ctx *ctx, const struct request *in, str named, str *out)
 {
     str query = request_query(ctx, in, "app_id");
@@ -337,8 +327,7 @@ SHAPE(merged_out, (BOOL, success, .required = true),
 
 /* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
  * erased. */
-static enum status remove_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
-                                     struct reply *out)
+static HANDLER(remove_duplicates)
 {
     const struct app_in *a = in->in;
     struct merged_out shape = {.success = true};
@@ -368,8 +357,7 @@ SHAPE(tidied_out, (BOOL, success, .required = true),
        .help = "facts promoted because conversations return to them"),
       (INT, looked_at, .required = true), (BOOL, dry_run, .required = true));
 
-static enum status consolidate_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                        struct reply *out)
+static HANDLER(consolidate_memories)
 {
     const struct tidy_in *t = in->in;
     struct pool_ref *pools;

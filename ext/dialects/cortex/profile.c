@@ -52,8 +52,7 @@ static enum status show_profile(struct ctx *ctx, struct pool_ref pool, const str
     return reply_fields(out, profile_out_fields, &shape);
 }
 
-static enum status get_profile(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(get_profile)
 {
     const struct app_in *a = in->in;
     struct pool_ref pool;
@@ -65,8 +64,7 @@ static enum status get_profile(struct ctx *ctx, struct app *app, const struct re
 
 /* app_id may be in the query or in the body, since Cortex's clients do both; two different ones are
  * refused, as a write must not go to a guess. */
-static enum status patch_profile(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(patch_profile)
 {
     const struct patch_in *change = in->in;
     str asked = request_query(ctx, in, "app_id");
@@ -79,8 +77,7 @@ static enum status patch_profile(struct ctx *ctx, struct app *app, const struct 
     return show_profile(ctx, pool, &p, out);
 }
 
-static enum status forget_fact(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(forget_fact)
 {
     const struct app_in *a = in->in;
     struct pool_ref pool;
@@ -98,8 +95,7 @@ static bool is_given(const struct request *in, const char *name)
 
 /* At least one source is needed, and several may come together. store=false only shows what would
  * be kept. */
-static enum status extract_facts(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(extract_facts)
 {
     const struct extract_in *from = in->in;
     str store = request_query(ctx, in, "store");

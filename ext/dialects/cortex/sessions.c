@@ -41,8 +41,7 @@ static enum status reply_session(struct ctx *ctx, const struct request *in, cons
 }
 
 /* Two routes, one handler: see the overview. */
-static enum status get_session(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(get_session)
 {
     struct pool_ref pool;
     struct session s;
@@ -56,8 +55,7 @@ SHAPE(make_in, (STR, app_id, .help = "default: default"), (JSON, metadata, .help
 SHAPE(make_out, (STR, session_id, .required = true), (TIME, created_at, .required = true));
 
 /* 201 with the id that all later requests name. */
-static enum status make_session(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(make_session)
 {
     const struct make_in *a = in->in;
     struct session s = {.metadata = a->metadata ? a->metadata->source : S("")};
@@ -75,8 +73,7 @@ SHAPE(change_in, (STR, title, .help = "at most 200 characters"),
 
 /* A title of "" is set and an absent one is not, which the table cannot tell apart: so the JSON is
  * asked. */
-static enum status change_session(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(change_session)
 {
     const struct change_in *a = in->in;
     const struct json *title = json_get(in->json, "title");
@@ -89,28 +86,22 @@ static enum status change_session(struct ctx *ctx, struct app *app, const struct
     TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     if (to.sets_title || to.sets_metadata) {
         str id = s.id;
-        enum status how = engine_change_session(ctx, app->engine, pool, id, &to, &s);
-        if (how == NOT_FOUND)
-            return cortex_missing(ctx, "session");
-        TRY(how);
+        TRY(cortex_found(ctx, engine_change_session(ctx, app->engine, pool, id, &to, &s),
+                         "session"));
     }
     return reply_session(ctx, in, &s, out);
 }
 
 /* Memories learnt from the session are kept. */
-static enum status forget_session(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(forget_session)
 {
     struct pool_ref pool;
     struct session s;
     int64_t erased;
     TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     struct forget what = {.pool = pool, .session = s.id, .keeps_memories = true};
-    enum status how = engine_forget(ctx, app->engine, &what, &erased);
-    if (how == NOT_FOUND)
-        return cortex_missing(ctx, "session");
     out->code = 204;
-    return how;
+    return cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "session");
 }
 
 /* --- what was said in it --- */
@@ -124,8 +115,7 @@ SHAPE(history_out, (STR, session_id, .required = true),
 
 /* All messages, oldest first, without pages: the same ones a chat in this session would continue
  * from. The token counts are our estimate, the same as in budgets. */
-static enum status show_history(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(show_history)
 {
     struct pool_ref pool;
     struct session s;
@@ -174,7 +164,7 @@ SHAPE(list_out,
       (STR, next, .empty = EMPTY_NULL,
        .help = "cursor of the next page; null: this is the last one"));
 
-/* One app, every space in reach (space=*), or what the caller has at once (all_apps). */
+/* One app, every space in reach (space=*), or what the caller has at once (auth_spaces). */
 static enum status list_pools(struct ctx *ctx, struct app *app, const struct request *in,
                               str app_id, struct pools *out)
 {
@@ -183,7 +173,7 @@ static enum status list_pools(struct ctx *ctx, struct app *app, const struct req
     if (in->who.is_everywhere && !app_id.n)
         TRY(auth_listed(ctx, app, &in->who, &v, &out->n));
     else
-        TRY(app_id.n ? app_pool(ctx, app, in, app_id, v) : all_apps(ctx, app, in, v));
+        TRY(app_id.n ? app_pool(ctx, app, in, app_id, v) : auth_spaces(ctx, app, &in->who, v));
     out->v = v;
     return OK;
 }
@@ -262,8 +252,7 @@ static enum status search_sessions(struct ctx *ctx, struct app *app, const struc
 
 /* limit and offset are repeated in the answer, for clients that page without keeping their own
  * request. Cursors do not read what they skip. */
-static enum status list_sessions(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_sessions)
 {
     const struct list_in *a = in->in;
     str search = str_trim(a->search.n ? a->search : a->contains);

@@ -1,12 +1,11 @@
 /* stream.c - a model's answer in Cortex's shapes; the turn is kept before it is over. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/sse.h"
 #include "core/prices.h"
 #include "core/tokens.h"
 #include "ext/dialects/cortex/chat.h"
+#include "surface/common/memory_json.h"
 #include "surface/common/said.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/demo_answer.h"
@@ -49,14 +48,7 @@ const struct json *chat_envelope(struct ctx *ctx, str in_reply_to)
                                         .sender_agent_key = S("traylinx-cortex"),
                                         .timestamp = clock_ms(),
                                         .in_reply_to = in_reply_to};
-    struct json *out = NEW(&ctx->arena, struct json);
-    struct buf b = buf_make(&ctx->arena, in_reply_to.n * 6 + 1024);
-    struct json_out w = json_to(&b);
-    if (!in_reply_to.n)
-        return NULL;
-    fields_write(&w, chat_envelope_fields, &shape);
-    *out = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return out;
+    return in_reply_to.n ? json_object_of(ctx, chat_envelope_fields, &shape) : NULL;
 }
 
 static void write_event(struct buf *to, struct arena *a, const char *name,
@@ -187,8 +179,7 @@ static str read_bytes(struct filter *f, struct relay *r, str bytes)
 }
 
 /* The turn is kept before the last byte goes out, and only a worker may wait for the disk. */
-static bool end_answer(__attribute__((unused)) struct filter *f,
-                       __attribute__((unused)) struct relay *r, __attribute__((unused)) str *rest)
+static bool end_answer(UNUSED struct filter *f, UNUSED struct relay *r, UNUSED str *rest)
 {
     return true;
 }
@@ -296,7 +287,7 @@ static enum status finish_answer(struct filter *f, struct ctx *ctx, struct app *
 
 /* --- when it goes wrong --- */
 
-static str no_text(__attribute__((unused)) struct ctx *ctx, __attribute__((unused)) void *arg)
+static str no_text(UNUSED struct ctx *ctx, UNUSED void *arg)
 {
     return S("");
 }

@@ -19,11 +19,11 @@ enum { REGISTER_MAX = 256 << 10 }; /* bytes of a body that is read without a tok
 SHAPE(token_made, (STR, access_token, .required = true, .help = "shown once"),
       (STR, token_type, .required = true, .help = "Bearer"));
 
-static void give_token(struct reply *out, str secret)
+static enum status give_token(struct reply *out, str secret)
 {
     struct token_made shape = {secret, S("Bearer")};
     out->code = 201;
-    reply_fields(out, token_made_fields, &shape);
+    return reply_fields(out, token_made_fields, &shape);
 }
 
 /* --- registering --- */
@@ -73,8 +73,7 @@ static enum status prove_owner(struct ctx *ctx, struct app *app, const struct re
 
 /* Whether the key is to be changed depends on the member being there, not on its value: "" deletes
  * it, and leaving it out keeps it. */
-static enum status add_user(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(add_user)
 {
     const struct register_in *a = in->in;
     const struct json *key = json_get(in->json, "switch_ai_api_key"),
@@ -94,8 +93,7 @@ static enum status add_user(struct ctx *ctx, struct app *app, const struct reque
     if (!r.may_change)
         TRY(check_open(ctx, app, in));
     TRY(engine_register(ctx, app->engine, &r, &secret));
-    give_token(out, secret);
-    return OK;
+    return give_token(out, secret);
 }
 
 /* --- who one is --- */
@@ -110,8 +108,7 @@ SHAPE(user_out, (STR, id, .required = true),
        .help = "its first and last characters"));
 
 /* A user need not have registered, and has an id only then. */
-static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(show_me)
 {
     str id = in->who.pool.user;
     struct user u = {.id = id};
@@ -136,8 +133,7 @@ SHAPE(key_out, (STR, message, .required = true), (BOOL, has_api_key, .required =
 
 /* null and "" both delete, so the absent member must be told from them: the table reads all three
  * as "". */
-static enum status put_key(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(put_key)
 {
     const struct key_in *a = in->in;
     struct user u;
@@ -156,16 +152,14 @@ SHAPE(name_in, (STR, name, .otherwise_str = "API Token", .max = 200,
                 .help = "name of the token in the list"));
 
 /* The new token has the caller's space and expiry, and is never an admin token. */
-static enum status add_token(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(add_token)
 {
     const struct name_in *a = in->in;
     struct token made = {.name = a->name, .pool = in->who.pool, .prefix = str_of(prefix)};
     str secret;
     TRY(auth_inherit(ctx, app, &in->who, &made));
     TRY(engine_make_token(ctx, app->engine, &made, &secret));
-    give_token(out, secret);
-    return OK;
+    return give_token(out, secret);
 }
 
 SHAPE(token_row, (STR, id, .required = true), (STR, name, .required = true),
@@ -194,8 +188,7 @@ static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct i
 
 /* The prefix is enough to recognise a token in one's own configuration, and too little to use
  * it. */
-static enum status list_tokens(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(list_tokens)
 {
     struct arena *a = &ctx->arena;
     struct token *v;
@@ -215,10 +208,8 @@ static enum status list_tokens(struct ctx *ctx, struct app *app, const struct re
     return reply_fields(out, tokens_out_fields, &shape);
 }
 
-/* A token that is not theirs is answered like one that does not exist, so that ids cannot be tried.
- */
-static enum status revoke_token(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+/* A token that is not theirs is answered like one that does not exist, so ids cannot be tried. */
+static HANDLER(revoke_token)
 {
     struct token *v;
     size_t n, at = 0;
@@ -226,12 +217,10 @@ static enum status revoke_token(struct ctx *ctx, struct app *app, const struct r
     while (at < n && !str_eq(v[at].id, in->params[0]))
         at++;
     if (at == n)
-        return cortex_missing(ctx, "token");
-    enum status s = engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id);
-    if (s == NOT_FOUND)
-        return cortex_missing(ctx, "token");
+        return cortex_found(ctx, NOT_FOUND, "token");
     out->code = 204;
-    return s;
+    return cortex_found(ctx, engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id),
+                        "token");
 }
 
 static const struct route routes[] = {

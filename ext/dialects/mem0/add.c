@@ -1,6 +1,4 @@
 /* add.c - messages into memories: as they are, or what the engine finds in them. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "ext/dialects/mem0/mem0.h"
@@ -49,8 +47,8 @@ struct adding {
 
 static void add_result(struct adding *a, const struct memory *m)
 {
-    a->v = arena_more(&a->ctx->arena, a->v, a->n, &a->cap, sizeof *a->v);
-    a->v[a->n++] = (struct added){m->id, m->content, S("ADD"), {m->content}};
+    ARENA_ADD(&a->ctx->arena, a->v, a->n, a->cap) =
+        (struct added){m->id, m->content, S("ADD"), {m->content}};
 }
 
 /* --- what is given --- */

@@ -37,8 +37,7 @@ static void add_entity(struct entities *e, enum mem0_entity type, str name, stru
         return;
     one.id = one.name = name;
     one.type = type;
-    e->v = arena_more(&e->ctx->arena, e->v, e->n, &e->cap, sizeof *e->v);
-    e->v[e->n++] = one;
+    ARENA_ADD(&e->ctx->arena, e->v, e->n, e->cap) = one;
 }
 
 /* --- what there is --- */
@@ -52,9 +51,7 @@ static enum status add_spaces(struct entities *e, const struct mem0_who *who)
     TRY(engine_spaces(e->ctx, e->app->engine, who->id.pool.user, &v, &n));
     TRY(mem0_pools(e->ctx, e->app, who, &(struct mem0_ids){0}, &pools, &reached));
     for (size_t i = 0; i < n; i++) {
-        bool is_reached = false;
-        for (size_t k = 0; k < reached; k++)
-            is_reached |= str_eq(pools[k].space, v[i].pool.space);
+        bool is_reached = SOME(k, reached, str_eq(pools[k].space, v[i].pool.space));
         if (!is_reached || !(v[i].memories || v[i].sessions))
             continue;
         struct mem0_ids ids = mem0_ids_of(e->ctx, who, v[i].pool.space, S(""));
@@ -90,11 +87,7 @@ static enum status add_runs(struct entities *e, const struct mem0_who *who)
     return OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct entity *x = a, *y = b;
-    return x->type != y->type ? (int)x->type - (int)y->type : str_cmp(x->name, y->name);
-}
+ORDER(by_name, struct entity, UP(type) ?: BY_TEXT(name));
 
 /* An agent of several users, and a run in several spaces, is one entity. */
 static void join_same(struct entities *e)
@@ -141,8 +134,7 @@ const struct field mem0_entity_page_fields[] = {
                    (INT, total_agents, .required = true), (INT, total_apps, .required = true),
                    (INT, total_runs, .required = true)){0}};
 
-enum status mem0_entity_list(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+HANDLER(mem0_entity_list)
 {
     struct entities e = {.ctx = ctx, .app = app};
     struct mem0_page_in page = *(const struct mem0_page_in *)in->in;
@@ -174,17 +166,14 @@ static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0
         const struct forget what = {.pool = pools[i],
                                     .session = ids->run_id,
                                     .everything = !ids->run_id.n};
-        enum status s = engine_forget(ctx, app->engine, &what, &erased);
-        if (s != OK && !soft_if(ctx, s, NOT_FOUND))
-            return s;
+        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));
     }
     return OK;
 }
 
 FIELDS(mem0_ids, MEM0_IDS);
 
-enum status mem0_erase_all(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+HANDLER(mem0_erase_all)
 {
     const struct mem0_ids *ids = in->in;
     struct mem0_who who;
@@ -197,8 +186,7 @@ enum status mem0_erase_all(struct ctx *ctx, struct app *app, const struct reques
 
 /* The same answer where there was none: mem0's client lists entities and erases one after the
  * other, of which each may hold what others hold. */
-enum status mem0_erase_entity(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+HANDLER(mem0_erase_entity)
 {
     int type = name_index(mem0_entities, in->params[0], -1);
     struct mem0_ids ids = {0};

@@ -1,8 +1,6 @@
 /* filter.c - mem0's grammar of filters: read into a tree, and asked of one memory at a time. */
 #include "ext/dialects/mem0/filter.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
@@ -19,7 +17,7 @@ enum test_op { EQ, NE, IN, NIN, GT, GTE, LT, LTE, CONTAINS, ICONTAINS };
 static const char *const op_names[] = {"eq", "ne",  "in",       "nin",       "gt", "gte",
                                        "lt", "lte", "contains", "icontains", NULL};
 #define OP(NAME) (1U << (NAME))
-#define ORDER (OP(GT) | OP(GTE) | OP(LT) | OP(LTE))
+#define RANGE (OP(GT) | OP(GTE) | OP(LT) | OP(LTE))
 
 /* How a field's value is compared. */
 enum field_kind { KIND_NAME, KIND_LABELS, KIND_TIME, KIND_PAIRS, KIND_TEXT, KIND_MEMBER };
@@ -36,10 +34,10 @@ static const struct filtered {
     {"run_id", KIND_NAME, OP(EQ) | OP(NE) | OP(IN) | OP(NIN), EQ},
     {"memory_ids", KIND_NAME, OP(EQ) | OP(IN), EQ},
     {"categories", KIND_LABELS, OP(IN) | OP(CONTAINS), CONTAINS},
-    {"created_at", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
-    {"timestamp", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
-    {"updated_at", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
-    {"expiration_date", KIND_TIME, ORDER | OP(NE) | OP(IN), EQ},
+    {"created_at", KIND_TIME, RANGE | OP(NE) | OP(IN), EQ},
+    {"timestamp", KIND_TIME, RANGE | OP(NE) | OP(IN), EQ},
+    {"updated_at", KIND_TIME, RANGE | OP(NE) | OP(IN), EQ},
+    {"expiration_date", KIND_TIME, RANGE | OP(NE) | OP(IN), EQ},
     {"metadata", KIND_PAIRS, OP(EQ) | OP(NE) | OP(CONTAINS), EQ},
     {"keywords", KIND_TEXT, OP(CONTAINS) | OP(ICONTAINS), ICONTAINS},
     {"text", KIND_TEXT, OP(CONTAINS) | OP(ICONTAINS), ICONTAINS},
@@ -47,7 +45,7 @@ static const struct filtered {
 enum { FILTERED = sizeof filtered / sizeof *filtered, FILTERED_IDS = ENTITY_COUNT };
 /* Of FILTER_OPEN: a member of the metadata. */
 static const struct filtered open_member = {"metadata", KIND_MEMBER,
-                                            ORDER | OP(EQ) | OP(NE) | OP(IN) | OP(NIN) |
+                                            RANGE | OP(EQ) | OP(NE) | OP(IN) | OP(NIN) |
                                                 OP(CONTAINS) | OP(ICONTAINS),
                                             EQ};
 

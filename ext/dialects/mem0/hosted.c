@@ -20,11 +20,9 @@ SHAPE(ping_out, (STR, status, .required = true, .help = "ok"),
        .help = "null: there are no organizations, projects and addresses here"));
 
 /* mem0's client asks once, before anything else, whether its key is good. */
-static enum status answer_ping(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(answer_ping)
 {
     const struct ping_out shape = {.status = S("ok")};
-    (void)ctx, (void)app, (void)in;
     return reply_fields(out, ping_out_fields, &shape);
 }
 
@@ -34,8 +32,7 @@ SHAPE(add_out, (STR, status, .required = true, .help = "SUCCEEDED"),
       (STR, message, .empty = EMPTY_OUT),
       (JSON, results, .required = true, .inside = mem0_added_fields));
 
-static enum status add_messages(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(add_messages)
 {
     const struct mem0_add_in *a = in->in;
     struct add_out shape = {.status = S("SUCCEEDED")};
@@ -64,8 +61,7 @@ static enum status read_page(struct ctx *ctx, struct app *app, const struct requ
     return OK;
 }
 
-static enum status list_v3(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(list_v3)
 {
     struct mem0_page_in page;
     struct mem0_page shape = {0};
@@ -75,8 +71,7 @@ static enum status list_v3(struct ctx *ctx, struct app *app, const struct reques
 }
 
 /* A list as such, of the page that is asked for. */
-static enum status list_v2(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(list_v2)
 {
     struct mem0_page_in page;
     struct mem0_page shape = {0};
@@ -94,8 +89,7 @@ static const struct field list_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
     list_in, (AS_INT, page.page, "page", .min = 1, .max = 1e7, .help = "from 1"),
     (AS_INT, page.page_size, "page_size", .otherwise = 100, .min = 1, .max = 1000)){0}};
 
-static enum status list_v1(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(list_v1)
 {
     const struct list_in *l = in->in;
     const struct mem0_asked asked = {.ids = l->ids};
@@ -116,16 +110,14 @@ static enum status search_by(struct ctx *ctx, struct app *app, const struct requ
     return json_list(ctx, mem0_memory_fields, found.v, found.n, sizeof *found.v, &out->results);
 }
 
-static enum status search_v3(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(search_v3)
 {
     struct found_list shape;
     TRY(search_by(ctx, app, in, threshold_v3, &shape));
     return reply_fields(out, found_list_fields, &shape);
 }
 
-static enum status search_v2(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(search_v2)
 {
     struct found_list shape;
     TRY(search_by(ctx, app, in, threshold_v2, &shape));
@@ -135,13 +127,11 @@ static enum status search_v2(struct ctx *ctx, struct app *app, const struct requ
 
 /* --- one --- */
 
-static enum status change_one(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(change_one)
 {
     struct mem0_found found;
     TRY(mem0_change(ctx, app, in, in->params[0], in->in, in->json, &found));
-    mem0_show(ctx, &found, out);
-    return OK;
+    return mem0_show(ctx, &found, out);
 }
 
 /* --- batches --- */
@@ -189,8 +179,7 @@ static enum status read_batch(struct ctx *ctx, struct app *app, const struct req
     return OK;
 }
 
-static enum status change_batch(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(change_batch)
 {
     struct batch b;
     const struct json *row = ((const struct batch_in *)in->in)->memories->first;
@@ -201,8 +190,7 @@ static enum status change_batch(struct ctx *ctx, struct app *app, const struct r
 }
 
 /* One that is named twice, or went with another one, is gone already. */
-static enum status erase_batch(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(erase_batch)
 {
     struct batch b;
     int64_t erased;
@@ -219,10 +207,8 @@ static enum status erase_batch(struct ctx *ctx, struct app *app, const struct re
 /* --- what is not served --- */
 
 /* These would otherwise be passed on to the model server, as most paths of /v1 are. */
-static enum status not_served(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(not_served)
 {
-    (void)app, (void)out;
     return fail(ctx, UNSUPPORTED, S_FMT " is not served by rememberd: see docs/from-mem0.md",
                 S_ARG(in->path));
 }

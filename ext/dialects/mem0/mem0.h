@@ -72,7 +72,7 @@ struct mem0_memory mem0_shape(struct ctx *ctx, const struct mem0_who *who, const
 /* YYYY-MM-DD: up to the end of that day, UTC. "" is never. */
 MUST_USE enum status mem0_expires(struct ctx *ctx, str date, int64_t *out);
 
-void mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *out);
+enum status mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *out);
 
 struct mem0_said {
     str message;

@@ -1,16 +1,13 @@
 /* one.c - one memory of mem0's API: shown, changed, erased, and what it said before. */
-#include <assert.h>
-
 #include "base/id.h"
 #include "ext/dialects/mem0/mem0.h"
 #include "surface/common/memory_json.h"
 
-enum status mem0_get(struct ctx *ctx, struct app *app, const struct request *in, struct reply *out)
+HANDLER(mem0_get)
 {
     struct mem0_found found;
     TRY(mem0_find(ctx, app, in, in->params[0], &found));
-    mem0_show(ctx, &found, out);
-    return OK;
+    return mem0_show(ctx, &found, out);
 }
 
 /* --- change --- */
@@ -63,8 +60,7 @@ static enum status erase_older(struct ctx *ctx, struct app *app, const struct me
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
 
-enum status mem0_erase(struct ctx *ctx, struct app *app, const struct request *in,
-                       struct reply *out)
+HANDLER(mem0_erase)
 {
     struct mem0_found found;
     int64_t erased = 0, older = 0;
@@ -138,8 +134,7 @@ static enum status write_past(struct ctx *ctx, const struct mem0_found *of,
 }
 
 /* Of this memory alone, as mem0 shows it; GET /v1/memories/{id}/history has the whole chain. */
-enum status mem0_history(struct ctx *ctx, struct app *app, const struct request *in,
-                         struct reply *out)
+HANDLER(mem0_history)
 {
     struct mem0_found found;
     struct history_item *v;

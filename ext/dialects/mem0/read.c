@@ -1,7 +1,6 @@
 /* read.c - lists and searches of mem0's API: filters, users, spaces, pages. */
 #include "ext/dialects/mem0/read.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "surface/common/memory_json.h"
@@ -155,8 +154,7 @@ static enum status begin_reading(struct reading *r, enum mem0_grammar grammar)
 static void add_found(struct reading *r, struct mem0_memory shape)
 {
     struct mem0_memories *f = &r->found;
-    f->v = arena_more(&r->ctx->arena, f->v, f->n, &r->cap, sizeof *f->v);
-    f->v[f->n++] = shape;
+    ARENA_ADD(&r->ctx->arena, f->v, f->n, r->cap) = shape;
 }
 
 /* --- lists --- */
@@ -232,9 +230,7 @@ static enum status scan_user(struct reading *r, const struct mem0_who *who, size
     ask.limit = AT_ONCE;
     for (bool more = n > 0; more;) {
         CLEANUP(ctx_free) struct ctx round = ctx_child(r->ctx, 0);
-        enum status s = scan_page(r, &round, who, &ask, offset, limit, &more);
-        if (s != OK)
-            return fail(r->ctx, s, "%s", round.why);
+        TRY(ctx_pass(r->ctx, &round, scan_page(r, &round, who, &ask, offset, limit, &more)));
         if (!ctx_has_time(r->ctx))
             return fail(r->ctx, TIMED_OUT, "the filter looks at too many memories; name more ids");
     }
@@ -279,15 +275,7 @@ static enum status search_pool(struct reading *r, const struct mem0_who *who, st
     return OK;
 }
 
-static int most_alike(const void *a, const void *b)
-{
-    const struct mem0_memory *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    if (x->created_at != y->created_at)
-        return x->created_at < y->created_at ? 1 : -1;
-    return str_cmp(x->id, y->id);
-}
+ORDER(most_alike, struct mem0_memory, DOWN(score) ?: DOWN(created_at) ?: BY_TEXT(id));
 
 enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *in,
                         const struct mem0_search_in *asked, enum mem0_grammar grammar,

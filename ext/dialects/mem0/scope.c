@@ -1,6 +1,4 @@
 /* scope.c - from mem0's user, agent, app and run to a person, a space and a session, and back. */
-#include <assert.h>
-
 #include "ext/dialects/mem0/mem0.h"
 #include "http/http.h"
 #include "surface/common/person.h"
@@ -20,8 +18,7 @@ bool mem0_has_ids(const struct mem0_ids *ids)
 
 /* --- who --- */
 
-/* A copy of the headers with one value changed: the rules of credentials are those of every door.
- */
+/* A copy of the headers with one value changed: the rules are those of every door. */
 static void put_bearer(struct ctx *ctx, struct request *in)
 {
     struct header *v = NEW_N(&ctx->arena, struct header, in->n_headers + 1);

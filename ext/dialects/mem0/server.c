@@ -16,8 +16,7 @@ static FIELDS_OF(results, added_list,
                  (JSON, results, .required = true, .inside = mem0_added_fields));
 
 /* Without names the request's own memory would be meant, and no one would notice. */
-static enum status server_add(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(server_add)
 {
     const struct mem0_add_in *add = in->in;
     struct results shape;
@@ -38,8 +37,7 @@ static const struct field server_list_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
     (AS_BOOL, asked.show_expired, "show_expired", .help = "also those that have expired"),
     (INT, top_k, .otherwise = 100, .min = 1, .max = 1000, .help = "most results")){0}};
 
-static enum status server_list(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(server_list)
 {
     const struct server_list_in *l = in->in;
     struct mem0_memories found;
@@ -49,8 +47,7 @@ static enum status server_list(struct ctx *ctx, struct app *app, const struct re
     return reply_fields(out, results_fields, &shape);
 }
 
-static enum status server_search(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(server_search)
 {
     struct mem0_memories found;
     struct results shape;
@@ -59,8 +56,7 @@ static enum status server_search(struct ctx *ctx, struct app *app, const struct 
     return reply_fields(out, results_fields, &shape);
 }
 
-static enum status server_change(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(server_change)
 {
     struct mem0_found found;
     TRY(mem0_change(ctx, app, in, in->params[0], in->in, in->json, &found));

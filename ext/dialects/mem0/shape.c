@@ -75,10 +75,10 @@ enum status mem0_expires(struct ctx *ctx, str date, int64_t *out)
     return OK;
 }
 
-void mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *out)
+enum status mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *out)
 {
     struct mem0_memory shape = mem0_shape(ctx, &found->who, &found->memory);
-    reply_fields(out, mem0_memory_fields, &shape);
+    return reply_fields(out, mem0_memory_fields, &shape);
 }
 
 /* --- messages --- */

@@ -50,8 +50,7 @@ static enum status run_compact(struct ctx *ctx, const struct options *o)
     }
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     TRY(condensed_json(ctx, &done, &b));
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 static enum status print_replaced(struct ctx *ctx, const struct options *o, struct engine *e,
@@ -63,8 +62,7 @@ static enum status print_replaced(struct ctx *ctx, const struct options *o, stru
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
         TRY(surface_memories_json(ctx, v, n, (int64_t)n, &b));
-        print_buf(&b);
-        return OK;
+        return print_buf(&b);
     }
     for (size_t i = 0; i < n; i++) {
         printf(S_FMT "  " S_FMT "  ", S_ARG(v[i].id), S_ARG(date_of(&ctx->arena, v[i].created)));

@@ -1,6 +1,4 @@
 /* compact.c - OmniRoute's compaction, and the way back: what a summary replaced, and reopening. */
-#include <assert.h>
-
 #include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
 
@@ -98,8 +96,7 @@ static enum status shape_of(struct ctx *ctx, const struct condense_out *done,
 
 /* Runs within the request. A run that is cut short (complete: false) has done what it reports, and
  * the next one goes on. */
-static enum status summarize_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                      struct reply *out)
+static HANDLER(summarize_memories)
 {
     const struct summarize_in *s = in->in;
     struct condense_in ask = {.older_than_days = s->days, .dry_run = s->dry_run};
@@ -143,8 +140,7 @@ static enum status summary_pool(struct ctx *ctx, struct app *app, const struct r
 }
 
 /* Oldest first. A memory that is no summary is a mistake of the caller's, not an empty list. */
-static enum status list_replaced(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_replaced)
 {
     struct pool_ref pool;
     struct memory *v;
@@ -163,8 +159,7 @@ SHAPE(
          "memories that are active again; one whose key another memory has by now stays archived"));
 
 /* All or nothing. 409 when the summary is closed already. */
-static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(reopen_summary)
 {
     struct pool_ref pool;
     struct reopen_out shape = {.success = true};

@@ -1,5 +1,4 @@
 /* engine.c - OmniRoute's engine over REST: preview, status, reindex. */
-#include <assert.h>
 #include <math.h>
 
 #include "ext/dialects/omniroute/common.h"
@@ -14,7 +13,7 @@
  */
 
 /* NEWEST is the page of a preview by time, where nothing is ranked. */
-enum { QUERY_MAX = 65536, SPACE_MAX = 200, NEWEST = 20, GATE_MAX = 8192 };
+enum { QUERY_MAX = 65536, SPACE_MAX = 200, NEWEST = 20 };
 
 static const char key_help[] = "a key of yours, or a space by its name; without it all of yours";
 
@@ -47,20 +46,15 @@ SHAPE(preview_line, (STR, id), (ENUM_OF, type, enum memory_type, .one_of = type_
 
 /* What was really used, which may differ from what was asked: fallbackReason says why, step by
  * step. */
-struct resolution {
-    str source, model, store, fallback;
-    enum strategy strategy;
-    bool is_reranked;
-};
-static FIELDS(resolution,
-              (AS_STR, source, "embeddingSource", .empty = EMPTY_NULL,
-               .help = "remote, static, transformers or encoder"),
-              (AS_STR, model, "embeddingModel", .empty = EMPTY_NULL),
-              (AS_STR, store, "vectorStore", .help = "sqlite-vec, qdrant or none"),
-              (AS_ENUM, strategy, "strategyUsed", .one_of = strategies),
-              (AS_BOOL, is_reranked, "rerankApplied"),
-              (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
-               .help = "why the strategy differs from the request"));
+static FIELDS_OF(recall_steps, resolution,
+                 (AS_STR, source, "embeddingSource", .empty = EMPTY_NULL,
+                  .help = "remote, static, transformers or encoder"),
+                 (AS_STR, model, "embeddingModel", .empty = EMPTY_NULL),
+                 (AS_STR, store, "vectorStore", .help = "sqlite-vec, qdrant or none"),
+                 (AS_ENUM, strategy, "strategyUsed", .one_of = strategies),
+                 (AS_BOOL, is_reranked, "rerankApplied"),
+                 (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
+                  .help = "why the strategy differs from the request"));
 
 /* With explain only: the list shows what was found, the gate what a chat would take of it. */
 SHAPE(gate_out, (STR, decision, .help = "the decision of the relevance gate of chats"),
@@ -70,7 +64,7 @@ SHAPE(gate_out, (STR, decision, .help = "the decision of the relevance gate of c
 
 SHAPE(
     preview_out, (JSON, memories, .inside = preview_line_fields, .help = "best first"),
-    (OBJECT, resolution, struct resolution, .inside = resolution_fields),
+    (OBJECT, resolution, struct recall_steps, .inside = resolution_fields),
     (AS_INT, tokens, "totalTokensUsed"),
     (AS_INT, budget, "budgetMaxTokens",
      .help = "the requested budget; default: the setting maxTokens"),
@@ -138,9 +132,6 @@ static enum strategy strategy_of(const struct app *app, str name)
 static const struct json *gate_of(struct ctx *ctx, const struct app *app,
                                   const struct recall_out *found)
 {
-    struct buf b = buf_make(&ctx->arena, GATE_MAX);
-    struct json_out w = json_to(&b);
-    struct json *out = NEW(&ctx->arena, struct json);
     struct gate_out gate = {.decision = found->decision, .reason = found->reason};
     for (size_t i = 0; i < found->n_given; i++) {
         gate.memories += found->v[i].state == LINE_INJECTED && found->v[i].is_memory;
@@ -150,24 +141,11 @@ static const struct json *gate_of(struct ctx *ctx, const struct app *app,
         gate.decision = S("off");
         gate.reason = S("memory is switched off for chats; otherwise they would receive this");
     }
-    fields_write(&w, gate_out_fields, &gate);
-    *out = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return out;
-}
-
-static struct resolution resolution_of(const struct recall_steps *steps)
-{
-    return (struct resolution){.source = steps->source,
-                               .model = steps->model,
-                               .store = steps->store,
-                               .strategy = steps->strategy,
-                               .fallback = steps->fallback,
-                               .is_reranked = steps->is_reranked};
+    return json_object_of(ctx, gate_out_fields, &gate);
 }
 
 /* What a chat would be given. */
-static enum status preview_retrieval(struct ctx *ctx, struct app *app, const struct request *in,
-                                     struct reply *out)
+static HANDLER(preview_retrieval)
 {
     const struct preview_in *p = in->in;
     int64_t setting = omniroute_budget(engine_runtime(app->engine));
@@ -182,7 +160,7 @@ static enum status preview_retrieval(struct ctx *ctx, struct app *app, const str
     TRY(managed_pool(ctx, app, in, p->api_key, &ask.pool));
     ask.scope = ask.pool.space.n ? SCOPE_SPACE : SCOPE_USER;
     TRY(engine_search(ctx, app->engine, &ask, &found));
-    struct preview_out shape = {.resolution = resolution_of(&found.steps),
+    struct preview_out shape = {.resolution = found.steps,
                                 .gate = p->explain ? gate_of(ctx, app, &found) : NULL,
                                 .budget = p->max_tokens ? p->max_tokens : setting};
     engine_memories_within(ctx, &found, ask.limit ? ask.limit : RECALL_LIMIT_MAX, shape.budget);
@@ -198,23 +176,13 @@ SHAPE(keyword_tier, (BOOL, available), (STR, backend));
 SHAPE(embedding_cache, (INT, hits), (INT, misses), (INT, size));
 
 /* available: a text could be embedded now. dimensions may be unknown before the first vector. */
-struct embedding_tier {
-    str source, model, reason;
-    int64_t dimensions;
-    bool available;
-    struct embedding_cache cache;
-};
-static const struct field embedding_tier_fields[] = {
-    {STR(struct embedding_tier, source), .empty = EMPTY_NULL,
-     .help = "remote, static, transformers or encoder; null: none"},
-    {STR(struct embedding_tier, model), .empty = EMPTY_NULL},
-    {INT(struct embedding_tier, dimensions), .empty = EMPTY_NULL, .help = "null: not known yet"},
-    {BOOL(struct embedding_tier, available)},
-    {STR(struct embedding_tier, reason), .help = "why it is unavailable, or empty"},
-    {FIELD_(struct embedding_tier, cache, struct embedding_cache, FIELD_OBJECT, "cacheStats"),
-     .inside = embedding_cache_fields},
-    {0},
-};
+SHAPE(embedding_tier,
+      (STR, source, .empty = EMPTY_NULL,
+       .help = "remote, static, transformers or encoder; null: none"),
+      (STR, model, .empty = EMPTY_NULL),
+      (INT, dimensions, .empty = EMPTY_NULL, .help = "null: not known yet"), (BOOL, available),
+      (STR, reason, .help = "why it is unavailable, or empty"),
+      (AS_OBJECT, cache, struct embedding_cache, "cacheStats", .inside = embedding_cache_fields));
 
 /* The built-in store is reported under OmniRoute's name. */
 SHAPE(vector_tier, (STR, backend, .help = "sqlite-vec (the built-in store), qdrant or none"),
@@ -232,23 +200,11 @@ SHAPE(rerank_tier, (BOOL, enabled), (STR, provider, .empty = EMPTY_NULL),
       (STR, model, .empty = EMPTY_NULL), (BOOL, available),
       (STR, reason, .help = "why it is unavailable, or empty"));
 
-struct status_out {
-    struct keyword_tier keyword;
-    struct embedding_tier embedding;
-    struct vector_tier vectors;
-    struct qdrant_tier qdrant;
-    struct rerank_tier rerank;
-};
-#define TIER(MEMBER, TYPE, NAME)                                                                   \
-    {                                                                                              \
-        FIELD_(struct status_out, MEMBER, struct TYPE, FIELD_OBJECT, NAME),                        \
-            .inside = TYPE##_fields                                                                \
-    }
-static const struct field status_out_fields[] = {
-    TIER(keyword, keyword_tier, "keyword"),    TIER(embedding, embedding_tier, "embedding"),
-    TIER(vectors, vector_tier, "vectorStore"), TIER(qdrant, qdrant_tier, "qdrant"),
-    TIER(rerank, rerank_tier, "rerank"),       {0},
-};
+SHAPE(status_out, (OBJECT, keyword, struct keyword_tier, .inside = keyword_tier_fields),
+      (OBJECT, embedding, struct embedding_tier, .inside = embedding_tier_fields),
+      (AS_OBJECT, vectors, struct vector_tier, "vectorStore", .inside = vector_tier_fields),
+      (OBJECT, qdrant, struct qdrant_tier, .inside = qdrant_tier_fields),
+      (OBJECT, rerank, struct rerank_tier, .inside = rerank_tier_fields));
 
 /* healthy has three values, so it is JSON: null when Qdrant was not asked. */
 static struct qdrant_tier qdrant_tier(const struct engine_status *s)
@@ -279,8 +235,7 @@ static struct rerank_tier rerank_tier(const struct engine_status *s)
 
 /* The true is a probe: Qdrant and the reranker are asked now, so this takes as long as they
  * take. */
-static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_status)
 {
     struct pool_ref everywhere = {in->who.pool.user, S("")};
     struct engine_status s;
@@ -289,9 +244,9 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
         .keyword = {s.words_ok, S("FTS5")},
         .embedding = {str_of(s.embedding.source),
                       s.embedding.model,
-                      s.embedding.reason,
                       s.embedding.dimensions,
                       s.embedding.available,
+                      s.embedding.reason,
                       {(int64_t)s.embedding.hits, (int64_t)s.embedding.misses, s.embedding.size}},
         .vectors = {str_of(s.vectors.backend ? s.vectors.backend : "none"), s.vectors.available,
                     s.vectors.rows, s.vectors.waiting, s.vectors.failed, s.vectors.reason},
@@ -322,12 +277,10 @@ static enum status models_of(struct ctx *ctx, const struct embedding_provider *p
     return json_list(ctx, model_out_fields, v, p->n, sizeof *v, out);
 }
 
-static enum status list_providers(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(list_providers)
 {
     struct embedding_provider *v;
     size_t n;
-    (void)in;
     TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
     struct provider_out *items = NEW_N(&ctx->arena, struct provider_out, n);
     for (size_t i = 0; i < n; i++) {
@@ -349,8 +302,7 @@ SHAPE(reindex_out, (BOOL, started, .required = true),
                "vectorStore.needsReindex"));
 
 /* Reindexes the whole server and counts the caller's memories only. */
-static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(reindex_vectors)
 {
     const struct reindex_in *r = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};

@@ -1,6 +1,4 @@
 /* mcp_tools.c - OmniRoute's three memory tools in its own shapes. */
-#include <assert.h>
-
 #include "ext/dialects/omniroute/common.h"
 #include "surface/common/memory_json.h"
 
@@ -16,16 +14,8 @@ static const char key_help[] = "id of one of your keys; default: the key of the 
 
 /* {success: true, data: …} around each answer. */
 #define GIVES(NAME)                                                                                \
-    struct NAME##_out {                                                                            \
-        bool success;                                                                              \
-        struct NAME data;                                                                          \
-    };                                                                                             \
-    static const struct field NAME##_out_fields[] = {                                              \
-        {BOOL(struct NAME##_out, success), .required = true},                                      \
-        {FIELD_(struct NAME##_out, data, struct NAME, FIELD_OBJECT, "data"), .required = true,     \
-         .inside = NAME##_fields},                                                                 \
-        {0},                                                                                       \
-    }
+    SHAPE(NAME##_out, (BOOL, success, .required = true),                                           \
+          (OBJECT, data, struct NAME, .required = true, .inside = NAME##_fields))
 
 /* --- search --- */
 
@@ -135,11 +125,7 @@ static enum status tool_clear(struct tool_call *c)
                           .memories = true,
                           .type = in->type,
                           .before = in->older_than};
-    enum status s = engine_forget(c->ctx, c->app->engine, &what, &out->data.count);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    if (soft_if(c->ctx, s, NOT_FOUND))
-        out->data.count = 0;
+    TRY(soft_or(c->ctx, engine_forget(c->ctx, c->app->engine, &what, &out->data.count), NOT_FOUND));
     out->success = true;
     out->data.message =
         str_printf(&c->ctx->arena, "forgot %lld memories", (long long)out->data.count);

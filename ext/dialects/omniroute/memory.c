@@ -1,12 +1,11 @@
 /* memory.c - OmniRoute's memories over REST: list, add, read, change, delete, health. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/time_text.h"
 #include "core/tokens.h"
 
 #include "ext/dialects/omniroute/common.h"
+#include "surface/common/memory_json.h"
 
 /*
  * Memories as OmniRoute's dashboard and command line use them. apiKeyId, or apiKey as the command
@@ -24,13 +23,6 @@ static const char key_help[] = "id of one of your keys, or the name of a space",
 static str first_of(str a, str b)
 {
     return a.n ? a : b;
-}
-
-/* A write without a key goes to the caller's own space, so that every memory has an owner. */
-static enum status own_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
-                            struct pool_ref *out)
-{
-    return auth_key_pool(ctx, app, &in->who, key, out);
 }
 
 SHAPE(done_out, (BOOL, success, .required = true));
@@ -55,22 +47,11 @@ SHAPE(list_in, (AS_STR, key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
 
 SHAPE(cache_stats, (INT, hits), (INT, misses));
 
-struct list_stats {
-    int64_t total, tokens;
-    const struct json *by_type;
-    double hit_rate;
-    struct cache_stats cache;
-};
-static const struct field list_stats_fields[] = {
-    {INT(struct list_stats, total), .help = "how many match, on all pages"},
-    {AS_JSON(struct list_stats, by_type, "byType"), .help = "how many of each type there are"},
-    {AS_INT(struct list_stats, tokens, "tokensUsed"), .help = "tokens of all matching memories"},
-    {AS_NUM(struct list_stats, hit_rate, "hitRate"),
-     .help = "hit rate of the embedding cache, 0 to 1"},
-    {FIELD_(struct list_stats, cache, struct cache_stats, FIELD_OBJECT, "cacheStats"),
-     .inside = cache_stats_fields},
-    {0},
-};
+SHAPE(list_stats, (INT, total, .help = "how many match, on all pages"),
+      (AS_JSON, by_type, "byType", .help = "how many of each type there are"),
+      (AS_INT, tokens, "tokensUsed", .help = "tokens of all matching memories"),
+      (AS_NUM, hit_rate, "hitRate", .help = "hit rate of the embedding cache, 0 to 1"),
+      (AS_OBJECT, cache, struct cache_stats, "cacheStats", .inside = cache_stats_fields));
 
 /* data and items are the same list; items is left out for all but one client. */
 SHAPE(list_out, (JSON, data, .inside = memory_shown_fields, .help = "newest first"),
@@ -79,22 +60,6 @@ SHAPE(list_out, (JSON, data, .inside = memory_shown_fields, .help = "newest firs
       (OBJECT, stats, struct list_stats, .inside = list_stats_fields),
       (JSON, items, .inside = memory_shown_fields, .empty = EMPTY_OUT,
        .help = "data again, for OmniRoute's command line alone, which reads it under this name"));
-
-static const struct json *by_type(struct ctx *ctx, const struct memory_totals *t)
-{
-    struct json *v = NEW(&ctx->arena, struct json);
-    struct buf b = buf_make(&ctx->arena, 512);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    for (int i = 0; i < TYPE_COUNT; i++) {
-        if (t->by_type[i])
-            json_member_int(&w, type_names[i], t->by_type[i]);
-    }
-    assert(!b.full);
-    json_close(&w, '}');
-    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return v;
-}
 
 /* Memories are read from the store without a cache, so the counters are those of the embedding
  * cache. */
@@ -146,7 +111,7 @@ static enum status find_page(struct ctx *ctx, struct app *app, const struct memo
     TRY(show_memories(ctx, v, n, &out->data));
     out->stats.total = out->total;
     out->stats.tokens = totals.tokens;
-    out->stats.by_type = by_type(ctx, &totals);
+    out->stats.by_type = json_counts(ctx, type_names, totals.by_type, false);
     return OK;
 }
 
@@ -158,8 +123,7 @@ static bool is_command_line(const struct request *in, const struct list_in *l)
 
 /* offset wins over page, and page is then worked out from it. An unknown type is an empty list, not
  * an error. Expired memories are listed. */
-static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_memories)
 {
     const struct list_in *l = in->in;
     bool has_offset = str_trim(l->offset).n > 0;
@@ -175,7 +139,7 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
     TRY(managed_pool(ctx, app, in, first_of(l->key, l->alias), &f.pool));
     if (l->type.n && name_index(type_names, l->type, -1) < 0) {
         TRY(show_memories(ctx, NULL, 0, &shape.data));
-        shape.stats.by_type = by_type(ctx, &(struct memory_totals){0});
+        shape.stats.by_type = json_counts(ctx, type_names, (int64_t[TYPE_COUNT]){0}, false);
     } else {
         TRY(find_page(ctx, app, &f, l->budget, &shape));
     }
@@ -204,8 +168,7 @@ SHAPE(create_in,
        .help = "an ISO 8601 time, or unix milliseconds; null: never"));
 
 /* OmniRoute's server returns the whole object as "id". Its API reference does not, and none of its
- * clients read that member. Here id is the id, and memory is the object, as in the answer to a GET.
- */
+ * clients read that member. Here id is the id, memory the object, as in the answer to a GET. */
 SHAPE(create_out, (BOOL, success, .required = true), (STR, id, .required = true, .help = "UUID"),
       (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields));
 
@@ -234,8 +197,7 @@ static enum status expiry_of(struct ctx *ctx, const struct json *v, int64_t *out
 }
 
 /* 200 whether it is new or changed in place. */
-static enum status create_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(create_memory)
 {
     const struct create_in *c = in->in;
     struct pool_ref pool;
@@ -248,7 +210,8 @@ static enum status create_memory(struct ctx *ctx, struct app *app, const struct 
     };
     TRY(metadata_of(ctx, c->metadata, &m.metadata));
     TRY(expiry_of(ctx, c->expires, &m.expires));
-    TRY(own_pool(ctx, app, in, first_of(c->api_key, c->alias), &pool));
+    /* Without a key in the caller's own space, so that every memory has an owner. */
+    TRY(auth_key_pool(ctx, app, &in->who, first_of(c->api_key, c->alias), &pool));
     m.space = pool.space;
     TRY(engine_replace(ctx, app->engine, pool, &m));
     assert(m.id.n);
@@ -267,8 +230,7 @@ SHAPE(clear_out, (BOOL, success, .required = true),
       (AS_INT, count, "deletedCount", .required = true));
 
 /* Memories only: conversations stay. Nothing to delete is a success with 0. */
-static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(clear_memories)
 {
     const struct clear_in *c = in->in;
     struct clear_out shape = {.success = true};
@@ -276,12 +238,8 @@ static enum status clear_memories(struct ctx *ctx, struct app *app, const struct
     /* With a body the query is not read, so its limits would be ignored. */
     if (in->body.n && in->query.n)
         return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
-    TRY(own_pool(ctx, app, in, first_of(c->key, c->alias), &what.pool));
-    enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    if (soft_if(ctx, s, NOT_FOUND))
-        shape.count = 0;
+    TRY(auth_key_pool(ctx, app, &in->who, first_of(c->key, c->alias), &what.pool));
+    TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &shape.count), NOT_FOUND));
     return reply_fields(out, clear_out_fields, &shape);
 }
 
@@ -302,8 +260,7 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* Closed memories are found as well: an id that a client kept must lead somewhere. */
-static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(get_memory)
 {
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
@@ -341,8 +298,7 @@ static unsigned named_members(const struct json *body)
 }
 
 /* The answer is success alone, as OmniRoute gives it; the memory is read again by GET. */
-static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_memory)
 {
     const struct change_in *c = in->in;
     struct memory m;
@@ -359,8 +315,7 @@ static enum status change_memory(struct ctx *ctx, struct app *app, const struct 
     return reply_done(out);
 }
 
-static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
@@ -377,8 +332,7 @@ SHAPE(health_out, (BOOL, working, .required = true),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Only reads: it is polled often, and must not write test data among memories. */
-static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_health)
 {
     int64_t began = clock_mono_us();
     struct engine_status status;

@@ -36,19 +36,15 @@ int64_t omniroute_budget(const struct settings *s)
     return setting_is_changed(s, SETTING_budget_tokens) ? s->budget_tokens : OMNIROUTE_BUDGET;
 }
 
-static enum status show_memory_settings(struct ctx *ctx, struct app *app, const struct request *in,
-                                        struct reply *out)
+static HANDLER(show_memory_settings)
 {
-    (void)ctx, (void)in;
     struct settings shape = *engine_runtime(app->engine);
     shape.budget_tokens = omniroute_budget(&shape);
-    reply_fields(out, memory_settings_fields, &shape);
-    return OK;
+    return reply_fields(out, memory_settings_fields, &shape);
 }
 
 /* All members or none: one that breaks a rule leaves every setting as it was. */
-static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_memory)
 {
     TRY(change_settings(ctx, app, memory_settings_fields, in->json));
     return show_memory_settings(ctx, app, in, out);
@@ -95,18 +91,14 @@ static str mask_key(struct ctx *ctx, str key)
     return str_printf(&ctx->arena, "***" S_FMT, S_ARG(str_sub(key, key.n - SHOWN, key.n)));
 }
 
-static enum status show_qdrant_settings(struct ctx *ctx, struct app *app, const struct request *in,
-                                        struct reply *out)
+static HANDLER(show_qdrant_settings)
 {
     const struct settings *now = engine_runtime(app->engine);
-    (void)in;
     struct qdrant_out shape = {*now, now->qdrant_api_key.n > 0, mask_key(ctx, now->qdrant_api_key)};
-    reply_fields(out, qdrant_out_fields, &shape);
-    return OK;
+    return reply_fields(out, qdrant_out_fields, &shape);
 }
 
-static enum status change_qdrant(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_qdrant)
 {
     TRY(change_settings(ctx, app, qdrant_settings_fields, in->json));
     return show_qdrant_settings(ctx, app, in, out);
@@ -124,11 +116,9 @@ SHAPE(health_out, (BOOL, ok, .required = true), (AS_NUM, latency_ms, "latencyMs"
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Asks Qdrant itself, now. */
-static enum status qdrant_health_now(struct ctx *ctx, struct app *app, const struct request *in,
-                                     struct reply *out)
+static HANDLER(qdrant_health_now)
 {
     int64_t took_us = 0;
-    (void)in;
     enum status s = engine_qdrant_health(ctx, app->engine, &took_us);
     struct health_out shape = {s == OK, (double)took_us / 1000, reason_of(ctx, s)};
     return reply_fields(out, health_out_fields, &shape);
@@ -155,8 +145,7 @@ static const struct json *payload_of(struct ctx *ctx, str text)
 
 /* Searches Qdrant alone, to see what it holds: a chat's retrieval also uses words, and ranks by
  * more than the score. */
-static enum status qdrant_search_now(struct ctx *ctx, struct app *app, const struct request *in,
-                                     struct reply *out)
+static HANDLER(qdrant_search_now)
 {
     const struct search_in *q = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};
@@ -179,8 +168,7 @@ SHAPE(cleanup_out, (BOOL, ok, .required = true),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Only points of the caller's user; memories in the database are not touched. */
-static enum status clean_up(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(clean_up)
 {
     int64_t deleted = 0;
     enum status s = engine_qdrant_cleanup(ctx, app->engine, in->who.pool.user, &deleted);
@@ -199,18 +187,13 @@ SHAPE(option, (STR, value, .help = "provider/model"), (STR, label));
 
 SHAPE(models_out, (JSON, models, .inside = option_fields, .help = "by value"));
 
-static int by_value(const void *a, const void *b)
-{
-    return str_cmp(((const struct option *)a)->value, ((const struct option *)b)->value);
-}
+ORDER(by_value, struct option, BY_TEXT(value));
 
 /* Without duplicates; the default model is always listed. */
-static enum status embedding_models(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(embedding_models)
 {
     struct embedding_provider *v;
     size_t n, all = 1, kept = 0;
-    (void)in;
     TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
     for (size_t i = 0; i < n; i++)
         all += v[i].n;

@@ -1,6 +1,4 @@
 /* memory.c - looking after Osaurus's memory: its ten knobs, how it does, sync, tidying. */
-#include <assert.h>
-
 #include "ext/dialects/osaurus/osaurus.h"
 #include "surface/common/memory_json.h"
 #include "surface/common/settings_json.h"
@@ -37,17 +35,14 @@ static const struct field config_fields[] = {
     {0},
 };
 
-static enum status show_config(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_config)
 {
-    (void)ctx, (void)in;
     return reply_fields(out, config_fields, engine_runtime(app->engine));
 }
 
 /* Numbers out of range become the nearest allowed value (KNOB's clamps); the answer shows what was
  * taken. */
-static enum status change_config(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_config)
 {
     TRY(change_settings(ctx, app, config_fields, in->json));
     return show_config(ctx, app, in, out);
@@ -90,35 +85,20 @@ SHAPE(processing_out, (INT, calls), (INT, failures), (AS_INT, tokens_in, "input_
       (AS_INT, tokens_out, "output_tokens"), (AS_INT, average_ms, "average_duration_ms"),
       (INT, hour_tokens), (INT, hour_budget), (AS_INT, bytes, "database_bytes"));
 
-struct status_out {
-    bool enabled, distils;
-    str core_model, reason;
-    struct pending_out pending;
-    struct counts_out counts;
-    struct consolidate_report consolidation;
-    struct tiers_out search;
-    const struct json *processing;
-};
-#define PART(M, TYPE, TABLE) OBJECT(struct status_out, M, struct TYPE), .inside = TABLE##_fields
-static const struct field status_out_fields[] = {
-    {BOOL(struct status_out, enabled), .help = "whether memory is on"},
-    {STR(struct status_out, core_model), .empty = EMPTY_NULL,
-     .help = "null: not configured, so turns wait"},
-    {AS_BOOL(struct status_out, distils, "distilling"),
-     .help = "whether due conversations are distilled"},
-    {STR(struct status_out, reason), .empty = EMPTY_NULL,
-     .help = "why distilling is off, or the last error"},
-    {PART(pending, pending_out, pending_out)},
-    {PART(counts, counts_out, counts_out)},
-    {PART(consolidation, consolidate_report, tidied_out),
-     .help = "the last consolidation for your user"},
-    {PART(search, tiers_out, tiers_out)},
-    {JSON(struct status_out, processing), .empty = EMPTY_NULL,
+SHAPE(
+    status_out, (BOOL, enabled, .help = "whether memory is on"),
+    (STR, core_model, .empty = EMPTY_NULL, .help = "null: not configured, so turns wait"),
+    (AS_BOOL, distils, "distilling", .help = "whether due conversations are distilled"),
+    (STR, reason, .empty = EMPTY_NULL, .help = "why distilling is off, or the last error"),
+    (OBJECT, pending, struct pending_out, .inside = pending_out_fields),
+    (OBJECT, counts, struct counts_out, .inside = counts_out_fields),
+    (OBJECT, consolidation, struct consolidate_report, .inside = tidied_out_fields,
+     .help = "the last consolidation for your user"),
+    (OBJECT, search, struct tiers_out, .inside = tiers_out_fields),
+    (JSON, processing, .empty = EMPTY_NULL,
      .help = "for admins, of the whole server: calls, failures, input_tokens, output_tokens and "
              "average_duration_ms of the core model in 24 hours, hour_tokens of hour_budget (0: no "
-             "limit), database_bytes; null for others"},
-    {0},
-};
+             "limit), database_bytes; null for others"));
 
 /* Sums over the agents. */
 static enum status gather_agents(struct ctx *ctx, struct app *app, const struct agent *v, size_t n,
@@ -162,21 +142,8 @@ static enum status add_processing(struct ctx *ctx, struct app *app, const struct
         .hour_budget = s->hour_budget,
         .bytes = stats.store.bytes,
     };
-    struct buf b = buf_make(&ctx->arena, 4096);
-    struct json_out w = json_to(&b);
-    fields_write(&w, processing_out_fields, &shape);
-    struct json *v = NEW(&ctx->arena, struct json);
-    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    out->processing = v;
+    out->processing = json_object_of(ctx, processing_out_fields, &shape);
     return OK;
-}
-
-/* NOT_FOUND means that none has run yet: all members are 0 or null then. */
-static enum status add_consolidation(struct ctx *ctx, struct app *app, str user,
-                                     struct consolidate_report *out)
-{
-    enum status s = engine_consolidated(ctx, app->engine, user, out);
-    return s == NOT_FOUND ? OK : s;
 }
 
 /* The first reason that explains why vectors do not work: the source of embeddings before the store
@@ -201,8 +168,7 @@ static enum status add_tiers(struct ctx *ctx, struct app *app, struct pool_ref p
     return OK;
 }
 
-/* Without a name all agents; a name that nothing was kept under yet is an agent with counts of 0.
- */
+/* Without a name all agents; a name that nothing was kept under is an agent with counts of 0. */
 static enum status agents_in(struct ctx *ctx, struct app *app, const struct request *in,
                              struct pool_ref pool, struct agent **out, size_t *n)
 {
@@ -217,8 +183,7 @@ static enum status agents_in(struct ctx *ctx, struct app *app, const struct requ
 
 /* One answer from several sources, asked one after the other: the numbers may be of slightly
  * different moments. */
-static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_status)
 {
     const struct agent_in *a = in->in;
     struct status_out shape = {.enabled = engine_runtime(app->engine)->memory};
@@ -233,7 +198,9 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
     shape.core_model = s.core_model;
     shape.distils = s.available;
     shape.reason = s.reason.n ? s.reason : shape.pending.error;
-    TRY(add_consolidation(ctx, app, pool.user, &shape.consolidation));
+    /* NOT_FOUND means that none has run yet: all members are 0 or null then. */
+    TRY(soft_or(ctx, engine_consolidated(ctx, app->engine, pool.user, &shape.consolidation),
+                NOT_FOUND));
     TRY(add_tiers(ctx, app, pool, &shape.search));
     if (in->who.is_admin && !in->who.is_person) /* counts of all users */
         TRY(add_processing(ctx, app, &s, &shape));
@@ -250,8 +217,7 @@ SHAPE(sync_out, (STR, status, .required = true, .help = "ok"),
 
 /* Returns at once: the background distils. sessions says how many are due, not how many are
  * done. */
-static enum status sync_now(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(sync_now)
 {
     const struct agent_in *a = in->in;
     struct pool_ref pool;
@@ -285,8 +251,7 @@ SHAPE(consolidate_out, (BOOL, dry_run, .required = true),
       (JSON, changes, .required = true, .inside = line_fields, .help = "the first 200"));
 
 /* Runs within the request, on its worker, and answers when it is done. */
-static enum status consolidate_now(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(consolidate_now)
 {
     const struct consolidate_in *c = in->in;
     struct pool_ref pool;
@@ -319,8 +284,7 @@ SHAPE(log_out, (JSON, log, .required = true, .inside = work_out_fields,
                 .help = "newest first, of the last 30 days"));
 
 /* Without an agent, an admin sees all agents of the user. */
-static enum status work_log(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(work_log)
 {
     const struct log_in *l = in->in;
     struct pool_ref pool;

@@ -1,10 +1,6 @@
 /* osaurus.c - Osaurus's endpoints: conversations brought in whole, agents; what they share. */
 #include "ext/dialects/osaurus/osaurus.h"
 
-#include <assert.h>
-
-#include <stdio.h>
-
 #include "surface/common/memory_json.h"
 
 /*
@@ -127,8 +123,7 @@ static struct agent_out agent_shape(const struct agent *a)
 }
 
 /* By name. The count is of facts in force, as Osaurus shows it. */
-static enum status list_agents(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(list_agents)
 {
     struct agent *v;
     size_t n;
@@ -142,8 +137,7 @@ static enum status list_agents(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* An agent that the caller may not use is not found. */
-static enum status show_agent(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(show_agent)
 {
     struct pool_ref pool = {in->who.pool.user, in->params[0]};
     struct agent found;
@@ -216,8 +210,7 @@ static enum status read_turns(struct ctx *ctx, const struct json *list, struct i
 
 /* Everything is checked before memory being off is reported: a client learns of its mistakes either
  * way. */
-static enum status ingest_conversation(struct ctx *ctx, struct app *app, const struct request *in,
-                                       struct reply *out)
+static HANDLER(ingest_conversation)
 {
     const struct ingest_in *a = in->in;
     struct ingest_turns_in batch = {.conversation = a->conversation,

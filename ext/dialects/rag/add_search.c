@@ -1,5 +1,4 @@
 /* add_search.c - the RAG backend's memory: something new, or said once more; and search. */
-#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -178,8 +177,7 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
 
 /* find, add, and look again: two requests with one text at the same moment both find nothing, so
  * the later memory gives way to the one written first. */
-enum status rag_create(struct ctx *ctx, struct app *app, const struct request *in,
-                       struct reply *out)
+HANDLER(rag_create)
 {
     const struct rag_create_in *c = in->in;
     struct memory m;
@@ -263,20 +261,11 @@ static struct hit hit_of(const struct similar *s, int64_t now)
 }
 
 /* Of two alike the newer one first, so that the order is the same each time. */
-static int most_relevant(const void *a, const void *b)
-{
-    const struct hit *x = a, *y = b;
-    if (x->relevance != y->relevance)
-        return x->relevance < y->relevance ? 1 : -1;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(most_relevant, struct hit, DOWN(relevance) ?: DOWN(created) ?: DOWN(doc));
 
 /* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories
  * that are returned count as accessed. */
-enum status rag_search(struct ctx *ctx, struct app *app, const struct request *in,
-                       struct reply *out)
+HANDLER(rag_search)
 {
     enum { MOST = 1000 };
     const struct rag_search_in *q = in->in;

@@ -1,5 +1,4 @@
 /* memory.c - the memory of a user as the RAG backend shows, counts, changes and clears it. */
-#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -221,8 +220,7 @@ static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, s
 }
 
 /* SEARCH_MAX counts characters, which the limit of a table's row does not: hence the check here. */
-static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(list_memories)
 {
     const struct list_in *l = in->in;
     struct memory_filter f = {.pool = rag_pool(in),
@@ -253,31 +251,17 @@ SHAPE(stats_out, (INT, total_memories, .required = true),
       (TIME, oldest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"),
       (TIME, newest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"));
 
-static const struct json *write_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
-{
-    struct json *v = NEW(&ctx->arena, struct json);
-    struct buf b = buf_make(&ctx->arena, 1024);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    for (size_t i = 0; names[i]; i++)
-        json_member_int(&w, names[i], n[i]);
-    json_close(&w, '}');
-    *v = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    return v;
-}
-
 /* Of memories that are in force; counts of 0 are written as well, so every type and priority is a
  * member. */
-static enum status show_stats(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(show_stats)
 {
     struct memory_filter f = {.pool = rag_pool(in)};
     struct memory_totals t;
     TRY(engine_totals(ctx, app->engine, &f, &t));
     struct stats_out shape = {.total_memories = t.total,
-                              .memories_by_type = write_counts(ctx, kind_names, t.by_kind),
+                              .memories_by_type = json_counts(ctx, kind_names, t.by_kind, true),
                               .memories_by_priority =
-                                  write_counts(ctx, priority_names, t.by_priority),
+                                  json_counts(ctx, priority_names, t.by_priority, true),
                               .avg_access_count =
                                   t.total ? round((double)t.uses / (double)t.total * 100) / 100 : 0,
                               .oldest_memory = t.oldest,
@@ -318,8 +302,7 @@ static str file_name(struct ctx *ctx, str user, int64_t now)
 
 /* Written piece by piece, not through a list in the arena: the export may be as large as an answer
  * may be, and must not be in memory twice. */
-static enum status export_all(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(export_all)
 {
     struct memory_filter f = {.pool = rag_pool(in), .oldest_first = true, .limit = SIZE_MAX};
     struct memory *v;
@@ -348,8 +331,7 @@ static enum status export_all(struct ctx *ctx, struct app *app, const struct req
 /* --- one memory --- */
 
 /* Reading it counts as access. */
-static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(get_memory)
 {
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
@@ -364,8 +346,7 @@ SHAPE(change_in, (STR, content, .min = 1, .max = RAG_CONTENT_MAX),
       (ENUM_OF, priority, enum priority, .one_of = priority_names, .otherwise = PRIORITY_COUNT));
 
 /* Content, priority or both: a body with neither would change nothing and is refused. */
-static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(change_memory)
 {
     const struct change_in *c = in->in;
     struct memory m;
@@ -392,8 +373,7 @@ SHAPE(gone_out, (BOOL, deleted, .required = true), (STR, memory_id, .required = 
 
 /* Also a closed memory. Checks first that the id is a memory's, because forget also accepts ids of
  * messages and sessions. */
-static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
@@ -418,8 +398,7 @@ SHAPE(clear_out, (BOOL, cleared, .required = true),
 
 /* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
  * sound, and nothing is to be corrected but the intent. */
-static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(clear_memories)
 {
     const struct clear_in *c = in->in;
     struct forget what = {.pool = rag_pool(in), .memories = true};
@@ -429,9 +408,7 @@ static enum status clear_memories(struct ctx *ctx, struct app *app, const struct
         buf_printf(&out->body, "{\"detail\":\"Must confirm deletion with confirm=true\"}");
         return OK;
     }
-    enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
-    if (!soft_if(ctx, s, NOT_FOUND))
-        TRY(s);
+    TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &shape.count), NOT_FOUND));
     return reply_fields(out, clear_out_fields, &shape);
 }
 

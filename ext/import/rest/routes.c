@@ -72,8 +72,7 @@ static enum status read_query(struct ctx *ctx, const struct request *in, struct 
     return OK;
 }
 
-enum status memory_import(struct ctx *ctx, struct app *app, const struct request *in,
-                          struct reply *out)
+HANDLER(memory_import)
 {
     struct importing i = {.ctx = ctx, .app = app, .in = in};
     struct import_report report;
@@ -134,8 +133,7 @@ static bool has_filter(struct ctx *ctx, const struct filter_in *in)
     return !str_eq(filter_text(ctx, in, NULL, 0), filter_text(ctx, &none, NULL, 0));
 }
 
-enum status memory_export(struct ctx *ctx, struct app *app, const struct request *in,
-                          struct reply *out)
+HANDLER(memory_export)
 {
     const struct export_in *e = in->in;
     struct export *x = NEW(&ctx->arena, struct export);

@@ -18,34 +18,22 @@
 enum { PRINT_MAX = 16 << 20 };
 
 /* prefix is the beginning of the token, by which people recognise it in their configuration. */
-SHAPE(token_out, (STR, id), (STR, name), (STR, user), (STR, space), (STR, acts_for), (STR, scopes),
-      (STR, spaces), (STR, parent), (STR, last_address), (STR, prefix), (STR, token), (BOOL, admin),
-      (TIME, created), (TIME, expires), (TIME, revoked), (TIME, last_used));
-
-/* The secret is "" in lists: it is not stored, and cannot be shown again. */
-static struct token_out shape_of(const struct token *t, str secret)
-{
-    return (struct token_out){.id = t->id,
-                              .name = t->name,
-                              .user = t->pool.user,
-                              .space = t->pool.space,
-                              .acts_for = t->acts_for,
-                              .scopes = t->scopes,
-                              .spaces = t->spaces,
-                              .parent = t->parent,
-                              .last_address = t->last_address,
-                              .prefix = t->prefix,
-                              .token = secret,
-                              .admin = t->is_admin,
-                              .created = t->created,
-                              .expires = t->expires,
-                              .revoked = t->revoked,
-                              .last_used = t->last_used};
-}
+struct token_out {
+    struct token t;
+    str secret; /* "" in lists: it is not stored, and cannot be shown again */
+};
+static FIELDS(token_out, (AS_STR, t.id, "id"), (AS_STR, t.name, "name"),
+              (AS_STR, t.pool.user, "user"), (AS_STR, t.pool.space, "space"),
+              (AS_STR, t.acts_for, "acts_for"), (AS_STR, t.scopes, "scopes"),
+              (AS_STR, t.spaces, "spaces"), (AS_STR, t.parent, "parent"),
+              (AS_STR, t.last_address, "last_address"), (AS_STR, t.prefix, "prefix"),
+              (AS_STR, secret, "token"), (AS_BOOL, t.is_admin, "admin"),
+              (AS_TIME, t.created, "created"), (AS_TIME, t.expires, "expires"),
+              (AS_TIME, t.revoked, "revoked"), (AS_TIME, t.last_used, "last_used"));
 
 static void write_token(struct buf *b, const struct token *t, str secret)
 {
-    struct token_out shape = shape_of(t, secret);
+    const struct token_out shape = {*t, secret};
     struct json_out w = json_to(b);
     fields_write(&w, token_out_fields, &shape);
 }
@@ -90,8 +78,7 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
             is_own ? ", which no other token uses. --space NAME lets tokens share a space; "
                      "memories from before the first token are in --space default."
                    : ".");
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 /* Whoever can read the database may list and revoke the tokens of all users; --user is a filter. */
@@ -157,8 +144,7 @@ static enum status list_tokens(struct ctx *ctx, const struct options *o, struct 
         buf_add(&b, n ? S("]") : S("[]"));
     else
         buf_printf(&b, "%zu token%s", n, n == 1 ? "" : "s");
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 /* Before anything is opened: "token delete" must not create a database. */

@@ -56,8 +56,7 @@ static enum status list_users(struct ctx *ctx, const struct options *o, struct i
     json_close(&w, ']');
     json_member_int(&w, "total", total);
     json_close(&w, '}');
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 static enum status set_role(struct ctx *ctx, const struct options *o, struct instance *instance)

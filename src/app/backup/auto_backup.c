@@ -7,7 +7,6 @@
 
 #include "base/audit.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "http/s3.h"
 #include "store/store.h"
 
@@ -36,10 +35,7 @@ str auto_backup_places(struct arena *a, const struct settings *s)
 /* One of a time to come, as after a wrong clock, does not put off the next. */
 static bool is_due(const struct settings *s, const struct backup_file *v, size_t n, int64_t now)
 {
-    for (size_t i = 0; i < n; i++)
-        if (v[i].at <= now && now < v[i].at + s->backup_hours * HOUR_MS)
-            return false;
-    return true;
+    return !SOME(i, n, v[i].at <= now && now < v[i].at + s->backup_hours * HOUR_MS);
 }
 
 static void note_made(struct ctx *ctx, str file)

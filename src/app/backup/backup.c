@@ -23,19 +23,12 @@
 /* encrypted is of the file that was written. */
 SHAPE(backup_out, (STR, file), (INT, bytes), (BOOL, encrypted), (INT, erased_again));
 
-/* Copying counts bytes, which people read in MB; the steps after it count to one. */
-static void show_progress(void *own, const char *what, int64_t done, int64_t all)
-{
-    bool is_bytes = !strcmp(what, "copying");
-    progress_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
-}
-
 /* The size is read after the copy, from the file that is really there. */
 static enum status run_copy(struct ctx *ctx, const struct options *o, struct store_copy *copy)
 {
     struct progress progress = {0};
     struct stat st = {0};
-    copy->progress = show_progress;
+    copy->progress = progress_copy;
     copy->own = &progress;
     enum status status = store_copy(ctx, copy);
     progress_end(&progress);
@@ -59,8 +52,7 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
                    "\n%lld memories and messages that were erased since the backup were erased "
                    "again; --again keeps them",
                    (long long)out.erased_again);
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 /* The backup has the key of the database. A backup in plain text would undo the encryption, so
@@ -116,8 +108,7 @@ static enum status list_made(struct ctx *ctx, const struct options *o)
     else if (!n)
         buf_printf(&b, "no backups in '" S_FMT "'",
                    S_ARG(auto_backup_places(&ctx->arena, &o->settings)));
-    print_buf(&b);
-    return OK;
+    return print_buf(&b);
 }
 
 static enum status choose_made(struct ctx *ctx, const struct options *o, struct backup_file *out)

@@ -1,6 +1,4 @@
 /* config.c - the command config: checks and shows the settings, and changes the file of them. */
-#include <stdio.h>
-
 #include "app/command.h"
 #include "app/config/config_file.h"
 #include "app/print.h"
@@ -142,8 +140,7 @@ static enum status show_settings(struct ctx *ctx, const struct options *o)
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     if (o->json) {
         write_settings(&b, s);
-        print_buf(&b);
-        return OK;
+        return print_buf(&b);
     }
     buf_printf(&b, "# settings: " S_FMT "\n", S_ARG(read_from(ctx, s)));
     add_settings(&b, s, false);

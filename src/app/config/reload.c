@@ -1,8 +1,6 @@
 /* reload.c - settings that are read again while the server runs. */
 #include "app/config/reload.h"
 
-#include "base/log.h"
-
 enum { NAMES_MAX = 8000 };
 
 /* Takes what can act now into *own, and names it; what needs a start is named as well. */

@@ -1,10 +1,8 @@
 /* find.c - finds the key of a database: a configured key, or a stored key that opens it. */
 #include "app/key/key.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -288,8 +286,7 @@ enum status key_create_next(struct ctx *ctx, str folder, const struct key *old, 
     return status;
 }
 
-/* Wherever this is interrupted, the current key is in one of the slots, where find_kept tries each.
- */
+/* Wherever this stops, the current key is in one of the slots, where find_kept tries each. */
 enum status key_make_current(struct ctx *ctx, str folder, const struct key *key)
 {
     const struct key_store *store = key->store;

@@ -1,6 +1,5 @@
 /* keyring.c - stores generated keys in the system's keyring, or in a file beside the data. */
 #include <sodium.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "app/key/key.h"

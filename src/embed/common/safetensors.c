@@ -1,7 +1,6 @@
 /* safetensors.c - reads a safetensors file; its header and offsets are untrusted. */
 #include "embed/common/safetensors.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -95,17 +94,9 @@ static enum status read_tensor(struct ctx *ctx, const struct json *entry, str da
     return OK;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct tensor *x = a, *y = b;
-    return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
-                          : (x->size > y->size) - (x->size < y->size);
-}
+ORDER(by_place, struct tensor, UP(at) ?: UP(size));
 
-static int by_name(const void *a, const void *b)
-{
-    return str_cmp(((const struct tensor *)a)->name, ((const struct tensor *)b)->name);
-}
+ORDER(by_name, struct tensor, BY_TEXT(name));
 
 /* The format requires that each byte belongs to exactly one tensor, and that names differ. */
 static enum status check_places(struct ctx *ctx, struct safetensors *s, size_t size)

@@ -1,7 +1,6 @@
 /* tokenizer.c - BERT's normaliser and pre-tokeniser, and WordPiece over a hash table. */
 #include "embed/common/tokenizer.h"
 
-#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/files.h"
@@ -232,10 +231,7 @@ static bool is_han(int32_t c)
                   {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0xF900, 0xFAFF},   {0x2F800, 0x2FA1F}};
     if (c < 0x3400)
         return false;
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (c >= ranges[i].from && c <= ranges[i].to)
-            return true;
-    return false;
+    return SOME(i, sizeof ranges / sizeof *ranges, c >= ranges[i].from && c <= ranges[i].to);
 }
 
 enum kind { KIND_WORD, KIND_SPACE, KIND_MARK, KIND_PUNCTUATION, KIND_CONTROL };

@@ -1,7 +1,6 @@
 /* encoder.c - runs the encoder over blocks of texts, and makes the vectors that are kept. */
 #include "embed/encoder.h"
 
-#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 

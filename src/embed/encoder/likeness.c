@@ -1,9 +1,6 @@
 /* likeness.c - compares tokens with tokens: with AVX-512 VNNI, with AVX2, and everywhere. */
 #include "embed/encoder/likeness.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "embed/common/wide.h"
 #include "embed/encoder.h"
 

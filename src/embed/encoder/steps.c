@@ -1,9 +1,7 @@
 /* steps.c - scales, attention and projection in f32, written once, built per processor. */
 #include "embed/encoder/steps.h"
 
-#include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "embed/common/wide.h"
 

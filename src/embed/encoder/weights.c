@@ -1,7 +1,6 @@
 /* weights.c - expands 4-bit weights to 7 bits, and the rest of the file to floats. */
 #include "embed/encoder/weights.h"
 
-#include <assert.h>
 #include <math.h>
 
 /*

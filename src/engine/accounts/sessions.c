@@ -1,6 +1,4 @@
 /* sessions.c - sessions without a chat: made, changed, listed, read whole. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"

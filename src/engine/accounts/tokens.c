@@ -1,6 +1,4 @@
 /* tokens.c - tokens: made once, shown once, known by their hash. */
-#include <assert.h>
-
 #include "engine/accounts/credentials.h"
 #include "engine/state/known_tokens.h"
 #include "engine/state/state.h"
@@ -58,10 +56,7 @@ enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t
 
 bool engine_is_token(str secret)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_starts(secret, kinds[i]))
-            return true;
-    return false;
+    return SOME(i, sizeof kinds / sizeof *kinds, str_starts(secret, kinds[i]));
 }
 
 /* A token that cannot be marked works as well. Marking each request would be a write for each. */

@@ -1,5 +1,4 @@
 /* users.c - registered users, and the model keys that they leave here, sealed. */
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/audit.h"
@@ -93,9 +92,7 @@ static enum status check_registration(struct ctx *ctx, const struct registration
  * of this server is refused, as the model server could use it. */
 enum status engine_check_model_key(struct ctx *ctx, const char *field, str key)
 {
-    bool is_well = key.n <= MODEL_KEY_MAX;
-    for (size_t i = 0; i < key.n; i++)
-        is_well &= key.p[i] > ' ' && key.p[i] < 0x7f;
+    bool is_well = key.n <= MODEL_KEY_MAX && EVERY(i, key.n, key.p[i] > ' ' && key.p[i] < 0x7f);
     if (!is_well)
         return fail_field(ctx, field, "must be at most %d visible ASCII characters", MODEL_KEY_MAX);
     if (engine_is_token(key))

@@ -1,8 +1,6 @@
 /* conversation.c - the place of a conversation in the store: its session, and what is new in it. */
 #include "engine/chat/turn.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -223,10 +221,7 @@ static bool is_kept_as(const struct place *p, const struct message *m, const str
 static bool is_overlap(const struct place *p, const struct message *v, size_t k)
 {
     assert(k <= p->n);
-    for (size_t i = 0; i < k; i++)
-        if (!is_kept_as(p, &v[i], &p->v[i]))
-            return false;
-    return true;
+    return EVERY(i, k, is_kept_as(p, &v[i], &p->v[i]));
 }
 
 /* The first k messages of the request are these of the store. */
@@ -280,14 +275,10 @@ static void after_last(struct place *p)
  * messages may be the next message of a session that the server keeps. */
 static bool has_history(const struct place *p)
 {
-    for (size_t i = 0; i < p->n; i++)
-        if (!str_is(p->v[i].role, "user"))
-            return true;
-    return false;
+    return SOME(i, p->n, !str_is(p->v[i].role, "user"));
 }
 
-/* Whether nothing of what is known was answered: so far the request only begins like the session.
- */
+/* Whether nothing known was answered: so far the request only begins like the session. */
 static bool merely_begins(const struct place *p)
 {
     for (size_t i = 0; i < p->known; i++)

@@ -1,6 +1,4 @@
 /* history.c - the session's earlier messages that a model is shown. */
-#include <assert.h>
-
 #include "core/tokens.h"
 #include "engine/state/state.h"
 

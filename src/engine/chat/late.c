@@ -2,7 +2,6 @@
 #include "engine/chat/late.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/state/spool.h"
 
 /*

@@ -1,8 +1,6 @@
 /* novelty.c - parts of an answer that were not put into the model's mouth. */
 #include "engine/chat/novelty.h"
 
-#include <assert.h>
-
 #include "engine/text/block_strip.h"
 #include "engine/text/sentences.h"
 #include "engine/text/term_set.h"

@@ -1,6 +1,4 @@
 /* provider_conversations.c - conversations whose earlier messages the model's server keeps. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"

@@ -1,8 +1,6 @@
 /* replay.c - blocks of memory that stand in a conversation already. */
 #include "engine/chat/replay.h"
 
-#include <assert.h>
-
 #include "base/id.h"
 
 /*

@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/memory_intent.h"
-#include "llm/llm.h"
 
 /*
  * "When did she move there?" holds no word that finds anything. follow_of (text/followup.c) says

@@ -2,11 +2,8 @@
 #include "engine/chat/turn.h"
 #include "engine/recall/block.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/chat/forgetting.h"
@@ -220,9 +217,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
         t->record.reason = S("a courtesy asks nothing");
         return OK;
     }
-    enum status s = engine_recall(&own, e, &in, &found);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
+    TRY(ctx_pass(ctx, &own, engine_recall(&own, e, &in, &found)));
     replay_leave_told(t, found.v, found.n);
     str block = block_render(&own.arena, found.v, found.n, budget, now);
     t->out.forgot = forgetting_note(&own.arena, t->record.question);
@@ -232,15 +227,6 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     note_decision(ctx, t, found.decision, found.reason);
     keep_lines(t, found.v, found.n);
     return OK;
-}
-
-/* An agent's block may be the same for many questions. */
-static bool stands_already(const struct turn *t, str block)
-{
-    for (size_t i = 0; i < t->out.n_earlier; i++)
-        if (str_eq(t->out.earlier[i].block, block))
-            return true;
-    return false;
 }
 
 /* The same for the chat of an agent: identity lines and at most one section. */
@@ -261,10 +247,10 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
                                .n_exclude = excluded.n,
                                .session = t->out.whole,
                                .is_preview = preview != NULL};
-    enum status s = engine_plan(&own, e, &in, &found);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
-    t->out.block = stands_already(t, found.block) ? S("") : str_dup(&ctx->arena, found.block);
+    TRY(ctx_pass(ctx, &own, engine_plan(&own, e, &in, &found)));
+    /* An agent's block may be the same for many questions. */
+    bool stands = SOME(i, t->out.n_earlier, str_eq(t->out.earlier[i].block, found.block));
+    t->out.block = stands ? S("") : str_dup(&ctx->arena, found.block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
@@ -301,15 +287,6 @@ static enum status search_block(struct ctx *ctx, struct engine *e, struct turn *
     return OK;
 }
 
-/* Whether the message with this chain came with this request, so the store may not have it yet. */
-static bool is_fresh(const struct turn *t, uint64_t chain)
-{
-    for (size_t i = 0; i < t->n_fresh; i++)
-        if (t->fresh[i].chain == chain)
-            return true;
-    return false;
-}
-
 /*
  * A tool's answer can arrive before the turn of its question is kept, which waits for the model's
  * answer. So with tools the receipt, which holds the block, is queued before the model is asked,
@@ -327,7 +304,8 @@ static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *
 {
     struct receipt before;
     assert(t->record.chain && (t->in.is_aside || is_continued(t)));
-    bool fresh = is_fresh(t, t->record.chain);
+    /* The message came with this request, so the store may not have it yet. */
+    bool fresh = SOME(i, t->n_fresh, t->fresh[i].chain == t->record.chain);
     if (fresh)
         soft(ctx, store_settle(ctx, e->store));
     TRY(store_receipt_of(ctx, e->store, t->in.pool, t->record.chain, &before));

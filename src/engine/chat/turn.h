@@ -51,8 +51,7 @@ static inline bool said_by_user(const struct said *s)
  */
 void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 
-/* Notes what is a secret in the request's messages; before turn_place, which compares kept texts.
- */
+/* Notes what is a secret in the request's messages; before turn_place compares kept texts. */
 void turn_find_secrets(const struct engine *e, struct turn *t);
 /* The text with these and its own secrets masked, unless the setting keeps secrets. */
 str turn_masked(const struct engine *e, const struct turn *t, struct arena *a, str text);

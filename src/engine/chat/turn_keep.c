@@ -1,6 +1,4 @@
 /* turn_keep.c - storing an answered turn: messages, facts, the receipt. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"

@@ -1,6 +1,4 @@
 /* by_model.c - a summary written by the core model, and whether it may take the memories' place. */
-#include <assert.h>
-
 #include "base/log.h"
 #include "base/utf8.h"
 #include "core/tokens.h"

@@ -1,10 +1,7 @@
 /* compact.c - short summaries in the place of old memories, where that saves tokens. */
 #include "engine/compact/compact.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
-#include "base/log.h"
 #include "core/tokens.h"
 
 /*
@@ -52,14 +49,11 @@ static enum status docs_of_old(struct round *r, struct docs *out)
     while (n == PAGE) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(r->ctx, 0);
         struct memory *v;
-        enum status s = store_list_memories(&own, r->e->store, &f, &v, &n, NULL);
-        if (s != OK)
-            return fail(r->ctx, s, "%s", own.why);
+        TRY(ctx_pass(r->ctx, &own, store_list_memories(&own, r->e->store, &f, &v, &n, NULL)));
         for (size_t i = 0; i < n; i++) {
             f.offset = v[i].created == f.after ? f.offset + 1 : 1;
             f.after = v[i].created;
-            out->v = arena_more(&r->ctx->arena, out->v, out->n, &out->cap, sizeof *out->v);
-            out->v[out->n++] = v[i].doc;
+            ARENA_ADD(&r->ctx->arena, out->v, out->n, out->cap) = v[i].doc;
         }
     }
     return OK;
@@ -74,9 +68,7 @@ static void list_candidates(struct round *r, const struct condensed *c)
     struct condense_out *out = r->out;
     struct arena *a = &r->ctx->arena;
     for (size_t i = 0; i < c->n && out->n < CONDENSE_LISTED; i++) {
-        out->candidates =
-            arena_more(a, out->candidates, out->n, r->listed_cap, sizeof *out->candidates);
-        out->candidates[out->n++] = memory_copy(a, c->v[i]);
+        ARENA_ADD(a, out->candidates, out->n, *r->listed_cap) = memory_copy(a, c->v[i]);
     }
     out->replaced += (int64_t)c->n;
 }
@@ -190,9 +182,7 @@ static enum status replace_groups(struct ctx *ctx, struct round *r, const struct
     }
     TRY(store_condense(ctx, r->e->store, r->pool, v, n));
     for (size_t i = 0; i < n; i++) {
-        out->summaries.v =
-            arena_more(a, out->summaries.v, out->summaries.n, r->ids_cap, sizeof *out->summaries.v);
-        out->summaries.v[out->summaries.n++] = str_dup(a, v[i].summary.id);
+        ARENA_ADD(a, out->summaries.v, out->summaries.n, *r->ids_cap) = str_dup(a, v[i].summary.id);
     }
     return OK;
 }
@@ -312,9 +302,7 @@ static enum status compact_batch(struct round *r, const struct tombstones *tombs
     CLEANUP(ctx_free) struct ctx own = ctx_child(r->ctx, 0);
     struct memory *v = NEW_N(&own.arena, struct memory, n);
     size_t kept = 0;
-    enum status s = store_memories(&own, r->e->store, r->pool, docs, n, v);
-    if (s != OK)
-        return fail(r->ctx, s, "%s", own.why);
+    TRY(ctx_pass(r->ctx, &own, store_memories(&own, r->e->store, r->pool, docs, n, v)));
     for (size_t i = 0; i < n && may_go_on(r); i++) {
         enum condense_skip why = !v[i].id.n || v[i].valid_to
                                      ? SKIP_CHANGED

@@ -86,8 +86,7 @@ static void add_line(struct repeats *r, size_t owner, str text)
     }
     if (n < WORDS_LEAST || line.words.n > WORDS_MAX)
         line.hash = 0;
-    r->lines = arena_more(r->a, r->lines, r->n_lines, &r->cap, sizeof *r->lines);
-    r->lines[r->n_lines++] = line;
+    ARENA_ADD(r->a, r->lines, r->n_lines, r->cap) = line;
     r->bytes[owner] += line.text.n + 1;
 }
 

@@ -144,10 +144,7 @@ double sayings_share(const struct saying *one, const struct saying *other)
  * is looked for among all telling words. */
 static bool holds_names(const struct saying *one, const struct saying *other)
 {
-    for (size_t i = 0; i < one->names.n; i++)
-        if (!terms_have(&other->telling, one->names.v[i]))
-            return false;
-    return true;
+    return EVERY(i, one->names.n, terms_have(&other->telling, one->names.v[i]));
 }
 
 /* How long the longest common part of the rests from i and k on is: rest[i][k]. */
@@ -266,8 +263,7 @@ double same_least(const struct settings *s)
     return asks ? s->dedup_llm_low : s->dedup_similarity;
 }
 
-/* What the words do not tell apart is the same from one cosine on, and for the model from another.
- */
+/* What the words do not tell apart is the same from one cosine on, for the model from another. */
 static enum relation relation_by_cosine(const struct likeness *by, enum relation words)
 {
     const struct settings *s = by->settings;

@@ -1,6 +1,4 @@
 /* existing.c - the search for a new memory among those stored, in the same words or in others. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/dedup/equivalence.h"
@@ -35,11 +33,7 @@ struct seeking {
     size_t n;
 };
 
-static int nearest_first(const void *a, const void *b)
-{
-    const struct near_memory *x = a, *y = b;
-    return (x->cosine < y->cosine) - (x->cosine > y->cosine);
-}
+ORDER(nearest_first, struct near_memory, DOWN(cosine));
 
 /* Closed and expired memories and other layers are no duplicates of anything. */
 static bool may_be_like(const struct memory *m)

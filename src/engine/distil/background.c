@@ -1,5 +1,4 @@
 /* background.c - sessions that are due for distilling, and the status of that work. */
-#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -104,9 +103,7 @@ static enum status distil_claimed(struct ctx *ctx, struct engine *e,
         }
         CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
         struct distil_outcome out;
-        enum status s = distil_session(&own, e, &v[i], false, &out);
-        if (s != OK)
-            return fail(ctx, s, "%s", own.why);
+        TRY(ctx_pass(ctx, &own, distil_session(&own, e, &v[i], false, &out)));
         *goes_on = !out.is_server;
         give_way(e);
     }

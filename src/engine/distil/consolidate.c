@@ -1,13 +1,9 @@
 /* consolidate.c - memories with time: merged, promoted, evicted, pruned. */
 #include "engine/distil/consolidate.h"
 
-#include <assert.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "engine/extract/extract.h"
-#include "engine/text.h"
 #include "engine/text/lexicon.h"
 #include "words/words.h"
 
@@ -38,11 +34,8 @@ void pass_note(struct pass *p, const char *what, const struct memory *m, str why
     struct consolidate_report *r = &p->report;
     if (r->n == LINES_MAX)
         return;
-    r->lines = arena_more(a, r->lines, r->n, &p->cap_lines, sizeof *r->lines);
-    r->lines[r->n++] = (struct consolidate_line){.what = str_of(what),
-                                                 .id = str_dup(a, m->id),
-                                                 .text = str_dup(a, m->content),
-                                                 .why = why};
+    ARENA_ADD(a, r->lines, r->n, p->cap_lines) = (struct consolidate_line){
+        .what = str_of(what), .id = str_dup(a, m->id), .text = str_dup(a, m->content), .why = why};
 }
 
 /* --- which episodes mention a fact --- */
@@ -83,11 +76,7 @@ static str all_of(struct arena *a, const struct episode *e)
     return buf_str(&b);
 }
 
-static int by_word(const void *a, const void *b)
-{
-    const struct mention *x = a, *y = b;
-    return (x->word > y->word) - (x->word < y->word);
-}
+ORDER(by_word, struct mention, UP(word));
 
 /* An inverted index, sorted by word: n facts against m episodes cost n look-ups for each word
  * instead of n times m comparisons. */
@@ -102,8 +91,7 @@ static struct mentions mentions_of(const struct pass *p)
             continue;
         struct term_set words = topic_of(a, all_of(a, e));
         for (size_t k = 0; k < words.n; k++) {
-            m.v = arena_more(a, m.v, m.n, &cap, sizeof *m.v);
-            m.v[m.n++] = (struct mention){words.v[k], taken};
+            ARENA_ADD(a, m.v, m.n, cap) = (struct mention){words.v[k], taken};
         }
         taken++;
     }
@@ -205,9 +193,7 @@ static enum status facts_page(struct pass *p, const struct mentions *m, struct m
     struct memory *v;
     size_t n;
     int64_t total;
-    enum status s = store_list_memories(&own, p->e->store, f, &v, &n, &total);
-    if (s != OK)
-        return fail(p->ctx, s, "%s", own.why);
+    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, &total)));
     for (size_t i = 0; i < n; i++) {
         promote_fact(p, &own.arena, m, &v[i]);
         if (is_forgotten(p, &own.arena, &v[i]))
@@ -279,9 +265,9 @@ static void add_report(struct ctx *ctx, struct consolidate_report *to, size_t *c
     to->pruned += from->pruned;
     for (size_t i = 0; i < from->n && to->n < LINES_MAX; i++) {
         const struct consolidate_line *l = &from->lines[i];
-        to->lines = arena_more(a, to->lines, to->n, cap, sizeof *to->lines);
-        to->lines[to->n++] = (struct consolidate_line){str_dup(a, l->what), str_dup(a, l->id),
-                                                       str_dup(a, l->text), str_dup(a, l->why)};
+        ARENA_ADD(a, to->lines, to->n, *cap) =
+            (struct consolidate_line){str_dup(a, l->what), str_dup(a, l->id), str_dup(a, l->text),
+                                      str_dup(a, l->why)};
     }
 }
 
@@ -296,9 +282,7 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
     assert(pool.user.n && pool.space.n);
     p.change.pool = pool;
     p.report.dry_run = sum->dry_run;
-    enum status s = run_alone(&p);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
+    TRY(ctx_pass(ctx, &own, run_alone(&p)));
     add_report(ctx, sum, cap, &p.report);
     return OK;
 }

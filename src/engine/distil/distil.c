@@ -3,11 +3,9 @@
 #include "engine/distil/keep.h"
 #include "engine/distil/known.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/utf8.h"
 #include "engine/recall/tombstones.h"
 #include "engine/text/utterance.h"
@@ -351,8 +349,7 @@ static void take_part(struct job *j)
             j->d.date = j->d.signals[i].message.created;
 }
 
-/* While answers are cut: the short rest of a session that was distilled in part is no small talk.
- */
+/* While answers are cut: the short rest of a session distilled in part is no small talk. */
 static enum status find_rest(struct ctx *ctx, const struct distilling *d, bool *out)
 {
     struct memory episode;

@@ -1,8 +1,6 @@
 /* facts.c - a fact of the model's answer: new, known, fuller than a known one, or in its place. */
-#include <assert.h>
-
-#include "base/utf8.h"
 #include "engine/distil/facts.h"
+#include "base/utf8.h"
 #include "engine/distil/kinds.h"
 #include "engine/distil/known.h"
 #include "engine/extract/extract.h"
@@ -63,10 +61,7 @@ static enum relation relation_to(struct keeper *k, const struct saying *line,
 /* Whether it is of this same answer: then it is in no store yet. */
 static bool is_of_bundle(const struct keeper *k, const struct memory *m)
 {
-    for (size_t i = 0; i < k->b->n_memories; i++)
-        if (str_eq(k->b->memories[i].id, m->id))
-            return true;
-    return false;
+    return SOME(i, k->b->n_memories, str_eq(k->b->memories[i].id, m->id));
 }
 
 static bool find_among(struct keeper *k, struct fact *f, const struct saying *says,

@@ -1,7 +1,4 @@
 /* grounding.c - the support of a line in the user's words, and of a summary in the talk. */
-#include <assert.h>
-#include <stdlib.h>
-
 #include "engine/distil/grounding.h"
 #include "engine/distil/prompt.h"
 #include "engine/text/lexicon.h"
@@ -198,10 +195,7 @@ static bool is_akin(str one, str other, bool is_name, size_t least)
 static bool has_akin(const struct told_words *told, const struct word *w, bool is_name,
                      bool is_english)
 {
-    for (size_t i = 0; i < told->stems.n; i++)
-        if (is_akin(told->stems.v[i], w->stem, is_name, is_english ? 4 : 3))
-            return true;
-    return false;
+    return SOME(i, told->stems.n, is_akin(told->stems.v[i], w->stem, is_name, is_english ? 4 : 3));
 }
 
 /* What of a line is where. */

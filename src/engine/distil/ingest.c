@@ -1,6 +1,4 @@
 /* ingest.c - a whole conversation from outside: it replaces the stored one. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/distil/distil.h"
@@ -71,8 +69,7 @@ static enum status forget_old(struct ctx *ctx, struct engine *e, const struct in
 {
     struct forget what = {.pool = in->pool, .session = in->conversation, .is_upkeep = true};
     int64_t erased;
-    enum status s = store_forget(ctx, e->store, &what, &erased);
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(ctx, store_forget(ctx, e->store, &what, &erased), NOT_FOUND);
 }
 
 /* *in_work: another worker is distilling the conversation. */

@@ -1,6 +1,4 @@
 /* keep.c - turns the model's answer about a session into the memories that are kept. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"

@@ -1,6 +1,4 @@
 /* merge_episodes.c - episodes that are too old, and those that repeat an earlier one. */
-#include <assert.h>
-
 #include "engine/distil/consolidate.h"
 
 #include "base/time_text.h"
@@ -25,14 +23,6 @@ static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisi
 /* --- reading --- */
 
 /* Without regard to case: models write "Oslo" and "oslo". */
-static bool list_holds(const struct strs *list, str text)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (str_eq_nocase(list->v[i], text))
-            return true;
-    return false;
-}
-
 static void unite_lists(struct arena *a, struct strs *list, const struct strs *with)
 {
     str *v = NEW_N(a, str, list->n + with->n + 1);
@@ -40,7 +30,7 @@ static void unite_lists(struct arena *a, struct strs *list, const struct strs *w
         memcpy(v, list->v, list->n * sizeof *v);
     list->v = v;
     for (size_t i = 0; i < with->n; i++)
-        if (!list_holds(list, with->v[i]))
+        if (!SOME(k, list->n, str_eq_nocase(list->v[k], with->v[i])))
             list->v[list->n++] = with->v[i];
 }
 
@@ -122,9 +112,7 @@ static enum status prune_page(struct pass *p, struct memory_filter *f)
     struct episode e;
     size_t n;
     int64_t total;
-    enum status s = store_list_memories(&own, p->e->store, f, &v, &n, &total);
-    if (s != OK)
-        return fail(p->ctx, s, "%s", own.why);
+    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, &total)));
     for (size_t i = 0; i < n; i++) {
         read_episode(&own, &v[i], &e);
         if (is_too_old(p, &e))
@@ -192,8 +180,8 @@ static void merge_pair(struct pass *p, struct episode *keep, struct episode *dro
     drop->is_gone = true;
     keep->has_grown = true;
     read_shingles(a, keep);
-    c->merges = arena_more(a, c->merges, c->n_merges, &p->cap_merges, sizeof *c->merges);
-    c->merges[c->n_merges++] = (struct merged){.keep = keep->memory.id, .drop = drop->memory.id};
+    ARENA_ADD(a, c->merges, c->n_merges, p->cap_merges) =
+        (struct merged){.keep = keep->memory.id, .drop = drop->memory.id};
     p->report.merged++;
     pass_note(p, "merge", &drop->memory,
               str_printf(a, "says the same as " S_FMT, S_ARG(keep->memory.id)));

@@ -1,8 +1,6 @@
 /* prompt.c - the core model's prompt for a session, and the shape of its answer. */
-#include <stdio.h>
-
-#include "base/utf8.h"
 #include "engine/distil/prompt.h"
+#include "base/utf8.h"
 #include "lang/prompt_lists.h"
 
 /*

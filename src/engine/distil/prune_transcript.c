@@ -1,6 +1,4 @@
 /* prune_transcript.c - conversations that ended before the retention lose their turns. */
-#include <assert.h>
-
 #include "engine/distil/consolidate.h"
 
 /*
@@ -19,8 +17,7 @@ static void note_old(struct pass *p, const struct session *session)
 {
     struct arena *a = &p->ctx->arena;
     const struct memory shown = {.id = session->id, .content = session->title};
-    p->old = arena_more(a, p->old, p->n_old, &p->cap_old, sizeof *p->old);
-    p->old[p->n_old++] = str_dup(a, session->id);
+    ARENA_ADD(a, p->old, p->n_old, p->cap_old) = str_dup(a, session->id);
     p->report.pruned++;
     pass_note(p, "prune", &shown,
               str_printf(a, "%lld turns, the last older than %lld days",
@@ -36,9 +33,7 @@ static enum status read_page(struct pass *p, size_t *end, bool *has_old)
     size_t n;
     f.offset = *end > PAGE ? *end - PAGE : 0;
     f.limit = *end - f.offset;
-    enum status s = store_sessions(&own, p->e->store, &f, &v, &n, NULL);
-    if (s != OK)
-        return fail(p->ctx, s, "%s", own.why);
+    TRY(ctx_pass(p->ctx, &own, store_sessions(&own, p->e->store, &f, &v, &n, NULL)));
     *has_old = false;
     for (size_t i = 0; i < n; i++) {
         if (v[i].updated >= p->now - p->by->episode_days * DAY_MS)
@@ -76,9 +71,7 @@ enum status transcript_prune(struct pass *p)
                               .session = p->old[i],
                               .keeps_memories = true,
                               .is_upkeep = true};
-        enum status s = store_forget(p->ctx, p->e->store, &what, &erased);
-        if (!soft_if(p->ctx, s, NOT_FOUND))
-            TRY(s);
+        TRY(soft_or(p->ctx, store_forget(p->ctx, p->e->store, &what, &erased), NOT_FOUND));
     }
     return OK;
 }

@@ -1,12 +1,9 @@
 /* feed.c - the last events of this process in a ring, and those who listen to them. */
 #include "engine/events/feed.h"
 
-#include <assert.h>
 #include <sodium.h>
-#include <stdio.h>
 
 #include "base/clock.h"
-#include "engine/events.h"
 #include "engine/state/known_tokens.h"
 
 /*

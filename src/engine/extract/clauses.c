@@ -1,7 +1,6 @@
 /* clauses.c - statements of people about themselves: sentences, clauses, and our own table. */
 #include "engine/extract/extract.h"
 
-#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/utf8.h"
@@ -409,8 +408,7 @@ static bool is_greeting(str text)
            (!rest.n || str_eq_nocase(str_trim(rest), S("there")));
 }
 
-/* Cuts the first sentence off *rest, a greeting with the one behind it; asks when it is a question.
- */
+/* Cuts the first sentence off *rest, a greeting with the one behind; asks when it is a question. */
 static struct piece cut_sentence(struct piece *rest, bool *asks)
 {
     struct sentence s;

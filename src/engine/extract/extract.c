@@ -1,8 +1,6 @@
 /* extract.c - facts from a text by patterns: by the compatible table, or by our own. */
 #include "engine/extract/extract.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/extract/secret_names.h"

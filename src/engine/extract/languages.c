@@ -1,8 +1,6 @@
 /* languages.c - statements of people about themselves in other languages than English. */
 #include "engine/extract/extract.h"
 
-#include <assert.h>
-
 /*
  * lang/statements.def has for each language some dozen heads ("ich wohne in …") and what parts
  * clauses. A head is tried only where a clause begins, so what is asked, wished or said of others

@@ -43,11 +43,7 @@ static void find_secrets(const struct extractor *x, str text, struct spans *out)
     }
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    return (x->from > y->from) - (x->from < y->from);
-}
+ORDER(by_place, struct span, UP(from));
 
 static void find_value(str text, str value, struct spans *out)
 {

@@ -1,8 +1,6 @@
 /* form.c - features of a question's wording, and their weighted sum. */
 #include "engine/gate/form.h"
 
-#include <stdlib.h>
-
 #include "base/utf8.h"
 #include "words/words.h"
 

@@ -1,7 +1,6 @@
 /* rarity.c - the rarity of a word in English, whatever a pool holds. */
 #include "engine/gate/rarity.h"
 
-#include "base/arena.h"
 #include "base/once.h"
 #include "words/word_index.h"
 

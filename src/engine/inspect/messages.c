@@ -1,12 +1,9 @@
 /* messages.c - a message in its conversation, and a conversation page by page. */
-#include <assert.h>
-
 #include "engine/state/state.h"
 
 #include "engine/inspect.h"
 
-/* Positions of erased messages are not used again, so there may be fewer neighbours than asked for.
- */
+/* Positions of erased messages are not used again, so there may be fewer neighbours than asked. */
 static enum status read_around(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                const struct message *m, int64_t around, struct message_around *out)
 {

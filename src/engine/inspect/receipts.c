@@ -1,18 +1,9 @@
 /* receipts.c - the receipts of several pools as one list. */
-#include <assert.h>
-#include <stdlib.h>
-
 #include "engine/state/state.h"
 
 #include "engine/inspect.h"
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct receipt *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->no < y->no) - (x->no > y->no);
-}
+ORDER(newest_first, struct receipt, DOWN(created) ?: DOWN(no));
 
 /* One more than a page holds tells whether there is another. */
 static enum status add_pool(struct ctx *ctx, struct engine *e, const struct receipts_in *in,
@@ -47,8 +38,7 @@ static enum status add_pool(struct ctx *ctx, struct engine *e, const struct rece
     return OK;
 }
 
-/* From each pool as many as a page holds, of which the newest are the page. A user has few spaces.
- */
+/* From each pool as many as a page holds; the newest are the page. A user has few spaces. */
 enum status engine_receipts(struct ctx *ctx, struct engine *e, const struct receipts_in *in,
                             struct receipts_out *out)
 {

@@ -1,6 +1,5 @@
 /* session_search.c - conversations by what was said in them. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "engine/inspect.h"
@@ -17,13 +16,7 @@
 /* --- messages to conversations --- */
 
 /* In a tie the conversation whose message was found first. */
-static int best_first(const void *a, const void *b)
-{
-    const struct session_hit *x = a, *y = b;
-    if (x->rank < y->rank || x->rank > y->rank)
-        return x->rank < y->rank ? 1 : -1;
-    return (x->best > y->best) - (x->best < y->best);
-}
+ORDER(best_first, struct session_hit, DOWN(rank) ?: UP(best));
 
 static struct session_hit *hit_of(struct session_hit *v, size_t *n, const struct recalled *r)
 {
@@ -71,8 +64,7 @@ static void add_found(struct session_search *s, const struct session_found *one)
         old->best = one->best;
         return;
     }
-    s->v = arena_more(&s->ctx->arena, s->v, s->n, &s->cap, sizeof *s->v);
-    s->v[s->n++] = *one;
+    ARENA_ADD(&s->ctx->arena, s->v, s->n, s->cap) = *one;
 }
 
 static enum status add_titled(struct session_search *s)
@@ -129,13 +121,7 @@ static enum status add_said(struct session_search *s, struct pool_ref pool)
     return OK;
 }
 
-static int most_likely_first(const void *a, const void *b)
-{
-    const struct session_found *x = a, *y = b;
-    if (x->rank < y->rank || x->rank > y->rank)
-        return x->rank < y->rank ? 1 : -1;
-    return (x->session.updated < y->session.updated) - (x->session.updated > y->session.updated);
-}
+ORDER(most_likely_first, struct session_found, DOWN(rank) ?: DOWN(session.updated));
 
 enum status engine_search_sessions(struct ctx *ctx, struct engine *e,
                                    const struct session_search_in *in, struct session_found **out,

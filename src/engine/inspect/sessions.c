@@ -1,17 +1,8 @@
 /* sessions.c - the conversations of several pools as one list. */
-#include <assert.h>
-#include <stdlib.h>
-
 #include "engine/inspect.h"
 #include "engine/state/state.h"
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct session *x = a, *y = b;
-    if (x->updated != y->updated)
-        return x->updated < y->updated ? 1 : -1;
-    return (x->no < y->no) - (x->no > y->no);
-}
+ORDER(newest_first, struct session, DOWN(updated) ?: DOWN(no));
 
 /* From each pool as many as the page may need, of which the newest are the page. */
 enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools pools,
@@ -31,8 +22,7 @@ enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools
         TRY(store_sessions(ctx, e->store, &one, &v, &n, &total));
         out->total += total;
         for (size_t k = 0; k < n; k++) {
-            all = arena_more(&ctx->arena, all, have, &cap, sizeof *all);
-            all[have++] = v[k];
+            ARENA_ADD(&ctx->arena, all, have, cap) = v[k];
         }
     }
     if (have)

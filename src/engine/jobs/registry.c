@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "base/workers.h"
 #include "engine/events/feed.h"
 
@@ -273,8 +272,7 @@ void engine_jobs(struct ctx *ctx, struct engine *e, str user, bool with_servers,
         bool is_servers = job_is_servers(x->job.ask.kind);
         if (is_servers ? !with_servers : !str_eq(x->job.ask.pool.user, user))
             continue;
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        v[have++] = copy_job(&ctx->arena, &x->job);
+        ARENA_ADD(&ctx->arena, v, have, cap) = copy_job(&ctx->arena, &x->job);
     }
     pthread_mutex_unlock(&r->lock);
     *out = v;

@@ -1,9 +1,6 @@
 /* directive.h - The judge of orders, which finds what tells a model what to do. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 

@@ -10,7 +10,6 @@
 #include "engine/recall/quarantine.h"
 #include "engine/recall/user_facts.h"
 #include "engine/text/relative_day.h"
-#include <assert.h>
 
 /* Tokens of the budget, characters of a token; identity lines that are looked at, and the share of
  * the budget that they may take; characters of a line, a transcript's line, a decision. */
@@ -337,10 +336,7 @@ static bool is_told(const struct plan *p, const struct recalled *r)
     for (size_t i = 0; i < p->n; i++)
         if (is_made_of(&p->shown[i], r) && r->text.n <= 2 * p->shown[i].text.n)
             return true;
-    for (size_t i = 0; i < p->sure.n; i++)
-        if (p->sure.v[i].state == LINE_INJECTED && is_made_of(r, &p->sure.v[i]))
-            return true;
-    return false;
+    return SOME(i, p->sure.n, p->sure.v[i].state == LINE_INJECTED && is_made_of(r, &p->sure.v[i]));
 }
 
 /* What is sure and belongs into a section, behind what stands in it. */

@@ -1,6 +1,4 @@
 /* layer_search.c - one layer of memory searched: pinned facts, episodes, or the transcript. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "core/tokens.h"
 #include "engine/layers/context.h"

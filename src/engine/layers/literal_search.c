@@ -106,9 +106,7 @@ static enum status look_at_sessions(struct look *l, size_t *offset)
     const struct session_filter newest = {.pool = l->in->pool,
                                           .offset = *offset,
                                           .limit = SESSIONS};
-    enum status s = store_sessions(&own, l->e->store, &newest, &v, &n, NULL);
-    if (s != OK)
-        return fail(l->ctx, s, "%s", own.why);
+    TRY(ctx_pass(l->ctx, &own, store_sessions(&own, l->e->store, &newest, &v, &n, NULL)));
     for (size_t i = 0; i < n && !is_over(l); i++)
         for (int64_t before = -1; before && !is_over(l);)
             TRY(look_at_page(l, v[i].id, &before));

@@ -1,9 +1,7 @@
 /* pair.c - Signals of two texts, and the probabilities that they add up to. */
 #include "engine/pairs/pair.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "words/words.h"
 

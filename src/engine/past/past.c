@@ -1,9 +1,6 @@
 /* past.c - memories as they were true at a time, for a recall that asks how it was then. */
 #include "engine/past/past.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "core/index.h"
 
@@ -52,11 +49,7 @@ enum status past_open(struct ctx *ctx, struct engine *e, struct pool_ref pool, i
 
 /* --- by words --- */
 
-static int by_doc(const void *a, const void *b)
-{
-    const struct word_hit *x = a, *y = b;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
+ORDER(by_doc, struct word_hit, UP(doc));
 
 static int times_in(const struct words *w, str stem)
 {
@@ -124,9 +117,7 @@ enum status past_common_words(struct ctx *ctx, struct engine *e, struct pool_ref
                               bool memories_only, const str *stems, size_t n, size_t max,
                               struct word_hits *hits)
 {
-    bool is_any_common = false;
-    for (size_t i = 0; i < n; i++)
-        is_any_common |= hits->found[i] == UINT32_MAX;
+    bool is_any_common = SOME(i, n, hits->found[i] == UINT32_MAX);
     if (hits->n || !is_any_common)
         return OK;
     return store_search_newest_words(ctx, e->store, pool, stems, n, memories_only, max, hits);
@@ -151,13 +142,7 @@ static bool is_listed(const struct memory_filter *f, const struct memory *m)
            (!f->after || m->created >= f->after);
 }
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(newest_first, struct memory, DOWN(created) ?: DOWN(doc));
 
 enum status past_list(struct ctx *ctx, struct engine *e, const struct past *past,
                       const struct memory_filter *f, struct memory **out, size_t *n)

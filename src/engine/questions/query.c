@@ -35,14 +35,11 @@ static void read_kind(struct query *q, const struct words *w)
 /* What was: "did", "have we". What was said: "mentioned", "a summary". */
 static bool asks_past(const struct words *w)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_PAST) || str_is_one_of(w->v[i].text, talk_words))
-            return true;
-    return false;
+    return SOME(i, w->n,
+                lexicon_is(w->v[i].text, LEX_PAST) || str_is_one_of(w->v[i].text, talk_words));
 }
 
-/* "Last", "week" and "ago" of a time say nothing to search for; a date is searched in their place.
- */
+/* "Last", "week" and "ago" of a time say nothing to search for; a date is searched instead. */
 static void leave_relative(const struct query *q, struct words *w)
 {
     for (size_t i = 0; i < q->times.n; i++) {
@@ -61,10 +58,7 @@ bool query_names_time(const struct query *q)
 /* Whether t (unix ms) is in one of its times. */
 bool query_has_time(const struct query *q, int64_t t)
 {
-    for (size_t i = 0; i < q->times.n; i++)
-        if (time_phrase_has(&q->times.v[i], t))
-            return true;
-    return false;
+    return SOME(i, q->times.n, time_phrase_has(&q->times.v[i], t));
 }
 
 /* How much a word promises before it is known how many documents hold it: names, numbers and long
@@ -84,10 +78,7 @@ static void take(struct query *q, size_t at, const struct word *w)
 /* Each stem once: a word said twice does not count twice. */
 static bool has(const struct query *q, str stem)
 {
-    for (size_t i = 0; i < q->n; i++)
-        if (str_eq(q->stems[i], stem))
-            return true;
-    return false;
+    return SOME(i, q->n, str_eq(q->stems[i], stem));
 }
 
 /* A long message has more words than can be searched: the least promising gives way. "Do you

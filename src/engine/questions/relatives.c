@@ -35,10 +35,7 @@ static const struct stem_row rows[] = {
 /* Whether one of the words for them is among these. */
 static bool are_named(const struct stem_table *t, uint32_t who, const struct term_set *terms)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (t->v[i].bits & who && terms_have(terms, str_hash(t->v[i].text)))
-            return true;
-    return false;
+    return SOME(i, t->n, t->v[i].bits & who && terms_have(terms, str_hash(t->v[i].text)));
 }
 
 bool is_said_of_relative(const struct words *sentence, const struct term_set *but)

@@ -1,8 +1,6 @@
 /* snippet.c - the part of a long text that a question is about. */
 #include "engine/questions/snippet.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "engine/text/sentences.h"
 

@@ -1,12 +1,9 @@
 /* attribute_lookup.c - Finds what the user stated of an attribute that a question asks for. */
 #include "engine/recall/attribute_lookup.h"
 
-#include <stdlib.h>
-
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/gate/evidence.h"
-#include "engine/recall/quotable.h"
 #include "engine/recall/stem_search.h"
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"

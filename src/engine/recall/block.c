@@ -1,7 +1,6 @@
 /* block.c - the text that carries memory into a chat. */
 #include "engine/recall/block.h"
 
-#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -123,15 +122,7 @@ struct line {
     bool is_standing;
 };
 
-static int by_time(const void *a, const void *b)
-{
-    const struct line *x = a, *y = b;
-    if (x->is_standing != y->is_standing)
-        return x->is_standing ? -1 : 1;
-    if (x->created != y->created)
-        return x->created < y->created ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
+ORDER(by_time, struct line, DOWN(is_standing) ?: UP(created) ?: UP(rank));
 
 /* The receipt then says why a line that was chosen is not in the block. */
 static void leave_out(struct recalled *r, const char *why)
@@ -145,9 +136,7 @@ static bool has_words(struct arena *a, str passage, str memory)
 {
     struct words in = words_of(a, passage, LINE_WORDS), w = words_of(a, memory, LINE_WORDS);
     for (size_t i = 0; i < w.n; i++) {
-        bool is_there = w.v[i].is_stop;
-        for (size_t k = 0; k < in.n && !is_there; k++)
-            is_there = str_eq(in.v[k].stem, w.v[i].stem);
+        bool is_there = w.v[i].is_stop || SOME(k, in.n, str_eq(in.v[k].stem, w.v[i].stem));
         if (!is_there)
             return false;
     }

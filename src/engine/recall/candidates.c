@@ -2,16 +2,13 @@
 #include "engine/recall/candidates.h"
 #include "engine/vectors/embed_queue.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 #include "engine/recall/outside_rankers.h"
-#include "engine/recall/quotable.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/rank.h"
 

@@ -101,8 +101,7 @@ size_t find_shown(const struct finder *f, struct recalled *v, size_t n);
 str found_why(struct arena *a, const struct query *q, const struct candidate *c,
               const struct recalled *r);
 
-/* What the gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"".
- */
+/* The gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"". */
 str gate_reason(struct arena *a, struct gate gate, double probability, double threshold,
                 str unsaid);
 

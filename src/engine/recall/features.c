@@ -1,7 +1,6 @@
 /* features.c - features of a candidate as numbers, and their weighted sums. */
 #include "engine/recall/features.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "core/text_annotations.h"

@@ -1,8 +1,6 @@
-/* lexical.c - from the documents that hold a word of the question to the few worth a closer look.
- */
+/* lexical.c - from documents that hold a word of the question to the few worth a closer look. */
 #include "engine/recall/lexical.h"
 
-#include <assert.h>
 #include <endian.h>
 #include <math.h>
 
@@ -314,8 +312,7 @@ static struct ranked *pick_best(struct arena *a, const struct scanner *s, size_t
     for (size_t i = *n = 0; i < s->n; i++) {
         if (about_of(s, &bound, &s->slots[i]) < least)
             continue;
-        best = arena_more(a, best, *n, &cap, sizeof *best);
-        best[(*n)++] = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
+        ARENA_ADD(a, best, *n, cap) = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
     }
     rank_sort(best, *n);
     *n = *n < most ? *n : most;
@@ -333,8 +330,7 @@ static void add_counts(const struct scanner *s, const uint8_t *more, uint8_t *co
         counts[w] = at_most_255(counts[w] + (more[w] & 15u) + (more[w] >> 4));
 }
 
-/* How much of the question stands in it, or in its window: each word once, a mention counts less.
- */
+/* How much of the question stands in it or its window: each word once, a mention counts less. */
 static float share_of(const struct scanner *s, const struct around *a, int from, int to)
 {
     float has = 0, all = 0;

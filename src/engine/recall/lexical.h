@@ -1,5 +1,4 @@
-/* lexical.h - from the documents that hold a word of the question to the few worth a closer look.
- */
+/* lexical.h - from documents that hold a word of the question to the few worth a closer look. */
 #pragma once
 
 #include "base/ctx.h"

@@ -1,11 +1,9 @@
 /* line_selection.c - Decides whether memory speaks, and how sure a line must then be. */
 #include "engine/recall/line_selection.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "base/rule.h"
-#include "core/settings.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 #include "engine/text/rank.h"
@@ -54,20 +52,11 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 
-/* What shares but a name with the question scores nothing. */
-static bool is_any_answer(const struct finder *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].score > 0)
-            return true;
-    return false;
-}
-
 /* Of the space that promises most. What says about the same is as sure as it is near. */
 static double probability_of(struct finder *f, struct gate_evidence *out)
 {
     double most = -1;
-    if (!is_any_answer(f))
+    if (!SOME(i, f->n, f->found[i].score > 0)) /* what shares but a name with the question */
         return 0;
     for (size_t i = 0; i < f->n_spaces; i++) {
         struct gate_evidence e = evidence_in(f, &f->spaces[i]);

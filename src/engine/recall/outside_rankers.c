@@ -1,10 +1,7 @@
-/* outside_rankers.c - Asks the servers beside recall: Qdrant's nearest memories, a model's order.
- */
+/* outside_rankers.c - Asks servers beside recall: Qdrant's nearest memories, a model's order. */
 #include "engine/recall/outside_rankers.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "engine/questions/snippet.h"
 #include "engine/rerank/ask_order.h"

@@ -1,5 +1,4 @@
-/* outside_rankers.h - Asks the servers beside recall: Qdrant's nearest memories, a model's order.
- */
+/* outside_rankers.h - Asks servers beside recall: Qdrant's nearest memories, a model's order. */
 #pragma once
 
 #include "engine/recall/candidates.h"

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "core/text_annotations.h"
-#include "engine/judge/directive.h"
 #include "engine/questions/standing.h"
 
 /*

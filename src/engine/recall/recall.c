@@ -1,6 +1,4 @@
 /* recall.c - from a question to a ranked list of messages and memories, with the reasons. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/rule.h"
 #include "core/settings.h"

@@ -1,6 +1,4 @@
-/* similar.c - memories by how alike they are to a text: cosines, words and recall as one measure.
- */
-#include <assert.h>
+/* similar.c - memories by likeness to a text: cosines, words and recall as one measure. */
 #include <math.h>
 
 #include "engine/recall/candidates.h"
@@ -56,19 +54,9 @@ struct looking {
  * recall is sure of, all gets the nearest by vectors; a memory in both has the greater similarity.
  * The lists are then read in order of similarity until MOST may be shown. Where many of the nearest
  * may not be shown, the search widens by WIDEN. */
-static int by_doc(const void *a, const void *b)
-{
-    const struct likely *x = a, *y = b;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
+ORDER(by_doc, struct likely, UP(doc));
 
-static int most_alike(const void *a, const void *b)
-{
-    const struct likely *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity < y->similarity ? 1 : -1;
-    return by_doc(b, a);
-}
+ORDER(most_alike, struct likely, DOWN(similarity) ?: DOWN(doc));
 
 /* Never at 0: add_rest lists those, where the caller asks for them. */
 static bool is_alike(const struct looking *l, double similarity)
@@ -106,9 +94,7 @@ static enum status look_by_words(struct looking *l)
 static bool is_about_user(struct arena *a, str question)
 {
     struct words w = words_of(a, question, QUESTION_WORDS);
-    bool is_self = false;
-    for (size_t i = 0; i < w.n; i++)
-        is_self |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
+    bool is_self = SOME(i, w.n, lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO));
     return is_self;
 }
 
@@ -214,8 +200,8 @@ static enum status look_by_recall(struct looking *l)
 /* Similarities of rounding errors over 1 are 1. */
 static void add(struct looking *l, doc_id doc, double similarity)
 {
-    l->all = arena_more(&l->ctx->arena, l->all, l->n, &l->cap, sizeof *l->all);
-    l->all[l->n++] = (struct likely){doc, similarity < 1 ? similarity : 1};
+    ARENA_ADD(&l->ctx->arena, l->all, l->n, l->cap) =
+        (struct likely){doc, similarity < 1 ? similarity : 1};
 }
 
 /* Puts the nearest beside what the words found; *more: others may be near enough. */
@@ -319,24 +305,15 @@ static enum status add_rest(struct looking *l)
         return OK;
     TRY(store_list_memories(l->ctx, l->e->store, &f, &v, &n, NULL));
     for (size_t i = 0; i < n && l->n_found < MOST; i++) {
-        bool is_there = false;
-        for (size_t k = 0; k < found && !is_there; k++)
-            is_there = l->found[k].memory.doc == v[i].doc;
+        bool is_there = SOME(k, found, l->found[k].memory.doc == v[i].doc);
         if (!is_there)
             show(l, &v[i], 0);
     }
     return OK;
 }
 
-static int newest_of_alike(const void *a, const void *b)
-{
-    const struct similar *x = a, *y = b;
-    if (x->similarity != y->similarity)
-        return x->similarity < y->similarity ? 1 : -1;
-    if (x->memory.created != y->memory.created)
-        return x->memory.created < y->memory.created ? 1 : -1;
-    return (x->memory.doc < y->memory.doc) - (x->memory.doc > y->memory.doc);
-}
+ORDER(newest_of_alike, struct similar,
+      DOWN(similarity) ?: DOWN(memory.created) ?: DOWN(memory.doc));
 
 /* *total counts all that may be found, at most MOST; offset and limit page through them. With least
  * 0 everything of the pool follows at similarity 0, the newest first. */

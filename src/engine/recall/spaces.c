@@ -1,6 +1,4 @@
 /* spaces.c - where a question looks, and what it may be shown of that. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "engine/recall/candidates.h"
 
@@ -201,10 +199,7 @@ enum status find_in_scope(struct finder *f, size_t limit, bool newest)
 /* Linear: callers exclude the messages of one conversation that the model reads anyway. */
 static bool is_excluded(const struct recall_in *in, str id)
 {
-    for (size_t i = 0; id.n && i < in->seen.n; i++)
-        if (str_eq(in->seen.ids[i], id))
-            return true;
-    return false;
+    return id.n && SOME(i, in->seen.n, str_eq(in->seen.ids[i], id));
 }
 
 /* Whether a result may be found by this question at all, by its state and not its words: not

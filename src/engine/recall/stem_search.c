@@ -1,18 +1,10 @@
 /* stem_search.c - a search beside the question's own: what holds some stems, best first. */
 #include "engine/recall/stem_search.h"
 
-#include <assert.h>
-
 #include "engine/text/rank.h"
 
 /* Of equal worth the newest first. */
-static int best_first(const void *a, const void *b)
-{
-    const struct stem_hit *x = a, *y = b;
-    if (x->worth != y->worth)
-        return x->worth < y->worth ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(best_first, struct stem_hit, DOWN(worth) ?: DOWN(doc));
 
 static void weigh_stems(const struct word_hits *hits, size_t n, double *worth)
 {

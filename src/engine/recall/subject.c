@@ -40,18 +40,12 @@ static bool holds_relative(const struct words *w, uint32_t general)
 {
     const struct stem_table *relatives =
         stem_table_of(relative_rows, sizeof relative_rows / sizeof *relative_rows);
-    for (size_t i = 0; i < w->n; i++)
-        if (stem_bits(relatives, w->v[i].stem) & general)
-            return true;
-    return false;
+    return SOME(i, w->n, stem_bits(relatives, w->v[i].stem) & general);
 }
 
 static bool holds_stem(const struct words *w, str stem)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (str_eq(w->v[i].stem, stem))
-            return true;
-    return false;
+    return SOME(i, w->n, str_eq(w->v[i].stem, stem));
 }
 
 /* "Monday" and "May" are written like names and name nobody. */

@@ -1,8 +1,6 @@
 /* supersession.c - Decides which lines that a chat would be given a later line replaces. */
 #include "engine/recall/supersession.h"
 
-#include <assert.h>
-
 #include "engine/pairs/pair.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/unspaced.h"
@@ -80,9 +78,7 @@ static enum status load_space(struct judging *j, str space)
 static enum status load_tokens(struct judging *j)
 {
     for (size_t i = 0; i < j->n; i++) {
-        bool is_first = true;
-        for (size_t k = 0; k < i; k++)
-            is_first &= !str_eq(j->v[k].space, j->v[i].space);
+        bool is_first = !SOME(k, i, str_eq(j->v[k].space, j->v[i].space));
         if (is_first)
             TRY(load_space(j, j->v[i].space));
     }

@@ -1,8 +1,6 @@
 /* tombstone_writer.c - Writes tombstones of what is forgotten, in the messages that state it. */
 #include "engine/recall/tombstone_writer.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
@@ -53,9 +51,7 @@ struct finding {
 static void add_bar(struct finding *f, struct bar bar)
 {
     bar.reason = f->in->reason;
-    f->tombstones =
-        arena_more(&f->ctx->arena, f->tombstones, f->n_bars, &f->bars_cap, sizeof *f->tombstones);
-    f->tombstones[f->n_bars++] = bar;
+    ARENA_ADD(&f->ctx->arena, f->tombstones, f->n_bars, f->bars_cap) = bar;
 }
 
 /* The row's format: the number of particular terms, these, then all terms (barred_of reads it). */
@@ -299,10 +295,7 @@ static enum status change_titles(struct finding *f)
 /* Linear: the list holds the sessions of one call. */
 static bool holds(const str *v, size_t n, str id)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(v[i], id))
-            return true;
-    return false;
+    return SOME(i, n, str_eq(v[i], id));
 }
 
 static enum status write_bars(struct finding *f, int64_t *barred)

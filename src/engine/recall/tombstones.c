@@ -220,10 +220,7 @@ struct judged {
 bool tombstones_touch(const struct tombstones *b, str message)
 {
     uint64_t hash = b->n && message.n ? tombstones_message(message) : 0;
-    for (size_t i = 0; hash && i < b->n; i++)
-        if (b->v[i].message == hash)
-            return true;
-    return false;
+    return hash && SOME(i, b->n, b->v[i].message == hash);
 }
 
 static bool is_barred(const struct judged *j, str sentence)
@@ -258,9 +255,8 @@ static bool is_barred(const struct judged *j, str sentence)
 /* A quick no for most texts: no bar names the message, and it is younger than every bar. */
 static bool may_be_barred(const struct judged *j)
 {
-    bool is_named = false;
-    for (size_t i = 0; j->message && i < j->tombstones->n; i++)
-        is_named |= j->tombstones->v[i].message == j->message;
+    bool is_named =
+        j->message && SOME(i, j->tombstones->n, j->tombstones->v[i].message == j->message);
     return is_named || j->created < j->tombstones->newest;
 }
 

@@ -1,9 +1,6 @@
 /* user_facts.c - lines about the user for every chat: facts, standing instructions. */
 #include "engine/recall/user_facts.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "core/tokens.h"
 #include "engine/questions/standing.h"
 #include "engine/text/lexicon.h"
@@ -11,8 +8,7 @@
 /* Among the newest so many the important ones are looked for. */
 enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60, QUESTION_WORDS = 60 };
 
-/* Standing instructions that are read; their share of the budget, and tokens that they always have.
- */
+/* Standing instructions that are read; their share of the budget, and tokens they always have. */
 enum { STANDING_READ = 64, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
 
 /* "How far away did I say my parents live?" asks for one thing, and not for whatever is known. "Do
@@ -37,18 +33,8 @@ bool known_is_asked(const struct finder *f, struct gate gate)
 }
 
 /* Identity before facts, then the most important, then the newest. */
-static int first(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    int by_layer = (y->layer == LAYER_IDENTITY) - (x->layer == LAYER_IDENTITY);
-    if (by_layer)
-        return by_layer;
-    if (x->importance != y->importance)
-        return x->importance < y->importance ? 1 : -1;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(first, struct memory, (y->layer == LAYER_IDENTITY) - (x->layer == LAYER_IDENTITY)
+      ?: DOWN(importance) ?: DOWN(created) ?: DOWN(doc));
 
 /* The facts that a question such as "what do you know about me?" gets when its words find nothing:
  * between LEAST and MOST, one for each TOKENS_EACH of the budget. The caller applies tombstones
@@ -79,13 +65,7 @@ enum status known_of(const struct finder *f, int64_t after, int64_t budget_token
 
 /* --- standing instructions --- */
 
-static int newest_first(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? 1 : -1;
-    return (x->doc < y->doc) - (x->doc > y->doc);
-}
+ORDER(newest_first, struct memory, DOWN(created) ?: DOWN(doc));
 
 /* They are found by the word that their keys begin with. */
 enum status standing_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool)
@@ -126,9 +106,7 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
 /* The later ones stand in front. */
 static bool is_ended(const struct standing *v, size_t i)
 {
-    bool is_over = v[i].takes_back;
-    for (size_t k = 0; k < i && !is_over; k++)
-        is_over = standing_ends(&v[k], &v[i]);
+    bool is_over = v[i].takes_back || SOME(k, i, standing_ends(&v[k], &v[i]));
     return is_over;
 }
 

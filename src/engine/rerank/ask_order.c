@@ -1,9 +1,7 @@
 /* ask_order.c - scores of texts for a question, by a model that the settings name. */
 #include "engine/rerank/ask_order.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "engine/state/state.h"
@@ -76,8 +74,7 @@ enum status engine_load_reranker(struct ctx *ctx, struct engine *e)
     return reranker_load(ctx, e->reranker, model_here(e, engine_runtime(e)));
 }
 
-/* Without a deadline nobody minds the second that a load takes: a command may have no background.
- */
+/* Without a deadline nobody minds the second of a load: a command may have no background. */
 static enum status make_ready(struct ctx *ctx, struct engine *e, str model)
 {
     return ctx->deadline_us ? reranker_ready(ctx, e->reranker, model)
@@ -109,9 +106,9 @@ static enum status ask_here(struct ctx *ctx, struct engine *e, const struct orde
                             int64_t timeout_ms)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, timeout_ms);
-    enum status s =
-        reranker_score(&own, e->reranker, c->by->model, c->query, c->texts, c->n, c->scores);
-    return s == OK ? OK : fail(ctx, s, "%s", own.why);
+    return ctx_pass(ctx, &own,
+                    reranker_score(&own, e->reranker, c->by->model, c->query, c->texts, c->n,
+                                   c->scores));
 }
 
 /* A model that is not loaded yet has not failed, so the circuit stays closed. */

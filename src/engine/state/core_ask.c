@@ -1,10 +1,7 @@
 /* core_ask.c - every question to the core model: budget, breaker, deadline, meter, work log. */
 #include "engine/state/core_ask.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
-#include "base/log.h"
 #include "core/tokens.h"
 
 static const struct {

@@ -1,8 +1,6 @@
 /* dependency.c - two atomic numbers make the breaker; a table says what counts as a failure. */
 #include "engine/state/dependency.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 

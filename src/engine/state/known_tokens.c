@@ -2,7 +2,6 @@
 #include "engine/state/known_tokens.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/id.h"

@@ -1,7 +1,6 @@
 /* runtime_settings.c - settings that change at run time, as snapshots. */
 #include "engine/state/state.h"
 
-#include <assert.h>
 #include <math.h>
 #include <time.h>
 

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,8 +1,6 @@
 /* unkept.c - turns whose answer a client may have, and that are not queued for the store yet. */
 #include "engine/state/unkept.h"
 
-#include <assert.h>
-
 #include "engine/state/spool.h"
 #include "engine/state/state.h"
 

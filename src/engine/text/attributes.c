@@ -227,12 +227,10 @@ static bool asks_back(const struct words *w)
 /* "When is the dinner?", "How much have I saved for the trip?" are no requests. */
 static bool asks_for_fact(const struct words *w)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, fact_questions) ||
-            (i + 1 < w->n && str_is_one_of(w->v[i].text, figure_questions) &&
-             str_is_one_of(w->v[i + 1].text, asked_figures)))
-            return true;
-    return false;
+    return SOME(i, w->n,
+                str_is_one_of(w->v[i].text, fact_questions) ||
+                    (i + 1 < w->n && str_is_one_of(w->v[i].text, figure_questions) &&
+                     str_is_one_of(w->v[i + 1].text, asked_figures)));
 }
 
 static bool is_modal(str word)

@@ -62,11 +62,9 @@ static bool is_order(const struct phrase_words *t)
 /* "Forget that I asked" tells of nothing but the talk. */
 static bool tells(const struct words *w)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (!w->v[i].is_stop && !lexicon_is(w->v[i].text, LEX_USER | LEX_STRESS) &&
-            !str_is_one_of(w->v[i].text, topicless_of_talk))
-            return true;
-    return false;
+    return SOME(i, w->n,
+                !w->v[i].is_stop && !lexicon_is(w->v[i].text, LEX_USER | LEX_STRESS) &&
+                    !str_is_one_of(w->v[i].text, topicless_of_talk));
 }
 
 /* "owes", "lives", "moved" */

@@ -70,10 +70,7 @@ static struct dialogue dialogue_in(struct arena *a, str text)
 /* A program has no "I" and no "my"; a person who asks nearly always has. */
 static bool has_self(const struct phrase_words *w)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO))
-            return true;
-    return false;
+    return SOME(i, w->n, lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO));
 }
 
 static bool demands_form(const struct phrase_words *w)

@@ -45,10 +45,7 @@ bool lexicon_is(str word, unsigned classes)
 
 bool lexicon_in(const struct words *w, unsigned classes)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, classes))
-            return true;
-    return false;
+    return SOME(i, w->n, lexicon_is(w->v[i].text, classes));
 }
 
 /* 0 to 11, or -1. Full names and abbreviations. */

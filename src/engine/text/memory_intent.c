@@ -10,8 +10,7 @@ const char *const gate_section_names[] = {"none",    "identity", "transcript",
 
 enum { ENTITY_MIN = 4 };
 
-/* Rows are asked in order. ENTITIES, which no text holds, stands where known names are looked for.
- */
+/* Rows are asked in order. ENTITIES, which no text holds, stands where known names are sought. */
 #define ENTITIES "*|*"
 
 enum { EPISODE_asks, EPISODE_time };

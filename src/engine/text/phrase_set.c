@@ -1,9 +1,6 @@
 /* phrase_set.c - reads a list of phrases, and finds those of it that stand in a text. */
 #include "engine/text/phrase_set.h"
 
-#include <assert.h>
-
-#include "base/arena.h"
 #include "base/once.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
@@ -72,17 +69,16 @@ static struct phrase phrase_of(struct arena *a, str text)
 /* The end of the text ends a sentence as "." does, so "." need not be there. */
 static bool is_needed(const struct phrase_choice *c)
 {
-    bool needed = c->kind == CHOICE_WORDS && !c->is_optional && c->n;
-    for (size_t i = 0; i < c->n; i++)
-        needed &= !str_is(c->words[i].text, ".");
+    bool needed = c->kind == CHOICE_WORDS && !c->is_optional && c->n &&
+                  !SOME(i, c->n, str_is(c->words[i].text, "."));
     return needed;
 }
 
 static void add_anchors(struct made *m, uint32_t phrase, const struct phrase_choice *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        m->anchors = arena_more(&m->arena, m->anchors, m->n_anchors, &m->cap, sizeof *m->anchors);
-        m->anchors[m->n_anchors++] = (struct phrase_anchor){c->words[i].hash, phrase, 0};
+        ARENA_ADD(&m->arena, m->anchors, m->n_anchors, m->cap) =
+            (struct phrase_anchor){c->words[i].hash, phrase, 0};
     }
 }
 
@@ -151,10 +147,7 @@ static bool is_date(str w)
     static const char shape[] = "0000-00-00";
     if (w.n != sizeof shape - 1)
         return false;
-    for (size_t i = 0; i < w.n; i++)
-        if (shape[i] == '-' ? w.p[i] != '-' : w.p[i] < '0' || w.p[i] > '9')
-            return false;
-    return true;
+    return !SOME(i, w.n, shape[i] == '-' ? w.p[i] != '-' : w.p[i] < '0' || w.p[i] > '9');
 }
 
 static bool choice_allows(const struct phrase_choice *c, const struct phrase_word *word)
@@ -171,10 +164,7 @@ static bool choice_allows(const struct phrase_choice *c, const struct phrase_wor
     case CHOICE_WORDS:
         break;
     }
-    for (size_t i = 0; i < c->n; i++)
-        if (c->words[i].hash == word->hash && str_eq(c->words[i].text, word->text))
-            return true;
-    return false;
+    return SOME(i, c->n, c->words[i].hash == word->hash && str_eq(c->words[i].text, word->text));
 }
 
 /* How many tokens from at on are the phrase's, or 0. The end of the message ends a sentence. */

@@ -1,8 +1,6 @@
 /* phrases.c - the words of a text, as phrases of several words are looked for in it. */
 #include "engine/text/phrases.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "engine/text/sentences.h"
 
@@ -25,8 +23,7 @@ static void add_token(struct arena *a, struct phrase_words *t, str token, size_t
     assert(token.n && t->n <= TOKENS_MAX);
     if (t->n == TOKENS_MAX)
         return;
-    t->v = arena_more(a, t->v, t->n, &t->cap, sizeof *t->v);
-    t->v[t->n++] = (struct phrase_word){token, from, str_hash(token)};
+    ARENA_ADD(a, t->v, t->n, t->cap) = (struct phrase_word){token, from, str_hash(token)};
 }
 
 static void add_words(struct arena *a, struct phrase_words *t, str text, size_t at)

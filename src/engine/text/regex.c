@@ -1,9 +1,7 @@
 /* regex.c - regular expressions by PCRE2. */
 #include "engine/text/regex.h"
 
-#include <assert.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -35,8 +33,7 @@ static pcre2_code *compile(const char *regex)
     return code;
 }
 
-/* Without a lock: of two threads that compile the same pattern at once, one throws its code away.
- */
+/* Without a lock: of two threads that compile a pattern at once, one throws its code away. */
 static const pcre2_code *code_of(struct pattern *p)
 {
     pcre2_code *code = atomic_load(&p->code), *none = NULL;

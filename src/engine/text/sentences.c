@@ -1,8 +1,6 @@
 /* sentences.c - where a text's sentences end. */
 #include "engine/text/sentences.h"
 
-#include <assert.h>
-
 #include "engine/text/lexicon.h"
 
 /* Words that open a sentence, and so do not follow an initial as a name does. */

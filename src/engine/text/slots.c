@@ -3,8 +3,6 @@
 
 #include "lang/slots_lists.h"
 
-#include <string.h>
-
 /*
  * For distilled lines, which models write in few forms ("User's name is Ana", "Works at Equinor"):
  * two lines with the same slot and another value are a change, whatever their words share. claims.c

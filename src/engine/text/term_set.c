@@ -14,8 +14,7 @@ struct term_set terms_with_room(struct arena *a, size_t n)
 
 void terms_add(struct arena *a, struct term_set *t, uint64_t term)
 {
-    t->v = arena_more(a, t->v, t->n, &t->cap, sizeof *t->v);
-    t->v[t->n++] = term;
+    ARENA_ADD(a, t->v, t->n, t->cap) = term;
 }
 
 static int by_value(const void *a, const void *b)

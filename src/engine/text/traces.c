@@ -1,8 +1,6 @@
 /* traces.c - output of a failing program within a message. */
 #include "engine/text/traces.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 
 /* Lines of a trace at least. */

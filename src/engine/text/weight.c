@@ -1,5 +1,4 @@
 /* weight.c - the weight of a memory as time passes. */
-#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"

@@ -1,11 +1,8 @@
 /* embed_queue.c - makes vectors of questions in chats, and of stored texts in the background. */
 #include "engine/vectors/embed_queue.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/log.h"
 #include "embed/encoder.h"
 #include "words/language.h"
 
@@ -98,10 +95,7 @@ static const char *reason_to_wait(struct ctx *ctx, struct ctx *asks, struct engi
 /* A static table gives zeros for a text of unknown words: near to nothing. */
 static bool is_null(const struct embedding *v)
 {
-    for (size_t i = 0; i < v->dimensions; i++)
-        if (v->v[i] != 0)
-            return false;
-    return true;
+    return !SOME(i, v->dimensions, v->v[i] != 0);
 }
 
 /* One text, under the breaker for questions, which is not that of the queue. */

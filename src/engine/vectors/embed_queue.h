@@ -15,8 +15,7 @@ str maker_of(str signature);
 /* Why no source is chosen, in words. */
 str no_source(struct ctx *ctx, struct engine *e);
 
-/* Makes the set of the chosen source the one in use, and loads its model; anew: with an empty set.
- */
+/* Makes the set of the chosen source the one in use, loads its model; anew: with an empty set. */
 MUST_USE enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen *c,
                                    bool anew, struct vector_set *out);
 

@@ -1,7 +1,6 @@
 /* qdrant_sync.c - Qdrant follows the store: its queue, its searches, its status. */
 #include "engine/vectors/qdrant_sync.h"
 
-#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -51,10 +50,7 @@ static bool is_provider(struct ctx *ctx, struct engine *e, str name)
     for (size_t i = 0; i < all.n; i++)
         if (all.v[i].up && str_eq(all.v[i].name, name))
             return true;
-    for (size_t i = 0; i < e->settings->n_upstreams; i++)
-        if (str_eq(e->settings->upstreams[i].name, name))
-            return true;
-    return false;
+    return SOME(i, e->settings->n_upstreams, str_eq(e->settings->upstreams[i].name, name));
 }
 
 /* The model that the setting names, if a source has it. Otherwise our own source, with a note in

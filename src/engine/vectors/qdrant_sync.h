@@ -18,8 +18,7 @@ MUST_USE enum status mirror_search(struct ctx *ctx, struct engine *e, struct poo
                                    str session, str text, size_t limit, struct embedding *by,
                                    struct engine_hit **out, size_t *n);
 
-/* The same for an administrator: asks although the circuit may be open, and copies nothing first.
- */
+/* The same for an administrator: asks although the circuit may be open, copies nothing first. */
 MUST_USE enum status mirror_search_now(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                        str query, size_t limit, struct engine_hit **out, size_t *n);
 

@@ -3,8 +3,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 struct libcurl libcurl;
 
@@ -66,9 +64,7 @@ void libcurl_set_route(CURL *easy)
 {
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                         "ALL_PROXY"};
-    bool is_any = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        is_any |= getenv(names[i]) != NULL;
+    bool is_any = SOME(i, sizeof names / sizeof *names, getenv(names[i]) != NULL);
     if (!is_any)
         libcurl_set(easy, CURLOPT_PROXY, "");
     else if (!getenv("no_proxy") && !getenv("NO_PROXY"))

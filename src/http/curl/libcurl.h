@@ -1,9 +1,6 @@
 /* libcurl.h - libcurl's functions, which are found when the first call to another server is due. */
 #pragma once
 
-#include <assert.h>
-#include <stdbool.h>
-
 #include <curl/curl.h>
 
 #include "base/ctx.h"

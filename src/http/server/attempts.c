@@ -2,8 +2,6 @@
 #include "http/server/attempts.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -140,11 +138,9 @@ static bool has_attempts(struct attempts *a, const struct request *in, bool take
         {METER_CONNECTIONS, in->is_forwarded, takes, S("a proxy here"), PROXY_SHARE},
         {METER_TOKEN, in->attempt->account.n > 0, takes, in->attempt->account, 1},
     };
-    for (size_t i = 0; i < sizeof who / sizeof *who; i++)
-        if (who[i].counts && !meters_take(a->meters, who[i].kind, who[i].name,
-                                          who[i].share * a->per_minute, who[i].takes))
-            return false;
-    return true;
+    return !SOME(i, sizeof who / sizeof *who,
+                 who[i].counts && !meters_take(a->meters, who[i].kind, who[i].name,
+                                               who[i].share * a->per_minute, who[i].takes));
 }
 
 static enum status refuse_attempt(struct ctx *ctx, const struct attempts *a,

@@ -1,8 +1,6 @@
 /* conn.c - a client's socket: reading, writing with bounded output, and every way it can end. */
 #include "http/server/conn.h"
 
-#include <assert.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -48,7 +46,7 @@ static int64_t idle_deadline(const struct loop *l)
 
 /* One buffer for all connections of a loop: on_read has used up the bytes when it returns. What may
  * be of later requests is read in small parts, since it has to be kept. */
-static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_buf_t *b)
+static void on_space(uv_handle_t *h, UNUSED size_t wanted, uv_buf_t *b)
 {
     struct conn *c = h->data;
     bool is_body = c->state == CONN_READING && c->x->raw.head_done;

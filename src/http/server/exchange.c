@@ -1,16 +1,12 @@
 /* exchange.c - one request on its way: route, admit, read, run, answer. */
 #include "http/server/exchange.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "http/curl/libcurl.h"
 #include "http/server/attempts.h"
 #include "http/server/conn.h"
 #include "http/server/filter.h"
 #include "http/server/transfer.h"
-#include "http/wire/framing.h"
 #include "http/wire/guard.h"
 #include "http/wire/request.h"
 #include "http/wire/request_log.h"
@@ -578,8 +574,7 @@ void exchange_end(struct exchange *x)
     }
     if (atomic_load(&s->phase) < CUTTING && pool_run(s->workers, exchange_run_done, x) == OK)
         return;
-    /* The queue is full, or the server stops: done keeps what users said, so it is never dropped.
-     */
+    /* The queue is full, or the server stops: done keeps what users said and is never dropped. */
     x->next = x->loop->owed;
     x->loop->owed = x;
     loop_tick(x->loop);

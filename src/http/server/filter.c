@@ -1,8 +1,6 @@
 /* filter.c - the chain of filters that an upstream's answer passes on its way to the client. */
 #include "http/server/filter.h"
 
-#include <assert.h>
-
 /*
  * Only the exchange's owner runs its filters: the loop's thread, or a worker while the exchange is
  * with it. So filters need no locks. On the loop each piece goes to the client at once, without a

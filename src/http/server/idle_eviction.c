@@ -1,8 +1,6 @@
 /* idle_eviction.c - the idle connection that leaves when a new client comes and none has room. */
 #include "http/server/idle_eviction.h"
 
-#include <assert.h>
-
 /*
  * Thousands of idle connections must not shut everyone else out. So at connections_max the one that
  * is idle for longest is closed, which HTTP allows at any time (RFC 9112, section 9.5). A

@@ -1,5 +1,4 @@
 /* lifecycle.c - a server from its start to a stop that finishes what runs. */
-#include <assert.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -62,7 +61,7 @@ static void copy_settings(struct server *s, const struct server_settings *settin
 
 /* On a worker, while the first clients may come: a call to the upstream before this has ended waits
  * for it. Without libcurl each of those calls says what to install; here it is logged once. */
-static void load_libcurl(__attribute__((unused)) void *arg)
+static void load_libcurl(UNUSED void *arg)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
     if (libcurl_open(&ctx) != OK)

@@ -1,12 +1,10 @@
 /* loop_thread.c - the thread of an event loop: new clients, what wakes it, deadlines, its end. */
 #include "http/server/loop_thread.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -218,8 +216,7 @@ static void on_wake(uv_async_t *wake)
 
 /* --- deadlines --- */
 
-static void on_accept(uv_poll_t *poll, __attribute__((unused)) int status,
-                      __attribute__((unused)) int events)
+static void on_accept(uv_poll_t *poll, UNUSED int status, UNUSED int events)
 {
     (void)accept_clients(((struct loop *)poll->data)->server);
 }

@@ -1,8 +1,6 @@
 /* multi.c - curl's transfers inside the loop that owns the clients. */
 #include "http/server/multi.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -82,8 +80,8 @@ static void watch_free(struct watch *w)
 
 /* CURLMOPT_SOCKETFUNCTION: curl says which sockets it waits for, and for what; libuv does the
  * waiting. */
-static int on_socket(__attribute__((unused)) CURL *easy, curl_socket_t fd, int what, void *arg,
-                     __attribute__((unused)) void *socket_arg)
+static int on_socket(UNUSED CURL *easy, curl_socket_t fd, int what, void *arg,
+                     UNUSED void *socket_arg)
 {
     struct loop *l = arg;
     struct watch *w = watch_of(l, fd);
@@ -109,8 +107,7 @@ static int on_socket(__attribute__((unused)) CURL *easy, curl_socket_t fd, int w
 
 /* Opened here so that the watch is known from the start, and with the flags that keep it out of
  * child processes. */
-static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
-                             struct curl_sockaddr *address)
+static curl_socket_t on_open(void *arg, UNUSED curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *t = arg;
     int fd = egress_socket(&t->egress, address, SOCK_NONBLOCK);
@@ -178,7 +175,7 @@ static void on_time(uv_timer_t *t)
 }
 
 /* CURLMOPT_TIMERFUNCTION: ms until curl wants to be called again, -1 for never. */
-static int on_timer(__attribute__((unused)) CURLM *multi, long ms, void *arg)
+static int on_timer(UNUSED CURLM *multi, long ms, void *arg)
 {
     struct loop *l = arg;
     if (ms < 0)

@@ -1,6 +1,4 @@
 /* relay.c - an upstream's answer passed on as it comes. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "http/curl/libcurl.h"
 #include "http/server/conn.h"
@@ -155,7 +153,7 @@ static void end_head(struct exchange *x)
 }
 
 /* One line of a head, also of interim answers (100, 103): only the last head counts. */
-static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
+static size_t on_header(char *p, UNUSED size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
     struct transfer *t = x->transfer;
@@ -219,7 +217,7 @@ static str without_secret(struct exchange *x, str bytes, bool is_last)
 
 /* A client that does not read makes curl pause the upstream; relay_resume goes on when the client
  * has taken its bytes. curl gives the same bytes again then. */
-static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
+static size_t on_body(char *p, UNUSED size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
     struct relay *r = x->relay;

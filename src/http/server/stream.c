@@ -1,8 +1,6 @@
 /* stream.c - an answer made in pieces: one on a worker, to the client, then the next. */
 #include "http/stream.h"
 
-#include <assert.h>
-
 #include "http/server/conn.h"
 #include "http/server/exchange.h"
 #include "http/wire/reply.h"

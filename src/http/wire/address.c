@@ -2,7 +2,6 @@
 #include "http/wire/address.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 
 /* IPv4 inside of IPv6 is that IPv4. */
 static size_t write_v6(struct in6_addr v6, char *out)

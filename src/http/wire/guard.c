@@ -32,10 +32,7 @@ static bool is_alnum(char c)
 /* Strict: whatever is in doubt, such as a user name or a path, is no origin. */
 static bool has_only(str text, const char *others)
 {
-    for (size_t i = 0; i < text.n; i++)
-        if (!is_alnum(text.p[i]) && !char_is_one_of(text.p[i], others))
-            return false;
-    return true;
+    return !SOME(i, text.n, !is_alnum(text.p[i]) && !char_is_one_of(text.p[i], others));
 }
 
 static bool is_web(const struct page_origin *o)
@@ -239,10 +236,7 @@ bool guard_is_local(const struct request *in, bool is_old)
 bool guard_shows_credential(const struct request *in)
 {
     static const char *const names[] = {"Authorization", "x-api-key", "Cookie", NULL};
-    for (size_t i = 0; i < in->n_headers; i++)
-        if (str_is_one_of(in->headers[i].name, names))
-            return true;
-    return false;
+    return SOME(i, in->n_headers, str_is_one_of(in->headers[i].name, names));
 }
 
 /* The last one: what stands in front of it came with the request, and may be made up. */

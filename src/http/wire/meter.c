@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sodium.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 

@@ -1,8 +1,6 @@
 /* parse.c - bytes of a client into requests, by llhttp; limits are kept while they come. */
 #include "http/wire/parse.h"
 
-#include <assert.h>
-
 /*
  * llhttp gives the pieces of a request as they come, one name or value possibly in several. The
  * head is collected in one buffer and its headers are remembered as offsets, since the buffer moves
@@ -152,7 +150,7 @@ static int on_body(llhttp_t *http, const char *at, size_t n)
 
 /* A pause, because this request's exchange must be over before the next one's begins: answers go
  * out in the order of the requests. */
-static int on_whole(__attribute__((unused)) llhttp_t *p)
+static int on_whole(UNUSED llhttp_t *p)
 {
     return HPE_PAUSED;
 }

@@ -1,8 +1,6 @@
 /* reply.c - status codes and headers of replies. */
 #include "http/wire/reply.h"
 
-#include <assert.h>
-
 /* Codes of RFC 9110; a dialect may choose another one in its word_error. TOO_BUSY is 429, not 503:
  * it is the client's pace that should change, and clients of model APIs wait and retry on it. */
 int http_code(enum status s)
@@ -24,10 +22,7 @@ void reply_header(struct reply *r, const char *name, str value)
 
 bool reply_has(const struct reply *r, str name)
 {
-    for (size_t i = 0; i < r->n_headers; i++)
-        if (str_eq_nocase(name, r->headers[i].name))
-            return true;
-    return false;
+    return SOME(i, r->n_headers, str_eq_nocase(name, r->headers[i].name));
 }
 
 enum status reply_fields(struct reply *r, const struct field *table, const void *in)

@@ -1,10 +1,7 @@
 /* route.c - from a path to the row that serves it. */
 #include "http/wire/route.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/utf8.h"
 
@@ -119,10 +116,9 @@ static bool matches_row(const struct route_row *row, const str *segments, size_t
 {
     if (row->n != n)
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (is_param(row->segments[i]) ? !segments[i].n : !str_eq(row->segments[i], segments[i]))
-            return false;
-    return true;
+    return !SOME(i, n,
+                 is_param(row->segments[i]) ? !segments[i].n
+                                            : !str_eq(row->segments[i], segments[i]));
 }
 
 /* Whose dialect words a 404: the surface with the most leading segments in common, or NULL. */

@@ -19,8 +19,7 @@ struct router {
     size_t n;
 };
 
-/* The result for one path. route is NULL when no row serves the path; the code is then 404 or 405.
- */
+/* The result for one path. route is NULL when no row serves the path; code is then 404 or 405. */
 struct match {
     const struct surface *surface;
     const struct route *route;

@@ -1,7 +1,6 @@
 /* trace.c - traceparent and tracestate of a request, and the spans that follow from it. */
 #include "http/wire/trace.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/clock.h"
@@ -20,18 +19,12 @@ const char *const stage_names[] = {"recall", "upstream", "keep", NULL};
 
 static bool is_hex(str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (!char_is_one_of(s.p[i], "0123456789abcdef"))
-            return false;
-    return true;
+    return EVERY(i, s.n, char_is_one_of(s.p[i], "0123456789abcdef"));
 }
 
 static bool is_zero(str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] != '0')
-            return false;
-    return true;
+    return !SOME(i, s.n, s.p[i] != '0');
 }
 
 static bool read_parent(str v, struct trace *out)

@@ -1,8 +1,6 @@
 /* auth.c - from a credential to a user and a space. */
 #include "surface/common/auth.h"
 
-#include <assert.h>
-
 #include "base/id.h"
 #include "surface/common/look_as.h"
 #include "surface/common/person.h"
@@ -42,11 +40,9 @@ static bool has_token_as_key(const struct request *in)
  * token. */
 bool auth_shows_token(str value)
 {
-    for (size_t i = 0; i < value.n; i++)
-        if ((i == 0 || strchr(" \t=:,;\"'", value.p[i - 1])) &&
-            engine_is_token(str_sub(value, i, value.n)))
-            return true;
-    return false;
+    return SOME(i, value.n,
+                (i == 0 || strchr(" \t=:,;\"'", value.p[i - 1])) &&
+                    engine_is_token(str_sub(value, i, value.n)));
 }
 
 struct identity auth_local(struct pool_ref pool)

@@ -43,8 +43,7 @@ MUST_USE enum status auth_inherit(struct ctx *ctx, struct app *app, const struct
 
 /* Whether requests from this machine need a token, too. */
 MUST_USE enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out);
-/* The bearer token of a request, whatever its route needs; NO_AUTH when it is missing or unknown.
- */
+/* The bearer token of a request, whatever its route needs; NO_AUTH when missing or unknown. */
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out);
 /* Reports a credential that was looked up and is wrong, and gives s back. shown: the token that it

@@ -1,5 +1,4 @@
-/* chat_times.c - histograms of the times of chats, with the trace of the last chat in each bucket.
- */
+/* chat_times.c - histograms of the times of chats, with the last chat's trace in each bucket. */
 #include <pthread.h>
 
 #include "base/clock.h"

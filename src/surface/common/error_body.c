@@ -1,8 +1,6 @@
 /* error_body.c - from a failure to the body that tells it, by a dialect's rules and shape. */
 #include "surface/common/error_body.h"
 
-#include <assert.h>
-
 /*
  * A failure is a status, a field and a sentence in ctx. A dialect adds two tables: rules, which
  * give the status its names in that dialect and where needed another HTTP code, and a shape, which
@@ -74,15 +72,11 @@ static const struct error_rule openai_rules[] = {
     {0},
 };
 
-static const struct field openai_inside[] = {
-    {STR(struct error_body, message)},
-    {STR(struct error_body, type)},
-    {AS_STR(struct error_body, field, "param"), .empty = EMPTY_NULL},
-    {AS_STR(struct error_body, name, "code"), .empty = EMPTY_NULL},
-    {0},
-};
+static FIELDS_OF(error_body, openai, (STR, message), (STR, type),
+                 (AS_STR, field, "param", .empty = EMPTY_NULL),
+                 (AS_STR, name, "code", .empty = EMPTY_NULL));
 static const struct field openai_shape[] = {
-    {.name = "error", .type = FIELD_OBJECT, .inside = openai_inside},
+    {.name = "error", .type = FIELD_OBJECT, .inside = openai_fields},
     {0},
 };
 
@@ -147,14 +141,10 @@ static const struct error_rule anthropic_rules[] = {
     {0},
 };
 
-static const struct field anthropic_inside[] = {
-    {STR(struct error_body, type)},
-    {STR(struct error_body, message)},
-    {0},
-};
+static FIELDS_OF(error_body, anthropic, (STR, type), (STR, message));
 static const struct field anthropic_shape[] = {
     {AS_STR(struct error_body, name, "type")},
-    {.name = "error", .type = FIELD_OBJECT, .inside = anthropic_inside},
+    {.name = "error", .type = FIELD_OBJECT, .inside = anthropic_fields},
     {AS_STR(struct error_body, trace, "request_id")},
     {0},
 };

@@ -34,8 +34,7 @@ void error_body_write(struct reply *out, const struct field *shape, const struct
 /* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
 extern const struct error_shape openai_errors;
-/* application/problem+json (RFC 9457), with field, code and request_id: rememberd's own endpoints.
- */
+/* application/problem+json (RFC 9457), with field, code and request_id: our own endpoints. */
 void word_problem(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
 extern const struct error_shape problem_errors;
 #define PROBLEM_SURFACE(NAME, ROUTES)                                                              \

@@ -1,8 +1,6 @@
 /* found.c - sessions, messages and receipts by their ids, in every space in reach. */
 #include "surface/common/found.h"
 
-#include <assert.h>
-
 /* One id in two spaces is two conversations, and none of them is the one that was meant. */
 static enum status refuse_choice(struct ctx *ctx, const struct session *v, size_t n,
                                  const char *how)

@@ -166,18 +166,7 @@ static bool words_fit(const struct helper_call *call, str text)
 
 static bool system_fits(const struct helper_call *call, const struct helper_facts *f)
 {
-    for (size_t i = 0; i < f->n_system; i++)
-        if (words_fit(call, f->system[i]))
-            return true;
-    return false;
-}
-
-static bool has_system(const struct helper_facts *f)
-{
-    for (size_t i = 0; i < f->n_system; i++)
-        if (str_trim(f->system[i]).n)
-            return true;
-    return false;
+    return SOME(i, f->n_system, words_fit(call, f->system[i]));
 }
 
 static bool has_tools(const struct json *root)
@@ -237,7 +226,7 @@ static bool call_fits(const struct helper_call *call, const struct helper_facts 
     case ALONE_BEGINS:
     case ONLY_BEGINS:
         return f->messages == 1 && !has_tools(f->root) && words_fit(call, f->last) &&
-               (call->where == ONLY_BEGINS || !has_system(f));
+               (call->where == ONLY_BEGINS || !SOME(i, f->n_system, str_trim(f->system[i]).n));
     case OPENING_HAS:
         return words_fit(call, f->last) || system_fits(call, f);
     case OFFERS_TOOL:

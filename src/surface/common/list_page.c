@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <sodium.h>
-#include <string.h>
 
 #include "surface/common/memory_json.h"
 

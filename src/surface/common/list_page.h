@@ -26,27 +26,19 @@ struct list_page {
     str next;                 /* the cursor of the next page, or "" at the end */
     const struct json *facets;
 };
-#define LIST_ITEMS(FIELDS, HELP) LIST_ITEMS_AS("items", FIELDS, HELP)
-#define LIST_ITEMS_AS(NAME, FIELDS, HELP)                                                          \
-    {                                                                                              \
-        AS_JSON(struct list_page, items, NAME), .inside = FIELDS, .help = HELP                     \
-    }
-#define LIST_TOTAL                                                                                 \
-    {                                                                                              \
-        INT(struct list_page, total), .help = "how many there are, on all pages"                   \
-    }
+#define LIST_ITEMS(TABLE, HELP) LIST_ITEMS_AS("items", TABLE, HELP)
+#define LIST_ITEMS_AS(NAME, TABLE, HELP) (AS_JSON, items, NAME, .inside = TABLE, .help = HELP)
+#define LIST_TOTAL (INT, total, .help = "how many there are, on all pages")
 #define LIST_NEXT                                                                                  \
-    {                                                                                              \
-        STR(struct list_page, next), .empty = EMPTY_NULL,                                          \
-                                     .help = "cursor of the next page; null: this is the last one" \
-    }
+    (STR, next, .empty = EMPTY_NULL, .help = "cursor of the next page; null: this is the last one")
+#define LIST_FACETS                                                                                \
+    (JSON, facets, .empty = EMPTY_OUT,                                                             \
+     .help =                                                                                       \
+         "how many of each layer, type, category, origin and space, and how many are archived")
 
 /* The table of a list without facets. */
-#define LIST_PAGE(NAME, FIELDS, HELP)                                                              \
-    static const struct field NAME##_fields[] = {LIST_ITEMS(FIELDS, HELP),                         \
-                                                 LIST_TOTAL,                                       \
-                                                 LIST_NEXT,                                        \
-                                                 {0}}
+#define LIST_PAGE(NAME, TABLE, HELP)                                                               \
+    static FIELDS_OF(list_page, NAME, LIST_ITEMS(TABLE, HELP), LIST_TOTAL, LIST_NEXT)
 
 /* Puts the items into the page and answers with it; table has them in its first row. */
 MUST_USE enum status list_reply(struct ctx *ctx, const struct field *table, struct list_page *page,

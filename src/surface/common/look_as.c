@@ -2,7 +2,6 @@
 #include "surface/common/look_as.h"
 
 #include "base/audit.h"
-#include "base/log.h"
 #include "surface/common/auth.h"
 
 /* Questions that are sent as a body. */

@@ -1,8 +1,6 @@
 /* memory_json.c - the tables of what is shown, and filling them. */
 #include "surface/common/memory_json.h"
 
-#include <assert.h>
-
 #include "core/index.h"
 
 /* A list is made in the arena before it becomes part of the answer, so it has a limit of its own,
@@ -64,14 +62,15 @@ FIELDS(found_out, (STR, kind, .help = "memory or message"),
 static FIELDS_OF(receipt_line, line, (STR, kind), (STR, id), (STR, source), (NUM, score),
                  (INT, tokens), (BOOL, injected), (STR, why));
 
-FIELDS(receipt_out, (STR, id, .help = "as in the header X-Rememberd-Receipt"),
-       (STR, session, .help = "the conversation"),
-       (TIME, created, .required = true, .help = "when the recall ran"),
-       (STR, question, .help = "the query that was searched"),
-       (STR, decision, .help = "the decision of the relevance gate"), (STR, reason, .help = "why"),
-       (STR, block, .help = "text added to the request, byte for byte"),
-       (INT, tokens, .help = "tokens of the block"),
-       (INT, took_us, .help = "duration of the recall in microseconds"),
+FIELDS(receipt_out, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-Receipt"),
+       (AS_STR, r.session, "session", .help = "the conversation"),
+       (AS_TIME, r.created, "created", .required = true, .help = "when the recall ran"),
+       (AS_STR, r.question, "question", .help = "the query that was searched"),
+       (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
+       (AS_STR, r.reason, "reason", .help = "why"),
+       (AS_STR, r.block, "block", .help = "text added to the request, byte for byte"),
+       (AS_INT, r.tokens, "tokens", .help = "tokens of the block"),
+       (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"),
        (JSON, lines, .inside = line_fields,
         .help = "every candidate: kind, id, source, score, tokens, injected, why"));
 
@@ -117,6 +116,28 @@ const struct json *json_list_of(struct ctx *ctx, const struct field *table, cons
     return list;
 }
 
+const struct json *json_object_of(struct ctx *ctx, const struct field *table, const void *in)
+{
+    struct buf b = buf_make(&ctx->arena, LIST_MAX);
+    struct json_out w = json_to(&b);
+    fields_write(&w, table, in);
+    assert(!b.full);
+    return json_of(ctx, JSON_OBJECT, buf_str(&b));
+}
+
+const struct json *json_counts(struct ctx *ctx, const char *const *names, const int64_t *n,
+                               bool with_zero)
+{
+    struct buf b = buf_make(&ctx->arena, LIST_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (size_t i = 0; names[i]; i++)
+        if (n[i] || with_zero)
+            json_member_int(&w, names[i], n[i]);
+    json_close(&w, '}');
+    return json_of(ctx, JSON_OBJECT, buf_str(&b));
+}
+
 /* The numbers that ranking used, by name; for explain only, since they are many and change with the
  * ranking. */
 static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
@@ -159,19 +180,6 @@ struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool exp
 /* The block is shown byte for byte, so that anyone can check what a model was told. */
 enum status receipt_shape(struct ctx *ctx, const struct receipt *r, struct receipt_out *out)
 {
-    const struct json *lines;
-    TRY(json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines, &lines));
-    *out = (struct receipt_out){
-        .id = r->id,
-        .session = r->session,
-        .question = r->question,
-        .decision = r->decision,
-        .reason = r->reason,
-        .block = r->block,
-        .created = r->created,
-        .tokens = r->tokens,
-        .took_us = r->took_us,
-        .lines = lines,
-    };
-    return OK;
+    out->r = *r;
+    return json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines, &out->lines);
 }

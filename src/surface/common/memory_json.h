@@ -19,8 +19,7 @@ extern const struct field found_out_fields[];
 struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain);
 
 struct receipt_out {
-    str id, session, question, decision, reason, block;
-    int64_t created, tokens, took_us;
+    struct receipt r;
     const struct json *lines;
 };
 extern const struct field receipt_out_fields[];
@@ -33,3 +32,7 @@ MUST_USE enum status json_list(struct ctx *ctx, const struct field *table, const
 /* The same for a few small structs that always fit. */
 const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                                 size_t size);
+/* One struct that always fits; and numbers by name, with_zero: also those that are 0. */
+const struct json *json_object_of(struct ctx *ctx, const struct field *table, const void *in);
+const struct json *json_counts(struct ctx *ctx, const char *const *names, const int64_t *n,
+                               bool with_zero);

@@ -1,6 +1,4 @@
 /* openapi.c - the routes of all dialects described from their tables: as text, and as OpenAPI. */
-#include <assert.h>
-
 #include "base/ctx.h"
 #include "surface/common/auth.h"
 #include "surface/common/openapi_names.h"

@@ -1,7 +1,6 @@
 /* openapi_names.c - names of operations and schemas in /openapi.json. */
 #include "surface/common/openapi_names.h"
 
-#include <assert.h>
 #include <ctype.h>
 
 /*
@@ -100,10 +99,7 @@ static const struct api_schema *find_schema(const struct api_names *names,
 
 static bool is_taken(const struct api_names *names, str name)
 {
-    for (size_t i = 0; i < names->n; i++)
-        if (str_eq(names->v[i].name, name))
-            return true;
-    return false;
+    return SOME(i, names->n, str_eq(names->v[i].name, name));
 }
 
 /* A name that is taken says that it is an input, or gets the word in front of it, and in the end a

@@ -1,11 +1,8 @@
 /* person.c - the person behind a credential: named by headers, or by the body of a chat. */
 #include "surface/common/person.h"
 
-#include <assert.h>
-
 #include "base/seal.h"
 #include "base/utf8.h"
-#include "core/account.h"
 
 /*
  * A front end such as a chat server shows one token for many people. This file finds out which of

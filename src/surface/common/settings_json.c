@@ -1,9 +1,6 @@
 /* settings_json.c - a dialect's change of the runtime settings, brought to their neutral names. */
 #include "surface/common/settings_json.h"
 
-#include <assert.h>
-#include <stdio.h>
-
 /*
  * Settings have one set of names and limits (live_fields in core); a dialect's table maps its
  * own names to them by .like. A change is translated to the neutral names, given to the engine, and

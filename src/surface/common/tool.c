@@ -1,8 +1,6 @@
 /* tool.c - the space that a tool works in. */
 #include "surface/common/tool.h"
 
-#include <assert.h>
-
 /*
  * Three members by which a tool's caller may name a space: a name (tool_space), a name or nothing
  * for what is found by id (tool_caller), and the id of a key (tool_key). All go through the rule of

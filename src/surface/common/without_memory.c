@@ -1,12 +1,7 @@
 /* without_memory.c - an answer without memory says so where the client may expect memory. */
 #include "surface/common/without_memory.h"
 
-#include <assert.h>
-
-#include "base/log.h"
-
-/* "off" is the word of X-Memory-Mode and of receipts: nothing is recalled, nothing is remembered.
- */
+/* "off" is the word of X-Memory-Mode and of receipts: nothing is recalled or remembered. */
 static const struct {
     const char *path; /* of the endpoint whose reason it is; NULL: any chat */
     const char *says; /* the header's value */

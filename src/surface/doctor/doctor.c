@@ -1,7 +1,6 @@
 /* doctor.c - checks data, key, tokens, vectors and upstreams, and advises. */
 #include "surface/doctor.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

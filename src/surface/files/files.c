@@ -1,15 +1,13 @@
 /* files.c - Claude's memory tool: over REST for programs that run it, and over MCP. */
 #include "surface/files/files.h"
 
-#include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/files/commands.h"
 
 /* POST /v1/memory_tool: the input of a call as the model gave it, so that a program has nothing to
  * translate. */
-static enum status memory_tool(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(memory_tool)
 {
     struct file_command_out done;
     TRY(file_command(ctx, app, in->who.pool, in->json, in->in, &done));

@@ -16,10 +16,7 @@ static bool has_control(str text)
 {
     if (str_find(text, S("\xEF\xBF\xBD")) < text.n)
         return true;
-    for (size_t i = 0; i < text.n; i++)
-        if (iscntrl((unsigned char)text.p[i]))
-            return true;
-    return false;
+    return SOME(i, text.n, iscntrl((unsigned char)text.p[i]));
 }
 
 /* Dots and separators as other systems or a URL write them. */

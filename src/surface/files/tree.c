@@ -1,8 +1,6 @@
 /* tree.c - the files of a space as a tree, and what the memory tool shows of it. */
 #include "surface/files/tree.h"
 
-#include <stdlib.h>
-
 #include "surface/files/path.h"
 
 /* --- the tree --- */

@@ -1,11 +1,10 @@
 /* hooks.c - reports of a coding agent at work: a prompt, an answer, a compaction. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/memory_json.h"
 #include "surface/common/switches.h"
 #include "surface/hooks/project.h"
 #include "surface/messages/talk.h"
@@ -172,13 +171,9 @@ static str join_blocks(struct arena *a, const struct hook *h, str project, str o
 
 static void answer_context(struct ctx *ctx, const struct hook *h, str context, struct reply *out)
 {
-    struct buf b = buf_make(&ctx->arena, MESSAGE_MAX);
-    struct json_out w = json_to(&b);
     const struct context_out shape = {h->in->hook_event_name, context};
-    struct json *specific = NEW(&ctx->arena, struct json);
-    fields_write(&w, context_out_fields, &shape);
-    *specific = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
-    const struct hook_out whole = {.specific = context.n ? specific : NULL};
+    const struct hook_out whole = {
+        .specific = context.n ? json_object_of(ctx, context_out_fields, &shape) : NULL};
     reply_fields(out, hook_out_fields, &whole);
 }
 
@@ -286,10 +281,10 @@ static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *
     to.metadata = buf_str(&b);
     if (!h->n_said || h->turn.mode == MODE_READONLY)
         return OK;
-    enum status s =
-        engine_change_session(ctx, app->engine, h->turn.pool, h->turn.session, &to, &session);
-    if (!soft_if(ctx, s, NOT_FOUND))
-        TRY(s);
+    TRY(soft_or(ctx,
+                engine_change_session(ctx, app->engine, h->turn.pool, h->turn.session, &to,
+                                      &session),
+                NOT_FOUND));
     return engine_sync(ctx, app->engine, h->turn.pool, &sessions);
 }
 
@@ -314,8 +309,7 @@ static const struct hook_event *event_of(str name)
     return NULL;
 }
 
-static enum status take_hook(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(take_hook)
 {
     const struct hook_in *a = in->in;
     struct hook h = {.in = a, .event = event_of(a->hook_event_name)};

@@ -10,12 +10,10 @@ SHAPE(doctor_out, (BOOL, ok, .help = "whether no finding is bad"),
       (JSON, findings, .inside = finding_fields));
 
 /* 200 also when something is bad: the question was answered. */
-static enum status doctor_get(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(doctor_get)
 {
     struct finding *v;
     size_t n;
-    (void)in;
     bool is_well = surface_doctor(ctx, &app->doctor, &v, &n);
     surface_findings_json(&out->body, is_well, v, n);
     return OK;

@@ -108,8 +108,7 @@ SHAPE(events_in,
 
 /* The token is asked for again once the engine listens: one that is revoked in between would end no
  * stream. */
-static enum status events_get(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(events_get)
 {
     const struct events_in *query = in->in;
     const struct identity *who = &in->who;

@@ -73,9 +73,8 @@ static enum status jobs_seen(struct ctx *ctx, struct app *app, const struct iden
     engine_jobs(ctx, app->engine, who->pool.user, auth_has(who, RUNS_SERVER), &v, &have);
     for (size_t i = 0; i < have; i++) {
         str space = v[i].ask.pool.space;
-        bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n;
-        for (size_t k = 0; k < n_pools && !is_seen; k++)
-            is_seen = space.n && str_eq(space, pools[k].space);
+        bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n ||
+                       SOME(k, n_pools, space.n && str_eq(space, pools[k].space));
         if (is_seen)
             v[kept++] = v[i];
     }
@@ -102,8 +101,7 @@ static enum status find_job(struct ctx *ctx, struct app *app, const struct reque
 /* --- handlers --- */
 
 /* Without a space that is named, every space in one job for those who reach them all. */
-static enum status job_begin(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(job_begin)
 {
     const struct job_in *a = in->in;
     struct job_ask ask = {.kind = a->kind,
@@ -127,8 +125,7 @@ static enum status job_begin(struct ctx *ctx, struct app *app, const struct requ
 LIST_PAGE(jobs_out, job_out_fields, "newest first");
 
 /* At most JOBS_KEPT and those that run: one page. */
-static enum status job_list(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(job_list)
 {
     struct job_info *v;
     struct list_page page = {0};
@@ -141,8 +138,7 @@ static enum status job_list(struct ctx *ctx, struct app *app, const struct reque
     return list_reply(ctx, jobs_out_fields, &page, items, n, sizeof *items, out);
 }
 
-static enum status job_get(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(job_get)
 {
     struct job_info j;
     TRY(find_job(ctx, app, in, &j));
@@ -151,8 +147,7 @@ static enum status job_get(struct ctx *ctx, struct app *app, const struct reques
 }
 
 /* 202: the job ends when it next looks. */
-static enum status job_cancel(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(job_cancel)
 {
     struct job_info j;
     TRY(find_job(ctx, app, in, &j));

@@ -45,24 +45,10 @@ SHAPE(rerank_part, (BOOL, enabled), (BOOL, available),
       (STR, model, .empty = EMPTY_NULL, .help = "upstream/model"),
       (STR, reason, .help = "why it is unavailable, or empty"));
 
-struct parts_out {
-    struct words_part words;
-    struct embedding_part embedding;
-    struct vectors_part vectors;
-    struct qdrant_part qdrant;
-    struct rerank_part rerank;
-};
-#define PART(MEMBER)                                                                               \
-    {                                                                                              \
-        FIELD_(struct parts_out, MEMBER, struct MEMBER##_part, FIELD_OBJECT, #MEMBER),             \
-            .inside = MEMBER##_part_fields                                                         \
-    }
-static const struct field parts_out_fields[] = {
-    PART(words), PART(embedding), PART(vectors), PART(qdrant), PART(rerank), {0},
-};
+#define PART(MEMBER) (OBJECT, MEMBER, struct MEMBER##_part, .inside = MEMBER##_part_fields)
+SHAPE(parts_out, PART(words), PART(embedding), PART(vectors), PART(qdrant), PART(rerank));
 
-static enum status parts_get(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(parts_get)
 {
     struct pool_ref everywhere = {in->who.pool.user, S("")};
     struct engine_status s;
@@ -111,8 +97,7 @@ static enum status check_qdrant(struct ctx *ctx, struct app *app)
                       "Qdrant is not used: set qdrant_enabled and qdrant_host first");
 }
 
-static enum status qdrant_search(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(qdrant_search)
 {
     const struct search_in *q = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};
@@ -132,8 +117,7 @@ SHAPE(cleanup_out, (INT, erased, .help = "points that were older"),
       (INT, retention_days, .help = "the setting"));
 
 /* Only points of the caller's user; the database keeps its memories. */
-static enum status qdrant_cleanup(struct ctx *ctx, struct app *app, const struct request *in,
-                                  struct reply *out)
+static HANDLER(qdrant_cleanup)
 {
     struct cleanup_out shape = {0, engine_runtime(app->engine)->retention_days};
     TRY(check_qdrant(ctx, app));
@@ -161,8 +145,7 @@ static FIELDS_OF(work, work_out,
 LIST_PAGE(log_out, work_out_fields, "newest first, of the last 30 days");
 
 /* One page: a log is read from its end. */
-static enum status log_list(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(log_list)
 {
     const struct log_in *l = in->in;
     struct pool_ref pool;

@@ -33,13 +33,10 @@ struct record_page {
     struct list_page page;
     str problem;
 };
-#define RECORD_PAGE(NAME, FIELDS, HELP)                                                            \
-    static const struct field NAME##_fields[] = {LIST_ITEMS(FIELDS, "newest first"),               \
-                                                 LIST_TOTAL,                                       \
-                                                 LIST_NEXT,                                        \
-                                                 {STR(struct record_page, problem),                \
-                                                  .empty = EMPTY_NULL, .help = HELP},              \
-                                                 {0}}
+#define RECORD_PAGE(NAME, TABLE, HELP)                                                             \
+    static const struct field NAME##_fields[] = {                                                  \
+        FIELD_ROWS(list_page, LIST_ITEMS(TABLE, "newest first"), LIST_TOTAL, LIST_NEXT)            \
+            FIELD_ROWS(record_page, (STR, problem, .empty = EMPTY_NULL, .help = HELP)){0}}
 RECORD_PAGE(audit_page, audit_line_fields,
             "the first line that is not as it was written, or why there is no log; lines behind "
             "it are left out");
@@ -110,8 +107,7 @@ static str audit_name(struct ctx *ctx, const struct audit_in *a)
                       (long long)a->before);
 }
 
-static enum status audit_list(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(audit_list)
 {
     const struct audit_in *a = in->in;
     struct record_page shape = {0};
@@ -132,12 +128,10 @@ static enum status audit_list(struct ctx *ctx, struct app *app, const struct req
     return list_reply(ctx, audit_page_fields, &shape.page, items, n, sizeof *items, out);
 }
 
-static enum status audit_verify(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(audit_verify)
 {
     struct audit_walk w = {0};
     struct audit_proof shape = {0};
-    (void)in;
     TRY(walk_audit(ctx, app, &w, &shape.problem));
     shape.ok = !shape.problem.n;
     shape.lines = w.seen;
@@ -153,13 +147,11 @@ static FIELDS(backup_file, (STR, name, .help = "what a job verify_backup takes")
 RECORD_PAGE(backup_page, backup_file_fields, "why those of backup_s3 are missing");
 
 /* At most backup_keep in each place, and those that jobs have made since: one page. */
-static enum status backup_list(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(backup_list)
 {
     struct record_page shape = {0};
     struct backup_file *v;
     size_t n;
-    (void)in;
     TRY(backups_made(ctx, app->settings, &v, &n, &shape.problem));
     shape.page.total = (int64_t)n;
     return list_reply(ctx, backup_page_fields, &shape.page, v, n, sizeof *v, out);

@@ -156,10 +156,8 @@ static enum status write_settings(struct ctx *ctx, struct app *app, const struct
     return reply_fields(out, settings_out_fields, &shape);
 }
 
-static enum status settings_list(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(settings_list)
 {
-    (void)in;
     return write_settings(ctx, app, NULL, out);
 }
 
@@ -185,8 +183,7 @@ static enum status check_setting(struct ctx *ctx, str name)
                       near.best ? "?" : "");
 }
 
-static enum status settings_change(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(settings_change)
 {
     if (!in->json || in->json->type != JSON_OBJECT || !in->json->first)
         return fail(ctx, BAD_INPUT, "the body must be an object that names settings");

@@ -1,8 +1,6 @@
 /* jsonrpc.c - JSON-RPC messages: what is one, and how a failure is said. */
 #include "surface/mcp/jsonrpc.h"
 
-#include <assert.h>
-
 /*
  * JSON-RPC 2.0 as the Model Context Protocol uses it: no batches, params always an object, an id
  * that is never null. A message with a method and an id is a request, without an id a notification,

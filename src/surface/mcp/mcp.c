@@ -1,5 +1,4 @@
 /* mcp.c - the Model Context Protocol: revisions, its methods, over HTTP and for standard input. */
-#include <assert.h>
 #include <sodium.h>
 
 #include "surface/mcp/jsonrpc.h"
@@ -428,8 +427,7 @@ static int code_of(const struct mcp *m)
 
 /* The handler itself never fails: what goes wrong is a JSON-RPC error inside the answer. word_error
  * below is for failures before the handler, such as a missing token. */
-static enum status post_message(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(post_message)
 {
     struct mcp m = {.ctx = ctx,
                     .app = app,

@@ -1,6 +1,4 @@
 /* tool_list.c - the tools that tools/list names, each described to a model. */
-#include <assert.h>
-
 #include "surface/files/files.h"
 #include "surface/mcp/mcp.h"
 
@@ -72,8 +70,7 @@ enum status tools_check(struct ctx *ctx, str wanted)
 
 enum { ROWS_MAX = 32 }; /* of a tool's table; an assert says when it is too small */
 
-/* For the client's own questions to its user. A hint that says what its absence says is left out.
- */
+/* For the client's questions to its user. A hint that says what its absence says is left out. */
 static void write_hints(struct json_out *w, const struct tool *t)
 {
     json_member_open(w, "annotations", '{');

@@ -1,5 +1,4 @@
-/* answer.c - answers in Anthropic's shapes: reading a model's text, and writing the built-in one's.
- */
+/* answer.c - answers in Anthropic's shapes: reading a model's text, writing the built-in one's. */
 #include "surface/messages/answer.h"
 
 #include "base/id.h"
@@ -16,8 +15,7 @@ static str whole_text(struct arena *a, const struct json *answer)
 
 /* Text blocks are joined as talk_text joins them when the client sends the answer back, so that it
  * is known again. After an error event the answer is of no use. */
-static void add_piece(__attribute__((unused)) struct arena *a, const struct json *event,
-                      struct buf *text)
+static void add_piece(UNUSED struct arena *a, const struct json *event, struct buf *text)
 {
     str type = json_string(json_get(event, "type"));
     const struct json *block = json_get(event, "content_block"), *delta = json_get(event, "delta");
@@ -33,7 +31,7 @@ static void add_piece(__attribute__((unused)) struct arena *a, const struct json
     }
 }
 
-static bool is_stop(str event, __attribute__((unused)) str data)
+static bool is_stop(str event, UNUSED str data)
 {
     return str_is(event, "message_stop");
 }
@@ -155,8 +153,8 @@ static void write_stream(const struct writer *w, struct reply *out)
     end_event(w, &j, "message_stop");
 }
 
-void answer_write_demo(struct ctx *ctx, __attribute__((unused)) const struct model_request *m,
-                       struct demo *d, struct reply *out)
+void answer_write_demo(struct ctx *ctx, UNUSED const struct model_request *m, struct demo *d,
+                       struct reply *out)
 {
     const struct writer w = {ctx, d, &out->body,
                              str_printf(&ctx->arena, "msg_" S_FMT, S_ARG(id_random(&ctx->arena)))};

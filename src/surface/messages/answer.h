@@ -1,5 +1,4 @@
-/* answer.h - answers in Anthropic's shapes: reading a model's text, and writing the built-in one's.
- */
+/* answer.h - answers in Anthropic's shapes: reading a model's text, writing the built-in one's. */
 #pragma once
 
 #include "surface/proxy/model_chat.h"

@@ -1,6 +1,4 @@
 /* messages.c - Anthropic's Messages API with memory around it. */
-#include <assert.h>
-
 #include "base/fields.h"
 #include "engine/chat.h"
 #include "surface/common/auth.h"
@@ -149,8 +147,8 @@ static bool read_talk(struct ctx *ctx, const struct request *in, struct chat *c)
     return true;
 }
 
-static enum status read_chat(struct ctx *ctx, __attribute__((unused)) struct app *app,
-                             const struct request *in, struct model_request *m)
+static enum status read_chat(struct ctx *ctx, UNUSED struct app *app, const struct request *in,
+                             struct model_request *m)
 {
     TRY(controls_name_session(ctx, m->root, &m->in));
     m->in.replays = m->to.up;
@@ -161,8 +159,7 @@ static enum status read_chat(struct ctx *ctx, __attribute__((unused)) struct app
 }
 
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
-static void put_blocks(struct ctx *ctx, __attribute__((unused)) struct app *app,
-                       struct model_request *m)
+static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
     const struct json **places = container_of(m, struct chat, ask)->talk.places;
     const struct turn_out *t = turn_out_of(m->turn);
@@ -191,16 +188,14 @@ static const struct model_dialect messages_dialect = {
 };
 
 /* POST /v1/messages */
-static enum status complete_message(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(complete_message)
 {
     return model_chat(ctx, app, in, &messages_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }
 
 /* POST /v1/messages/count_tokens: of what the client sends, without blocks. A block that the next
  * message will get cannot be known before, and finding it would be a recall for each count. */
-static enum status count_tokens(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(count_tokens)
 {
     struct json *root;
     struct target to;

@@ -1,5 +1,4 @@
-/* talk.c - a Messages body as a conversation: who said what, and where a block of memory may stand.
- */
+/* talk.c - a Messages body as a conversation: who said what, where a block of memory may stand. */
 #include "surface/messages/talk.h"
 
 /*

@@ -1,5 +1,4 @@
-/* talk.h - a Messages body as a conversation: who said what, and where a block of memory may stand.
- */
+/* talk.h - a Messages body as a conversation: who said what, where a block of memory may stand. */
 #pragma once
 
 #include "surface/surface.h"

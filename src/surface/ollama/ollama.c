@@ -21,13 +21,12 @@ static str text_of(const struct json *answer)
     return json_string(json_at(answer, "message.content"));
 }
 
-static str whole_text(__attribute__((unused)) struct arena *a, const struct json *answer)
+static str whole_text(UNUSED struct arena *a, const struct json *answer)
 {
     return text_of(answer);
 }
 
-static void add_line(__attribute__((unused)) struct arena *a, const struct json *line,
-                     struct buf *text)
+static void add_line(UNUSED struct arena *a, const struct json *line, struct buf *text)
 {
     buf_add(text, text_of(line));
 }
@@ -72,8 +71,7 @@ static void write_piece(struct ctx *ctx, const struct demo *d, str text, bool is
 }
 
 /* Writes the answer whole, or as lines; an empty one says that the model is loaded. */
-static void ollama_write_demo(struct ctx *ctx,
-                              __attribute__((unused)) const struct model_request *m, struct demo *d,
+static void ollama_write_demo(struct ctx *ctx, UNUSED const struct model_request *m, struct demo *d,
                               struct reply *out)
 {
     str rest = d->answer;
@@ -191,8 +189,7 @@ static const struct model_dialect ollama_dialect = {
 };
 
 /* POST /api/chat */
-static enum status ollama_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(ollama_chat)
 {
     return model_chat(ctx, app, in, &ollama_dialect, NEW(&ctx->arena, struct model_request), out);
 }

@@ -1,12 +1,8 @@
 /* answer_capture.c - the assistant's text out of a JSON answer or a stream of events or lines. */
 #include "surface/proxy/answer_capture.h"
 
-#include <assert.h>
-
-#include "base/log.h"
 #include "base/sse.h"
 #include "surface/common/said.h"
-#include "surface/surface.h"
 
 /* --- facts of an answer --- */
 
@@ -134,7 +130,7 @@ static void add_delta(struct arena *a, const struct json *event, struct buf *tex
     buf_add(text, text_of_choice(a, event, "delta"));
 }
 
-static bool is_done(__attribute__((unused)) str event, str data)
+static bool is_done(UNUSED str event, str data)
 {
     return str_is(data, "[DONE]");
 }
@@ -201,7 +197,7 @@ static void begin_answer(struct filter *f, struct relay *r)
 
 /* Text over the limit is dropped and the answer is not held up: the client's bytes do not depend on
  * what is kept. */
-static void read_bytes(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
+static void read_bytes(struct filter *f, UNUSED struct relay *r, str bytes)
 {
     struct answer_capture *c = capture_of(f);
     if (!c->is_wanted || c->is_whole)
@@ -312,7 +308,7 @@ static void hand_over(struct answer_capture *c)
     engine_turn_answered(c->engine, c->turn, answer_text, c);
 }
 
-static void end_watch(struct filter *f, __attribute__((unused)) struct relay *r)
+static void end_watch(struct filter *f, UNUSED struct relay *r)
 {
     hand_over(capture_of(f));
 }
@@ -344,8 +340,7 @@ static str hold_end(struct filter *f, struct relay *r, str bytes)
     return str_sub(bytes, 0, at);
 }
 
-static bool end_answer(__attribute__((unused)) struct filter *f, struct relay *r,
-                       __attribute__((unused)) str *rest)
+static bool end_answer(UNUSED struct filter *f, struct relay *r, UNUSED str *rest)
 {
     return r->code == 200;
 }
@@ -353,7 +348,7 @@ static bool end_answer(__attribute__((unused)) struct filter *f, struct relay *r
 /* The client still waits for its last bytes, so a failure can reach it: as an error, or as an
  * answer that breaks off. */
 static enum status keep_turn(struct filter *f, struct ctx *ctx, struct app *app,
-                             __attribute__((unused)) struct relay *r, struct filter_work *out)
+                             UNUSED struct relay *r, struct filter_work *out)
 {
     struct answer_capture *c = capture_of(f);
     assert(!c->is_kept);

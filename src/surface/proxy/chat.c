@@ -1,6 +1,4 @@
 /* chat.c - chat completions with memory around them, and the routes of the proxy. */
-#include <assert.h>
-
 #include "core/tokens.h"
 
 #include "surface/common/auth.h"
@@ -109,8 +107,7 @@ static const struct model_dialect chat_dialect = {
 };
 
 /* POST /v1/chat/completions of the OpenAI API. */
-static enum status complete_chat(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(complete_chat)
 {
     return model_chat(ctx, app, in, &chat_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }
@@ -123,8 +120,7 @@ static bool is_quick_chat(const struct app *app, const struct request *in)
 }
 
 /* quick_if, not is_quick: the answer may be the upstream's, which needs libcurl. */
-static bool is_quick_list(__attribute__((unused)) const struct app *app,
-                          __attribute__((unused)) const struct request *in)
+static bool is_quick_list(UNUSED const struct app *app, UNUSED const struct request *in)
 {
     return true;
 }

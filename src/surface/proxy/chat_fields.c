@@ -1,8 +1,6 @@
 /* chat_fields.c - a chat completion and the lists of models as /openapi.json describes them. */
 #include "surface/proxy/chat_fields.h"
 
-#include "engine/chat.h"
-
 /*
  * The members are those of OpenAI's API that its clients use; a model's server may know more, and
  * all of them are passed on. rememberd itself reads model, messages, stream, tools and what names

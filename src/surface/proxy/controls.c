@@ -1,8 +1,6 @@
 /* controls.c - a request's wishes about memory besides its messages: alike at every model API. */
 #include "surface/proxy/controls.h"
 
-#include <assert.h>
-
 #include "surface/common/auth.h"
 #include "surface/common/person.h"
 #include "surface/common/switches.h"

@@ -6,8 +6,7 @@
 
 enum { SESSION_NAME_MAX = 256 };
 
-/* What headers say. It is read before the body, since it decides whether the body has to be read.
- */
+/* What headers say; read before the body, since they decide whether the body has to be read. */
 MUST_USE enum status controls_read(struct ctx *ctx, const struct request *in, struct turn_in *out);
 /* Whose memory it is, and which space, by the body as well. *who is a copy of in->who. */
 MUST_USE enum status controls_find_who(struct ctx *ctx, struct app *app, const struct request *in,

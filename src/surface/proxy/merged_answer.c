@@ -1,8 +1,6 @@
 /* merged_answer.c - chunks and answers with a few bytes changed, so that several read as one. */
 #include "surface/proxy/merged_answer.h"
 
-#include <assert.h>
-
 #include "surface/proxy/splice.h"
 
 /*
@@ -42,8 +40,7 @@ void merged_answer_next(struct merged_answer *v)
     struct json *usage;
     str text = str_dup(&v->ctx->arena, buf_str(&v->usage));
     if (text.n && soft(v->ctx, json_parse(v->ctx, text, &usage))) {
-        v->spent = arena_more(&v->ctx->arena, v->spent, v->n_spent, &v->cap, sizeof *v->spent);
-        v->spent[v->n_spent++] = usage;
+        ARENA_ADD(&v->ctx->arena, v->spent, v->n_spent, v->cap) = usage;
     }
     buf_clear(&v->usage);
     v->is_later = true;

@@ -1,8 +1,5 @@
-/* message_blocks.c - where a block stands in chat completions, and in APIs with the same messages.
- */
+/* message_blocks.c - where a block stands in chat completions and APIs with the same messages. */
 #include "surface/proxy/message_blocks.h"
-
-#include <assert.h>
 
 static const struct json *element_at(const struct json *array, size_t i)
 {

@@ -1,8 +1,6 @@
 /* model_chat.c - a chat with memory around it, at any model API: the one handler of all of them. */
 #include "surface/proxy/model_chat.h"
 
-#include <assert.h>
-
 #include "core/tokens.h"
 #include "surface/common/auth.h"
 #include "surface/common/said.h"
@@ -15,8 +13,7 @@
  */
 
 /* A body that is packed (Content-Encoding) cannot be read and goes on as it is, without memory; so
- * does one that memory was switched off for, when the upstream does not depend on the model's name.
- */
+ * does one that memory was switched off for, when the upstream does not depend on the model. */
 static enum status choose_passing(struct ctx *ctx, struct app *app, const struct request *in,
                                   const struct model_dialect *api, const struct model_request *m,
                                   bool *passes)

@@ -1,9 +1,6 @@
 /* passthrough.c - requests that go to the upstream unchanged, and the list of models. */
 #include "surface/proxy/passthrough.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -75,11 +72,9 @@ static const struct {
 
 static bool is_of_upstream(str first, str second)
 {
-    for (size_t i = 0; i < sizeof upstreams / sizeof *upstreams; i++)
-        if (str_is(first, upstreams[i].first) &&
-            (!upstreams[i].second || str_is(second, upstreams[i].second)))
-            return true;
-    return false;
+    return SOME(i, sizeof upstreams / sizeof *upstreams,
+                str_is(first, upstreams[i].first) &&
+                    (!upstreams[i].second || str_is(second, upstreams[i].second)));
 }
 
 /* Whether the path begins like one that rememberd answers: then it is misspelt, and what the client
@@ -105,22 +100,19 @@ static str path_of(struct arena *a, const struct request *in)
 }
 
 /* The route has no parts that vary, so the path is as it is in the table. */
-enum status pass_request(struct ctx *ctx, struct app *app, const struct request *in,
-                         struct reply *out)
+HANDLER(pass_request)
 {
     assert(!in->params[0].n);
     return pass_body(ctx, app, in, in->path, out);
 }
 
-enum status pass_conversation(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+HANDLER(pass_conversation)
 {
     without_memory_note(app, without_memory_at(in->path), out);
     return pass_request(ctx, app, in, out);
 }
 
-enum status pass_guarded(struct ctx *ctx, struct app *app, const struct request *in,
-                         struct reply *out)
+HANDLER(pass_guarded)
 {
     if (is_meant_for_us(app, in->params))
         return fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT, S_ARG(in->method),
@@ -141,8 +133,7 @@ static void write_demo_model(struct json_out *w)
 
 /* The list is the default upstream's, as it gives it; models of named upstreams are used by their
  * prefix and are not listed. */
-enum status list_models(struct ctx *ctx, struct app *app, const struct request *in,
-                        struct reply *out)
+HANDLER(list_models)
 {
     struct target to = {0};
     if (soft(ctx, target_for(ctx, app->settings, in, S(""), &to)) && to.up) {
@@ -163,7 +154,7 @@ enum status list_models(struct ctx *ctx, struct app *app, const struct request *
 }
 
 /* The prefix of the model's name chooses the upstream: openai%2Fgpt-5. */
-enum status get_model(struct ctx *ctx, struct app *app, const struct request *in, struct reply *out)
+HANDLER(get_model)
 {
     struct target to;
     str id = in->params[0];

@@ -1,5 +1,4 @@
-/* passthrough.h - requests of /v1 that the upstream answers as they came, and the list of models.
- */
+/* passthrough.h - requests of /v1 that the upstream answers as they came; the list of models. */
 #pragma once
 
 #include "surface/surface.h"

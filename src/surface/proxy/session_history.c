@@ -1,8 +1,6 @@
 /* session_history.c - a session's earlier messages, as a request to a model holds them. */
 #include "surface/proxy/session_history.h"
 
-#include <assert.h>
-
 /*
  * With X-Session-History a client sends only what is new, and the server adds the earlier messages
  * of the session, as many as the model's window has room for (engine_window). Cortex's chat uses

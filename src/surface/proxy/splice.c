@@ -1,8 +1,6 @@
 /* splice.c - the memory block and the model's name, put into a body byte by byte. */
 #include "surface/proxy/splice.h"
 
-#include <assert.h>
-
 /*
  * Bodies are changed by cutting and inserting bytes, never by writing the JSON again. What the
  * client sent stays byte for byte the same, members and number formats that we do not know

@@ -1,8 +1,6 @@
 /* tool_calls.c - tool calls, gathered from a message or from a stream's deltas. */
 #include "surface/proxy/tool_calls.h"
 
-#include <assert.h>
-
 #include "surface/proxy/memory_tool.h"
 #include "surface/proxy/splice.h"
 

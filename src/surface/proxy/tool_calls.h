@@ -1,5 +1,4 @@
-/* tool_calls.h - the tool calls in a model's answer: which are of search_memory, and what is left.
- */
+/* tool_calls.h - the tool calls in a model's answer: which are of search_memory, what is left. */
 #pragma once
 
 #include "base/json.h"

@@ -1,8 +1,6 @@
 /* tool_loop.c - the tool loop: an answer that only calls our tool is hidden and asked again. */
 #include "surface/proxy/tool_loop.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/sse.h"
 
@@ -368,7 +366,7 @@ static void begin_answer(struct filter *f, struct relay *r)
 }
 
 /* On the loop. The returned text is in o->out and lives until the next call. */
-static str read_bytes(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
+static str read_bytes(struct filter *f, UNUSED struct relay *r, str bytes)
 {
     struct tool_loop *o = loop_of(f);
     assert(o->reading != NOT_YET); /* head comes before data */
@@ -430,10 +428,8 @@ static bool end_answer(struct filter *f, struct relay *r, str *rest)
 
 /* The done call of the filter: it comes once for each relay that the loop got, also for one whose
  * upstream was never asked, so nothing leaks when a client leaves. */
-static void free_loop(struct filter *f, __attribute__((unused)) struct ctx *ctx,
-                      __attribute__((unused)) struct app *app,
-                      __attribute__((unused)) struct relay *r,
-                      __attribute__((unused)) enum status how)
+static void free_loop(struct filter *f, UNUSED struct ctx *ctx, UNUSED struct app *app,
+                      UNUSED struct relay *r, UNUSED enum status how)
 {
     struct tool_loop *o = loop_of(f);
     buf_free(&o->held);

@@ -148,10 +148,7 @@ static const str ours[] = {
 
 static bool is_ours(str name)
 {
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (str_eq_nocase(name, ours[i]))
-            return true;
-    return false;
+    return SOME(i, sizeof ours / sizeof *ours, str_eq_nocase(name, ours[i]));
 }
 
 /* The header that shows the upstream who pays; without a value when there is none, or when the

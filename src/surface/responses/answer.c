@@ -55,7 +55,7 @@ static void add_item(struct arena *a, const struct json *event, struct buf *text
         add_text(text, text_of_item(a, json_get(event, "item")));
 }
 
-static bool is_last(str event, __attribute__((unused)) str data)
+static bool is_last(str event, UNUSED str data)
 {
     return str_is(event, "response.completed") || str_is(event, "response.incomplete");
 }

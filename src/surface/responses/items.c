@@ -1,8 +1,6 @@
 /* items.c - the input of a response as a conversation: who said what, and where. */
 #include "surface/responses/items.h"
 
-#include <assert.h>
-
 #include "surface/common/said.h"
 
 /*

@@ -194,8 +194,7 @@ static bool must_read(const struct app *app, const struct request *in)
 /* --- asking and answering --- */
 
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
-static void put_blocks(struct ctx *ctx, __attribute__((unused)) struct app *app,
-                       struct model_request *m)
+static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
     struct arena *a = &ctx->arena;
     const struct items *items = &container_of(m, struct chat, ask)->items;
@@ -241,16 +240,14 @@ static const struct model_dialect responses_dialect = {
 
 /* POST /v1/responses. Without memory a body passes only where it cannot name what others have
  * stored. */
-static enum status create_response(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct reply *out)
+static HANDLER(create_response)
 {
     return model_chat(ctx, app, in, &responses_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
 }
 
 /* Codex asks first whether the API is spoken over a WebSocket; after a 426 it goes on with HTTP at
  * once. All else is the model's server's, with the rule for what others have stored. */
-static enum status open_socket(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(open_socket)
 {
     if (str_eq_nocase(str_trim(request_header(in, "Upgrade")), S("websocket"))) {
         fail(ctx, UNSUPPORTED, "there is no WebSocket here: send POST /v1/responses");

@@ -3,8 +3,6 @@
 #include "base/id.h"
 #include "base/once.h"
 
-#include <assert.h>
-
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -22,10 +20,8 @@
 SHAPE(health_out, (STR, status, .help = "ok or failing"), (STR, version), (INT, uptime_s),
       (STR, store, .help = "ok, or the error"));
 
-static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(show_health)
 {
-    (void)in;
     bool is_well = engine_ping(ctx, app->engine) == OK;
     struct health_out shape = {
         .status = is_well ? S("ok") : S("failing"),
@@ -39,24 +35,15 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
 
 SHAPE(check, (STR, status, .help = "healthy, degraded, unhealthy, or unknown until checked"),
       (NUM, latency_ms));
-#define CHECKED(M, HELP)                                                                           \
-    {                                                                                              \
-        FIELD_(struct checks, M, struct check, FIELD_OBJECT, #M), .inside = check_fields,          \
-                                                                  .help = HELP                     \
-    }
 /* Cortex has a database, a cache and a model gateway to look at. Here one store takes the place of
  * the first three, and the model server that of the others. */
-struct checks {
-    struct check store, postgres, redis, llm, llm_config;
-};
-static const struct field checks_fields[] = {
-    CHECKED(store, "a read"),
-    CHECKED(postgres, "the same: what Cortex's probes look at"),
-    CHECKED(redis, "the same"),
-    CHECKED(llm, "the default model server's list of models, looked at every 15 s at most"),
-    CHECKED(llm_config, "the same"),
-    {0},
-};
+#define CHECKED struct check, .inside = check_fields
+SHAPE(checks, (OBJECT, store, CHECKED, .help = "a read"),
+      (OBJECT, postgres, CHECKED, .help = "the same: what Cortex's probes look at"),
+      (OBJECT, redis, CHECKED, .help = "the same"),
+      (OBJECT, llm, CHECKED,
+       .help = "the default model server's list of models, looked at every 15 s at most"),
+      (OBJECT, llm_config, CHECKED, .help = "the same"));
 SHAPE(live_out,
       (STR, status,
        .help = "healthy, degraded (a model server is set and does not answer) or unhealthy"),
@@ -109,8 +96,7 @@ static struct check check_model(struct ctx *ctx, struct app *app)
 }
 
 /* The same two results under five names, for probes that look at any of them. */
-static enum status show_live(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(show_live)
 {
     const struct check store = check_store(ctx, app), model = check_model(ctx, app);
     bool is_well = str_is(store.status, "healthy");
@@ -121,15 +107,13 @@ static enum status show_live(struct ctx *ctx, struct app *app, const struct requ
         .checks = {store, store, store, model, model},
         .timestamp = clock_ms(),
     };
-    (void)in;
     out->code = is_well ? 200 : 503;
     return reply_fields(out, live_out_fields, &shape);
 }
 
 SHAPE(ready_out, (BOOL, ready), (STR, message));
 
-static enum status show_ready(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(show_ready)
 {
     enum status s = server_is_draining(app->server)
                         ? fail(ctx, TOO_BUSY, "draining: the server is about to stop")
@@ -138,7 +122,6 @@ static enum status show_ready(struct ctx *ctx, struct app *app, const struct req
                                     s == OK ? S("Service is ready")
                                             : str_printf(&ctx->arena, "Service is not ready: %s",
                                                          ctx->why)};
-    (void)in;
     out->code = s == OK ? 200 : 503;
     return reply_fields(out, ready_out_fields, &shape);
 }
@@ -167,11 +150,9 @@ static void *make_document(const void *list, size_t n, size_t size)
 
 /* To write it takes longer than any other answer, and anyone may ask for it. The bytes are not
  * copied: a body is only read once the handler has returned. */
-static enum status show_openapi(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(show_openapi)
 {
     const struct document *d = once_of(app->surfaces, 1, sizeof *d, make_document);
-    (void)ctx;
     reply_header(out, "Cache-Control", S("no-cache"));
     if (!etag_reply(in, str_of(d->etag), out))
         out->body = d->text;

@@ -1,8 +1,6 @@
 /* bulk.c - many memories erased or changed at once: named by ids or by a filter, all or nothing. */
 #include "surface/rest/bulk.h"
 
-#include <assert.h>
-
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
 #include "surface/rest/change.h"
@@ -113,8 +111,7 @@ static enum status change_all(struct ctx *ctx, struct app *app, const struct bul
     return engine_change_each(ctx, app->engine, &c, ids.v, ids.n, &out->changed);
 }
 
-enum status memory_bulk(struct ctx *ctx, struct app *app, const struct request *in,
-                        struct reply *out)
+HANDLER(memory_bulk)
 {
     const struct bulk_in *b = in->in;
     struct bulk_out shape = {0};

@@ -79,8 +79,7 @@ enum status undo_asked(struct ctx *ctx, const struct request *in, struct undo_ma
 }
 
 /* In the first space in reach that has the id. */
-enum status memory_change(struct ctx *ctx, struct app *app, const struct request *in,
-                          struct reply *out)
+HANDLER(memory_change)
 {
     struct change c = {.id = in->params[0],
                        .to = *(const struct memory *)in->in,

@@ -13,8 +13,7 @@
 SHAPE(erasures_in, LIST_CURSOR, LIST_LIMIT);
 LIST_PAGE(erasures_out, erasure_fields, "newest first");
 
-static enum status erasure_list(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(erasure_list)
 {
     const struct erasures_in *a = in->in;
     bool sees_all = auth_has(&in->who, RUNS_SERVER);
@@ -53,8 +52,7 @@ static enum status find_erasure(struct ctx *ctx, struct app *app, const struct r
     return s;
 }
 
-static enum status erasure_get(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(erasure_get)
 {
     struct certificate c;
     TRY(find_erasure(ctx, app, in, &c));

@@ -6,9 +6,10 @@
 
 /* One receipt in a list, without its block and lines. */
 struct receipt_item {
-    str id, space, session, question, decision, reason, why;
-    int64_t created, tokens, took_us, given, considered;
+    struct receipt r;
+    int64_t given, considered;
     double score;
+    str why;
 };
 extern const struct field receipt_item_fields[];
 /* The same with score and why: those of the message or memory that the receipts gave. */

@@ -1,11 +1,7 @@
 /* list.c - memories by a filter: a page in any order, the total, and how many of each kind. */
 #include "surface/rest/list.h"
 
-#include <assert.h>
-
-#include "core/memory_select.h"
 #include "surface/common/auth.h"
-#include "surface/common/list_page.h"
 #include "surface/common/memory_json.h"
 
 /*
@@ -27,14 +23,9 @@ const struct field list_in_fields[] = {
                            (BOOL, facets, .help = "count how many there are of each kind, too")){0},
 };
 
-const struct field list_out_fields[] = {
-    LIST_ITEMS_AS("memories", memory_fields, "in the order that was asked for"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {JSON(struct list_page, facets), .empty = EMPTY_OUT,
-     .help = "how many of each layer, type, category, origin and space, and how many are archived"},
-    {0},
-};
+FIELDS_OF(list_page, list_out,
+          LIST_ITEMS_AS("memories", memory_fields, "in the order that was asked for"), LIST_TOTAL,
+          LIST_NEXT, LIST_FACETS);
 
 enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
                                   struct buf *out)
@@ -65,8 +56,7 @@ static void count_value(struct arena *a, struct values *all, str name, int64_t n
             return;
         }
     }
-    all->v = arena_more(a, all->v, all->n, &all->cap, sizeof *all->v);
-    all->v[all->n++] = (struct value){name, n};
+    ARENA_ADD(a, all->v, all->n, all->cap) = (struct value){name, n};
 }
 
 static str value_of(const struct memory_tally *t, const struct memory_select *f, size_t facet)
@@ -88,11 +78,7 @@ static str value_of(const struct memory_tally *t, const struct memory_select *f,
     }
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct value *x = a, *y = b;
-    return x->n != y->n ? (x->n < y->n ? 1 : -1) : str_cmp(x->name, y->name);
-}
+ORDER(by_count, struct value, DOWN(n) ?: BY_TEXT(name));
 
 /* {"layer": {"fact": 12, …}, …}: the most frequent value first. */
 static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
@@ -173,8 +159,7 @@ enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in
     return OK;
 }
 
-enum status memory_list(struct ctx *ctx, struct app *app, const struct request *in,
-                        struct reply *out)
+HANDLER(memory_list)
 {
     struct list_page page;
     struct pool_ref *pools;

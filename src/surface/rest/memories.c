@@ -1,6 +1,4 @@
 /* memories.c - memories and search over plain REST. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
@@ -32,11 +30,7 @@ static FIELDS_OF(
     (JSON, before, .empty = EMPTY_OUT, .help = "members as they were; of an edit"),
     (STR, by, .empty = EMPTY_OUT, .help = "id of the memory that took its place"));
 
-static const struct field history_out_fields[] = {
-    LIST_ITEMS(event_fields, "oldest first"),
-    LIST_TOTAL,
-    {0},
-};
+static FIELDS_OF(list_page, history_out, LIST_ITEMS(event_fields, "oldest first"), LIST_TOTAL);
 
 struct events {
     struct change_event *v;
@@ -113,8 +107,7 @@ static void sort_events(struct events *e)
     }
 }
 
-enum status memory_history(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+HANDLER(memory_history)
 {
     struct history_item *v;
     struct memory m;
@@ -239,8 +232,7 @@ enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, 
 
 /* 201 also when the same was known already and the memory that said it was kept: the client gets
  * the one that is in force. */
-static enum status memory_add(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(memory_add)
 {
     struct memory m = *(const struct memory *)in->in;
     assert(in->who.pool.user.n);
@@ -251,8 +243,7 @@ static enum status memory_add(struct ctx *ctx, struct app *app, const struct req
     return OK;
 }
 
-static enum status memory_get(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(memory_get)
 {
     struct memory m;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
@@ -263,8 +254,7 @@ static enum status memory_get(struct ctx *ctx, struct app *app, const struct req
 
 /* The id may be of a memory, a message or a conversation. erased counts what is gone; barred counts
  * statements in messages that stay but are not recalled. */
-static enum status memory_erase(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(memory_erase)
 {
     struct erased_out shape = {0};
     struct undo_mark mark;
@@ -298,8 +288,7 @@ static const struct field undo_shown_fields[] = {
 SHAPE(undone_out, (INT, restored, .help = "memories and messages that are back"));
 
 /* Who may erase in a space may undo there: the id is looked for in all in reach. */
-static enum status undo_run(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(undo_run)
 {
     struct undone_out shape = {0};
     struct pool_ref *pools;
@@ -315,8 +304,7 @@ static enum status undo_run(struct ctx *ctx, struct app *app, const struct reque
 }
 
 /* First what a chat would be given, in its order, then what else is found. */
-static enum status memory_search(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(memory_search)
 {
     const struct search_in *q = in->in;
     bool of_memories = q->kind == SEARCH_MEMORIES || q->layer.n || q->type.n;

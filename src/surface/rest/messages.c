@@ -61,31 +61,17 @@ enum { AROUND_MAX = 100, USES_SHOWN = 20 };
 SHAPE(around_in, (INT, around, .otherwise = 2, .max = AROUND_MAX,
                   .help = "how many messages before it and after it"));
 
-struct message_out {
-    struct message_item message;
-    str title;
-    int64_t session_messages, uses_total;
-    const struct json *before, *after, *memories, *uses;
-};
-static const struct field message_out_fields[] = {
-    {.name = "message",
-     .type = FIELD_OBJECT,
-     .at = offsetof(struct message_out, message),
-     .inside = message_item_fields,
-     .help = "the message"},
-    {JSON(struct message_out, before), .inside = message_item_fields,
-     .help = "messages before it, oldest first"},
-    {JSON(struct message_out, after), .inside = message_item_fields,
-     .help = "messages after it, oldest first"},
-    {STR(struct message_out, title), .help = "title of its conversation"},
-    {INT(struct message_out, session_messages), .help = "how many messages the conversation has"},
-    {JSON(struct message_out, memories), .inside = memory_fields,
-     .help = "memories that were learnt from it, archived ones too"},
-    {JSON(struct message_out, uses), .inside = use_item_fields,
-     .help = "the last 20 chats that received it; /v1/messages/{id}/uses has all"},
-    {INT(struct message_out, uses_total), .help = "how many chats got it"},
-    {0},
-};
+SHAPE(message_out,
+      (OBJECT, message, struct message_item, .inside = message_item_fields, .help = "the message"),
+      (JSON, before, .inside = message_item_fields, .help = "messages before it, oldest first"),
+      (JSON, after, .inside = message_item_fields, .help = "messages after it, oldest first"),
+      (STR, title, .help = "title of its conversation"),
+      (INT, session_messages, .help = "how many messages the conversation has"),
+      (JSON, memories, .inside = memory_fields,
+       .help = "memories that were learnt from it, archived ones too"),
+      (JSON, uses, .inside = use_item_fields,
+       .help = "the last 20 chats that received it; /v1/messages/{id}/uses has all"),
+      (INT, uses_total, .help = "how many chats got it"));
 
 static enum status reply_message(struct ctx *ctx, struct app *app, const struct message_around *m,
                                  struct pool_ref pool, struct reply *out)
@@ -105,8 +91,7 @@ static enum status reply_message(struct ctx *ctx, struct app *app, const struct 
     return reply_fields(out, message_out_fields, &shape);
 }
 
-static enum status message_get(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(message_get)
 {
     const struct around_in *a = in->in;
     struct message_around m;
@@ -116,8 +101,7 @@ static enum status message_get(struct ctx *ctx, struct app *app, const struct re
 }
 
 /* A memory that an API added, or a whole conversation made, names no message. */
-static enum status memory_source(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(memory_source)
 {
     const struct around_in *a = in->in;
     struct memory m;

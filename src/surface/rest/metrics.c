@@ -1,5 +1,4 @@
 /* metrics.c - counters and histograms for Prometheus, in its text format and in OpenMetrics. */
-#include <assert.h>
 #include <dirent.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -165,8 +164,7 @@ static void read_backups(struct ctx *ctx, const struct app *app, struct readings
 }
 
 /* Admins only: counts over all users tell something about each of them. */
-static enum status show_metrics(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(show_metrics)
 {
     static const str open_metrics = S("application/openmetrics-text");
     str accept = request_header(in, "Accept");

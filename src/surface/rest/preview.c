@@ -33,14 +33,16 @@ SHAPE(
     (STRS, without, .help = "ids of memories and messages that count as not there"),
     (TIME, as_of, .help = "what was said and true at this time; absent: now"));
 
-SHAPE(preview_out, (STR, decision, .help = "the decision of the relevance gate"),
-      (STR, reason, .help = "why"),
-      (STR, block, .help = "text that would be added to the chat, byte for byte"),
-      (INT, tokens, .help = "tokens of the block"),
-      (STR, question, .help = "the query that was searched"),
-      (STR, session, .help = "the conversation that the chat would be kept in"),
-      (INT, took_us, .help = "duration of the recall in microseconds"),
-      (JSON, lines, .help = "every candidate: kind, id, source, score, tokens, injected, why"));
+static FIELDS_OF(
+    receipt_out, preview_out,
+    (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
+    (AS_STR, r.reason, "reason", .help = "why"),
+    (AS_STR, r.block, "block", .help = "text that would be added to the chat, byte for byte"),
+    (AS_INT, r.tokens, "tokens", .help = "tokens of the block"),
+    (AS_STR, r.question, "question", .help = "the query that was searched"),
+    (AS_STR, r.session, "session", .help = "the conversation that the chat would be kept in"),
+    (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"),
+    (JSON, lines, .help = "every candidate: kind, id, source, score, tokens, injected, why"));
 
 static enum status read_question(struct ctx *ctx, const struct preview_in *p, struct turn_in *out)
 {
@@ -104,8 +106,7 @@ static void read_helper(struct ctx *ctx, const struct request *in, struct turn_i
         ;
 }
 
-static enum status preview_show(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(preview_show)
 {
     const struct preview_in *p = in->in;
     struct receipt r;
@@ -127,15 +128,7 @@ static enum status preview_show(struct ctx *ctx, struct app *app, const struct r
     read_helper(ctx, in, &turn);
     engine_preview(ctx, app->engine, &turn, &r);
     TRY(receipt_shape(ctx, &r, &shown));
-    struct preview_out shape = {.decision = r.decision,
-                                .reason = r.reason,
-                                .block = r.block,
-                                .question = r.question,
-                                .session = r.session,
-                                .tokens = r.tokens,
-                                .took_us = r.took_us,
-                                .lines = shown.lines};
-    return reply_fields(out, preview_out_fields, &shape);
+    return reply_fields(out, preview_out_fields, &shown);
 }
 
 static const struct route routes[] = {

@@ -1,6 +1,4 @@
 /* receipts.c - receipts of chats, with reasons: listed, one by one, and by what they gave. */
-#include <assert.h>
-
 #include "core/days.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -14,39 +12,34 @@
  * was left out is in the receipt and not in these lists.
  */
 
-FIELDS(receipt_item, (STR, id, .help = "as in the header X-Rememberd-Receipt"),
-       (STR, space, .help = "the space it is in"), (STR, session, .help = "the conversation"),
-       (TIME, created, .help = "when the recall ran"),
-       (STR, question, .help = "the query that was searched"),
-       (STR, decision, .help = "the decision of the relevance gate"), (STR, reason, .help = "why"),
-       (INT, tokens, .help = "tokens of the block"),
+FIELDS(receipt_item, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-Receipt"),
+       (AS_STR, r.space, "space", .help = "the space it is in"),
+       (AS_STR, r.session, "session", .help = "the conversation"),
+       (AS_TIME, r.created, "created", .help = "when the recall ran"),
+       (AS_STR, r.question, "question", .help = "the query that was searched"),
+       (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
+       (AS_STR, r.reason, "reason", .help = "why"),
+       (AS_INT, r.tokens, "tokens", .help = "tokens of the block"),
        (INT, given, .help = "how many lines the model received"),
        (INT, considered, .help = "how many candidates there were"),
-       (INT, took_us, .help = "duration of the recall in microseconds"));
+       (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"));
 
-FIELDS_OF(receipt_item, use_item, (STR, id, .help = "of the receipt"),
-          (STR, space, .help = "the space it is in"),
-          (STR, session, .help = "the conversation that received it"),
-          (TIME, created, .help = "when"), (STR, question, .help = "the query that was searched"),
-          (STR, decision, .help = "the decision of the relevance gate"),
-          (STR, reason, .help = "why"), (NUM, score, .help = "what it was ranked by"),
+FIELDS_OF(receipt_item, use_item, (AS_STR, r.id, "id", .help = "of the receipt"),
+          (AS_STR, r.space, "space", .help = "the space it is in"),
+          (AS_STR, r.session, "session", .help = "the conversation that received it"),
+          (AS_TIME, r.created, "created", .help = "when"),
+          (AS_STR, r.question, "question", .help = "the query that was searched"),
+          (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
+          (AS_STR, r.reason, "reason", .help = "why"),
+          (NUM, score, .help = "what it was ranked by"),
           (STR, why, .help = "its features in words"),
-          (INT, tokens, .help = "tokens of the whole block"),
-          (INT, took_us, .help = "duration of the recall in microseconds"));
+          (AS_INT, r.tokens, "tokens", .help = "tokens of the whole block"),
+          (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"));
 
 /* of: the id whose score and why are shown; "" for none. */
 static struct receipt_item item_of(const struct receipt *r, str of)
 {
-    struct receipt_item item = {.id = r->id,
-                                .space = r->space,
-                                .session = r->session,
-                                .created = r->created,
-                                .question = r->question,
-                                .decision = r->decision,
-                                .reason = r->reason,
-                                .tokens = r->tokens,
-                                .took_us = r->took_us,
-                                .considered = (int64_t)r->n};
+    struct receipt_item item = {.r = *r, .considered = (int64_t)r->n};
     for (size_t i = 0; i < r->n; i++) {
         item.given += r->lines[i].injected;
         if (of.n && str_eq(r->lines[i].id, of)) {
@@ -94,8 +87,7 @@ SHAPE(receipt_list_in,
 
 LIST_PAGE(receipt_list_out, receipt_item_fields, "newest first");
 
-static enum status receipt_list(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(receipt_list)
 {
     const struct receipt_list_in *l = in->in;
     struct pool_ref *pools;
@@ -118,8 +110,7 @@ static enum status receipt_list(struct ctx *ctx, struct app *app, const struct r
 }
 
 /* It belongs to one space, and the client may have named another one since. */
-static enum status receipt_get(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(receipt_get)
 {
     struct receipt r;
     struct receipt_out shape;
@@ -147,16 +138,14 @@ static enum status reply_uses(struct ctx *ctx, struct app *app, const struct req
     return reply_fields(out, uses_out_fields, &page);
 }
 
-static enum status memory_uses(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(memory_uses)
 {
     struct memory m;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
     return reply_uses(ctx, app, in, (struct pool_ref){in->who.pool.user, m.space}, out);
 }
 
-static enum status message_uses(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(message_uses)
 {
     struct message_around around;
     struct pool_ref pool;
@@ -165,8 +154,7 @@ static enum status message_uses(struct ctx *ctx, struct app *app, const struct r
 }
 
 /* Of one session. */
-static enum status session_receipts(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_receipts)
 {
     const struct uses_in *u = in->in;
     struct session session;

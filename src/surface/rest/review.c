@@ -47,8 +47,7 @@ enum status surface_review_json(struct ctx *ctx, const struct review *v, size_t 
 }
 
 /* Of the request's space. Without a state what is held, since that is what waits for someone. */
-static enum status review_list(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(review_list)
 {
     const struct review_in *r = in->in;
     struct review *v;
@@ -71,8 +70,7 @@ SHAPE(decide_out, (STR, id, .help = "id of the message or memory"),
 
 /* forget erases a memory; of a message the sentences are barred from recall, and it stays in its
  * conversation. */
-static enum status review_decide(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct reply *out)
+static HANDLER(review_decide)
 {
     const struct decide_in *d = in->in;
     struct decide_out shape = {.id = in->params[0],

@@ -1,6 +1,4 @@
 /* sessions.c - a conversation's messages and memories; and episodes of all. */
-#include <assert.h>
-
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"
@@ -29,8 +27,7 @@ SHAPE(session_messages_in,
 
 LIST_PAGE(session_messages_out, message_item_fields, "in the order that was asked for");
 
-static enum status session_messages(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_messages)
 {
     const struct session_messages_in *l = in->in;
     struct session session;
@@ -62,14 +59,9 @@ static enum status session_messages(struct ctx *ctx, struct app *app, const stru
 
 /* --- memories and episodes --- */
 
-static const struct field memories_out_fields[] = {
-    LIST_ITEMS(memory_fields, "in the order that was asked for"),
-    LIST_TOTAL,
-    LIST_NEXT,
-    {JSON(struct list_page, facets), .empty = EMPTY_OUT,
-     .help = "how many of each layer, type, category, origin and space, and how many are archived"},
-    {0},
-};
+static FIELDS_OF(list_page, memories_out,
+                 LIST_ITEMS(memory_fields, "in the order that was asked for"), LIST_TOTAL,
+                 LIST_NEXT, LIST_FACETS);
 
 static enum status episodes_alone(struct ctx *ctx, struct list_in *l)
 {
@@ -98,20 +90,17 @@ static enum status list_of_session(struct ctx *ctx, struct app *app, const struc
     return reply_fields(out, memories_out_fields, &page);
 }
 
-static enum status session_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_memories)
 {
     return list_of_session(ctx, app, in, false, out);
 }
 
-static enum status session_episodes(struct ctx *ctx, struct app *app, const struct request *in,
-                                    struct reply *out)
+static HANDLER(session_episodes)
 {
     return list_of_session(ctx, app, in, true, out);
 }
 
-static enum status episode_list(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(episode_list)
 {
     struct list_in l = *(const struct list_in *)in->in;
     struct pool_ref *pools;

@@ -34,8 +34,7 @@ static void take_quota(const struct app *app, struct me_out *me)
     me->tokens_max = q.tokens;
 }
 
-static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(show_me)
 {
     struct token token;
     struct me_out me = {.user = in->who.pool.user,
@@ -67,8 +66,7 @@ static void set_cookie(struct ctx *ctx, const struct request *in, str secret, in
                             S_ARG(secret), (long long)seconds, secure_if(in)));
 }
 
-static enum status sign_in(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static HANDLER(sign_in)
 {
     const struct sign_in *what = in->in;
     struct token token;
@@ -90,8 +88,7 @@ static enum status sign_in(struct ctx *ctx, struct app *app, const struct reques
 }
 
 /* Also of a browser whose token was revoked: there is nothing that it may not end. */
-static enum status sign_out(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(sign_out)
 {
     if (auth_cookie(in).n)
         TRY(engine_sign_out(ctx, app->engine, auth_cookie(in)));

@@ -1,6 +1,4 @@
 /* stats.c - numbers of a user's spaces: now, today, in all, and by the day or month. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
@@ -35,45 +33,16 @@ SHAPE(memories_out, (INT, open, .help = "memories that are true"),
       (RAW, by_type, .help = "open ones by type"),
       (RAW, by_origin, .help = "open ones by where they came from"));
 
-struct stats_out {
-    struct memories_out memories;
-    int64_t sessions, messages, receipts;
-    struct counts_out today, all;
-};
-static const struct field stats_out_fields[] = {
-    {.name = "memories",
-     .type = FIELD_OBJECT,
-     .at = offsetof(struct stats_out, memories),
-     .inside = memories_out_fields,
-     .help = "memories that are kept"},
-    {INT(struct stats_out, sessions), .help = "conversations that are kept"},
-    {INT(struct stats_out, messages), .help = "messages that are kept"},
-    {INT(struct stats_out, receipts), .help = "receipts that are kept"},
-    {.name = "today",
-     .type = FIELD_OBJECT,
-     .at = offsetof(struct stats_out, today),
-     .inside = counts_out_fields,
-     .help = "counted today, by UTC"},
-    {.name = "all",
-     .type = FIELD_OBJECT,
-     .at = offsetof(struct stats_out, all),
-     .inside = counts_out_fields,
-     .help = "counted since the space exists"},
-    {0},
-};
-
-/* An object of the names with their counts; those without any are left out. */
-static str named_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
-{
-    struct buf b = buf_make(&ctx->arena, 4096);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    for (size_t i = 0; names[i]; i++)
-        if (n[i])
-            json_member_int(&w, names[i], n[i]);
-    json_close(&w, '}');
-    return buf_str(&b);
-}
+SHAPE(stats_out,
+      (OBJECT, memories, struct memories_out, .inside = memories_out_fields,
+       .help = "memories that are kept"),
+      (INT, sessions, .help = "conversations that are kept"),
+      (INT, messages, .help = "messages that are kept"),
+      (INT, receipts, .help = "receipts that are kept"),
+      (OBJECT, today, struct counts_out, .inside = counts_out_fields,
+       .help = "counted today, by UTC"),
+      (OBJECT, all, struct counts_out, .inside = counts_out_fields,
+       .help = "counted since the space exists"));
 
 static int64_t sum_of(const int64_t *n, size_t count)
 {
@@ -87,13 +56,13 @@ static struct counts_out counts_of(struct ctx *ctx, const struct day_sums *s)
 {
     return (struct counts_out){
         .memories_added = sum_of(s->n + DAY_ADDED, TYPE_COUNT),
-        .added_by_type = named_counts(ctx, type_names, s->n + DAY_ADDED),
+        .added_by_type = json_counts(ctx, type_names, s->n + DAY_ADDED, false)->source,
         .memories_forgotten = s->n[DAY_FORGOTTEN],
         .memories_expired = s->n[DAY_EXPIRED],
         .sessions = s->n[DAY_SESSIONS],
         .messages = s->n[DAY_MESSAGES],
         .tokens_injected = s->n[DAY_TOKENS],
-        .decisions = named_counts(ctx, day_decisions, s->n + DAY_DECISION),
+        .decisions = json_counts(ctx, day_decisions, s->n + DAY_DECISION, false)->source,
         .recalls = day_recalls(s->n),
         .recall_p50_us = day_percentile(s->n, 0.5),
         .recall_p95_us = day_percentile(s->n, 0.95),
@@ -102,8 +71,7 @@ static struct counts_out counts_of(struct ctx *ctx, const struct day_sums *s)
     };
 }
 
-static enum status stats_show(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(stats_show)
 {
     struct numbers *n = NEW(&ctx->arena, struct numbers);
     struct pools pools;
@@ -111,17 +79,17 @@ static enum status stats_show(struct ctx *ctx, struct app *app, const struct req
     TRY(auth_listed(ctx, app, &in->who, &v, &pools.n));
     pools.v = v;
     TRY(engine_numbers(ctx, app->engine, pools, n));
-    struct stats_out shape = {.memories = {.open = n->memories,
-                                           .closed = n->closed,
-                                           .by_layer = named_counts(ctx, layer_names, n->by_layer),
-                                           .by_type = named_counts(ctx, type_names, n->by_type),
-                                           .by_origin =
-                                               named_counts(ctx, origin_names, n->by_origin)},
-                              .sessions = n->sessions,
-                              .messages = n->messages,
-                              .receipts = n->receipts,
-                              .today = counts_of(ctx, &n->today),
-                              .all = counts_of(ctx, &n->all)};
+    struct stats_out shape = {
+        .memories = {.open = n->memories,
+                     .closed = n->closed,
+                     .by_layer = json_counts(ctx, layer_names, n->by_layer, false)->source,
+                     .by_type = json_counts(ctx, type_names, n->by_type, false)->source,
+                     .by_origin = json_counts(ctx, origin_names, n->by_origin, false)->source},
+        .sessions = n->sessions,
+        .messages = n->messages,
+        .receipts = n->receipts,
+        .today = counts_of(ctx, &n->today),
+        .all = counts_of(ctx, &n->all)};
     return reply_fields(out, stats_out_fields, &shape);
 }
 
@@ -205,12 +173,11 @@ static struct period_out period_of(struct ctx *ctx, const struct period *p, enum
     while (row->parts[n])
         n++;
     out.total = sum_of(p->sums.n + row->stat, n);
-    out.parts = named_counts(ctx, row->parts, p->sums.n + row->stat);
+    out.parts = json_counts(ctx, row->parts, p->sums.n + row->stat, false)->source;
     return out;
 }
 
-static enum status series_show(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(series_show)
 {
     const struct series_query *q = in->in;
     struct series_in ask = {.to = q->to ? q->to : clock_ms(), .by_month = q->by == BY_MONTH};
@@ -238,42 +205,25 @@ static enum status series_show(struct ctx *ctx, struct app *app, const struct re
 
 SHAPE(spaces_in, LIST_CURSOR, LIST_LIMIT);
 
-SHAPE(space_out, (STR, space, .help = "its name"),
-      (AS_BOOL, is_own, "own", .help = "it is used when a request names none"),
-      (INT, sessions, .help = "conversations"), (INT, messages, .help = "messages"),
-      (INT, memories, .help = "open memories"), (INT, facts, .help = "facts among them"),
-      (INT, episodes, .help = "episodes among them"),
-      (INT, waiting, .help = "turns that wait to be distilled"),
-      (TIME, created, .help = "when the space came to be"),
-      (TIME, updated, .help = "when something came last"));
+struct space_out {
+    struct pool_sum s;
+    bool is_own;
+};
+static FIELDS(space_out, (AS_STR, s.pool.pool.space, "space", .help = "its name"),
+              (AS_BOOL, is_own, "own", .help = "it is used when a request names none"),
+              (AS_INT, s.pool.sessions, "sessions", .help = "conversations"),
+              (AS_INT, s.pool.messages, "messages", .help = "messages"),
+              (AS_INT, s.pool.memories, "memories", .help = "open memories"),
+              (AS_INT, s.facts, "facts", .help = "facts among them"),
+              (AS_INT, s.episodes, "episodes", .help = "episodes among them"),
+              (AS_INT, s.signals, "waiting", .help = "turns that wait to be distilled"),
+              (AS_TIME, s.pool.created, "created", .help = "when the space came to be"),
+              (AS_TIME, s.updated, "updated", .help = "when something came last"));
 
 LIST_PAGE(spaces_out, space_out_fields, "by name");
 
-static bool is_reached(const struct pool_ref *pools, size_t n, str space)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(pools[i].space, space))
-            return true;
-    return false;
-}
-
-static struct space_out space_of(const struct pool_sum *s, const struct identity *who)
-{
-    return (struct space_out){.space = s->pool.pool.space,
-                              .is_own = str_eq(s->pool.pool.space, who->own.space),
-                              .sessions = s->pool.sessions,
-                              .messages = s->pool.messages,
-                              .memories = s->pool.memories,
-                              .facts = s->facts,
-                              .episodes = s->episodes,
-                              .waiting = s->signals,
-                              .created = s->pool.created,
-                              .updated = s->updated};
-}
-
 /* A user has few spaces: all are read, and those in reach behind the cursor shown. */
-static enum status space_list(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(space_list)
 {
     const struct spaces_in *l = in->in;
     struct pool_ref *pools;
@@ -289,15 +239,15 @@ static enum status space_list(struct ctx *ctx, struct app *app, const struct req
     struct space_out *items = NEW_N(&ctx->arena, struct space_out, n + 1);
     for (size_t i = 0; i < n; i++) {
         str space = all[i].pool.pool.space;
-        if (!is_reached(pools, n_pools, space))
+        if (!SOME(k, n_pools, str_eq(pools[k].space, space)))
             continue;
         page.total++;
         if (str_cmp(space, place.name) > 0 || !l->cursor.n)
-            items[have++] = space_of(&all[i], &in->who);
+            items[have++] = (struct space_out){all[i], str_eq(space, in->who.own.space)};
     }
     if (have > (size_t)l->limit) {
         have = (size_t)l->limit;
-        place.name = items[have - 1].space;
+        place.name = items[have - 1].s.pool.pool.space;
         page.next = cursor_write(ctx, of, &place);
     }
     return list_reply(ctx, spaces_out_fields, &page, items, have, sizeof *items, out);

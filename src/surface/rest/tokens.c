@@ -1,6 +1,4 @@
 /* tokens.c - /v1/tokens: access tokens, listed, made and revoked. */
-#include <assert.h>
-
 #include "base/clock.h"
 
 #include "surface/common/auth.h"
@@ -18,56 +16,32 @@
  */
 
 struct token_out {
-    str id, name, user, space, acts_for, scopes, spaces, parent, last_address, prefix, state, token;
-    bool admin;
-    int64_t created, expires, revoked, last_used;
+    struct token t;
+    str state, secret;
 };
-#define TOKEN_OUT_FIELDS                                                                           \
-    {STR(struct token_out, id)}, {STR(struct token_out, name)}, {STR(struct token_out, user)},     \
-        {STR(struct token_out, space)}, {BOOL(struct token_out, admin)},                           \
-        {STR(struct token_out, acts_for), .help = "people it may speak for: any, or names"},       \
-        {STR(struct token_out, scopes), .help = "what it may do; \"\" for all"},                   \
-        {STR(struct token_out, spaces), .help = "those it is bound to; \"\" for none"},            \
-        {STR(struct token_out, parent),                                                            \
-         .help = "id of the token that made it, and is revoked with it; \"\" for none"},           \
-        {STR(struct token_out, prefix), .help = "its first characters"},                           \
-        {STR(struct token_out, state), .help = "valid, expired or revoked"},                       \
-        {TIME(struct token_out, created)}, {TIME(struct token_out, expires)},                      \
-        {TIME(struct token_out, revoked)},                                                         \
-        {TIME(struct token_out, last_used), .help = "to a minute"},                                \
-    {                                                                                              \
-        STR(struct token_out, last_address), .help = "from where; \"\" for this machine"           \
-    }
-static const struct field token_out_fields[] = {TOKEN_OUT_FIELDS, {0}};
-static const struct field token_made_fields[] = {
-    TOKEN_OUT_FIELDS,
-    {STR(struct token_out, token), .help = "the token itself, which is not shown again"},
-    {0},
-};
+#define TOKEN_SHOWN                                                                                \
+    (AS_STR, t.id, "id"), (AS_STR, t.name, "name"), (AS_STR, t.pool.user, "user"),                 \
+        (AS_STR, t.pool.space, "space"), (AS_BOOL, t.is_admin, "admin"),                           \
+        (AS_STR, t.acts_for, "acts_for", .help = "people it may speak for: any, or names"),        \
+        (AS_STR, t.scopes, "scopes", .help = "what it may do; \"\" for all"),                      \
+        (AS_STR, t.spaces, "spaces", .help = "those it is bound to; \"\" for none"),               \
+        (AS_STR, t.parent, "parent",                                                               \
+         .help = "id of the token that made it, and is revoked with it; \"\" for none"),           \
+        (AS_STR, t.prefix, "prefix", .help = "its first characters"),                              \
+        (STR, state, .help = "valid, expired or revoked"), (AS_TIME, t.created, "created"),        \
+        (AS_TIME, t.expires, "expires"), (AS_TIME, t.revoked, "revoked"),                          \
+        (AS_TIME, t.last_used, "last_used", .help = "to a minute"),                                \
+        (AS_STR, t.last_address, "last_address", .help = "from where; \"\" for this machine")
+static FIELDS(token_out, TOKEN_SHOWN);
+static FIELDS_OF(token_out, token_made, TOKEN_SHOWN,
+                 (AS_STR, secret, "token", .help = "the token itself, which is not shown again"));
 
 static struct token_out shape_of(const struct token *t, str secret)
 {
-    return (struct token_out){
-        .id = t->id,
-        .name = t->name,
-        .user = t->pool.user,
-        .space = t->pool.space,
-        .acts_for = t->acts_for,
-        .scopes = t->scopes,
-        .spaces = t->spaces,
-        .parent = t->parent,
-        .last_address = t->last_address,
-        .prefix = t->prefix,
-        .state = t->revoked                      ? S("revoked")
-                 : token_is_valid(t, clock_ms()) ? S("valid")
-                                                 : S("expired"),
-        .token = secret,
-        .admin = t->is_admin,
-        .created = t->created,
-        .expires = t->expires,
-        .revoked = t->revoked,
-        .last_used = t->last_used,
-    };
+    str state = t->revoked                      ? S("revoked")
+                : token_is_valid(t, clock_ms()) ? S("valid")
+                                                : S("expired");
+    return (struct token_out){*t, state, secret};
 }
 
 static enum status tokens_of(struct ctx *ctx, struct app *app, const struct identity *who,
@@ -96,8 +70,7 @@ static bool is_behind(const struct token *t, const struct list_place *place)
     return created < place->value || (created == place->value && str_cmp(t->id, place->name) > 0);
 }
 
-static enum status token_list(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(token_list)
 {
     const struct tokens_in *a = in->in;
     struct list_place place = {0};
@@ -166,8 +139,7 @@ static enum status check_rights(struct ctx *ctx, const struct identity *who,
     return OK;
 }
 
-static enum status token_make(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(token_make)
 {
     const struct make_in *a = in->in;
     const struct identity *who = &in->who;
@@ -206,8 +178,7 @@ static enum status token_make(struct ctx *ctx, struct app *app, const struct req
 /* --- revoking --- */
 
 /* A token that a caller may not see is answered like one that does not exist. */
-static enum status token_revoke(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct reply *out)
+static HANDLER(token_revoke)
 {
     struct token *v;
     size_t n, at = 0;

@@ -1,6 +1,4 @@
 /* users.c - /v1/users and /v1/spaces/{name}: who has something here, and all of it erased. */
-#include <assert.h>
-
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -40,8 +38,7 @@ static str name_list(struct ctx *ctx, const struct users_in *a)
 }
 
 /* One more than a page is read, to know whether there is another one. */
-static enum status user_list(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(user_list)
 {
     const struct users_in *a = in->in;
     struct account_filter f = {.contains = a->contains,
@@ -69,8 +66,7 @@ static enum status no_user(struct ctx *ctx, str id)
     return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(id));
 }
 
-static enum status user_get(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+static HANDLER(user_get)
 {
     struct account a;
     enum status s = engine_account(ctx, app->engine, in->params[0], &a);
@@ -89,8 +85,7 @@ SHAPE(role_in, (ENUM_OF, role, enum role, .required = true, .one_of = role_names
 SHAPE(role_out, (STR, id), (ENUM_OF, role, enum role, .one_of = role_names),
       (INT, revoked, .help = "tokens of others that this user made as an owner, and that end"));
 
-static enum status user_role(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(user_role)
 {
     const struct role_in *a = in->in;
     struct role_out shape = {.id = in->params[0], .role = a->role};
@@ -110,8 +105,7 @@ SHAPE(user_erased_out, (STR, id), (INT, erased, .help = "number of memories and 
       (INT, people, .help = "number of people erased with it"),
       (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"));
 
-static enum status user_erase(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(user_erase)
 {
     const struct erase_in *a = in->in;
     struct erase_account what = {.id = in->params[0], .with_people = a->people};
@@ -135,8 +129,7 @@ SHAPE(space_erased_out, (STR, space), (INT, erased, .help = "number of memories 
       (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"));
 
 /* The space of the path, under the rule of reach that holds for one that a header names. */
-static enum status space_erase(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
+static HANDLER(space_erase)
 {
     struct forget what = {.everything = true};
     struct space_erased_out shape = {.space = in->params[0]};

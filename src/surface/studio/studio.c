@@ -85,29 +85,23 @@ static enum status give(struct ctx *ctx, const struct request *in, const struct 
     return OK;
 }
 
-static enum status show_page(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(show_page)
 {
-    (void)app;
     return give(ctx, in, file_of(S("/")), S(POLICY), out);
 }
 
-static enum status show_asset(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct reply *out)
+static HANDLER(show_asset)
 {
     const struct page_file *f = file_of(in->path);
-    (void)app;
     return f ? give(ctx, in, f, S(POLICY), out) : fail(ctx, NOT_FOUND, "the page has no such file");
 }
 
 /* Also under the names that the pages have in the repository, which messages print. A browser gets
  * the list of pages for an unknown one. */
-static enum status show_docs(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
+static HANDLER(show_docs)
 {
     static const str left_out[] = {S(".md"), S("/README"), S("/")};
     str path = in->path;
-    (void)app;
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         if (str_ends(path, left_out[i]))
             path.n -= left_out[i].n;
