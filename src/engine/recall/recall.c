@@ -35,7 +35,7 @@
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
  *   4. attributes, known facts and standing instructions go beside that (sources)
- *   5. instructions and outdated lines go, and the budget is filled (choose)
+ *   5. instructions go, outdated lines are marked, and the budget is filled (choose)
  *
  * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/007,
  * 010, 011 and 024 say why each is there.
@@ -234,13 +234,12 @@ static void date_by_source(struct dated_line *v, size_t n)
             }
 }
 
-/* A line that a later one replaces is left out, or marked where that is not sure or the question
- * asks how it was; the later one goes in with it. */
+/* A line that a later one may replace is marked, and the later one goes in with it. */
 static enum status settle_supersession(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
-    bool *given = NEW_N(a, bool, f->n + 1), asks_past = supersession_asks_past(a, f->in->question);
+    bool *given = NEW_N(a, bool, f->n + 1);
     for (size_t i = 0; i < f->n; i++) {
         given[i] = f->found[i].state == LINE_QUOTABLE;
         lines[i] = dated_line_of(a, &f->found[i]);
@@ -251,16 +250,12 @@ static enum status settle_supersession(struct finder *f)
         assert(lines[i].by < f->n);
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
         /* Instructions end one another by rules of their own (standing_ends). */
-        if (r->state != LINE_QUOTABLE || lines[i].is == CURRENT || r->origin == LINE_STANDING)
+        if (r->state != LINE_QUOTABLE || !lines[i].is_doubtful || r->origin == LINE_STANDING)
             continue;
         if (by->state != LINE_QUOTABLE && !may_be_given(f, by))
             continue;
         by->state = LINE_QUOTABLE;
-        r->text = str_printf(a, S_FMT S_FMT, S_ARG(supersession_mark(lines[i].is)), S_ARG(r->text));
-        if (lines[i].is != REPLACED || asks_past)
-            continue;
-        r->state = LINE_CHOSEN;
-        r->why = S("a later line replaces it");
+        r->text = str_printf(a, OUTDATED_MARK S_FMT, S_ARG(r->text));
     }
     return OK;
 }
