@@ -45,9 +45,14 @@
 enum { QUESTION_MIN = 3, SHOWN_MAX = 600 };
 
 /* A question that asks for all that was said of something, in order or counted: times as many
- * results are ranked, and given at most; bytes of each that are shown. So the same budget holds
- * more of them (decisions/009). */
-enum { AGGREGATION_DEEP = 3, AGGREGATION_TIMES = 2, AGGREGATION_SHOWN = 200 };
+ * results are ranked, and given at most; bytes of each that are shown, and of what was said in a
+ * chat with an assistant. So the same budget holds more of them (decisions/009). */
+enum {
+    AGGREGATION_DEEP = 3,
+    AGGREGATION_TIMES = 2,
+    AGGREGATION_SHOWN = 200,
+    AGGREGATION_SAID = 50
+};
 
 /* Tokens of a block without its lines, and of a line without its text, on average. */
 enum { BLOCK_TOKENS = 32, LINE_TOKENS = 5 };
@@ -267,10 +272,10 @@ static size_t room_of(const struct finder *f, const struct recalled *r, size_t p
     enum { ROOMS = sizeof rooms / sizeof *rooms };
     if (!f->in->gate)
         return SHOWN_MAX;
-    size_t room = r->is_memory           ? SHOWN_MAX
-                  : r->message.speaker.n ? PEOPLE_SHOWN
-                                         : rooms[place < ROOMS ? place : ROOMS - 1];
-    return f->asked.aggregation && room > AGGREGATION_SHOWN ? AGGREGATION_SHOWN : room;
+    bool is_brief = f->asked.aggregation;
+    if (r->is_memory || r->message.speaker.n)
+        return is_brief ? AGGREGATION_SHOWN : r->is_memory ? SHOWN_MAX : PEOPLE_SHOWN;
+    return is_brief ? AGGREGATION_SAID : rooms[place < ROOMS ? place : ROOMS - 1];
 }
 
 /* Of a message a chat reads sentences; the rest is shown like the results of a search. */
