@@ -98,7 +98,7 @@ for (const [first, second, question, wanted, left] of [
   ['Choir is on Mondays.', 'Choir has moved to Wednesdays.', 'Which day is choir?', [/Wednesdays/], /: Choir is on Mondays/],
   ['My dog is called Rex and I live in Lisbon.', 'I live in Ghent.', 'Where do I live?', [/Lisbon[^]*: I live in Ghent/], null],
   ['I live in Ghent.', 'Choir has moved to Wednesdays.', 'Where do I live?', [/: I live in Ghent/], /Choir/],
-  ['I drink my coffee with milk.', 'I drink my coffee black now.', 'How do I drink my coffee?', [/may be outdated[^\n]* with milk/, /black/], null],
+  ['I drink my coffee with milk.', 'I drink my coffee black now.', 'How do I drink my coffee?', [/\(outdated\?\)[^\n]* with milk/, /black/], null],
   ['I live in Ghent.', 'I might move to Lille.', 'Where do I live?', [/: I live in Ghent/], null],
   ['I play chess on Fridays.', 'I also play chess on Sundays.', 'When do I play chess?', [/I play chess on Fridays/, /Sundays/], null]])
   test(`the new beats the old: ${second}`, async (t) => {

@@ -325,10 +325,10 @@ TEST(the_stand_in_quotes_an_outdated_line_with_what_came_later)
 {
     struct recalled v[] = {message("1", "My dog is called Rex and I live in Lisbon.", NOW - 2000),
                            message("2", "I moved to Berlin.", NOW - 1000)};
-    v[0].text = str_printf(&ctx->arena, S_FMT S_FMT, S_ARG(supersession_mark(DOUBTFUL)),
-                           S_ARG(v[0].message.text));
+    v[0].text =
+        str_printf(&ctx->arena, S_FMT S_FMT, S_ARG(S(OUTDATED_MARK)), S_ARG(v[0].message.text));
     struct turn_out turn = {.block = block_render(&ctx->arena, v, 2, -1, NOW)};
-    CHECK(str_find(turn.block, supersession_mark(DOUBTFUL)) < turn.block.n);
+    CHECK(str_find(turn.block, S(OUTDATED_MARK)) < turn.block.n);
     str answer = engine_demo_answer(ctx, S("Where do I live?"), &turn, NULL, 0);
     CHECK(
         str_ends(answer, S("\xE2\x80\x9CMy dog is called Rex and I live in Lisbon.\xE2\x80\x9D And "

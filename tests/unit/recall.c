@@ -410,7 +410,7 @@ static size_t given_in(struct ctx *ctx, struct engine *e, const char *question, 
     return n;
 }
 
-/* Left out, or marked and beside the later one (decisions/011). */
+/* Marked, and beside the later one (decisions/011). */
 TEST(a_later_line_replaces_an_earlier_one)
 {
     ENGINE(e, s, p);
@@ -418,8 +418,8 @@ TEST(a_later_line_replaces_an_earlier_one)
            (const char *const[]){"My favourite tea is Assam.", "My favourite tea is Sencha now.",
                                  "We live in Oslo, close to the harbour.",
                                  "We finally moved! Home is Bergen now.", NULL});
-    if (given_in(ctx, e, "What is my favourite tea?", "Sencha") > 1)
-        given_in(ctx, e, "What is my favourite tea?", "outdated) My favourite tea is Assam");
+    CHECK_INT(given_in(ctx, e, "What is my favourite tea?", "Sencha now"), 2);
+    given_in(ctx, e, "What is my favourite tea?", "outdated?) My favourite tea is Assam");
     CHECK(given_in(ctx, e, "Where do I live?", "Bergen") <= 2);
     CHECK_INT(given_in(ctx, e, "Where did we live before?", "We live in Oslo"), 2);
 }

@@ -23,11 +23,10 @@ static bool share_a_word(struct words a, struct words b)
     return false;
 }
 
-/* Without the mark that it is given with. A line that is marked as ended is there because the
- * question asks how it was, and stays as it is. */
+/* Without the mark that it is given with. */
 static struct demo_line demo_line_of(str text)
 {
-    str mark = supersession_mark(DOUBTFUL);
+    str mark = S(OUTDATED_MARK);
     if (str_starts(text, mark))
         return (struct demo_line){str_sub(text, mark.n, text.n), true};
     return (struct demo_line){text, false};

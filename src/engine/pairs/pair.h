@@ -58,11 +58,9 @@ size_t pair_wording(struct pair_text *older, struct pair_text *newer, int *out);
 struct pair_odds {
     double of[PAIR_LABELS];
 };
-/* From which probability of PAIR_REPLACES on the later line may replace the earlier one, and from
- * which on it does. Of each two lines of the people that were kept back half do from 0.48 on, and
- * nine in ten from 0.93 on (decisions/011). */
+/* From which probability of PAIR_REPLACES on the later line may replace the earlier one. Of each
+ * two lines of the people that were kept back half do from 0.48 on (decisions/011). */
 #define PAIR_PERHAPS 0.41
-#define PAIR_SURELY 0.93
 
 struct pair_odds pair_judge(struct pair_text *older, struct pair_text *newer);
 

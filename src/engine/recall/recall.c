@@ -33,7 +33,7 @@
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
  *   4. attributes, known facts and standing instructions go beside that (sources)
- *   5. instructions and outdated lines go, and the budget is filled (choose)
+ *   5. instructions go, outdated lines are marked, and the budget is filled (choose)
  *
  * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/007,
  * 010, 011 and 024 say why each is there.
@@ -43,9 +43,14 @@
 enum { QUESTION_MIN = 3, SHOWN_MAX = 600 };
 
 /* A question that asks for all that was said of something, in order or counted: times as many
- * results are ranked, and given at most; bytes of each that are shown. So the same budget holds
- * more of them (decisions/009). */
-enum { AGGREGATION_DEEP = 3, AGGREGATION_TIMES = 2, AGGREGATION_SHOWN = 200 };
+ * results are ranked, and given at most; bytes of each that are shown, and of what was said in a
+ * chat with an assistant. So the same budget holds more of them (decisions/009). */
+enum {
+    AGGREGATION_DEEP = 3,
+    AGGREGATION_TIMES = 2,
+    AGGREGATION_SHOWN = 200,
+    AGGREGATION_SAID = 50
+};
 
 /* Tokens of a block without its lines, and of a line without its text, on average. */
 enum { BLOCK_TOKENS = 32, LINE_TOKENS = 5 };
@@ -232,13 +237,12 @@ static void date_by_source(struct dated_line *v, size_t n)
             }
 }
 
-/* A line that a later one replaces is left out, or marked where that is not sure or the question
- * asks how it was; the later one goes in with it. */
+/* A line that a later one may replace is marked, and the later one goes in with it. */
 static enum status settle_supersession(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
-    bool *given = NEW_N(a, bool, f->n + 1), asks_past = supersession_asks_past(a, f->in->question);
+    bool *given = NEW_N(a, bool, f->n + 1);
     for (size_t i = 0; i < f->n; i++) {
         given[i] = f->found[i].state == LINE_QUOTABLE;
         lines[i] = dated_line_of(a, &f->found[i]);
@@ -249,16 +253,12 @@ static enum status settle_supersession(struct finder *f)
         assert(lines[i].by < f->n);
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
         /* Instructions end one another by rules of their own (standing_ends). */
-        if (r->state != LINE_QUOTABLE || lines[i].is == CURRENT || r->origin == LINE_STANDING)
+        if (r->state != LINE_QUOTABLE || !lines[i].is_doubtful || r->origin == LINE_STANDING)
             continue;
         if (by->state != LINE_QUOTABLE && !may_be_given(f, by))
             continue;
         by->state = LINE_QUOTABLE;
-        r->text = str_printf(a, S_FMT S_FMT, S_ARG(supersession_mark(lines[i].is)), S_ARG(r->text));
-        if (lines[i].is != REPLACED || asks_past)
-            continue;
-        r->state = LINE_CHOSEN;
-        r->why = S("a later line replaces it");
+        r->text = str_printf(a, OUTDATED_MARK S_FMT, S_ARG(r->text));
     }
     return OK;
 }
@@ -270,10 +270,10 @@ static size_t room_of(const struct finder *f, const struct recalled *r, size_t p
     enum { ROOMS = sizeof rooms / sizeof *rooms };
     if (!f->in->gate)
         return SHOWN_MAX;
-    size_t room = r->is_memory           ? SHOWN_MAX
-                  : r->message.speaker.n ? PEOPLE_SHOWN
-                                         : rooms[place < ROOMS ? place : ROOMS - 1];
-    return f->asked.aggregation && room > AGGREGATION_SHOWN ? AGGREGATION_SHOWN : room;
+    bool is_brief = f->asked.aggregation;
+    if (r->is_memory || r->message.speaker.n)
+        return is_brief ? AGGREGATION_SHOWN : r->is_memory ? SHOWN_MAX : PEOPLE_SHOWN;
+    return is_brief ? AGGREGATION_SAID : rooms[place < ROOMS ? place : ROOMS - 1];
 }
 
 /* Of a message a chat reads sentences; the rest is shown like the results of a search. */

@@ -1,4 +1,4 @@
-/* supersession.c - Decides which lines that a chat would be given a later line replaces. */
+/* supersession.c - Decides which lines that a chat would be given a later line may replace. */
 #include "engine/recall/supersession.h"
 
 #include "engine/pairs/pair.h"
@@ -20,14 +20,6 @@ bool supersession_asks_past(struct arena *a, str question)
         NULL};
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
     return phrase_find_any(&w, past, NULL) || unspaced_asks_past(question);
-}
-
-str supersession_mark(enum supersession is)
-{
-    static const char *const marks[] = {[CURRENT] = "",
-                                        [DOUBTFUL] = "(may be outdated) ",
-                                        [REPLACED] = "(no longer so, replaced by a later line) "};
-    return str_of(marks[is]);
 }
 
 /* --- lines as the judge reads them --- */
@@ -124,19 +116,8 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     if (odds < PAIR_PERHAPS || odds <= j->odds[older])
         return;
     j->odds[older] = odds;
-    x->is = odds < PAIR_SURELY ? DOUBTFUL : REPLACED;
+    x->is_doubtful = true;
     x->by = newer;
-}
-
-/* What was noted from a message is replaced by what replaces all of the message. */
-static void settle_noted(struct dated_line *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n && v[i].source.n && v[i].is != REPLACED; k++)
-            if (str_eq(v[k].id, v[i].source) && v[k].is == REPLACED && v[k].by != i) {
-                v[i].is = REPLACED;
-                v[i].by = v[k].by;
-            }
 }
 
 /* A line that replaces one that is given may be given for it, and be replaced itself. */
@@ -152,12 +133,9 @@ enum status supersession_judge(struct finder *f, struct dated_line *v, size_t n,
     bool *wanted = NEW_N(a, bool, n + 1);
     TRY(load_tokens(&j));
     for (size_t i = 0; i < n; i++) {
-        if ((!given[i] && !wanted[i]) || v[i].is == REPLACED)
-            continue;
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n && (given[i] || wanted[i]); k++)
             judge_pair(&j, i, k);
-        wanted[v[i].by] |= v[i].is != CURRENT;
+        wanted[v[i].by] |= v[i].is_doubtful;
     }
-    settle_noted(v, n);
     return OK;
 }

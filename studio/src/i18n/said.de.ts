@@ -31,7 +31,6 @@ export const said: [string, string][] = [
   ['of the time the question names', 'aus der Zeit, die die Frage nennt'],
   ['holds a date', 'enthält ein Datum'],
   ['newest', 'die neueste'],
-  ['a later line replaces it', 'eine spätere Zeile ersetzt sie'],
   ['its text is suppressed', 'ihr Text ist unterdrückt'],
   ['the question asks what is known about the user', 'gefragt ist, was über den Benutzer bekannt ist'],
   ['a standing instruction of the user', 'eine dauernde Anweisung des Benutzers'],
