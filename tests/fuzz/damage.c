@@ -78,6 +78,7 @@ void run_sql(const char *path, const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = 0;
     if (sqlite3_open(path, &db) == SQLITE_OK) {
+        sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 16);
         sqlite3_progress_handler(db, 1000, stop, &steps);
         sqlite3_set_authorizer(db, stay_inside, NULL);
         sqlite3_exec(db, text, NULL, NULL, NULL);
