@@ -24,7 +24,7 @@ struct omniroute_report {
     int64_t memories, updated, owners, skipped, erased;
 };
 /* OmniRoute's database file: each key's memories go into the space of its name, or (space not "")
- * all into one. Running it again changes nothing. */
+ * all into one. Running it again changes nothing. BAD_INPUT: a key is not the name of a space. */
 MUST_USE enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                              str path, bool again,
                                              void (*progress)(int64_t done, int64_t all),

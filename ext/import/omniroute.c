@@ -7,6 +7,7 @@
 #include "ext/import/import.h"
 #include "ext/import/omniroute_db.h"
 #include "ext/import/transfer.h"
+#include "surface/common/auth.h"
 
 enum { GROUP_MAX = 2000, GROUP_BYTES_MAX = 2 << 20 }; /* of one write */
 #define IMPORTANCE 0.5                                /* the source does not store any */
@@ -15,9 +16,8 @@ struct importer {
     struct ctx *ctx;
     struct ctx work; /* of the group that is being filled */
     struct engine *e;
-    str user, space;
-    str owner; /* of the group */
-    bool has_owner;
+    str user, space, path;
+    str owner; /* of the group; report.owners: there is one */
     struct memory *memories;
     size_t n, bytes;
     int64_t now;
@@ -49,9 +49,14 @@ static enum status leave_erased(struct importer *im, struct pool_ref pool)
     return OK;
 }
 
-/*
- * One owner's memories in one transaction; PUT_IMPORT updates those that an earlier import wrote.
- */
+/* The key comes last, as nothing limits its length. */
+static enum status owner_failed(struct importer *im, enum status s, const char *why)
+{
+    return fail(im->ctx, s, "'" S_FMT "': %s (key " S_FMT ")", S_ARG(im->path), why,
+                S_ARG(im->owner));
+}
+
+/* One owner's memories in one transaction; PUT_IMPORT updates what an earlier import wrote. */
 static enum status write_group(struct importer *im)
 {
     if (!im->n)
@@ -68,7 +73,7 @@ static enum status write_group(struct importer *im)
     if (s == OK)
         s = store_write(&im->work, im->e->store, &b);
     if (s != OK)
-        return fail(im->ctx, s, "%s", im->work.why);
+        return owner_failed(im, s, im->work.why);
     im->report.memories += (int64_t)b.added;
     im->report.updated += (int64_t)b.replaced;
     im->n = im->bytes = 0;
@@ -78,13 +83,14 @@ static enum status write_group(struct importer *im)
 
 static enum status begin_owner(struct importer *im, str owner)
 {
-    if (im->has_owner && str_eq(im->owner, owner))
+    if (im->report.owners && str_eq(im->owner, owner))
         return OK;
     TRY(write_group(im));
     im->owner = str_dup(&im->ctx->arena, owner);
-    im->has_owner = true;
     im->report.owners++;
-    return OK;
+    if (im->space.n || (owner.n <= SPACE_NAME_MAX && !str_is(owner, SPACE_ALL)))
+        return OK;
+    return owner_failed(im, BAD_INPUT, "a key is not the name of a space; use --space NAME");
 }
 
 /* An id that is not a UUID gives a UUID that is the same in each import. */
@@ -147,6 +153,7 @@ enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user,
                           .e = e,
                           .user = user,
                           .space = space,
+                          .path = path,
                           .now = clock_ms(),
                           .again = again,
                           .progress = progress};

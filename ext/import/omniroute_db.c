@@ -57,12 +57,7 @@ static const char *const names[COLUMNS][2] = {
     [USES] = {"access_count", "accessCount"},
     [LAST_USED] = {"last_accessed_at", "lastAccessedAt"},
 };
-static const char *const tables[] = {"memories", "memory"};
-
-static bool is_table(const char *name)
-{
-    return !strcmp(name, tables[0]) || !strcmp(name, tables[1]);
-}
+static const char *const tables[] = {"memories", "memory", NULL};
 
 static bool is_column(const char *name)
 {
@@ -148,7 +143,7 @@ static int authorize(void *own, int action, const char *first, const char *secon
     if (action == SQLITE_PRAGMA)
         is_allowed = name_index(pragmas, str_of(first), -1) >= 0;
     if (action == SQLITE_READ)
-        is_allowed = is_table(first) && is_column(second);
+        is_allowed = name_index(tables, str_of(first), -1) >= 0 && is_column(second);
     return is_allowed && !inside ? SQLITE_OK : SQLITE_DENY;
 }
 
@@ -233,19 +228,23 @@ static void note_column(struct source *s, const char *name)
                 s->columns[i] = names[i][k];
 }
 
-/* A view or a virtual table would run what the file says. */
+/* A view or a virtual table would run what the file says, and WITHOUT ROWID is read by an index. */
 static enum status check_is_table(struct source *s, const char *name, bool *is_table)
 {
     TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_list(%s)", name)));
-    *is_table =
-        next_row(s) && str_is(str_of((const char *)sqlite3_column_text(s->stmt, 2)), "table");
+    *is_table = next_row(s) && !sqlite3_column_int(s->stmt, 4) &&
+                str_is(str_of((const char *)sqlite3_column_text(s->stmt, 2)), "table");
     return end_rows(s);
 }
 
+<<<<<<< HEAD
 /* A memory without owner and content is of another program. Generated columns are not listed. */
+=======
+/* Memories without owner and content are another program's. Generated columns are not listed. */
+>>>>>>> fuzz3
 static enum status find_table(struct source *s)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    for (size_t i = 0; tables[i]; i++) {
         bool is_there;
         memset(s->columns, 0, sizeof s->columns);
         TRY(check_is_table(s, tables[i], &is_there));
@@ -281,13 +280,13 @@ static void add_columns(const struct source *s, struct buf *b, const char *befor
 }
 
 /* Counts, and measures without reading the texts, so that nothing is imported of a file that is
- * refused half way. */
+ * refused half way. No index is used: it could hold other rows than the table. */
 static enum status count_rows(struct source *s)
 {
     struct buf b = buf_make(&s->ctx->arena, 1 << 16);
     buf_printf(&b, "SELECT count(n), max(n), sum(n) FROM (SELECT ");
     add_columns(s, &b, "coalesce(octet_length(", "), 0)", " + ");
-    buf_printf(&b, " AS n FROM %s)", s->table);
+    buf_printf(&b, " AS n FROM %s NOT INDEXED)", s->table);
     TRY(prepare_text(s, buf_str(&b)));
     bool has_row = next_row(s);
     TRY(end_rows(s));
@@ -305,7 +304,7 @@ static enum status select_rows(struct source *s)
     struct buf b = buf_make(&s->ctx->arena, 1 << 16);
     buf_printf(&b, "SELECT ");
     add_columns(s, &b, "", "", ", ");
-    buf_printf(&b, " FROM %s ORDER BY coalesce(%s, '')", s->table, s->columns[OWNER]);
+    buf_printf(&b, " FROM %s NOT INDEXED ORDER BY coalesce(%s, '')", s->table, s->columns[OWNER]);
     if (s->columns[CREATED])
         buf_printf(&b, ", julianday(%s)", s->columns[CREATED]);
     if (s->columns[ID])
@@ -334,13 +333,12 @@ static int64_t time_at(struct source *s, enum column c)
 {
     const int64_t first_ms = 100000000000;
     int64_t v = 0;
-    str text = text_at(s, c);
-    if (sqlite3_column_type(s->stmt, (int)c) == SQLITE_TEXT && time_read(text, &v))
-        return v;
+    bool is_text = sqlite3_column_type(s->stmt, (int)c) == SQLITE_TEXT;
     double number = sqlite3_column_double(s->stmt, (int)c);
-    if (sqlite3_column_type(s->stmt, (int)c) == SQLITE_TEXT && !str_num(text, &number))
-        return 0;
-    if (!(number > 0 && number < 1e15))
+    str text = text_at(s, c);
+    if (is_text && time_read(text, &v))
+        return v;
+    if ((is_text && !str_num(text, &number)) || !(number > 0 && number < 1e15))
         return 0;
     return (int64_t)(number < (double)first_ms ? number * 1000 : number);
 }
@@ -351,9 +349,7 @@ static void read_metadata(struct source *s, struct memory *m)
     enum { CATEGORY_MAX = 128 };
     struct json *j;
     str text = str_trim(text_at(s, METADATA));
-    if (!text.n)
-        return;
-    if (!soft(&s->work, json_parse(&s->work, text, &j)) || j->type != JSON_OBJECT)
+    if (!text.n || !soft(&s->work, json_parse(&s->work, text, &j)) || j->type != JSON_OBJECT)
         return;
     m->metadata = text;
     m->category = str_trim(json_string(json_get(j, "category")));

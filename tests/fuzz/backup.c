@@ -1,14 +1,13 @@
 /* backup.c - a damaged backup, log of erasures or commit mark: refused with words, or restored. */
 #include <assert.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "damage.h"
 #include "store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,10 +30,7 @@ static const char letters[] = "DLC";
 static char folder[] = "/dev/shm/fuzz-backup-XXXXXX";
 static const uint8_t key[STORE_KEY_BYTES] = "a key of thirty-two bytes, truly";
 static const struct pool_ref mine = {{"anna", 4}, {"default", 7}};
-static struct file {
-    uint8_t *v;
-    size_t n;
-} base[2][FILES];
+static struct file_bytes base[2][FILES];
 
 static void empty_folder(void)
 {
@@ -85,24 +81,6 @@ static enum status write_some(struct ctx *ctx, struct store *s, str id, const ch
     return store_write(ctx, s, &b);
 }
 
-static struct file get_file(const char *path)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    assert(fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0);
-    struct file f = {malloc((size_t)st.st_size), (size_t)st.st_size};
-    assert(f.v && read(fd, f.v, f.n) == st.st_size);
-    close(fd);
-    return f;
-}
-
-static void put_file(const char *path, const uint8_t *v, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert(fd >= 0 && write(fd, v, n) == (ssize_t)n);
-    close(fd);
-}
-
 static void make_base(bool has_key)
 {
     struct ctx ctx = {0};
@@ -115,8 +93,10 @@ static void make_base(bool has_key)
     assert(store_backup(&ctx, s, path_of(&ctx.arena, BACKUP)) == OK);
     assert(store_forget(&ctx, s, &(struct forget){.pool = mine, .id = S("boat")}, &erased) == OK);
     store_close(s);
-    for (int i = 0; i < FILES; i++)
+    for (int i = 0; i < FILES; i++) {
         base[has_key][i] = get_file(path_of(&ctx.arena, i).p);
+        assert(base[has_key][i].n);
+    }
     ctx_free(&ctx);
 }
 
@@ -129,22 +109,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* What is left of the file. */
-static size_t edit(uint8_t *v, size_t n, const uint8_t *data, size_t size, bool cuts)
-{
-    size_t at = 0;
-    while (size >= 5) {
-        at = ((size_t)data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16) % n;
-        size_t bytes = data[4];
-        data += 5;
-        size -= 5;
-        for (; bytes && size && at < n; bytes--, size--)
-            v[at++] = *data++;
-    }
-    return cuts ? at : n;
-}
-
-static void damage(struct arena *a, int file, const struct file *f, const uint8_t *data,
+static void damage(struct arena *a, int file, const struct file_bytes *f, const uint8_t *data,
                    size_t size)
 {
     if (*data == 'B' || *data == 'T') {

@@ -1,13 +1,12 @@
 /* database.c - a damaged or foreign database: it is refused with words, or it is read and written.
  */
 #include <assert.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "damage.h"
 #include "engine/engine.h"
 #include "store/sqlite/db/db.h"
 #include "store/store.h"
@@ -25,8 +24,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
  */
 /* In memory, as each input is synced. */
 static char folder[] = "/dev/shm/fuzz-database-XXXXXX";
-static uint8_t *base;
-static size_t n_base;
+static struct file_bytes base;
 
 static const struct pool_ref mine = {{"anna", 4}, {"default", 7}};
 static const char *const sides[] = {"", "-wal", "-shm", "-journal", "-commits"};
@@ -49,7 +47,7 @@ static void remove_folder(void)
     remove_copy(&ctx.arena, "base.db");
     rmdir(folder);
     ctx_free(&ctx);
-    free(base);
+    free(base.v);
 }
 
 static void write_some(struct ctx *ctx, struct store *s, const char *text)
@@ -74,64 +72,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc, (void)argv;
     struct ctx ctx = {0};
     struct store *s;
-    struct stat st;
     assert(mkdtemp(folder) && atexit(remove_folder) == 0);
     str path = path_of(&ctx.arena, "base.db", "");
     assert(store_open(&ctx, &(struct store_settings){.path = path}, &s) == OK);
     write_some(&ctx, s, "My boat is called Ottilie.");
     write_some(&ctx, s, "I am allergic to walnuts.");
     store_close(s);
-    int fd = open(path.p, O_RDONLY | O_CLOEXEC);
-    assert(fd >= 0 && fstat(fd, &st) == 0);
-    n_base = (size_t)st.st_size;
-    base = malloc(n_base);
-    assert(base && read(fd, base, n_base) == st.st_size);
-    close(fd);
+    base = get_file(path.p);
+    assert(base.n);
     ctx_free(&ctx);
     return 0;
-}
-
-static void put_file(const char *path, const uint8_t *v, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert(fd >= 0 && write(fd, v, n) == (ssize_t)n);
-    close(fd);
-}
-
-/* What is left of the file. */
-static size_t edit(uint8_t *v, size_t n, const uint8_t *data, size_t size, bool cuts)
-{
-    size_t at = 0;
-    while (size >= 5) {
-        at = ((size_t)data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16) % n;
-        size_t bytes = data[4];
-        data += 5;
-        size -= 5;
-        for (; bytes && size && at < n; bytes--, size--)
-            v[at++] = *data++;
-    }
-    return cuts ? at : n;
-}
-
-static int stop(void *steps)
-{
-    return ++*(int *)steps > 100;
-}
-
-static void run_sql(const char *path, const uint8_t *data, size_t size)
-{
-    sqlite3 *db;
-    int steps = 0;
-    char *text = malloc(size + 1);
-    assert(text);
-    memcpy(text, data, size);
-    text[size] = 0;
-    if (sqlite3_open(path, &db) == SQLITE_OK) {
-        sqlite3_progress_handler(db, 1000, stop, &steps);
-        sqlite3_exec(db, text, NULL, NULL, NULL);
-    }
-    sqlite3_close(db);
-    free(text);
 }
 
 /* What is found is worth nothing; that it ends is. */
@@ -161,9 +111,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     remove_copy(&ctx.arena, "copy.db");
     bool is_edit = size && (*data == 'B' || *data == 'T'), is_sql = size && *data == 'S';
     if (is_edit || is_sql) {
-        uint8_t *copy = arena_alloc(&ctx.arena, n_base);
-        memcpy(copy, base, n_base);
-        size_t n = is_edit ? edit(copy, n_base, data + 1, size - 1, *data == 'T') : n_base;
+        uint8_t *copy = arena_alloc(&ctx.arena, base.n);
+        memcpy(copy, base.v, base.n);
+        size_t n = is_edit ? edit(copy, base.n, data + 1, size - 1, *data == 'T') : base.n;
         put_file(path.p, copy, n);
         if (is_sql)
             run_sql(path.p, data + 1, size - 1);

@@ -225,6 +225,45 @@ TEST(many_rows_are_written_in_groups)
     CHECK_STR(all_of(ctx, s), before);
 }
 
+TEST(a_key_that_names_no_space_is_refused_with_a_way_out)
+{
+    static const char *const keys[] = {"'*'", "hex(zeroblob(101))"};
+    for (size_t i = 0; i < 2; i++) {
+        ENGINE(e, s, p);
+        struct omniroute_report r;
+        str path = file_of(ctx, &p, OMNIROUTE_SCHEMA,
+                           str_printf(&ctx->arena,
+                                      "INSERT INTO memories(id, api_key_id, type, content)"
+                                      " VALUES('a', %s, 'factual', 'one')",
+                                      keys[i])
+                               .p);
+        CHECK_STATUS(engine_import_omniroute(ctx, e, S("anna"), S(""), path, false, NULL, &r),
+                     BAD_INPUT);
+        CHECK(strstr(ctx->why, path.p) && strstr(ctx->why, "use --space NAME (key "));
+        ctx_clear_failure(ctx);
+        CHECK_STR(import(ctx, e, S("default"), path), S("1 0 1 0"));
+    }
+}
+
+/* Of both versions together. The rest of the file goes on. */
+TEST(metadata_that_becomes_too_large_ends_no_import)
+{
+    ENGINE(e, s, p);
+    str path =
+        file_of(ctx, &p, OMNIROUTE_SCHEMA,
+                ADD
+                "('" ID("1") "', 'k', NULL, 'factual', NULL, 'one', '{\"a\":\"' ||"
+                             " hex(zeroblob(20000)) || '\"}', '2025-01-01', '2025-01-01', NULL)");
+    CHECK_STR(import(ctx, e, S(""), path), S("1 0 1 0"));
+    file_of(ctx, &p, "",
+            "UPDATE memories SET content = 'two', updated_at = '2025-01-02',"
+            " metadata = '{\"b\":\"' || hex(zeroblob(20000)) || '\"}';" ADD
+            "('b', 'k', NULL, 'factual', NULL, 'new', NULL, '2025-01-03', '2025-01-03', NULL)");
+    CHECK_STR(import(ctx, e, S(""), path), S("1 1 1 0"));
+    CHECK_STR(get(ctx, s, "k", ID("1")).content, S("two"));
+    CHECK(str_starts(get(ctx, s, "k", ID("1")).metadata, S("{\"a\":")));
+}
+
 TEST(a_file_that_is_not_omniroutes_makes_nothing)
 {
     ENGINE(e, s, p);

@@ -312,6 +312,9 @@ static const struct {
     {"CREATE TABLE memories(id, api_key_id, content AS (zeroblob(900000000)));"
      "INSERT INTO memories VALUES(1, 'k')",
      NOT_FOUND, "neither of OmniRoute's tables"},
+    {"CREATE TABLE memories(id PRIMARY KEY, api_key_id, content) WITHOUT ROWID;"
+     "INSERT INTO memories VALUES(1, 'k', 'in an index')",
+     NOT_FOUND, "neither of OmniRoute's tables"},
     {"CREATE TABLE memories(id, api_key_id, content);"
      "INSERT INTO memories VALUES(1, 'k', 'fine'), (2, 'k', zeroblob(9000000))",
      TOO_LARGE, "one memory has 9.0 MB, and an import takes at most 8.4 MB"},
@@ -333,6 +336,28 @@ TEST(nothing_in_a_file_is_run_or_larger_than_stated)
         CHECK_INT(seen.n, 0);
         ctx_clear_failure(ctx);
     }
+}
+
+/* The index of one table has the pages of another's: what is counted is what is read. */
+TEST(an_index_adds_no_rows_to_its_table)
+{
+    PLACE(p);
+    sqlite3 *handle =
+        database(p.path,
+                 "CREATE TABLE other(a, b, c, d);"
+                 "CREATE INDEX theirs ON other(coalesce(a, ''), julianday(b), c, a, b, d);"
+                 "INSERT INTO other VALUES('k', '2025-01-01', 1, 'x'), ('k', '2025-01-01', 2, 'y');"
+                 "CREATE TABLE memories(id, api_key_id, content, created_at);"
+                 "CREATE INDEX ours ON memories(coalesce(api_key_id, ''), julianday(created_at),"
+                 " id, api_key_id, created_at, content);"
+                 "INSERT INTO memories VALUES(7, 'k', 'ours', '2025-01-01');"
+                 "PRAGMA writable_schema=ON;"
+                 "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema"
+                 " WHERE name = 'theirs') WHERE name = 'ours'");
+    sqlite3_close(handle);
+    struct seen s = read_file(ctx, p.path);
+    CHECK_INT(s.n, 1);
+    CHECK_STR(s.rows[0].memory.content, S("ours"));
 }
 
 /* Each inner page of a table (type 5) has 12 bytes in front of the places of its cells, each of

@@ -266,7 +266,7 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                         .now = clock_ms(),
                         .space = b->pool.space,
                         .rule = b->rule,
-                        .keeps_metadata = b->n_messages > 0}; /* no turn is lost for it */
+                        .keeps_metadata = b->n_messages > 0 || b->rule == PUT_IMPORT};
     TRY(pool_make(ctx, db, b->pool, p.to.now, &p.to.pool));
     if (b->replaces)
         TRY(replace_session(&p, &in_work, &is_same));

@@ -13,7 +13,7 @@ struct put {
     int64_t pool, now;
     str space; /* of the pool */
     enum put_rule rule;
-    bool keeps_metadata; /* where merged metadata would be too large; else that is TOO_LARGE */
+    bool keeps_metadata; /* of turns and imports, if too large when merged; else TOO_LARGE */
     struct pool_gain gain;
     size_t added, replaced;
 };
