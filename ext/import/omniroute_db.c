@@ -237,11 +237,7 @@ static enum status check_is_table(struct source *s, const char *name, bool *is_t
     return end_rows(s);
 }
 
-<<<<<<< HEAD
-/* A memory without owner and content is of another program. Generated columns are not listed. */
-=======
 /* Memories without owner and content are another program's. Generated columns are not listed. */
->>>>>>> fuzz3
 static enum status find_table(struct source *s)
 {
     for (size_t i = 0; tables[i]; i++) {
