@@ -55,7 +55,7 @@ static void show_progress(void *own, const char *what, int64_t done, int64_t all
 
 static void print_words(const struct side *from, const struct store_moved *moved)
 {
-    printf("copied and compared: %lld rows of %lld users", (long long)moved->rows,
+    printf("copied and compared: %lld rows, %lld users", (long long)moved->rows,
            (long long)moved->users);
     if (moved->resumed)
         printf(" (%lld were there from an earlier try)", (long long)moved->resumed);

@@ -158,7 +158,7 @@ static enum status check_number(struct ctx *ctx, const struct field *f, double *
 {
     bool is_in_range = (f->min == 0 && f->max == 0) || (*v >= f->min && *v <= f->max);
     if (!is_in_range && !f->clamps)
-        return fail_field(ctx, f->name, "must be from %.10g to %.10g", f->min, f->max);
+        return fail_field(ctx, f->name, "must be from %.15g to %.15g", f->min, f->max);
     if (!is_in_range)
         *v = clamped_number(f, *v);
     return OK;

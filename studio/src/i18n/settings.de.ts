@@ -25,7 +25,7 @@ export const settings: Record<string, string> = {
   // Storage
   data: 'Ordner der Datenbank. Leer = $XDG_DATA_HOME/rememberd oder ~/.local/share/rememberd',
   store: 'PostgreSQL als Datenbank statt einer Datei in data: postgres://USER@HOST/DATABASE?schema=NAME. Braucht libpq. Das Passwort steht besser in PGPASSWORD oder ~/.pgpass',
-  cache_max: 'Höchstens so viel Arbeitsspeicher für das, was aus der Datenbank gelesen wurde: Wörter, Nachrichten und Vektoren, in Bytes',
+  cache_max: 'Höchstens so viel Arbeitsspeicher für Wörter, Nachrichten und Vektoren, die aus der Datenbank gelesen wurden, in Bytes',
   key_file: 'Schlüssel einer verschlüsselten Datenbank: eine private Datei mit 32 Bytes oder 64 Hexziffern. Statt ihrer kann REMEMBERD_KEY den Schlüssel enthalten. Leer = der Schlüssel, den „rememberd encrypt“ aufbewahrt hat',
   key_command: 'Befehl der Shell, der den Schlüssel einer verschlüsselten Datenbank ausgibt, etwa der eines Passwortverwalters',
   config: 'Datei mit Einstellungen, TOML oder JSON. Vorgabe: rememberd.toml oder rememberd.json in $XDG_CONFIG_HOME/rememberd oder ~/.config/rememberd, sonst in /etc/rememberd. Leer = keine Datei',
@@ -139,7 +139,7 @@ export const settings: Record<string, string> = {
 };
 
 export const costs: Record<string, string> = {
-  cache_max: 'Arbeitsspeicher',
+  cache_max: 'so viel Arbeitsspeicher, wenn so viel gelesen wurde',
   keep_secrets: 'keine; behaltene Geheimnisse kann lesen, wer die Datenbank liest',
   budget_tokens: 'bis zu so vielen Tokens in jedem Chat mit Erinnerung',
   coverage: 'mit full mehr Tokens in jedem Chat mit Erinnerung',
