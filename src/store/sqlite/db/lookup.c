@@ -48,30 +48,34 @@ static uint64_t hash_name(struct pool_ref pool)
     return (str_hash(pool.user) * 0x9E3779B97F4A7C15u) ^ str_hash(pool.space);
 }
 
-void pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
+/* The writer asks for many pools at once, whose rows it locks in an order of its own. */
+enum status pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
 {
     uint64_t name = hash_name(pool);
     struct known_pool *known = &known_pools[name % KNOWN];
     *out = (struct pool_row){0};
     if (is_seen(db, pool)) {
         *out = row_of(db->seen);
-        return;
+        return OK;
     }
-    if (atomic_load(&known->name) != name) {
-        if (pool_find(ctx, db, pool, out) != OK)
-            ctx_clear_failure(ctx); /* the caller asks again and meets it */
-        return;
-    }
+    bool is_known = atomic_load(&known->name) == name;
+    if (!is_known && !locks_pools(db))
+        return pool_find(ctx, db, pool, out);
     SQL_AHEAD(ctx, db, pool_statement(db), pool.user, pool.space);
+    if (!is_known)
+        return OK;
     out->no = atomic_load(&known->no);
     out->generation = atomic_load(&known->generation);
+    return OK;
 }
 
-int64_t pool_ask_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool)
+enum status pool_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t *out)
 {
-    struct pool_row row;
-    pool_guess(ctx, db, pool, &row);
-    return row.no;
+    struct pool_row row = {0};
+    if (is_postgres(db))
+        TRY(pool_guess(ctx, db, pool, &row));
+    *out = row.no;
+    return OK;
 }
 
 static void note_known(struct pool_ref pool, const struct pool_row *row)

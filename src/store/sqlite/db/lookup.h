@@ -13,16 +13,13 @@ MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref p
                                struct pool_row *out);
 /* On PostgreSQL asks for that row ahead. *out is what it was the last time, for what is asked ahead
  * by its number: if the pool has another one, nobody will ask the same. Of a pool that is met first
- * the row is waited for. generation: 0 unless nobody here has written to the pool since. */
-void pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out);
+ * a reader waits for the row. generation: 0 unless nobody here has written to the pool since. */
+MUST_USE enum status pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool,
+                                struct pool_row *out);
 /* By when a memory must have expired to be left out; one time for all reads of a transaction. */
 int64_t expired_by(const struct db *db);
-/* Its number alone. */
-int64_t pool_ask_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool);
-static inline int64_t pool_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool)
-{
-    return is_postgres(db) ? pool_ask_ahead(ctx, db, pool) : 0;
-}
+/* Its number alone; 0 on SQLite. */
+MUST_USE enum status pool_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t *out);
 /* On PostgreSQL a change of the words index adds 1 to the generation; one that removes a message
  * adds this. */
 #define GENERATION_REMOVAL ((int64_t)1 << 40)

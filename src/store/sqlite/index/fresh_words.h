@@ -10,10 +10,10 @@
  * A document that comes has one row of the table posting, with all its words: `word` is empty,
  * `first` is its number, and `n` says how many words it has. That is one row to write, and not one
  * to read and one to write for each word. When the rows of a pool hold more words than this, all go
- * into the blocks. A search reads the fresh rows of the pool as well: at most some 20 kilobytes.
- * With 16,384 words sixteen writers keep a quarter more, and a recall takes longer.
+ * into the blocks. A search reads the fresh rows of the pool as well: at most some 40 kilobytes.
+ * With more words writers keep more, and a recall takes longer.
  */
-enum { FRESH_WORDS_MAX = 2048 };
+enum { FRESH_WORDS_MAX = 4096 };
 
 /* The words that are indexed of a document, each once, in order. */
 struct doc_words {

@@ -26,8 +26,9 @@ enum status sqlite_find_chain(struct ctx *ctx, struct store *s, struct pool_ref 
     struct pool_row row;
     bool is_there = false;
     READER(r);
+    int64_t known;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    int64_t known = pool_ahead(ctx, r.db, pool);
+    TRY(pool_ahead(ctx, r.db, pool, &known));
     if (chain)
         SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_CHAIN, known, chain);
     if (tail)

@@ -262,8 +262,9 @@ enum status sqlite_replays(struct ctx *ctx, struct store *s, struct pool_ref poo
     struct pool_row row;
     int64_t now = clock_ms();
     READER(r);
+    int64_t known;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    int64_t known = pool_ahead(ctx, r.db, pool);
+    TRY(pool_ahead(ctx, r.db, pool, &known));
     for (size_t i = 0; i < n; i++)
         if (v[i].chain)
             SQL_AHEAD(ctx, r.db, SQL_REPLAY_GET, known, v[i].chain, session, now);

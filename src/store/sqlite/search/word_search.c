@@ -273,7 +273,7 @@ enum status sqlite_ask_words(struct ctx *ctx, struct store *s, struct pool_ref p
     if (!store_is_postgres(sqlite_of(s)) || !ctx->view)
         return OK;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    pool_guess(ctx, r.db, pool, &row);
+    TRY(pool_guess(ctx, r.db, pool, &row));
     struct word_scan scan = {ctx, r.db, row.no, prefix_of(&row), 0, 0, max};
     scan.least = memories_only ? DOC_MEMORY : 0;
     if (row.no)

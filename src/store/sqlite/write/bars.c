@@ -128,8 +128,9 @@ enum status sqlite_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, 
     struct bars_read found = {0};
     struct pool_row row;
     READER(r);
+    int64_t known;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    int64_t known = pool_ahead(ctx, r.db, pool);
+    TRY(pool_ahead(ctx, r.db, pool, &known));
     SQL_AHEAD(ctx, r.db, SQL_BAR_LIST, known);
     SQL_AHEAD(ctx, r.db, SQL_MEMORY_PAST, known, now);
     if (r.is_lent) /* a recall goes on with it */

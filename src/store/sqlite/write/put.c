@@ -243,7 +243,9 @@ static enum status close_replaced(struct bundle_put *p)
 static void ask_ahead(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct bundle *b = ((const struct write *)what)->bundle;
-    int64_t known = pool_ahead(ctx, db, b->pool);
+    int64_t known;
+    if (pool_ahead(ctx, db, b->pool, &known) != OK)
+        return; /* never: the writer waits for nothing here */
     if (b->session.id.n)
         SQL_AHEAD(ctx, db, SQL_SESSION_FIND, known, b->session.id);
     for (size_t i = 0; i < b->n_messages; i++)
