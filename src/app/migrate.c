@@ -55,8 +55,8 @@ static void show_progress(void *own, const char *what, int64_t done, int64_t all
 
 static void print_words(const struct side *from, const struct store_moved *moved)
 {
-    printf("copied and compared: %lld rows, %lld users", (long long)moved->rows,
-           (long long)moved->users);
+    printf("copied and compared: %lld rows of %lld user%s", (long long)moved->rows,
+           (long long)moved->users, moved->users == 1 ? "" : "s");
     if (moved->resumed)
         printf(" (%lld were there from an earlier try)", (long long)moved->resumed);
     printf("\nthe source is unchanged; what could be undone there is final here\n");
