@@ -104,13 +104,15 @@ void writer_note_result(struct writer *w, const struct ctx *ctx, enum status res
                   result == OK ? "the database is written again" : ctx->why);
 }
 
+/* PostgreSQL may be open again, and what the last group had to do not yet settled. */
 enum status writer_failure(struct ctx *ctx, struct writer *w)
 {
     pthread_mutex_lock(&w->lock);
     enum status result = w->result;
+    bool is_away = !w->is_open || store_is_postgres(w->s);
     if (result != OK)
-        result = fail_as(ctx, result, w->is_open ? STORE_DISK_FAILED : STORAGE_AWAY, "%s: %s",
-                         w->is_open ? "the last write failed" : "the database is not open", w->why);
+        result = fail_as(ctx, result, is_away ? STORAGE_AWAY : STORE_DISK_FAILED, "%s: %s",
+                         is_away ? "the database is not open" : "the last write failed", w->why);
     pthread_mutex_unlock(&w->lock);
     return result;
 }
