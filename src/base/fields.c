@@ -304,7 +304,10 @@ void fields_translate(struct json_out *w, const struct field *table, const struc
 
 static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
 {
-    struct strs list = {NEW_N(&ctx->arena, str, text.n + 1), 0};
+    size_t commas = 0;
+    for (size_t i = 0; i < text.n; i++)
+        commas += text.p[i] == ',';
+    struct strs list = {NEW_N(&ctx->arena, str, commas + 1), 0};
     while (text.n)
         list.v[list.n++] = str_trim(str_cut(&text, ','));
     *out = list;
