@@ -114,7 +114,7 @@ struct ctx ctx_child(const struct ctx *parent, int64_t ms)
 
 enum status ctx_pass(struct ctx *parent, const struct ctx *child, enum status s)
 {
-    return s == OK ? OK : fail(parent, s, "%s", child->why);
+    return s == OK ? OK : fail_as(parent, s, child->detail, "%s", child->why);
 }
 
 /* Id and actor are copied and not shared: the child may outlive its parent. */

@@ -69,7 +69,7 @@ str ctx_take_why(struct ctx *ctx);
  * parent's). ctx_free frees it.
  */
 struct ctx ctx_child(const struct ctx *parent, int64_t ms);
-/* Gives s back; a failure of the child is the parent's, too. */
+/* Gives s back; a failure of the child is the parent's, too, with its detail. */
 enum status ctx_pass(struct ctx *parent, const struct ctx *child, enum status s);
 /* The same for what must be finished whatever became of the parent, such as the work log of a call
  * that ran out of time: id and actor alone, no deadline and no cancellation. */

@@ -6,7 +6,7 @@
 #include "lib/store.h"
 #include "store/postgres/pipeline.h"
 #include "store/sqlite/state/sqlite_store.h"
-#include "store/sqlite/state/writer.h"
+#include "store/sqlite/state/writer_int.h"
 
 /* The writer is held by a task while others are queued, so these are one group. */
 struct hold_up {
@@ -218,4 +218,24 @@ TEST(servers_that_write_the_same_pools_do_not_stop_each_other)
                         " current_database()"),
               0);
     check_healthy(ctx, s);
+}
+
+/* PostgreSQL is open again, and what the last group had to do is not settled yet. A chat goes on
+ * without memory only when there is no database. */
+TEST(a_failure_before_the_new_connection_is_that_postgresql_is_away)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct writer *w = sqlite_of(s)->writer;
+    pthread_mutex_lock(&w->lock);
+    CHECK(w->is_open);
+    w->result = STORAGE;
+    snprintf(w->why, sizeof w->why, "the connection was lost");
+    pthread_mutex_unlock(&w->lock);
+    CHECK_STATUS(writer_failure(ctx, w), STORAGE);
+    CHECK_INT(ctx->detail == STORAGE_AWAY, is_on_postgres());
+    ctx_clear_failure(ctx);
+    struct message m = said("m1", "user", "Ithaca", 1000);
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_OK(writer_failure(ctx, w));
 }

@@ -373,3 +373,21 @@ TEST(documents_come_change_and_go_among_many)
     memset(has, 0, sizeof has);
     check_words(ctx, s, has);
 }
+
+/* On SQLite it has no such rows. */
+TEST(a_row_of_words_that_is_cut_is_named)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct word_hits hits;
+    struct message m = said("m1", "user", "We sail to Ithaca", 1000);
+    str stem = words_of(&ctx->arena, S("Ithaca"), 1).v[0].stem;
+    if (!is_on_postgres())
+        return;
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    place_do(ctx, &p,
+             "UPDATE posting SET docs = substring(docs FROM 1 FOR octet_length(docs) - 1)");
+    CHECK_STATUS(store_search_words(ctx, s, mine, &stem, 1, 50, &hits), STORAGE);
+    CHECK(strstr(ctx->why, "a row of the words index is damaged"));
+    ctx_clear_failure(ctx);
+}

@@ -23,10 +23,7 @@ static size_t note_places(struct arena *a, struct place *v, const struct words *
     return n;
 }
 
-static int by_word(const void *a, const void *b)
-{
-    return str_cmp(((const struct place *)a)->word, ((const struct place *)b)->word);
-}
+ORDER(by_word, struct place, BY_TEXT(word));
 
 struct doc_words doc_words_of(struct arena *a, const struct index_text *text)
 {
@@ -74,8 +71,8 @@ enum status fresh_search_row(struct ctx *ctx, struct fresh_search *s, doc_id doc
             struct found_docs *f = &s->found[word];
             if (!str_eq(s->words[word], w.word))
                 continue;
-            f->v = arena_more(&ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
-            f->v[f->n++] = (struct posting){.doc = doc, .counts = w.counts};
+            ARENA_ADD(&ctx->arena, f->v, f->n, f->cap) =
+                (struct posting){.doc = doc, .counts = w.counts};
         }
     return packed.n ? refuse_posting(ctx) : OK;
 }

@@ -27,16 +27,7 @@ struct block_place {
 };
 
 /* What goes before what comes. */
-static int by_place(const void *a, const void *b)
-{
-    const struct block_change *x = a, *y = b;
-    int order = str_cmp(x->word, y->word);
-    if (order)
-        return order;
-    if (x->doc != y->doc)
-        return x->doc < y->doc ? -1 : 1;
-    return y->is_removal - x->is_removal;
-}
+ORDER(by_place, struct block_change, BY_TEXT(word) ?: UP(doc) ?: DOWN(is_removal));
 
 static void make_places(struct arena *a, struct block_changes *all)
 {
@@ -92,12 +83,6 @@ struct entries {
     size_t n, cap;
 };
 
-static struct block_entry *more_entries(struct arena *a, struct entries *e)
-{
-    e->v = arena_more(a, e->v, e->n, &e->cap, sizeof *e->v);
-    return &e->v[e->n++];
-}
-
 /* Both are ascending. *is_longer: only documents behind the last one came. */
 static enum status merge_places(struct ctx *ctx, const struct block_place *v, size_t n,
                                 struct entries *out, bool *is_longer)
@@ -111,16 +96,16 @@ static enum status merge_places(struct ctx *ctx, const struct block_place *v, si
         const struct block_change *c = v[i].change;
         doc_id doc = c->doc;
         for (; has_old && old.doc < doc; has_old = block_next(&rest, &old))
-            *more_entries(a, out) = old;
+            ARENA_ADD(a, out->v, out->n, out->cap) = old;
         bool is_same = has_old && old.doc == doc;
         *is_longer &= !has_old;
         if (!c->is_removal)
-            *more_entries(a, out) = (struct block_entry){doc, c->counts};
+            ARENA_ADD(a, out->v, out->n, out->cap) = (struct block_entry){doc, c->counts};
         if (is_same)
             has_old = block_next(&rest, &old);
     }
     for (; has_old; has_old = block_next(&rest, &old))
-        *more_entries(a, out) = old;
+        ARENA_ADD(a, out->v, out->n, out->cap) = old;
     return rest.n ? refuse_posting(ctx) : OK;
 }
 

@@ -33,13 +33,7 @@ struct pool_work {
     struct block_changes blocks;
 };
 
-static int by_pool(const void *a, const void *b)
-{
-    const struct document *x = a, *y = b;
-    if (x->pool != y->pool)
-        return x->pool < y->pool ? -1 : 1;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
+ORDER(by_pool, struct document, UP(pool) ?: UP(doc));
 
 static struct document *documents_of(struct arena *a, const struct index_change *v, size_t n,
                                      size_t *out)
@@ -64,11 +58,9 @@ static struct document *documents_of(struct arena *a, const struct index_change 
 static void note_words(struct arena *a, struct block_changes *all, doc_id doc,
                        struct doc_words words, bool is_removal)
 {
-    for (size_t i = 0; i < words.n; i++) {
-        all->v = arena_more(a, all->v, all->n, &all->cap, sizeof *all->v);
-        all->v[all->n++] =
+    for (size_t i = 0; i < words.n; i++)
+        ARENA_ADD(a, all->v, all->n, all->cap) =
             (struct block_change){words.v[i].word, doc, words.v[i].counts, is_removal};
-    }
 }
 
 static struct query going_query(struct ctx *ctx, struct db *db, const struct pool_work *w)
@@ -223,8 +215,7 @@ enum status word_blocks_apply(struct ctx *ctx, struct db *db, const struct index
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct document *docs = documents_of(&own.arena, v, n, &n);
-    enum status s = apply_all(&own, db, docs, n, false);
-    return s == OK ? OK : fail_as(ctx, s, own.detail, "%s", own.why);
+    return ctx_pass(ctx, &own, apply_all(&own, db, docs, n, false));
 }
 
 /* --- all documents --- */
@@ -251,12 +242,10 @@ static enum status hold_document(struct ctx *ctx, void *own, int64_t pool, doc_i
 {
     struct filling *f = own;
     struct arena *a = &f->own->arena;
-    f->v = arena_more(a, f->v, f->n, &f->cap, sizeof *f->v);
-    struct document *d = &f->v[f->n++];
-    *d = (struct document){pool, doc, .now = doc_words_of(a, words)};
-    f->words += d->now.n;
-    enum status s = f->words < HELD_WORDS ? OK : put_held(f);
-    return s == OK ? OK : fail_as(ctx, s, f->own->detail, "%s", f->own->why);
+    struct document d = {pool, doc, .now = doc_words_of(a, words)};
+    ARENA_ADD(a, f->v, f->n, f->cap) = d;
+    f->words += d.now.n;
+    return ctx_pass(ctx, f->own, f->words < HELD_WORDS ? OK : put_held(f));
 }
 
 enum status word_blocks_fill(struct ctx *ctx, struct db *db)
@@ -265,6 +254,5 @@ enum status word_blocks_fill(struct ctx *ctx, struct db *db)
     struct filling f = {.db = db, .own = &own};
     TRY(SQL_DO(ctx, db, SQL_POSTING_CHANGED_ALL));
     TRY(words_each(ctx, db, hold_document, &f));
-    enum status s = put_held(&f);
-    return s == OK ? OK : fail_as(ctx, s, own.detail, "%s", own.why);
+    return ctx_pass(ctx, &own, put_held(&f));
 }

@@ -29,7 +29,7 @@ static enum status each_row(struct ctx *ctx, struct db *db, enum sql which, take
     }
     if (status == OK)
         status = sql_end(&q);
-    return status == OK ? OK : fail_as(ctx, status, row.detail, "%s", row.why);
+    return ctx_pass(ctx, &row, status);
 }
 
 enum status words_each(struct ctx *ctx, struct db *db, take_document *take, void *own)
