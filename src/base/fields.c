@@ -304,13 +304,10 @@ void fields_translate(struct json_out *w, const struct field *table, const struc
 
 static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
 {
-    size_t commas = 0;
-    for (size_t i = 0; i < text.n; i++)
-        commas += text.p[i] == ',';
-    struct strs list = {NEW_N(&ctx->arena, str, commas + 1), 0};
+    size_t cap = 0;
+    *out = (struct strs){0};
     while (text.n)
-        list.v[list.n++] = str_trim(str_cut(&text, ','));
-    *out = list;
+        ARENA_ADD(&ctx->arena, out->v, out->n, cap) = str_trim(str_cut(&text, ','));
     return OK;
 }
 
