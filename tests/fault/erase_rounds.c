@@ -35,6 +35,7 @@ struct item {
 struct mark {
     int pool, n;
     bool is_live, is_doubtful;
+    bool is_of_session; /* its row goes, too, even if nothing is in it any more */
     struct altered {
         int at;
         struct item was, is;
@@ -349,7 +350,8 @@ static void keep_mark(struct model *m, const struct step *s, const struct item *
 {
     CHECK(m->n_marks < MARKS && s->mark == m->n_marks);
     struct mark *mark = &m->marks[m->n_marks++];
-    *mark = (struct mark){.pool = s->pool, .is_live = true};
+    *mark =
+        (struct mark){.pool = s->pool, .is_live = true, .is_of_session = s->deed == FORGET_SESSION};
     mark->v = heap_alloc(((size_t)m->n + 1) * sizeof *mark->v);
     for (int i = 0; i < m->n; i++)
         if (memcmp(&was[i], &m->v[i], sizeof *was) != 0)
@@ -430,6 +432,8 @@ static bool may_end_so(const struct model *m, const struct step *s, enum status 
         return !mark || mark->is_live;
     if (s->deed == CONDENSE || (mark && mark->is_live && mark->n))
         return status == CONFLICT;
+    if (mark && mark->is_live && mark->is_of_session && status == CONFLICT)
+        return true; /* it took an empty session, and there is one with its id again */
     bool names = false;
     for (int i = 0; i < m->n && s->deed >= FORGET_ONE; i++)
         names |= m->v[i].state == LIVE && s->deed != UNDO && is_meant(m, s, i);
@@ -598,6 +602,8 @@ static void kill_rounds(struct ctx *ctx, unsigned seed, int rounds)
                       seed};
     unsigned random = seed;
     int steps = 0, done = 0;
+    printf("seed %u\n", seed);
+    fflush(stdout);
     memset(m.v, 0, ITEMS * sizeof *m.v);
     for (int round = 0; round < rounds; round++) {
         CLEANUP(ctx_free) struct ctx own = {0};

@@ -55,6 +55,29 @@ TEST(a_long_conversation_comes_back_whole)
     check_healthy(ctx, s);
 }
 
+/* All or nothing holds for an empty session, too: the one that began since is left as it is. */
+TEST(an_empty_session_does_not_come_back_where_it_began_again)
+{
+    PLACE(p);
+    STORE(s, p);
+    const struct undo_mark mark = {S("u1"), clock_ms() + 60000};
+    struct message back = {.id = S("m1"), .role = S("user"), .text = S("Ada sails.")};
+    int64_t erased, restored;
+    struct bundle b = {.pool = mine, .session = {.id = S("s")}, .messages = &back, .n_messages = 1};
+    CHECK_OK(store_write(ctx, s, &b));
+    forget(ctx, s, "m1", NULL);
+    const struct forget what = {.pool = mine, .session = S("s"), .undo = &mark};
+    CHECK_OK(store_forget(ctx, s, &what, &erased));
+    CHECK_INT(erased, 0);
+    back = (struct message){.id = S("m2"), .role = S("user"), .text = S("Ben rows.")};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_STATUS(store_undo(ctx, s, mine, S("u1"), &restored), CONFLICT);
+    CHECK_STR(str_of(ctx->why), S("a message or session with the same id is there by now"));
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_message(ctx, s, mine, S("m2"), &back));
+    check_healthy(ctx, s);
+}
+
 TEST(what_was_erased_comes_back_with_its_number_times_and_uses)
 {
     PLACE(p);
