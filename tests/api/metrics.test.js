@@ -86,10 +86,10 @@ test('the times of a chat are counted by stage', async (t) => {
   });
   const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'info', '--log-requests', 'on'] });
   setTimeout(let_go, 300);
-  const began = Date.now();
+  const began = performance.now();
   await server.chat({ ...ask('Is the tea ready?'), stream: true });
-  const took = (Date.now() - began) / 1000;
   const [line] = await until('the line of the chat', () => /http\.request .*path="\/v1\/chat\/completions".*/.exec(server.stderr));
+  const took = (performance.now() - began) / 1000; // the server ends its clock when all is sent, which may be after it is read
   const time = (name) => Number(new RegExp(` ${name}=(\\d+)`).exec(line)[1]) / 1e6;
   const families = parsed((await server.ask('GET', '/metrics')).text);
   const sum = (name, stage) => families.get(name).samples.find((s) => s.name.endsWith('_sum') && s.labels.stage === stage).value;
