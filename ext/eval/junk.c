@@ -54,15 +54,7 @@ static void add_fact(struct audit *t, const struct exam *c, const struct message
                      const struct memory *f)
 {
     struct arena *a = &t->ctx->arena;
-    if (t->n == t->room) {
-        size_t room = 2 * t->room + 256;
-        struct fact *more = NEW_N(a, struct fact, room);
-        if (t->n)
-            memcpy(more, t->v, t->n * sizeof *more);
-        t->v = more;
-        t->room = room;
-    }
-    struct fact *fact = &t->v[t->n++];
+    struct fact *fact = &ARENA_ADD(a, t->v, t->n, t->room);
     *fact = (struct fact){.kind = str_dup(a, f->category),
                           .content = str_dup(a, f->content),
                           .message = m->text,

@@ -72,10 +72,7 @@ static void keep_memories(struct importer *im, const struct memory *found, size_
 {
     if (im->n_memories + n > im->memories_cap) {
         size_t cap = 2 * (im->n_memories + n) + 16;
-        struct memory *more = NEW_N(&im->work.arena, struct memory, cap);
-        if (im->n_memories)
-            memcpy(more, im->memories, im->n_memories * sizeof *more);
-        im->memories = more;
+        im->memories = DUP_N(&im->work.arena, im->memories, im->n_memories, cap);
         im->memories_cap = cap;
     }
     if (n)

@@ -80,6 +80,16 @@ void *arena_alloc(struct arena *a, size_t n)
     return memset(arena_room(a, n), 0, aligned(n));
 }
 
+void *arena_dup(struct arena *a, const void *v, size_t n, size_t room)
+{
+    assert(n <= room);
+    char *copy = arena_room(a, room);
+    if (n)
+        memcpy(copy, v, n);
+    memset(copy + n, 0, room - n);
+    return copy;
+}
+
 /* Doubling leaves the old array in the arena: at most as much again as the last one is wasted, and
  * pointers into the old array stay valid. */
 void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
@@ -88,11 +98,7 @@ void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
     if (n < *cap)
         return v;
     *cap = *cap ? *cap * 2 : FEW;
-    char *more = arena_room(a, *cap * size);
-    if (n)
-        memcpy(more, v, n * size);
-    memset(more + n * size, 0, (*cap - n) * size);
-    return more;
+    return arena_dup(a, v, n * size, *cap * size);
 }
 
 /* Keeps the oldest block, normally the smallest one: a loop pays for malloc only in rounds that

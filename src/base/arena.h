@@ -30,6 +30,10 @@ void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
 /* The place of one more behind the N elements of V, which it counts. */
 #define ARENA_ADD(A, V, N, CAP) (*((V) = arena_more(A, V, N, &(CAP), sizeof *(V)), &(V)[(N)++]))
 
+/* A copy of the first N elements of V, with place for ROOM of them. V may be NULL where N is 0. */
+#define DUP_N(A, V, N, ROOM) arena_dup(A, V, sizeof *(V) * (N), sizeof *(V) * (ROOM))
+void *arena_dup(struct arena *a, const void *v, size_t n, size_t room);
+
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
 #define ROOM_N(arena, type, n) ((type *)arena_room((arena), sizeof(type) * (n)))

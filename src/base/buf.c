@@ -37,14 +37,7 @@ static bool make_room(struct buf *b, size_t n)
     size_t cap = b->cap ? b->cap * 2 : 256;
     while (cap < b->n + n + 1)
         cap *= 2;
-    if (b->arena) {
-        char *p = arena_alloc(b->arena, cap);
-        if (b->n)
-            memcpy(p, b->p, b->n);
-        b->p = p;
-    } else {
-        b->p = heap_grow(b->p, cap);
-    }
+    b->p = b->arena ? arena_dup(b->arena, b->p, b->n, cap) : heap_grow(b->p, cap);
     b->cap = cap;
     return true;
 }

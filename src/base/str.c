@@ -110,10 +110,7 @@ str str_cut(str *rest, char c)
 
 str str_dup(struct arena *a, str s)
 {
-    char *p = arena_alloc(a, s.n + 1);
-    if (s.n)
-        memcpy(p, s.p, s.n);
-    return (str){p, s.n};
+    return (str){arena_dup(a, s.p, s.n, s.n + 1), s.n};
 }
 
 const char *str_c(struct arena *a, str s)

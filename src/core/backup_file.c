@@ -67,15 +67,9 @@ enum status backup_files(struct ctx *ctx, str folder, str stem, struct backup_fi
         if (!backup_name_read(stem, str_of(e->d_name), &one) ||
             stat(str_printf(&ctx->arena, "%s/%s", path, e->d_name).p, &st) != 0)
             continue;
-        if (*n == room) {
-            struct backup_file *more = NEW_N(&ctx->arena, struct backup_file, 2 * room + 16);
-            memcpy(more, v ? v : more, *n * sizeof *v);
-            v = more;
-            room = 2 * room + 16;
-        }
         one.name = str_dup(&ctx->arena, one.name);
         one.bytes = st.st_size;
-        v[(*n)++] = one;
+        ARENA_ADD(&ctx->arena, v, *n, room) = one;
     }
     backup_files_sort(v, *n);
     *out = v;

@@ -84,8 +84,5 @@ struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n)
     assert(v || !n);
     if (n & (n - 1))
         return v;
-    struct memory *more = NEW_N(a, struct memory, n ? n * 2 : 1);
-    if (n)
-        memcpy(more, v, n * sizeof *v);
-    return more;
+    return DUP_N(a, v, n, n ? n * 2 : 1);
 }

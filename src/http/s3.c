@@ -163,12 +163,10 @@ enum status s3_list(struct ctx *ctx, const struct s3 *s, struct backup_file **ou
                        str_printf(a, S_FMT "?list-type=2&prefix=" S_FMT S_FMT "-" S_FMT,
                                   S_ARG(s->url), S_ARG(prefix), S_ARG(BACKUP_STEM), S_ARG(after)),
                        &got));
-        struct backup_file *more = NEW_N(a, struct backup_file, *n + PAGE + 1);
-        memcpy(more, *n ? *out : more, *n * sizeof *more);
-        *out = more;
+        *out = DUP_N(a, *out, *n, *n + PAGE + 1);
         str body = got.body, rest = got.body, before = last;
         is_cut = str_is(xml_text(&rest, "IsTruncated"), "true");
-        read_list(ctx, s, body, more, n, &last);
+        read_list(ctx, s, body, *out, n, &last);
         is_cut &= !str_eq(before, last);
     }
     backup_files_sort(*out, *n);
@@ -306,8 +304,7 @@ enum status backups_made(struct ctx *ctx, const struct settings *s, struct backu
             *why = ctx_take_why(ctx);
     }
     *n = n_local + n_remote;
-    *out = NEW_N(&ctx->arena, struct backup_file, *n + 1);
-    memcpy(*out, n_local ? local : *out, n_local * sizeof **out);
+    *out = DUP_N(&ctx->arena, local, n_local, *n + 1);
     memcpy(*out + n_local, n_remote ? remote : *out, n_remote * sizeof **out);
     backup_files_sort(*out, *n);
     return OK;

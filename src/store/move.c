@@ -1,7 +1,7 @@
 /* move.c - moving a store: both sides opened, rows copied, compared and checked. */
 #include "store/move.h"
 
-#include "store/sqlite/move.h"
+#include "store/sql/move.h"
 #include "store/store.h"
 
 static void show_step(const struct move *m, const char *what, int64_t done)

@@ -14,7 +14,7 @@
  */
 
 static const struct store_ops *const backends[] = {
-    &sqlite_ops,
+    &sql_ops,
 #ifdef WITH_POSTGRES
     &postgres_ops,
 #endif

@@ -29,6 +29,6 @@ struct store {
     const struct store_ops *ops;
 };
 
-extern const struct store_ops sqlite_ops;
-/* The same functions over PostgreSQL (store/sqlite/postgres.c). */
+extern const struct store_ops sql_ops;
+/* The same functions over PostgreSQL (store/sql/postgres.c). */
 extern const struct store_ops postgres_ops;

@@ -79,17 +79,17 @@ test('every setting, and what it costs, is explained in German, with the names a
 
 // Of these, whole sentences are what a check passes on; the rest are names and paths.
 const passedOn = ['src/base/audit.c', 'src/base/key_file.c', 'src/embed/embed.c', 'src/embed/resolve.c', 'src/embed/remote.c', 'src/embed/reranker.c', 'src/engine/search_status.c', 'src/engine/rerank/ask_order.c', 'src/engine/vectors/embed_queue.c',
-  'src/http/client.c', 'src/http/curl/egress_guard.c', 'src/http/curl/libcurl.c', 'src/llm/core.c', 'src/store/sqlite/db/db.c', 'src/store/sqlite/index/titles.c', 'src/store/sqlite/index/words_check.c', 'src/store/sqlite/index/word_blocks_check.c'];
+  'src/http/client.c', 'src/http/curl/egress_guard.c', 'src/http/curl/libcurl.c', 'src/llm/core.c', 'src/store/sql/db/db.c', 'src/store/sql/index/titles.c', 'src/store/sql/index/words_check.c', 'src/store/sql/index/word_blocks_check.c'];
 const isSentence = (text) => /[a-z]{2,} ([a-z0-9]|\{\})/.test(text) && !/[A-Z]{4,} |=|^\{\} \{\}|^Bearer|\?|^there is no audit log|^'\{\}' cannot be opened/.test(text);
 
 test('every text that the doctor can print has a row, and every row a text', () => {
   const { rows, doctor, system, found } = pageIn('de'), all = [...system, ...rows, ...doctor], german = new Map(all);
   const isWord = (text) => /[a-z]/i.test(text.replace(/\{\}/g, '')), parts = (text) => text.split('; ').filter(isWord);
   const own = textsOf('src/surface/doctor/doctor.c').filter((text) => isWord(text) && !/^(ok|warn|bad|ok, warn or bad|what (was|to).*|data|findings|.*\/.*\.key|\/v1\/models|.*%H.*)$/.test(text));
-  const texts = [...own, ...passedOn.flatMap(textsOf).filter(isSentence), ...rulesOf('src/store/sqlite/read/check_rules.def')];
+  const texts = [...own, ...passedOn.flatMap(textsOf).filter(isSentence), ...rulesOf('src/store/sql/read/check_rules.def')];
   assert.ok(own.length > 60 && texts.length > 120, `${own.length} of ${texts.length}`);
   assert.deepEqual(texts.filter((text) => !german.has(text) && !parts(text).every((part) => german.has(part))), []);
-  const source = [...listed('src/**/*.c').flatMap(textsOf), ...rulesOf('src/store/sqlite/read/check_rules.def')].join('\n');
+  const source = [...listed('src/**/*.c').flatMap(textsOf), ...rulesOf('src/store/sql/read/check_rules.def')].join('\n');
   const longest = (text) => text.split(/\{\}|\("/).sort((a, b) => b.length - a.length)[0].trim();
   assert.deepEqual([...rows, ...doctor].map(([text]) => text).filter((text) => !source.includes(longest(text))), []);
   for (const [text, to] of all) {

@@ -12,7 +12,7 @@
 
 #include "core/backup_file.h"
 #include "lib/damage.h"
-#include "store/sqlite/db/schema.h"
+#include "store/sql/db/schema.h"
 #include "store/store.h"
 
 enum { MESSAGES = 400, TIMED = 30, STRIDE = 9 };

@@ -8,7 +8,7 @@
 #include "base/id.h"
 #include "damage.h"
 #include "engine/engine.h"
-#include "store/sqlite/db/db.h"
+#include "store/sql/db/db.h"
 #include "store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/sqlite/db/schema.h"
+#include "store/sql/db/schema.h"
 
 static void flip_bit(const char *file, off_t at)
 {

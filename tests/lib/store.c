@@ -1,7 +1,7 @@
 /* store.c - a fresh store for a test, and the few things that every test writes and asks. */
 #define _XOPEN_SOURCE 700
 #include "lib/store.h"
-#include "store/sqlite/db/db.h"
+#include "store/sql/db/db.h"
 #include "words/words.h"
 
 #include <fcntl.h>

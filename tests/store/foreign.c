@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 
 #include "lib/store.h"
-#include "store/sqlite/db/schema.h"
+#include "store/sql/db/schema.h"
 #include "store/store.h"
 
 static void tamper(const char *path, const char *text)

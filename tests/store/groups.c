@@ -5,8 +5,8 @@
 
 #include "lib/store.h"
 #include "store/postgres/pipeline.h"
-#include "store/sqlite/state/sqlite_store.h"
-#include "store/sqlite/state/writer_int.h"
+#include "store/sql/state/sql_store.h"
+#include "store/sql/state/writer_int.h"
 
 /* The writer is held by a task while others are queued, so these are one group. */
 struct hold_up {
@@ -28,7 +28,7 @@ static void *hold_writer(void *arg)
 {
     struct hold_up *h = arg;
     struct ctx own = {0}, *ctx = &own;
-    CHECK_OK(writer_call(ctx, sqlite_of(h->s)->writer, wait_for_end, &h));
+    CHECK_OK(writer_call(ctx, sql_of(h->s)->writer, wait_for_end, &h));
     ctx_free(ctx);
     return NULL;
 }
@@ -226,7 +226,7 @@ TEST(a_failure_before_the_new_connection_is_that_postgresql_is_away)
 {
     PLACE(p);
     STORE(s, p);
-    struct writer *w = sqlite_of(s)->writer;
+    struct writer *w = sql_of(s)->writer;
     pthread_mutex_lock(&w->lock);
     CHECK(w->is_open);
     w->result = STORAGE;

@@ -4,7 +4,7 @@
 
 #include "lib/clock.h"
 #include "lib/store.h"
-#include "store/sqlite/state/reader.h"
+#include "store/sql/state/reader.h"
 
 static enum status add(struct ctx *ctx, struct store *s, const char *id)
 {
@@ -95,7 +95,7 @@ TEST(no_reader_opens_what_took_the_place)
         CHECK_INT(rename(other.path, p.path), 0);
         {
             READER(lent);
-            CHECK_OK(reader_begin(ctx, sqlite_of(s), &lent));
+            CHECK_OK(reader_begin(ctx, sql_of(s), &lent));
             CHECK_INT(store_has_tokens(ctx, s, &any), STORAGE);
             CHECK(holds(str_of(ctx->why), "was deleted or replaced while it was open; restart"));
             ctx_clear_failure(ctx);
@@ -146,7 +146,7 @@ TEST(a_read_waits_for_a_reader_to_its_deadline)
     CHECK_OK(store_open(ctx, &settings, &s));
     {
         READER(only);
-        CHECK_OK(reader_begin(ctx, sqlite_of(s), &only));
+        CHECK_OK(reader_begin(ctx, sql_of(s), &only));
         int64_t before = clock_mono_us();
         CLEANUP(ctx_free) struct ctx hurried = ctx_child(ctx, 50);
         CHECK_INT(store_has_tokens(&hurried, s, &any), TIMED_OUT);
@@ -169,7 +169,7 @@ TEST(there_is_a_reader_for_each_worker)
     CHECK_OK(store_open(ctx, &settings, &s));
     ctx->deadline_us = clock_mono_us() + 60000000;
     for (size_t i = 0; i < WORKERS + BESIDE; i++)
-        CHECK_OK(reader_begin(ctx, sqlite_of(s), &all[i]));
+        CHECK_OK(reader_begin(ctx, sql_of(s), &all[i]));
     for (size_t i = 0; i < WORKERS + BESIDE; i++)
         reader_end(&all[i]);
     store_close(s);

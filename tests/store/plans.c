@@ -9,8 +9,8 @@ static const struct {
 } statements[] = {
 #define BY(sqlite, postgres) sqlite
 #define SQL(NAME, WHO, TEXT) {#NAME, #WHO, TEXT},
-#include "store/sqlite/db/sql.def"
-#include "store/sqlite/db/sql_lists.def"
+#include "store/sql/db/sql.def"
+#include "store/sql/db/sql_lists.def"
 #undef SQL
 #undef BY
 };

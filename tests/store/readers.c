@@ -1,5 +1,5 @@
 /* readers.c - connections that read are given back fit for the next read, or closed. */
-#include "store/sqlite/state/reader.h"
+#include "store/sql/state/reader.h"
 
 #include "lib/store.h"
 
@@ -20,7 +20,7 @@ TEST(a_connection_whose_read_cannot_be_ended_is_closed)
     for (int i = 0; i < TIMES; i++) { /* more often than connections may be open */
         {
             READER(r);
-            CHECK_OK(reader_begin(ctx, sqlite_of(s), &r));
+            CHECK_OK(reader_begin(ctx, sql_of(s), &r));
             CHECK_INT(sqlite3_set_authorizer(r.db->handle, refuse_commit, NULL), SQLITE_OK);
         }
         CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);

@@ -1,9 +1,9 @@
 /* trips.c - how often a recall and a kept turn wait for PostgreSQL, and what is asked ahead. */
 #include "lib/engine.h"
 #include "store/postgres/pipeline.h"
-#include "store/sqlite/db/lookup.h"
-#include "store/sqlite/state/sqlite_store.h"
-#include "store/sqlite/state/writer.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/state/sql_store.h"
+#include "store/sql/state/writer.h"
 
 /* The writer looks once a second for other servers, so of some tries the least counts. On SQLite
  * nobody waits for anything. */
@@ -115,7 +115,7 @@ TEST(a_task_fails_with_what_it_sent_last)
     STORE(s, p);
     struct message m = said("m1", "user", "Ithaca", 1000);
     CHECK_OK(say(ctx, s, mine, "s1", &m));
-    CHECK(writer_call(ctx, sqlite_of(s)->writer, signal_twice, &m.doc) != OK);
+    CHECK(writer_call(ctx, sql_of(s)->writer, signal_twice, &m.doc) != OK);
     CHECK(strstr(ctx->why, is_on_postgres() ? "23505" : "UNIQUE") != NULL);
     ctx_clear_failure(ctx);
     CHECK_INT(place_int(ctx, &p, "SELECT count(*) FROM signal"), 0);

@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "core/backup_file.h"
 #include "lib/damage.h"
-#include "store/sqlite/db/schema.h"
+#include "store/sql/db/schema.h"
 
 static const uint8_t some_key[STORE_KEY_BYTES] = {7};
 

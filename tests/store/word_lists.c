@@ -1,5 +1,5 @@
 /* word_lists.c - what the words index answered once is right after every write, also by others. */
-#include "store/sqlite/index/posting_cache.h"
+#include "store/sql/index/posting_cache.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -441,11 +441,8 @@ static void add_name(struct arena *a, struct strs *v, str name)
 {
     if (strs_have(v, name))
         return;
-    str *more = NEW_N(a, str, v->n + 1);
-    if (v->n)
-        memcpy(more, v->v, v->n * sizeof *more);
-    more[v->n++] = name;
-    v->v = more;
+    v->v = DUP_N(a, v->v, v->n, v->n + 1);
+    v->v[v->n++] = name;
 }
 
 /* Whose memories can fit: these users', or (any) anybody's, of whom only these are named. */

@@ -220,9 +220,7 @@ static void cut_text(struct ctx *ctx, const struct encoder *e, str text, struct 
 {
     uint32_t ids[ENCODER_TEXT];
     *out = (struct encoded){.n = tokenizer_ids(e->tokenizer, text, true, ids, ENCODER_TEXT)};
-    uint32_t *kept = NEW_N(&ctx->arena, uint32_t, out->n);
-    memcpy(kept, ids, out->n * sizeof *ids);
-    out->ids = kept;
+    out->ids = DUP_N(&ctx->arena, ids, out->n, out->n);
 }
 
 /* Texts from the first on that are read together, and what is read before them. */

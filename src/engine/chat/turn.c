@@ -517,9 +517,7 @@ void turn_note_search(struct turn *t, enum plan_scope scope, const struct recall
     t->has_queued = false;
     size_t room = r->n < LINES_ALL_MAX ? LINES_ALL_MAX - r->n : 0;
     n = n < room ? n : room;
-    struct receipt_line *lines = NEW_N(t->arena, struct receipt_line, r->n + n + 1);
-    if (r->n)
-        memcpy(lines, r->lines, r->n * sizeof *lines);
+    struct receipt_line *lines = DUP_N(t->arena, r->lines, r->n, r->n + n + 1);
     for (size_t i = 0; i < n; i++) {
         struct receipt_line *line = &lines[r->n + i];
         *line = line_of(t->arena, &v[i]);

@@ -145,9 +145,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     if (t->n_fresh)
         TRY(tombstones_load(ctx, e, t->in.pool, &tombstones));
     answer = engine_strip_block(&ctx->arena, answer);
-    struct message *all = NEW_N(&ctx->arena, struct message, t->n_fresh + 1);
-    if (t->n_fresh)
-        memcpy(all, t->fresh, t->n_fresh * sizeof *all);
+    struct message *all = DUP_N(&ctx->arena, t->fresh, t->n_fresh, t->n_fresh + 1);
     date_history_back(ctx, &tombstones, all, t->n_fresh);
     b->messages = all;
     b->n_messages = t->n_fresh;

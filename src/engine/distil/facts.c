@@ -176,9 +176,7 @@ static bool may_be_replaced(const struct keeper *k, const struct memory *m)
 static void close_for(struct keeper *k, const struct memory *old, size_t by)
 {
     struct bundle *b = k->b;
-    struct closing *v = NEW_N(&k->ctx->arena, struct closing, b->n_closes + 1);
-    if (b->n_closes)
-        memcpy(v, b->closes, b->n_closes * sizeof *v);
+    struct closing *v = DUP_N(&k->ctx->arena, b->closes, b->n_closes, b->n_closes + 1);
     v[b->n_closes++] = (struct closing){old->id, by};
     b->closes = v;
     k->kept->replaced++;

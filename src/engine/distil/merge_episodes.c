@@ -25,10 +25,7 @@ static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisi
 /* Without regard to case: models write "Oslo" and "oslo". */
 static void unite_lists(struct arena *a, struct strs *list, const struct strs *with)
 {
-    str *v = NEW_N(a, str, list->n + with->n + 1);
-    if (list->n)
-        memcpy(v, list->v, list->n * sizeof *v);
-    list->v = v;
+    list->v = DUP_N(a, list->v, list->n, list->n + with->n + 1);
     for (size_t i = 0; i < with->n; i++)
         if (!SOME(k, list->n, str_eq_nocase(list->v[k], with->v[i])))
             list->v[list->n++] = with->v[i];

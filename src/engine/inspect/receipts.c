@@ -25,9 +25,7 @@ static enum status add_pool(struct ctx *ctx, struct engine *e, const struct rece
     if (in->of.n && !f.doc)
         return OK;
     TRY(store_receipts(ctx, e->store, &f, &v, &n, &total));
-    all = NEW_N(&ctx->arena, struct receipt, out->n + n + 1);
-    if (out->n)
-        memcpy(all, out->v, out->n * sizeof *all);
+    all = DUP_N(&ctx->arena, out->v, out->n, out->n + n + 1);
     for (size_t i = 0; i < n; i++) {
         all[out->n + i] = v[i];
         all[out->n + i].space = pool.space;

@@ -157,9 +157,7 @@ enum status past_list(struct ctx *ctx, struct engine *e, const struct past *past
     *n = have;
     if (!past->n)
         return OK;
-    struct memory *all = NEW_N(&ctx->arena, struct memory, have + past->n);
-    if (have)
-        memcpy(all, v, have * sizeof *all);
+    struct memory *all = DUP_N(&ctx->arena, v, have, have + past->n);
     for (size_t i = 0; i < past->n; i++)
         if (is_listed(f, &past->v[i]))
             all[have++] = past->v[i];

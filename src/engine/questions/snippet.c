@@ -51,8 +51,8 @@ static bool find_in(str word, str stem, struct mark *m)
 
 static size_t marks_of(struct arena *a, str text, const struct query *q, struct mark **out)
 {
-    size_t n = 0, cap = 64;
-    struct mark *marks = ROOM_N(a, struct mark, cap);
+    size_t n = 0, cap = 0;
+    struct mark *marks = NULL;
     for (size_t i = 0, end; i < text.n; i = end) {
         for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
             end++;
@@ -60,12 +60,7 @@ static size_t marks_of(struct arena *a, str text, const struct query *q, struct 
             struct mark m = {i, end, k};
             if (!find_in(str_sub(text, i, end), q->stems[k], &m))
                 continue;
-            if (n == cap) {
-                struct mark *more = ROOM_N(a, struct mark, cap *= 2);
-                memcpy(more, marks, n * sizeof *more);
-                marks = more;
-            }
-            marks[n++] = m;
+            ARENA_ADD(a, marks, n, cap) = m;
         }
         end += end == i;
     }

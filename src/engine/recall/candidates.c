@@ -233,9 +233,7 @@ static enum status add_wanted(struct search *s)
     doc_id *also = docs_of(s), *docs;
     size_t n, n_words = s->n;
     TRY(find_wanted(s->f, &docs, &n));
-    struct candidate *v = NEW_N(&s->f->ctx->arena, struct candidate, n_words + n + 1);
-    if (n_words)
-        memcpy(v, s->v, n_words * sizeof *v);
+    struct candidate *v = DUP_N(&s->f->ctx->arena, s->v, n_words, n_words + n + 1);
     for (size_t i = 0; i < n; i++)
         if (!n_words || !bsearch(&docs[i], also, n_words, sizeof *also, by_doc))
             v[s->n++] = scan_candidate(&s->scan, docs[i]);

@@ -172,9 +172,7 @@ static enum status look_by_recall(struct looking *l)
     chat.budget_tokens = -1;
     TRY(find_recalled(l->ctx, l->e, &chat, &given));
     TRY(find_answers(f, RANKED));
-    v = NEW_N(&l->ctx->arena, struct likely, n + f->n + given.n + 1);
-    if (n)
-        memcpy(v, l->words, n * sizeof *v);
+    v = DUP_N(&l->ctx->arena, l->words, n, n + f->n + given.n + 1);
     l->words = v;
     for (size_t i = 0; i < f->n; i++) {
         struct likely *known = worded(l, f->found[i].memory.doc);

@@ -143,13 +143,8 @@ static void find_vector(struct ctx *ctx, struct ctx *asks, struct engine *e, str
 
 static struct token_vectors tokens_dup(struct arena *a, struct token_vectors t)
 {
-    int8_t *v = NEW_N(a, int8_t, t.n * ENCODER_KEPT + 1);
-    uint32_t *ids = NEW_N(a, uint32_t, t.n + 1);
-    if (t.n) {
-        memcpy(v, t.v, t.n * ENCODER_KEPT);
-        memcpy(ids, t.ids, t.n * sizeof *ids);
-    }
-    return (struct token_vectors){v, ids, t.n};
+    return (struct token_vectors){DUP_N(a, t.v, t.n * ENCODER_KEPT, t.n * ENCODER_KEPT + 1),
+                                  DUP_N(a, t.ids, t.n, t.n + 1), t.n};
 }
 
 /* At most half of the time that is left: the rest is for the search by words. */
@@ -162,9 +157,7 @@ void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct que
                                     .signature = str_dup(&ctx->arena, found.signature),
                                     .without = str_dup(&ctx->arena, found.without)};
     if (found.v) {
-        float *v = NEW_N(&ctx->arena, float, found.dimensions);
-        memcpy(v, found.v, found.dimensions * sizeof *v);
-        out->v = v;
+        out->v = DUP_N(&ctx->arena, found.v, found.dimensions, found.dimensions);
         out->tokens = tokens_dup(&ctx->arena, found.tokens);
     }
     ctx_free(&own);
@@ -268,8 +261,7 @@ enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen
     if (!is_same || (c->source != EMBED_REMOTE && !is_warm(e, c))) {
         TRY(probe_source(ctx, e, &v));
         e->vectors.warm = str_hash(maker_of(embedding_signature(ctx, &v)));
-        struct vector_set now = {embedding_signature(ctx, &v), v.dimensions, is_int8, 0};
-        set = now;
+        set = (struct vector_set){embedding_signature(ctx, &v), v.dimensions, is_int8, 0};
     }
     TRY(begin_alone(ctx, e, &set, anew));
     *out = set;
@@ -497,6 +489,14 @@ enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
     return s;
 }
 
+/* While the source was asked, another thread may have begun the set, and made the vectors too. */
+static bool sees_set(struct ctx *ctx, struct engine *e)
+{
+    struct vector_set seen;
+    uint64_t begun = e->vectors.begun;
+    return !begun || (soft(ctx, store_vector_set(ctx, e->store, &seen)) && mark_of(&seen) == begun);
+}
+
 /* For searches that no chat waits for: new texts get their vector first. At most half of the time;
  * failing changes nothing but what the search finds. */
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
@@ -505,7 +505,7 @@ void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, s
     size_t room = max;
     if (max && make_some(&own, e, &pool, &room) != OK)
         log_event(LOG_DEBUG, "vectors.late", "id=%s why=\"%s\"", own.id, own.why);
-    if (room < max)
+    if (room < max || !sees_set(ctx, e))
         store_view_rest(ctx, e->store); /* what was made is read */
     ctx_free(&own);
 }

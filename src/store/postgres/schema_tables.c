@@ -2,7 +2,7 @@
 #include "store/postgres/schema_tables.h"
 
 /*
- * The same rows as in SQLite (store/sqlite/db/schema.c). The pool is the first column of each key,
+ * The same rows as in SQLite (store/sql/db/schema.c). The pool is the first column of each key,
  * so that tables can be partitioned by it. Numbers are bigint, truth values 0 and 1; texts are
  * compared byte by byte (COLLATE "C").
  */

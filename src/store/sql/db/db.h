@@ -1,0 +1,125 @@
+/* db.h - one connection to SQLite: opened with its key, its statements prepared, its failures. */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "base/ctx.h"
+#include "core/memory.h"
+#include "store/postgres/connection.h"
+
+/* Of a text in two dialects this is SQLite's; db.c reads the list again for PostgreSQL's. */
+#define BY(sqlite, postgres) sqlite
+
+enum sql {
+#define SQL(NAME, WHO, TEXT) SQL_##NAME,
+#include "store/sql/db/sql.def"
+#include "store/sql/db/sql_lists.def"
+#undef SQL
+    SQL_COUNT
+};
+
+#undef BY
+
+/* Who uses a statement, and so which connections of SQLite prepare it. PostgreSQL's prepare it at
+ * its first use. */
+enum sql_who { ON_POSTGRES, SELDOM = ON_POSTGRES, READS, WRITES, BOTH };
+
+/* How long a connection waits while another process (the command line beside the server) writes. */
+enum { BUSY_MS = 10000 };
+
+struct postings;
+struct erasing;
+struct hold;
+struct index_changes;
+struct word_lists;
+struct notes;
+
+struct db {
+    sqlite3 *handle; /* NULL: it is a connection to PostgreSQL */
+    struct pg *pg;
+    sqlite3_stmt *stmts[SQL_COUNT];
+    struct postings *postings;     /* filled by take(), the SQL function of a words search */
+    const struct hold *hold;       /* of the writer: marks the claims it makes; or NULL */
+    struct index_changes *changes; /* of the writer: applied at the end of a group; or NULL */
+    struct word_lists *lists;      /* of the store: what the words index has answered; or NULL */
+    uint64_t words_before;         /* of the writer: the view before it changed the words index */
+    struct erasing *erasing;       /* of the writer: notes what is erased; or NULL */
+    struct notes *notes;           /* of the writer: told after the commit; or NULL */
+    struct seen *seen;             /* of a reader whose transaction serves many reads; or NULL */
+};
+
+/* Whether it is PostgreSQL. A build without it has no such branch. */
+static inline bool is_postgres(const struct db *db)
+{
+#ifdef WITH_POSTGRES
+    return db->pg != NULL;
+#else
+    (void)db;
+    return false;
+#endif
+}
+
+/* What does not change within a transaction that only reads, and each read asks for. */
+struct seen {
+    struct pool_ref pool; /* of the row; its user is "" at first */
+    int64_t no, messages, memories, generation;
+    uint64_t words; /* 0: not yet */
+    int64_t now;    /* what has expired is the same for all; 0: not yet */
+};
+
+/* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.
+ * On failure db is closed. */
+MUST_USE enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db);
+/* The same of a file that cannot be written to and that nobody else changes: it is only read. */
+MUST_USE enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key,
+                                     struct db *db);
+/* Must be the first call on a connection. Returns SQLite's result. */
+int db_set_key(sqlite3 *handle, const uint8_t *key);
+/* The text of a statement as PostgreSQL takes it. */
+const char *db_postgres_text(enum sql which);
+/* Closes what a manipulated file could use. Returns SQLite's result. */
+int db_configure(sqlite3 *handle);
+/* A connection to PostgreSQL, by its URL. */
+MUST_USE enum status db_connect(struct ctx *ctx, const char *url, struct db *db);
+/* Adds our SQL functions and prepares the statements of readers or of the writer. */
+MUST_USE enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who);
+/* One that is used seldom; on PostgreSQL there is nothing to do. */
+MUST_USE enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which);
+/* Accepts a connection that was never opened, or was closed. */
+void db_close(struct db *db);
+/* The same, and the log stays as it is: closing the last connection would bring it into the
+ * database, though it may be damaged or of another one. */
+void db_close_unsettled(struct db *db);
+
+/* Runs SQL text without parameters: pragmas and schema steps. */
+MUST_USE enum status db_exec(struct ctx *ctx, struct db *db, const char *text);
+/* The first column of the first row of a text without parameters. */
+MUST_USE enum status db_int(struct ctx *ctx, struct db *db, const char *text, int64_t *out);
+
+/* Notes the database's last failure in words; TOO_BUSY while another process writes. A failure of
+ * the disk has STORE_DISK_FAILED as its detail. */
+enum status db_failed(struct ctx *ctx, struct db *db, int rc);
+
+/* Rows changed by the last statement. */
+static inline int64_t db_changes(const struct db *db)
+{
+    return is_postgres(db) ? pg_changes(db->pg) : sqlite3_changes64(db->handle);
+}
+
+/* The same of all statements since the connection was opened. */
+static inline int64_t db_total_changes(const struct db *db)
+{
+    return is_postgres(db) ? pg_total_changes(db->pg) : sqlite3_total_changes64(db->handle);
+}
+
+/* The number that the last INSERT gave its row. */
+static inline int64_t db_last_row(const struct db *db)
+{
+    return is_postgres(db) ? pg_last_row(db->pg) : sqlite3_last_insert_rowid(db->handle);
+}
+
+/* True inside a transaction. SQLite ends one itself when, say, the disk is full. */
+static inline bool db_in_transaction(const struct db *db)
+{
+    return is_postgres(db) ? pg_in_transaction(db->pg) : !sqlite3_get_autocommit(db->handle);
+}

@@ -1,0 +1,27 @@
+/* functions.h - the SQL functions that a connection gets from us: take, tokens, holds. */
+#pragma once
+
+#include "core/memory.h"
+#include "store/sql/db/db.h"
+
+/* One document that holds a word. */
+struct posting {
+    doc_id doc;
+    uint8_t counts; /* how often, up to 15 each; low half: own words, high half: label */
+};
+
+/* Columns of the words index. */
+enum word_column { IN_TEXT, IN_LABEL };
+
+/* Once more. */
+void posting_count(struct posting *p, enum word_column at);
+
+/* Filled by take() while a statement matches one word; the caller sets n to 0 and max. */
+struct postings {
+    struct posting *v;
+    size_t n, cap, max;
+};
+
+MUST_USE enum status functions_add(struct ctx *ctx, struct db *db);
+/* After the connection is closed. */
+void functions_end(struct db *db);

@@ -1,0 +1,70 @@
+/* lookup.h - names into row numbers: pools, sessions, messages. */
+#pragma once
+
+#include "core/memory.h"
+#include "store/sql/db/query.h"
+
+/* A pool's row; no is 0 when it does not exist. */
+struct pool_row {
+    int64_t no, messages, memories;
+    int64_t generation; /* of the words index, on PostgreSQL; else 0 */
+};
+MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
+                               struct pool_row *out);
+/* On PostgreSQL asks for that row ahead. *out is what it was the last time, for what is asked ahead
+ * by its number: if the pool has another one, nobody will ask the same. Of a pool that is met first
+ * a reader waits for the row. generation: 0 unless nobody here has written to the pool since. */
+MUST_USE enum status pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool,
+                                struct pool_row *out);
+/* By when a memory must have expired to be left out; one time for all reads of a transaction. */
+int64_t expired_by(const struct db *db);
+/* Its number alone; 0 on SQLite. */
+MUST_USE enum status pool_ahead(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t *out);
+/* On PostgreSQL a change of the words index adds 1 to the generation; one that removes a message
+ * adds this. */
+#define GENERATION_REMOVAL ((int64_t)1 << 40)
+/* Under what number messages of the pool are kept in memory, which no one ever changes; and that
+ * there is none in a place, where the next may come. */
+static inline int64_t pool_kept_as(const struct pool_row *row)
+{
+    uint64_t removals = (uint64_t)row->generation / GENERATION_REMOVAL;
+    return (int64_t)((uint64_t)row->no + removals * 0x9E3779B97F4A7C15u);
+}
+static inline int64_t pool_empty_as(const struct pool_row *row)
+{
+    return (int64_t) ~((uint64_t)row->no + (uint64_t)row->generation * 0x9E3779B97F4A7C15u);
+}
+/* The pool's number; the pool is made when it does not exist. By the writer. */
+MUST_USE enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
+                               int64_t *no);
+
+/* What a pool has more, or (negative) less, of. closed: memories that are true no more. The others
+ * are counted by the day alone: memories that came, by type, and those that were erased. */
+struct pool_gain {
+    int64_t sessions, messages, memories, closed;
+    int64_t added[TYPE_COUNT], forgotten, expired;
+};
+/* Counts it in the pool's row and for today. */
+MUST_USE enum status pool_count(struct ctx *ctx, struct db *db, int64_t pool,
+                                struct pool_gain gain);
+
+/* A session's number and a message's document in the pool, or 0. */
+MUST_USE enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id,
+                                  int64_t *no);
+MUST_USE enum status message_find(struct ctx *ctx, struct db *db, int64_t pool, str id,
+                                  doc_id *out);
+
+/* A session, by its number. */
+struct session_ref {
+    int64_t pool, no;
+};
+
+/* The first and the last document that a session can have. */
+static inline doc_id session_first(int64_t no)
+{
+    return doc_of_message(no, 0);
+}
+static inline doc_id session_last(int64_t no)
+{
+    return doc_of_message(no + 1, 0) - 1;
+}

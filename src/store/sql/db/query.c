@@ -1,0 +1,275 @@
+/* query.c - binding, stepping and reading a prepared statement; transactions and savepoints. */
+#include "store/sql/db/query.h"
+
+#include <assert.h>
+
+#include "base/utf8.h"
+
+/*
+ * A query is bound from left to right (bound counts up) and read from left to right (column counts
+ * up); the order is that of sql.def. The first failure sticks in rc: binding and stepping go on
+ * without effect, and sql_end reports it once. SQL_RUN resets the statement when its scope ends.
+ */
+
+/* The whole store is read some rows at a time. */
+static struct pg_stmt *begin_on_postgres(struct db *db, enum sql which)
+{
+    bool streams = which == SQL_EACH_MESSAGE || which == SQL_EACH_MEMORY ||
+                   which == SQL_POSTING_ALL ||
+                   (which >= SQL_MOVE_READ_pool && which < SQL_MOVE_PUT_pool);
+    return pg_begin(db->pg, which, db_postgres_text(which), streams);
+}
+
+struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which)
+{
+    if (is_postgres(db))
+        return (struct query){.ctx = ctx, .db = db, .pg = begin_on_postgres(db, which)};
+    sqlite3_stmt *stmt = db->stmts[which];
+    assert(stmt && !sqlite3_stmt_busy(stmt)); /* prepared here, and not in use by a caller */
+    return (struct query){.ctx = ctx, .db = db, .stmt = stmt};
+}
+
+void sql_leave(struct query *q)
+{
+    if (is_postgres(q->db))
+        pg_leave(q->pg);
+    else
+        sqlite3_reset(q->stmt);
+}
+
+/* The first failure is the cause of those behind it. Binding does not stop the caller; the failure
+ * shows in sql_row. */
+static void note_result(struct query *q, int rc)
+{
+    if (q->rc == SQLITE_OK)
+        q->rc = rc;
+}
+
+/* An empty text has no address; it is bound as '' and not as NULL, which the tables refuse. */
+void sql_text(struct query *q, str s)
+{
+    if (is_postgres(q->db)) {
+        pg_bind_text(q->pg, s);
+        return;
+    }
+    note_result(q, sqlite3_bind_text64(q->stmt, ++q->bound, s.p ? s.p : "", s.n, SQLITE_STATIC,
+                                       SQLITE_UTF8));
+}
+
+void sql_int(struct query *q, int64_t v)
+{
+    if (is_postgres(q->db)) {
+        pg_bind_int(q->pg, v);
+        return;
+    }
+    note_result(q, sqlite3_bind_int64(q->stmt, ++q->bound, v));
+}
+
+void sql_real(struct query *q, double v)
+{
+    if (is_postgres(q->db)) {
+        pg_bind_real(q->pg, v);
+        return;
+    }
+    note_result(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
+}
+
+/* STATIC: SQLite keeps the pointer, so the bytes must live until the statement is reset. The same
+ * holds for texts. */
+void sql_blob(struct query *q, const void *p, size_t n)
+{
+    if (is_postgres(q->db)) {
+        pg_bind_bytes(q->pg, p, n);
+        return;
+    }
+    note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
+}
+
+void sql_list(struct query *q, const int64_t *v, size_t n)
+{
+    if (is_postgres(q->db)) {
+        pg_bind_ints(q->pg, v, n);
+        return;
+    }
+    assert(n <= INT32_MAX);
+    note_result(q, sqlite3_carray_bind(q->stmt, ++q->bound, (void *)v, (int)n, SQLITE_CARRAY_INT64,
+                                       SQLITE_STATIC));
+}
+
+void sql_reals(struct query *q, const double *v, size_t n)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_bind_reals(q->pg, v, n);
+}
+
+void sql_texts(struct query *q, const str *v, size_t n)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_bind_texts(q->pg, v, n);
+}
+
+void sql_blobs(struct query *q, const str *v, size_t n)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_bind_blobs(q->pg, v, n);
+}
+
+static bool row_on_postgres(struct query *q)
+{
+    q->column = 0;
+    bool is_row = pg_row(q->pg);
+    if (pg_has_failed(q->pg))
+        q->rc = SQLITE_ERROR;
+    return is_row;
+}
+
+/* A forgotten parameter would be NULL and match no row, so the count is checked. */
+bool sql_row(struct query *q)
+{
+    if (q->rc != SQLITE_OK)
+        return false;
+    if (is_postgres(q->db))
+        return row_on_postgres(q);
+    assert(q->bound == sqlite3_bind_parameter_count(q->stmt));
+    q->column = 0;
+    int rc = sqlite3_step(q->stmt);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        q->rc = rc;
+    return rc == SQLITE_ROW;
+}
+
+enum status sql_end(struct query *q)
+{
+    return q->rc == SQLITE_OK ? OK : db_failed(q->ctx, q->db, q->rc);
+}
+
+bool sql_is_conflict(const struct query *q)
+{
+    return is_postgres(q->db) ? q->rc != SQLITE_OK && pg_is_conflict(q->db->pg)
+                              : q->rc == SQLITE_CONSTRAINT;
+}
+
+enum status sql_do(struct query *q)
+{
+    while (sql_row(q))
+        continue;
+    return sql_end(q);
+}
+
+enum status sql_later(struct query *q)
+{
+    if (!is_postgres(q->db))
+        return sql_do(q);
+    pg_later(q->pg);
+    return OK;
+}
+
+void sql_ahead(struct query *q)
+{
+    assert(is_postgres(q->db));
+    if (is_postgres(q->db))
+        pg_ahead(q->pg);
+}
+
+enum status sql_number(struct query *q, int64_t *out)
+{
+    *out = sql_row(q) ? sql_get_int(q) : 0;
+    return sql_end(q);
+}
+
+enum status sql_any(struct query *q, bool *out)
+{
+    *out = sql_row(q);
+    return sql_end(q);
+}
+
+/* In place, until the next row. */
+static str see_text(struct query *q)
+{
+    if (is_postgres(q->db))
+        return pg_get_bytes(q->pg, q->column++);
+    const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
+    return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+}
+
+/* SQLite frees its text with the next row, so it is copied. */
+str sql_get_text(struct query *q)
+{
+    str text = see_text(q);
+    return text.n ? str_dup(&q->ctx->arena, text) : S("");
+}
+
+str sql_get_text_ends(struct query *q, size_t each)
+{
+    str all = see_text(q);
+    return all.n > 2 * each ? utf8_ends(&q->ctx->arena, all, each) : str_dup(&q->ctx->arena, all);
+}
+
+int64_t sql_get_int(struct query *q)
+{
+    if (is_postgres(q->db))
+        return pg_get_int(q->pg, q->column++);
+    return sqlite3_column_int64(q->stmt, q->column++);
+}
+
+double sql_get_real(struct query *q)
+{
+    if (is_postgres(q->db))
+        return pg_get_real(q->pg, q->column++);
+    return sqlite3_column_double(q->stmt, q->column++);
+}
+
+/* Valid until the next row only; not copied, as vectors are read by the thousand. */
+str sql_see_blob(struct query *q)
+{
+    if (is_postgres(q->db))
+        return pg_get_bytes(q->pg, q->column++);
+    const char *p = sqlite3_column_blob(q->stmt, q->column);
+    return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+}
+
+/* --- transactions --- */
+
+enum status txn_begin(struct ctx *ctx, struct db *db, struct txn *t)
+{
+    assert(!db_in_transaction(db));
+    *t = (struct txn){ctx, db, SQL_COMMIT, SQL_ROLLBACK, false};
+    TRY(SQL_DO(ctx, db, SQL_BEGIN));
+    t->is_open = true;
+    return OK;
+}
+
+/* Undone without ending the transaction around it. */
+enum status txn_savepoint(struct ctx *ctx, struct db *db, struct txn *t)
+{
+    assert(db_in_transaction(db));
+    *t = (struct txn){ctx, db, SQL_SAVEPOINT_RELEASE, SQL_SAVEPOINT_UNDO, false};
+    TRY(SQL_DO(ctx, db, SQL_SAVEPOINT));
+    t->is_open = true;
+    return OK;
+}
+
+enum status txn_commit(struct txn *t)
+{
+    assert(t->is_open);
+    TRY(SQL_DO(t->ctx, t->db, t->commit));
+    t->is_open = false;
+    return OK;
+}
+
+/* A full disk may have ended the transaction: then there is nothing to roll back. The failure that
+ * led here is already noted, so that of a rollback is dropped. */
+void txn_leave(struct txn *t)
+{
+    if (!t->is_open || !db_in_transaction(t->db))
+        return;
+    struct ctx quiet = ctx_detached(t->ctx);
+    enum status undone = SQL_DO(&quiet, t->db, t->rollback);
+    if (undone == OK && t->rollback == SQL_SAVEPOINT_UNDO)
+        undone = SQL_DO(&quiet, t->db, SQL_SAVEPOINT_RELEASE);
+    (void)undone;
+    ctx_free(&quiet);
+}

@@ -1,0 +1,28 @@
+/* rows.h - messages and memories as rows: read in the order of the columns in sql.def. */
+#pragma once
+
+#include <assert.h>
+
+#include "core/memory.h"
+#include "store/sql/db/query.h"
+
+void read_message(struct query *q, struct message *out);
+/* Of a long text only its ends (core/index.h). */
+void read_message_ends(struct query *q, struct message *out);
+void read_memory(struct query *q, struct memory *out);
+/* The remaining rows, in the arena. */
+MUST_USE enum status read_memories(struct query *q, struct memory **out, size_t *n);
+/* A memory's tags as its row keeps them. */
+str tags_text(struct arena *a, struct strs tags);
+
+/* The number of a memory's row. */
+static inline int64_t memory_no(doc_id doc)
+{
+    assert(doc_is_memory(doc));
+    return doc & ~DOC_MEMORY;
+}
+
+/* A pool's memory by the name that `which` asks for (its id, its key); its id is "" when there is
+ * none. */
+MUST_USE enum status memory_find(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
+                                 str name, struct memory *out);

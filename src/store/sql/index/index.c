@@ -1,0 +1,76 @@
+/* index.c - documents that can be found: their words and vectors follow each change. */
+#include "store/sql/index/index.h"
+
+#include <assert.h>
+
+#include "store/sql/db/query.h"
+#include "store/sql/index/vector_set.h"
+#include "store/sql/index/word_blocks.h"
+#include "store/sql/index/words.h"
+
+/*
+ * The words index stores no texts, so a removal must name the words that were added. Changes
+ * therefore carry the words of the old and of the new text.
+ */
+
+static void note_change(struct arena *a, struct index_changes *changes, struct index_change change)
+{
+    assert(change.pool);
+    changes->v = arena_more(a, changes->v, changes->n, &changes->cap, sizeof *changes->v);
+    change.order = changes->n;
+    changes->v[changes->n++] = change;
+}
+
+/* Of an echo only the new part is searched. */
+void index_note_message(struct arena *a, struct index_changes *changes, int64_t pool,
+                        bool is_removal, const struct message *m, struct index_text words)
+{
+    assert(m->doc && !doc_is_memory(m->doc));
+    str text = str_trim(m->is_echo ? m->says : m->text);
+    note_change(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, 0});
+}
+
+void index_note_memory(struct arena *a, struct index_changes *changes, int64_t pool,
+                       bool is_removal, const struct memory *m, struct index_text words)
+{
+    assert(doc_is_memory(m->doc));
+    str text = str_trim(m->content);
+    note_change(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, 0});
+}
+
+/* By document; changes of one document keep their order. */
+static int by_document(const void *a, const void *b)
+{
+    const struct index_change *x = a, *y = b;
+    if (x->doc != y->doc)
+        return x->doc < y->doc ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* FTS5 begins a new segment whenever document numbers decrease, so a group's changes are sorted.
+ * Within the writer's transaction. On failure the changes stay noted, and the transaction that made
+ * them is rolled back with them. */
+static enum status apply_words(struct ctx *ctx, struct db *db, const struct index_changes *changes)
+{
+    if (is_postgres(db))
+        return word_blocks_apply(ctx, db, changes->v, changes->n);
+    for (size_t i = 0; i < changes->n; i++) {
+        const struct index_change *c = &changes->v[i];
+        TRY(c->is_removal ? words_remove(ctx, db, c->pool, c->doc, &c->words)
+                          : words_add(ctx, db, c->pool, c->doc, &c->words));
+    }
+    return OK;
+}
+
+enum status index_apply(struct ctx *ctx, struct db *db, struct index_changes *changes)
+{
+    if (!changes->n)
+        return OK;
+    assert(db_in_transaction(db));
+    SQL_AHEAD(ctx, db, SQL_VECTOR_SET); /* for vectors_follow */
+    qsort(changes->v, changes->n, sizeof *changes->v, by_document);
+    TRY(apply_words(ctx, db, changes));
+    TRY(vectors_follow(ctx, db, changes));
+    changes->n = 0;
+    return OK;
+}

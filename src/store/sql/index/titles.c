@@ -1,0 +1,276 @@
+/* titles.c - the titles of a pool packed into few rows, so that a search looks at all of them. */
+#include "store/sql/index/titles.h"
+
+#include <assert.h>
+
+#include "base/utf8.h"
+#include "store/sql/db/query.h"
+
+/*
+ * Stepping to a row costs more than searching a title: 100,000 rows take 25 ms. An index of
+ * trigrams is slower for words that are in many titles, and finds no word of two letters. So titles
+ * are kept together, folded, in blocks about the size of a page, and one search runs over a block.
+ *
+ * A block begins with a session's number and holds the sessions up to the next block. Each entry is
+ * the distance from the first number, as digits of base 32 (the bytes below a blank), then the
+ * title, in which those bytes are blanks. So a match never begins in a number, and the number
+ * before it is its session's.
+ *
+ * A block of 3,800 bytes and its row fit one page of 4,096; a longer title has a block of its own.
+ */
+enum { BLOCK_BYTES = 3800, DIGIT = 32 };
+
+static bool is_digit(char c)
+{
+    return (unsigned char)c < DIGIT;
+}
+
+str title_folded(struct arena *a, str title)
+{
+    str lower = utf8_lower(a, title);
+    char *p = arena_alloc(a, lower.n + 1);
+    for (size_t i = 0; i < lower.n; i++)
+        p[i] = is_digit(lower.p[i]) ? ' ' : lower.p[i];
+    return (str){p, lower.n};
+}
+
+/* --- blocks --- */
+
+struct entry {
+    int64_t no;
+    str title;
+};
+
+struct block {
+    int64_t first; /* number of its row; 0: there is none yet */
+    struct entry *v;
+    size_t n, bytes;
+};
+
+/* Takes the next entry off a block. The title ends where the digits of the next entry begin, so no
+ * length is stored. */
+static struct entry cut_entry(str *rest, int64_t first)
+{
+    int64_t distance = 0;
+    size_t n = 0;
+    for (; rest->n && is_digit(*rest->p); *rest = str_sub(*rest, 1, rest->n))
+        distance = distance * DIGIT + *rest->p;
+    while (n < rest->n && !is_digit(rest->p[n]))
+        n++;
+    struct entry e = {first + distance, str_sub(*rest, 0, n)};
+    *rest = str_sub(*rest, n, rest->n);
+    return e;
+}
+
+/* Entries of a block, with room for one more. */
+static void parse_block(struct arena *a, str text, struct block *b)
+{
+    size_t cap = 0;
+    b->bytes = text.n;
+    while (text.n) {
+        b->v = arena_more(a, b->v, b->n, &cap, sizeof *b->v);
+        b->v[b->n++] = cut_entry(&text, b->first);
+    }
+    b->v = arena_more(a, b->v, b->n, &cap, sizeof *b->v);
+}
+
+static enum status read_block(struct ctx *ctx, struct db *db, int64_t pool, int64_t no,
+                              struct block *out)
+{
+    *out = (struct block){0};
+    SQL_RUN(q, ctx, db, SQL_TITLE_BLOCK, pool, no);
+    str text = S("");
+    if (sql_row(&q)) {
+        out->first = sql_get_int(&q);
+        text = str_dup(&ctx->arena, sql_see_blob(&q));
+    }
+    parse_block(&ctx->arena, text, out);
+    return sql_end(&q);
+}
+
+static void write_entry(struct buf *b, int64_t distance, str title)
+{
+    char digits[16];
+    size_t n = sizeof digits;
+    do {
+        digits[--n] = (char)(distance % DIGIT);
+        distance /= DIGIT;
+    } while (distance);
+    buf_add(b, (str){digits + n, sizeof digits - n});
+    buf_add(b, title);
+}
+
+/* Writes the entries as the block that begins with first; without entries the block is deleted. */
+static enum status write_block(struct ctx *ctx, struct db *db, int64_t pool, int64_t first,
+                               const struct entry *v, size_t n)
+{
+    size_t max = 1;
+    for (size_t i = 0; i < n; i++)
+        max += 16 + v[i].title.n;
+    struct buf b = buf_make(&ctx->arena, max);
+    for (size_t i = 0; i < n; i++)
+        write_entry(&b, v[i].no - first, v[i].title);
+    str text = buf_str(&b);
+    SQL_RUN(q, ctx, db, n ? SQL_TITLE_PUT : SQL_TITLE_DELETE, pool, first);
+    if (n)
+        sql_blob(&q, text.p, text.n);
+    return sql_later(&q);
+}
+
+/* --- one title --- */
+
+static enum status take_out(struct ctx *ctx, struct db *db, int64_t pool, struct block *b, size_t i)
+{
+    assert(i < b->n);
+    memmove(&b->v[i], &b->v[i + 1], (b->n - i - 1) * sizeof *b->v);
+    b->n--;
+    return write_block(ctx, db, pool, b->first, b->v, b->n);
+}
+
+/* A title that does not fit begins a new block, together with those behind it. A split leaves
+ * blocks short at times; they fill up again or stay, as titles arrive mostly at the end. */
+static enum status put_in(struct ctx *ctx, struct db *db, int64_t pool, struct block *b, size_t i,
+                          struct entry e)
+{
+    assert(i <= b->n);
+    bool fits = b->n && b->bytes + e.title.n < BLOCK_BYTES;
+    memmove(&b->v[i + 1], &b->v[i], (b->n - i) * sizeof *b->v);
+    b->v[i] = e;
+    b->n++;
+    if (fits)
+        return write_block(ctx, db, pool, b->first, b->v, b->n);
+    if (i + 1 < b->n && e.no != b->first)
+        TRY(write_block(ctx, db, pool, b->first, b->v, i));
+    return write_block(ctx, db, pool, e.no, b->v + i, b->n - i);
+}
+
+enum status title_put(struct ctx *ctx, struct db *db, int64_t pool, int64_t no, str title)
+{
+    struct block b;
+    size_t i = 0;
+    TRY(read_block(ctx, db, pool, no, &b));
+    while (i < b.n && b.v[i].no < no)
+        i++;
+    bool is_there = i < b.n && b.v[i].no == no;
+    struct entry e = {no, title_folded(&ctx->arena, title)};
+    if (!is_there)
+        return title.n ? put_in(ctx, db, pool, &b, i, e) : OK;
+    if (!title.n)
+        return take_out(ctx, db, pool, &b, i);
+    b.v[i] = e;
+    return write_block(ctx, db, pool, b.first, b.v, b.n);
+}
+
+/* --- all of them --- */
+
+/* The session number in front of a match. */
+static int64_t number_before(const char *begin, const char *p, int64_t first)
+{
+    int64_t distance = 0, worth = 1;
+    while (p > begin && !is_digit(p[-1]))
+        p--;
+    for (; p > begin && is_digit(p[-1]); p--, worth *= DIGIT)
+        distance += worth * p[-1];
+    return first + distance;
+}
+
+/* Horspool's search: skip says how far to go on when the window ends with a byte. memmem is faster
+ * over a text without matches, but builds its table at each call, which takes longer than getting
+ * to the next title. */
+struct needle {
+    str text;
+    size_t skip[256];
+};
+
+static void make_needle(struct needle *needle, str text)
+{
+    assert(text.n);
+    needle->text = text;
+    for (size_t i = 0; i < 256; i++)
+        needle->skip[i] = text.n;
+    for (size_t i = 0; i + 1 < text.n; i++)
+        needle->skip[(unsigned char)text.p[i]] = text.n - 1 - i;
+}
+
+static const char *next_find(const struct needle *needle, const char *at, const char *end)
+{
+    size_t n = needle->text.n;
+    char last = needle->text.p[n - 1];
+    if (n == 1)
+        return memchr(at, last, (size_t)(end - at));
+    while ((size_t)(end - at) >= n) {
+        if (at[n - 1] == last && !memcmp(at, needle->text.p, n - 1))
+            return at;
+        at += needle->skip[(unsigned char)at[n - 1]];
+    }
+    return NULL;
+}
+
+/* memmem finds the first match, as most blocks have none. A title counts once, so the search goes
+ * on behind it. */
+static void search_block(struct arena *a, str text, int64_t first, const struct needle *needle,
+                         struct session_nos *out)
+{
+    const char *end = text.p + text.n, *at = end;
+    const char *p = memmem(text.p, text.n, needle->text.p, needle->text.n);
+    for (; p; p = at < end ? next_find(needle, at, end) : NULL) {
+        out->v = arena_more(a, out->v, out->n, &out->cap, sizeof *out->v);
+        out->v[out->n++] = number_before(text.p, p, first);
+        for (at = p; at < end && !is_digit(*at);)
+            at++;
+    }
+}
+
+/* O(bytes of all titles of the pool); a block holds about 100 titles of 35 bytes. Numbers come out
+ * ascending, since blocks are read in the order of their first number. */
+enum status titles_find(struct ctx *ctx, struct db *db, int64_t pool, str folded,
+                        struct session_nos *out)
+{
+    struct needle needle;
+    make_needle(&needle, folded);
+    *out = (struct session_nos){0};
+    SQL_RUN(q, ctx, db, SQL_TITLE_BLOCKS, pool);
+    while (sql_row(&q)) {
+        int64_t first = sql_get_int(&q);
+        search_block(&ctx->arena, sql_see_blob(&q), first, &needle, out);
+    }
+    return sql_end(&q);
+}
+
+/* --- the check --- */
+
+/* Compares each title of a block with its session. */
+static enum status check_block(struct ctx *parent, struct db *db, int64_t pool, struct block *b,
+                               struct buf *findings)
+{
+    CLEANUP(ctx_free) struct ctx ctx = ctx_child(parent, 0);
+    int64_t before = b->first - 1;
+    for (size_t i = 0; i < b->n; before = b->v[i++].no) {
+        SQL_RUN(q, &ctx, db, SQL_SESSION_TITLE, pool, b->v[i].no);
+        str title = sql_row(&q) ? title_folded(&ctx.arena, sql_get_text(&q)) : S("");
+        TRY(sql_end(&q));
+        if (b->v[i].no <= before || !str_eq(title, b->v[i].title))
+            buf_printf(findings, "title of session %lld is not found as it is\n",
+                       (long long)b->v[i].no);
+    }
+    return OK;
+}
+
+enum status titles_check(struct ctx *ctx, struct db *db, struct buf *findings)
+{
+    int64_t titled = 0, found = 0;
+    TRY(db_int(ctx, db, "SELECT count(*) FROM session WHERE title <> ''", &titled));
+    SQL_RUN(q, ctx, db, SQL_TITLE_ALL);
+    while (sql_row(&q)) {
+        CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
+        int64_t pool = sql_get_int(&q);
+        struct block b = {.first = sql_get_int(&q)};
+        parse_block(&mine.arena, sql_see_blob(&q), &b);
+        TRY(check_block(&mine, db, pool, &b, findings));
+        found += (int64_t)b.n;
+    }
+    if (found != titled)
+        buf_printf(findings, "titles: %lld of %lld can be found\n", (long long)found,
+                   (long long)titled);
+    return sql_end(&q);
+}

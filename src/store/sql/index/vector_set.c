@@ -1,0 +1,87 @@
+/* vector_set.c - the set of vectors in force; documents that change wait for a new vector. */
+#include "store/sql/index/vector_set.h"
+
+#include <assert.h>
+
+#include "store/sql/db/query.h"
+
+/*
+ * Vectors of a store belong to one set: a signature (source, model, dimensions) and a form (float32
+ * or int8). A document whose text changes loses its vector in the same transaction and gets an
+ * entry in the queue vector_todo, which the engine works off; nothing here computes a vector.
+ */
+
+/* How many rows without a vector may stay in a pool. Each costs some bytes on disk and a step for
+ * caches that start from the beginning. */
+enum { GONE_MAX = 1000 };
+
+enum status vector_set_find(struct ctx *ctx, struct db *db, struct vector_set_row *out)
+{
+    *out = (struct vector_set_row){.set.signature = S("")};
+    SQL_RUN(q, ctx, db, SQL_VECTOR_SET);
+    if (sql_row(&q)) {
+        out->no = sql_get_int(&q);
+        out->set.signature = sql_get_text(&q);
+        out->set.dimensions = (size_t)sql_get_int(&q);
+        out->set.is_int8 = sql_get_int(&q) != 0;
+        out->set.begun = sql_get_int(&q);
+    }
+    return sql_end(&q);
+}
+
+/* --- what the writer does --- */
+
+static enum status wait_for_vector(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
+{
+    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_ADD, doc, pool);
+}
+
+static enum status drop_vector(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
+{
+    TRY(SQL_LATER(ctx, db, SQL_VECTOR_TODO_DELETE, doc, pool));
+    return SQL_LATER(ctx, db, SQL_VECTOR_GONE, doc, pool);
+}
+
+/* The first and the last change of a document decide: one whose text is the same afterwards keeps
+ * its vector. */
+enum status vectors_follow(struct ctx *ctx, struct db *db, const struct index_changes *changes)
+{
+    struct vector_set_row row;
+    TRY(vector_set_find(ctx, db, &row));
+    for (size_t from = 0, to; row.no && from < changes->n; from = to) {
+        const struct index_change *first = &changes->v[from], *last = first;
+        for (to = from + 1; to < changes->n && changes->v[to].doc == first->doc;)
+            last = &changes->v[to++];
+        assert(to == changes->n || changes->v[to].doc > first->doc);
+        str was = first->is_removal ? first->text : S(""),
+            is = last->is_removal ? S("") : last->text;
+        if (str_eq(was, is))
+            continue;
+        if (was.n)
+            TRY(drop_vector(ctx, db, first->pool, first->doc));
+        if (is.n)
+            TRY(wait_for_vector(ctx, db, last->pool, last->doc));
+    }
+    return OK;
+}
+
+/* A row without a vector only informs caches that have missed the removal. When a pool has many,
+ * they are deleted, and a row with the negative number of the pool makes caches read it from the
+ * beginning. */
+enum status vectors_prune(struct ctx *ctx, struct db *db)
+{
+    for (int64_t pool = 1; pool;) {
+        pool = 0;
+        SQL_RUN(q, ctx, db, SQL_VECTOR_MANY_GONE, GONE_MAX);
+        if (sql_row(&q))
+            pool = sql_get_int(&q);
+        TRY(sql_end(&q));
+        if (!pool)
+            break;
+        TRY(SQL_DO(ctx, db, SQL_VECTOR_DELETE_GONE, pool));
+        SQL_RUN(mark, ctx, db, SQL_VECTOR_PUT, -pool, pool);
+        sql_blob(&mark, NULL, 0);
+        TRY(sql_do(&mark));
+    }
+    return OK;
+}

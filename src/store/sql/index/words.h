@@ -1,0 +1,47 @@
+/* words.h - the words index: what a token is, documents added and removed, renewed, checked. */
+#pragma once
+
+#include "core/index.h"
+#include "store/sql/db/db.h"
+
+enum { STEM_MAX = 64, TOKEN_MAX = 32 + 2 * STEM_MAX };
+
+/* What every token of a pool begins with. */
+struct word_prefix {
+    char text[32];
+    size_t n;
+};
+
+struct word_prefix word_prefix_of(int64_t pool);
+/* The same of a generation of the pool. */
+struct word_prefix word_prefix_in(int64_t pool, int64_t generation);
+/* Writes the token of a stem and returns its length. */
+size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem);
+/* A token without its pool. */
+str word_of_stem(struct arena *a, str stem);
+bool word_is_indexed(const struct word *word, bool in_label);
+
+/* On SQLite. */
+MUST_USE enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                               const struct index_text *words);
+/* Takes the same words that the document was added with. */
+MUST_USE enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                                  const struct index_text *words);
+
+/* Names the state of the index that the connection sees, never 0: another after each change. */
+MUST_USE enum status words_view(struct ctx *ctx, struct db *db, uint64_t *out);
+/* Before a transaction that may have changed the index is committed (word_lists_seal). */
+MUST_USE enum status words_seal(struct ctx *ctx, struct db *db);
+
+/* Rebuilds the index from the rows when another version split words in another way. For the writer,
+ * at open. */
+MUST_USE enum status words_renew(struct ctx *ctx, struct db *db, bool is_mixed);
+
+typedef enum status take_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
+                                  const struct index_text *words);
+/* Calls take for each document of the store, with its words: messages, then memories; on PostgreSQL
+ * by their pools and numbers. ctx is given back behind each. */
+MUST_USE enum status words_each(struct ctx *ctx, struct db *db, take_document *take, void *own);
+
+/* Adds a line to the findings when the words index and the rows differ. */
+MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);

@@ -1,0 +1,81 @@
+/* words_check.c - a check that the words index holds exactly the words of the rows. */
+#include "store/sql/index/words.h"
+
+#include "store/sql/db/query.h"
+#include "store/sql/index/word_blocks.h"
+
+/*
+ * Comparing by a sum of hashes takes two passes and constant memory, where sorting both sides would
+ * take as much memory as the index. It tells that they differ, not where: the remedy is the same, a
+ * rebuild. The mixing is that of a 64-bit finalizer (xor-shift and multiplication for each part),
+ * so that single differences do not cancel out.
+ */
+
+/* Rows and index are both a set of (token, document, column, place). Each member is hashed, and the
+ * hashes are added up: the order does not matter, and nothing is kept. */
+struct sum {
+    uint64_t hash;
+    int64_t n;
+};
+
+static void add_token(struct sum *sum, str token, doc_id doc, int64_t column, int64_t place)
+{
+    uint64_t h = str_hash(token);
+    int64_t parts[] = {doc, column, place};
+    for (size_t i = 0; i < 3; i++) {
+        h ^= (uint64_t)parts[i] * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+        h *= 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
+    }
+    sum->hash += h;
+    sum->n++;
+}
+
+static void add_words(struct sum *sum, const struct word_prefix *prefix, doc_id doc,
+                      const struct words *words, bool in_label)
+{
+    char token[TOKEN_MAX];
+    int64_t place = 0;
+    for (size_t i = 0; i < words->n; i++)
+        if (word_is_indexed(&words->v[i], in_label))
+            add_token(sum, (str){token, word_token(token, prefix, words->v[i].stem)}, doc, in_label,
+                      place++);
+}
+
+static enum status add_text(__attribute__((unused)) struct ctx *ctx, void *own, int64_t pool,
+                            doc_id doc, const struct index_text *text)
+{
+    struct word_prefix prefix = word_prefix_of(pool);
+    add_words(own, &prefix, doc, &text->own, false);
+    add_words(own, &prefix, doc, &text->label, true);
+    return OK;
+}
+
+static enum status sum_index(struct db *db, struct ctx *ctx, struct sum *sum)
+{
+    CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
+    SQL_RUN(q, &row, db, SQL_WORDS_ALL);
+    while (sql_row(&q)) {
+        str token = sql_get_text(&q);
+        doc_id doc = sql_get_int(&q);
+        int64_t column = sql_get_int(&q);
+        add_token(sum, token, doc, column, sql_get_int(&q));
+        arena_reset(&row.arena);
+    }
+    enum status status = sql_end(&q);
+    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+}
+
+enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings)
+{
+    if (is_postgres(db))
+        return word_blocks_check(ctx, db, findings);
+    struct sum rows = {0}, index = {0};
+    TRY(words_each(ctx, db, add_text, &rows));
+    TRY(sum_index(db, ctx, &index));
+    if (rows.n != index.n || rows.hash != index.hash)
+        buf_printf(findings, "the words index has %lld words, the rows have %lld%s\n",
+                   (long long)index.n, (long long)rows.n, rows.n == index.n ? " others" : "");
+    return OK;
+}

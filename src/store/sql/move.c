@@ -1,0 +1,566 @@
+/* move.c - all rows of a store copied to another one, of the same or the other database. */
+#include "store/sql/move.h"
+
+#include <assert.h>
+#include <sodium.h>
+
+#include "base/id.h"
+#include "store/postgres/move_schema.h"
+#include "store/sql/db/query.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/sql_store.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * Tables are copied in the order of sql_move.def. A fact of the target (PROGRESS) says which table
+ * is next and how many of its rows are there, and is written with each piece: so a killed copy goes
+ * on behind its last piece. Triggers of the target make tallies and bytes; the words index is made
+ * anew when the target is opened again. In the end every row is read on both sides, and for each
+ * pool and each table without pools the rows are counted, and their hashes added up.
+ */
+
+#define PROGRESS "migrate"
+
+/* Kinds of columns: p the number of a pool, i a number, r a real, t a text, b bytes, B bytes or
+ * NULL. number: the column that the database gives numbers of. */
+struct moved_table {
+    const char *name, *kinds, *number;
+    enum sql read, put, count;
+};
+#define TABLE(table, kinds, number)                                                                \
+    {                                                                                              \
+#table, kinds, number, SQL_MOVE_READ_##table, SQL_MOVE_PUT_##table, SQL_MOVE_COUNT_##table \
+    }
+static const struct moved_table tables[] = {
+    TABLE(pool, "pttiiiii", "id"),
+    TABLE(session, "pitttiiii", "no"),
+    TABLE(title, "pib", NULL),
+    TABLE(message, "pitttttiiiiit", NULL),
+    TABLE(memory, "pittiitttttrriiitiiiiit", "no"),
+    TABLE(revision, "iiit", "no"),
+    TABLE(receipt, "pittiittti", "no"),
+    TABLE(replay, "piittt", NULL),
+    TABLE(given, "pii", NULL),
+    TABLE(review, "pitiiiiii", "no"),
+    TABLE(day_count, "piii", NULL),
+    TABLE(bar, "piiiiib", "no"),
+    TABLE(signal, "piii", "no"),
+    TABLE(waiting, "piiiiitiii", NULL),
+    TABLE(work,
+          "itttttt"
+          "iiii",
+          "no"),
+    TABLE(mirror, "itttii", "no"),
+    TABLE(vector_set, "itiii", "no"),
+    TABLE(vector, "piiB", "seq"),
+    TABLE(token_vector, "pib", NULL),
+    TABLE(vector_todo, "piiii", "no"),
+    TABLE(token, "tttttiiiitiittttt", NULL),
+    TABLE(user, "tttttttii", NULL),
+    TABLE(role, "ti", NULL),
+    TABLE(setting, "tt", NULL),
+    TABLE(erasure, "ittitiitbb", "no"),
+    TABLE(erasure_hash, "bi", NULL),
+    TABLE(fact, "tt", NULL),
+};
+enum { TABLES = sizeof tables / sizeof *tables, COLUMNS_MAX = 23, PIECE_ROWS = 500 };
+enum { PIECE_BYTES = 1 << 20 };
+
+struct cell {
+    int64_t i;
+    double r;
+    str s;
+};
+struct row {
+    struct cell v[COLUMNS_MAX];
+};
+
+/* --- a row --- */
+
+static size_t read_row(struct query *q, const struct moved_table *t, struct row *out)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; t->kinds[i]; i++) {
+        struct cell *c = &out->v[i];
+        *c = (struct cell){.i = 0};
+        switch (t->kinds[i]) {
+        case 'p':
+        case 'i':
+            c->i = sql_get_int(q);
+            break;
+        case 'r':
+            c->r = sql_get_real(q);
+            break;
+        case 't':
+            c->s = sql_get_text(q);
+            break;
+        default:
+            c->s = str_dup(&q->ctx->arena, sql_see_blob(q));
+        }
+        bytes += sizeof *c + c->s.n;
+    }
+    return bytes;
+}
+
+static enum status put_row(struct ctx *ctx, struct db *db, const struct moved_table *t,
+                           const struct row *row)
+{
+    SQL_RUN(q, ctx, db, t->put);
+    for (size_t i = 0; t->kinds[i]; i++) {
+        const struct cell *c = &row->v[i];
+        if (t->kinds[i] == 'p' || t->kinds[i] == 'i')
+            sql_int(&q, c->i);
+        else if (t->kinds[i] == 'r')
+            sql_real(&q, c->r);
+        else if (t->kinds[i] == 't')
+            sql_text(&q, c->s);
+        else
+            sql_blob(&q, c->s.n || t->kinds[i] == 'B' ? c->s.p : "", c->s.n);
+    }
+    return sql_do(&q);
+}
+
+/* On PostgreSQL all rows at once, as a list of each column. */
+static enum status put_lists(struct ctx *ctx, struct db *db, const struct moved_table *t,
+                             const struct row *rows, size_t n)
+{
+    str *texts = NEW_N(&ctx->arena, str, n);
+    int64_t *ints = NEW_N(&ctx->arena, int64_t, n);
+    double *reals = NEW_N(&ctx->arena, double, n);
+    SQL_RUN(q, ctx, db, t->put);
+    for (size_t i = 0; t->kinds[i]; i++) {
+        for (size_t k = 0; k < n; k++) {
+            texts[k] = rows[k].v[i].s;
+            ints[k] = rows[k].v[i].i;
+            reals[k] = rows[k].v[i].r;
+        }
+        if (t->kinds[i] == 'p' || t->kinds[i] == 'i')
+            sql_list(&q, ints, n);
+        else if (t->kinds[i] == 'r')
+            sql_reals(&q, reals, n);
+        else if (t->kinds[i] == 't')
+            sql_texts(&q, texts, n);
+        else
+            sql_blobs(&q, texts, n);
+    }
+    return sql_do(&q);
+}
+
+static enum status put_rows(struct ctx *ctx, struct db *db, const struct moved_table *t,
+                            const struct row *rows, size_t n)
+{
+    TRY(db_prepare_one(ctx, db, t->put));
+    if (is_postgres(db))
+        return n ? put_lists(ctx, db, t, rows, n) : OK;
+    for (size_t i = 0; i < n; i++)
+        TRY(put_row(ctx, db, t, &rows[i]));
+    return OK;
+}
+
+/* What a store notes of itself reads as ''. */
+static bool is_own_fact(const struct moved_table *t, const struct row *row)
+{
+    return t->read == SQL_MOVE_READ_fact && !row->v[1].s.n;
+}
+
+/* --- how far it is --- */
+
+struct moving {
+    struct ctx *ctx;
+    const struct move *move;
+    struct sql_store *from, *to;
+    struct store_moved *out;
+    str source; /* a hash of the name of `from` */
+    int64_t table, rows, all, done;
+};
+
+static void show_progress(struct moving *m, const char *what, int64_t done, int64_t all)
+{
+    if (m->move->progress)
+        m->move->progress(m->move->own, what, done, all);
+}
+
+static str source_of(struct arena *a, str path)
+{
+    uint8_t hash[8];
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
+    crypto_generichash_update(&state, (const uint8_t *)path.p, path.n);
+    uint8_t whole[crypto_generichash_BYTES];
+    crypto_generichash_final(&state, whole, sizeof whole);
+    memcpy(hash, whole, sizeof hash);
+    return hex_of(a, hash, sizeof hash);
+}
+
+/* A piece, or without rows only the progress. */
+struct piece {
+    struct moving *m;
+    const struct moved_table *table;
+    const struct row *rows;
+    size_t n;
+    int64_t next_table, next_rows;
+};
+
+static enum status write_piece(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct piece *p = what;
+    str now = str_printf(&ctx->arena, S_FMT " %lld %lld", S_ARG(p->m->source),
+                         (long long)p->next_table, (long long)p->next_rows);
+    if (p->table)
+        TRY(put_rows(ctx, db, p->table, p->rows, p->n));
+    return SQL_DO(ctx, db, SQL_FACT_PUT, S(PROGRESS), now);
+}
+
+static enum status run_piece(struct moving *m, struct ctx *ctx, const struct piece *p)
+{
+    struct task t = {.ctx = ctx, .call = write_piece, .what = p, .is_alone = true};
+    TRY(writer_run(m->to->writer, &t));
+    m->table = p->next_table;
+    m->rows = p->next_rows;
+    return OK;
+}
+
+/* On PostgreSQL tallies and bytes are made of all rows in the end, which is quicker than triggers.
+ */
+static enum status exec_on_postgres(struct ctx *ctx, struct db *db, const char *text)
+{
+    return is_postgres(db) ? db_exec(ctx, db, text) : OK;
+}
+
+/* The first task: an empty target, or one that the same call has begun. */
+static enum status begin_target(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct moving *m = *(struct moving *const *)what;
+    str was = S(""), source;
+    int64_t n = 0;
+    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(PROGRESS));
+    if (sql_row(&q))
+        was = sql_get_text(&q);
+    TRY(sql_end(&q));
+    source = str_cut(&was, ' ');
+    if (source.n && !str_eq(source, m->source))
+        return fail(ctx, CONFLICT, "a copy from another place has begun here; finish that one");
+    if (source.n)
+        return str_int(str_cut(&was, ' '), &m->table) && str_int(was, &m->rows)
+                   ? OK
+                   : fail(ctx, STORAGE, "the note of the copy that had begun is damaged");
+    TRY(db_prepare_one(ctx, db, SQL_MOVE_IS_EMPTY));
+    SQL_RUN(has, ctx, db, SQL_MOVE_IS_EMPTY);
+    TRY(sql_number(&has, &n));
+    if (n)
+        return fail(ctx, CONFLICT, "the target is not empty: name a new folder or schema");
+    TRY(db_exec(ctx, db, "DELETE FROM vector_set")); /* a server that served nothing yet has one */
+    TRY(exec_on_postgres(ctx, db, pg_move_begin));
+    const struct piece nothing = {.m = m};
+    return write_piece(ctx, db, &nothing);
+}
+
+/* --- copying --- */
+
+static enum status read_piece(struct query *q, const struct moved_table *t, struct ctx *own,
+                              struct row *rows, size_t *n, bool *is_end)
+{
+    size_t bytes = 0;
+    q->ctx = own;
+    *n = 0;
+    *is_end = false;
+    while (*n < PIECE_ROWS && bytes < PIECE_BYTES && !*is_end) {
+        *is_end = !sql_row(q);
+        if (*is_end)
+            break;
+        bytes += read_row(q, t, &rows[*n]);
+        *n += !is_own_fact(t, &rows[*n]);
+    }
+    return sql_end(q);
+}
+
+/* Rows that are there already are read over. */
+static enum status copy_table(struct moving *m, struct db *db, const struct moved_table *t)
+{
+    struct row *rows = NEW_N(&m->ctx->arena, struct row, PIECE_ROWS);
+    int64_t skipped = m->rows;
+    bool is_end = false;
+    TRY(db_prepare_one(m->ctx, db, t->read));
+    SQL_RUN(q, m->ctx, db, t->read);
+    for (int64_t i = 0; i < skipped && sql_row(&q); i++)
+        continue;
+    m->done += skipped;
+    m->out->resumed += skipped;
+    while (!is_end) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(m->ctx, 0);
+        size_t n;
+        enum status s = read_piece(&q, t, &own, rows, &n, &is_end);
+        const struct piece p = {.m = m,
+                                .table = t,
+                                .rows = rows,
+                                .n = n,
+                                .next_table = (t - tables) + is_end,
+                                .next_rows = is_end ? 0 : m->rows + (int64_t)n};
+        if (s == OK)
+            s = run_piece(m, &own, &p);
+        q.ctx = m->ctx;
+        if (s != OK)
+            return fail_as(m->ctx, s, own.detail, "%s", own.why);
+        show_progress(m, t->name, m->done += (int64_t)n, m->all);
+    }
+    return OK;
+}
+
+static enum status count_rows(struct moving *m, struct db *db)
+{
+    for (size_t i = 0; i < TABLES; i++) {
+        int64_t n;
+        TRY(db_prepare_one(m->ctx, db, tables[i].count));
+        SQL_RUN(q, m->ctx, db, tables[i].count);
+        TRY(sql_number(&q, &n));
+        m->all += n;
+        m->done += (int64_t)i < m->table ? n : 0;
+    }
+    m->out->resumed = m->done;
+    m->out->rows = m->all;
+    return OK;
+}
+
+static enum status copy_tables(struct moving *m)
+{
+    READER(r);
+    TRY(reader_begin_long(m->ctx, m->from, &r));
+    TRY(count_rows(m, r.db));
+    while (m->table < TABLES)
+        TRY(copy_table(m, r.db, &tables[m->table]));
+    return OK;
+}
+
+/* --- numbers that are not given again --- */
+
+static enum status read_last(struct moving *m, int64_t *out)
+{
+    READER(r);
+    TRY(reader_begin_long(m->ctx, m->from, &r));
+    TRY(db_prepare_one(m->ctx, r.db, SQL_MOVE_LAST_NO));
+    for (size_t i = 0; i < TABLES; i++) {
+        out[i] = 0;
+        if (!tables[i].number)
+            continue;
+        SQL_RUN(q, m->ctx, r.db, SQL_MOVE_LAST_NO, str_of(tables[i].name),
+                str_of(tables[i].number));
+        TRY(sql_number(&q, &out[i]));
+    }
+    return OK;
+}
+
+static enum status put_last(struct ctx *ctx, struct db *db, const struct moved_table *t, int64_t no)
+{
+    bool any;
+    SQL_RUN(q, ctx, db, SQL_MOVE_PUT_NO, str_of(t->name), str_of(t->number), no);
+    TRY(sql_any(&q, &any));
+    return is_postgres(db) ? OK : SQL_DO(ctx, db, SQL_MOVE_ADD_NO, str_of(t->name), no);
+}
+
+struct ending {
+    struct moving *m;
+    const int64_t *last;
+};
+
+/* The next opening of the target makes the words index. */
+static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct ending *e = what;
+    const struct piece nothing = {.m = e->m, .next_table = TABLES};
+    TRY(db_prepare_one(ctx, db, SQL_MOVE_PUT_NO));
+    if (!is_postgres(db))
+        TRY(db_prepare_one(ctx, db, SQL_MOVE_ADD_NO));
+    for (size_t i = 0; i < TABLES; i++)
+        if (e->last[i])
+            TRY(put_last(ctx, db, &tables[i], e->last[i]));
+    TRY(exec_on_postgres(ctx, db, pg_move_end));
+    TRY(SQL_DO(ctx, db, SQL_FACT_PUT, S("words"), S("")));
+    return write_piece(ctx, db, &nothing);
+}
+
+static enum status copy_all(struct moving *m)
+{
+    int64_t last[TABLES];
+    struct task begin = {.ctx = m->ctx, .call = begin_target, .what = &m, .is_alone = true};
+    TRY(writer_run(m->to->writer, &begin));
+    TRY(copy_tables(m));
+    TRY(read_last(m, last));
+    const struct ending e = {m, last};
+    struct task end = {.ctx = m->ctx, .call = end_copy, .what = &e, .is_alone = true};
+    return writer_run(m->to->writer, &end);
+}
+
+/* --- comparing --- */
+
+/* Of a pool, or of a table that has none. */
+struct sum {
+    int64_t pool, rows;
+    uint64_t a, b;
+    str user;
+};
+struct sums {
+    struct sum *pools, own[TABLES];
+    size_t n;
+    int64_t rows, users;
+};
+
+static struct sum *sum_of(struct sums *s, const struct moved_table *t, int64_t pool)
+{
+    size_t low = 0, high = *t->kinds == 'p' ? s->n : 0;
+    while (low < high) {
+        size_t at = (low + high) / 2;
+        if (s->pools[at].pool < pool)
+            low = at + 1;
+        else
+            high = at;
+    }
+    bool is_pool = *t->kinds == 'p' && low < s->n && s->pools[low].pool == pool;
+    return is_pool ? &s->pools[low] : &s->own[t - tables];
+}
+
+static void add_cell(crypto_generichash_state *state, char kind, const struct cell *c)
+{
+    const uint64_t head[2] = {(uint64_t)kind, c->s.n};
+    crypto_generichash_update(state, (const uint8_t *)head, sizeof head);
+    crypto_generichash_update(state, (const uint8_t *)&c->i, sizeof c->i);
+    crypto_generichash_update(state, (const uint8_t *)&c->r, sizeof c->r);
+    crypto_generichash_update(state, (const uint8_t *)c->s.p, c->s.n);
+}
+
+static void add_row(struct sums *s, const struct moved_table *t, const struct row *row)
+{
+    uint64_t hash[2];
+    const uint8_t table = (uint8_t)(t - tables);
+    crypto_generichash_state state;
+    struct sum *sum = sum_of(s, t, row->v[0].i);
+    crypto_generichash_init(&state, &table, sizeof table, sizeof hash);
+    for (size_t i = 0; t->kinds[i]; i++)
+        add_cell(&state, t->kinds[i], &row->v[i]);
+    crypto_generichash_final(&state, (uint8_t *)hash, sizeof hash);
+    sum->rows++;
+    sum->a += hash[0];
+    sum->b += hash[1];
+    s->rows++;
+}
+
+/* Pools come in the order of their numbers, and first. */
+static void add_pool(struct moving *m, struct sums *s, const struct row *row, size_t *cap)
+{
+    struct arena *a = &m->ctx->arena;
+    s->pools = arena_more(a, s->pools, s->n, cap, sizeof *s->pools);
+    s->pools[s->n++] = (struct sum){.pool = row->v[0].i, .user = str_dup(a, row->v[1].s)};
+}
+
+static enum status sum_table(struct moving *m, struct db *db, const struct moved_table *t,
+                             struct sums *s)
+{
+    struct row row;
+    size_t cap = 0;
+    CLEANUP(ctx_free) struct ctx own = ctx_child(m->ctx, 0);
+    TRY(db_prepare_one(m->ctx, db, t->read));
+    SQL_RUN(q, m->ctx, db, t->read);
+    q.ctx = &own;
+    while (sql_row(&q)) {
+        read_row(&q, t, &row);
+        if (t->read == SQL_MOVE_READ_pool)
+            add_pool(m, s, &row, &cap);
+        if (!is_own_fact(t, &row))
+            add_row(s, t, &row);
+        arena_reset(&own.arena);
+        if (s->rows % PIECE_ROWS == 0)
+            show_progress(m, "comparing", m->done + s->rows, 2 * m->all);
+    }
+    q.ctx = m->ctx;
+    return sql_end(&q);
+}
+
+static enum status sum_up(struct moving *m, struct sql_store *s, struct sums *out)
+{
+    READER(r);
+    *out = (struct sums){.rows = 0};
+    TRY(reader_begin_long(m->ctx, s, &r));
+    for (size_t i = 0; i < TABLES; i++)
+        TRY(sum_table(m, r.db, &tables[i], out));
+    m->done += out->rows;
+    return OK;
+}
+
+static enum status compare_sum(struct moving *m, const char *what, str name, const struct sum *a,
+                               const struct sum *b)
+{
+    if (a->pool == b->pool && a->rows == b->rows && a->a == b->a && a->b == b->b)
+        return OK;
+    return fail(m->ctx, CONFLICT,
+                "%s '" S_FMT "' differs (%lld rows, %lld in the copy): the source was written to "
+                "meanwhile; stop its servers, empty the target and copy again",
+                what, S_ARG(name), (long long)a->rows, (long long)b->rows);
+}
+
+static enum status compare(struct moving *m)
+{
+    struct sums a, b;
+    m->done = 0;
+    TRY(sum_up(m, m->from, &a));
+    TRY(sum_up(m, m->to, &b));
+    if (a.n != b.n)
+        return fail(m->ctx, CONFLICT,
+                    "the source has %zu spaces, the copy %zu: the source was written to meanwhile; "
+                    "stop its servers, empty the target and copy again",
+                    a.n, b.n);
+    for (size_t i = 0; i < a.n; i++) {
+        TRY(compare_sum(m, "the memory of user", a.pools[i].user, &a.pools[i], &b.pools[i]));
+        m->out->users += !i || !str_eq(a.pools[i].user, a.pools[i - 1].user);
+    }
+    for (size_t i = 0; i < TABLES; i++)
+        TRY(compare_sum(m, "the table", str_of(tables[i].name), &a.own[i], &b.own[i]));
+    m->out->rows = a.rows;
+    return OK;
+}
+
+/* --- its parts --- */
+
+static struct moving moving_of(struct ctx *ctx, const struct move *move)
+{
+    return (struct moving){.ctx = ctx,
+                           .move = move,
+                           .from = sql_of(move->from),
+                           .to = sql_of(move->to),
+                           .out = move->out,
+                           .source = source_of(&ctx->arena, move->source)};
+}
+
+enum status move_copy(struct ctx *ctx, const struct move *move)
+{
+    struct moving m = moving_of(ctx, move);
+    return copy_all(&m);
+}
+
+enum status move_compare(struct ctx *ctx, const struct move *move)
+{
+    struct moving m = moving_of(ctx, move);
+    m.all = move->out->rows;
+    return compare(&m);
+}
+
+static enum status drop_progress(struct ctx *ctx, struct db *db,
+                                 __attribute__((unused)) const void *what)
+{
+    return SQL_DO(ctx, db, SQL_FACT_DELETE, S(PROGRESS));
+}
+
+enum status move_end(struct ctx *ctx, struct store *to)
+{
+    return writer_call(ctx, sql_of(to)->writer, drop_progress, NULL);
+}
+
+/* Before anybody uses a store. */
+enum status refuse_half_copied(struct ctx *ctx, struct db *db)
+{
+    bool any;
+    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(PROGRESS));
+    TRY(sql_any(&q, &any));
+    return any ? fail(ctx, STORAGE,
+                      "the copy that rememberd migrate makes here is not finished: run the same "
+                      "command again")
+               : OK;
+}

@@ -1,0 +1,108 @@
+/* erasures.c - rows about what was erased, read for certificates. */
+#include "base/id.h"
+#include "store/sql/records/erasure.h"
+#include "store/sql/state/reader.h"
+
+/* Whose erasures are meant: those of a pool, and of its user as a whole. Without a user: all. */
+struct owners {
+    struct erasure_names pool, user;
+};
+
+static struct owners owners_of(const struct erasure_key *key, struct pool_ref pool)
+{
+    return (struct owners){erasure_owner(key, pool),
+                           erasure_owner(key, (struct pool_ref){.user = pool.user})};
+}
+
+static void bind_owners(struct query *q, const struct owners *o)
+{
+    sql_blob(q, o->pool.v, o->pool.n * ERASURE_HASH_BYTES);
+    sql_blob(q, o->user.v, o->user.n * ERASURE_HASH_BYTES);
+}
+
+static void read_erasure(struct query *q, struct certificate *out)
+{
+    *out = (struct certificate){.no = sql_get_int(q)};
+    out->id = sql_get_text(q);
+    out->at = sql_get_int(q);
+    out->what = sql_get_text(q);
+    out->memories = sql_get_int(q);
+    out->messages = sql_get_int(q);
+}
+
+static enum status read_page(struct ctx *ctx, struct db *db, const struct owners *owners,
+                             int64_t before, size_t limit, struct certificate **out, size_t *n)
+{
+    SQL_RUN(q, ctx, db, SQL_ERASURE_LIST);
+    bind_owners(&q, owners);
+    SQL_BIND(&q, before ? before : INT64_MAX, (int64_t)limit);
+    return SQL_ROWS(&q, read_erasure, out, n);
+}
+
+/* Without a key nothing was ever erased. */
+enum status sql_erasures(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t before,
+                         size_t limit, struct certificate **out, size_t *n, int64_t *total)
+{
+    struct erasure_key key;
+    READER(r);
+    *n = 0;
+    *total = 0;
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(erasure_key_find(ctx, r.db, false, &key));
+    if (!key.is_there)
+        return OK;
+    struct owners owners = owners_of(&key, pool);
+    TRY(read_page(ctx, r.db, &owners, before, limit, out, n));
+    SQL_RUN(q, ctx, r.db, SQL_ERASURE_COUNT);
+    bind_owners(&q, &owners);
+    return sql_number(&q, total);
+}
+
+static void read_hash(struct query *q, str *out)
+{
+    *out = hex_of(&q->ctx->arena, sql_see_blob(q).p, ERASURE_HASH_BYTES);
+}
+
+/* The row begins with the hash of its user. */
+static str key_for(struct arena *a, const struct erasure_key *key, str user, str owner)
+{
+    struct erasure_names mine = erasure_owner(key, (struct pool_ref){.user = user});
+    struct erasure_key own = erasure_user_key(key, user);
+    bool is_mine = mine.n && owner.n >= ERASURE_HASH_BYTES &&
+                   memcmp(owner.p, mine.v[0], ERASURE_HASH_BYTES) == 0;
+    return is_mine ? hex_of(a, own.bytes, ERASURE_KEY_BYTES) : S("");
+}
+
+static enum status read_one(struct ctx *ctx, struct db *db, const struct erasure_key *key,
+                            struct pool_ref pool, str user, str id, struct certificate *out)
+{
+    struct owners owners = owners_of(key, pool);
+    SQL_RUN(q, ctx, db, SQL_ERASURE_ONE);
+    bind_owners(&q, &owners);
+    sql_text(&q, id);
+    *out = (struct certificate){0};
+    if (sql_row(&q)) {
+        read_erasure(&q, out);
+        out->hash_key = key_for(&ctx->arena, key, user, sql_see_blob(&q));
+        out->state = sql_get_text(&q);
+    }
+    return sql_end(&q);
+}
+
+enum status sql_erasure(struct ctx *ctx, struct store *s, struct pool_ref pool, str user, str id,
+                        struct certificate *out)
+{
+    struct erasure_key key;
+    struct certificate c = {0};
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(erasure_key_find(ctx, r.db, false, &key));
+    if (key.is_there)
+        TRY(read_one(ctx, r.db, &key, pool, user, id, &c));
+    if (!c.id.n)
+        return fail(ctx, NOT_FOUND, "no erasure has the id '" S_FMT "'", S_ARG(id));
+    SQL_RUN(q, ctx, r.db, SQL_ERASURE_CALL_HASHES, id);
+    TRY(SQL_ROWS(&q, read_hash, &c.hashes.v, &c.hashes.n));
+    *out = c;
+    return OK;
+}

@@ -1,0 +1,99 @@
+/* history.c - earlier texts of a memory: its corrections, and the memories that it replaced. */
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/state/reader.h"
+
+/*
+ * The chain of a memory is what has its key, what it replaced, what replaced it, and so on from
+ * each of these. It is followed from the memory outwards, newest first, to CHAIN_MAX memories.
+ */
+
+struct chain {
+    struct ctx *ctx;
+    struct db *db;
+    int64_t pool;
+    struct history_item *v;
+    size_t n;
+};
+
+static bool is_in(const struct chain *c, int64_t no)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (memory_no(c->v[i].memory.doc) == no)
+            return true;
+    return false;
+}
+
+static enum status add_row(struct chain *c, int64_t no)
+{
+    if (c->n == CHAIN_MAX || is_in(c, no))
+        return OK;
+    SQL_RUN(q, c->ctx, c->db, SQL_MEMORY_GET, c->pool, no);
+    if (sql_row(&q))
+        read_memory(&q, &c->v[c->n++].memory);
+    return sql_end(&q);
+}
+
+/* The numbers first: a statement is not run again while it is read. */
+static enum status add_each(struct chain *c, enum sql which, str name)
+{
+    int64_t nos[CHAIN_MAX];
+    size_t n = 0;
+    if (!name.n)
+        return OK;
+    SQL_RUN(q, c->ctx, c->db, which, c->pool, name);
+    if (which != SQL_MEMORY_NO)
+        sql_int(&q, CHAIN_MAX);
+    while (n < CHAIN_MAX && sql_row(&q))
+        nos[n++] = sql_get_int(&q);
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(add_row(c, nos[i]));
+    return OK;
+}
+
+static void read_revision(struct query *q, struct revision *out)
+{
+    out->at = sql_get_int(q);
+    out->old = sql_get_text(q);
+}
+
+static enum status read_revisions(struct chain *c, struct history_item *item)
+{
+    SQL_RUN(q, c->ctx, c->db, SQL_REVISION_LIST, memory_no(item->memory.doc));
+    return SQL_ROWS(&q, read_revision, &item->v, &item->n);
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct memory *x = &((const struct history_item *)a)->memory;
+    const struct memory *y = &((const struct history_item *)b)->memory;
+    if (x->created != y->created)
+        return x->created < y->created ? -1 : 1;
+    return x->doc < y->doc ? -1 : x->doc > y->doc;
+}
+
+/* The list grows while it is walked. */
+enum status sql_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                        struct history_item **out, size_t *n)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    struct chain c = {ctx, r.db, row.no, NEW_N(&ctx->arena, struct history_item, CHAIN_MAX), 0};
+    TRY(add_each(&c, SQL_MEMORY_NO, id));
+    if (!c.n)
+        return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(id));
+    for (size_t i = 0; i < c.n; i++) {
+        struct memory *m = &c.v[i].memory;
+        TRY(add_each(&c, SQL_MEMORY_OF_KEY, m->key));
+        TRY(add_each(&c, SQL_MEMORY_CLOSED_BY, m->id));
+        TRY(add_each(&c, SQL_MEMORY_NO, m->superseded_by));
+        TRY(read_revisions(&c, &c.v[i]));
+    }
+    qsort(c.v, c.n, sizeof *c.v, by_age);
+    *out = c.v;
+    *n = c.n;
+    return OK;
+}

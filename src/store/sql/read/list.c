@@ -1,0 +1,200 @@
+/* list.c - memories by a filter, what they come to, and the pools and users that there are. */
+#include <float.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/read/page.h"
+#include "store/sql/state/reader.h"
+
+/* --- memories --- */
+
+enum status sql_memory_page(struct ctx *ctx, struct store *s, const struct memory_page_in *in,
+                            struct memory_page *out)
+{
+    const struct memory_select *f = &in->select;
+    int64_t *pools = NEW_N(&ctx->arena, int64_t, f->n_pools + 1);
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    for (size_t i = 0; i < f->n_pools; i++) {
+        struct pool_row row;
+        TRY(pool_find(ctx, r.db, f->pools[i], &row));
+        pools[i] = row.no;
+    }
+    return page_read(ctx, r.db, in, pools, f->n_pools, out);
+}
+
+/* One pool, or all of a user's. */
+static enum status pools_of(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t **out,
+                            size_t *n)
+{
+    struct pool_row row;
+    if (!pool.space.n) {
+        SQL_RUN(q, ctx, db, SQL_SESSION_POOLS, pool.user, pool.space);
+        return SQL_ROWS(&q, sql_read_int, out, n);
+    }
+    TRY(pool_find(ctx, db, pool, &row));
+    *out = NEW(&ctx->arena, int64_t);
+    **out = row.no;
+    *n = 1;
+    return OK;
+}
+
+/* A priority ranges from its least importance to that of the next higher one. */
+static struct memory_select select_of(const struct memory_filter *f)
+{
+    int priority = name_index(priority_names, f->priority, -1);
+    struct memory_select s = SELECT_ALL;
+    s.layer = name_index(layer_names, f->layer, -1);
+    s.type = name_index(type_names, f->type, -1);
+    s.kind = f->kind;
+    s.category = f->category;
+    s.session = f->session;
+    s.contains = f->contains;
+    s.after = f->after;
+    s.before = f->before;
+    s.closed = f->with_closed ? CLOSED_TOO : f->with_expired ? EXPIRED_TOO : CLOSED_OUT;
+    s.importance_min =
+        priority < 0 || priority == PRIORITY_LOW ? -DBL_MAX : priority_least[priority];
+    s.importance_max =
+        priority <= PRIORITY_CRITICAL ? DBL_MAX : nextafter(priority_least[priority - 1], 0);
+    return s;
+}
+
+enum status sql_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                              struct memory **out, size_t *n, int64_t *total)
+{
+    const struct memory_page_in in = {.select = select_of(f),
+                                      .sort = f->by_use ? SORT_ACTIVE : SORT_CREATED,
+                                      .is_ascending = f->oldest_first && !f->by_use,
+                                      .limit = f->limit,
+                                      .offset = f->offset,
+                                      .counts = total != NULL};
+    struct memory_page page;
+    int64_t *pools;
+    size_t n_pools;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
+    TRY(page_read(ctx, r.db, &in, pools, n_pools, &page));
+    *out = page.v;
+    *n = page.n;
+    if (total)
+        *total = page.total;
+    return OK;
+}
+
+/* One pass over the matches: counting each group apart would read them a dozen times. */
+static enum status add_totals(struct query *q, struct memory_totals *out)
+{
+    int64_t n = 0;
+    if (!sql_row(q))
+        return sql_end(q);
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        int64_t of_type = sql_get_int(q);
+        out->by_type[i] += of_type;
+        n += of_type;
+    }
+    for (int i = 0; i < KIND_COUNT; i++)
+        out->by_kind[i] += sql_get_int(q);
+    for (int i = 0; i < PRIORITY_COUNT; i++)
+        out->by_priority[i] += sql_get_int(q);
+    out->uses += sql_get_int(q);
+    int64_t oldest = sql_get_int(q), newest = sql_get_int(q);
+    if (n && (!out->total || oldest < out->oldest))
+        out->oldest = oldest;
+    if (n && (!out->total || newest > out->newest))
+        out->newest = newest;
+    out->tokens += sql_get_int(q);
+    out->total += n;
+    return sql_end(q);
+}
+
+enum status sql_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                              struct memory_totals *out)
+{
+    const struct memory_select select = select_of(f);
+    struct memory_totals found = {0};
+    int64_t *pools, now = clock_ms();
+    size_t n_pools;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
+    for (size_t i = 0; i < n_pools; i++) {
+        SQL_RUN(q, ctx, r.db, SQL_MEMORY_TOTALS);
+        select_bind(&q, &select, pools[i], now);
+        TRY(add_totals(&q, &found));
+    }
+    *out = found;
+    return OK;
+}
+
+/* --- pools --- */
+
+static void read_pool(struct query *q, struct pool_info *out)
+{
+    *out = (struct pool_info){.pool = {.space = sql_get_text(q)}};
+    out->created = sql_get_int(q);
+    out->sessions = sql_get_int(q);
+    out->messages = sql_get_int(q);
+    out->memories = sql_get_int(q);
+}
+
+static void read_sum(struct query *q, struct pool_sum *out)
+{
+    read_pool(q, &out->pool);
+    out->facts = sql_get_int(q);
+    out->episodes = sql_get_int(q);
+    out->signals = sql_get_int(q);
+    out->updated = sql_get_int(q);
+}
+
+enum status sql_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out, size_t *n)
+{
+    str owner = str_dup(&ctx->arena, user);
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_POOL_LIST, user);
+    TRY(SQL_ROWS(&q, read_pool, out, n));
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i].pool.user = owner;
+    return OK;
+}
+
+enum status sql_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, struct usage *out)
+{
+    READER(r);
+    *out = (struct usage){0};
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_POOL_USAGE, pool.user, pool.space);
+    if (sql_row(&q)) {
+        out->spaces = sql_get_int(&q);
+        out->messages = sql_get_int(&q);
+        out->memories = sql_get_int(&q);
+        out->bytes = sql_get_int(&q);
+        out->has_space = sql_get_int(&q) != 0;
+    }
+    return sql_end(&q);
+}
+
+enum status sql_users(struct ctx *ctx, struct store *s, struct strs *out)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_POOL_USERS);
+    return SQL_ROWS(&q, sql_read_text, &out->v, &out->n);
+}
+
+enum status sql_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                          struct pool_sum **out, size_t *n)
+{
+    str owner = str_dup(&ctx->arena, pool.user);
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_POOL_SUMS, pool.user, pool.space);
+    TRY(SQL_ROWS(&q, read_sum, out, n));
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i].pool.pool.user = owner;
+    return OK;
+}

@@ -1,0 +1,78 @@
+/* places.c - the places of rows in a list that spans pools: each pool's in order, then merged. */
+#include "store/sql/read/places.h"
+
+#include <assert.h>
+#include <float.h>
+#include <stdlib.h>
+
+struct run {
+    size_t at, end;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return (x->no > y->no) - (x->no < y->no);
+}
+
+static int by_place_down(const void *a, const void *b)
+{
+    return by_place(b, a);
+}
+
+static int compare_places(const struct places *p, const struct place *a, const struct place *b)
+{
+    return p->is_ascending ? by_place(a, b) : by_place(b, a);
+}
+
+struct places places_of(struct arena *a, bool is_ascending)
+{
+    struct place first =
+        is_ascending ? (struct place){-DBL_MAX, -1, 0} : (struct place){DBL_MAX, INT64_MAX, 0};
+    return (struct places){.arena = a, .is_ascending = is_ascending, .behind = first};
+}
+
+bool place_is_behind(const struct places *p, const struct place *place)
+{
+    return compare_places(p, &p->behind, place) < 0;
+}
+
+void places_add(struct places *p, struct place place)
+{
+    p->v = arena_more(p->arena, p->v, p->n, &p->cap, sizeof *p->v);
+    p->v[p->n++] = place;
+}
+
+void places_end_run(struct places *p, bool is_sorted)
+{
+    size_t begin = p->n_runs ? p->runs[p->n_runs - 1].end : 0;
+    if (begin == p->n)
+        return;
+    assert(begin < p->n);
+    if (!is_sorted)
+        qsort(p->v + begin, p->n - begin, sizeof *p->v, p->is_ascending ? by_place : by_place_down);
+    p->runs = arena_more(p->arena, p->runs, p->n_runs, &p->cap_runs, sizeof *p->runs);
+    p->runs[p->n_runs++] = (struct run){begin, p->n};
+}
+
+/* A user has few pools, so the first is found by looking at each. */
+void places_merge(struct places *p, size_t want)
+{
+    size_t n = p->n < want ? p->n : want;
+    if (p->n_runs < 2)
+        return;
+    struct place *v = NEW_N(p->arena, struct place, n);
+    for (size_t i = 0; i < n; i++) {
+        struct run *first = p->runs;
+        for (struct run *r = p->runs + 1; r < p->runs + p->n_runs; r++)
+            if (compare_places(p, &p->v[r->at], &p->v[first->at]) < 0)
+                first = r;
+        v[i] = p->v[first->at++];
+        if (first->at == first->end)
+            *first = p->runs[--p->n_runs];
+    }
+    p->v = v;
+    p->n = n;
+}

@@ -1,0 +1,161 @@
+/* accounts.c - everyone who has something in the store: listed, given a role, and erased. */
+#include "store/sql/records/accounts.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "store/sql/records/erasure.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * Nobody has to register: a pool and a token name their user, and so does a person behind a key.
+ * The list is the union of the three. It is read in the order of the names, so a page costs what it
+ * shows; only the total reads all names.
+ */
+
+static void read_account(struct query *q, struct account *out)
+{
+    *out = (struct account){0};
+    out->id = sql_get_text(q);
+    out->email = sql_get_text(q);
+    out->first_name = sql_get_text(q);
+    out->last_name = sql_get_text(q);
+    out->is_registered = sql_get_int(q) != 0;
+    out->spaces = sql_get_int(q);
+    out->sessions = sql_get_int(q);
+    out->messages = sql_get_int(q);
+    out->memories = sql_get_int(q);
+    out->bytes = sql_get_int(q);
+    out->tokens = sql_get_int(q);
+    out->created = sql_get_int(q);
+    out->active = sql_get_int(q);
+    out->role = role_of(sql_get_int(q));
+}
+
+static enum status read_one(struct ctx *ctx, struct db *db, str id, struct account **out, size_t *n)
+{
+    SQL_RUN(q, ctx, db, SQL_ACCOUNT_GET, id, S(""), clock_ms());
+    return SQL_ROWS(&q, read_account, out, n);
+}
+
+/* The people of an owner are the names from "owner/" up to "owner0": '0' is the byte behind '/'. */
+static enum status read_page(struct ctx *ctx, struct db *db, const struct account_filter *f,
+                             struct account **out, size_t *n, int64_t *total)
+{
+    struct arena *a = &ctx->arena;
+    str from = f->owner.n ? str_printf(a, S_FMT "/", S_ARG(f->owner)) : S("");
+    str to = f->owner.n ? str_printf(a, S_FMT "0", S_ARG(f->owner)) : S("");
+    str contains = utf8_lower(a, f->contains),
+        after = str_cmp(f->after, from) > 0 ? f->after : from;
+    int64_t now = clock_ms();
+    SQL_RUN(all, ctx, db, SQL_ACCOUNT_COUNT, from, to, now, contains);
+    TRY(sql_number(&all, total));
+    SQL_RUN(q, ctx, db, SQL_ACCOUNT_LIST, after, to, now, contains, sql_limit(f->limit));
+    return SQL_ROWS(&q, read_account, out, n);
+}
+
+enum status sql_accounts(struct ctx *ctx, struct store *s, const struct account_filter *f,
+                         struct account **out, size_t *n, int64_t *total)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    if (!f->id.n)
+        return read_page(ctx, r.db, f, out, n, total);
+    TRY(read_one(ctx, r.db, f->id, out, n));
+    *total = (int64_t)*n;
+    return OK;
+}
+
+/* --- roles --- */
+
+enum role role_of(int64_t n)
+{
+    return n > 0 && n < ROLE_COUNT ? (enum role)n : ROLE_MEMBER;
+}
+
+struct set_role {
+    str user;
+    enum role role;
+    int64_t *revoked;
+};
+
+static enum status check_known(struct ctx *ctx, struct db *db, str user)
+{
+    SQL_RUN(q, ctx, db, SQL_USER_IS_KNOWN, user);
+    bool is_known = sql_row(&q) && sql_get_int(&q);
+    TRY(sql_end(&q));
+    return (user.n && is_known) || str_is(user, LOCAL_USER) ? OK : NOT_FOUND;
+}
+
+static enum status has_owner(struct ctx *ctx, struct db *db, bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_ROLE_OWNED, (int64_t)ROLE_OWNER);
+    return sql_any(&q, out);
+}
+
+/* In one transaction, so that of the last two owners only one can go. */
+static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct set_role *w = what;
+    int64_t was;
+    bool any;
+    TRY(check_known(ctx, db, w->user));
+    SQL_RUN(q, ctx, db, SQL_ROLE_GET, w->user);
+    TRY(sql_number(&q, &was));
+    if (w->role == ROLE_MEMBER)
+        TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, w->user));
+    else
+        TRY(SQL_DO(ctx, db, SQL_ROLE_PUT, w->user, (int64_t)w->role));
+    TRY(has_owner(ctx, db, &any));
+    if (!any)
+        return fail_forbidden(ctx, "role",
+                              "'" S_FMT "' is the last owner; make somebody else an owner first",
+                              S_ARG(w->user));
+    if (!role_has(role_of(was), MANAGES_PEOPLE) || role_has(w->role, MANAGES_PEOPLE))
+        return OK;
+    TRY(SQL_DO(ctx, db, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms()));
+    *w->revoked = db_changes(db);
+    return OK;
+}
+
+enum status sql_set_role(struct ctx *ctx, struct store *s, str user, enum role role,
+                         int64_t *revoked)
+{
+    *revoked = 0;
+    return writer_call(ctx, sql_of(s)->writer, set_role, &(struct set_role){user, role, revoked});
+}
+
+/* --- erasing --- */
+
+/* Whether requests must show a token depends on rows that are there for good, so these stay, and
+ * say nothing. */
+enum status account_erase(struct ctx *ctx, struct db *db, str user)
+{
+    bool any;
+    TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, user));
+    TRY(has_owner(ctx, db, &any));
+    if (!any) /* a backup has the owners of its time */
+        TRY(SQL_DO(ctx, db, SQL_ROLE_PUT, S(LOCAL_USER), (int64_t)ROLE_OWNER));
+    TRY(SQL_DO(ctx, db, SQL_USER_DELETE, user));
+    TRY(SQL_DO(ctx, db, SQL_TOKEN_DELETE_OPEN, user));
+    return SQL_DO(ctx, db, SQL_TOKEN_DISOWN, user, clock_ms());
+}
+
+static enum status erase_account(struct ctx *ctx, struct db *db, const void *what)
+{
+    const str *user = what;
+    const struct erasing_in in = {.pool.user = *user, .what = "account"};
+    struct erasure_names names = {0};
+    ERASING(note);
+    TRY(erasing_begin(ctx, db, &in, &note));
+    ERASURE_NAME(&names, &note.key, "account", *user);
+    TRY(erasing_names(ctx, &note, &names));
+    TRY(erasing_end(ctx, &note));
+    return account_erase(ctx, db, *user);
+}
+
+enum status sql_erase_account(struct ctx *ctx, struct store *s, str user)
+{
+    struct task t = {.ctx = ctx, .call = erase_account, .what = &user, .erases = true};
+    TRY(writer_run(sql_of(s)->writer, &t));
+    return writer_erased(&t);
+}

@@ -1,0 +1,72 @@
+/* erasure.h - rows about what was erased: keyed hashes, written by who erases, asked by copies. */
+#pragma once
+
+#include "core/erasure_hash.h"
+#include "core/memory_ops.h"
+#include "store/erasures.h"
+#include "store/sql/db/query.h"
+
+/* The key is of one database and its backups: without it a hash says nothing, not even to who
+ * guesses. */
+/* makes: a missing one is made. */
+MUST_USE enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes,
+                                      struct erasure_key *out);
+MUST_USE enum status erasure_key_put(struct ctx *ctx, struct db *db, const struct erasure_key *key);
+
+/* Whose a row is: the hashes of the user and of the pool; none without a user. */
+struct erasure_names erasure_owner(const struct erasure_key *key, struct pool_ref pool);
+
+/* The last word on any of the names in rows behind a number: whether it says "erased", and when. */
+struct erasure_word {
+    bool is_erased;
+    int64_t at;
+};
+MUST_USE enum status erasure_last(struct ctx *ctx, struct db *db, int64_t behind,
+                                  const struct erasure_names *names, struct erasure_word *out);
+
+/* --- writing, in the writer's transaction --- */
+
+/* While it is open, what is erased on the connection leaves its hashes. */
+struct erasing {
+    struct db *db;
+    struct pool_ref pool;
+    struct erasure_key key;
+    int64_t no; /* of the row; 0: nothing is noted */
+    int64_t hashes, memories, messages, newest;
+    bool is_whole; /* a space or a user: one hash says it all */
+};
+#define ERASING(e) CLEANUP(erasing_leave) struct erasing e = {0}
+void erasing_leave(struct erasing *e);
+
+struct erasing_in {
+    struct pool_ref pool;
+    str call;         /* that it belongs to; "": it is one of its own */
+    const char *what; /* "memory", "session", "space", "user", "account", "again", "bar" */
+    const struct undo_mark *undo;
+    str bar; /* the words of a bar; or "" */
+};
+/* Counts what is erased, and leaves no row: a row of the same call says it all. */
+void erasing_count(struct db *db, struct erasing *out);
+MUST_USE enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_in *in,
+                                   struct erasing *out);
+/* The hashes of what is forgotten as a whole; rows follow with erasing_memory and the other. */
+MUST_USE enum status erasing_scope(struct ctx *ctx, struct erasing *e, const struct forget *what);
+/* What a call is about, for erasing_in.what. */
+const char *erasing_what(const struct forget *what);
+/* Nothing when nothing is being noted. */
+MUST_USE enum status erasing_memory(struct ctx *ctx, struct db *db, const struct memory *m);
+MUST_USE enum status erasing_message(struct ctx *ctx, struct db *db, const struct message *m);
+MUST_USE enum status erasing_names(struct ctx *ctx, struct erasing *e,
+                                   const struct erasure_names *names);
+/* A row without hashes is not kept. */
+MUST_USE enum status erasing_end(struct ctx *ctx, struct erasing *e);
+
+/* What an undo brings back counts as erased no more. */
+MUST_USE enum status erasure_undone(struct ctx *ctx, struct db *db, str undo);
+
+/* What the rows behind a number say counts no more. */
+MUST_USE enum status erasure_taken_back(struct ctx *ctx, struct db *db, int64_t behind);
+
+/* A row for a bar: bar is its words. */
+MUST_USE enum status erasure_bar(struct ctx *ctx, struct db *db, struct pool_ref pool,
+                                 const struct undo_mark *undo, str bar);

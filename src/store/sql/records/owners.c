@@ -1,0 +1,56 @@
+/* owners.c - whose the things are that a model's server keeps for all users in one account. */
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/* Rows of the table of facts, "owner:NAME". The value is the time from which nobody needs the row,
+ * or 0, and the owner. */
+
+struct owned {
+    const str *names;
+    size_t n;
+    str value;
+};
+
+static enum status note_owners(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct owned *o = what;
+    for (size_t i = 0; i < o->n; i++)
+        TRY(SQL_DO(ctx, db, SQL_OWNER_PUT, o->names[i], o->value));
+    return OK;
+}
+
+/* Nobody waits for the disk; who reads it settles the queue first. */
+enum status sql_note_owners(struct ctx *ctx, struct store *s, const str *names, size_t n, str owner,
+                            int64_t until)
+{
+    struct later *later;
+    struct writer *w = sql_of(s)->writer;
+    size_t bytes = sizeof(struct owned) + owner.n + 32;
+    for (size_t i = 0; i < n; i++)
+        bytes += sizeof *names + names[i].n;
+    TRY(writer_reserve(ctx, w, bytes, &later));
+    struct arena *a = &later->ctx.arena;
+    struct owned *o = NEW(a, struct owned);
+    str *own = NEW_N(a, str, n + 1);
+    for (size_t i = 0; i < n; i++)
+        own[i] = str_dup(a, names[i]);
+    *o = (struct owned){own, n, str_printf(a, "%lld " S_FMT, (long long)until, S_ARG(owner))};
+    later->task.call = note_owners;
+    later->task.what = o;
+    writer_queue(w, later);
+    return OK;
+}
+
+enum status sql_owner(struct ctx *ctx, struct store *s, str name, str *out)
+{
+    str value = S("");
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_OWNER_GET, name);
+    if (sql_row(&q))
+        value = sql_get_text(&q);
+    TRY(sql_end(&q));
+    str_cut(&value, ' ');
+    *out = value;
+    return OK;
+}

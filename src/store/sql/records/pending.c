@@ -1,0 +1,345 @@
+/* pending.c - turns that wait to be distilled: who is due, what waits in a session, how it ends. */
+#include "store/sql/records/pending.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sql/db/file.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/records/work.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * A user's message becomes a signal, and its session a waiting one with the time when it is due. A
+ * worker claims a due session with a lease: when it crashes, the session is free again once the
+ * lease is over, or as soon as the process's mark is gone. The claim ends with memories
+ * (signals_distilled), with a failure (it is due later, or dead), or without anything to keep.
+ *
+ * A signal's number is the proof that nothing was forgotten meanwhile: erasing renews the numbers,
+ * and a result that names an old one is refused.
+ */
+
+/* Runs a statement on all signals of a session. */
+static enum status run_range(struct ctx *ctx, struct db *db, enum sql which,
+                             struct session_ref session)
+{
+    return SQL_DO(ctx, db, which, session.pool, session_first(session.no),
+                  session_last(session.no));
+}
+
+/* --- what the writer does with a bundle --- */
+
+enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc, int64_t now)
+{
+    assert(!doc_is_memory(doc));
+    return SQL_LATER(ctx, db, SQL_SIGNAL_ADD, pool, doc, now);
+}
+
+/* A new message is a sign that the user is there: other sessions of the pool are distilled now,
+ * while they can still help. Not when the wait is long on purpose (over a day). */
+enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session, int64_t due,
+                          int64_t now)
+{
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, due));
+    return due - now > DAY_MS
+               ? OK
+               : SQL_LATER(ctx, db, SQL_WAITING_HURRY, session.pool, session.no, now);
+}
+
+/* The mark lets others see whether the process that claimed it still runs. */
+static enum status lease_session(struct ctx *ctx, struct db *db, int64_t session, int64_t until)
+{
+    assert(session && db_in_transaction(db));
+    return SQL_LATER(ctx, db, SQL_WAITING_LEASE, session, until, db->hold ? db->hold->mark : 0);
+}
+
+enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref session, int64_t until)
+{
+    return lease_session(ctx, db, session.no, until);
+}
+
+enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_ref session,
+                               bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_WAITING_CLAIMED, session.pool, session.no, clock_ms());
+    return sql_any(&q, out);
+}
+
+/* A crash is noticed by the lock behind the mark, which the system drops when the process ends.
+ * Another process that is alive keeps its claims. */
+enum status claims_free(struct ctx *ctx, struct db *db)
+{
+    int64_t *owners;
+    size_t n;
+    if (is_postgres(db))
+        return SQL_DO(ctx, db, SQL_WAITING_ABANDONED);
+    SQL_RUN(q, ctx, db, SQL_WAITING_OWNERS);
+    TRY(SQL_ROWS(&q, sql_read_int, &owners, &n));
+    for (size_t i = 0; i < n; i++)
+        if (!hold_has_mark(db->hold, owners[i]))
+            TRY(SQL_DO(ctx, db, SQL_WAITING_DISOWN, owners[i]));
+    return OK;
+}
+
+static enum status signal_done(struct ctx *ctx, struct db *db, struct session_ref session,
+                               int64_t no, bool *was_there)
+{
+    TRY(SQL_DO(ctx, db, SQL_SIGNAL_DONE, session.pool, session_first(session.no),
+               session_last(session.no), no));
+    *was_there = db_changes(db) == 1;
+    return OK;
+}
+
+/* A forgotten message has lost its signal, and what was made of it must not be written. */
+enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref session,
+                              const int64_t *no, size_t n)
+{
+    bool was_there;
+    for (size_t i = 0; i < n; i++) {
+        TRY(signal_done(ctx, db, session, no[i], &was_there));
+        if (!was_there)
+            return fail(ctx, CONFLICT, "a pending turn was forgotten or distilled meanwhile");
+    }
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
+    return SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, clock_ms());
+}
+
+/* --- erasing --- */
+
+enum status signal_erase(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
+{
+    return SQL_DO(ctx, db, SQL_SIGNAL_DELETE, pool, doc, doc);
+}
+
+enum status signals_erase(struct ctx *ctx, struct db *db, struct session_ref session)
+{
+    TRY(run_range(ctx, db, SQL_SIGNAL_DELETE, session));
+    return SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no);
+}
+
+/* Without tries or error, as if the session were new. */
+static enum status wait_again(struct ctx *ctx, struct db *db, struct session_ref session)
+{
+    int64_t now = clock_ms();
+    TRY(SQL_DO(ctx, db, SQL_SIGNAL_ADD_ALL, session.pool, session_first(session.no),
+               session_last(session.no), now));
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, now));
+    return SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, now);
+}
+
+enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref session, bool all)
+{
+    TRY(all ? wait_again(ctx, db, session) : run_range(ctx, db, SQL_SIGNAL_RENEW, session));
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
+    return SQL_LATER(ctx, db, SQL_WAITING_RELEASE, session.pool, session.no);
+}
+
+enum status signals_follow(struct ctx *ctx, struct db *db, struct session_ref session)
+{
+    TRY(run_range(ctx, db, SQL_SIGNAL_ORPHANS, session));
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, clock_ms()));
+    return SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no);
+}
+
+/* --- claims --- */
+
+struct claim {
+    int64_t lease_ms;
+    size_t limit;
+    struct waiting_session *v;
+    size_t n;
+};
+
+static enum status find_due(struct ctx *ctx, struct db *db, int64_t now, struct claim *c,
+                            int64_t *sessions)
+{
+    SQL_RUN(q, ctx, db, SQL_WAITING_DUE, now, c->limit);
+    while (c->n < c->limit && sql_row(&q)) {
+        struct waiting_session *w = &c->v[c->n];
+        sessions[c->n++] = sql_get_int(&q);
+        w->pool.user = sql_get_text(&q);
+        w->pool.space = sql_get_text(&q);
+        w->session = sql_get_text(&q);
+        w->due = sql_get_int(&q);
+        w->tries = sql_get_int(&q);
+        w->is_answer_fault = sql_get_int(&q) != 0;
+    }
+    return sql_end(&q);
+}
+
+/* In one transaction: no other process can claim between finding and leasing. */
+static enum status claim_due(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct claim *c = *(struct claim *const *)what;
+    int64_t *sessions = NEW_N(&ctx->arena, int64_t, c->limit), now = clock_ms();
+    c->v = NEW_N(&ctx->arena, struct waiting_session, c->limit);
+    if (is_postgres(db)) /* other servers may have ended */
+        TRY(claims_free(ctx, db));
+    TRY(find_due(ctx, db, now, c, sessions));
+    for (size_t i = 0; i < c->n; i++)
+        TRY(lease_session(ctx, db, sessions[i], now + c->lease_ms));
+    return OK;
+}
+
+static enum status any_due(struct ctx *ctx, struct sql_store *s, bool *out)
+{
+    READER(r);
+    TRY(reader_begin(ctx, s, &r));
+    SQL_RUN(q, ctx, r.db, SQL_WAITING_ANY, clock_ms());
+    return sql_any(&q, out);
+}
+
+/* Reads first: a write would wake the waiting workers, which would look again. */
+enum status sql_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
+                             struct waiting_session **out, size_t *n)
+{
+    /* Bounds the arrays of one claim. */
+    enum { CLAIM_MAX = 4096 };
+    struct claim c = {lease_ms, limit < CLAIM_MAX ? limit : CLAIM_MAX, NULL, 0}, *at = &c;
+    bool any;
+    TRY(any_due(ctx, sql_of(s), &any));
+    if (any && limit)
+        TRY(writer_call(ctx, sql_of(s)->writer, claim_due, &at));
+    *out = c.v;
+    *n = c.n;
+    return OK;
+}
+
+/* --- what waits in a session --- */
+
+static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref pool, str id,
+                                struct session_ref *out)
+{
+    struct pool_row row;
+    TRY(pool_find(ctx, db, pool, &row));
+    out->pool = row.no;
+    return session_find(ctx, db, row.no, id, &out->no);
+}
+
+static void read_signal(struct query *q, struct pending_signal *out)
+{
+    out->no = sql_get_int(q);
+    out->answer = sql_get_text(q);
+    read_message(q, &out->message);
+}
+
+enum status sql_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                        size_t limit, struct pending_signal **out, size_t *n)
+{
+    struct session_ref ref;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(find_session(ctx, r.db, pool, session, &ref));
+    SQL_RUN(q, ctx, r.db, SQL_SIGNAL_LIST, ref.pool, session_first(ref.no), session_last(ref.no),
+            sql_limit(limit));
+    return SQL_ROWS(&q, read_signal, out, n);
+}
+
+/* --- the end of a claim without memories --- */
+
+static enum status fail_session(struct ctx *ctx, struct db *db, struct session_ref session,
+                                const struct distil_end *end, int64_t due, int64_t now)
+{
+    return SQL_DO(ctx, db, SQL_WAITING_FAIL, session.pool, session.no, due, now, end->error,
+                  end->is_answer_fault, end->is_dead);
+}
+
+/* After a failure the signals stay and count a try; else the session waits for new ones, or is
+ * gone. */
+static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct distil_end *end = what;
+    struct session_ref session;
+    bool was_there;
+    int64_t now = clock_ms(), due = end->again_at ? end->again_at : now;
+    if (end->work)
+        TRY(work_add(ctx, db, end->work));
+    TRY(find_session(ctx, db, end->pool, end->session, &session));
+    for (size_t i = 0; i < end->n_done; i++)
+        TRY(signal_done(ctx, db, session, end->done[i], &was_there));
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
+    if (end->error.n)
+        return fail_session(ctx, db, session, end, due, now);
+    if (end->n_done && !end->is_dead) {
+        TRY(SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due));
+        return end->claim_ms ? session_claim(ctx, db, session, now + end->claim_ms) : OK;
+    }
+    return SQL_LATER(ctx, db, SQL_WAITING_LEAVE, session.pool, session.no, due, end->is_dead);
+}
+
+enum status sql_end_distil(struct ctx *ctx, struct store *s, const struct distil_end *end)
+{
+    return writer_call(ctx, sql_of(s)->writer, end_claim, end);
+}
+
+/* --- on demand --- */
+
+struct flush {
+    struct pool_ref pool;
+    str session;
+    int64_t *n;
+};
+
+/* Sessions that were given up get another chance: their tries start from 0. */
+static enum status flush_waiting(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct flush *f = what;
+    TRY(claims_free(ctx, db));
+    TRY(SQL_DO(ctx, db, SQL_WAITING_FLUSH, f->pool.user, f->pool.space, clock_ms(), f->session));
+    *f->n = db_changes(db);
+    return OK;
+}
+
+enum status sql_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                              int64_t *n)
+{
+    int64_t flushed;
+    TRY(writer_call(ctx, sql_of(s)->writer, flush_waiting,
+                    &(struct flush){pool, session, &flushed}));
+    *n = flushed;
+    return OK;
+}
+
+static enum status count_sessions(struct ctx *ctx, struct db *db, const struct pool_row *pool,
+                                  struct signal_stats *out)
+{
+    SQL_RUN(q, ctx, db, pool ? SQL_WAITING_STATS_OF : SQL_WAITING_STATS);
+    if (pool)
+        sql_int(&q, pool->no);
+    if (sql_row(&q)) {
+        out->sessions = sql_get_int(&q);
+        out->dead = sql_get_int(&q);
+        (void)sql_get_int(&q); /* time of the last failure, by which SQL chooses the error */
+        out->error = sql_get_text(&q);
+    }
+    return sql_end(&q);
+}
+
+static enum status count_signals(struct ctx *ctx, struct db *db, const struct pool_row *pool,
+                                 struct signal_stats *out)
+{
+    SQL_RUN(q, ctx, db, pool ? SQL_SIGNAL_STATS_OF : SQL_SIGNAL_STATS);
+    if (pool)
+        sql_int(&q, pool->no);
+    if (sql_row(&q)) {
+        out->signals = sql_get_int(&q);
+        out->oldest = sql_get_int(&q);
+    }
+    return sql_end(&q);
+}
+
+enum status sql_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                             struct signal_stats *out)
+{
+    struct pool_row row = {0};
+    struct signal_stats found = {0};
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    if (pool)
+        TRY(pool_find(ctx, r.db, *pool, &row));
+    TRY(count_sessions(ctx, r.db, pool ? &row : NULL, &found));
+    TRY(count_signals(ctx, r.db, pool ? &row : NULL, &found));
+    *out = found;
+    return OK;
+}

@@ -1,0 +1,340 @@
+/* receipts.c - records of recalls: a few columns to find one by, the rest as JSON. */
+#include "store/sql/records/receipts.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sql/db/days.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * The columns are what receipts are found or deleted by; everything else is one JSON text, so that
+ * a new member needs no schema step. Reading takes defaults for members that an older version did
+ * not write.
+ */
+
+/* More than any recall shows; a receipt above it is refused as a whole. */
+enum { BODY_MAX = 16 << 20 };
+
+static const struct field receipt_body[] = {
+    {STR(struct receipt, question)},
+    {STR(struct receipt, decision)},
+    {STR(struct receipt, reason)},
+    {STR(struct receipt, block)},
+    {INT(struct receipt, tokens)},
+    {INT(struct receipt, took_us)},
+    {0},
+};
+
+static const struct field receipt_line[] = {
+    {STR(struct receipt_line, kind)},   {STR(struct receipt_line, id)},
+    {STR(struct receipt_line, source)}, {NUM(struct receipt_line, score)},
+    {INT(struct receipt_line, tokens)}, {BOOL(struct receipt_line, injected)},
+    {STR(struct receipt_line, why)},    {0},
+};
+
+/* {"receipt":{…},"lines":[{…}]} */
+static str body_of(struct arena *a, const struct receipt *r)
+{
+    struct buf b = buf_make(a, BODY_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_key(&w, "receipt");
+    fields_write(&w, receipt_body, r);
+    json_member_open(&w, "lines", '[');
+    for (size_t i = 0; i < r->n; i++)
+        fields_write(&w, receipt_line, &r->lines[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    return b.full ? S("") : buf_str(&b);
+}
+
+/* Ids of the memories and messages of its lines, as JSON: all, also those of the messages that
+ * memories came from, or only what the model was given. */
+enum which_ids { IDS_SHOWN, IDS_WITH_SOURCES, IDS_GIVEN };
+
+static str ids_of(struct arena *a, const struct receipt *r, enum which_ids which)
+{
+    struct buf b = buf_make(a, BODY_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '[');
+    for (size_t i = 0; i < r->n; i++) {
+        if (which == IDS_GIVEN && !r->lines[i].injected)
+            continue;
+        json_str(&w, r->lines[i].id);
+        if (which == IDS_WITH_SOURCES && r->lines[i].source.n)
+            json_str(&w, r->lines[i].source);
+    }
+    json_close(&w, ']');
+    return b.full ? S("") : buf_str(&b);
+}
+
+/* A memory that was recalled for a chat may be forgotten while the model answers. */
+static enum status shows_gone(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r,
+                              bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_SHOWS_GONE, pool, ids_of(&ctx->arena, r, IDS_SHOWN));
+    return sql_any(&q, out);
+}
+
+static str told_of(struct arena *a, const struct receipt *r)
+{
+    struct buf b = buf_make(a, BODY_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '[');
+    for (size_t i = 0; i < r->told.n; i++)
+        json_str(&w, r->told.v[i]);
+    json_close(&w, ']');
+    return buf_str(&b);
+}
+
+/* A receipt is written before the model answers and once more after it; its block may have been
+ * taken back in between. */
+static enum status put_replay(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r)
+{
+    if (!r->chain)
+        return OK;
+    if (!r->block.n)
+        return SQL_LATER(ctx, db, SQL_REPLAY_DELETE, pool, r->id);
+    return SQL_LATER(ctx, db, SQL_REPLAY_ADD, pool, r->id, r->block, told_of(&ctx->arena, r));
+}
+
+/* Its row, if it is kept already: a turn with tools queues its receipt before the model is asked.
+ */
+struct kept_receipt {
+    int64_t no, tokens;
+    bool is_same;
+};
+
+static enum status find_kept(struct ctx *ctx, struct db *db, int64_t pool, str id, str body,
+                             struct kept_receipt *out)
+{
+    *out = (struct kept_receipt){0};
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_FIND, pool, id, body);
+    if (sql_row(&q)) {
+        out->no = sql_get_int(&q);
+        out->tokens = sql_get_int(&q);
+        out->is_same = sql_get_int(&q) != 0;
+    }
+    return sql_end(&q);
+}
+
+static enum status note_given(struct ctx *ctx, struct db *db, int64_t pool, int64_t no,
+                              const struct receipt *r, bool is_new)
+{
+    str given = ids_of(&ctx->arena, r, IDS_GIVEN);
+    if (!is_new)
+        TRY(SQL_LATER(ctx, db, SQL_GIVEN_CLEAR, pool, no));
+    return given.n > 2 ? SQL_LATER(ctx, db, SQL_GIVEN_ADD, pool, no, given) : OK;
+}
+
+/* Each receipt is counted once; the block may have been dropped since it was queued. */
+static enum status count_recall(struct ctx *ctx, struct db *db, int64_t pool,
+                                const struct receipt *r, const struct kept_receipt *kept)
+{
+    TRY(days_add(ctx, db, pool, DAY_TOKENS, r->tokens - kept->tokens));
+    if (kept->no)
+        return OK;
+    TRY(days_add(ctx, db, pool, DAY_DECISION + day_decision(r->decision), 1));
+    if (!day_is_recall(r->decision))
+        return OK;
+    TRY(days_add(ctx, db, pool, DAY_RECALL_US, r->took_us));
+    return days_add(ctx, db, pool, DAY_BUCKET + day_bucket(r->took_us), 1);
+}
+
+static enum status is_kept_already(struct ctx *ctx, struct db *db, int64_t pool, str id, bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_THERE, pool, id);
+    return sql_any(&q, out);
+}
+
+/* Forgetting erases receipts that show the memory; a receipt that comes later is not kept. One that
+ * was queued, and is not there, was erased so, or its write failed. */
+enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r,
+                        bool was_queued)
+{
+    bool is_late, is_kept = false;
+    struct kept_receipt kept;
+    if (was_queued)
+        TRY(is_kept_already(ctx, db, pool, r->id, &is_kept));
+    if (is_kept)
+        return OK;
+    str body = body_of(&ctx->arena, r), shown = ids_of(&ctx->arena, r, IDS_WITH_SOURCES);
+    if (!body.n || !shown.n)
+        return fail(ctx, TOO_LARGE, "a receipt is too large");
+    assert(pool && db_in_transaction(db));
+    SQL_AHEAD(ctx, db, SQL_RECEIPT_FIND, pool, r->id, body);
+    TRY(shows_gone(ctx, db, pool, r, &is_late));
+    if (is_late)
+        return OK;
+    TRY(find_kept(ctx, db, pool, r->id, body, &kept));
+    if (kept.is_same)
+        return OK;
+    TRY(kept.no ? SQL_LATER(ctx, db, SQL_RECEIPT_CHANGE, pool, kept.no, shown, body, r->decision,
+                            r->tokens)
+                : SQL_DO(ctx, db, SQL_RECEIPT_ADD, pool, r->id, r->session, r->created, r->chain,
+                         shown, body, r->decision, r->tokens));
+    int64_t no = kept.no ? kept.no : db_last_row(db);
+    TRY(put_replay(ctx, db, pool, r));
+    TRY(note_given(ctx, db, pool, no, r, !kept.no));
+    return count_recall(ctx, db, pool, r, &kept);
+}
+
+static enum status read_receipt(struct query *q, struct receipt *out)
+{
+    struct json *body;
+    int64_t no = sql_get_int(q);
+    str id = sql_get_text(q), session = sql_get_text(q);
+    int64_t created = sql_get_int(q);
+    uint64_t chain = (uint64_t)sql_get_int(q);
+    TRY(json_parse(q->ctx, sql_get_text(q), &body));
+    struct receipt r = {0};
+    TRY(fields_read(q->ctx, receipt_body, json_get(body, "receipt"), false, &r));
+    const struct json *lines = json_get(body, "lines");
+    r.lines = NEW_N(&q->ctx->arena, struct receipt_line, lines ? lines->n : 0);
+    for (const struct json *line = lines ? lines->first : NULL; line; line = line->next)
+        TRY(fields_read(q->ctx, receipt_line, line, false, &r.lines[r.n++]));
+    r.no = no;
+    r.id = id;
+    r.session = session;
+    r.created = created;
+    r.chain = chain;
+    *out = r;
+    return OK;
+}
+
+static enum status find_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                struct receipt *out)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_RECEIPT_GET, row.no, id);
+    if (sql_row(&q))
+        return read_receipt(&q, out);
+    TRY(sql_end(&q));
+    return fail(ctx, NOT_FOUND, "no receipt has the id '" S_FMT "'", S_ARG(id));
+}
+
+/* A receipt that is shown is a promise (docs/decisions/004): its turn is durable. */
+enum status sql_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                        struct receipt *out)
+{
+    TRY(find_receipt(ctx, s, pool, id, out));
+    return writer_reach_disk(ctx, sql_of(s)->writer);
+}
+
+enum status sql_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                           struct receipt *out)
+{
+    struct pool_row row;
+    struct receipt receipt = {0};
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_RECEIPT_BY_CHAIN, row.no, chain);
+    if (sql_row(&q))
+        TRY(read_receipt(&q, &receipt));
+    TRY(sql_end(&q));
+    *out = receipt;
+    return OK;
+}
+
+static enum status read_replay(struct query *q, struct replay *out)
+{
+    struct json *told;
+    if (sql_row(q)) {
+        out->block = sql_get_text(q);
+        TRY(json_parse(q->ctx, sql_get_text(q), &told));
+        out->told.v = NEW_N(&q->ctx->arena, str, told->n + 1);
+        for (const struct json *one = told->first; one; one = one->next)
+            out->told.v[out->told.n++] = json_string(one);
+    }
+    return sql_end(q);
+}
+
+enum status sql_replays(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                        struct replay *v, size_t n)
+{
+    struct pool_row row;
+    int64_t now = clock_ms();
+    READER(r);
+    int64_t known;
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_ahead(ctx, r.db, pool, &known));
+    for (size_t i = 0; i < n; i++)
+        if (v[i].chain)
+            SQL_AHEAD(ctx, r.db, SQL_REPLAY_GET, known, v[i].chain, session, now);
+    TRY(pool_find(ctx, r.db, pool, &row));
+    for (size_t i = 0; i < n; i++) {
+        SQL_RUN(q, ctx, r.db, SQL_REPLAY_GET, row.no, v[i].chain, session, now);
+        v[i].block = S("");
+        v[i].told = (struct strs){0};
+        if (v[i].chain)
+            TRY(read_replay(&q, &v[i]));
+    }
+    return OK;
+}
+
+/* --- lists --- */
+
+/* A session or a document has an index of its own; see sql_inspect.def for the parameters. */
+static enum sql list_of(const struct receipt_filter *f)
+{
+    return f->doc         ? SQL_RECEIPT_LIST_DOC
+           : f->session.n ? SQL_RECEIPT_LIST_SESSION
+                          : SQL_RECEIPT_LIST;
+}
+
+static enum sql count_of(const struct receipt_filter *f)
+{
+    return f->doc         ? SQL_RECEIPT_COUNT_DOC
+           : f->session.n ? SQL_RECEIPT_COUNT_SESSION
+                          : SQL_RECEIPT_COUNT;
+}
+
+static enum status count_receipts(struct ctx *ctx, struct db *db, int64_t pool,
+                                  const struct receipt_filter *f, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, count_of(f), pool, f->after ? f->after : INT64_MIN,
+            f->before ? f->before : INT64_MAX, f->decision);
+    if (f->doc || f->session.n)
+        sql_text(&q, f->session);
+    if (f->doc)
+        sql_int(&q, f->doc);
+    return sql_number(&q, out);
+}
+
+/* The count and the page come from one transaction and agree. */
+static enum status list_receipts(struct ctx *ctx, struct store *s, const struct receipt_filter *f,
+                                 struct receipt **out, size_t *n, int64_t *total)
+{
+    struct pool_row row;
+    struct receipt *v = NULL;
+    size_t have = 0, cap = 0;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, f->pool, &row));
+    if (total)
+        TRY(count_receipts(ctx, r.db, row.no, f, total));
+    SQL_RUN(q, ctx, r.db, list_of(f), row.no, f->after ? f->after : INT64_MIN,
+            f->before ? f->before : INT64_MAX, f->decision, f->session, f->doc,
+            f->no ? f->at : INT64_MAX, f->no ? f->no : INT64_MAX, sql_limit(f->limit));
+    while (sql_row(&q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        TRY(read_receipt(&q, &v[have++]));
+    }
+    *out = v;
+    *n = have;
+    return sql_end(&q);
+}
+
+enum status sql_receipts(struct ctx *ctx, struct store *s, const struct receipt_filter *f,
+                         struct receipt **out, size_t *n, int64_t *total)
+{
+    TRY(list_receipts(ctx, s, f, out, n, total));
+    return *n ? writer_reach_disk(ctx, sql_of(s)->writer) : OK;
+}

@@ -1,0 +1,115 @@
+/* reviews.c - messages and memories that recall held back, and what was decided about them. */
+#include "store/review.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * A row is about one version of a message or memory; when the same is held back again, it counts
+ * up. A decision counts for the version that it was made about (store/review.h). Rows disappear
+ * with what they are about, by triggers of the schema. Noting is a write that nobody waits for, as
+ * it happens during a recall; it joins the commit of the receipt.
+ */
+
+struct hold_note {
+    struct pool_ref pool;
+    struct held_item held;
+    int64_t now;
+};
+
+static enum status note_held(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct hold_note *h = what;
+    struct pool_row pool;
+    TRY(pool_find(ctx, db, h->pool, &pool));
+    return SQL_DO(ctx, db, h->held.is_memory ? SQL_REVIEW_HOLD_MEMORY : SQL_REVIEW_HOLD_MESSAGE,
+                  pool.no, h->held.id, h->held.version, h->now);
+}
+
+enum status sql_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                     const struct held_item *held, int64_t now)
+{
+    struct later *later;
+    struct writer *w = sql_of(s)->writer;
+    TRY(writer_reserve(ctx, w, sizeof(struct hold_note) + pool.user.n + pool.space.n + held->id.n,
+                       &later));
+    struct arena *a = &later->ctx.arena;
+    struct hold_note *own = NEW(a, struct hold_note);
+    *own = (struct hold_note){{str_dup(a, pool.user), str_dup(a, pool.space)}, *held, now};
+    own->held.id = str_dup(a, held->id);
+    later->task.call = note_held;
+    later->task.what = own;
+    later->task.pool = own->pool;
+    later->task.is_touch = true;
+    later->pool = writer_pool(pool);
+    writer_queue(w, later);
+    return OK;
+}
+
+static void read_held(struct query *q, struct held_item *out)
+{
+    out->id = sql_get_text(q);
+    out->is_memory = sql_get_int(q) != 0;
+    out->version = sql_get_int(q);
+    out->state = (enum review_state)sql_get_int(q);
+    out->first = sql_get_int(q);
+    out->last = sql_get_int(q);
+    out->times = sql_get_int(q);
+}
+
+enum status sql_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                     struct held_item *out)
+{
+    struct held_item found = {.id = S("")};
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_REVIEW_GET, row.no, id);
+    if (sql_row(&q))
+        read_held(&q, &found);
+    TRY(sql_end(&q));
+    *out = found;
+    return OK;
+}
+
+enum status sql_held_list(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                          enum review_state state, struct held_item **out, size_t *n)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_REVIEW_LIST, row.no, state);
+    return SQL_ROWS(&q, read_held, out, n);
+}
+
+struct decision {
+    struct pool_ref pool;
+    str id;
+    enum review_state state;
+    int64_t version;
+};
+
+/* REVIEW_FORGOTTEN is not stored: the row goes. */
+static enum status put_decision(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct decision *d = what;
+    struct pool_row pool;
+    TRY(pool_find(ctx, db, d->pool, &pool));
+    SQL_RUN(q, ctx, db, SQL_REVIEW_FIND, pool.no, d->id);
+    bool is_there = sql_row(&q);
+    TRY(sql_end(&q));
+    if (!is_there)
+        return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(d->id));
+    if (d->state == REVIEW_FORGOTTEN)
+        return SQL_DO(ctx, db, SQL_REVIEW_DELETE, pool.no, d->id);
+    return SQL_DO(ctx, db, SQL_REVIEW_DECIDE, pool.no, d->id, d->state, d->version);
+}
+
+enum status sql_decide(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                       enum review_state state, int64_t version)
+{
+    struct decision d = {pool, id, state, version};
+    return writer_call(ctx, sql_of(s)->writer, put_decision, &d);
+}

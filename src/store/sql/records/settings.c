@@ -1,0 +1,34 @@
+/* settings.c - settings that were changed while a server ran, by name. */
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+enum status sql_setting(struct ctx *ctx, struct store *s, str name, str *out)
+{
+    str value = S("");
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_SETTING_GET, name);
+    if (sql_row(&q))
+        value = sql_get_text(&q);
+    TRY(sql_end(&q));
+    *out = value;
+    return OK;
+}
+
+struct setting {
+    str name, value;
+};
+
+/* A row with an empty value would hide the default. */
+static enum status put_setting(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct setting *setting = what;
+    return setting->value.n ? SQL_DO(ctx, db, SQL_SETTING_PUT, setting->name, setting->value)
+                            : SQL_DO(ctx, db, SQL_SETTING_DELETE, setting->name);
+}
+
+enum status sql_put_setting(struct ctx *ctx, struct store *s, str name, str value)
+{
+    struct setting setting = {name, value};
+    return writer_call(ctx, sql_of(s)->writer, put_setting, &setting);
+}

@@ -1,0 +1,129 @@
+/* sync_queue.c - changed memories, queued for a second place (Qdrant) that follows the store. */
+#include "base/clock.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * An outbox: triggers add an entry in the transaction that changes a memory, so no change can be
+ * committed without it. Entries name a memory and not its content. A change while an entry is being
+ * worked on replaces it under a new number; ending the old number then finds nothing, and the new
+ * entry is worked on, too. So the second place may get a state twice but never misses one.
+ */
+
+/* The triggers of the schema queue changes while this fact exists. The fact and the table keep the
+ * name that existing files have. */
+#define SYNC_FACT "mirror"
+
+static enum status is_on(struct ctx *ctx, struct db *db, bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(SYNC_FACT));
+    return sql_any(&q, out);
+}
+
+/* Turning it on again keeps what waits. When it is turned on, every open memory is queued; when
+ * off, the queue is emptied. */
+static enum status turn_sync(struct ctx *ctx, struct db *db, const void *what)
+{
+    bool on = *(const bool *)what, was;
+    TRY(is_on(ctx, db, &was));
+    if (on == was)
+        return OK;
+    TRY(on ? SQL_DO(ctx, db, SQL_FACT_PUT, S(SYNC_FACT), S("on"))
+           : SQL_DO(ctx, db, SQL_FACT_DELETE, S(SYNC_FACT)));
+    return SQL_DO(ctx, db, on ? SQL_SYNC_ALL : SQL_SYNC_CLEAR);
+}
+
+enum status sql_sync(struct ctx *ctx, struct store *s, bool on)
+{
+    return writer_call(ctx, sql_of(s)->writer, turn_sync, &on);
+}
+
+static enum status queue_all(struct ctx *ctx, struct db *db, const void *what)
+{
+    bool on;
+    (void)what;
+    TRY(is_on(ctx, db, &on));
+    return on ? SQL_DO(ctx, db, SQL_SYNC_ALL) : OK;
+}
+
+enum status sql_sync_all(struct ctx *ctx, struct store *s)
+{
+    return writer_call(ctx, sql_of(s)->writer, queue_all, NULL);
+}
+
+static void read_item(struct query *q, struct sync_item *out)
+{
+    *out = (struct sync_item){.no = sql_get_int(q)};
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    out->id = sql_get_text(q);
+    out->tries = sql_get_int(q);
+}
+
+static enum status next_items(struct ctx *ctx, struct db *db, size_t limit, struct sync_item **out,
+                              size_t *n)
+{
+    SQL_RUN(q, ctx, db, SQL_SYNC_NEXT, clock_ms(), sql_limit(limit));
+    return SQL_ROWS(&q, read_item, out, n);
+}
+
+/* Read when it is due, not when it was queued: the second place gets the newest state once. */
+static enum status read_one(struct ctx *ctx, struct db *db, struct sync_item *m)
+{
+    struct pool_row row;
+    TRY(pool_find(ctx, db, m->pool, &row));
+    TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, row.no, m->id, &m->memory));
+    m->exists = m->memory.id.n && !m->memory.valid_to;
+    if (!m->exists)
+        m->memory = (struct memory){0};
+    return OK;
+}
+
+static enum status count_items(struct ctx *ctx, struct db *db, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_SYNC_COUNT);
+    return sql_number(&q, out);
+}
+
+enum status sql_sync_waiting(struct ctx *ctx, struct store *s, size_t limit, struct sync_item **out,
+                             size_t *n, int64_t *all)
+{
+    struct sync_item *v;
+    size_t have;
+    int64_t waiting;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(count_items(ctx, r.db, &waiting));
+    TRY(next_items(ctx, r.db, limit, &v, &have));
+    for (size_t i = 0; i < have; i++)
+        TRY(read_one(ctx, r.db, &v[i]));
+    *out = v;
+    *n = have;
+    *all = waiting;
+    return OK;
+}
+
+struct done {
+    const int64_t *no;
+    size_t n;
+    int64_t again_at;
+};
+
+/* again_at 0: done. Otherwise the entry counts a try and is due at that time. */
+static enum status end_items(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct done *done = what;
+    for (size_t i = 0; i < done->n; i++)
+        TRY(done->again_at ? SQL_DO(ctx, db, SQL_SYNC_AGAIN, done->no[i], done->again_at)
+                           : SQL_DO(ctx, db, SQL_SYNC_DONE, done->no[i]));
+    return OK;
+}
+
+enum status sql_sync_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
+                          int64_t again_at)
+{
+    struct done done = {no, n, again_at};
+    return n ? writer_call(ctx, sql_of(s)->writer, end_items, &done) : OK;
+}

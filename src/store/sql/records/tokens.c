@@ -1,0 +1,164 @@
+/* tokens.c - credentials: rows found by the hash of what a client shows. */
+#include "store/sql/records/tokens.h"
+
+#include "base/clock.h"
+#include "store/sql/records/accounts.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * Only the SHA-256 of a token is stored, so a copy of the file opens nothing. Tokens are long and
+ * random, which is why a fast hash without salt is enough. Revoked and expired tokens stay as rows,
+ * for the list.
+ */
+
+enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
+{
+    SQL_RUN(q, ctx, db, SQL_TOKEN_ADD, t->id, t->hash, t->name, t->pool.user, t->pool.space,
+            t->is_admin, t->created ? t->created : clock_ms(), t->expires, t->revoked, t->prefix,
+            t->last_used, t->is_open, t->acts_for, t->parent, t->scopes, t->spaces,
+            t->last_address);
+    while (sql_row(&q))
+        continue;
+    if (sql_is_conflict(&q))
+        return fail(ctx, CONFLICT, "there is a token with this id or secret already");
+    TRY(sql_end(&q));
+    /* Revoked since its request was let in: a token made now would outlive it. */
+    return db_changes(db) ? OK : fail(ctx, NO_AUTH, "the token that makes this one was revoked");
+}
+
+static enum status add_token(struct ctx *ctx, struct db *db, const void *what)
+{
+    return token_add(ctx, db, what);
+}
+
+enum status sql_put_token(struct ctx *ctx, struct store *s, const struct token *t)
+{
+    return writer_call(ctx, sql_of(s)->writer, add_token, t);
+}
+
+struct revoke {
+    str user, id;
+};
+
+static enum status revoke_token(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct revoke *r = what;
+    TRY(SQL_DO(ctx, db, SQL_TOKEN_REVOKE, r->user, r->id, clock_ms()));
+    return db_changes(db) ? OK : fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(r->id));
+}
+
+enum status sql_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
+{
+    return writer_call(ctx, sql_of(s)->writer, revoke_token, &(struct revoke){user, id});
+}
+
+struct use {
+    str id, address;
+    int64_t at;
+};
+
+/* Every request shows its token, so nobody waits for this write. */
+static enum status note_use(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct use *use = what;
+    return SQL_DO(ctx, db, SQL_TOKEN_USED, use->id, use->at, use->address);
+}
+
+enum status sql_token_used(struct ctx *ctx, struct store *s, str id, int64_t at, str address)
+{
+    struct later *later;
+    struct writer *w = sql_of(s)->writer;
+    TRY(writer_reserve(ctx, w, sizeof(struct use) + id.n + address.n, &later));
+    struct use *own = NEW(&later->ctx.arena, struct use);
+    *own = (struct use){str_dup(&later->ctx.arena, id), str_dup(&later->ctx.arena, address), at};
+    later->task.call = note_use;
+    later->task.what = own;
+    later->task.is_touch = true;
+    writer_queue(w, later);
+    return OK;
+}
+
+static void read_token(struct query *q, struct token *out)
+{
+    *out = (struct token){0};
+    out->id = sql_get_text(q);
+    out->hash = sql_get_text(q);
+    out->name = sql_get_text(q);
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    out->is_admin = sql_get_int(q) != 0;
+    out->created = sql_get_int(q);
+    out->expires = sql_get_int(q);
+    out->revoked = sql_get_int(q);
+    out->prefix = sql_get_text(q);
+    out->last_used = sql_get_int(q);
+    out->is_open = sql_get_int(q) != 0;
+    out->acts_for = sql_get_text(q);
+    out->parent = sql_get_text(q);
+    out->scopes = sql_get_text(q);
+    out->spaces = sql_get_text(q);
+    out->last_address = sql_get_text(q);
+    out->role = role_of(sql_get_int(q));
+}
+
+/* All causes (unknown, revoked, expired) give the same answer; *out tells them apart. */
+enum status sql_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
+{
+    bool is_empty;
+    READER(r);
+    *out = (struct token){0};
+    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    if (is_empty)
+        return fail(ctx, NOT_FOUND, "the token is not known");
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash);
+    if (sql_row(&q)) {
+        read_token(&q, out);
+        if (token_is_valid(out, clock_ms()))
+            return OK;
+    }
+    TRY(sql_end(&q));
+    return fail(ctx, NOT_FOUND, "the token is not known");
+}
+
+enum status sql_tokens(struct ctx *ctx, struct store *s, str user, struct token **out, size_t *n)
+{
+    bool is_empty;
+    READER(r);
+    *n = 0;
+    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    if (is_empty)
+        return OK;
+    SQL_RUN(q, ctx, r.db, user.n ? SQL_TOKEN_LIST : SQL_TOKEN_LIST_ALL);
+    if (user.n)
+        sql_text(&q, user);
+    return SQL_ROWS(&q, read_token, out, n);
+}
+
+enum status sql_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,
+                            struct token **out, size_t *n)
+{
+    bool is_empty;
+    READER(r);
+    *n = 0;
+    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    if (is_empty)
+        return OK;
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_LIST_USED, since, (int64_t)most);
+    return SQL_ROWS(&q, read_token, out, n);
+}
+
+enum status sql_has_tokens(struct ctx *ctx, struct store *s, bool *out)
+{
+    bool is_empty;
+    READER(r);
+    *out = false;
+    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    if (is_empty)
+        return OK;
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_ANY);
+    bool any = sql_row(&q);
+    TRY(sql_end(&q));
+    *out = any;
+    return OK;
+}

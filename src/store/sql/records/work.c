@@ -1,0 +1,91 @@
+/* work.c - the log of work done in the background, and what it came to. */
+#include "store/sql/records/work.h"
+
+#include "base/clock.h"
+#include "store/sql/db/days.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * One row for each piece of background work: what it did, with which model, at what cost. Rows name
+ * their pool by text since they outlive it; forgetting a user blanks the names and details and
+ * keeps the counts. Pruned after WORK_DAYS (prune.c).
+ */
+
+/* What a pool's work cost outlives its row in the log. */
+static enum status count_tokens(struct ctx *ctx, struct db *db, const struct work *work)
+{
+    struct pool_row pool;
+    if (!work->model.n || !work->pool.space.n || !(work->tokens_in + work->tokens_out))
+        return OK;
+    TRY(pool_find(ctx, db, work->pool, &pool));
+    if (!pool.no)
+        return OK;
+    TRY(days_add(ctx, db, pool.no, DAY_CORE_IN, work->tokens_in));
+    return days_add(ctx, db, pool.no, DAY_CORE_OUT, work->tokens_out);
+}
+
+enum status work_add(struct ctx *ctx, struct db *db, const struct work *work)
+{
+    TRY(count_tokens(ctx, db, work));
+    return SQL_LATER(ctx, db, SQL_WORK_ADD, work->pool.user, work->pool.space, work->kind,
+                     work->status, work->details, work->model, work->tokens_in, work->tokens_out,
+                     work->took_ms, work->created ? work->created : clock_ms());
+}
+
+static enum status log_work(struct ctx *ctx, struct db *db, const void *what)
+{
+    return work_add(ctx, db, what);
+}
+
+enum status sql_log_work(struct ctx *ctx, struct store *s, const struct work *work)
+{
+    return writer_call(ctx, sql_of(s)->writer, log_work, work);
+}
+
+static void read_work(struct query *q, struct work *out)
+{
+    *out = (struct work){0};
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    out->kind = sql_get_text(q);
+    out->status = sql_get_text(q);
+    out->details = sql_get_text(q);
+    out->model = sql_get_text(q);
+    out->tokens_in = sql_get_int(q);
+    out->tokens_out = sql_get_int(q);
+    out->took_ms = sql_get_int(q);
+    out->created = sql_get_int(q);
+}
+
+enum status sql_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
+                         size_t limit, struct work **out, size_t *n)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, pool ? SQL_WORK_LIST_OF : SQL_WORK_LIST, sql_limit(limit), kind);
+    if (pool) {
+        sql_text(&q, pool->user);
+        sql_text(&q, pool->space);
+    }
+    return SQL_ROWS(&q, read_work, out, n);
+}
+
+enum status sql_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out)
+{
+    struct work_sum found = {0};
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_WORK_SUM, since);
+    if (sql_row(&q)) {
+        found.calls = sql_get_int(&q);
+        found.failures = sql_get_int(&q);
+        found.tokens_in = sql_get_int(&q);
+        found.tokens_out = sql_get_int(&q);
+        found.took_ms = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    *out = found;
+    return OK;
+}

@@ -1,0 +1,193 @@
+/* vectors.c - sets of vectors begun, the queue of texts that wait for one, vectors kept. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/index/vector_set.h"
+#include "store/sql/search/vector_cache.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+#include "store/vectors/row.h"
+
+/*
+ * The life of a vector: a text changes and is queued (index/vector_set.c), a worker takes it
+ * (sql_unembedded), computes a vector outside any transaction, and puts it here. Nothing is
+ * locked in between: an entry whose text changed has another number, and a set that changed has
+ * another signature; in both cases the vector is dropped.
+ */
+
+/* Bytes of a text that its vector is made of. The models read at most 512 tokens, about 2 KB;
+ * servers with longer limits get four times that. */
+enum { EMBEDDED_MAX = 8 << 10 };
+
+struct begin {
+    const struct vector_set *set;
+    bool anew;
+};
+
+static bool same_set(const struct vector_set *a, const struct vector_set *b)
+{
+    return str_eq(a->signature, b->signature) && a->dimensions == b->dimensions &&
+           a->is_int8 == b->is_int8;
+}
+
+static enum status add_set(struct ctx *ctx, struct db *db, const struct vector_set *set)
+{
+    return SQL_DO(ctx, db, SQL_VECTOR_SET_BEGIN, set->signature, set->dimensions, set->is_int8,
+                  clock_ms());
+}
+
+/* Vectors of two models cannot be compared, so the old ones are deleted at once. Same set: texts
+ * that were given up are tried again. An empty signature ends vectors for this store. */
+static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct begin *b = what;
+    struct vector_set_row row;
+    TRY(vector_set_find(ctx, db, &row));
+    if (row.no && !b->anew && same_set(&row.set, b->set))
+        return SQL_DO(ctx, db, SQL_VECTOR_TODO_REVIVE);
+    if (!b->set->signature.n && !row.no)
+        return OK;
+    assert(db_in_transaction(db));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_SET_END));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_CLEAR));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_CLEAR));
+    if (!b->set->signature.n)
+        return OK;
+    TRY(add_set(ctx, db, b->set));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_MESSAGES));
+    return SQL_DO(ctx, db, SQL_VECTOR_TODO_MEMORIES);
+}
+
+struct puts {
+    str signature;
+    const struct vector_put *v;
+    size_t n;
+};
+
+static enum status put_row(struct ctx *ctx, struct db *db, int64_t pool, const struct vector_put *v,
+                           str row)
+{
+    SQL_RUN(q, ctx, db, SQL_VECTOR_PUT, v->doc, pool);
+    sql_blob(&q, row.p, row.n);
+    TRY(sql_later(&q));
+    if (v->tokens.n) {
+        SQL_RUN(tokens, ctx, db, SQL_TOKENS_PUT, v->doc, pool);
+        sql_blob(&tokens, v->tokens.p, v->tokens.n);
+        TRY(sql_later(&tokens));
+    }
+    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_DONE, v->no);
+}
+
+/* The number in the queue changes with the text, so a vector of the old text finds no entry. */
+static enum status put_one(struct ctx *ctx, struct db *db, const struct vector_set *set,
+                           const struct vector_put *v, char *room)
+{
+    int64_t pool = 0;
+    SQL_RUN(find, ctx, db, SQL_VECTOR_TODO_POOL, v->no, v->doc);
+    if (sql_row(&find))
+        pool = sql_get_int(&find);
+    TRY(sql_end(&find));
+    if (!pool)
+        return OK;
+    if (v->v && vector_row_write(v->v, set->dimensions, set->is_int8, room))
+        return put_row(ctx, db, pool, v,
+                       (str){room, vector_row_size(set->dimensions, set->is_int8)});
+    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_AGAIN, v->no, v->v ? 0 : v->again_at);
+}
+
+/* The set may have changed while the vectors were made; they are dropped then. */
+static enum status put_all(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct puts *p = what;
+    struct vector_set_row row;
+    TRY(vector_set_find(ctx, db, &row));
+    if (!row.no || !str_eq(row.set.signature, p->signature))
+        return OK;
+    assert(db_in_transaction(db));
+    char *room = arena_alloc(&ctx->arena, vector_row_size(row.set.dimensions, row.set.is_int8));
+    for (size_t i = 0; i < p->n; i++)
+        TRY(put_one(ctx, db, &row.set, &p->v[i], room));
+    return OK;
+}
+
+/* --- the operations of the face --- */
+
+enum status sql_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
+                              bool anew)
+{
+    TRY(writer_call(ctx, sql_of(s)->writer, begin_set, &(struct begin){set, anew}));
+    vector_cache_follow(sql_of(s), NULL);
+    return OK;
+}
+
+enum status sql_put_vectors(struct ctx *ctx, struct store *s, str signature,
+                            const struct vector_put *v, size_t n)
+{
+    struct puts puts = {signature, v, n};
+    struct task t = {.ctx = ctx, .call = put_all, .what = &puts, .is_early = true};
+    return writer_run(sql_of(s)->writer, &t);
+}
+
+enum status sql_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)
+{
+    struct vector_set_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(vector_set_find(ctx, r.db, &row));
+    *out = row.set;
+    return OK;
+}
+
+/* A model reads only the beginning of a long text. */
+static void read_unembedded(struct query *q, struct unembedded *out)
+{
+    *out = (struct unembedded){0};
+    out->no = sql_get_int(q);
+    out->doc = sql_get_int(q);
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    out->tries = sql_get_int(q);
+    out->text = str_trim(utf8_cut(sql_get_text(q), EMBEDDED_MAX));
+}
+
+enum status sql_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                           size_t limit, struct unembedded **out, size_t *n)
+{
+    struct pool_row row = {0};
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    if (pool)
+        TRY(pool_find(ctx, r.db, *pool, &row));
+    SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_WAITING_OF : SQL_VECTOR_WAITING, clock_ms(), limit);
+    if (pool)
+        sql_int(&q, row.no);
+    return SQL_ROWS(&q, read_unembedded, out, n);
+}
+
+enum status sql_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                             struct vector_stats *out)
+{
+    struct pool_row row = {0};
+    struct vector_stats found = {0};
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    if (pool)
+        TRY(pool_find(ctx, r.db, *pool, &row));
+    SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_STATS_OF : SQL_VECTOR_STATS);
+    if (pool)
+        sql_int(&q, row.no);
+    if (sql_row(&q)) {
+        found.rows = sql_get_int(&q);
+        found.waiting = sql_get_int(&q);
+        found.failed = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&sql_of(s)->shelf, row.no);
+    pthread_mutex_lock(&sql_of(s)->lock);
+    found.unreadable = sql_of(s)->unreadable;
+    pthread_mutex_unlock(&sql_of(s)->lock);
+    *out = found;
+    return OK;
+}

@@ -1,0 +1,366 @@
+/* word_search.c - searching the words index: one list of documents for each word, merged. */
+#include <assert.h>
+
+#include "store/sql/db/functions.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/index/posting_cache.h"
+#include "store/sql/index/word_blocks.h"
+#include "store/sql/index/words.h"
+#include "store/sql/state/reader.h"
+
+/*
+ * FTS5 only delivers, for each word, which documents have it and how often; ranking is the
+ * engine's. A word with more than max documents is too common to be worth its reading: it is
+ * skipped, and found says so. Lists are sorted by document, so merging is linear in their lengths.
+ * Lists that were fetched before are kept (posting_cache.c).
+ */
+
+/* What is searched, in one view of the store. */
+struct word_scan {
+    struct ctx *ctx;
+    struct db *db;
+    int64_t pool;
+    struct word_prefix prefix;
+    uint64_t view;
+    doc_id least;
+    size_t max;
+};
+
+/* The documents of one word, by the index. SQLITE_ABORT is what take() fails with above max. */
+static enum status ask_index(const struct word_scan *s, str match, struct word_docs *out)
+{
+    struct postings *p = s->db->postings;
+    p->n = 0;
+    p->max = s->max;
+    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_FIND, match, s->least);
+    while (sql_row(&q))
+        continue;
+    *out = (struct word_docs){.is_over = q.rc == SQLITE_ABORT};
+    if (out->is_over)
+        return OK;
+    TRY(sql_end(&q));
+    struct posting *v = ROOM_N(&s->ctx->arena, struct posting, p->n + 1);
+    if (p->n)
+        memcpy(v, p->v, p->n * sizeof *v);
+    out->n = p->n;
+    out->v = v;
+    return OK;
+}
+
+/* The token of a stem, in quotes as FTS5 wants it. */
+struct match {
+    char text[TOKEN_MAX + 2];
+    size_t n;
+};
+
+static struct match match_of(const struct word_scan *s, str stem)
+{
+    struct match out = {.text = "\""};
+    out.n = word_token(out.text + 1, &s->prefix, stem) + 2;
+    out.text[out.n - 1] = '"';
+    return out;
+}
+
+/* The word without its pool, in the arena. */
+static str word_in(const struct word_scan *s, const struct match *match)
+{
+    size_t n = match->n - 2 - s->prefix.n;
+    return str_dup(&s->ctx->arena, (str){match->text + 1 + s->prefix.n, n});
+}
+
+/* What is not kept is asked for with one statement. */
+static enum status ask_postgres(const struct word_scan *s, const str *tokens, const size_t *places,
+                                size_t n, struct word_docs *out)
+{
+    struct word_docs docs[QUERY_WORDS_MAX];
+    str words[QUERY_WORDS_MAX];
+    for (size_t i = 0; i < n; i++)
+        words[i] = str_sub(tokens[i], s->prefix.n, tokens[i].n);
+    if (n)
+        TRY(word_blocks_find(s->ctx, s->db, s->pool, words, n, s->least, s->max, docs));
+    for (size_t i = 0; i < n; i++) {
+        word_lists_keep(s->db->lists, s->view, tokens[i], s->least, &docs[i], s->max);
+        out[places[i]] = docs[i];
+    }
+    return OK;
+}
+
+/* All words at once; those that are kept are given back when it fails. */
+static enum status fetch_words(const struct word_scan *s, const str *stems, size_t n,
+                               struct word_docs *out)
+{
+    str tokens[QUERY_WORDS_MAX];
+    size_t places[QUERY_WORDS_MAX], n_missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct match match = match_of(s, stems[i]);
+        str token = {match.text + 1, match.n - 2};
+        out[i] = (struct word_docs){.n = 0};
+        if (!stems[i].n || word_lists_find(s->db->lists, s->view, token, s->least, s->max, &out[i]))
+            continue;
+        tokens[n_missing] = str_dup(&s->ctx->arena, token);
+        places[n_missing++] = i;
+    }
+    enum status status = ask_postgres(s, tokens, places, n_missing, out);
+    for (size_t i = 0; status != OK && i < n; i++)
+        word_docs_end(&out[i]);
+    return status;
+}
+
+/* What is not kept, without its documents. */
+static size_t find_missing(const struct word_scan *s, const str *stems, size_t n, str *words)
+{
+    size_t n_missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct match match = match_of(s, stems[i]);
+        str token = {match.text + 1, match.n - 2};
+        struct word_docs docs = {.n = 0};
+        bool is_kept = !stems[i].n || (s->view && word_lists_find(s->db->lists, s->view, token,
+                                                                  s->least, s->max, &docs));
+        if (is_kept)
+            word_docs_end(&docs);
+        else
+            words[n_missing++] = word_in(s, &match);
+    }
+    return n_missing;
+}
+
+static enum status fetch_word(const struct word_scan *s, str stem, struct word_docs *out)
+{
+    struct word_lists *lists = s->db->lists;
+    struct match match = match_of(s, stem);
+    str token = {match.text + 1, match.n - 2};
+    if (word_lists_find(lists, s->view, token, s->least, s->max, out))
+        return OK;
+    TRY(ask_index(s, (str){match.text, match.n}, out));
+    word_lists_keep(lists, s->view, token, s->least, out, s->max);
+    return OK;
+}
+
+static struct word_prefix prefix_of(const struct pool_row *row)
+{
+    return row->generation ? word_prefix_in(row->no, row->generation) : word_prefix_of(row->no);
+}
+
+/* One word's documents, until the search ends. */
+struct word_list {
+    size_t word;
+    struct word_docs docs;
+};
+
+struct lists {
+    struct word_list v[QUERY_WORDS_MAX];
+    size_t n;
+};
+
+static void lists_end(struct lists *lists)
+{
+    for (size_t i = 0; i < lists->n; i++)
+        word_docs_end(&lists->v[i].docs);
+}
+
+/* Both lists are in ascending order, and so is the result. */
+static struct word_hits merge_list(struct arena *a, const struct word_hits *hits,
+                                   const struct word_list *list)
+{
+    const struct word_docs *docs = &list->docs;
+    struct word_hits out = {.v = ROOM_N(a, struct word_hit, hits->n + docs->n)};
+    size_t i = 0, k = 0;
+    while (i < hits->n || k < docs->n) {
+        struct word_hit *hit = &out.v[out.n++];
+        doc_id left = i < hits->n ? hits->v[i].doc : INT64_MAX;
+        doc_id right = k < docs->n ? docs->v[k].doc : INT64_MAX;
+        if (left <= right)
+            *hit = hits->v[i++];
+        else
+            *hit = (struct word_hit){.doc = right};
+        if (right <= left) {
+            hit->counts[list->word] = docs->v[k++].counts;
+        }
+    }
+    return out;
+}
+
+/* Expired memories stay in the index until they are pruned. Both lists are ascending, so one walk
+ * is enough. */
+static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool,
+                                struct word_hits *hits)
+{
+    size_t i = 0, kept = 0;
+    SQL_RUN(q, ctx, db, SQL_MEMORY_EXPIRED, pool, expired_by(db));
+    while (sql_row(&q)) {
+        doc_id gone = DOC_MEMORY | sql_get_int(&q);
+        while (i < hits->n && hits->v[i].doc < gone)
+            hits->v[kept++] = hits->v[i++];
+        if (i < hits->n && hits->v[i].doc == gone)
+            i++;
+    }
+    while (i < hits->n)
+        hits->v[kept++] = hits->v[i++];
+    hits->n = kept;
+    return sql_end(&q);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct word_list *x = a, *y = b;
+    return x->docs.n < y->docs.n ? -1 : x->docs.n > y->docs.n;
+}
+
+/* Rarest word first, as long as there are at most max documents: common words tell the least. */
+static void merge_all(struct arena *a, struct word_list *lists, size_t n, size_t max,
+                      struct word_hits *hits)
+{
+    qsort(lists, n, sizeof *lists, by_count);
+    for (size_t i = 0; i < n; i++) {
+        struct word_hits more = merge_list(a, hits, &lists[i]);
+        if (more.n > max) {
+            for (; i < n; i++)
+                hits->found[lists[i].word] = UINT32_MAX;
+            return;
+        }
+        hits->v = more.v;
+        hits->n = more.n;
+    }
+}
+
+/* Among the documents from `least` on. */
+static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const str *stems, size_t n, doc_id least, size_t max,
+                               struct word_hits *out)
+{
+    struct word_hits hits = {0};
+    CLEANUP(lists_end) struct lists lists = {.n = 0};
+    struct pool_row row;
+    assert(n <= QUERY_WORDS_MAX);
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    struct word_scan scan = {.ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
+    struct word_docs fetched[QUERY_WORDS_MAX];
+    scan.prefix = prefix_of(&row);
+    TRY(words_view(ctx, r.db, &scan.view));
+    if (is_postgres(r.db) && row.no)
+        TRY(fetch_words(&scan, stems, n, fetched));
+    for (size_t i = 0; row.no && i < n; i++) {
+        struct word_docs docs;
+        if (!stems[i].n)
+            continue;
+        if (is_postgres(r.db))
+            docs = fetched[i];
+        else
+            TRY(fetch_word(&scan, stems[i], &docs));
+        hits.found[i] = docs.is_over ? UINT32_MAX : (uint32_t)docs.n;
+        if (docs.n)
+            lists.v[lists.n++] = (struct word_list){i, docs};
+    }
+    merge_all(&ctx->arena, lists.v, lists.n, max, &hits);
+    if (hits.n && doc_is_memory(hits.v[hits.n - 1].doc))
+        TRY(drop_expired(ctx, r.db, row.no, &hits));
+    hits.messages = row.messages;
+    hits.memories = row.memories;
+    *out = hits;
+    return OK;
+}
+
+/* In the groups in which they will be searched. Of a pool that was not asked for in this view, its
+ * last state is taken for its state. */
+enum status sql_ask_words(struct ctx *ctx, struct store *s, struct pool_ref pool, const str *stems,
+                          size_t n, bool memories_only, size_t max)
+{
+    str words[QUERY_WORDS_MAX];
+    struct pool_row row;
+    READER(r);
+    if (!store_is_postgres(sql_of(s)) || !ctx->view)
+        return OK;
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_guess(ctx, r.db, pool, &row));
+    struct word_scan scan = {ctx, r.db, row.no, prefix_of(&row), 0, 0, max};
+    scan.least = memories_only ? DOC_MEMORY : 0;
+    if (row.no)
+        SQL_AHEAD(ctx, r.db, SQL_MEMORY_EXPIRED, row.no, expired_by(r.db));
+    if (row.generation)
+        TRY(words_view(ctx, r.db, &scan.view));
+    for (size_t at = 0; row.no && at < n; at += QUERY_WORDS_MAX) {
+        size_t some = n - at < QUERY_WORDS_MAX ? n - at : QUERY_WORDS_MAX;
+        some = find_missing(&scan, stems + at, some, words);
+        if (some)
+            word_blocks_ask(ctx, r.db, row.no, words, some, scan.least, max);
+    }
+    return OK;
+}
+
+enum status sql_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                             const str *stems, size_t n, size_t max, struct word_hits *out)
+{
+    return search_from(ctx, s, pool, stems, n, 0, max, out);
+}
+
+/* The numbers of memories are above those of messages. */
+enum status sql_search_memory_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    const str *stems, size_t n, size_t max, struct word_hits *out)
+{
+    return search_from(ctx, s, pool, stems, n, DOC_MEMORY, max, out);
+}
+
+/* --- words that are too common --- */
+
+/* The newest max documents between two numbers, ascending. More than max end the statement. */
+static enum status take_newest(const struct word_scan *s, str stem, doc_id from, doc_id to,
+                               struct word_docs *out)
+{
+    struct postings *p = s->db->postings;
+    struct match match = match_of(s, stem);
+    if (is_postgres(s->db))
+        return word_blocks_newest(s->ctx, s->db, s->pool, word_in(s, &match), from, to, s->max,
+                                  out);
+    p->n = 0;
+    p->max = s->max;
+    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_NEWEST, ((str){match.text, match.n}), from, to);
+    while (sql_row(&q))
+        continue;
+    if (q.rc != SQLITE_ABORT)
+        TRY(sql_end(&q));
+    struct posting *v = NEW_N(&s->ctx->arena, struct posting, p->n + 1);
+    for (size_t i = 0; i < p->n; i++)
+        v[i] = p->v[p->n - 1 - i];
+    *out = (struct word_docs){.v = v, .n = p->n};
+    return OK;
+}
+
+static enum status add_newest(const struct word_scan *s, size_t word, str stem, doc_id from,
+                              doc_id to, struct word_hits *hits)
+{
+    struct word_list list = {.word = word};
+    TRY(take_newest(s, stem, from, to, &list.docs));
+    struct word_hits more = merge_list(&s->ctx->arena, hits, &list);
+    hits->v = more.v;
+    hits->n = more.n;
+    return OK;
+}
+
+enum status sql_search_newest_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    const str *stems, size_t n, bool memories_only, size_t max,
+                                    struct word_hits *out)
+{
+    struct word_hits hits = {0};
+    struct pool_row row;
+    assert(n <= QUERY_WORDS_MAX && max);
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    struct word_scan scan = {
+        .ctx = ctx, .db = r.db, .pool = row.no, .prefix = word_prefix_of(row.no), .max = max};
+    hits.messages = row.messages;
+    hits.memories = row.memories;
+    for (size_t i = 0; row.no && i < n; i++) {
+        if (!stems[i].n)
+            continue;
+        hits.found[i] = (uint32_t)(row.messages + row.memories);
+        if (!memories_only)
+            TRY(add_newest(&scan, i, stems[i], 0, DOC_MEMORY - 1, &hits));
+        TRY(add_newest(&scan, i, stems[i], DOC_MEMORY, INT64_MAX, &hits));
+    }
+    TRY(drop_expired(ctx, r.db, row.no, &hits));
+    *out = hits;
+    return OK;
+}

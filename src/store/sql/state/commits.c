@@ -1,0 +1,403 @@
+/* commits.c - the count of committed groups, in the database and in a file beside it. */
+#include "store/sql/state/commits.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/time_text.h"
+#include "store/file.h"
+#include "store/sql/db/file.h"
+#include "store/sql/db/query.h"
+
+/*
+ * SQLite takes the end of its log for the end of history: when the log is removed, cut or damaged,
+ * it opens what is left and says nothing. So each group that changes something is counted, in a row
+ * of the database that is committed with it. The same line goes into a file beside the database
+ * (-commits) when the group is durable and before anybody is told of it. At opening, a database
+ * that counts fewer than the file has lost commits that were acknowledged.
+ *
+ * The file is never ahead of what is durable, and may be behind: it is not synced, and a crash may
+ * come before it is written. It is written after fsync, so a power cut leaves an old line or the
+ * new one. Behind is harmless. The lock of the file orders processes that have one store open.
+ *
+ * In the midst of a checkpoint the database is neither old nor new, and its count may be either. So
+ * a second line says that one is running: then a log without anything is a lost one. It also says
+ * which log was copied, and how much of it: when that log has lost its end since, its pages would
+ * be put over newer ones, and the count is no help if none of them has it.
+ *
+ * A history has a name, as counts of different databases cannot be compared. It begins when a
+ * database is made, or first opened by a version that counts.
+ */
+
+#define ROW_NAME "commits"
+
+/* One line, always of the same length, as it is written over itself. */
+enum { LINE = HISTORY_CHARS + 2 * 20 + 1, LINE_MAX_BYTES = LINE + 1 };
+
+/* Places in the file: of the line that tells of a checkpoint, and of two locks. SALT_AT: of 8 bytes
+ * in the log's header, which are others whenever a log begins
+ * (sqlite.org/fileformat2.html#walformat). LOG_FRAMES: pages in the log from which on it is brought
+ * into the database (16 MB), four times SQLite's default, so that bursts of writes share a
+ * checkpoint. */
+enum { COPIED_AT = LINE, LOCK_LINE = 0, LOCK_CHECKPOINT, SALT_AT = 16, LOG_FRAMES = 4000 };
+
+/* The second line: the last checkpoint. */
+struct copied {
+    bool is_midway;
+    int frames;              /* of the log that it copied, or began to */
+    unsigned long long salt; /* of that log */
+};
+enum { COPIED_BYTES = 1 + 10 + 1 + 16 + 1 };
+
+static void print_line(const struct commit_count *c, char line[LINE_MAX_BYTES])
+{
+    int n = snprintf(line, LINE_MAX_BYTES, "%-*s %019lld %019lld\n", HISTORY_CHARS, c->history,
+                     (long long)c->n, (long long)c->at);
+    assert(n == LINE);
+}
+
+static bool read_line(const char *line, struct commit_count *out)
+{
+    long long n, at;
+    struct commit_count c = {0};
+    static_assert(HISTORY_CHARS == 16, "the format below");
+    if (sscanf(line, "%16s %lld %lld", c.history, &n, &at) != 3 || n <= 0)
+        return false;
+    c.n = n;
+    c.at = at;
+    *out = c;
+    return true;
+}
+
+static bool is_same_history(const struct commit_count *a, const struct commit_count *b)
+{
+    return a->n && b->n && !strcmp(a->history, b->history);
+}
+
+/* --- the file --- */
+
+static const char *path_of(struct ctx *ctx, const char *path)
+{
+    return str_printf(&ctx->arena, S_FMT "-commits", S_ARG(file_whole(&ctx->arena, path))).p;
+}
+
+/* Where the file system knows no such locks there is one process, or no way to tell. */
+static void lock_file(int fd, int what, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = what, .l_len = 1};
+    fcntl(fd, F_OFD_SETLKW, &lock);
+}
+
+/* Count 0 for a file without a line: nothing was acknowledged since it was made. */
+static bool read_file(int fd, struct commit_count *out)
+{
+    char line[LINE_MAX_BYTES] = "";
+    ssize_t n = pread(fd, line, LINE, 0);
+    *out = (struct commit_count){0};
+    return n == 0 || !*line || (n == LINE && read_line(line, out));
+}
+
+static enum status fail_file(struct ctx *ctx, const char *file)
+{
+    return fail_as(ctx, STORAGE, file_error_detail(errno), "cannot open '%s': %s", file,
+                   strerror(errno));
+}
+
+static void read_copied(int fd, struct copied *out)
+{
+    char line[COPIED_BYTES + 1] = "";
+    *out = (struct copied){0};
+    if (pread(fd, line, COPIED_BYTES, COPIED_AT) > 0)
+        sscanf(line + 1, "%d %llx", &out->frames, &out->salt);
+    out->is_midway = *line == '+';
+}
+
+/* A damaged line is no reason to keep somebody from the data. */
+static enum status look_into_file(struct ctx *ctx, const char *file, struct commit_count *out,
+                                  struct copied *copied)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    *out = (struct commit_count){0};
+    *copied = (struct copied){0};
+    if (fd < 0)
+        return errno == ENOENT ? OK : fail_file(ctx, file);
+    if (!read_file(fd, out))
+        log_event(LOG_WARN, "store.commits_unread",
+                  "file=\"%s\" why=\"it is damaged, so lost commits cannot be noticed now\"", file);
+    read_copied(fd, copied);
+    close(fd);
+    return OK;
+}
+
+/* Of a command that root runs, the file gets the owner of the database, as SQLite's own files do.
+ */
+static enum status open_file(struct ctx *ctx, const char *path, int *out)
+{
+    struct stat st;
+    const char *file = path_of(ctx, path);
+    int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail_file(ctx, file);
+    if (geteuid() == 0 && (stat(path, &st) != 0 || fchown(fd, st.st_uid, st.st_gid) != 0)) {
+        close(fd);
+        return fail_file(ctx, file);
+    }
+    *out = fd;
+    return OK;
+}
+
+/* --- the row --- */
+
+/* The database may be so short that it has no tables. */
+enum status commits_read(struct ctx *ctx, struct db *db, struct commit_count *out)
+{
+    int64_t has_table = 0;
+    sqlite3_stmt *stmt = NULL;
+    *out = (struct commit_count){0};
+    TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema WHERE name = 'fact'", &has_table));
+    if (!has_table)
+        return OK;
+    int rc = sqlite3_prepare_v2(db->handle, "SELECT value FROM fact WHERE name = '" ROW_NAME "'",
+                                -1, &stmt, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        read_line((const char *)sqlite3_column_text(stmt, 0), out);
+    sqlite3_finalize(stmt);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? OK : db_failed(ctx, db, rc);
+}
+
+static enum status put_row(struct ctx *ctx, struct db *db, const struct commit_count *c)
+{
+    char line[LINE_MAX_BYTES];
+    print_line(c, line);
+    return SQL_DO(ctx, db, SQL_FACT_PUT, S(ROW_NAME), str_of(line));
+}
+
+static enum status last_count(struct ctx *ctx, struct db *db, struct commit_count *out)
+{
+    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(ROW_NAME));
+    if (sql_row(&q))
+        read_line(str_c(&ctx->arena, sql_get_text(&q)), out);
+    return sql_end(&q);
+}
+
+enum status commits_add(struct ctx *ctx, struct db *db, struct commits *c)
+{
+    struct commit_count *next = &c->group;
+    *next = (struct commit_count){0};
+    TRY(last_count(ctx, db, next));
+    if (!next->n)
+        snprintf(next->history, sizeof next->history, S_FMT,
+                 S_ARG(random_text(&ctx->arena, HISTORY_CHARS * 3 / 4)));
+    next->n++;
+    next->at = clock_ms();
+    return put_row(ctx, db, next);
+}
+
+/* --- telling --- */
+
+/* What was told before stays guarded. */
+static void warn_untold(int error)
+{
+    log_event(LOG_WARN, "store.commits_untold",
+              "why=\"the count of commits cannot be written: %s\"", strerror(error));
+}
+
+/* A failure is logged once. */
+void commits_tell(struct commits *c, const struct commit_count *count)
+{
+    struct commit_count told;
+    char line[LINE_MAX_BYTES];
+    if (!count->n)
+        return;
+    lock_file(c->fd, LOCK_LINE, F_WRLCK);
+    bool is_behind =
+        !read_file(c->fd, &told) || !is_same_history(&told, count) || told.n < count->n;
+    print_line(count, line);
+    bool has_failed = is_behind && pwrite(c->fd, line, LINE, 0) != LINE;
+    int why = errno;
+    lock_file(c->fd, LOCK_LINE, F_UNLCK);
+    if (has_failed && !c->has_failed)
+        warn_untold(why);
+    c->has_failed = has_failed;
+}
+
+void commits_close(struct commits *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}
+
+/* --- checkpoints --- */
+
+/* 0: there is no log. */
+static unsigned long long salt_of_log(sqlite3 *db)
+{
+    uint64_t salt = 0;
+    int fd = open(sqlite3_filename_wal(sqlite3_db_filename(db, "main")), O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && pread(fd, &salt, sizeof salt, SALT_AT) != sizeof salt)
+        salt = 0;
+    if (fd >= 0)
+        close(fd);
+    return salt;
+}
+
+static void mark_begun(const struct commits *c, sqlite3 *db, int frames)
+{
+    char line[COPIED_BYTES + 1];
+    int n = snprintf(line, sizeof line, "+%010d %016llx\n", frames, salt_of_log(db));
+    assert(n == COPIED_BYTES);
+    if (pwrite(c->fd, line, COPIED_BYTES, COPIED_AT) != COPIED_BYTES)
+        warn_untold(errno);
+}
+
+static void mark_ended(const struct commits *c)
+{
+    if (pwrite(c->fd, "-", 1, COPIED_AT) != 1)
+        warn_untold(errno);
+}
+
+/* SQLITE_BUSY: readers need a part of the log; the database is that of an earlier commit. The log
+ * is emptied by a second call, when nothing is left to copy: a crash behind it leaves no log. */
+int commits_checkpoint(struct commits *c, sqlite3 *db, int how)
+{
+    int frames = 0, copied = 0;
+    bool empties = how == SQLITE_CHECKPOINT_TRUNCATE;
+    lock_file(c->fd, LOCK_CHECKPOINT, F_WRLCK);
+    int rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_NOOP, &frames, &copied);
+    if (rc == SQLITE_OK && frames > copied) {
+        mark_begun(c, db, frames);
+        rc = sqlite3_wal_checkpoint_v2(db, "main", empties ? SQLITE_CHECKPOINT_FULL : how, NULL,
+                                       NULL);
+        if (rc == SQLITE_OK || rc == SQLITE_BUSY)
+            mark_ended(c);
+    }
+    if (rc == SQLITE_OK && empties)
+        rc = sqlite3_wal_checkpoint_v2(db, "main", how, NULL, NULL);
+    lock_file(c->fd, LOCK_CHECKPOINT, F_UNLCK);
+    return rc;
+}
+
+/* A log that cannot be copied now will be later. */
+static int checkpoint_long_log(void *own, sqlite3 *db, __attribute__((unused)) const char *name,
+                               int frames)
+{
+    if (frames >= LOG_FRAMES)
+        commits_checkpoint(own, db, SQLITE_CHECKPOINT_PASSIVE);
+    return SQLITE_OK;
+}
+
+enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int how)
+{
+    struct commits c = {0};
+    TRY(open_file(ctx, path, &c.fd));
+    int rc = commits_checkpoint(&c, db->handle, how);
+    commits_close(&c);
+    return rc == SQLITE_OK || rc == SQLITE_BUSY ? OK : db_failed(ctx, db, rc);
+}
+
+/* --- opening --- */
+
+/* Whether the log that an unfinished checkpoint needs is gone, or has lost pages that were copied:
+ * what is left of them is older than the database. */
+static bool lacks_log(struct db *db, const struct copied *copied)
+{
+    int frames = 0;
+    if ((!copied->is_midway && !copied->frames) ||
+        sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &frames, NULL) !=
+            SQLITE_OK)
+        return false;
+    return frames > 0 ? frames < copied->frames && salt_of_log(db->handle) == copied->salt
+                      : copied->is_midway;
+}
+
+/* What is missing, or "". */
+static str loss_of(struct ctx *ctx, struct db *db, const struct commit_count *told,
+                   const struct commit_count *found, const struct copied *copied)
+{
+    long long n = told->n - found->n;
+    if (!told->n || (found->n && !is_same_history(told, found)))
+        return S("");
+    const char *half =
+        copied->is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
+    if (n <= 0)
+        return lacks_log(db, copied) ? str_printf(&ctx->arena, "the last commits%s", half) : S("");
+    str since = time_write(&ctx->arena, found->at, ", all since %Y-%m-%d %H:%M:%S UTC");
+    return str_printf(&ctx->arena, "the last %lld commit%s" S_FMT "%s", n, n > 1 ? "s" : "",
+                      S_ARG(since), half);
+}
+
+/* At once, since closing the last connection would do it without saying so. Where the file can only
+ * be read nothing is closed that way. */
+static enum status finish_checkpoint(struct ctx *ctx, struct db *db, const char *path)
+{
+    return sqlite3_db_readonly(db->handle, "main")
+               ? OK
+               : commits_settle(ctx, db, path, SQLITE_CHECKPOINT_PASSIVE);
+}
+
+/* Closing the last connection would bring what is left of the log into the database, and remove
+ * it. */
+static enum status refuse_loss(struct ctx *ctx, struct db *db, const char *path, str loss)
+{
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return fail(ctx, STORAGE,
+                "the database '%s' lacks " S_FMT
+                ": its log (-wal) was removed or damaged, or the database is an older one; put the "
+                "right file back, restore a backup, or go on without: rememberd doctor "
+                "--accept-loss",
+                path, S_ARG(loss));
+}
+
+/* The file first: what is committed between the two looks is no loss. A database of another
+ * history was put there by somebody. One without any is what a lost log leaves of a new one. */
+enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool accepts_loss,
+                          struct commits *out)
+{
+    struct commit_count told, found;
+    struct copied copied;
+    *out = (struct commits){.fd = -1};
+    TRY(look_into_file(ctx, path_of(ctx, path), &told, &copied));
+    TRY(commits_read(ctx, db, &found));
+    if (told.n && found.n && !is_same_history(&told, &found))
+        log_event(LOG_WARN, "store.other_history",
+                  "file=\"%s\" why=\"another database was here before\"", path);
+    str loss = loss_of(ctx, db, &told, &found, &copied);
+    if (!loss.n)
+        return copied.is_midway ? finish_checkpoint(ctx, db, path) : OK;
+    if (!accepts_loss)
+        return refuse_loss(ctx, db, path, loss);
+    log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
+    out->has_lost = !copied.is_midway || salt_of_log(db->handle) != copied.salt;
+    return OK;
+}
+
+/* A count of its own, so that the file may tell of it: what was found may not be durable yet, and
+ * what an opening changes without counting is behind the count of every older log. Behind an
+ * accepted loss the counting goes on above what was lost. */
+static enum status join_history(struct ctx *ctx, struct db *db, struct commits *c)
+{
+    struct commit_count told;
+    TXN(t);
+    TRY(txn_begin(ctx, db, &t));
+    TRY(commits_add(ctx, db, c));
+    if (read_file(c->fd, &told) && is_same_history(&told, &c->group) && told.n >= c->group.n) {
+        c->group.n = told.n + 1;
+        TRY(put_row(ctx, db, &c->group));
+    }
+    TRY(txn_commit(&t));
+    commits_tell(c, &c->group);
+    return OK;
+}
+
+enum status commits_open(struct ctx *ctx, struct db *db, const char *path, struct commits *c)
+{
+    TRY(open_file(ctx, path, &c->fd));
+    sqlite3_wal_hook(db->handle, checkpoint_long_log, c);
+    return join_history(ctx, db, c);
+}

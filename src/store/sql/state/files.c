@@ -1,0 +1,116 @@
+/* files.c - a check that the open files are still the ones at their paths. */
+#include "store/sql/state/files.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/file.h"
+#include "store/sql/db/file.h"
+
+/*
+ * A file that is deleted or replaced while it is open goes on without a name: writes to it seem to
+ * go well, and end with the process. SQLite does not notice. So the writer looks before and behind
+ * each commit, and now and then when nothing is written. A look takes a few microseconds.
+ *
+ * The state never leaves FILES_LOST: after a file of another origin was in the place, nobody knows
+ * what the log and its index belong to. A restart opens what is there then.
+ */
+
+static const char *const ends[STORE_FILES] = {"", "-wal", "-shm"};
+
+void files_open(struct store_files *p, const char *path)
+{
+    p->path = heap_alloc(strlen(path) + 1);
+    memcpy(p->path, path, strlen(path));
+    atomic_store(&p->state, FILES_AWAY);
+}
+
+void files_close(struct store_files *p)
+{
+    free(p->path);
+    p->path = NULL;
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        free(p->open[i]);
+        p->open[i] = NULL;
+    }
+}
+
+/* Looked up once, as every commit looks twice. The database itself is looked for by its own path:
+ * there a link that leads elsewhere now is noticed. */
+static void find_paths(struct ctx *ctx, struct store_files *p)
+{
+    str whole = file_whole(&ctx->arena, p->path);
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        str path = i ? str_printf(&ctx->arena, S_FMT "%s", S_ARG(whole), ends[i]) : str_of(p->path);
+        free(p->open[i]);
+        p->open[i] = heap_alloc(path.n + 1);
+        memcpy(p->open[i], path.p, path.n);
+    }
+}
+
+void files_take(struct ctx *ctx, struct store_files *p)
+{
+    struct stat st;
+    assert(atomic_load(&p->state) == FILES_AWAY);
+    find_paths(ctx, p);
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        bool is_there = stat(p->open[i], &st) == 0;
+        p->files[i].device = is_there ? st.st_dev : 0;
+        p->files[i].inode = is_there ? st.st_ino : 0;
+    }
+    atomic_store(&p->state, FILES_OPEN);
+}
+
+void files_leave(struct store_files *p)
+{
+    enum files_state state = FILES_OPEN;
+    atomic_compare_exchange_strong(&p->state, &state, FILES_AWAY);
+}
+
+/* A disk that does not answer is another matter: then reads and writes fail. */
+static bool is_gone(const struct store_files *p, size_t i)
+{
+    struct stat st;
+    if (!p->files[i].inode)
+        return false;
+    if (stat(p->open[i], &st) != 0)
+        return errno == ENOENT || errno == ENOTDIR;
+    return st.st_ino != p->files[i].inode || st.st_dev != p->files[i].device;
+}
+
+/* The log and its index are looked at as well: writes go to the log first. */
+static bool is_any_gone(const struct store_files *p, size_t *which)
+{
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        *which = i;
+        if (is_gone(p, i))
+            return true;
+    }
+    return false;
+}
+
+enum status files_check(struct ctx *ctx, struct store_files *p)
+{
+    enum files_state state = atomic_load(&p->state);
+    size_t which;
+    if (state == FILES_OPEN && is_any_gone(p, &which) &&
+        atomic_compare_exchange_strong(&p->state, &state, FILES_LOST)) {
+        log_event(LOG_ERROR, "store.lost",
+                  "file=\"%s%s\" why=\"it was deleted or replaced while rememberd had it open: "
+                  "nothing is written any more; put the right file there and restart rememberd\"",
+                  p->path, ends[which]);
+        state = FILES_LOST;
+    }
+    return state == FILES_LOST ? fail_as(ctx, STORAGE, STORAGE_AWAY,
+                                         "the database '%s' was deleted or replaced while it was "
+                                         "open; restart rememberd",
+                                         p->path)
+                               : OK;
+}
+
+bool files_has_log_index(const struct store_files *p)
+{
+    return !is_gone(p, STORE_FILES - 1);
+}

@@ -1,0 +1,77 @@
+/* sql_store.h - the SQLite backend as a struct, and its operations. */
+#pragma once
+
+#include <assert.h>
+#include <pthread.h>
+
+#include "store/sql/db/file.h"
+#include "store/sql/state/files.h"
+#include "store/store_int.h"
+#include "store/vectors/shelf.h"
+
+/* One for each thread that may read: workers (256 at most), event loops and the background. */
+enum { READERS_MAX = 384 };
+
+struct db;
+struct word_lists;
+struct writer;
+
+struct sql_store {
+    struct store base;
+    char *path;       /* or the URL */
+    bool is_postgres; /* no file is its own */
+    struct store_files files;
+    struct hold hold;
+    uint8_t *key; /* in guarded memory; or NULL */
+    struct writer *writer;
+    char *erasures; /* the file; or NULL */
+    struct store_restored *restored;
+    int64_t erasures_no;  /* the last row in the file; of the writer's thread */
+    bool may_wait;        /* is opened later when the disk fails now */
+    bool keeps_reserve;   /* reserve.h */
+    bool accepts_loss;    /* is opened although commits are missing */
+    bool is_move;         /* goes on with a copy (move.c) */
+    bool keeps_old;       /* copied before an upgrade */
+    bool must_exist;      /* PostgreSQL: no tables are made */
+    pthread_mutex_t lock; /* of the readers */
+    pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */
+    struct db *idle[READERS_MAX];
+    size_t n_idle, n_open, max_open;
+    atomic_int forgets; /* calls of sql_forget that run */
+    struct shelf shelf; /* vectors in memory */
+    struct word_lists *lists;
+    int64_t unreadable; /* vectors that were damaged; under the lock */
+};
+
+/* Of a ctx whose reads share a view (reader.c). The writer lets it rest without knowing readers. */
+struct read_view {
+    struct sql_store *s;
+    void (*rest)(struct ctx *ctx);
+};
+
+static inline struct sql_store *sql_of(struct store *s)
+{
+    assert(!*s->ops->scheme || strcmp(s->ops->scheme, "postgres") == 0);
+    return (struct sql_store *)s;
+}
+
+/* A build without PostgreSQL has no such branch. */
+static inline bool store_is_postgres(const struct sql_store *s)
+{
+#ifdef WITH_POSTGRES
+    return s->is_postgres;
+#else
+    (void)s;
+    return false;
+#endif
+}
+
+/* A store with the operations of a backend, which is SQLite or PostgreSQL. */
+MUST_USE enum status sql_open_as(struct ctx *ctx, const struct store_settings *settings,
+                                 const struct store_ops *ops, struct store **out);
+
+/* sql_write, sql_forget …: each in the module of its topic, all in the table of sqlite.c. */
+#define OP(name, params, args, check)                                                              \
+    enum status sql_##name(struct ctx *ctx, struct store *s OP_MORE params);
+#include "store/ops.def"
+#undef OP

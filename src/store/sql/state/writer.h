@@ -1,0 +1,112 @@
+/* writer.h - the one thread that writes: a queue of tasks, committed in groups, synced by another.
+ */
+#pragma once
+
+#include <time.h>
+
+#include "store/sql/db/query.h"
+#include "store/sql/state/sql_store.h"
+
+/* What a task does, in the writer's transaction and, unless it is alone, in a savepoint of its own:
+ * its failure undoes only its own changes. */
+typedef enum status write_fn(struct ctx *ctx, struct db *db, const void *what);
+
+struct task {
+    struct ctx *ctx; /* lent by the thread that waits */
+    write_fn *call;  /* NULL: nothing to write */
+    const void *what;
+    /* On PostgreSQL asks ahead what the call will ask. Then the call writes one pool, only notes
+     * changes of the index, and does the same when it runs again. NULL: none of that. */
+    void (*ask)(struct ctx *ctx, struct db *db, const void *what);
+    struct pool_ref pool; /* the only one that it writes; without a user nobody knows */
+    bool only_notes; /* changes the index only through db->changes, so a group shares the work */
+    bool is_alone;   /* changes much: a group and a transaction of its own, without savepoint */
+    bool erases;     /* ends when the log is emptied, so that nothing erased stays readable */
+    bool is_touch;   /* may wait a little, and wakes nobody */
+    bool is_early;   /* may be read before it is durable, though its thread waits for that */
+    bool is_flush;   /* fails for what nobody waited for */
+    bool is_probe;   /* the writer's own try, of the disk or to empty the log: counted nowhere */
+    /* The writer's own. */
+    size_t bytes;
+    uint64_t no; /* its place in the queue */
+    bool nobody_waits, is_done;
+    int wait_ms;     /* for readers of the log, when that is not the usual time; or 0 */
+    int left_in_log; /* it erased, and SQLite's code says why the log is not empty; or 0 */
+    enum status result;
+    struct task *next;
+};
+
+/* A task that nobody waits for, with the memory that it works on. */
+struct later {
+    struct task task;
+    struct ctx ctx;
+    uint64_t
+        pool; /* writer_pool of what it writes, for writer_settle_pool; 0: nobody waits for it */
+};
+
+/* What opening takes besides the connection. */
+struct writer_steps {
+    enum status (*take_file)(struct ctx *ctx, struct sql_store *s); /* before */
+    /* On the connection, before an older version is upgraded. */
+    enum status (*keep_old)(struct ctx *ctx, const struct sql_store *s, struct db *db,
+                            int64_t version);
+    /* On the connection; and behind a commit that has erased. */
+    enum status (*prepare)(struct ctx *ctx, struct sql_store *s, struct db *db);
+    void (*erased)(struct ctx *ctx, struct sql_store *s, struct db *db);
+    /* On PostgreSQL: the connection opened with its tables, and a group of tasks run. */
+    enum status (*connect)(struct ctx *ctx, struct writer *w);
+    enum status (*group)(struct ctx *ctx, struct writer *w, struct task *first);
+    /* Behind a new connection: whether the last group of the one before was written. */
+    enum status (*settle)(struct ctx *ctx, struct writer *w);
+};
+
+/* Opens the writer's connection and starts the thread. When the disk fails and the store may wait,
+ * the thread opens it later. */
+MUST_USE enum status writer_open(struct ctx *ctx, struct sql_store *s,
+                                 const struct writer_steps *steps, struct writer **out);
+void writer_close(struct writer *w); /* writes what is queued first */
+
+/* Runs the task on the writer and waits until it is durable. */
+MUST_USE enum status writer_run(struct writer *w, struct task *t);
+/* Of a task that ran and erased, asked when all else is done: TIMED_OUT when readers kept the log
+ * from being emptied for 10 s, STORAGE when the disk did. */
+MUST_USE enum status writer_erased(const struct task *t);
+/* The same for a plain call. */
+MUST_USE enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call,
+                                 const void *what);
+
+/* Makes a task with room in the queue for that many bytes: the caller copies its input into the
+ * task's ctx, sets call and what, and queues it. TOO_BUSY when the queue is full. */
+MUST_USE enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes,
+                                    struct later **out);
+void writer_queue(struct writer *w, struct later *later);
+/* Waits until tasks that were queued so far, touches aside, can be read. */
+void writer_settle(struct writer *w);
+
+uint64_t writer_pool(struct pool_ref pool);
+/* The same for bundles of one pool (0: of any), at most so long: false when the time is over. */
+bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms);
+/* Waits until what can be read now is durable; STORAGE when that failed. */
+MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);
+
+/* In PostgreSQL: a connection was lost or could not be opened, so the writer looks after its own.
+ */
+void writer_look_soon(struct writer *w);
+
+/* Nobody follows any more when this returns, whatever the database does. */
+void writer_unfollow(struct writer *w);
+/* OK, or how and why the last write, or the opening, failed. */
+enum status writer_failure(struct ctx *ctx, struct writer *w);
+
+/* So long from now, by the monotonic clock, for a timed wait. */
+struct timespec writer_in_ms(int64_t ms);
+
+struct writer_state {
+    int64_t queued;
+    uint64_t writes, commits, failures;
+};
+struct writer_state writer_state(struct writer *w);
+
+/* store_wait and store_wake. */
+uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms);
+void writer_wake(struct writer *w);

@@ -1,0 +1,255 @@
+/* writer_open.c - the writer's connections: opened, now or later, and tried again after a failure.
+ */
+#include <assert.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/sql/db/schema.h"
+#include "store/sql/state/reserve.h"
+#include "store/sql/state/writer_int.h"
+
+/*
+ * A server must not need somebody's write to find out that its disk is well again: a load balancer
+ * sends nobody to a server that is not ready. So the writer looks every LOOK_MS when nothing is
+ * written. As long as all is well, a look is a question for the names of three files. After a
+ * failure it is one row in a durable transaction (4 to 12 KB), or opening the store.
+ */
+
+/* Behind an accepted loss: a log without a commit that the file lacks is from before the file's
+ * last checkpoint, and would put old pages over new ones, with what was erased since. Nobody else
+ * has the store open, as it was refused. */
+static enum status leave_older_log(struct ctx *ctx, const struct sql_store *s, struct db *db)
+{
+    CLEANUP(db_close) struct db alone = {0};
+    struct commit_count with_log, without;
+    TRY(commits_read(ctx, db, &with_log));
+    TRY(db_open_to_read(ctx, s->path, s->key, &alone));
+    TRY(commits_read(ctx, &alone, &without));
+    if (without.n < with_log.n)
+        return OK;
+    db_close_unsettled(db);
+    unlink(str_printf(&ctx->arena, "%s-wal", s->path).p);
+    unlink(str_printf(&ctx->arena, "%s-shm", s->path).p);
+    return db_open(ctx, s->path, s->key, db);
+}
+
+static enum status keep_old(struct ctx *ctx, struct db *db, int64_t version, const void *own)
+{
+    const struct writer *w = own;
+    return w->steps->keep_old(ctx, w->s, db, version);
+}
+
+static enum status open_connection(struct ctx *ctx, struct writer *w)
+{
+    const struct sql_store *s = w->s;
+    struct db *db = &w->db;
+    TRY(db_open(ctx, s->path, s->key, db));
+    TRY(commits_check(ctx, db, s->path, s->accepts_loss, &w->counted));
+    if (w->counted.has_lost)
+        TRY(leave_older_log(ctx, s, db));
+    TRY(schema_bring(ctx, db, keep_old, w)); /* statements are prepared against the newest tables */
+    db->hold = &s->hold;
+    return db_prepare(ctx, db, WRITES);
+}
+
+/* A failure leaves nothing open, so that it can be called again. */
+static enum status open_parts(struct ctx *ctx, struct writer *w)
+{
+    if (store_is_postgres(w->s))
+        return w->steps->connect(ctx, w);
+    TRY(w->steps->take_file(ctx, w->s));
+    TRY(open_connection(ctx, w));
+    w->db.changes = &w->changes;
+    w->db.notes = &w->notes;
+    w->is_full = true; /* as every connection begins */
+    TRY(commits_open(ctx, &w->db, w->s->path, &w->counted));
+    TRY(w->steps->prepare(ctx, w->s, &w->db));
+    w->db.lists = w->s->lists; /* from here on there are readers */
+    return log_sync_open(ctx, w->s, &w->log);
+}
+
+enum status writer_connect(struct ctx *ctx, struct writer *w)
+{
+    assert(!w->is_open);
+    enum status status = open_parts(ctx, w);
+    pthread_mutex_lock(&w->lock);
+    w->is_open = status == OK;
+    pthread_mutex_unlock(&w->lock);
+    if (status == OK) {
+        if (atomic_load(&w->s->files.state) == FILES_AWAY)
+            files_take(ctx, &w->s->files);
+        if (w->s->keeps_reserve)
+            reserve_keep(w->s->path);
+    } else {
+        if (w->counted.fd >= 0) /* its log is its own; closing would settle it without a mark */
+            commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_PASSIVE);
+        (w->counted.fd >= 0 ? db_close : db_close_unsettled)(&w->db);
+        commits_close(&w->counted);
+    }
+    return status;
+}
+
+/* Of a group that failed because nothing is open, the opening's result stays. */
+void writer_note_result(struct writer *w, const struct ctx *ctx, enum status result)
+{
+    bool was_ok = w->result == OK;
+    if (!w->is_open && !was_ok && result != OK && ctx->detail == STORAGE_AWAY)
+        return;
+    w->result = result;
+    snprintf(w->why, sizeof w->why, "%s", result == OK ? "" : ctx->why);
+    if (was_ok != (result == OK))
+        log_event(result == OK ? LOG_INFO : LOG_ERROR,
+                  result == OK ? "store.recovered" : "store.failing", "why=\"%s\"",
+                  result == OK ? "the database is written again" : ctx->why);
+}
+
+/* PostgreSQL may be open again, and what the last group had to do not yet settled. */
+enum status writer_failure(struct ctx *ctx, struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    enum status result = w->result;
+    bool is_away = !w->is_open || store_is_postgres(w->s);
+    if (result != OK)
+        result = fail_as(ctx, result, is_away ? STORAGE_AWAY : STORE_DISK_FAILED, "%s: %s",
+                         is_away ? "the database is not open" : "the last write failed", w->why);
+    pthread_mutex_unlock(&w->lock);
+    return result;
+}
+
+/* Replaces a row of the writer's own, which is enough to make a commit, and so a sync. */
+static enum status write_probe(struct ctx *ctx, struct db *db,
+                               __attribute__((unused)) const void *what)
+{
+    return SQL_DO(ctx, db, SQL_FACT_PUT, S("probe"), S(""));
+}
+
+bool writer_is_due(const struct writer *w)
+{
+    bool is_lost = atomic_load(&w->s->files.state) == FILES_LOST && !w->has_left;
+    bool is_doubted = w->has_doubt && w->is_open;
+    return is_lost || is_doubted || ((!w->first || !w->is_open) && clock_mono_us() >= w->look_us);
+}
+
+/* No connection can be opened: whoever waits for one, or for the writer, need not. The lock of the
+ * writer is held. */
+static void open_circuit(struct writer *w)
+{
+    files_leave(&w->s->files);
+    pthread_cond_broadcast(&w->seen);
+    pthread_mutex_lock(&w->s->lock);
+    pthread_cond_broadcast(&w->s->given);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
+/* Opens the store when it is not open yet. PostgreSQL is tried again soon, and then less often. */
+static void open_now(struct writer *w, struct ctx *ctx)
+{
+    enum { PAUSE_MS = 50, PAUSE_MAX_MS = 500 };
+    enum status status = writer_connect(ctx, w);
+    if (status == OK && w->doubtful)
+        status = w->steps->settle(ctx, w);
+    pthread_mutex_lock(&w->lock);
+    writer_note_result(w, ctx, status);
+    w->pause_ms = status == OK || !store_is_postgres(w->s) ? 0
+                  : w->pause_ms                            ? 2 * w->pause_ms
+                                                           : PAUSE_MS;
+    if (w->pause_ms > PAUSE_MAX_MS)
+        w->pause_ms = PAUSE_MAX_MS;
+    if (w->pause_ms)
+        open_circuit(w);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* It was seldom that nobody asked for long; a server that is not ready must say so by itself. */
+static void ask_postgres(struct writer *w, struct ctx *ctx)
+{
+    int64_t one;
+    enum status status = db_int(ctx, &w->db, "SELECT 1", &one);
+    if (status == OK || !writer_lost_postgres(w, ctx))
+        return;
+    pthread_mutex_lock(&w->lock);
+    writer_note_result(w, ctx, status);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* The connection is closed. The thread opens another at once; when it cannot, the circuit opens. */
+bool writer_lost_postgres(struct writer *w, struct ctx *ctx)
+{
+    if (!store_is_postgres(w->s) || !w->is_open || !pg_is_lost(w->db.pg))
+        return false;
+    if (ctx->failed == STORAGE)
+        ctx->detail = STORAGE_AWAY;
+    writer_leave_postgres(w);
+    return true;
+}
+
+void writer_leave_postgres(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_open = false;
+    w->look_us = 0;
+    pthread_mutex_unlock(&w->lock);
+    db_close(&w->db);
+}
+
+/* What was lost before it began, as by a server that closes idle connections, costs nobody a
+ * failure. */
+struct task *writer_put_aside(struct writer *w, struct task *first)
+{
+    if (!w->xid) {
+        pthread_mutex_lock(&w->lock);
+        writer_put_back(w, first);
+        w->has_late = true;
+        pthread_mutex_unlock(&w->lock);
+        return NULL;
+    }
+    struct task *waited = writer_take_waited(&first);
+    assert(!w->doubtful);
+    w->doubtful = first;
+    return waited;
+}
+
+/* The log may lie beside another database now, whose log it would be taken for. So it is emptied,
+ * into the file that it belongs to; when only the log was deleted, nothing is lost by that. Not
+ * without the index, which holds the locks that keep other processes out meanwhile. */
+static void leave_lost(struct writer *w, struct ctx *ctx)
+{
+    if (w->has_left || files_check(ctx, &w->s->files) == OK)
+        return;
+    w->has_left = true;
+    if (files_has_log_index(&w->s->files))
+        writer_empty_log(w, EMPTY_LOG_MS);
+}
+
+/* The lock is held when it is called and when it returns, and not in between. The probe's number
+ * is taken before a task of another thread gets one. */
+void writer_look(struct writer *w, struct ctx *ctx)
+{
+    struct ctx own = {0};
+    struct task probe = {.ctx = &own, .call = write_probe, .is_probe = true};
+    bool is_open = w->is_open, has_failed = is_open && w->result != OK;
+    w->has_doubt = false;
+    if (atomic_load(&w->s->files.state) == FILES_LOST)
+        has_failed = false;
+    if (has_failed) {
+        probe.no = ++w->queued_no;
+        w->queued++;
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (!is_open)
+        open_now(w, ctx);
+    else if (has_failed)
+        writer_write(w, ctx, &probe);
+    else if (store_is_postgres(w->s))
+        ask_postgres(w, ctx);
+    else if (w->is_stale && files_check(ctx, &w->s->files) == OK)
+        writer_empty_log(w, EMPTY_LOG_MS);
+    else
+        leave_lost(w, ctx);
+    ctx_clear_failure(ctx);
+    arena_reset(&ctx->arena);
+    ctx_free(&own);
+    pthread_mutex_lock(&w->lock);
+    w->look_us = clock_mono_us() + (w->pause_ms ? w->pause_ms : LOOK_MS) * 1000;
+}

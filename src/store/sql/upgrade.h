@@ -1,0 +1,13 @@
+/* upgrade.h - the copy of a database that is made before its schema is upgraded. */
+#pragma once
+
+#include "store/sql/db/db.h"
+#include "store/sql/state/sql_store.h"
+
+/* A step of the writer: copies the database beside it, unless such a copy is there or none is
+ * wanted. TOO_LARGE, STORAGE: the upgrade is refused. */
+MUST_USE enum status upgrade_keep_old(struct ctx *ctx, const struct sql_store *s, struct db *db,
+                                      int64_t version);
+
+/* Of convert.c: the database as it is, of its version, into a new file. */
+MUST_USE enum status copy_old(struct ctx *ctx, const struct sql_store *s, str to);

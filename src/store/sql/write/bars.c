@@ -1,0 +1,161 @@
+/* bars.c - bars of statements: written with what follows from them, and read with a pool. */
+#include "store/sql/write/bars.h"
+#include "base/clock.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/records/erasure.h"
+#include "store/sql/records/undo_record.h"
+#include "store/sql/search/vector_cache.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+#include "store/sql/write/eraser.h"
+#include "store/sql/write/forget.h"
+
+/*
+ * A bar keeps a statement from being recalled again and holds only hashes of its terms, never its
+ * text (store/bars.h). Putting one also erases the rows that repeat the statement, in the same
+ * transaction: memories distilled from its sessions, summaries of these, and receipts that show it.
+ */
+
+/* --- writing --- */
+
+static enum status add_bar(struct ctx *ctx, struct db *db, int64_t pool, const struct bar *bar)
+{
+    /* It covers everything before its time, so earlier bars say nothing more. */
+    if (bar->kind == BAR_ALL) {
+        TRY(SQL_DO(ctx, db, SQL_BAR_DELETE_BEFORE, pool, bar->at));
+        TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
+    }
+    SQL_RUN(q, ctx, db, SQL_BAR_ADD, pool, bar->kind, bar->reason, bar->at, (int64_t)bar->message);
+    sql_blob(&q, bar->n ? (const void *)bar->terms : "", bar->n * sizeof *bar->terms);
+    return sql_do(&q);
+}
+
+/* What somebody forgot must stay so when an older copy comes back; a correction goes back with it.
+ */
+static bool is_erasure(const struct bar *bar)
+{
+    return bar->reason == BAR_FORGOTTEN || bar->reason == BAR_CLEARED;
+}
+
+str bar_pack(struct arena *a, const struct bar *bar)
+{
+    uint64_t *v = NEW_N(a, uint64_t, BAR_HEAD + bar->n);
+    v[0] = bar->kind;
+    v[1] = bar->reason;
+    v[2] = (uint64_t)bar->at;
+    v[3] = bar->message;
+    if (bar->n)
+        memcpy(v + BAR_HEAD, bar->terms, bar->n * sizeof *v);
+    return (str){(const char *)v, (BAR_HEAD + bar->n) * sizeof *v};
+}
+
+enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed)
+{
+    size_t n = packed.n / sizeof(uint64_t);
+    uint64_t *v = NEW_N(&ctx->arena, uint64_t, n + 1);
+    if (n < BAR_HEAD || packed.n % sizeof *v)
+        return fail(ctx, STORAGE, "a bar in the log of erasures is damaged");
+    memcpy(v, packed.p, packed.n);
+    const struct bar bar = {(enum bar_kind)v[0], (enum bar_reason)v[1], (int64_t)v[2], v[3],
+                            v + BAR_HEAD,        n - BAR_HEAD};
+    return add_bar(ctx, db, pool, &bar);
+}
+
+/* The ids of the messages are noted like those of erased ones, for the receipts. */
+static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool,
+                                    const struct barring *b)
+{
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    int64_t erased = 0;
+    TRY(erased_clear(ctx, db));
+    for (size_t i = 0; i < b->n_messages; i++)
+        TRY(SQL_DO(ctx, db, SQL_ERASED_ADD, b->messages[i], -1, S("")));
+    for (size_t i = 0; i < b->n_sessions; i++)
+        TRY(erase_distilled(&e, b->sessions[i]));
+    TRY(eraser_end(&e, &erased));
+    TRY(undo_summaries(ctx, db, pool, &erased));
+    return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
+}
+
+static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct barring *b = what;
+    struct pool_row pool;
+    UNDO_RECORD(undo);
+    TRY(pool_find(ctx, db, b->pool, &pool));
+    if (!pool.no)
+        return OK;
+    TRY(undo_record_begin(ctx, db, b->undo, &undo));
+    for (size_t i = 0; i < b->n; i++) {
+        TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
+        if (is_erasure(&b->bars[i]))
+            TRY(erasure_bar(ctx, db, b->pool, b->undo, bar_pack(&ctx->arena, &b->bars[i])));
+    }
+    if (b->n_messages + b->n_sessions)
+        TRY(erase_what_shows(ctx, db, pool.no, b));
+    return undo_record_end(ctx, db, pool.no, b->undo, &undo);
+}
+
+enum status sql_bar(struct ctx *ctx, struct store *s, const struct barring *what)
+{
+    struct task t = {.ctx = ctx, .call = put_bars, .what = what, .erases = true};
+    TRY(writer_run(sql_of(s)->writer, &t));
+    vector_cache_follow(sql_of(s), &what->pool);
+    return writer_erased(&t);
+}
+
+/* --- reading --- */
+
+/* A row whose hashes are cut off would be read past its end, so only whole ones count. */
+static void read_bar(struct query *q, struct bar *out)
+{
+    out->kind = (enum bar_kind)sql_get_int(q);
+    out->reason = (enum bar_reason)sql_get_int(q);
+    out->at = sql_get_int(q);
+    out->message = (uint64_t)sql_get_int(q);
+    str blob = sql_see_blob(q);
+    uint64_t *terms = NEW_N(&q->ctx->arena, uint64_t, blob.n / sizeof *terms + 1);
+    out->n = blob.n / sizeof *terms;
+    if (out->n)
+        memcpy(terms, blob.p, out->n * sizeof *terms);
+    out->terms = terms;
+}
+
+enum status sql_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t now,
+                     struct bars_read *out)
+{
+    struct bars_read found = {0};
+    struct pool_row row;
+    READER(r);
+    int64_t known;
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    TRY(pool_ahead(ctx, r.db, pool, &known));
+    SQL_AHEAD(ctx, r.db, SQL_BAR_LIST, known);
+    SQL_AHEAD(ctx, r.db, SQL_MEMORY_PAST, known, now);
+    if (r.is_lent) /* a recall goes on with it */
+        SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_BAR_LIST, row.no);
+    TRY(SQL_ROWS(&q, read_bar, &found.bars, &found.n));
+    SQL_RUN(m, ctx, r.db, SQL_MEMORY_PAST, row.no, now);
+    TRY(read_memories(&m, &found.expired, &found.n_expired));
+    *out = found;
+    return OK;
+}
+
+static void read_expired(struct query *q, struct expired *out)
+{
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    read_memory(q, &out->memory);
+}
+
+enum status sql_expired(struct ctx *ctx, struct store *s, int64_t now, size_t limit,
+                        struct expired **out, size_t *n)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sql_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_MEMORY_PAST_ALL, now, sql_limit(limit));
+    return SQL_ROWS(&q, read_expired, out, n);
+}

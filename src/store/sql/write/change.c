@@ -1,0 +1,214 @@
+/* change.c - one memory changed in place: its row and how it is found. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/index/index.h"
+#include "store/sql/records/undo_record.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * A person or a client corrects a memory: its id, its age and its uses stay. The words index gets
+ * the removal of the old text and the addition of the new one; when both texts are equal, the
+ * vector stays (vectors_follow).
+ */
+
+static struct memory changed_memory(const struct memory *old, const struct change *c)
+{
+    struct memory m = *old;
+    if (c->what & CHANGE_CONTENT)
+        m.content = c->to.content;
+    if (c->what & CHANGE_KEY)
+        m.key = c->to.key;
+    if (c->what & CHANGE_TYPE)
+        m.type = c->to.type;
+    if (c->what & CHANGE_CATEGORY)
+        m.category = c->to.category;
+    if (c->what & CHANGE_METADATA)
+        m.metadata = c->to.metadata;
+    if (c->what & CHANGE_TAGS)
+        m.tags = c->to.tags;
+    if (c->what & CHANGE_IMPORTANCE)
+        m.importance = c->to.importance;
+    if (c->what & CHANGE_EXPIRES)
+        m.expires = c->to.expires;
+    if (c->what & CHANGE_SESSION)
+        m.session = c->to.session;
+    /* Two changes of one millisecond are two versions. */
+    int64_t now = clock_ms();
+    m.updated = now > old->updated ? now : old->updated + 1;
+    return m;
+}
+
+/* --- what it said before --- */
+
+enum { REVISIONS_MAX = 50, OLD_MAX = 1 << 20 };
+
+static const struct old_member {
+    unsigned what;
+    struct field row;
+} old_members[] = {
+    {CHANGE_CONTENT, {STR(struct memory, content)}},
+    {CHANGE_KEY, {STR(struct memory, key)}},
+    {CHANGE_TYPE, {ENUM(struct memory, type), .one_of = type_names}},
+    {CHANGE_CATEGORY, {STR(struct memory, category)}},
+    {CHANGE_SESSION, {STR(struct memory, session)}},
+    {CHANGE_METADATA, {RAW(struct memory, metadata)}},
+    {CHANGE_TAGS, {STRS(struct memory, tags)}},
+    {CHANGE_IMPORTANCE, {NUM(struct memory, importance)}},
+    {CHANGE_EXPIRES, {TIME(struct memory, expires)}},
+};
+
+static str written(struct ctx *ctx, const struct field *row, const struct memory *m)
+{
+    const struct field table[] = {*row, {0}};
+    struct buf b = buf_make(&ctx->arena, OLD_MAX);
+    struct json_out w = json_to(&b);
+    fields_write(&w, table, m);
+    return buf_str(&b);
+}
+
+/* The members that differ, as they were; "" when none does. */
+static str old_of(struct ctx *ctx, unsigned what, const struct memory *old,
+                  const struct memory *now)
+{
+    struct field table[sizeof old_members / sizeof *old_members + 1] = {{0}};
+    struct buf b = buf_make(&ctx->arena, OLD_MAX);
+    struct json_out w = json_to(&b);
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof old_members / sizeof *old_members; i++) {
+        const struct field *row = &old_members[i].row;
+        if ((what & old_members[i].what) && !str_eq(written(ctx, row, old), written(ctx, row, now)))
+            table[n++] = *row;
+    }
+    if (n)
+        fields_write(&w, table, old);
+    assert(!b.full);
+    return buf_str(&b);
+}
+
+static enum status keep_revision(struct ctx *ctx, struct db *db, unsigned what,
+                                 const struct memory *old, const struct memory *now)
+{
+    str members = old_of(ctx, what, old, now);
+    if (!members.n)
+        return OK;
+    TRY(SQL_DO(ctx, db, SQL_REVISION_ADD, memory_no(old->doc), now->updated, members));
+    return SQL_DO(ctx, db, SQL_REVISION_BOUND, memory_no(old->doc), REVISIONS_MAX);
+}
+
+/* --- changing --- */
+
+/* A key names one true memory. */
+static enum status check_key(struct ctx *ctx, struct db *db, int64_t pool, const struct memory *m)
+{
+    struct memory other;
+    TRY(memory_find(ctx, db, SQL_MEMORY_BY_KEY, pool, m->key, &other));
+    if (!other.id.n || other.doc == m->doc)
+        return OK;
+    return fail(ctx, CONFLICT, "the memory " S_FMT " has this key", S_ARG(other.id));
+}
+
+static enum status write_row(struct ctx *ctx, struct db *db, int64_t pool, const struct memory *m)
+{
+    return SQL_DO(ctx, db, SQL_MEMORY_CHANGE, pool, memory_no(m->doc), m->content, m->key, m->type,
+                  m->category, m->metadata, tags_text(&ctx->arena, m->tags), m->importance,
+                  m->expires, m->updated, m->session);
+}
+
+struct change_call {
+    const struct change *change;
+    struct memory *out;
+};
+
+static enum status change_row(struct ctx *ctx, struct db *db, int64_t pool, const struct change *c,
+                              const struct memory *old, struct memory *out)
+{
+    struct memory now = changed_memory(old, c);
+    if (!str_eq(old->key, now.key))
+        TRY(check_key(ctx, db, pool, &now));
+    TRY(write_row(ctx, db, pool, &now));
+    if (c->keeps_old)
+        TRY(keep_revision(ctx, db, c->what, old, &now));
+    struct arena *a = &ctx->arena;
+    index_note_memory(a, db->changes, pool, true, old, index_of_memory(a, old));
+    index_note_memory(a, db->changes, pool, false, &now, index_of_memory(a, &now));
+    *out = now;
+    return OK;
+}
+
+static enum status change_memory(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct change_call *call = what;
+    const struct change *c = call->change;
+    struct pool_row pool;
+    struct memory old;
+    UNDO_RECORD(undo);
+    assert(db->changes && db_in_transaction(db));
+    TRY(pool_find(ctx, db, c->pool, &pool));
+    TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, c->id, &old));
+    if (!old.id.n)
+        return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(c->id));
+    if (old.valid_to)
+        return fail(ctx, CONFLICT, "the memory is archived");
+    if (c->if_updated && c->if_updated != old.updated)
+        return fail(ctx, CONFLICT, "the memory has changed meanwhile");
+    TRY(undo_record_begin(ctx, db, c->undo, &undo));
+    TRY(change_row(ctx, db, pool.no, c, &old, call->out));
+    return undo_record_end(ctx, db, pool.no, c->undo, &undo);
+}
+
+enum status sql_change(struct ctx *ctx, struct store *s, const struct change *change,
+                       struct memory *out)
+{
+    struct memory changed;
+    struct change_call c = {change, &changed};
+    struct task t = {
+        .ctx = ctx, .call = change_memory, .what = &c, .pool = change->pool, .only_notes = true};
+    TRY(writer_run(sql_of(s)->writer, &t));
+    *out = changed;
+    return OK;
+}
+
+/* --- several at once --- */
+
+struct change_each {
+    const struct change *change;
+    const str *ids;
+    size_t n;
+    int64_t *changed;
+};
+
+static enum status change_each(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct change_each *call = what;
+    const struct change *c = call->change;
+    struct pool_row pool;
+    struct memory old, now;
+    UNDO_RECORD(undo);
+    assert(db->changes && db_in_transaction(db));
+    *call->changed = 0;
+    TRY(pool_find(ctx, db, c->pool, &pool));
+    TRY(undo_record_begin(ctx, db, c->undo, &undo));
+    for (size_t i = 0; i < call->n; i++) {
+        TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, call->ids[i], &old));
+        if (!old.id.n || old.valid_to)
+            continue;
+        TRY(change_row(ctx, db, pool.no, c, &old, &now));
+        ++*call->changed;
+    }
+    return undo_record_end(ctx, db, pool.no, c->undo, &undo);
+}
+
+enum status sql_change_each(struct ctx *ctx, struct store *s, const struct change *change,
+                            const str *ids, size_t n, int64_t *changed)
+{
+    int64_t done;
+    struct change_each c = {change, ids, n, &done};
+    struct task t = {
+        .ctx = ctx, .call = change_each, .what = &c, .pool = change->pool, .only_notes = true};
+    TRY(writer_run(sql_of(s)->writer, &t));
+    *changed = done;
+    return OK;
+}

@@ -1,0 +1,129 @@
+/* consolidate.c - memories evicted, merged, raised and erased by a consolidation of their pool. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/index/index.h"
+#include "store/sql/state/writer.h"
+#include "store/sql/write/eraser.h"
+
+/*
+ * The decisions were made outside a transaction, from a state read earlier. So each memory is
+ * looked up again: a memory that was changed, closed or erased since `seen` is left out, and the
+ * others are worked on. A consolidation therefore never fails for being late; it does less.
+ */
+
+struct pass {
+    struct ctx *ctx;
+    struct db *db;
+    int64_t pool, seen, now, closed, changed;
+    doc_id *kept; /* memories that have taken over others in this pass */
+    size_t n_kept, max_kept;
+    struct index_changes changes;
+};
+
+static bool is_own(const struct pass *p, const struct memory *m)
+{
+    size_t i = 0;
+    while (i < p->n_kept && p->kept[i] != m->doc)
+        i++;
+    return i < p->n_kept;
+}
+
+/* A memory that is true and unchanged since it was read, except by this pass; else its id is "". */
+static enum status find_open(struct pass *p, str id, struct memory *out)
+{
+    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_ID, p->pool, id, out));
+    bool is_other = p->seen && out->updated > p->seen && !is_own(p, out);
+    if (out->valid_to || is_other)
+        out->id = S("");
+    return OK;
+}
+
+static enum status close_memory(struct pass *p, const struct memory *m, str by)
+{
+    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_CLOSE, p->pool, memory_no(m->doc), p->now, by, p->now));
+    struct arena *a = &p->ctx->arena;
+    index_note_memory(a, &p->changes, p->pool, true, m, index_of_memory(a, m));
+    p->closed++;
+    p->changed++;
+    return OK;
+}
+
+/* A memory that was used meanwhile has shown its worth. */
+static enum status evict_memory(struct pass *p, str id)
+{
+    struct memory m;
+    TRY(find_open(p, id, &m));
+    bool is_used = p->seen && m.last_used > p->seen;
+    return m.id.n && !is_used ? close_memory(p, &m, S("")) : OK;
+}
+
+static enum status merge_memories(struct pass *p, const struct merged *merged)
+{
+    struct memory keep, drop;
+    TRY(find_open(p, merged->keep, &keep));
+    TRY(find_open(p, merged->drop, &drop));
+    if (!keep.id.n || !drop.id.n || keep.doc == drop.doc)
+        return OK;
+    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_MERGE, p->pool, memory_no(keep.doc), merged->metadata,
+               p->now));
+    struct arena *a = &p->ctx->arena;
+    struct memory now = keep;
+    now.metadata = merged->metadata;
+    index_note_memory(a, &p->changes, p->pool, true, &keep, index_of_memory(a, &keep));
+    index_note_memory(a, &p->changes, p->pool, false, &now, index_of_memory(a, &now));
+    assert(p->n_kept < p->max_kept);
+    p->kept[p->n_kept++] = keep.doc;
+    return close_memory(p, &drop, keep.id);
+}
+
+static enum status raise_salience(struct pass *p, const struct raised *raised)
+{
+    struct memory m;
+    TRY(find_open(p, raised->id, &m));
+    if (!m.id.n)
+        return OK;
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_RAISE, p->pool, memory_no(m.doc), raised->salience);
+    p->changed++;
+    return sql_do(&q);
+}
+
+struct consolidate {
+    const struct consolidation *what;
+    int64_t *changed;
+};
+
+/* Evictions first: a merge must not keep a memory that goes. */
+static enum status consolidate_pool(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct consolidate *own = what;
+    const struct consolidation *c = own->what;
+    struct pass p = {.ctx = ctx, .db = db, .seen = c->seen, .now = clock_ms()};
+    struct pool_row row;
+    TRY(pool_find(ctx, db, c->pool, &row));
+    p.pool = row.no;
+    p.max_kept = c->n_merges;
+    p.kept = NEW_N(&ctx->arena, doc_id, p.max_kept + 1);
+    for (size_t i = 0; i < c->n_evict; i++)
+        TRY(evict_memory(&p, c->evict[i]));
+    for (size_t i = 0; i < c->n_merges; i++)
+        TRY(merge_memories(&p, &c->merges[i]));
+    for (size_t i = 0; i < c->n_raises; i++)
+        TRY(raise_salience(&p, &c->raises[i]));
+    TRY(pool_count(ctx, db, p.pool, (struct pool_gain){.memories = -p.closed, .closed = p.closed}));
+    TRY(index_apply(ctx, db, &p.changes));
+    TRY(erase_each(ctx, db, p.pool, c->erase, c->n_erase, &p.changed));
+    *own->changed = p.changed;
+    return OK;
+}
+
+enum status sql_consolidate(struct ctx *ctx, struct store *s, const struct consolidation *c,
+                            int64_t *changed)
+{
+    int64_t n = 0;
+    TRY(writer_call(ctx, sql_of(s)->writer, consolidate_pool, &(struct consolidate){c, &n}));
+    *changed = n;
+    return OK;
+}

@@ -1,0 +1,239 @@
+/* erase_again.c - rows that the log of erasures names, erased from an older database. */
+#include "store/sql/write/erase_again.h"
+
+#include "store/sql/db/rows.h"
+#include "store/sql/records/accounts.h"
+#include "store/sql/write/bars.h"
+#include "store/sql/write/forget.h"
+
+/*
+ * The hashes cannot be turned round, so every row of the database is asked for its own: about 5 us
+ * each. Erasing then goes the way of every other erasure, with all that came from the rows. The
+ * database is older than the rows of the log that it lacks, so no times are compared.
+ */
+
+struct again {
+    struct ctx *ctx;
+    struct db *db;
+    const struct erasure_key *key;
+    int64_t behind;
+    int64_t *erased;
+    struct pool_ref pool;
+    int64_t no; /* of the pool */
+};
+
+/* A list of ids that grows. */
+struct found {
+    str *v;
+    size_t n, cap;
+};
+
+static void add_found(struct again *a, struct found *f, str id)
+{
+    f->v = arena_more(&a->ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
+    f->v[f->n++] = str_dup(&a->ctx->arena, id);
+}
+
+static enum status was_erased(struct again *a, const struct erasure_names *names, bool *out)
+{
+    struct erasure_word word;
+    TRY(erasure_last(a->ctx, a->db, a->behind, names, &word));
+    *out = word.is_erased;
+    return OK;
+}
+
+#define WAS_ERASED(a, out, kind, ...)                                                              \
+    ({                                                                                             \
+        struct erasure_names names_ = {0};                                                         \
+        ERASURE_NAME(&names_, (a)->key, kind, __VA_ARGS__);                                        \
+        was_erased((a), &names_, (out));                                                           \
+    })
+
+/* What is gone already went with something else. */
+static enum status forget_again(struct again *a, const struct forget *what)
+{
+    int64_t erased = 0;
+    enum status s = pool_forget(a->ctx, a->db, what, &erased);
+    if (!soft_if(a->ctx, s, NOT_FOUND))
+        TRY(s);
+    *a->erased += erased;
+    return OK;
+}
+
+/* --- sessions, messages and memories of a pool --- */
+
+static enum status read_ids(struct again *a, enum sql which, str **v, size_t *n)
+{
+    SQL_RUN(q, a->ctx, a->db, which, a->no);
+    return SQL_ROWS(&q, sql_read_text, v, n);
+}
+
+static enum status erase_sessions(struct again *a)
+{
+    str *v;
+    size_t n;
+    TRY(read_ids(a, SQL_ERASURE_SESSIONS, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        bool all, talk;
+        TRY(WAS_ERASED(a, &all, "session", a->pool.user, a->pool.space, v[i]));
+        TRY(WAS_ERASED(a, &talk, "talk", a->pool.user, a->pool.space, v[i]));
+        const struct forget what = {.pool = a->pool,
+                                    .session = v[i],
+                                    .keeps_memories = talk && !all};
+        if (all || talk)
+            TRY(forget_again(a, &what));
+    }
+    return OK;
+}
+
+static enum status erase_messages(struct again *a)
+{
+    str *v;
+    size_t n;
+    TRY(read_ids(a, SQL_ERASURE_MESSAGES, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        bool is_erased;
+        TRY(WAS_ERASED(a, &is_erased, "id", a->pool.user, a->pool.space, v[i]));
+        const struct forget what = {.pool = a->pool, .id = v[i]};
+        if (is_erased)
+            TRY(forget_again(a, &what));
+    }
+    return OK;
+}
+
+static enum status look_at_memory(struct again *a, const struct memory *m, struct found *out)
+{
+    struct erasure_names names = {0};
+    CLEANUP(ctx_free) struct ctx own = ctx_child(a->ctx, 0);
+    str text = erasure_text(&own.arena, m);
+    bool is_erased;
+    ERASURE_NAME(&names, a->key, "id", a->pool.user, a->pool.space, m->id);
+    ERASURE_NAME(&names, a->key, "text", a->pool.user, a->pool.space, text);
+    if (m->session.n)
+        ERASURE_NAME(&names, a->key, "session", a->pool.user, a->pool.space, m->session);
+    TRY(was_erased(a, &names, &is_erased));
+    if (is_erased)
+        add_found(a, out, m->id);
+    return OK;
+}
+
+static enum status erase_memories(struct again *a)
+{
+    struct found found = {0};
+    struct memory *v;
+    size_t n;
+    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_MEMORIES, a->no);
+    TRY(read_memories(&q, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(look_at_memory(a, &v[i], &found));
+    const struct forget what = {.pool = a->pool, .ids = found.v, .n_ids = found.n};
+    return found.n ? forget_again(a, &what) : OK;
+}
+
+/* --- bars --- */
+
+struct bar_row {
+    str id, bar;
+};
+
+static void read_bar(struct query *q, struct bar_row *out)
+{
+    out->id = sql_get_text(q);
+    out->bar = str_dup(&q->ctx->arena, sql_see_blob(q));
+}
+
+static enum status read_bars(struct again *a, struct bar_row **v, size_t *n)
+{
+    struct erasure_names names = {0};
+    ERASURE_NAME(&names, a->key, "bars", a->pool.user, a->pool.space);
+    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_BARS);
+    sql_blob(&q, names.v[0], ERASURE_HASH_BYTES);
+    sql_int(&q, a->behind);
+    return SQL_ROWS(&q, read_bar, v, n);
+}
+
+/* Of one that an undo took back, the last word is another. */
+static enum status put_bars(struct again *a)
+{
+    struct bar_row *v;
+    size_t n;
+    TRY(read_bars(a, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        bool holds;
+        TRY(WAS_ERASED(a, &holds, "bar", v[i].id));
+        if (holds)
+            TRY(bar_unpack(a->ctx, a->db, a->no, v[i].bar));
+    }
+    return OK;
+}
+
+/* --- all --- */
+
+static enum status erase_in_pool(struct again *a)
+{
+    bool user, space;
+    TRY(WAS_ERASED(a, &user, "user", a->pool.user));
+    TRY(WAS_ERASED(a, &space, "space", a->pool.user, a->pool.space));
+    const struct forget all = {.pool = a->pool, .everything = true};
+    if (user || space)
+        return forget_again(a, &all);
+    TRY(erase_sessions(a));
+    TRY(erase_messages(a));
+    TRY(erase_memories(a));
+    return put_bars(a);
+}
+
+struct pool_name {
+    int64_t no;
+    struct pool_ref pool;
+};
+
+static void read_pool(struct query *q, struct pool_name *out)
+{
+    out->no = sql_get_int(q);
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+}
+
+/* Each pool with memory of its own. */
+static enum status erase_in_pools(struct again *a)
+{
+    struct pool_name *v;
+    size_t n;
+    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_POOLS);
+    TRY(SQL_ROWS(&q, read_pool, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(a->ctx, 0);
+        struct again each = *a;
+        each.ctx = &own;
+        each.pool = v[i].pool;
+        each.no = v[i].no;
+        enum status s = erase_in_pool(&each);
+        if (s != OK)
+            return fail(a->ctx, s, "%s", own.why);
+    }
+    return OK;
+}
+
+static enum status erase_accounts(struct again *a)
+{
+    str *v;
+    size_t n;
+    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_USERS);
+    TRY(SQL_ROWS(&q, sql_read_text, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        bool is_erased;
+        TRY(WAS_ERASED(a, &is_erased, "account", v[i]));
+        if (is_erased)
+            TRY(account_erase(a->ctx, a->db, v[i]));
+    }
+    return OK;
+}
+
+enum status erase_again(struct ctx *ctx, struct db *db, const struct erasure_key *key,
+                        int64_t behind, int64_t *erased)
+{
+    struct again a = {.ctx = ctx, .db = db, .key = key, .behind = behind, .erased = erased};
+    TRY(erase_in_pools(&a));
+    return erase_accounts(&a);
+}

@@ -1,0 +1,241 @@
+/* eraser.c - erasing rows with their words and vectors, what came from them, and in batches. */
+#include "store/sql/write/eraser.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/records/erasure.h"
+#include "store/sql/records/pending.h"
+
+/*
+ * A forgotten text must not survive anywhere: not in the words index, as a vector, in a memory that
+ * was extracted from it, in an episode or summary that repeats it, nor in a receipt that shows it.
+ * Rows go in batches, and the index follows at the end of each.
+ *
+ * Erased ids are noted in the temporary table erased (in memory, of the writer's connection), by
+ * which receipts and summaries are found at the end. A caller begins with erased_clear.
+ */
+
+/* Receipts and summaries are looked up by these ids at the end. A message has layer -1. */
+static enum status note_erased(struct eraser *e, str id, int64_t layer, str superseded_by)
+{
+    return SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, id, layer, superseded_by);
+}
+
+enum status erase_memory(struct eraser *e, const struct memory *m)
+{
+    assert(e->pool && db_in_transaction(e->db));
+    TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_DELETE, e->pool, memory_no(m->doc)));
+    TRY(note_erased(e, m->id, m->layer, m->superseded_by));
+    TRY(erasing_memory(e->ctx, e->db, m));
+    if (m->valid_to) {
+        e->closed++;
+        return OK;
+    }
+    struct arena *a = &e->ctx->arena;
+    index_note_memory(a, &e->changes, e->pool, true, m, index_of_memory(a, m));
+    e->memories++;
+    return OK;
+}
+
+enum status memories_with(struct eraser *e, enum sql which, str text, struct memory **out,
+                          size_t *n)
+{
+    SQL_RUN(q, e->ctx, e->db, which, e->pool, text);
+    return read_memories(&q, out, n);
+}
+
+enum status erase_memories_with(struct eraser *e, enum sql which, str text)
+{
+    struct memory *v;
+    size_t n;
+    TRY(memories_with(e, which, text, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_memory(e, &v[i]));
+    return OK;
+}
+
+/* --- what was made of whole sessions --- */
+
+/* Sessions to distil again; each is listed once. */
+struct sessions {
+    struct distilled {
+        str id;
+        bool renews; /* the user's messages in it wait again */
+    } * v;
+    size_t n, cap;
+};
+
+static void note_session(struct eraser *e, struct sessions *all, str id)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (str_eq(all->v[i].id, id))
+            return;
+    all->v = arena_more(&e->ctx->arena, all->v, all->n, &all->cap, sizeof *all->v);
+    all->v[all->n++] = (struct distilled){.id = id};
+}
+
+/* An episode, or a memory that was distilled without naming a message. */
+static bool came_from_session(const struct memory *m)
+{
+    return m->layer == LAYER_EPISODE || (m->origin == ORIGIN_DISTILLED && !m->source.n);
+}
+
+/* Sessions whose episodes were merged with this one: each episode holds something of both. */
+static enum status note_relatives(struct eraser *e, struct sessions *all, const struct memory *m)
+{
+    struct memory *v;
+    size_t n;
+    TRY(memories_with(e, SQL_MEMORY_BY_SUPERSEDER, m->id, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        if (v[i].layer == LAYER_EPISODE && v[i].session.n)
+            note_session(e, all, v[i].session);
+    if (!m->superseded_by.n)
+        return OK;
+    TRY(memories_with(e, SQL_MEMORY_BY_ID, m->superseded_by, &v, &n));
+    if (n && v->layer == LAYER_EPISODE && v->session.n)
+        note_session(e, all, v->session);
+    return OK;
+}
+
+static enum status erase_made_of(struct eraser *e, struct sessions *all, size_t at)
+{
+    struct memory *v;
+    size_t n;
+    TRY(memories_with(e, SQL_MEMORY_BY_SESSION, all->v[at].id, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        if (!came_from_session(&v[i]))
+            continue;
+        all->v[at].renews = true;
+        if (v[i].layer == LAYER_EPISODE)
+            TRY(note_relatives(e, all, &v[i]));
+        TRY(erase_memory(e, &v[i]));
+    }
+    return OK;
+}
+
+/* What was distilled from a whole session may hold what was erased from it, and so may episodes
+ * that were merged with its own. They are erased, and the user's messages in all these sessions
+ * wait to be distilled again. The list grows while it is walked. */
+enum status erase_distilled(struct eraser *e, str session)
+{
+    struct sessions all = {0};
+    struct session_ref ref = {.pool = e->pool};
+    note_session(e, &all, session);
+    for (size_t i = 0; i < all.n; i++)
+        TRY(erase_made_of(e, &all, i));
+    for (size_t i = 0; i < all.n; i++) {
+        TRY(session_find(e->ctx, e->db, e->pool, all.v[i].id, &ref.no));
+        if (ref.no)
+            TRY(signals_renew(e->ctx, e->db, ref, all.v[i].renews));
+    }
+    return OK;
+}
+
+/* keeps_memories: memories that came from it stay, without their source. */
+enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
+{
+    assert(e->pool && !doc_is_memory(m->doc));
+    TRY(SQL_DO(e->ctx, e->db, SQL_MESSAGE_DELETE, e->pool, m->doc));
+    TRY(note_erased(e, m->id, -1, S("")));
+    TRY(erasing_message(e->ctx, e->db, m));
+    struct arena *a = &e->ctx->arena;
+    index_note_message(a, &e->changes, e->pool, true, m, index_of_message(a, m));
+    TRY(keeps ? SQL_DO(e->ctx, e->db, SQL_MEMORY_LEAVE_MESSAGE, e->pool, m->id)
+              : erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
+    TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, (int64_t)m->chain));
+    e->messages++;
+    return OK;
+}
+
+/* --- batches: the memory of one is given back before the next --- */
+
+enum status eraser_end(struct eraser *e, int64_t *erased)
+{
+    int64_t gone = e->memories + e->closed;
+    TRY(index_apply(e->ctx, e->db, &e->changes));
+    TRY(pool_count(e->ctx, e->db, e->pool,
+                   (struct pool_gain){.messages = -e->messages,
+                                      .memories = -e->memories,
+                                      .closed = -e->closed,
+                                      .forgotten = e->is_expiry ? 0 : gone,
+                                      .expired = e->is_expiry ? gone : 0}));
+    *erased += e->messages + e->memories + e->closed;
+    return OK;
+}
+
+bool budget_is_spent(struct budget *b)
+{
+    if (b)
+        b->is_spent = b->is_spent || clock_mono_us() >= b->until_us;
+    return b && b->is_spent;
+}
+
+/* The memory of a batch is freed before the next, so that erasing a large pool needs little. With a
+ * budget batches are small: the words of a row may take half a millisecond. */
+enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struct part work,
+                             enum status (*step)(struct eraser *e, struct part *w, size_t *n),
+                             int64_t *erased)
+{
+    work.arena = &ctx->arena;
+    /* On PostgreSQL each batch rewrites the rows of its words. */
+    work.batch = is_postgres(db) ? work.budget ? ERASE_FEW_BLOCKS : ERASE_BLOCKS
+                 : work.budget   ? ERASE_FEW
+                                 : ERASE_BATCH;
+    for (size_t n = work.batch; n == work.batch && !budget_is_spent(work.budget);) {
+        CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
+        struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
+        enum status status = step(&e, &work, &n);
+        assert(n <= work.batch);
+        if (status == OK)
+            status = eraser_end(&e, erased);
+        if (status != OK)
+            return fail(ctx, status, "%s", mine.why);
+    }
+    return OK;
+}
+
+/* --- by id --- */
+
+enum status erased_clear(struct ctx *ctx, struct db *db)
+{
+    return SQL_DO(ctx, db, SQL_ERASED_CLEAR);
+}
+
+/* One batch, with memory of its own. */
+static enum status erase_few(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
+                             int64_t *erased)
+{
+    CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
+    struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
+    enum status status = OK;
+    for (size_t i = 0; i < n && status == OK; i++)
+        status = erase_memories_with(&e, SQL_MEMORY_BY_ID, ids[i]);
+    if (status == OK)
+        status = eraser_end(&e, erased);
+    return status == OK ? OK : fail(ctx, status, "%s", mine.why);
+}
+
+enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
+                       int64_t *erased)
+{
+    TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
+    for (size_t i = 0; i < n; i += ERASE_BATCH)
+        TRY(erase_few(ctx, db, pool, ids + i, n - i < ERASE_BATCH ? n - i : ERASE_BATCH, erased));
+    return n ? SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool) : OK;
+}
+
+enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)
+{
+    struct memory m = {0};
+    int64_t erased = 0;
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool, .is_expiry = true};
+    SQL_RUN(q, ctx, db, SQL_MEMORY_GET, pool, no);
+    if (sql_row(&q))
+        read_memory(&q, &m);
+    TRY(sql_end(&q));
+    TRY(erase_memory(&e, &m));
+    return eraser_end(&e, &erased);
+}

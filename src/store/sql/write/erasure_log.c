@@ -1,0 +1,483 @@
+/* erasure_log.c - the file beside the database that outlives it: what was erased, without content.
+ */
+#include "store/sql/write/erasure_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fields.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/seal.h"
+#include "store/sql/records/erasure.h"
+#include "store/sql/state/commits.h"
+#include "store/sql/write/erase_again.h"
+
+/*
+ * Lines of JSON, the rows of erasure in the order of their numbers, behind a line with the key of
+ * their hashes. A lineage is a database with all its backups, and has one key: a database of
+ * another origin that lies in this place for a while leaves lines of its own, and each applies only
+ * those of its lineage. The key and the bars are sealed when the database is encrypted, with a key
+ * that follows from its key: so the file tells no more than the database.
+ *
+ * In step means: the last line is a row of the database. Then what follows is appended. Otherwise
+ * the file is read as a whole, what the database lacks is applied and added to it, and the file is
+ * written anew beside its place and renamed. Every change is made under flock.
+ */
+
+enum { LINEAGE_BYTES = 8, TEXT_MAX = 1 << 30 };
+
+SHAPE(log_line, (STR, lineage, .required = true), (STR, key, .empty = EMPTY_OUT),
+      (INT, no, .empty = EMPTY_OUT), (STR, id, .empty = EMPTY_OUT), (STR, call, .empty = EMPTY_OUT),
+      (TIME, at, .empty = EMPTY_OUT), (STR, what, .empty = EMPTY_OUT),
+      (INT, memories, .empty = EMPTY_OUT), (INT, messages, .empty = EMPTY_OUT),
+      (STR, undo, .empty = EMPTY_OUT), (STR, bar, .empty = EMPTY_OUT),
+      (STR, owner, .empty = EMPTY_OUT), (STR, hashes, .empty = EMPTY_OUT));
+
+struct log_file {
+    int fd;
+    const char *path;
+    str text; /* mapped: whole lines */
+    size_t bytes;
+};
+#define LOG_FILE(f) CLEANUP(log_close) struct log_file f = {.fd = -1}
+
+/* The database's side. */
+struct side {
+    struct sql_store *s;
+    struct db *db;
+    struct erasure_key key;
+    str lineage;
+    uint8_t seal[SEAL_KEY_BYTES];
+};
+
+/* --- the file --- */
+
+static void log_close(struct log_file *f)
+{
+    if (f->bytes)
+        munmap((void *)f->text.p, f->bytes);
+    if (f->fd >= 0)
+        close(f->fd);
+    *f = (struct log_file){.fd = -1};
+}
+
+static enum status file_failed(struct ctx *ctx, const struct log_file *f, const char *what)
+{
+    return fail(ctx, STORAGE, "the log of erasures '%s' cannot be %s: %s", f->path, what,
+                strerror(errno));
+}
+
+/* Another process may have put a new file in the place before the lock was given. */
+static enum status log_lock(struct ctx *ctx, struct log_file *f)
+{
+    for (;;) {
+        struct stat own, now;
+        f->fd = open(f->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (f->fd < 0 || flock(f->fd, LOCK_EX) != 0 || fstat(f->fd, &own) != 0)
+            return file_failed(ctx, f, "opened");
+        if (stat(f->path, &now) == 0 && now.st_ino == own.st_ino && now.st_dev == own.st_dev) {
+            f->bytes = (size_t)own.st_size;
+            return OK;
+        }
+        close(f->fd);
+    }
+}
+
+/* A line that a crash has cut is written again, so it goes. */
+static enum status log_read(struct ctx *ctx, const char *path, struct log_file *f)
+{
+    f->path = path;
+    TRY(log_lock(ctx, f));
+    if (!f->bytes)
+        return OK;
+    void *p = mmap(NULL, f->bytes, PROT_READ, MAP_PRIVATE, f->fd, 0);
+    if (p == MAP_FAILED) {
+        f->bytes = 0;
+        return file_failed(ctx, f, "read");
+    }
+    const char *end = memrchr(p, '\n', f->bytes);
+    f->text = (str){p, end ? (size_t)(end + 1 - (const char *)p) : 0};
+    if (f->text.n < f->bytes && ftruncate(f->fd, (off_t)f->text.n) != 0)
+        return file_failed(ctx, f, "written");
+    return OK;
+}
+
+static enum status write_all(struct ctx *ctx, const struct log_file *f, int fd, str text)
+{
+    while (text.n) {
+        ssize_t n = write(fd, text.p, text.n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return file_failed(ctx, f, "written");
+        text = str_sub(text, (size_t)n, text.n);
+    }
+    return fdatasync(fd) == 0 ? OK : file_failed(ctx, f, "synced");
+}
+
+static enum status write_anew(struct ctx *ctx, const struct log_file *f, str text)
+{
+    const char *part = str_printf(&ctx->arena, "%s.part", f->path).p;
+    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return file_failed(ctx, f, "written");
+    enum status status = write_all(ctx, f, fd, text);
+    close(fd);
+    if (status == OK && rename(part, f->path) != 0)
+        status = file_failed(ctx, f, "put in place");
+    if (status != OK)
+        unlink(part);
+    return status;
+}
+
+/* --- lines --- */
+
+static str close_secret(struct arena *a, const struct side *side, str id, const void *p, size_t n)
+{
+    if (!n)
+        return S("");
+    str hex = hex_of(a, p, n);
+    return side->s->key ? seal(a, side->seal, id, hex) : hex;
+}
+
+static enum status open_secret(struct ctx *ctx, const struct side *side, str id, str text, str *out)
+{
+    str hex = text;
+    size_t n = 0;
+    unsigned char *p = arena_alloc(&ctx->arena, text.n + 1);
+    if (text.n && side->s->key && !unseal(&ctx->arena, side->seal, id, text, &hex))
+        return fail(ctx, FORBIDDEN,
+                    "the log of erasures '%s' was written under another key of the database; use "
+                    "that key, or move the file away",
+                    side->s->erasures);
+    if (sodium_hex2bin(p, text.n, hex.p, hex.n, NULL, &n, NULL) != 0 || 2 * n != hex.n)
+        return fail(ctx, STORAGE,
+                    "the log of erasures '%s' is damaged, or of an encrypted database",
+                    side->s->erasures);
+    *out = (str){(const char *)p, n};
+    return OK;
+}
+
+static void add_line(struct ctx *ctx, struct buf *b, const struct log_line *line)
+{
+    struct json_out w = json_to(b);
+    (void)ctx;
+    fields_write(&w, log_line_fields, line);
+    buf_add(b, S("\n"));
+}
+
+static enum status read_line(struct ctx *ctx, str text, struct log_line *out)
+{
+    struct json *v;
+    *out = (struct log_line){0};
+    TRY(json_parse(ctx, text, &v));
+    return fields_read(ctx, log_line_fields, v, false, out);
+}
+
+static void read_row(struct query *q, struct log_line *out)
+{
+    out->no = sql_get_int(q);
+    out->id = sql_get_text(q);
+    out->call = sql_get_text(q);
+    out->at = sql_get_int(q);
+    out->what = sql_get_text(q);
+    out->memories = sql_get_int(q);
+    out->messages = sql_get_int(q);
+    out->undo = sql_get_text(q);
+    out->bar = str_dup(&q->ctx->arena, sql_see_blob(q));
+    str owner = sql_see_blob(q);
+    out->owner = hex_of(&q->ctx->arena, owner.p, owner.n);
+}
+
+static enum status read_hashes(struct ctx *ctx, struct db *db, int64_t no, str *out)
+{
+    struct buf b = buf_make(&ctx->arena, TEXT_MAX);
+    SQL_RUN(q, ctx, db, SQL_ERASURE_HASHES, no);
+    while (sql_row(&q))
+        buf_add(&b, hex_of(&ctx->arena, sql_see_blob(&q).p, ERASURE_HASH_BYTES));
+    *out = buf_str(&b);
+    return sql_end(&q);
+}
+
+/* The rows behind a number, as lines. */
+static enum status rows_as_lines(struct ctx *ctx, const struct side *side, int64_t behind,
+                                 struct buf *b, int64_t *newest)
+{
+    struct log_line *v;
+    size_t n;
+    SQL_RUN(q, ctx, side->db, SQL_ERASURE_AFTER, behind);
+    TRY(SQL_ROWS(&q, read_row, &v, &n));
+    *newest = n ? v[n - 1].no : behind;
+    for (size_t i = 0; i < n; i++) {
+        v[i].lineage = side->lineage;
+        v[i].bar = close_secret(&ctx->arena, side, v[i].id, v[i].bar.p, v[i].bar.n);
+        TRY(read_hashes(ctx, side->db, v[i].no, &v[i].hashes));
+        add_line(ctx, b, &v[i]);
+    }
+    return b->full ? fail(ctx, STORAGE, "the log of erasures is too large") : OK;
+}
+
+/* --- in step --- */
+
+static enum status is_row(struct ctx *ctx, struct db *db, str id, bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_ERASURE_KNOWN, id);
+    return sql_any(&q, out);
+}
+
+/* The first line has our key, and the last one is a row of the database: then *no is its number. */
+static enum status look_at_ends(struct ctx *ctx, const struct side *side, str text, bool *in_step,
+                                int64_t *no)
+{
+    struct log_line first, last;
+    str key, rest = text, body = str_sub(text, 0, text.n ? text.n - 1 : 0);
+    const char *begin = body.n ? memrchr(body.p, '\n', body.n) : NULL;
+    *in_step = false;
+    *no = 0;
+    if (!body.n)
+        return OK;
+    str end = begin ? (str){begin + 1, (size_t)(body.p + body.n - begin - 1)} : body;
+    if (!soft(ctx, read_line(ctx, str_cut(&rest, '\n'), &first)) ||
+        !soft(ctx, read_line(ctx, end, &last)) || !str_eq(first.lineage, side->lineage) ||
+        !str_eq(last.lineage, side->lineage) ||
+        !soft(ctx, open_secret(ctx, side, first.lineage, first.key, &key)))
+        return OK;
+    *no = last.no;
+    if (!last.id.n) { /* the key alone */
+        *in_step = true;
+        return OK;
+    }
+    SQL_RUN(q, ctx, side->db, SQL_ERASURE_AT, last.no, last.id);
+    return sql_any(&q, in_step);
+}
+
+/* --- the whole --- */
+
+struct whole {
+    const struct side *side;
+    struct buf others; /* lines of other lineages, as they are */
+    struct log_line *v;
+    size_t n, cap;
+};
+
+static enum status read_whole(struct ctx *ctx, str text, struct whole *w)
+{
+    int64_t at = 0;
+    w->others = buf_make(&ctx->arena, TEXT_MAX);
+    for (str rest = text; rest.n;) {
+        struct log_line line;
+        str source = str_cut(&rest, '\n');
+        at++;
+        if (!soft(ctx, read_line(ctx, source, &line)))
+            return fail(ctx, STORAGE, "the log of erasures '%s' is damaged in line %lld",
+                        w->side->s->erasures, (long long)at);
+        w->v = arena_more(&ctx->arena, w->v, w->n, &w->cap, sizeof *w->v);
+        w->v[w->n++] = line;
+    }
+    return OK;
+}
+
+static str lineage_of(struct arena *a, const struct erasure_key *key)
+{
+    uint8_t hash[crypto_generichash_BYTES_MIN];
+    crypto_generichash(hash, sizeof hash, key->bytes, ERASURE_KEY_BYTES, NULL, 0);
+    return hex_of(a, hash, LINEAGE_BYTES);
+}
+
+/* A database without a key is new, or older than the log: it belongs to what lay here last. */
+static enum status take_key(struct ctx *ctx, struct side *side, const struct whole *w)
+{
+    TRY(erasure_key_find(ctx, side->db, false, &side->key));
+    for (size_t i = w->n; i-- && !side->key.is_there;) {
+        str key;
+        if (!w->v[i].key.n)
+            continue;
+        TRY(open_secret(ctx, side, w->v[i].lineage, w->v[i].key, &key));
+        if (key.n != ERASURE_KEY_BYTES)
+            return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged key",
+                        side->s->erasures);
+        memcpy(side->key.bytes, key.p, key.n);
+        side->key.is_there = true;
+        TRY(erasure_key_put(ctx, side->db, &side->key));
+    }
+    TRY(erasure_key_find(ctx, side->db, true, &side->key));
+    side->lineage = lineage_of(&ctx->arena, &side->key);
+    return OK;
+}
+
+static enum status add_row(struct ctx *ctx, const struct side *side, const struct log_line *line)
+{
+    uint8_t hash[ERASURE_HASH_BYTES], owner[2 * ERASURE_HASH_BYTES];
+    size_t n;
+    str bar;
+    TRY(open_secret(ctx, side, line->id, line->bar, &bar));
+    SQL_RUN(q, ctx, side->db, SQL_ERASURE_ADD, line->id, line->call, line->at, line->what,
+            line->undo);
+    sql_blob(&q, bar.n ? bar.p : "", bar.n);
+    if (sodium_hex2bin(owner, sizeof owner, line->owner.p, line->owner.n, NULL, &n, NULL) != 0)
+        return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged owner",
+                    side->s->erasures);
+    sql_blob(&q, owner, n);
+    TRY(sql_do(&q));
+    int64_t no = db_last_row(side->db);
+    for (str rest = line->hashes; rest.n >= 2 * sizeof hash;
+         rest = str_sub(rest, 2 * sizeof hash, rest.n)) {
+        if (sodium_hex2bin(hash, sizeof hash, rest.p, 2 * sizeof hash, NULL, &n, NULL) != 0)
+            return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged hash",
+                        side->s->erasures);
+        SQL_RUN(add, ctx, side->db, SQL_ERASURE_HASH_ADD, no);
+        sql_blob(&add, hash, sizeof hash);
+        TRY(sql_do(&add));
+    }
+    return SQL_DO(ctx, side->db, SQL_ERASURE_END, no, line->at, line->memories, line->messages);
+}
+
+/* Rows that the database lacks, all in one transaction with what follows from them. */
+static enum status add_missing(struct ctx *ctx, const struct side *side, const struct whole *w,
+                               int64_t *erased)
+{
+    struct store_restored *restored = side->s->restored;
+    int64_t before = 0, added = 0;
+    TXN(t);
+    TRY(txn_begin(ctx, side->db, &t));
+    SQL_RUN(q, ctx, side->db, SQL_ERASURE_NEWEST);
+    TRY(sql_number(&q, &before));
+    for (size_t i = 0; i < w->n; i++) {
+        bool is_known = true;
+        if (w->v[i].id.n && str_eq(w->v[i].lineage, side->lineage))
+            TRY(is_row(ctx, side->db, w->v[i].id, &is_known));
+        if (!is_known)
+            TRY(add_row(ctx, side, &w->v[i]));
+        added += !is_known;
+    }
+    if (added)
+        TRY(restored && restored->brings_again
+                ? erasure_taken_back(ctx, side->db, before)
+                : erase_again(ctx, side->db, &side->key, before, erased));
+    return txn_commit(&t);
+}
+
+/* Lines of others first, as they were; rows of this database behind them, so that it is in step. A
+ * row that is not in the database is another's, too: it is looked at when the store is opened. */
+static enum status write_whole(struct ctx *ctx, struct side *side, const struct log_file *f,
+                               const struct whole *w)
+{
+    struct buf b = buf_make(&ctx->arena, TEXT_MAX);
+    const struct log_line key = {.lineage = side->lineage,
+                                 .key = close_secret(&ctx->arena, side, side->lineage,
+                                                     side->key.bytes, ERASURE_KEY_BYTES)};
+    int64_t newest;
+    add_line(ctx, &b, &key);
+    for (size_t i = 0; i < w->n; i++) {
+        bool is_ours = str_eq(w->v[i].lineage, side->lineage) && !w->v[i].id.n;
+        if (w->v[i].id.n && str_eq(w->v[i].lineage, side->lineage))
+            TRY(is_row(ctx, side->db, w->v[i].id, &is_ours));
+        if (!is_ours)
+            add_line(ctx, &b, &w->v[i]);
+    }
+    TRY(rows_as_lines(ctx, side, 0, &b, &newest));
+    TRY(write_anew(ctx, f, buf_str(&b)));
+    side->s->erasures_no = newest;
+    return OK;
+}
+
+static enum status append_rows(struct ctx *ctx, const struct side *side, const struct log_file *f,
+                               int64_t behind)
+{
+    struct buf b = buf_make(&ctx->arena, TEXT_MAX);
+    int64_t newest;
+    TRY(rows_as_lines(ctx, side, behind, &b, &newest));
+    if (b.n)
+        TRY(write_all(ctx, f, f->fd, buf_str(&b)));
+    side->s->erasures_no = newest;
+    return OK;
+}
+
+/* applies: at the opening, before anybody reads. */
+static enum status follow_file(struct ctx *ctx, struct sql_store *s, struct db *db, bool applies,
+                               int64_t *erased)
+{
+    static const char purpose[] = "rememberd log of erasures";
+    struct side side = {.s = s, .db = db};
+    struct whole w = {.side = &side};
+    bool in_step = false;
+    int64_t no = 0;
+    LOG_FILE(f);
+    if (s->key)
+        crypto_generichash(side.seal, sizeof side.seal, (const uint8_t *)purpose,
+                           sizeof purpose - 1, s->key, STORE_KEY_BYTES);
+    TRY(log_read(ctx, s->erasures, &f));
+    TRY(erasure_key_find(ctx, db, false, &side.key));
+    if (side.key.is_there) {
+        side.lineage = lineage_of(&ctx->arena, &side.key);
+        TRY(look_at_ends(ctx, &side, f.text, &in_step, &no));
+    }
+    if (in_step)
+        return append_rows(ctx, &side, &f, no);
+    TRY(read_whole(ctx, f.text, &w));
+    TRY(take_key(ctx, &side, &w));
+    if (applies)
+        TRY(add_missing(ctx, &side, &w, erased));
+    return write_whole(ctx, &side, &f, &w);
+}
+
+static void log_failure(const struct sql_store *s, const struct ctx *why)
+{
+    log_event(LOG_ERROR, "store.erasures", "file=\"%s\" why=\"%s\"", s->erasures, why->why);
+}
+
+/* The file is made with the first erasure. */
+static enum status has_rows(struct ctx *ctx, const struct sql_store *s, struct db *db, bool *out)
+{
+    int64_t newest = 0;
+    SQL_RUN(q, ctx, db, SQL_ERASURE_NEWEST);
+    TRY(sql_number(&q, &newest));
+    *out = newest || access(s->erasures, F_OK) == 0;
+    return OK;
+}
+
+enum status erasure_log_open(struct ctx *ctx, struct sql_store *s, struct db *db)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    int64_t erased = 0;
+    bool is_there = false;
+    if (!s->erasures)
+        return OK;
+    TRY(has_rows(ctx, s, db, &is_there));
+    if (!is_there)
+        return OK;
+    enum status status = follow_file(&own, s, db, true, &erased);
+    if (status != OK && s->restored)
+        return fail(ctx, status, "%s", own.why);
+    if (status != OK)
+        log_failure(s, &own);
+    if (s->restored)
+        s->restored->erased = erased;
+    if (!erased)
+        return OK;
+    if (!s->restored)
+        log_event(LOG_WARN, "store.erased_again", "rows=%lld", (long long)erased);
+    return is_postgres(db) ? OK : commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE);
+}
+
+void erasure_log_follow(struct ctx *ctx, struct sql_store *s, struct db *db)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
+    int64_t newest = 0;
+    if (!s->erasures)
+        return;
+    enum status status;
+    {
+        SQL_RUN(q, &own, db, SQL_ERASURE_NEWEST);
+        status = sql_number(&q, &newest);
+    }
+    if (status == OK && newest > s->erasures_no)
+        status = follow_file(&own, s, db, false, NULL);
+    if (status != OK)
+        log_failure(s, &own);
+}

@@ -1,0 +1,389 @@
+/* forget.c - forgetting a message, a session, memories of a kind, a pool or a user. */
+#include "store/sql/write/forget.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/index/titles.h"
+#include "store/sql/records/pending.h"
+#include "store/sql/write/eraser.h"
+
+/*
+ * A call is one transaction, so that nobody reads half of it. A user may have millions of rows, so
+ * they are read and erased in batches, whose memory is freed in between (eraser.c).
+ *
+ * Order of a call: decide how words are removed, erase rows in batches, undo summaries of what was
+ * erased, delete receipts that show it; the writer then empties the log, and the vectors in memory
+ * follow. With secure_delete SQLite overwrites freed space with zeros, so nothing stays readable in
+ * the file.
+ */
+
+/* --- batches --- */
+
+static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
+{
+    struct message *v = NEW_N(&e->ctx->arena, struct message, w->batch);
+    size_t have = 0;
+    SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_RANGE, e->pool, session_first(w->session),
+            session_last(w->session), (int64_t)w->batch);
+    while (sql_row(&q))
+        read_message(&q, &v[have++]);
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < have; i++)
+        TRY(erase_message(e, &v[i], w->what && w->what->keeps_memories));
+    *n = have;
+    return OK;
+}
+
+static enum status erase_all(struct eraser *e, const struct memory *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_memory(e, &v[i]));
+    return OK;
+}
+
+static enum status first_memories(struct eraser *e, enum sql which, struct part *w,
+                                  struct memory **v, size_t *n)
+{
+    SQL_RUN(q, e->ctx, e->db, which, e->pool, (int64_t)w->batch);
+    return read_memories(&q, v, n);
+}
+
+static enum status erase_pool_memories(struct eraser *e, struct part *w, size_t *n)
+{
+    struct memory *v;
+    TRY(first_memories(e, SQL_MEMORY_OF_POOL, w, &v, n));
+    return erase_all(e, v, *n);
+}
+
+static enum status erase_session_memories(struct eraser *e, struct part *w, size_t *n)
+{
+    struct memory *v;
+    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_SESSION, e->pool, w->session_id, (int64_t)w->batch);
+    TRY(read_memories(&q, &v, n));
+    return erase_all(e, v, *n);
+}
+
+/* Memories of a type or age. The id of the last one begins the next batch. */
+static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
+{
+    struct memory *v;
+    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_KIND, e->pool,
+            name_index(type_names, w->what->type, -1), w->what->before, w->last, (int64_t)w->batch);
+    TRY(read_memories(&q, &v, n));
+    if (*n)
+        w->last = str_dup(w->arena, v[*n - 1].id);
+    if (*n && w->goes_on)
+        *w->goes_on = w->last;
+    return erase_all(e, v, *n);
+}
+
+/* --- summaries of what was erased --- */
+
+/* A summary may itself be part of a summary, so it is asked again after each find. *n is set to a
+ * whole batch as long as something was found, so that erase_in_batches asks again. */
+static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
+{
+    struct memory *v;
+    TRY(first_memories(e, SQL_MEMORY_OF_ERASED, w, &v, n));
+    TRY(erase_all(e, v, *n));
+    *n = *n ? w->batch : 0;
+    return OK;
+}
+
+/* When another true memory has the key by now, the member stays closed, superseded by that one. */
+enum status memory_reopen(struct eraser *e, struct memory *m)
+{
+    struct memory *other;
+    size_t n = 0;
+    if (m->key.n)
+        TRY(memories_with(e, SQL_MEMORY_BY_KEY, m->key, &other, &n));
+    SQL_RUN(q, e->ctx, e->db, n ? SQL_MEMORY_CLOSE : SQL_MEMORY_REOPEN, e->pool, memory_no(m->doc));
+    if (n) {
+        sql_int(&q, other->valid_from ? other->valid_from : other->created);
+        sql_text(&q, other->id);
+    }
+    sql_int(&q, clock_ms());
+    TRY(sql_do(&q));
+    if (n)
+        return OK;
+    index_note_memory(&e->ctx->arena, &e->changes, e->pool, false, m,
+                      index_of_memory(&e->ctx->arena, m));
+    e->memories--;
+    e->closed++;
+    return OK;
+}
+
+static enum status reopen_members(struct eraser *e, struct part *w, size_t *n)
+{
+    struct memory *v;
+    TRY(first_memories(e, SQL_MEMORY_TO_REOPEN, w, &v, n));
+    for (size_t i = 0; i < *n; i++)
+        TRY(memory_reopen(e, &v[i]));
+    return OK;
+}
+
+enum status undo_summaries(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased)
+{
+    TRY(erase_in_batches(ctx, db, pool, (struct part){0}, erase_summaries, erased));
+    return erase_in_batches(ctx, db, pool, (struct part){0}, reopen_members, erased);
+}
+
+/* --- what can be forgotten --- */
+
+static enum status erase_learnt(const struct forgetting *f, struct part all, int64_t pool)
+{
+    struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
+    TRY(erase_distilled(&e, all.session_id));
+    TRY(eraser_end(&e, f->erased));
+    return erase_in_batches(f->ctx, f->db, pool, all, erase_session_memories, f->erased);
+}
+
+/* The row goes last: as long as it is there, the session is found again. */
+static enum status erase_session_row(const struct forgetting *f, int64_t pool, int64_t no)
+{
+    TRY(signals_erase(f->ctx, f->db, (struct session_ref){pool, no}));
+    TRY(title_put(f->ctx, f->db, pool, no, S("")));
+    TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_DELETE, pool, no));
+    return pool_count(f->ctx, f->db, pool, (struct pool_gain){.sessions = -1});
+}
+
+static enum status erase_session(const struct forgetting *f, int64_t pool, int64_t no, str id)
+{
+    assert(pool && id.n);
+    struct part all = {.session = no, .session_id = id, .what = f->what, .budget = f->budget};
+    if (no)
+        TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_messages, f->erased));
+    if (budget_is_spent(f->budget))
+        return OK;
+    TRY(f->what->keeps_memories ? SQL_DO(f->ctx, f->db, SQL_MEMORY_LEAVE_SESSION, pool, id)
+                                : erase_learnt(f, all, pool));
+    if (budget_is_spent(f->budget))
+        return OK;
+    TRY(SQL_DO(f->ctx, f->db, SQL_RECEIPT_DELETE_SESSION, pool, id));
+    return no ? erase_session_row(f, pool, no) : OK;
+}
+
+static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, int64_t *no, str *id)
+{
+    *no = 0;
+    SQL_RUN(q, ctx, db, SQL_SESSION_FIRST, pool);
+    if (sql_row(&q)) {
+        *no = sql_get_int(&q);
+        *id = sql_get_text(&q);
+    }
+    return sql_end(&q);
+}
+
+/* Rows of a pool that nothing hangs on. */
+static enum status erase_rows(const struct forgetting *f, enum sql which, int64_t pool)
+{
+    while (!budget_is_spent(f->budget)) {
+        TRY(SQL_DO(f->ctx, f->db, which, pool, ERASE_BATCH));
+        if (!db_changes(f->db))
+            break;
+    }
+    return OK;
+}
+
+static enum status erase_sessions(const struct forgetting *f, int64_t pool)
+{
+    for (int64_t no = 1; no && !budget_is_spent(f->budget);) {
+        str id;
+        TRY(next_session(f->ctx, f->db, pool, &no, &id));
+        if (no)
+            TRY(erase_session(f, pool, no, id));
+    }
+    return OK;
+}
+
+static enum status erase_pool(const struct forgetting *f, int64_t pool)
+{
+    /* Done first: each session would search these tables, and leave a row for each vector. */
+    static const enum sql first[] = {SQL_RECEIPT_DELETE_SOME, SQL_VECTOR_DELETE_SOME,
+                                     SQL_VECTOR_TODO_DELETE_SOME, SQL_TITLE_DELETE_SOME};
+    const struct part all = {.budget = f->budget};
+    assert(pool);
+    TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET, pool));
+    TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_ALL, pool));
+    TRY(SQL_DO(f->ctx, f->db, SQL_UNDO_DELETE_ALL, pool));
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        TRY(erase_rows(f, first[i], pool));
+    TRY(erase_sessions(f, pool));
+    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_pool_memories, f->erased));
+    if (budget_is_spent(f->budget))
+        return OK;
+    return SQL_DO(f->ctx, f->db, SQL_POOL_DELETE, pool);
+}
+
+static enum status next_pool(struct ctx *ctx, struct db *db, str user, int64_t *pool)
+{
+    SQL_RUN(q, ctx, db, SQL_POOL_OF_USER, user);
+    return sql_number(&q, pool);
+}
+
+static enum status erase_user(const struct forgetting *f)
+{
+    int64_t pool = 0, n = 0;
+    TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET_USER, f->what->pool.user));
+    while (!budget_is_spent(f->budget)) {
+        TRY(next_pool(f->ctx, f->db, f->what->pool.user, &pool));
+        if (!pool)
+            break;
+        TRY(erase_pool(f, pool));
+        n++;
+    }
+    return n ? OK : fail(f->ctx, NOT_FOUND, "there is nothing to forget");
+}
+
+/* A session without a row may still be named by memories or receipts. total_changes counts rows of
+ * any table, so it also sees the ones that only name the session. */
+static enum status forget_session(const struct forgetting *f, int64_t pool, str id)
+{
+    int64_t no, changed = db_total_changes(f->db);
+    TRY(session_find(f->ctx, f->db, pool, id, &no));
+    TRY(erase_session(f, pool, no, id));
+    return no || db_total_changes(f->db) > changed
+               ? OK
+               : fail(f->ctx, NOT_FOUND, "no memory, message or session has the id '" S_FMT "'",
+                      S_ARG(id));
+}
+
+static enum status find_message(struct eraser *e, str id, struct message *out)
+{
+    doc_id doc;
+    TRY(message_find(e->ctx, e->db, e->pool, id, &doc));
+    SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_GET, e->pool, doc);
+    if (sql_row(&q))
+        read_message(&q, out);
+    return sql_end(&q);
+}
+
+/* The id is a memory's, a message's or, failing both, a session's. */
+static enum status forget_id(const struct forgetting *f, int64_t pool)
+{
+    struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
+    struct message message = {0};
+    TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, f->what->id));
+    TRY(find_message(&e, f->what->id, &message));
+    if (message.id.n) {
+        TRY(erase_message(&e, &message, false));
+        TRY(signal_erase(f->ctx, f->db, pool, message.doc));
+        TRY(erase_distilled(&e, message.session));
+        TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_SHRINK, pool, doc_session(message.doc)));
+    }
+    if (e.messages + e.memories + e.closed)
+        return eraser_end(&e, f->erased);
+    return forget_session(f, pool, f->what->id);
+}
+
+static enum status forget_kind(const struct forgetting *f, int64_t pool)
+{
+    const struct part all = {.what = f->what,
+                             .budget = f->budget,
+                             .last = f->last ? *f->last : S(""),
+                             .goes_on = f->last};
+    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_kind, f->erased));
+    return *f->erased ? OK : fail(f->ctx, NOT_FOUND, "there is no such memory");
+}
+
+/* A user or a pool takes its receipts and summaries with it; other cases look them up. */
+static enum status erase_what(const struct forgetting *f, int64_t pool)
+{
+    const struct forget *what = f->what;
+    if (what->all_spaces)
+        return erase_user(f);
+    if (!pool)
+        return fail(f->ctx, NOT_FOUND, "there is nothing to forget");
+    if (what->everything)
+        return erase_pool(f, pool);
+    TRY(what->n_ids      ? erase_each(f->ctx, f->db, pool, what->ids, what->n_ids, f->erased)
+        : what->memories ? forget_kind(f, pool)
+        : what->id.n     ? forget_id(f, pool)
+                         : forget_session(f, pool, what->session));
+    TRY(undo_summaries(f->ctx, f->db, pool, f->erased));
+    return SQL_DO(f->ctx, f->db, SQL_RECEIPT_DELETE_SHOWN, pool);
+}
+
+/* --- the words of what is forgotten --- */
+
+/* FTS5 can remove a word from its pages at once (about 20 us a word), or mark it and drop it when
+ * the index is rewritten (about 10 us for each document of the store). Nothing is left either way;
+ * the cheaper one is chosen. */
+enum { MANY = 1000, REWRITE_PAYS = 20 };
+
+static enum status count_kind(struct ctx *ctx, struct db *db, const struct forget *what,
+                              int64_t pool, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_MEMORY_OF_KIND_COUNT, pool, name_index(type_names, what->type, -1),
+            what->before);
+    return sql_number(&q, out);
+}
+
+static enum status count_documents(struct ctx *ctx, struct db *db, const struct forget *what,
+                                   int64_t pool, int64_t *out)
+{
+    if (what->n_ids) {
+        *out = (int64_t)what->n_ids;
+        return OK;
+    }
+    if (what->memories)
+        return count_kind(ctx, db, what, pool, out);
+    SQL_RUN(q, ctx, db, what->everything ? SQL_WORDS_OF_USER : SQL_WORDS_OF_SESSION);
+    if (what->everything)
+        sql_text(&q, what->pool.user);
+    sql_int(&q, what->all_spaces ? 0 : pool);
+    if (!what->everything)
+        sql_text(&q, what->id.n ? what->id : what->session);
+    return sql_number(&q, out);
+}
+
+static enum status count_all(struct ctx *ctx, struct db *db, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_WORDS_TOTAL);
+    return sql_number(&q, out);
+}
+
+/* How many documents go, and whether the index is rewritten for it. */
+enum status forget_measure(struct ctx *ctx, struct db *db, const struct forget *what,
+                           int64_t *documents, bool *rewrites)
+{
+    struct pool_row row;
+    int64_t all;
+    TRY(pool_find(ctx, db, what->pool, &row));
+    TRY(count_documents(ctx, db, what, row.no, documents));
+    TRY(count_all(ctx, db, &all));
+    *rewrites = !is_postgres(db) && *documents > MANY && *documents * REWRITE_PAYS > all;
+    return OK;
+}
+
+/* How FTS5 removes words; PostgreSQL's rows are rewritten at once. */
+static enum status set_removal(const struct forgetting *f, bool at_once)
+{
+    return is_postgres(f->db) ? OK : SQL_DO(f->ctx, f->db, SQL_WORDS_REMOVAL, at_once);
+}
+
+/* Words are removed at once again behind it, whoever erases next. */
+enum status forget_some(const struct forgetting *f, bool rewrites)
+{
+    struct pool_row row;
+    assert(f->db->changes && db_in_transaction(f->db));
+    TRY(erased_clear(f->ctx, f->db));
+    TRY(pool_find(f->ctx, f->db, f->what->pool, &row));
+    TRY(set_removal(f, !rewrites));
+    TRY(erase_what(f, row.no));
+    return rewrites ? set_removal(f, true) : OK;
+}
+
+enum status pool_forget(struct ctx *ctx, struct db *db, const struct forget *what, int64_t *erased)
+{
+    struct forgetting f = {.ctx = ctx, .db = db, .what = what, .erased = erased};
+    int64_t documents;
+    bool rewrites;
+    *erased = 0;
+    TRY(forget_measure(ctx, db, what, &documents, &rewrites));
+    TRY(forget_some(&f, rewrites));
+    return rewrites ? SQL_DO(ctx, db, SQL_WORDS_REWRITE) : OK;
+}

@@ -1,0 +1,418 @@
+/* forget_long.c - store_forget: at once, or in pieces between which others write. */
+#include "store/sql/write/forget_long.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/fields.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "store/sql/db/file.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/records/erasure.h"
+#include "store/sql/records/undo_record.h"
+#include "store/sql/search/vector_cache.h"
+#include "store/sql/state/change_events.h"
+#include "store/sql/state/commits.h"
+#include "store/sql/state/writer.h"
+#include "store/sql/write/forget.h"
+
+/*
+ * There is one writer, so a transaction that erases a hundred thousand rows would hold up every
+ * other user for a second or more. What is small goes in one transaction. What is large goes in
+ * pieces of PIECE_MS, each of which leaves a sound store:
+ *
+ * begin   a row of the table fact says what is to be erased, and who does it (the mark of hold)
+ * erase   rows and what hangs on them, again and again until nothing is left
+ * merge   the words index is rewritten, page by page, where words were only marked
+ * end     the row is deleted, the log emptied, and who follows is told; now the call answers
+ *
+ * A process that is killed in between leaves the row, and the next one that opens the store
+ * finishes before it does anything else. A piece that fails (the disk is full) ends the call with a
+ * failure: the row is deleted, and the caller has to ask again.
+ */
+
+enum {
+    SMALL = 64,                      /* documents that go in one transaction */
+    PIECE_MS = 5,                    /* of work in a transaction, before its commit */
+    PIECE_MS_POSTGRES = 20,          /* the same where each statement is a round trip */
+    POOLED_MARK_MS = 10 * 60 * 1000, /* a server behind a pooler is not asked whether it lives */
+    MERGE_PAGES = 4,                 /* of the words index, between two looks at the clock */
+};
+
+/* What the row says. */
+struct kept_forget {
+    struct forget what;
+    bool rewrites;
+    str call; /* of the rows in the log of erasures */
+};
+static FIELDS(kept_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.space, "space"),
+              (AS_STR, what.session, "session"), (AS_STR, what.type, "type"),
+              (AS_INT, what.before, "before"), (AS_BOOL, what.keeps_memories, "keeps_memories"),
+              (AS_BOOL, what.everything, "everything"), (AS_BOOL, what.all_spaces, "all_spaces"),
+              (AS_BOOL, what.memories, "memories"), (AS_BOOL, what.is_upkeep, "is_upkeep"),
+              (BOOL, rewrites), (STR, call));
+
+/* A call under way. */
+struct long_forget {
+    struct forget what;
+    str name; /* of the row */
+    str call; /* of the rows in the log of erasures */
+    bool rewrites;
+    bool is_done; /* the phase */
+    bool is_merging;
+    bool is_noted;              /* the log has a row of it */
+    int64_t memories, messages; /* of all, erased in pieces and not noted yet */
+    int64_t erased;
+    str last; /* id of the last memory of a kind */
+};
+
+/* --- the row --- */
+
+static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forget *l)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    struct json_out out = json_to(&b);
+    const struct kept_forget kept = {l->what, l->rewrites, l->call};
+    int64_t mark = db->hold->mark;
+    if (is_postgres(db) && !mark)
+        mark = -(clock_ms() + POOLED_MARK_MS);
+    assert(!l->what.id.n && !l->what.n_ids && !l->what.undo);
+    fields_write(&out, kept_forget_fields, &kept);
+    l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)mark,
+                         S_ARG(id_random(&ctx->arena)));
+    return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
+}
+
+static enum status read_forget(struct ctx *ctx, str text, struct kept_forget *out)
+{
+    struct json *root;
+    *out = (struct kept_forget){0};
+    TRY(json_parse(ctx, text, &root));
+    return fields_read(ctx, kept_forget_fields, root, false, out);
+}
+
+/* --- the phases, each a task of the writer --- */
+
+/* An id that is a session's. One of a memory or message is little to erase. */
+static enum status names_session(struct ctx *ctx, struct db *db, const struct forget *what,
+                                 bool *out)
+{
+    struct pool_row pool;
+    doc_id doc = 0;
+    bool is_memory = false;
+    TRY(pool_find(ctx, db, what->pool, &pool));
+    TRY(message_find(ctx, db, pool.no, what->id, &doc));
+    SQL_RUN(q, ctx, db, SQL_MEMORY_BY_ID, pool.no, what->id);
+    TRY(sql_any(&q, &is_memory));
+    *out = !doc && !is_memory;
+    return OK;
+}
+
+/* Opens the note of a call or, without is_begin, of a piece; one hash says all of a space. */
+static enum status note_begin(struct ctx *ctx, struct db *db, const struct long_forget *l,
+                              bool is_begin, struct erasing *out)
+{
+    const struct forget *what = &l->what;
+    const struct erasing_in in = {.pool = what->pool,
+                                  .call = l->call,
+                                  .what = erasing_what(what),
+                                  .undo = what->undo};
+    if (what->is_upkeep)
+        return OK;
+    if (what->everything && !is_begin) {
+        erasing_count(db, out);
+        return OK;
+    }
+    TRY(erasing_begin(ctx, db, &in, out));
+    return is_begin ? erasing_scope(ctx, out, what) : OK;
+}
+
+static enum status note_end(struct ctx *ctx, struct long_forget *l, struct erasing *note)
+{
+    l->is_noted |= note->no && (note->hashes || note->memories + note->messages);
+    l->memories += note->no ? 0 : note->memories;
+    l->messages += note->no ? 0 : note->messages;
+    return erasing_end(ctx, note);
+}
+
+/* What was counted in pieces, in a row of the same call. */
+static enum status note_counted(struct ctx *ctx, struct db *db, struct long_forget *l)
+{
+    ERASING(note);
+    if (!l->memories && !l->messages)
+        return OK;
+    TRY(note_begin(ctx, db, l, true, &note));
+    note.memories = l->memories;
+    note.messages = l->messages;
+    return erasing_end(ctx, &note);
+}
+
+/* At once, and recorded when it may be undone. */
+static enum status forget_at_once(struct ctx *ctx, struct db *db, struct long_forget *l)
+{
+    const struct undo_mark *mark = l->what.undo;
+    struct pool_row pool;
+    UNDO_RECORD(undo);
+    ERASING(note);
+    TRY(pool_find(ctx, db, l->what.pool, &pool));
+    TRY(undo_record_begin(ctx, db, mark, &undo));
+    TRY(note_begin(ctx, db, l, true, &note));
+    TRY(pool_forget(ctx, db, &l->what, &l->erased));
+    TRY(note_end(ctx, l, &note));
+    return undo_record_end(ctx, db, pool.no, mark, &undo);
+}
+
+/* Ids are a bounded list, and a record of what can be undone is bounded, too. */
+static enum status measure_long(struct ctx *ctx, struct db *db, struct long_forget *l,
+                                bool *is_long)
+{
+    int64_t documents;
+    TRY(forget_measure(ctx, db, &l->what, &documents, &l->rewrites));
+    *is_long = documents > SMALL && !l->what.n_ids && !l->what.undo;
+    return *is_long && l->what.id.n ? names_session(ctx, db, &l->what, is_long) : OK;
+}
+
+/* All of it when it is little; otherwise only the row. Who erases for good does not want what was
+ * erased before to come back. */
+static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct long_forget *l = *(struct long_forget *const *)what;
+    struct pool_row pool;
+    bool is_long;
+    TRY(pool_find(ctx, db, l->what.pool, &pool));
+    if (!l->what.undo && pool.no)
+        TRY(SQL_DO(ctx, db, SQL_UNDO_DELETE_ALL, pool.no));
+    TRY(measure_long(ctx, db, l, &is_long));
+    l->is_done = !is_long;
+    if (!is_long)
+        return forget_at_once(ctx, db, l);
+    if (l->what.id.n)
+        l->what.session = l->what.id;
+    l->what.id = S("");
+    ERASING(note);
+    TRY(note_begin(ctx, db, l, true, &note));
+    TRY(note_end(ctx, l, &note));
+    return keep_forget(ctx, db, l);
+}
+
+/* What is gone already, others have erased. */
+static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct long_forget *l = *(struct long_forget *const *)what;
+    const int64_t ms = is_postgres(db) ? PIECE_MS_POSTGRES : PIECE_MS;
+    struct budget budget = {.until_us = clock_mono_us() + ms * 1000};
+    const struct forgetting f = {.ctx = ctx,
+                                 .db = db,
+                                 .what = &l->what,
+                                 .budget = &budget,
+                                 .erased = &l->erased,
+                                 .last = &l->last};
+    ERASING(note);
+    TRY(note_begin(ctx, db, l, false, &note));
+    enum status status = forget_some(&f, l->rewrites);
+    notes_clear(db->notes); /* it is alone in its group; end_forget tells of all of it */
+    if (soft_if(ctx, status, NOT_FOUND))
+        status = OK;
+    l->is_done = !budget.is_spent;
+    return status == OK ? note_end(ctx, l, &note) : status;
+}
+
+/* FTS5 has nothing left to merge when the command changes no row but its own
+ * (sqlite.org/fts5.html, "The 'merge' Command"). */
+static enum status merge_piece(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct long_forget *l = *(struct long_forget *const *)what;
+    int64_t until_us = clock_mono_us() + PIECE_MS * 1000;
+    while (!l->is_done && clock_mono_us() < until_us) {
+        int64_t before = sqlite3_total_changes64(db->handle);
+        TRY(SQL_DO(ctx, db, SQL_WORDS_MERGE, l->is_merging ? MERGE_PAGES : -MERGE_PAGES));
+        l->is_done = l->is_merging && sqlite3_total_changes64(db->handle) - before < 2;
+        l->is_merging = true;
+    }
+    return OK;
+}
+
+static enum status end_forget(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct long_forget *l = *(struct long_forget *const *)what;
+    notes_reset(db->notes, l->what.pool.user);
+    TRY(note_counted(ctx, db, l));
+    return SQL_DO(ctx, db, SQL_FACT_DELETE, l->name);
+}
+
+/* --- the operation of the face --- */
+
+static enum status run_phase(struct ctx *ctx, struct sql_store *s, write_fn *phase,
+                             struct long_forget *l)
+{
+    enum status status = OK;
+    for (l->is_done = false; !l->is_done && status == OK;) {
+        struct task t = {.ctx = ctx, .call = phase, .what = &l, .is_alone = true};
+        status = writer_run(s->writer, &t);
+    }
+    return status;
+}
+
+/* Deleting the row may fail as well, as on a full disk; forgets_drop does it later. */
+static enum status give_up(struct ctx *ctx, struct sql_store *s, struct long_forget *l,
+                           enum status status)
+{
+    struct ctx own = ctx_detached(ctx);
+    struct task t = {.ctx = &own, .call = end_forget, .what = &l};
+    str why = ctx_take_why(ctx);
+    (void)!writer_run(s->writer, &t);
+    ctx_free(&own);
+    return fail(ctx, status, "the erasure was interrupted and partly done; ask again (" S_FMT ")",
+                S_ARG(why));
+}
+
+static enum status forget_in_pieces(struct ctx *ctx, struct sql_store *s, struct long_forget *l,
+                                    struct task *end)
+{
+    *end = (struct task){.ctx = ctx, .call = end_forget, .what = end->what, .erases = true};
+    enum status status = run_phase(ctx, s, erase_piece, l);
+    if (status == OK && l->rewrites)
+        status = run_phase(ctx, s, merge_piece, l);
+    if (status == OK)
+        status = writer_run(s->writer, end);
+    return status == OK ? OK : give_up(ctx, s, l, status);
+}
+
+enum status sql_forget(struct ctx *ctx, struct store *base, const struct forget *what,
+                       int64_t *erased)
+{
+    struct sql_store *s = sql_of(base);
+    struct long_forget own = {.what = *what, .call = id_random(&ctx->arena)}, *l = &own;
+    struct task t = {.ctx = ctx,
+                     .call = begin_forget,
+                     .what = &l,
+                     .is_alone = !what->id.n && !what->n_ids,
+                     .erases = true};
+    atomic_fetch_add(&s->forgets, 1);
+    enum status status = writer_run(s->writer, &t);
+    if (status == OK && !own.is_done)
+        status = forget_in_pieces(ctx, s, l, &t);
+    atomic_fetch_sub(&s->forgets, 1);
+    TRY(status);
+    vector_cache_follow(s, what->everything ? NULL : &what->pool);
+    *erased = own.erased;
+    if (what->erasure)
+        *what->erasure = own.is_noted ? own.call : S("");
+    return writer_erased(&t);
+}
+
+/* --- what others left --- */
+
+/* A row of the table fact: name and value. */
+struct forget_row {
+    str name, value;
+};
+
+static void read_row(struct query *q, struct forget_row *out)
+{
+    out->name = sql_get_text(q);
+    out->value = sql_get_text(q);
+}
+
+static enum status read_rows(struct ctx *ctx, struct db *db, struct forget_row **out, size_t *n)
+{
+    SQL_RUN(q, ctx, db, SQL_FACT_FORGETS);
+    return SQL_ROWS(&q, read_row, out, n);
+}
+
+static int64_t mark_of(str name)
+{
+    int64_t mark = 0;
+    str_cut(&name, ':');
+    return str_int(str_cut(&name, ':'), &mark) ? mark : 0;
+}
+
+/* In one transaction. */
+static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
+{
+    struct long_forget l = {0};
+    struct kept_forget kept;
+    int64_t erased = 0;
+    const struct forgetting f = {.ctx = ctx, .db = db, .what = &kept.what, .erased = &erased};
+    TRY(read_forget(ctx, row->value, &kept));
+    ERASING(note);
+    l.what = kept.what;
+    l.call = kept.call;
+    TRY(note_begin(ctx, db, &l, true, &note));
+    enum status status = forget_some(&f, kept.rewrites);
+    if (!soft_if(ctx, status, NOT_FOUND))
+        TRY(status);
+    TRY(erasing_end(ctx, &note));
+    if (kept.rewrites)
+        TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
+    TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, row->name));
+    log_event(LOG_INFO, "store.forget_finished", "erased=%lld", (long long)erased);
+    return OK;
+}
+
+/* Whether a process that has the mark is alive. On PostgreSQL it holds a lock of that number;
+ * behind a pooler it has none, and the mark is the negative time until when it is taken for alive.
+ */
+static enum status is_at_work(struct ctx *ctx, struct db *db, int64_t mark, bool *out)
+{
+    if (mark < 0) {
+        *out = -mark > clock_ms();
+        return OK;
+    }
+    if (is_postgres(db)) {
+        SQL_RUN(q, ctx, db, SQL_MARK_HELD, mark);
+        return sql_any(&q, out);
+    }
+    *out = mark && hold_has_mark(db->hold, mark);
+    return OK;
+}
+
+/* One that another process is at work on has its mark. */
+enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db)
+{
+    struct forget_row *v;
+    size_t n, done = 0;
+    TRY(read_rows(ctx, db, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        bool is_held;
+        TRY(is_at_work(ctx, db, mark_of(v[i].name), &is_held));
+        if (is_held)
+            continue;
+        TXN(t); /* nobody waits yet */
+        TRY(txn_begin(ctx, db, &t));
+        TRY(finish_forget(ctx, db, &v[i]));
+        TRY(txn_commit(&t));
+        done++;
+    }
+    return done && !is_postgres(db) ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE)
+                                    : OK;
+}
+
+/* Of PostgreSQL also what another server had begun that has ended since. */
+static enum status drop_rows(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct sql_store *s = what;
+    struct forget_row *v;
+    size_t n;
+    TRY(read_rows(ctx, db, &v, &n));
+    for (size_t i = 0; i < n && !atomic_load(&s->forgets); i++) {
+        int64_t mark = mark_of(v[i].name);
+        bool is_held = true;
+        if (mark == db->hold->mark)
+            TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, v[i].name));
+        else if (is_postgres(db))
+            TRY(is_at_work(ctx, db, mark, &is_held));
+        if (!is_held)
+            TRY(finish_forget(ctx, db, &v[i]));
+    }
+    return OK;
+}
+
+/* erases: on PostgreSQL the log of erasures follows other servers. */
+enum status forgets_drop(struct ctx *ctx, struct sql_store *s)
+{
+    struct task t = {
+        .ctx = ctx, .call = drop_rows, .what = s, .is_alone = true, .erases = store_is_postgres(s)};
+    return atomic_load(&s->forgets) ? OK : writer_run(s->writer, &t);
+}

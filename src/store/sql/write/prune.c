@@ -1,0 +1,74 @@
+/* prune.c - removes expired memories, old receipts and the old log of work. */
+#include "base/clock.h"
+#include "store/sql/index/vector_set.h"
+#include "store/sql/search/vector_cache.h"
+#include "store/sql/state/writer.h"
+#include "store/sql/write/eraser.h"
+#include "store/sql/write/forget_long.h"
+
+/*
+ * An expired memory is not recalled from the moment it expires; pruning only frees its space. A
+ * crash between batches loses nothing: the next call continues.
+ */
+
+enum {
+    /* Bounds how long other writes wait for a batch. */
+    PRUNE_BATCH = 2000, /* rows in one transaction */
+    WORK_DAYS = 30,     /* that the log of work is kept */
+};
+
+static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before, int64_t *removed)
+{
+    int64_t(*v)[2] = arena_alloc(&ctx->arena, sizeof *v * PRUNE_BATCH);
+    size_t n = 0;
+    SQL_RUN(q, ctx, db, SQL_MEMORY_PRUNABLE, before, PRUNE_BATCH);
+    while (sql_row(&q)) {
+        v[n][0] = sql_get_int(&q);
+        v[n++][1] = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(memory_prune(ctx, db, v[i][0], v[i][1]));
+    *removed += (int64_t)n;
+    return OK;
+}
+
+static enum status prune_rows(struct ctx *ctx, struct db *db, enum sql which, int64_t before,
+                              int64_t *removed)
+{
+    TRY(SQL_DO(ctx, db, which, before, PRUNE_BATCH));
+    *removed += db_changes(db);
+    return OK;
+}
+
+struct prune {
+    int64_t receipts_before, expired_before;
+    int64_t *removed;
+};
+
+static enum status prune_some(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct prune *p = what;
+    *p->removed = 0;
+    TRY(prune_memories(ctx, db, p->expired_before, p->removed));
+    TRY(prune_rows(ctx, db, SQL_RECEIPT_PRUNE, p->receipts_before, p->removed));
+    TRY(prune_rows(ctx, db, SQL_WORK_PRUNE, clock_ms() - WORK_DAYS * DAY_MS, p->removed));
+    TRY(prune_rows(ctx, db, SQL_OWNER_PRUNE, clock_ms(), p->removed));
+    return vectors_prune(ctx, db);
+}
+
+/* In batches, so that other writes come between. */
+enum status sql_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                      int64_t expired_before, int64_t *removed)
+{
+    int64_t all = 0, some = 1;
+    struct prune p = {receipts_before, expired_before, &some};
+    TRY(forgets_drop(ctx, sql_of(s)));
+    while (some) {
+        TRY(writer_call(ctx, sql_of(s)->writer, prune_some, &p));
+        all += some;
+    }
+    vector_cache_follow(sql_of(s), NULL);
+    *removed = all;
+    return OK;
+}

@@ -1,0 +1,48 @@
+/* touch.c - the marks that use leaves on memories; written with others, for nobody waits. */
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/state/writer.h"
+#include "store/sql/write/bundle_copy.h"
+
+/*
+ * Each recall marks what it showed: uses counts up, last_used moves on. These marks are not worth
+ * an fsync of their own: the write waits for others to join, and a crash may lose it.
+ */
+
+struct touch {
+    struct pool_ref pool;
+    const doc_id *docs;
+    size_t n;
+    int64_t now;
+};
+
+static enum status touch_memories(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct touch *t = what;
+    struct pool_row row;
+    TRY(pool_find(ctx, db, t->pool, &row));
+    for (size_t i = 0; i < t->n; i++)
+        if (doc_is_memory(t->docs[i]))
+            TRY(SQL_LATER(ctx, db, SQL_MEMORY_TOUCH, row.no, memory_no(t->docs[i]), t->now));
+    return OK;
+}
+
+enum status sql_touch(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
+                      size_t n, int64_t now)
+{
+    struct later *later;
+    struct writer *w = sql_of(s)->writer;
+    if (!n)
+        return OK;
+    TRY(writer_reserve(ctx, w, sizeof(struct touch) + n * sizeof *docs, &later));
+    struct arena *a = &later->ctx.arena;
+    struct touch *own = NEW(a, struct touch);
+    doc_id *copy = DUP_N(a, docs, n, n);
+    *own = (struct touch){pool_copy(a, pool), copy, n, now};
+    later->task.call = touch_memories;
+    later->task.what = own;
+    later->task.pool = own->pool;
+    later->task.is_touch = true;
+    writer_queue(w, later);
+    return OK;
+}

@@ -1,0 +1,345 @@
+/* undo.c - puts back what a deletion or a change that was recorded has erased and changed. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
+#include "store/sql/index/index.h"
+#include "store/sql/index/titles.h"
+#include "store/sql/records/erasure.h"
+#include "store/sql/records/pending.h"
+#include "store/sql/records/sessions.h"
+#include "store/sql/search/vector_cache.h"
+#include "store/sql/state/reader.h"
+#include "store/sql/state/writer.h"
+
+/*
+ * A recorded changeset (undo_record.c) is applied backwards: rows come back with their numbers,
+ * ids, times and uses. What is made of rows follows from comparing them before and after: words,
+ * vectors (made again in the background), titles and the pool's counts.
+ *
+ * Meanwhile the pool may have changed. A row that cannot come back, because its id is in use, ends
+ * it: all or nothing. A change of a row that was changed again is left out: the later one counts.
+ */
+
+/* Rows that the changesets name, by the keys of their tables. */
+struct touched {
+    struct touched_row {
+        int64_t no;
+        bool was_there, was_open;
+    } * v;
+    size_t n, cap;
+};
+
+struct undoing {
+    struct ctx *ctx;
+    struct db *db;
+    int64_t pool;
+    struct touched memories, messages, sessions, waits; /* waits: sessions whose signals changed */
+    struct pool_gain gain;
+    int64_t restored, left_out; /* rows that came back; changes of memories that did not */
+    const char *refused;        /* the table of a row that cannot come back */
+};
+
+static void touch_row(struct undoing *u, struct touched *t, int64_t no)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].no == no)
+            return;
+    t->v = arena_more(&u->ctx->arena, t->v, t->n, &t->cap, sizeof *t->v);
+    t->v[t->n++] = (struct touched_row){.no = no};
+}
+
+static void touch(struct undoing *u, const char *table, int64_t no)
+{
+    bool is_signal = strcmp(table, "signal") == 0;
+    if (strcmp(table, "memory") == 0)
+        touch_row(u, &u->memories, no);
+    else if (strcmp(table, "message") == 0)
+        touch_row(u, &u->messages, no);
+    else if (strcmp(table, "session") == 0)
+        touch_row(u, &u->sessions, no);
+    else if (is_signal || strcmp(table, "waiting") == 0)
+        touch_row(u, &u->waits, is_signal ? doc_session(no) : no);
+}
+
+static enum status note_on_postgres(struct undoing *u, str changes)
+{
+    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_TOUCHED);
+    sql_blob(&q, changes.p, changes.n);
+    while (sql_row(&q)) {
+        str table = sql_get_text(&q);
+        touch(u, table.p, sql_get_int(&q));
+    }
+    return sql_end(&q);
+}
+
+/* The first column of these tables is their number, but of a signal the third is its message. */
+static enum status note_touched(struct undoing *u, str changes)
+{
+    sqlite3_changeset_iter *each = NULL;
+    if (is_postgres(u->db))
+        return note_on_postgres(u, changes);
+    int rc = sqlite3changeset_start(&each, (int)changes.n, (void *)changes.p);
+    while (rc == SQLITE_OK && sqlite3changeset_next(each) == SQLITE_ROW) {
+        const char *table;
+        int columns, op, is_indirect;
+        sqlite3_value *key = NULL;
+        sqlite3changeset_op(each, &table, &columns, &op, &is_indirect);
+        bool is_signal = strcmp(table, "signal") == 0;
+        if (op == SQLITE_INSERT)
+            sqlite3changeset_new(each, is_signal ? 2 : 0, &key);
+        else
+            sqlite3changeset_old(each, is_signal ? 2 : 0, &key);
+        touch(u, table, sqlite3_value_int64(key));
+    }
+    int end = sqlite3changeset_finalize(each);
+    rc = rc == SQLITE_OK ? end : rc;
+    return rc == SQLITE_OK ? OK : db_failed(u->ctx, u->db, rc);
+}
+
+/* --- before and after --- */
+
+static enum status memory_row_of(struct undoing *u, int64_t no, struct memory *out)
+{
+    *out = (struct memory){0};
+    SQL_RUN(q, u->ctx, u->db, SQL_MEMORY_GET, u->pool, no);
+    if (sql_row(&q))
+        read_memory(&q, out);
+    return sql_end(&q);
+}
+
+static void note_words(struct undoing *u, bool is_removal, const struct memory *m)
+{
+    struct arena *a = &u->ctx->arena;
+    index_note_memory(a, u->db->changes, u->pool, is_removal, m, index_of_memory(a, m));
+}
+
+static enum status look_before(struct undoing *u)
+{
+    struct memory m;
+    for (size_t i = 0; i < u->memories.n; i++) {
+        struct touched_row *t = &u->memories.v[i];
+        TRY(memory_row_of(u, t->no, &m));
+        t->was_there = m.id.n > 0;
+        t->was_open = t->was_there && !m.valid_to;
+        if (t->was_open)
+            note_words(u, true, &m);
+    }
+    for (size_t i = 0; i < u->sessions.n; i++) {
+        SQL_RUN(q, u->ctx, u->db, SQL_SESSION_GET, u->pool, u->sessions.v[i].no);
+        TRY(sql_any(&q, &u->sessions.v[i].was_there));
+    }
+    return OK;
+}
+
+/* At most one open memory has a key. */
+static enum status check_key(struct undoing *u, const struct memory *m)
+{
+    struct memory other;
+    TRY(memory_find(u->ctx, u->db, SQL_MEMORY_BY_KEY, u->pool, m->key, &other));
+    if (!other.id.n || other.doc == m->doc)
+        return OK;
+    return fail(u->ctx, CONFLICT, "the memory " S_FMT " has the key by now", S_ARG(other.id));
+}
+
+static enum status follow_memories(struct undoing *u)
+{
+    struct memory m;
+    for (size_t i = 0; i < u->memories.n; i++) {
+        const struct touched_row *t = &u->memories.v[i];
+        TRY(memory_row_of(u, t->no, &m));
+        bool is_there = m.id.n > 0, is_open = is_there && !m.valid_to;
+        u->gain.memories += is_open - t->was_open;
+        u->gain.closed += (is_there && !is_open) - (t->was_there && !t->was_open);
+        u->restored += is_there && !t->was_there;
+        if (!is_open)
+            continue;
+        TRY(check_key(u, &m));
+        note_words(u, false, &m);
+    }
+    return OK;
+}
+
+static enum status follow_messages(struct undoing *u)
+{
+    struct arena *a = &u->ctx->arena;
+    for (size_t i = 0; i < u->messages.n; i++) {
+        struct message m = {0};
+        SQL_RUN(q, u->ctx, u->db, SQL_MESSAGE_GET, u->pool, u->messages.v[i].no);
+        if (sql_row(&q))
+            read_message(&q, &m);
+        TRY(sql_end(&q));
+        if (!m.id.n)
+            continue;
+        index_note_message(a, u->db->changes, u->pool, false, &m, index_of_message(a, &m));
+        touch_row(u, &u->sessions, doc_session(m.doc));
+        u->gain.messages++;
+        u->restored++;
+    }
+    return OK;
+}
+
+/* A session that went on has other counts than the ones that were recorded. */
+static enum status follow_sessions(struct undoing *u)
+{
+    for (size_t i = 0; i < u->sessions.n; i++) {
+        const int64_t no = u->sessions.v[i].no;
+        struct session_row row = {0};
+        TRY(SQL_DO(u->ctx, u->db, SQL_SESSION_RECOUNT, u->pool, no, session_first(no),
+                   session_last(no)));
+        SQL_RUN(q, u->ctx, u->db, SQL_SESSION_GET, u->pool, no);
+        enum status s = session_read(&q, &row);
+        if (s == NOT_FOUND)
+            return fail(u->ctx, CONFLICT, "the session of a message is gone by now");
+        TRY(s);
+        u->gain.sessions += !u->sessions.v[i].was_there;
+        TRY(title_put(u->ctx, u->db, u->pool, no, row.session.title));
+    }
+    return OK;
+}
+
+/* The recorded signals may be of messages that another erasure took since. */
+static enum status follow_waits(struct undoing *u)
+{
+    for (size_t i = 0; i < u->waits.n; i++)
+        TRY(signals_follow(u->ctx, u->db, (struct session_ref){u->pool, u->waits.v[i].no}));
+    return OK;
+}
+
+/* --- the rows --- */
+
+/* Of a conflict: what was changed again stays; what cannot come back ends it. */
+static int on_conflict(void *arg, int kind, sqlite3_changeset_iter *each)
+{
+    struct undoing *u = arg;
+    const char *table;
+    int columns, op, is_indirect;
+    if (kind == SQLITE_CHANGESET_FOREIGN_KEY)
+        return SQLITE_CHANGESET_ABORT;
+    sqlite3changeset_op(each, &table, &columns, &op, &is_indirect);
+    bool is_memory = strcmp(table, "memory") == 0;
+    bool is_kept = is_memory || strcmp(table, "message") == 0 || strcmp(table, "session") == 0;
+    u->left_out += is_memory;
+    if (op != SQLITE_INSERT || !is_kept)
+        return SQLITE_CHANGESET_OMIT;
+    u->refused = is_memory ? "memory" : "message or session";
+    return SQLITE_CHANGESET_ABORT;
+}
+
+static enum status refuse(struct undoing *u)
+{
+    return fail(u->ctx, CONFLICT, "a %s with the same id is there by now",
+                u->refused ? u->refused : "row");
+}
+
+static enum status apply_on_postgres(struct undoing *u, str changes)
+{
+    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_APPLY);
+    sql_blob(&q, changes.p, changes.n);
+    str table = S("");
+    if (sql_row(&q)) {
+        u->left_out += sql_get_int(&q);
+        table = sql_get_text(&q);
+    }
+    TRY(sql_end(&q));
+    if (table.n)
+        u->refused = str_is(table, "memory") ? "memory" : "message or session";
+    return table.n ? refuse(u) : OK;
+}
+
+static enum status apply_changes(struct undoing *u, str changes)
+{
+    if (is_postgres(u->db))
+        return apply_on_postgres(u, changes);
+    int rc = sqlite3changeset_apply_v2(u->db->handle, (int)changes.n, (void *)changes.p, NULL,
+                                       on_conflict, u, NULL, NULL, SQLITE_CHANGESETAPPLY_INVERT);
+    if (rc == SQLITE_ABORT)
+        return refuse(u);
+    return rc == SQLITE_OK ? OK : db_failed(u->ctx, u->db, rc);
+}
+
+static void read_part(struct query *q, str *out)
+{
+    *out = str_dup(&q->ctx->arena, sql_see_blob(q));
+}
+
+/* The newest part first. */
+static enum status read_parts(struct undoing *u, str id, str **out, size_t *n)
+{
+    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_PARTS, u->pool, id, clock_ms());
+    return SQL_ROWS(&q, read_part, out, n);
+}
+
+struct undo_call {
+    struct pool_ref pool;
+    str id;
+    int64_t *restored;
+};
+
+static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct undo_call *c = what;
+    struct undoing u = {.ctx = ctx, .db = db};
+    struct pool_row pool;
+    str *parts;
+    size_t n;
+    assert(db->changes && db_in_transaction(db));
+    TRY(pool_find(ctx, db, c->pool, &pool));
+    u.pool = pool.no;
+    TRY(read_parts(&u, c->id, &parts, &n));
+    if (!n)
+        return fail(ctx, NOT_FOUND, "there is nothing to undo with the id '" S_FMT "'",
+                    S_ARG(c->id));
+    for (size_t i = 0; i < n; i++)
+        TRY(note_touched(&u, parts[i]));
+    TRY(look_before(&u));
+    for (size_t i = 0; i < n; i++)
+        TRY(apply_changes(&u, parts[i]));
+    TRY(follow_memories(&u));
+    TRY(follow_messages(&u));
+    TRY(follow_sessions(&u));
+    TRY(follow_waits(&u));
+    TRY(pool_count(ctx, db, u.pool, u.gain));
+    if (!u.restored && u.left_out)
+        return fail(ctx, CONFLICT, "it was changed again since");
+    *c->restored = u.restored;
+    TRY(erasure_undone(ctx, db, c->id));
+    return SQL_DO(ctx, db, SQL_UNDO_DELETE, u.pool, c->id);
+}
+
+enum status sql_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                     int64_t *restored)
+{
+    int64_t n = 0;
+    struct undo_call c = {pool, id, &n};
+    struct task t = {.ctx = ctx, .call = put_back, .what = &c, .erases = true};
+    TRY(writer_run(sql_of(s)->writer, &t));
+    vector_cache_follow(sql_of(s), &pool);
+    *restored = n;
+    return writer_erased(&t);
+}
+
+/* --- the end of the time --- */
+
+static enum status erase_old(struct ctx *ctx, struct db *db, const void *what)
+{
+    return SQL_DO(ctx, db, SQL_UNDO_PRUNE, *(const int64_t *)what);
+}
+
+/* Asked often, so it writes only when there is something to erase. */
+enum status sql_undo_prune(struct ctx *ctx, struct store *s, int64_t now)
+{
+    bool any;
+    {
+        READER(r);
+        TRY(reader_begin(ctx, sql_of(s), &r));
+        SQL_RUN(q, ctx, r.db, SQL_UNDO_ANY, now);
+        TRY(sql_any(&q, &any));
+    }
+    if (!any)
+        return OK;
+    struct task t = {.ctx = ctx, .call = erase_old, .what = &now, .erases = true};
+    TRY(writer_run(sql_of(s)->writer, &t));
+    return writer_erased(&t);
+}
