@@ -35,7 +35,6 @@ struct vectors_state {
     struct dependency questions; /* the source, as chats meet it */
     struct dependency making;    /* the source, as the queue meets it */
     atomic_uint_least64_t warm;  /* hash of the source that has made a vector here */
-    atomic_bool is_wanted;       /* a question needs a model that is not loaded yet */
     pthread_mutex_t beginning;   /* one thread at a time looks at the set and begins another */
     atomic_uint_least64_t begun; /* of the set of vectors that was in force last */
     _Atomic(enum trouble) trouble;

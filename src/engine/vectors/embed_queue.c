@@ -9,8 +9,8 @@
 /*
  * Stored texts wait in a queue of the store until the background makes their vectors. A question in
  * a chat is embedded at once, or not at all: within the deadline words alone must still find
- * something. So a question never loads a model, never begins a set, and has a circuit breaker of
- * its own.
+ * something. So a question loads no model from disk, never begins a set, and has a circuit breaker
+ * of its own.
  */
 
 /*
@@ -85,11 +85,9 @@ static const char *reason_to_wait(struct ctx *ctx, struct ctx *asks, struct engi
         return "the vectors cannot be read";
     if (!set.dimensions || !str_eq(maker_of(set.signature), c->maker))
         return "there are no vectors of this source yet";
-    if (ctx->deadline_us && c->source != EMBED_REMOTE && !is_warm(e, c)) {
-        e->vectors.is_wanted = true; /* the queue loads it */
-        return "the model is not loaded yet";
-    }
-    return NULL;
+    bool is_from_disk = c->source == EMBED_STATIC || c->source == EMBED_TRANSFORMERS;
+    bool is_loaded = !is_from_disk || is_warm(e, c); /* the encoder takes some 50 ms, once */
+    return ctx->deadline_us && !is_loaded ? "the model is not loaded yet" : NULL;
 }
 
 /* A static table gives zeros for a text of unknown words: near to nothing. */
@@ -419,17 +417,6 @@ static enum status make_batch(struct ctx *ctx, struct batch *b, const struct une
     return make_apart(ctx, b, u, n);
 }
 
-/* The encoder is loaded by the first text that it makes a vector for, or for a question. */
-static enum status warm_up(struct ctx *ctx, struct engine *e, const struct chosen *c)
-{
-    struct embedding v;
-    if (c->source != EMBED_ENCODER || is_warm(e, c) || !e->vectors.is_wanted)
-        return OK;
-    TRY(probe_source(ctx, e, &v));
-    e->vectors.warm = str_hash(c->maker);
-    return OK;
-}
-
 /* What was made is stored also when a later text failed. */
 static enum status try_some(struct ctx *ctx, struct engine *e, const struct chosen *c,
                             const struct pool_ref *pool, size_t *max)
@@ -445,7 +432,7 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
     TRY(in_trouble(e, TROUBLE_STORE, store_unembedded(ctx, e->store, pool, limit, &u, &n)));
     if (!n) {
         *max = limit;
-        return warm_up(ctx, e, c);
+        return OK;
     }
     struct batch b = {.e = e,
                       .gives_way = gives_way,
@@ -453,8 +440,6 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
                       .put = NEW_N(&ctx->arena, struct vector_put, n),
                       .room = n};
     enum status s = make_batch(ctx, &b, u, n);
-    if (s == OK && c->source == EMBED_ENCODER)
-        e->vectors.warm = str_hash(c->maker);
     if (b.n)
         TRY(in_trouble(e, TROUBLE_STORE,
                        store_put_vectors(ctx, e->store, set.signature, b.put, b.n)));
