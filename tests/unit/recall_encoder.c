@@ -160,6 +160,32 @@ TEST(the_first_question_after_a_start_loads_the_encoder)
     CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
 }
 
+static void say_unread(struct ctx *ctx, struct store *s, const char *id, const char *text)
+{
+    struct message m = said(id, "user", text, 2000);
+    CHECK_OK(say(ctx, s, mine, id, &m));
+}
+
+/* The turn before a question has no vectors yet: in a young pool that is a large share. */
+TEST(what_has_no_vector_yet_takes_those_of_the_rest_not_away)
+{
+    static const char *const facts[] = {"I work at Contoso.",
+                                        "I left Contoso, I'm at Fabrikam now.", NULL};
+    static const char question[] = "Where do I work?";
+    ENGINE(e, s, p);
+    tell_all(ctx, e, s, facts);
+    say_unread(ctx, s, "m2", "Please tell me a joke about penguins.");
+    say_unread(ctx, s, "m3", "I need to work late today.");
+    struct recall_out r = recall_question(ctx, e, question, as_chat);
+    CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
+    bool is_given = false;
+    for (size_t i = 0; i < r.n; i++)
+        is_given |= r.v[i].state == LINE_INJECTED && holds(r.v[i].text, "Fabrikam");
+    CHECK(is_given);
+    say_unread(ctx, s, "m4", "Translate this into Latin, please.");
+    CHECK(!recall_question(ctx, e, question, as_chat).vectors.n);
+}
+
 static size_t waiting(struct ctx *ctx, struct store *s)
 {
     enum { MANY = 100 };

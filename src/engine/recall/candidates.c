@@ -33,8 +33,9 @@ enum {
     WAITING_COUNTED = 1000, /* the store counts what waits for a vector no further */
 };
 
-/* Vectors of less than this share of a pool would favour what has one. */
-static const double enough_vectors = 0.9;
+/* Vectors of less than this share of a pool would favour what has one. The encoder's are guessed
+ * where they are missing, and from a half on they find what words alone do, and more. */
+static const double enough_vectors = 0.9, enough_by_encoder = 0.5;
 
 /* A text at a right angle to the question is not near to it. */
 static const float least_cosine = 1e-4f;
@@ -219,7 +220,8 @@ static bool is_covered(struct search *s)
     int64_t all = f->asked.words.messages + f->asked.words.memories;
     if (s->near.waiting >= WAITING_COUNTED && all > texts)
         texts = all;
-    if (made && (double)made >= enough_vectors * (double)texts)
+    double enough = s->asks.tokens.n ? enough_by_encoder : enough_vectors;
+    if (made && (double)made >= enough * (double)texts)
         return true;
     if (texts)
         f->how.without = str_printf(&f->ctx->arena, "%lld of %lld texts have a vector yet",
