@@ -222,7 +222,8 @@ TEST(repeats_do_not_crowd_out_the_rest)
     }
     static const char *const vet[] = {"The vet looked at the dog Rex", "All well?", NULL};
     write_session(ctx, s, mine, "vet", vet, may);
-    struct recall_out r = recall_question(ctx, e, "Rex the dog", (struct recall_in){.limit = 3});
+    const struct recall_in in = {.limit = 3, .by.words_only = true};
+    struct recall_out r = recall_question(ctx, e, "Rex the dog", in);
     bool found = false;
     for (size_t i = 0; i < r.n; i++)
         found |= str_is(r.v[i].message.id, "vet-m1");

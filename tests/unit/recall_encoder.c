@@ -93,16 +93,13 @@ TEST(behind_the_first_budget_a_line_is_worth_its_tokens)
 }
 
 /* As the setting's help says; 800 tokens are what a chat may get. */
-TEST(a_list_is_given_the_second_budget_at_once)
+TEST(a_question_has_two_budgets)
 {
     ENGINE(e, s, p);
     const struct recall_in in = {.gate = true};
     struct finder f = {.ctx = ctx, .e = e, .in = &in, .how.weighed = WITH_ENCODER};
-    CHECK_INT(lines_budget(&f, 800).sure, 320);
-    CHECK_INT(lines_budget(&f, 800).most, 480);
-    f.asked.aggregation = AGGREGATION_ORDER;
-    CHECK_INT(lines_budget(&f, 800).sure, 480);
-    CHECK_INT(lines_budget(&f, 800).most, 480);
+    CHECK_INT(lines_budget(&f, 800).sure, 240);
+    CHECK_INT(lines_budget(&f, 800).most, 540);
     CHECK_INT(lines_budget(&f, 100).sure, 100);
 }
 
@@ -158,6 +155,28 @@ TEST(the_first_question_after_a_start_loads_the_encoder)
     CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 5000);
     struct recall_out r = recall_question(&first, e, teeth, anyhow);
     CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
+}
+
+/* The answer may be in any of its sentences, and shares no word with the question. */
+TEST(what_was_said_in_few_words_is_given_whole)
+{
+    static const char *const facts[] = {
+        "The boiler made a noise all night. Landlord came round with a man from Kestrel Heating. "
+        "It was the pump, 180 in all. He says it should last us until spring.",
+        "The roof leaks. The man who came first wanted to put slates on the whole of it, and he "
+        "talked for an hour about the chimney, the gutters and the house next door. Another one "
+        "said that a day is enough. So I asked Harrow Brothers, and they begin on the ninth.",
+        NULL};
+    static const char *const questions[] = {"Who looked at the boiler?", "Who mends the roof?"};
+    ENGINE(e, s, p);
+    tell_all(ctx, e, s, facts);
+    for (size_t i = 0; i < 2; i++) {
+        struct recall_out r = recall_question(ctx, e, questions[i], as_chat);
+        CHECK(r.n > 0);
+        bool is_whole = str_is(r.v[0].text, facts[i]);
+        CHECK(r.v[0].state == LINE_INJECTED && is_whole == (i == 0));
+        CHECK(is_whole || holds(r.v[0].text, "…"));
+    }
 }
 
 static void say_unread(struct ctx *ctx, struct store *s, const char *id, const char *text)

@@ -168,10 +168,8 @@ static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
 /* Puts the nearest beside the candidates of the words. */
 static void add_nearest(struct search *s, const doc_id *also)
 {
-    struct candidate *v = NEW_N(&s->f->ctx->arena, struct candidate, s->n + s->near.n + 1);
-    size_t n = 0, n_words = s->n;
-    for (size_t i = 0; i < n_words; i++)
-        v[n++] = s->v[i];
+    size_t n_words = s->n, n = n_words;
+    struct candidate *v = DUP_N(&s->f->ctx->arena, s->v, n, n + s->near.n + 1);
     for (size_t i = 0; i < s->near.n; i++) {
         doc_id doc = s->near.v[i].doc;
         if (s->near.v[i].is_near && s->near.v[i].cosine >= least_cosine &&
@@ -191,11 +189,10 @@ static void add_nearest(struct search *s, const doc_id *also)
 static void add_beside(struct search *s)
 {
     struct finder *f = s->f;
-    struct candidate *v = NEW_N(&f->ctx->arena, struct candidate, s->n + s->n_beside + 1);
     size_t n = s->n;
+    struct candidate *v = DUP_N(&f->ctx->arena, s->v, n, n + s->n_beside + 1);
     if (!s->n_beside)
         return;
-    memcpy(v, s->v, n * sizeof *v);
     for (size_t i = 0; i < s->n_beside; i++) {
         const struct near_beside *near = &s->beside[i];
         size_t at = 0;

@@ -13,7 +13,7 @@ static const struct breadth {
     double coverage;
     struct line_budget tokens; /* of a block, its frame included; -1: as many as a chat may get */
 } breadths[] = {[COVERAGE_LEAN] = {0.85, {200, 200}},
-                [COVERAGE_BALANCED] = {0.975, {320, 480}},
+                [COVERAGE_BALANCED] = {0.975, {240, 540}},
                 [COVERAGE_FULL] = {0.99, {-1, -1}}};
 
 /* How much more probable a line makes the answer for each of its tokens, to go in behind the first
@@ -284,8 +284,6 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
     struct line_budget b = breadths[engine_runtime(f->e)->coverage].tokens;
     bool is_broad =
         b.most < 0 || f->in->bar > 0 || is_of_people(f) || !weights_by_encoder(f->how.weighed);
-    if (f->asked.aggregation)
-        b.sure = b.most;
     if (is_broad || (budget >= 0 && budget < b.sure))
         b.sure = budget;
     if (is_broad || (budget >= 0 && budget < b.most))

@@ -49,6 +49,7 @@ enum {
     AGGREGATION_DEEP = 3,
     AGGREGATION_TIMES = 2,
     AGGREGATION_SHOWN = 200,
+    AGGREGATION_WHOLE = 100,
     AGGREGATION_SAID = 50
 };
 
@@ -56,14 +57,11 @@ enum {
 enum { BLOCK_TOKENS = 32, LINE_TOKENS = 5 };
 
 /* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
- * assistant, whose first results are the most likely to answer (decisions/008). */
-enum {
-    PEOPLE_SHOWN = 400,
-    FIRST_SHOWN = 160,
-    SECOND_SHOWN = 100,
-    THIRD_SHOWN = 80,
-    LATER_SHOWN = 70
-};
+ * assistant what its user said, whole where it is short, as an answer may be in any sentence; and
+ * of the rest by its place, as the first results are the most likely to answer (decisions/008). */
+enum { PEOPLE_SHOWN = 400, WHOLE_SHOWN = 250 };
+static const size_t rooms[] = {160, 100, 80, 70};
+enum { ROOMS = sizeof rooms / sizeof *rooms };
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
 enum { TOLD_GATES = 2 };
@@ -266,13 +264,14 @@ static enum status settle_supersession(struct finder *f)
 /* Somebody chose to keep a memory, so it is shown like the results of a search. */
 static size_t room_of(const struct finder *f, const struct recalled *r, size_t place)
 {
-    static const size_t rooms[] = {FIRST_SHOWN, SECOND_SHOWN, THIRD_SHOWN, LATER_SHOWN};
-    enum { ROOMS = sizeof rooms / sizeof *rooms };
     if (!f->in->gate)
         return SHOWN_MAX;
     bool is_brief = f->asked.aggregation;
     if (r->is_memory || r->message.speaker.n)
         return is_brief ? AGGREGATION_SHOWN : r->is_memory ? SHOWN_MAX : PEOPLE_SHOWN;
+    size_t whole = is_brief ? AGGREGATION_WHOLE : WHOLE_SHOWN;
+    if (str_is(r->message.role, "user") && found_text(r).n <= whole)
+        return whole;
     return is_brief ? AGGREGATION_SAID : rooms[place < ROOMS ? place : ROOMS - 1];
 }
 
