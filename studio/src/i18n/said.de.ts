@@ -33,6 +33,7 @@ export const said: [string, string][] = [
   ['newest', 'die neueste'],
   ['its text is suppressed', 'ihr Text ist unterdrückt'],
   ['the question asks what is known about the user', 'gefragt ist, was über den Benutzer bekannt ist'],
+  ['standing instructions of the user', 'dauernde Anweisungen des Benutzers'],
   ['a standing instruction of the user', 'eine dauernde Anweisung des Benutzers'],
   ['a standing instruction of the user for what is asked', 'eine dauernde Anweisung des Benutzers für das Gefragte'],
   ['a standing instruction of the user for every chat', 'eine dauernde Anweisung des Benutzers für jeden Chat'],
