@@ -116,7 +116,7 @@ static struct engine_status status_of(struct setting *s)
 static struct question_vector ask(struct setting *s, const char *text)
 {
     struct question_vector q;
-    vectors_of_question(s->ctx, s->e, str_of(text), &q);
+    vectors_of_question(s->ctx, s->e, mine, str_of(text), &q);
     CHECK(q.v || q.without.n);
     return q;
 }
@@ -503,7 +503,7 @@ static void *ask_on(void *arg)
     while (!t->ending) {
         struct ctx own = {.deadline_us = clock_mono_us() + 10000000};
         struct question_vector q;
-        vectors_of_question(&own, t->s->e, S("the cat"), &q);
+        vectors_of_question(&own, t->s->e, mine, S("the cat"), &q);
         t->wrong += !q.v == !q.without.n;
         vectors_catch_up(&own, t->s->e, mine, 3);
         ctx_free(&own);

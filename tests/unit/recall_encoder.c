@@ -157,6 +157,15 @@ TEST(the_first_question_after_a_start_loads_the_encoder)
     CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
 }
 
+TEST(a_pool_without_vectors_does_not_load_the_encoder)
+{
+    ENGINE(e, s, p);
+    embed_all(ctx, e);
+    CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 5000);
+    struct recall_out r = recall_question(&first, e, teeth, as_chat);
+    CHECK(!r.vectors.n && e->vectors.warm == 0);
+}
+
 /* The answer may be in any of its sentences, and shares no word with the question. */
 TEST(what_was_said_in_few_words_is_given_whole)
 {

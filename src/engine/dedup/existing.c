@@ -77,7 +77,7 @@ static enum status look_up(struct seeking *k)
     struct question_vector q;
     struct vector_hits hits;
     vectors_catch_up(k->ctx, e, k->s->pool, CATCH_UP);
-    vectors_of_question(k->ctx, e, k->line, &q);
+    vectors_of_question(k->ctx, e, k->s->pool, k->line, &q);
     if (!q.v)
         return OK;
     const struct vector_find f = {.pool = k->s->pool,

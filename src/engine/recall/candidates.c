@@ -303,7 +303,7 @@ static void ask_vector(struct search *s)
         return;
     if (!f->in->gate || f->in->by.is_patient)
         vectors_catch_up(f->ctx, f->e, f->in->pool, CATCH_UP);
-    vectors_of_question(f->ctx, f->e, f->in->question, &s->asks);
+    vectors_of_question(f->ctx, f->e, f->in->pool, f->in->question, &s->asks);
     f->asked.vector = s->asks.tokens.n ? s->asks.v : NULL;
 }
 

@@ -276,7 +276,7 @@ static enum status look(struct looking *l)
     struct question_vector q;
     bool more = false;
     vectors_catch_up(l->ctx, l->e, l->in->pool, CATCH_UP);
-    vectors_of_question(l->ctx, l->e, l->in->query, &q);
+    vectors_of_question(l->ctx, l->e, l->in->pool, l->in->query, &q);
     for (size_t nearest = NEAREST; nearest < NEAREST_MAX; nearest *= WIDEN) {
         l->n = 0;
         if (q.v && !soft(l->ctx, look_by_vectors(l, &q, nearest, &more))) {

@@ -76,18 +76,22 @@ static bool is_warm(const struct engine *e, const struct chosen *c)
 
 /* --- a question --- */
 
-/* Why not to try, or NULL. asks: who has a view of the store. */
+/* Why not to try, or NULL. asks: who has a view of the store. The encoder is loaded in some 50 ms,
+ * once, but not for a pool without vectors. */
 static const char *reason_to_wait(struct ctx *ctx, struct ctx *asks, struct engine *e,
-                                  const struct chosen *c)
+                                  const struct pool_ref *pool, const struct chosen *c)
 {
+    struct vector_stats kept;
     struct vector_set set;
+    bool is_cold = ctx->deadline_us && c->source != EMBED_REMOTE && !is_warm(e, c);
     if (!soft(asks, store_vector_set(asks, e->store, &set)))
         return "the vectors cannot be read";
-    if (!set.dimensions || !str_eq(maker_of(set.signature), c->maker))
-        return "there are no vectors of this source yet";
-    bool is_from_disk = c->source == EMBED_STATIC || c->source == EMBED_TRANSFORMERS;
-    bool is_loaded = !is_from_disk || is_warm(e, c); /* the encoder takes some 50 ms, once */
-    return ctx->deadline_us && !is_loaded ? "the model is not loaded yet" : NULL;
+    bool is_set = set.dimensions && str_eq(maker_of(set.signature), c->maker);
+    if (is_cold && is_set && c->source == EMBED_ENCODER)
+        is_set = soft(asks, store_vector_stats(asks, e->store, pool, &kept)) && kept.rows;
+    return !is_set                                 ? "there are no vectors of this source yet"
+           : is_cold && c->source != EMBED_ENCODER ? "the model is not loaded yet"
+                                                   : NULL;
 }
 
 /* A static table gives zeros for a text of unknown words: near to nothing. */
@@ -110,8 +114,8 @@ static enum status ask_source(struct ctx *ctx, struct engine *e, const struct ch
     return is_null(out) ? fail(ctx, NOT_FOUND, "the model knows no word of the question") : OK;
 }
 
-static void find_vector(struct ctx *ctx, struct ctx *asks, struct engine *e, str text,
-                        struct question_vector *out)
+static void find_vector(struct ctx *ctx, struct ctx *asks, struct engine *e,
+                        const struct pool_ref *pool, str text, struct question_vector *out)
 {
     struct chosen c = chosen_of(ctx, e);
     struct embedding v;
@@ -124,7 +128,7 @@ static void find_vector(struct ctx *ctx, struct ctx *asks, struct engine *e, str
         out->without = no_source(ctx, e);
         return;
     }
-    const char *why = reason_to_wait(ctx, asks, e, &c);
+    const char *why = reason_to_wait(ctx, asks, e, pool, &c);
     if (!why && (c.source == EMBED_ENCODER || c.source == EMBED_STATIC))
         store_view_pause(asks, e->store);
     else if (!why)
@@ -146,18 +150,18 @@ static struct token_vectors tokens_dup(struct arena *a, struct token_vectors t)
 }
 
 /* At most half of the time that is left: the rest is for the search by words. */
-void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out)
+void vectors_of_question(struct ctx *ctx, struct engine *e, struct pool_ref pool, str text,
+                         struct question_vector *out)
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
     struct question_vector found = {0};
-    find_vector(&own, ctx, e, text, &found);
+    find_vector(&own, ctx, e, &pool, text, &found);
     *out = (struct question_vector){.dimensions = found.dimensions,
                                     .signature = str_dup(&ctx->arena, found.signature),
-                                    .without = str_dup(&ctx->arena, found.without)};
-    if (found.v) {
+                                    .without = str_dup(&ctx->arena, found.without),
+                                    .tokens = tokens_dup(&ctx->arena, found.tokens)};
+    if (found.v)
         out->v = DUP_N(&ctx->arena, found.v, found.dimensions, found.dimensions);
-        out->tokens = tokens_dup(&ctx->arena, found.tokens);
-    }
     ctx_free(&own);
 }
 
@@ -440,6 +444,8 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
                       .put = NEW_N(&ctx->arena, struct vector_put, n),
                       .room = n};
     enum status s = make_batch(ctx, &b, u, n);
+    if (s == OK && c->source == EMBED_ENCODER)
+        e->vectors.warm = str_hash(c->maker);
     if (b.n)
         TRY(in_trouble(e, TROUBLE_STORE,
                        store_put_vectors(ctx, e->store, set.signature, b.put, b.n)));

@@ -29,7 +29,8 @@ struct question_vector {
 };
 /* Never fails. With a deadline another server is given half of what is left, a model that is not
  * loaded yet is not waited for, and a source whose circuit is open is not asked. */
-void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out);
+void vectors_of_question(struct ctx *ctx, struct engine *e, struct pool_ref pool, str text,
+                         struct question_vector *out);
 
 /* Before a search outside chats: makes some of the missing vectors of the pool, so that new texts
  * are found. At most max texts, one batch, and half of the time left; a failure is reported by

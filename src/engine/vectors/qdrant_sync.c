@@ -16,8 +16,7 @@
  */
 
 enum { BATCH = 64, HEALTH_MS = 2000, SEARCH_MS = 2000 };
-enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000 };
-enum { RETENTION_MAX_DAYS = 3650 };
+enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000, RETENTION_MAX_DAYS = 3650 };
 
 /* Settings of the store. mirrors: the server, collection and model that the queue is for; failure:
  * the last one, behind a hash of the settings it belongs to; refused: the last memory that Qdrant
@@ -47,10 +46,8 @@ static bool is_model(str setting, str model, str name)
 static bool is_provider(struct ctx *ctx, struct engine *e, str name)
 {
     struct embed_providers all = embed_providers(ctx, e->settings);
-    for (size_t i = 0; i < all.n; i++)
-        if (all.v[i].up && str_eq(all.v[i].name, name))
-            return true;
-    return SOME(i, e->settings->n_upstreams, str_eq(e->settings->upstreams[i].name, name));
+    return SOME(i, all.n, all.v[i].up && str_eq(all.v[i].name, name)) ||
+           SOME(i, e->settings->n_upstreams, str_eq(e->settings->upstreams[i].name, name));
 }
 
 /* The model that the setting names, if a source has it. Otherwise our own source, with a note in

@@ -1,6 +1,8 @@
 /* token_match.c - compares a question with texts token by token. */
 #include "engine/vectors/token_match.h"
 
+#include <math.h>
+
 #include "embed/encoder.h"
 
 /*
@@ -69,9 +71,8 @@ static struct compared with_neighbours(struct arena *a, const doc_id *docs, size
 {
     struct compared c = {.docs = NEW_N(a, doc_id, AROUND * n + 1)};
     for (size_t i = 0; i < n; i++) {
-        bool is_memory = doc_is_memory(docs[i]);
         doc_id from = docs[i], to = docs[i];
-        if (!is_memory) {
+        if (!doc_is_memory(from)) {
             int64_t at = doc_position(from);
             from -= at < BEFORE ? at : BEFORE;
             to++;
@@ -105,11 +106,6 @@ static enum status compare_all(const struct token_question *q, struct compared *
     return store_token_vectors(q->ctx, q->e->store, q->pool, c->docs, c->n, compare_row, &at);
 }
 
-static float greater(float a, float b)
-{
-    return a > b ? a : b;
-}
-
 /* own_rare of the document at that place, 0 where another one stands there. */
 static float rare_at(const struct token_question *q, const struct compared *c, size_t at,
                      doc_id doc)
@@ -132,7 +128,7 @@ static struct token_match match_of(const struct token_question *q, const struct 
     for (size_t t = 0; t < q->asks.n; t++) {
         float own = c->best[at * q->asks.n + t], near = own;
         for (size_t i = from; !doc_is_memory(doc) && i < c->n && c->docs[i] <= doc + 1; i++)
-            near = greater(near, c->best[i * q->asks.n + t] * nearness[c->docs[i] - doc + BEFORE]);
+            near = fmaxf(near, c->best[i * q->asks.n + t] * nearness[c->docs[i] - doc + BEFORE]);
         m.own += own / (float)q->asks.n;
         m.near += near / (float)q->asks.n;
         m.own_rare += own * q->weights[t];
