@@ -18,15 +18,15 @@ const memories = async (server) => (await server.ask('GET', '/v1/memories')).jso
 for (const stream of [false, true])
   test(`a model learns that nothing was forgotten, and what does it${stream ? ', streamed' : ''}`, async (t) => {
     const model = await upstream(t, (req, res, asked) => answer(res, asked, 'I cannot do that here.'));
-    const server = await serve(t, { flags: ['--upstream', model.url] });
+    const server = await serve(t, { flags: ['--upstream', model.url, '--encoder', 'off'] }); // whose vectors may put what was noted first
     await server.tell(NUTS);
     const res = await server.chat({ model: 'scripted', stream, messages: [user(REQUEST)] });
     const { block } = await server.receipt(res.headers['x-rememberd-receipt']);
     assert.ok(JSON.stringify(model.last().json.messages).includes('so nothing was forgotten'));
     const lines = block.split('\n').filter((line) => line.startsWith('- '));
     assert.match(lines.at(-1), /^- Asked to forget something\. .*Memory Studio.*rememberd forget ID.*memory_forget\.$/);
-    const [, id] = /\[([0-9a-f-]{8})\]: (?:I'm )?allergic/i.exec(block) ?? assert.fail(block); // the message, or what was noted from it
-    assert.ok((await memories(server)).some((one) => [one.id, one.source].some((of) => of.startsWith(id))), block);
+    const [, id] = /\[([0-9a-f-]{8})\]: I'm allergic/.exec(block);
+    assert.ok((await memories(server)).some((one) => one.source.startsWith(id)), block);
     assert.match(block, /<\/remembered>$/);
   });
 

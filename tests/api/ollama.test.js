@@ -466,7 +466,7 @@ test('a request without messages loads the model, and a packed one cannot be rea
 // --- the built-in model ---
 
 test('the built-in model answers in this shape, whole and streamed', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--encoder', 'off'] }); // its vectors come between the two and may change the order
   await server.tell('My boat is called Halcyon.');
   const one = await say(server, { ...user('What is my boat called?'), model: 'rememberd/demo', stream: false });
   assert.equal(one.status, 200, one.text);
@@ -478,7 +478,7 @@ test('the built-in model answers in this shape, whole and streamed', async (t) =
   const streamed = await say(server, { ...user('What is my boat called?'), model: 'rememberd/demo' });
   assert.equal(streamed.headers['content-type'], 'application/x-ndjson');
   const all = streamed.text.trim().split('\n').map((line) => JSON.parse(line));
-  assert.match(heard(streamed.text).content, /Halcyon/); // vectors may be there by now, and put another line first
+  assert.equal(heard(streamed.text).content, message.content);
   assert.deepEqual(all.map((line) => line.done), [...all.slice(1).map(() => false), true]);
   await until('the turn is kept', async () => (await server.ask('GET', `/v1/receipts/${streamed.headers['x-rememberd-receipt']}`)).status === 200);
   const loaded = await say(server, { model: 'rememberd/demo', messages: [], stream: false });

@@ -34,7 +34,7 @@ enum {
 };
 
 /* Vectors of less than this share of a pool would favour what has one. The encoder's are guessed
- * where they are missing, and from a half on they find what words alone do, and more. */
+ * where they are missing; from a half on it finds about what words alone do (decisions/006). */
 static const double enough_vectors = 0.9, enough_by_encoder = 0.5;
 
 /* A text at a right angle to the question is not near to it. */

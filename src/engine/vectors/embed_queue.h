@@ -27,8 +27,8 @@ struct question_vector {
     str signature;               /* of the chosen source, or "" */
     str without;                 /* why there is no vector, else "" */
 };
-/* Never fails. With a deadline another server is given half of what is left, a model that is not
- * loaded yet is not waited for, and a source whose circuit is open is not asked. */
+/* Never fails. With a deadline another server is given half of what is left, and no model is waited
+ * for but the encoder, where the pool has vectors. A source whose circuit is open is not asked. */
 void vectors_of_question(struct ctx *ctx, struct engine *e, struct pool_ref pool, str text,
                          struct question_vector *out);
 
