@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/id.h"
 #include "core/suggest.h"
 #include "ext/connect/command.h"
@@ -226,19 +227,6 @@ static bool make_folders(struct arena *a, str path)
     return true;
 }
 
-static bool write_bytes(int fd, str text)
-{
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        text = str_sub(text, (size_t)n, text.n);
-    }
-    return fsync(fd) == 0;
-}
-
 /* A new file beside the old one takes its place, with its permissions: nobody reads half of it. */
 static enum status write_file(struct ctx *ctx, const struct edited_file *f)
 {
@@ -251,7 +239,7 @@ static enum status write_file(struct ctx *ctx, const struct edited_file *f)
         return OK;
     bool done = make_folders(a, f->path);
     int fd = done ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    done = fd >= 0 && write_bytes(fd, f->after) && fchmod(fd, mode) == 0 &&
+    done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 && fchmod(fd, mode) == 0 &&
            rename(part, f->path.p) == 0;
     int why = errno;
     if (fd >= 0)

@@ -175,12 +175,8 @@ static bool run_job(struct worker *w)
 /* Waits so long, or until the end. */
 static void rest_for(struct background *b, int64_t ms)
 {
-    struct timespec until;
+    struct timespec until = steady_in_ms(ms);
     int rc = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ms % 1000 * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&b->lock);
     while (!b->is_ending && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&b->ending, &b->lock, &until);

@@ -7,6 +7,7 @@
 
 #include "app/background.h"
 #include "app/command.h"
+#include "base/files.h"
 #include "surface/surface.h"
 
 /*
@@ -20,18 +21,11 @@
 /* The limit of a line is the setting body_max, the same as for a message over HTTP. */
 enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
 
-/* A pipe takes as much as it has room for, so the rest is written again. */
 static enum status write_out(struct ctx *ctx, str text)
 {
-    while (text.n) {
-        ssize_t n = write(STDOUT_FILENO, text.p, text.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail(ctx, UPSTREAM, "writing to the client failed: %s", strerror(errno));
-        text = str_sub(text, (size_t)n, text.n);
-    }
-    return OK;
+    return write_all(STDOUT_FILENO, text)
+               ? OK
+               : fail(ctx, UPSTREAM, "writing to the client failed: %s", strerror(errno));
 }
 
 /* Each message has a ctx, so that a long session needs no more memory than its longest message. */

@@ -39,6 +39,12 @@ void steady_cond_init(pthread_cond_t *cond)
     pthread_condattr_destroy(&steady);
 }
 
+struct timespec steady_in_ms(int64_t ms)
+{
+    int64_t us = clock_mono_us() + ms * 1000;
+    return (struct timespec){us / 1000000, us % 1000000 * 1000};
+}
+
 int64_t clock_cpu_us(void)
 {
     struct timespec t;

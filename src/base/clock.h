@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Unix milliseconds. */
 int64_t clock_ms(void);
@@ -13,6 +14,8 @@ int64_t clock_mono_us(void);
 
 /* A condition whose timed waits end by this clock: setting the system's time does not move them. */
 void steady_cond_init(pthread_cond_t *cond);
+/* So long from now, for such a wait. */
+struct timespec steady_in_ms(int64_t ms);
 
 /* Microseconds of processor time that this thread has taken. */
 int64_t clock_cpu_us(void);

@@ -1,7 +1,8 @@
-/* files.c - reads whole files, and computes their checksums. */
+/* files.c - reads whole files, writes whole texts, and computes checksums. */
 #include "base/files.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
@@ -11,6 +12,19 @@
  * For configurations, tokenizers and checksums; weights are read by safetensors.c, into memory that
  * can be given back in parts.
  */
+
+bool write_all(int fd, str text)
+{
+    while (text.n) {
+        ssize_t n = write(fd, text.p, text.n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        text = str_sub(text, (size_t)n, text.n);
+    }
+    return true;
+}
 
 /* NOT_FOUND, STORAGE, or TOO_LARGE above max bytes. The content is in the ctx's arena. */
 enum status file_read(struct ctx *ctx, const char *path, size_t max, str *out)

@@ -246,23 +246,56 @@ static void check_theme(struct ctx *ctx, struct store *s, str theme)
     CHECK_STR(now, theme);
 }
 
-/* What is left of the log is older than the database, and has no count. */
-TEST(a_log_that_lost_its_end_behind_a_checkpoint_is_refused)
+/* As a version left it that did not note the log of the last count. */
+static void cut_third_line(struct ctx *ctx, const char *path)
+{
+    CHECK_INT(truncate(str_printf(&ctx->arena, "%s-commits", path).p, 86), 0);
+}
+
+/* What is there of a log is older than the database, and has no count. i 0: it lost its end; 1: it
+ * is of an earlier time. */
+TEST(a_log_without_a_count_that_is_older_than_the_database_is_refused)
+{
+    for (int i = 0; i < 2; i++) {
+        PLACE(p);
+        struct store *s;
+        write_and_die(ctx, p.path, NULL, 0, WRITES);
+        check_opens(ctx, p.path, NULL, WRITES);
+        str beginning = write_uncounted(ctx, p.path);
+        CHECK(beginning.n > 0);
+        cut_third_line(ctx, p.path);
+        CHECK_OK(open_at(ctx, p.path, NULL, false, &s));
+        CHECK_OK(store_put_setting(ctx, s, S("theme"), S("light")));
+        store_close(s);
+        if (i)
+            check_opens(ctx, p.path, NULL, WRITES);
+        write_file(str_printf(&ctx->arena, "%s-wal", p.path).p, beginning);
+        check_refused(ctx, p.path, NULL, "lacks the last commits: its log");
+        CHECK_OK(open_at(ctx, p.path, NULL, true, &s));
+        check_theme(ctx, s, S("light"));
+        check_healthy(ctx, s);
+        store_close(s);
+    }
+}
+
+/* A program that keeps the database open, as one that copies its log elsewhere, begins logs with
+ * writes of its own, and a crash may leave such a log. */
+TEST(a_log_that_another_program_began_behind_ours_is_taken)
 {
     PLACE(p);
     struct store *s;
-    write_and_die(ctx, p.path, NULL, 0, WRITES);
-    check_opens(ctx, p.path, NULL, WRITES);
-    str beginning = write_uncounted(ctx, p.path);
-    CHECK(beginning.n > 0);
+    sqlite3 *other;
     CHECK_OK(open_at(ctx, p.path, NULL, false, &s));
     CHECK_OK(store_put_setting(ctx, s, S("theme"), S("light")));
+    CHECK_INT(sqlite3_open(p.path, &other), SQLITE_OK);
+    sqlite3_db_config(other, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    CHECK_INT(sqlite3_exec(other, "SELECT count(*) FROM setting", NULL, NULL, NULL), SQLITE_OK);
     store_close(s);
-    write_file(str_printf(&ctx->arena, "%s-wal", p.path).p, beginning);
-    check_refused(ctx, p.path, NULL, "lacks the last commits: its log");
-    CHECK_OK(open_at(ctx, p.path, NULL, true, &s));
-    check_theme(ctx, s, S("light"));
-    check_healthy(ctx, s);
+    CHECK_INT(sqlite3_exec(other, "UPDATE setting SET value = 'dark'", NULL, NULL, NULL),
+              SQLITE_OK);
+    sqlite3_close(other);
+    CHECK_OK(open_at(ctx, p.path, NULL, false, &s));
+    check_theme(ctx, s, S("dark"));
     store_close(s);
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/instance.h"
 #include "base/audit.h"
+#include "base/files.h"
 #include "ext/import/command/command.h"
 #include "ext/import/export.h"
 
@@ -34,19 +35,6 @@ static enum status find_pools(struct ctx *ctx, const struct options *o, struct e
     return OK;
 }
 
-static enum status write_all(struct ctx *ctx, int fd, str text)
-{
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail(ctx, STORAGE, "cannot write: %s", strerror(errno));
-        text = str_sub(text, (size_t)n, text.n);
-    }
-    return OK;
-}
-
 static enum status write_parts(struct ctx *ctx, struct engine *e, struct exporting *x, int fd)
 {
     for (bool is_last = false; !is_last;) {
@@ -57,7 +45,8 @@ static enum status write_parts(struct ctx *ctx, struct engine *e, struct exporti
             s = fail(&part, TOO_LARGE, "a part has over %d bytes", PART_MAX);
         if (s != OK)
             return fail(ctx, s, "%s", part.why);
-        TRY(write_all(ctx, fd, buf_str(&b)));
+        if (!write_all(fd, buf_str(&b)))
+            return fail(ctx, STORAGE, "cannot write: %s", strerror(errno));
     }
     return OK;
 }

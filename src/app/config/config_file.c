@@ -56,19 +56,6 @@ static enum status make_folders(struct ctx *ctx, str path)
     return OK;
 }
 
-static bool write_bytes(int fd, str text)
-{
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        text = str_sub(text, (size_t)n, text.n);
-    }
-    return fsync(fd) == 0;
-}
-
 /* Only root may give a file away, so an owner that cannot be kept is a failure. */
 static bool keep_rights(int fd, const struct stat *old)
 {
@@ -86,8 +73,8 @@ enum status config_file_write(struct ctx *ctx, str path, str text)
     TRY(make_folders(ctx, path));
     int fd = mkostemp(part, O_CLOEXEC);
     bool is_new = stat(to, &old) != 0;
-    bool done = fd >= 0 && write_bytes(fd, text) && (is_new || keep_rights(fd, &old)) &&
-                rename(part, to) == 0;
+    bool done = fd >= 0 && write_all(fd, text) && fsync(fd) == 0 &&
+                (is_new || keep_rights(fd, &old)) && rename(part, to) == 0;
     int why = errno;
     if (fd >= 0)
         close(fd);

@@ -223,14 +223,10 @@ bool spool_holds(struct spool *s, struct pool_ref pool)
 
 void spool_wait(struct spool *s, struct pool_ref pool, int64_t ms)
 {
-    struct timespec until;
+    struct timespec until = steady_in_ms(ms);
     int rc = 0;
     if (!s || !s->n)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + ms % 1000 * 1000000;
-    until.tv_sec += ms / 1000 + ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
     pthread_mutex_lock(&s->lock);
     while (is_waiting(s, pool) && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&s->dropped, &s->lock, &until);

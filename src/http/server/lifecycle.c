@@ -4,6 +4,7 @@
 
 #include <sodium.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "http/curl/libcurl.h"
 #include "http/server/attempts.h"
@@ -92,7 +93,7 @@ void server_start(struct server *s, const struct surface *const *surfaces, struc
     s->first = surfaces[0];
     allow_files(settings->connections_max);
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
+    steady_cond_init(&s->changed);
     s->router = router_new(surfaces);
     s->meters = meters_new();
     s->attempts = attempts_new(settings->limits.wrong_credentials);
@@ -137,14 +138,7 @@ static bool is_quiet(struct server *s)
  * answers by counting itself in seen. */
 static void enter_phase(struct server *s, enum server_phase phase, int64_t deadline_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += deadline_ms / 1000;
-    until.tv_nsec += deadline_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = steady_in_ms(deadline_ms);
     assert((int)phase > atomic_load(&s->phase));
     atomic_store(&s->seen, 0);
     atomic_store(&s->phase, phase);

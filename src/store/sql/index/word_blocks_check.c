@@ -9,25 +9,6 @@
  * As in words_check.c: both sides are a set, here of (pool, word, document, counts), whose hashes
  * are added up.
  */
-struct sum {
-    uint64_t hash;
-    int64_t n;
-};
-
-static void add_posting(struct sum *sum, int64_t pool, str word, struct block_entry e)
-{
-    uint64_t h = str_hash(word);
-    int64_t parts[] = {pool, e.doc, e.counts};
-    for (size_t i = 0; i < 3; i++) {
-        h ^= (uint64_t)parts[i] * 0x9E3779B97F4A7C15u;
-        h ^= h >> 32;
-        h *= 0xD6E8FEB86659FD93u;
-        h ^= h >> 32;
-    }
-    sum->hash += h;
-    sum->n++;
-}
-
 /* --- what the rows say --- */
 
 static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
@@ -35,13 +16,14 @@ static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id
 {
     struct doc_words words = doc_words_of(&ctx->arena, text);
     for (size_t i = 0; i < words.n; i++)
-        add_posting(own, pool, words.v[i].word, (struct block_entry){doc, words.v[i].counts});
+        hash_add(own, words.v[i].word, pool, doc, words.v[i].counts);
     return OK;
 }
 
 /* --- what the index says --- */
 
-static enum status sum_blocks(struct ctx *ctx, struct db *db, struct sum *sum, int64_t *damaged)
+static enum status sum_blocks(struct ctx *ctx, struct db *db, struct hash_sum *sum,
+                              int64_t *damaged)
 {
     CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
     SQL_RUN(q, &row, db, SQL_POSTING_ALL);
@@ -53,9 +35,9 @@ static enum status sum_blocks(struct ctx *ctx, struct db *db, struct sum *sum, i
         str rest = sql_see_blob(&q);
         struct block_word fresh;
         for (; word.n && block_next(&rest, &e); n++)
-            add_posting(sum, pool, word, e);
+            hash_add(sum, word, pool, e.doc, e.counts);
         for (; !word.n && block_next_word(&rest, &fresh); n++)
-            add_posting(sum, pool, fresh.word, (struct block_entry){e.doc, fresh.counts});
+            hash_add(sum, fresh.word, pool, e.doc, fresh.counts);
         *damaged += n != says;
     }
     enum status status = sql_end(&q);
@@ -64,7 +46,7 @@ static enum status sum_blocks(struct ctx *ctx, struct db *db, struct sum *sum, i
 
 enum status word_blocks_check(struct ctx *ctx, struct db *db, struct buf *findings)
 {
-    struct sum rows = {0}, blocks = {0};
+    struct hash_sum rows = {0}, blocks = {0};
     int64_t damaged = 0, miscounted;
     TRY(words_each(ctx, db, add_document, &rows));
     TRY(sum_blocks(ctx, db, &blocks, &damaged));

@@ -43,5 +43,12 @@ typedef enum status take_document(struct ctx *ctx, void *own, int64_t pool, doc_
  * by their pools and numbers. ctx is given back behind each. */
 MUST_USE enum status words_each(struct ctx *ctx, struct db *db, take_document *take, void *own);
 
+/* A sum of hashes of a set, in any order. */
+struct hash_sum {
+    uint64_t hash;
+    int64_t n;
+};
+void hash_add(struct hash_sum *sum, str word, int64_t a, int64_t b, int64_t c);
+
 /* Adds a line to the findings when the words index and the rows differ. */
 MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);

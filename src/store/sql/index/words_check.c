@@ -13,15 +13,10 @@
 
 /* Rows and index are both a set of (token, document, column, place). Each member is hashed, and the
  * hashes are added up: the order does not matter, and nothing is kept. */
-struct sum {
-    uint64_t hash;
-    int64_t n;
-};
-
-static void add_token(struct sum *sum, str token, doc_id doc, int64_t column, int64_t place)
+void hash_add(struct hash_sum *sum, str word, int64_t a, int64_t b, int64_t c)
 {
-    uint64_t h = str_hash(token);
-    int64_t parts[] = {doc, column, place};
+    uint64_t h = str_hash(word);
+    int64_t parts[] = {a, b, c};
     for (size_t i = 0; i < 3; i++) {
         h ^= (uint64_t)parts[i] * 0x9E3779B97F4A7C15u;
         h ^= h >> 32;
@@ -32,15 +27,15 @@ static void add_token(struct sum *sum, str token, doc_id doc, int64_t column, in
     sum->n++;
 }
 
-static void add_words(struct sum *sum, const struct word_prefix *prefix, doc_id doc,
+static void add_words(struct hash_sum *sum, const struct word_prefix *prefix, doc_id doc,
                       const struct words *words, bool in_label)
 {
     char token[TOKEN_MAX];
     int64_t place = 0;
     for (size_t i = 0; i < words->n; i++)
         if (word_is_indexed(&words->v[i], in_label))
-            add_token(sum, (str){token, word_token(token, prefix, words->v[i].stem)}, doc, in_label,
-                      place++);
+            hash_add(sum, (str){token, word_token(token, prefix, words->v[i].stem)}, doc, in_label,
+                     place++);
 }
 
 static enum status add_text(__attribute__((unused)) struct ctx *ctx, void *own, int64_t pool,
@@ -52,7 +47,7 @@ static enum status add_text(__attribute__((unused)) struct ctx *ctx, void *own, 
     return OK;
 }
 
-static enum status sum_index(struct db *db, struct ctx *ctx, struct sum *sum)
+static enum status sum_index(struct db *db, struct ctx *ctx, struct hash_sum *sum)
 {
     CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
     SQL_RUN(q, &row, db, SQL_WORDS_ALL);
@@ -60,7 +55,7 @@ static enum status sum_index(struct db *db, struct ctx *ctx, struct sum *sum)
         str token = sql_get_text(&q);
         doc_id doc = sql_get_int(&q);
         int64_t column = sql_get_int(&q);
-        add_token(sum, token, doc, column, sql_get_int(&q));
+        hash_add(sum, token, doc, column, sql_get_int(&q));
         arena_reset(&row.arena);
     }
     enum status status = sql_end(&q);
@@ -71,7 +66,7 @@ enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings)
 {
     if (is_postgres(db))
         return word_blocks_check(ctx, db, findings);
-    struct sum rows = {0}, index = {0};
+    struct hash_sum rows = {0}, index = {0};
     TRY(words_each(ctx, db, add_text, &rows));
     TRY(sum_index(db, ctx, &index));
     if (rows.n != index.n || rows.hash != index.hash)

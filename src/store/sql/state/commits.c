@@ -2,6 +2,7 @@
 #include "store/sql/state/commits.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,8 +28,10 @@
  *
  * In the midst of a checkpoint the database is neither old nor new, and its count may be either. So
  * a second line says that one is running: then a log without anything is a lost one. It also says
- * which log was copied, and how much of it: when that log has lost its end since, its pages would
- * be put over newer ones, and the count is no help if none of them has it.
+ * which log was committed to or copied last, and how much of it there was. When that log has lost
+ * its end, or an older one is in its place, its pages would be put over newer ones, and the count
+ * is no help if none of them has it. A third line is the count of the last commit in that log:
+ * behind a later one that has not been told there may be another log.
  *
  * A history has a name, as counts of different databases cannot be compared. It begins when a
  * database is made, or first opened by a version that counts.
@@ -46,13 +49,13 @@ enum { LINE = HISTORY_CHARS + 2 * 20 + 1, LINE_MAX_BYTES = LINE + 1 };
  * checkpoint. */
 enum { COPIED_AT = LINE, LOCK_LINE = 0, LOCK_CHECKPOINT, SALT_AT = 16, LOG_FRAMES = 4000 };
 
-/* The second line: the last checkpoint. */
-struct copied {
+/* The second line, and the third. */
+struct marks {
     bool is_midway;
-    int frames;              /* of the log that it copied, or began to */
-    unsigned long long salt; /* of that log */
+    struct log log;
+    long long n; /* 0: not known */
 };
-enum { COPIED_BYTES = 1 + 10 + 1 + 16 + 1 };
+enum { LOG_BYTES = 10 + 1 + 16 + 1, LAST_AT = COPIED_AT + 1 + LOG_BYTES, LAST_BYTES = 20 };
 
 static void print_line(const struct commit_count *c, char line[LINE_MAX_BYTES])
 {
@@ -108,28 +111,28 @@ static enum status fail_file(struct ctx *ctx, const char *file)
                    strerror(errno));
 }
 
-static void read_copied(int fd, struct copied *out)
+static void read_marks(int fd, struct marks *out)
 {
-    char line[COPIED_BYTES + 1] = "";
-    *out = (struct copied){0};
-    if (pread(fd, line, COPIED_BYTES, COPIED_AT) > 0)
-        sscanf(line + 1, "%d %llx", &out->frames, &out->salt);
-    out->is_midway = *line == '+';
+    char lines[1 + LOG_BYTES + LAST_BYTES + 1] = "";
+    *out = (struct marks){0};
+    if (pread(fd, lines, sizeof lines - 1, COPIED_AT) > 0)
+        sscanf(lines + 1, "%d %llx %lld", &out->log.frames, &out->log.salt, &out->n);
+    out->is_midway = *lines == '+';
 }
 
 /* A damaged line is no reason to keep somebody from the data. */
 static enum status look_into_file(struct ctx *ctx, const char *file, struct commit_count *out,
-                                  struct copied *copied)
+                                  struct marks *marks)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     *out = (struct commit_count){0};
-    *copied = (struct copied){0};
+    *marks = (struct marks){0};
     if (fd < 0)
         return errno == ENOENT ? OK : fail_file(ctx, file);
     if (!read_file(fd, out))
         log_event(LOG_WARN, "store.commits_unread",
                   "file=\"%s\" why=\"it is damaged, so lost commits cannot be noticed now\"", file);
-    read_copied(fd, copied);
+    read_marks(fd, marks);
     close(fd);
     return OK;
 }
@@ -207,6 +210,28 @@ static void warn_untold(int error)
               "why=\"the count of commits cannot be written: %s\"", strerror(error));
 }
 
+static void put_mark(const struct commits *c, off_t at, const char *text, size_t n)
+{
+    if (pwrite(c->fd, text, n, at) != (ssize_t)n)
+        warn_untold(errno);
+}
+
+/* begun: "+" for a checkpoint, or "" */
+static void mark_log(const struct commits *c, const char *begun, const struct log *log)
+{
+    char line[1 + LOG_BYTES + 1];
+    int n =
+        snprintf(line, sizeof line, "%s%010u %016llx\n", begun, (unsigned)log->frames, log->salt);
+    put_mark(c, COPIED_AT + !*begun, line, (size_t)n);
+}
+
+static void mark_last(const struct commits *c, int64_t n)
+{
+    char line[LAST_BYTES + 1];
+    snprintf(line, sizeof line, "%019lld\n", (long long)n);
+    put_mark(c, LAST_AT, line, LAST_BYTES);
+}
+
 /* A failure is logged once. */
 void commits_tell(struct commits *c, const struct commit_count *count)
 {
@@ -218,6 +243,10 @@ void commits_tell(struct commits *c, const struct commit_count *count)
     bool is_behind =
         !read_file(c->fd, &told) || !is_same_history(&told, count) || told.n < count->n;
     print_line(count, line);
+    if (is_behind && count->log.salt) {
+        mark_log(c, "", &count->log);
+        mark_last(c, count->n);
+    }
     bool has_failed = is_behind && pwrite(c->fd, line, LINE, 0) != LINE;
     int why = errno;
     lock_file(c->fd, LOCK_LINE, F_UNLCK);
@@ -247,21 +276,6 @@ static unsigned long long salt_of_log(sqlite3 *db)
     return salt;
 }
 
-static void mark_begun(const struct commits *c, sqlite3 *db, int frames)
-{
-    char line[COPIED_BYTES + 1];
-    int n = snprintf(line, sizeof line, "+%010d %016llx\n", frames, salt_of_log(db));
-    assert(n == COPIED_BYTES);
-    if (pwrite(c->fd, line, COPIED_BYTES, COPIED_AT) != COPIED_BYTES)
-        warn_untold(errno);
-}
-
-static void mark_ended(const struct commits *c)
-{
-    if (pwrite(c->fd, "-", 1, COPIED_AT) != 1)
-        warn_untold(errno);
-}
-
 /* SQLITE_BUSY: readers need a part of the log; the database is that of an earlier commit. The log
  * is emptied by a second call, when nothing is left to copy: a crash behind it leaves no log. */
 int commits_checkpoint(struct commits *c, sqlite3 *db, int how)
@@ -271,11 +285,11 @@ int commits_checkpoint(struct commits *c, sqlite3 *db, int how)
     lock_file(c->fd, LOCK_CHECKPOINT, F_WRLCK);
     int rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_NOOP, &frames, &copied);
     if (rc == SQLITE_OK && frames > copied) {
-        mark_begun(c, db, frames);
+        mark_log(c, "+", &(struct log){frames, salt_of_log(db)});
         rc = sqlite3_wal_checkpoint_v2(db, "main", empties ? SQLITE_CHECKPOINT_FULL : how, NULL,
                                        NULL);
         if (rc == SQLITE_OK || rc == SQLITE_BUSY)
-            mark_ended(c);
+            put_mark(c, COPIED_AT, "-", 1);
     }
     if (rc == SQLITE_OK && empties)
         rc = sqlite3_wal_checkpoint_v2(db, "main", how, NULL, NULL);
@@ -284,11 +298,12 @@ int commits_checkpoint(struct commits *c, sqlite3 *db, int how)
 }
 
 /* A log that cannot be copied now will be later. */
-static int checkpoint_long_log(void *own, sqlite3 *db, __attribute__((unused)) const char *name,
-                               int frames)
+static int note_log(void *own, sqlite3 *db, __attribute__((unused)) const char *name, int frames)
 {
+    struct commits *c = own;
+    c->group.log = (struct log){frames, salt_of_log(db)};
     if (frames >= LOG_FRAMES)
-        commits_checkpoint(own, db, SQLITE_CHECKPOINT_PASSIVE);
+        commits_checkpoint(c, db, SQLITE_CHECKPOINT_PASSIVE);
     return SQLITE_OK;
 }
 
@@ -296,6 +311,7 @@ enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int
 {
     struct commits c = {0};
     TRY(open_file(ctx, path, &c.fd));
+    mark_last(&c, 0); /* behind it a log may begin that has no count yet */
     int rc = commits_checkpoint(&c, db->handle, how);
     commits_close(&c);
     return rc == SQLITE_OK || rc == SQLITE_BUSY ? OK : db_failed(ctx, db, rc);
@@ -303,30 +319,41 @@ enum status commits_settle(struct ctx *ctx, struct db *db, const char *path, int
 
 /* --- opening --- */
 
-/* Whether the log that an unfinished checkpoint needs is gone, or has lost pages that were copied:
- * what is left of them is older than the database. */
-static bool lacks_log(struct db *db, const struct copied *copied)
+/* A log that begins in the place of another has the other's first salt and one more, as long as the
+ * database is open somewhere: other programs that keep it so (replication) begin logs, too. */
+static bool is_later(unsigned long long salt, unsigned long long than)
 {
-    int frames = 0;
-    if ((!copied->is_midway && !copied->frames) ||
-        sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &frames, NULL) !=
-            SQLITE_OK)
-        return false;
-    return frames > 0 ? frames < copied->frames && salt_of_log(db->handle) == copied->salt
-                      : copied->is_midway;
+    enum { LOGS_AT_MOST = 1 << 16 };
+    uint32_t first, other;
+    memcpy(&first, &salt, sizeof first);
+    memcpy(&other, &than, sizeof other);
+    return be32toh(first) - be32toh(other) - 1 < LOGS_AT_MOST;
+}
+
+/* Whether the log that an unfinished checkpoint needs is gone, has lost its end, or is older than
+ * the last commit: what there is of it is older than the database. */
+static bool lacks_log(const struct log *log, const struct marks *marks, int64_t found)
+{
+    if (log->frames <= 0)
+        return marks->is_midway && !log->frames;
+    if (log->salt == marks->log.salt)
+        return log->frames < marks->log.frames;
+    return (marks->is_midway || marks->n == found) && !is_later(log->salt, marks->log.salt);
 }
 
 /* What is missing, or "". */
-static str loss_of(struct ctx *ctx, struct db *db, const struct commit_count *told,
-                   const struct commit_count *found, const struct copied *copied)
+static str loss_of(struct ctx *ctx, const struct commit_count *told,
+                   const struct commit_count *found, const struct log *log,
+                   const struct marks *marks)
 {
     long long n = told->n - found->n;
     if (!told->n || (found->n && !is_same_history(told, found)))
         return S("");
     const char *half =
-        copied->is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
+        marks->is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
     if (n <= 0)
-        return lacks_log(db, copied) ? str_printf(&ctx->arena, "the last commits%s", half) : S("");
+        return lacks_log(log, marks, found->n) ? str_printf(&ctx->arena, "the last commits%s", half)
+                                               : S("");
     str since = time_write(&ctx->arena, found->at, ", all since %Y-%m-%d %H:%M:%S UTC");
     return str_printf(&ctx->arena, "the last %lld commit%s" S_FMT "%s", n, n > 1 ? "s" : "",
                       S_ARG(since), half);
@@ -354,26 +381,32 @@ static enum status refuse_loss(struct ctx *ctx, struct db *db, const char *path,
                 path, S_ARG(loss));
 }
 
-/* The file first: what is committed between the two looks is no loss. A database of another
- * history was put there by somebody. One without any is what a lost log leaves of a new one. */
+/* The file, the log, the database: what is committed between the looks is no loss. A database of
+ * another history was put there by somebody. One without any is what a lost log leaves of a new
+ * one. */
 enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool accepts_loss,
                           struct commits *out)
 {
     struct commit_count told, found;
-    struct copied copied;
+    struct log log = {0};
+    struct marks marks;
     *out = (struct commits){.fd = -1};
-    TRY(look_into_file(ctx, path_of(ctx, path), &told, &copied));
+    TRY(look_into_file(ctx, path_of(ctx, path), &told, &marks));
+    log.salt = salt_of_log(db->handle);
+    if (sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &log.frames, NULL) !=
+        SQLITE_OK)
+        log.frames = -1;
     TRY(commits_read(ctx, db, &found));
     if (told.n && found.n && !is_same_history(&told, &found))
         log_event(LOG_WARN, "store.other_history",
                   "file=\"%s\" why=\"another database was here before\"", path);
-    str loss = loss_of(ctx, db, &told, &found, &copied);
+    str loss = loss_of(ctx, &told, &found, &log, &marks);
     if (!loss.n)
-        return copied.is_midway ? finish_checkpoint(ctx, db, path) : OK;
+        return marks.is_midway ? finish_checkpoint(ctx, db, path) : OK;
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
-    out->has_lost = !copied.is_midway || salt_of_log(db->handle) != copied.salt;
+    out->has_lost = !marks.is_midway || log.salt != marks.log.salt;
     return OK;
 }
 
@@ -398,6 +431,6 @@ static enum status join_history(struct ctx *ctx, struct db *db, struct commits *
 enum status commits_open(struct ctx *ctx, struct db *db, const char *path, struct commits *c)
 {
     TRY(open_file(ctx, path, &c->fd));
-    sqlite3_wal_hook(db->handle, checkpoint_long_log, c);
+    sqlite3_wal_hook(db->handle, note_log, c);
     return join_history(ctx, db, c);
 }

@@ -5,10 +5,16 @@
 
 enum { HISTORY_CHARS = 16 };
 
+struct log {
+    int frames;
+    unsigned long long salt; /* of its header; 0: there is none, or it is not known */
+};
+
 struct commit_count {
     char history[HISTORY_CHARS + 1]; /* the random name of what the database has been through */
     int64_t n;                       /* groups that changed something; 0: not known */
     int64_t at;                      /* time of the last one */
+    struct log log;                  /* that it went into, if it was committed here */
 };
 
 /* Of an open store. */

@@ -98,7 +98,7 @@ static bool is_away(const struct sql_store *s)
 static enum status wait_for_reader(struct ctx *ctx, struct sql_store *s)
 {
     int64_t left_us = ctx->deadline_us ? ctx->deadline_us - clock_mono_us() : 0;
-    struct timespec until = writer_in_ms(left_us > 0 ? left_us / 1000 + 1 : 0);
+    struct timespec until = steady_in_ms(left_us > 0 ? left_us / 1000 + 1 : 0);
     int rc = 0;
     while (!s->n_idle && !may_open(s) && s->n_open && rc != ETIMEDOUT && !is_away(s))
         rc = ctx->deadline_us ? pthread_cond_timedwait(&s->given, &s->lock, &until)

@@ -282,7 +282,7 @@ static void wait_until_busy(struct writer *w, struct ctx *ctx)
     while (is_idle(w) && !writer_is_due(w)) {
         int64_t due_ms =
             store_is_postgres(w->s) && !w->is_open ? w->pause_ms + 1 : notes_due_ms(&w->notes);
-        struct timespec until = writer_in_ms(due_ms > 0 && due_ms < LOOK_MS ? due_ms : LOOK_MS);
+        struct timespec until = steady_in_ms(due_ms > 0 && due_ms < LOOK_MS ? due_ms : LOOK_MS);
         if (due_ms != 0) {
             pthread_cond_timedwait(&w->some, &w->lock, &until);
         } else {
@@ -299,7 +299,7 @@ static void wait_until_busy(struct writer *w, struct ctx *ctx)
 static void wait_for_some(struct writer *w, struct ctx *ctx)
 {
     wait_until_busy(w, ctx);
-    struct timespec until = writer_in_ms(TOUCH_MS);
+    struct timespec until = steady_in_ms(TOUCH_MS);
     int rc = 0;
     while (w->first && rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
            !w->is_ending && w->wanted_no <= w->seen_no)

@@ -98,9 +98,6 @@ void writer_unfollow(struct writer *w);
 /* OK, or how and why the last write, or the opening, failed. */
 enum status writer_failure(struct ctx *ctx, struct writer *w);
 
-/* So long from now, by the monotonic clock, for a timed wait. */
-struct timespec writer_in_ms(int64_t ms);
-
 struct writer_state {
     int64_t queued;
     uint64_t writes, commits, failures;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/id.h"
 
 /*
@@ -18,19 +19,6 @@ enum {
     EMPTY_AGAIN_MS = 100,       /* between two tries, in which others write */
     EMPTY_TRY_MS = 1600         /* the most that a try waits for readers, and others with it */
 };
-
-struct timespec writer_in_ms(int64_t ms)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += ms / 1000;
-    at.tv_nsec += ms % 1000 * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
-}
 
 struct task *writer_take_waited(struct task **list)
 {
@@ -194,7 +182,7 @@ static bool wait_seen(struct writer *w, uint64_t no, int64_t ms)
     int rc = 0;
     if (w->seen_no >= no)
         return true;
-    struct timespec until = writer_in_ms(ms < 0 ? 0 : ms);
+    struct timespec until = steady_in_ms(ms < 0 ? 0 : ms);
     if (w->wanted_no < no) {
         w->wanted_no = no;
         pthread_cond_signal(&w->some);
@@ -254,7 +242,7 @@ struct writer_state writer_state(struct writer *w)
  * between. */
 uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
 {
-    struct timespec until = writer_in_ms(ms);
+    struct timespec until = steady_in_ms(ms);
     int rc = 0;
     pthread_mutex_lock(&w->lock);
     while (w->groups == seen && !w->is_woken && rc != ETIMEDOUT)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fields.h"
+#include "base/files.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/seal.h"
@@ -107,17 +108,10 @@ static enum status log_read(struct ctx *ctx, const char *path, struct log_file *
     return OK;
 }
 
-static enum status write_all(struct ctx *ctx, const struct log_file *f, int fd, str text)
+static enum status write_synced(struct ctx *ctx, const struct log_file *f, int fd, str text)
 {
-    while (text.n) {
-        ssize_t n = write(fd, text.p, text.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return file_failed(ctx, f, "written");
-        text = str_sub(text, (size_t)n, text.n);
-    }
-    return fdatasync(fd) == 0 ? OK : file_failed(ctx, f, "synced");
+    bool done = write_all(fd, text);
+    return done && fdatasync(fd) == 0 ? OK : file_failed(ctx, f, done ? "synced" : "written");
 }
 
 static enum status write_anew(struct ctx *ctx, const struct log_file *f, str text)
@@ -126,7 +120,7 @@ static enum status write_anew(struct ctx *ctx, const struct log_file *f, str tex
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return file_failed(ctx, f, "written");
-    enum status status = write_all(ctx, f, fd, text);
+    enum status status = write_synced(ctx, f, fd, text);
     close(fd);
     if (status == OK && rename(part, f->path) != 0)
         status = file_failed(ctx, f, "put in place");
@@ -393,7 +387,7 @@ static enum status append_rows(struct ctx *ctx, const struct side *side, const s
     int64_t newest;
     TRY(rows_as_lines(ctx, side, behind, &b, &newest));
     if (b.n)
-        TRY(write_all(ctx, f, f->fd, buf_str(&b)));
+        TRY(write_synced(ctx, f, f->fd, buf_str(&b)));
     side->s->erasures_no = newest;
     return OK;
 }
