@@ -393,3 +393,22 @@ TEST(an_instruction_for_something_else_is_not_given)
         is_given |= r.v[i].state == LINE_INJECTED && str_is(r.v[i].memory.id, "i1");
     CHECK(is_given);
 }
+
+/* Where memory is silent, an instruction for every chat goes in alone. */
+TEST(an_instruction_opens_the_door_for_nothing_else)
+{
+    static const char *const told[] = {"I went to the sea with Paul, the sky was grey.",
+                                       "My sister Ada has a red kite.", "I work at a bakery.",
+                                       "We had fish at sunset.", NULL};
+    ENGINE(e, s, p);
+    struct memory instruction = fact("i1", "instruction:brief", "asks to always be brief");
+    instruction.category = S("instruction");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &instruction));
+    tell_all(ctx, e, s, told);
+    struct recall_out r = recall_question(ctx, e, "Why does the sky go red at sunset?", in_chat);
+    size_t given = 0;
+    for (size_t i = 0; i < r.n; i++)
+        given += r.v[i].state == LINE_INJECTED;
+    CHECK_INT(given, 1);
+    CHECK_STR(r.reason, S("standing instructions of the user"));
+}
