@@ -45,6 +45,19 @@ bool memory_is_unconfirmed(const struct memory *m)
            str_find(m->metadata, S("\"unconfirmed\":true")) < m->metadata.n;
 }
 
+size_t doc_place(const void *v, size_t n, size_t size, doc_id least)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (*(const doc_id *)((const char *)v + middle * size) < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct message message_copy(struct arena *a, const struct message *m)
 {
     struct message out = *m;

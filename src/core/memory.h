@@ -77,6 +77,9 @@ static inline int64_t doc_position(doc_id d)
 {
     return d & (((doc_id)1 << DOC_TURN_BITS) - 1);
 }
+/* In n things of that size, sorted by the doc_id that each begins with: the place of the first one
+ * that is not below. */
+size_t doc_place(const void *v, size_t n, size_t size, doc_id least);
 
 /* One turn of a session, kept verbatim. */
 struct message {

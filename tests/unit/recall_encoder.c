@@ -188,6 +188,20 @@ TEST(what_was_said_in_few_words_is_given_whole)
     }
 }
 
+/* What a message asks for may be the answer. Of the lines behind the first only what they state. */
+TEST(the_first_line_has_what_its_message_asks_for)
+{
+    static const char *const facts[] = {
+        "The hotel owes me for eleven weeks of rolls. Write to Brendan Moloney, the manager.",
+        "The hotel takes 240 rolls a week. Can you draw me a table of the weeks?", NULL};
+    ENGINE(e, s, p);
+    tell_all(ctx, e, s, facts);
+    struct recall_out r = recall_question(ctx, e, "Who is the manager of the hotel?", as_chat);
+    CHECK(r.n > 1 && r.v[0].state == LINE_INJECTED && r.v[1].state == LINE_INJECTED);
+    CHECK_STR(r.v[0].text, str_of(facts[0]));
+    CHECK_STR(r.v[1].text, S("The hotel takes 240 rolls a week."));
+}
+
 static void say_unread(struct ctx *ctx, struct store *s, const char *id, const char *text)
 {
     struct message m = said(id, "user", text, 2000);
@@ -405,7 +419,8 @@ TEST(an_instruction_opens_the_door_for_nothing_else)
     instruction.category = S("instruction");
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &instruction));
     tell_all(ctx, e, s, told);
-    struct recall_out r = recall_question(ctx, e, "Why does the sky go red at sunset?", in_chat);
+    struct recall_out r =
+        recall_question(ctx, e, "Explain the causes of a red sky at sunset.", in_chat);
     size_t given = 0;
     for (size_t i = 0; i < r.n; i++)
         given += r.v[i].state == LINE_INJECTED;

@@ -203,20 +203,6 @@ static struct sight sight_around(const struct gate_look *l, size_t at, doc_id do
     return all;
 }
 
-/* The first sight that is not before the document. */
-static size_t place_of(const struct gate_look *l, doc_id doc)
-{
-    size_t from = 0, to = l->n_sights;
-    while (from < to) {
-        size_t middle = (from + to) / 2;
-        if (l->sights[middle].doc < doc)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 /* The most that any place in a conversation holds, and what the best result and its neighbours
  * hold. Any window can be moved until a hit begins it. */
 static void look_at_windows(struct gate_look *l)
@@ -242,7 +228,8 @@ static void look_at_windows(struct gate_look *l)
     if (!l->in->n || l->all <= 0)
         return;
     doc_id doc = l->in->v[0].doc;
-    struct sight s = sight_around(l, place_of(l, doc - 2), doc);
+    struct sight s =
+        sight_around(l, doc_place(l->sights, l->n_sights, sizeof *l->sights, doc - 2), doc);
     l->out[GATE_first] = worth_of(l, &s) / l->all;
 }
 

@@ -393,21 +393,6 @@ static struct candidate candidate_of(const struct scanner *s, size_t at, double 
     return c;
 }
 
-/* Where the document is, or would be, in the slots; there is at least one. */
-static size_t place_of(const struct scanner *s, doc_id doc)
-{
-    assert(s->n);
-    size_t low = 0, high = s->n - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (s->slots[middle].doc < doc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* One that no word is near: its session may hold some. */
 static struct candidate far_from_words(const struct scanner *s, size_t at, doc_id doc)
 {
@@ -427,7 +412,7 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc)
     const struct scanner *s = scan->of;
     if (!s->n)
         return (struct candidate){.doc = doc};
-    size_t at = place_of(s, doc);
+    size_t at = doc_place(s->slots, s->n - 1, sizeof *s->slots, doc); /* or the last */
     if (s->slots[at].doc != doc)
         return far_from_words(s, at, doc);
     return candidate_of(s, at, base_of(s, &s->slots[at]));

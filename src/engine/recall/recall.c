@@ -276,11 +276,22 @@ static size_t room_of(const struct finder *f, const struct recalled *r, size_t p
     return is_brief ? AGGREGATION_SAID : rooms[place < ROOMS ? place : ROOMS - 1];
 }
 
+/* The first line stands whole, with what its message asks for: "write to Brendan, the manager". */
+static str text_at(const struct finder *f, const struct recalled *r, size_t place)
+{
+    const struct message *m = &r->message;
+    bool is_own = !r->is_memory && !m->is_echo && !m->speaker.n && str_is(m->role, "user");
+    if (place || !f->in->gate || !is_own || !r->part.quotable.n || f->asked.aggregation)
+        return found_text(r);
+    str whole = tombstones_left(&f->tombstones, &f->ctx->arena, m);
+    return whole.n <= WHOLE_SHOWN ? whole : found_text(r);
+}
+
 /* Of a message a chat reads sentences; the rest is shown like the results of a search. */
 static void show_part(const struct finder *f, struct recalled *r, size_t place)
 {
     struct arena *a = &f->ctx->arena;
-    str text = found_text(r);
+    str text = text_at(f, r, place);
     size_t room = room_of(f, r, place);
     bool has_sentences = f->in->gate && !r->is_memory;
     r->part.is_passage = text.n > room;

@@ -18,19 +18,6 @@ struct kept_list *kept_list_new(struct word_lists *of, const struct posting *v, 
     return list;
 }
 
-size_t kept_list_place(const struct kept_list *list, doc_id least)
-{
-    size_t low = 0, high = list->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (list->v[middle].doc < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int by_word(const void *a, const void *b)
 {
     const struct word_change *x = a, *y = b;
@@ -69,7 +56,7 @@ static size_t merge_changes(const struct kept_list *list, size_t from, const str
 {
     size_t at = from, end = list ? list->n : 0, out = 0;
     for (size_t i = 0; i < n;) {
-        size_t place = list ? kept_list_place(list, v[i].doc) : 0;
+        size_t place = list ? doc_place(list->v, list->n, sizeof *list->v, v[i].doc) : 0;
         if (place > at)
             memcpy(to + out, list->v + at, (place - at) * sizeof *to);
         out += place - at;

@@ -32,8 +32,6 @@ static inline size_t kept_list_bytes(size_t room)
 /* With one user. */
 struct kept_list *kept_list_new(struct word_lists *of, const struct posting *v, size_t n,
                                 size_t room);
-/* The first document from `least` on. */
-size_t kept_list_place(const struct kept_list *list, doc_id least);
 
 /* Orders changes by word, then document, then time. */
 void word_changes_sort(struct word_change *v, size_t n);

@@ -185,7 +185,8 @@ static bool read_place(const struct place *p, doc_id least, size_t max, struct w
         return !least && p->n > max;
     if (!p->list)
         return true;
-    size_t from = least ? kept_list_place(p->list, least) : 0, n = p->list->n - from;
+    size_t from = least ? doc_place(p->list->v, p->list->n, sizeof *p->list->v, least) : 0,
+           n = p->list->n - from;
     out->is_over = n > max;
     if (!n || out->is_over)
         return true;
