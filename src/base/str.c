@@ -100,7 +100,7 @@ str str_cut(str *rest, char c)
     const char *at = rest->n ? memchr(rest->p, c, rest->n) : NULL;
     str head = *rest;
     if (!at) {
-        *rest = (str){rest->p + rest->n, 0};
+        *rest = (str){rest->n ? rest->p + rest->n : rest->p, 0};
         return head;
     }
     head.n = (size_t)(at - rest->p);
