@@ -101,6 +101,9 @@ TEST(a_question_has_two_budgets)
     CHECK_INT(lines_budget(&f, 800).sure, 240);
     CHECK_INT(lines_budget(&f, 800).most, 540);
     CHECK_INT(lines_budget(&f, 100).sure, 100);
+    f.how.weighed = OTHER_LANGUAGE;
+    CHECK_INT(lines_budget(&f, 800).sure, 240);
+    CHECK_INT(lines_budget(&f, 800).most, 760);
 }
 
 /* Two searches find it: by "child", which tells of children, and by "girl", which may. */

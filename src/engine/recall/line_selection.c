@@ -8,13 +8,15 @@
 #include "engine/recall/features.h"
 #include "engine/text/rank.h"
 
-/* How much of what is probably needed a block is to hold, and at what price (see settings.def). */
+/* How much of what is probably needed a block is to hold, and at what price (see settings.def). In
+ * other languages than English, the second, the ranking is less sure. */
 static const struct breadth {
     double coverage;
-    struct line_budget tokens; /* of a block, its frame included; -1: as many as a chat may get */
-} breadths[] = {[COVERAGE_LEAN] = {0.85, {200, 200}},
-                [COVERAGE_BALANCED] = {0.975, {240, 540}},
-                [COVERAGE_FULL] = {0.99, {-1, -1}}};
+    struct line_budget
+        tokens[2]; /* of a block, its frame included; -1: as many as a chat may get */
+} breadths[] = {[COVERAGE_LEAN] = {0.85, {{200, 200}, {200, 200}}},
+                [COVERAGE_BALANCED] = {0.975, {{240, 540}, {240, 760}}},
+                [COVERAGE_FULL] = {0.99, {{-1, -1}, {-1, -1}}}};
 
 /* How much more probable a line makes the answer for each of its tokens, to go in behind the first
  * budget (decisions/008). */
@@ -148,11 +150,10 @@ static double eased(const struct finder *f, const struct gate_evidence *e)
     return is_of_people(f) ? 1 : 1 - (1 - small_share) * smallness(e);
 }
 
-/* What gate_personal must reach: in a small pool nine in ten general questions do not. */
+/* What gate_personal must reach: 0.2 in a large pool, 0.78 in a small one. */
 static double personal_least(const struct gate_evidence *e)
 {
-    static const double in_large = 0.2, in_small = 0.78;
-    return in_large + (in_small - in_large) * smallness(e);
+    return 0.2 + (0.78 - 0.2) * smallness(e);
 }
 
 /* The question as a whole must need what was told, and reach the threshold; once memory speaks,
@@ -167,10 +168,9 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
         return (struct verdict){S("all"), S("no gate was asked for"), .is_sure = true};
     if (!f->n)
         return (struct verdict){S("none"), S("nothing was found"), .least = 2};
-    const double usual = f->e->settings->gate_threshold;
-    double threshold = usual, best = best_score(f);
-    if (f->how.steps.strategy == STRATEGY_SEMANTIC)
-        threshold = fmin(GATE_COSINE * threshold, 1);
+    const double usual = f->e->settings->gate_threshold, best = best_score(f);
+    bool by_cosine = f->how.steps.strategy == STRATEGY_SEMANTIC;
+    double threshold = by_cosine ? fmin(GATE_COSINE * usual, 1) : usual;
     bool by_line = tells || is_by_line(f); /* what only tells asks nothing */
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
@@ -281,7 +281,8 @@ static double weigh_lines(struct finder *f)
 
 struct line_budget lines_budget(const struct finder *f, int64_t budget)
 {
-    struct line_budget b = breadths[engine_runtime(f->e)->coverage].tokens;
+    bool is_other = f->how.weighed == OTHER_LANGUAGE;
+    struct line_budget b = breadths[engine_runtime(f->e)->coverage].tokens[is_other];
     bool is_broad =
         b.most < 0 || f->in->bar > 0 || is_of_people(f) || !weights_by_encoder(f->how.weighed);
     if (is_broad || (budget >= 0 && budget < b.sure))

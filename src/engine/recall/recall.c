@@ -281,9 +281,8 @@ static str text_at(const struct finder *f, const struct recalled *r, size_t plac
 {
     const struct message *m = &r->message;
     bool is_own = !r->is_memory && !m->is_echo && !m->speaker.n && str_is(m->role, "user");
-    if (place || !f->in->gate || !is_own || !r->part.quotable.n || f->asked.aggregation)
-        return found_text(r);
-    str whole = tombstones_left(&f->tombstones, &f->ctx->arena, m);
+    bool may_ask = !place && f->in->gate && is_own && r->part.quotable.n && !f->asked.aggregation;
+    str whole = may_ask ? tombstones_left(&f->tombstones, &f->ctx->arena, m) : found_text(r);
     return whole.n <= WHOLE_SHOWN ? whole : found_text(r);
 }
 
