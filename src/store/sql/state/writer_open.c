@@ -34,11 +34,11 @@ static enum status leave_older_log(struct ctx *ctx, const struct sql_store *s, s
     return db_open(ctx, s->path, s->key, db);
 }
 
+/* What an upgrade writes is not counted. */
 static enum status keep_old(struct ctx *ctx, struct db *db, int64_t version, const void *own)
 {
     const struct writer *w = own;
-    TRY(commits_settle(ctx, db, w->s->path,
-                       SQLITE_CHECKPOINT_PASSIVE)); /* an upgrade is not counted */
+    TRY(commits_settle(ctx, db, w->s->path, SQLITE_CHECKPOINT_PASSIVE));
     return w->steps->keep_old(ctx, w->s, db, version);
 }
 
