@@ -12,8 +12,7 @@
  * other languages than English, the second, the ranking is less sure. */
 static const struct breadth {
     double coverage;
-    struct line_budget
-        tokens[2]; /* of a block, its frame included; -1: as many as a chat may get */
+    struct line_budget tokens[2]; /* of a block with its frame; -1: as many as a chat may get */
 } breadths[] = {[COVERAGE_LEAN] = {0.85, {{200, 200}, {200, 200}}},
                 [COVERAGE_BALANCED] = {0.975, {{240, 540}, {240, 760}}},
                 [COVERAGE_FULL] = {0.99, {{-1, -1}, {-1, -1}}}};

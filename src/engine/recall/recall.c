@@ -196,7 +196,7 @@ static enum status add_source(struct gathering *g, const struct source *source)
             continue;
         v->decision = more.decision.n ? more.decision : S("memory");
         v->reason = more.reason;
-        v->by_worth &= v->least <= 1 || more.least < 1;
+        v->by_worth &= v->least <= 1 || more.least < 1; /* a source of sure lines opens no door */
         v->least = more.least;
     }
     return OK;
