@@ -15,7 +15,6 @@ str cache_key(struct arena *a, str source, str model, size_t dimensions, str tex
 /* Copies the vector out when it is cached, not expired and has n values. Thread-safe. */
 bool cache_get(struct cache *c, str key, float *out, size_t n);
 void cache_put(struct cache *c, str key, const float *v, size_t n);
-/* Removes all entries. */
 void cache_clear(struct cache *c);
 
 struct cache_stats {

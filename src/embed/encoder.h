@@ -4,8 +4,8 @@
 #include "base/ctx.h"
 
 /*
- * all-MiniLM-L6-v2, quantised (docs/decisions/006). It reads English. The vectors of
- * tokens depend on the whole text around them.
+ * all-MiniLM-L6-v2, quantised and fitted further (docs/decisions/006). It reads English, and eight
+ * other languages less well. The vectors of tokens depend on the whole text around them.
  */
 enum {
     ENCODER_SPACE = 128, /* dimensions of the pooled vector */
@@ -16,21 +16,22 @@ enum {
 };
 
 /* Names the vectors: another name means that they cannot be compared. */
-#define ENCODER_NAME "minilm-2"
+#define ENCODER_NAME "minilm-3"
 
-/* Whether most of a text is in Latin letters: of other scripts it knows single characters. */
+/* Whether most of a text is in Latin letters (to U+027F), with accents or not, and punctuation. */
 static inline bool encoder_reads(str text)
 {
     size_t foreign = 0;
-    for (size_t i = 0; i < text.n; i++)
-        foreign += (unsigned char)text.p[i] >= 0x80;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        foreign += c <= 0xC9 || c == 0xE2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    }
     return 4 * foreign <= text.n;
 }
 
 struct encoder;
 
-/* Costs nothing: the weights are expanded, into 12 MB, with the first text. Thread-safe; each call
- * uses one core. */
+/* The first text expands the weights, into 12 MB. Thread-safe; each call uses one core. */
 struct encoder *encoder_new(void);
 void encoder_free(struct encoder *e);
 

@@ -64,7 +64,7 @@ TEST(auto_takes_the_first_that_can_be_used)
     CHECK_INT(plan(ctx, &s, "auto", "", false, true).source, EMBED_TRANSFORMERS);
     struct embed_plan p = plan(ctx, &s, "auto", "", false, false);
     CHECK_INT(p.source, EMBED_ENCODER);
-    CHECK_STR(p.model, S("minilm-2"));
+    CHECK_STR(p.model, S("minilm-3"));
     CHECK_INT(p.dimensions, 128);
     CHECK_INT(plan(ctx, &s, "encoder", "", true, true).source, EMBED_ENCODER);
     s.encoder = false;

@@ -150,7 +150,12 @@ TEST_NEEDS(the_numbers_of_the_built_in_vocabulary_are_the_references, missing_mo
     struct tokenizer *t;
     struct encoder_file f;
     CHECK_OK(encoder_file_read(ctx, encoder_builtin(), &f));
-    CHECK_OK(tokenizer_of_lines(ctx, f.vocabulary, &t));
+    str published = f.vocabulary; /* further pieces stand behind the published ones */
+    for (size_t n = 0, i = 0; i < f.vocabulary.n && n < 30522; i++)
+        if (f.vocabulary.p[i] == '\n' && ++n == 30522)
+            published.n = i + 1;
+    CHECK_OK(tokenizer_of_lines(ctx, published, &t));
+    CHECK_INT(tokenizer_greatest(t), 30521);
     compare_with(ctx, t, "all-MiniLM-L6-v2", 1);
     tokenizer_free(t);
 }

@@ -38,7 +38,7 @@ TEST(what_shares_no_word_is_found_by_meaning)
     CHECK(r.n > 0);
     CHECK_STR(r.v[0].memory.id, S("m0"));
     CHECK(recalled_signal(&r.v[0], "tokens") > 0.3 && recalled_signal(&r.v[0], "share") == 0);
-    CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
+    CHECK_STR(r.vectors, S("encoder:minilm-3:128"));
 }
 
 static const struct recall_in as_chat = {.gate = true};
@@ -157,7 +157,7 @@ TEST(the_first_question_after_a_start_loads_the_encoder)
     CHECK_OK(embed_open(ctx, e->settings, e->settings->data, &e->embed));
     CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 5000);
     struct recall_out r = recall_question(&first, e, teeth, anyhow);
-    CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
+    CHECK_STR(r.vectors, S("encoder:minilm-3:128"));
 }
 
 TEST(a_pool_without_vectors_does_not_load_the_encoder)
@@ -222,7 +222,7 @@ TEST(what_has_no_vector_yet_takes_those_of_the_rest_not_away)
     say_unread(ctx, s, "m2", "Please tell me a joke about penguins.");
     say_unread(ctx, s, "m3", "I need to work late today.");
     struct recall_out r = recall_question(ctx, e, question, as_chat);
-    CHECK_STR(r.vectors, S("encoder:minilm-2:128"));
+    CHECK_STR(r.vectors, S("encoder:minilm-3:128"));
     bool is_given = false;
     for (size_t i = 0; i < r.n; i++)
         is_given |= r.v[i].state == LINE_INJECTED && holds(r.v[i].text, "Fabrikam");

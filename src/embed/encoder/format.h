@@ -12,7 +12,7 @@ enum {
     ENCODER_HEADS = 12,
     ENCODER_HEAD = ENCODER_HIDDEN / ENCODER_HEADS,
     ENCODER_POSITIONS = 512,
-    ENCODER_VOCABULARY = 30522,
+    ENCODER_VOCABULARY = 32022,
     ENCODER_PART = 4, /* dimensions of a row of the embedding table that share a code */
     ENCODER_PARTS = ENCODER_HIDDEN / ENCODER_PART,
     ENCODER_CODES = 256,

@@ -19,10 +19,10 @@ static const struct breadth {
 
 /* How much more probable a line makes the answer for each of its tokens, to go in behind the first
  * budget (decisions/008). */
-static const double worth_of_token = 0.0005;
+static const double worth_of_token = 0.0004;
 
 /* Conversations of people: their lines are short and their ranking is sure. */
-static const double people_coverage = 0.88;
+static const double people_coverage = 0.9;
 
 /* A line of this score speaks for itself, whatever the wording of the question. */
 static const double line_sure = 0.3;
