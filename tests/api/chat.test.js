@@ -170,7 +170,7 @@ test('of the parts of a message only text is what the user said', async (t) => {
   await server.receipt(res.headers['x-rememberd-receipt']);
   const list = (await server.ask('GET', '/v1/memories')).json().memories;
   assert.deepEqual(list.map((one) => one.content), ['prefers tea']);
-  assert.deepEqual((await server.ask('POST', '/v1/memories/search', { query: 'poison cyanide' })).json().results, []);
+  assert.doesNotMatch(JSON.stringify((await server.ask('POST', '/v1/memories/search', { query: 'poison cyanide' })).json().results), /poison|cyanide/);
 });
 
 test('under /v1 GET, POST and DELETE are passed on with up to four parts, and the name of the upstream is removed', async (t) => {

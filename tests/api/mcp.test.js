@@ -322,7 +322,7 @@ test('a chat and MCP share one memory, and standard input shares the file of a r
   const { results } = await call(http, 'memory_search', { query: 'What is my dog called?' });
   const said = results.find((one) => one.kind === 'message');
   assert.ok((await call(stdio, 'memory_forget', { id: said.session })).erased >= 2);
-  assert.equal((await call(http, 'memory_search', { query: 'Rex Lisbon' })).results.length, 0);
+  assert.doesNotMatch(JSON.stringify((await call(http, 'memory_search', { query: 'Rex Lisbon' })).results), /Rex|Lisbon/);
 });
 
 test('users and spaces of standard input are apart', async (t) => {

@@ -84,12 +84,12 @@ static size_t lines_that_fit(double third, struct line_budget budget)
 
 TEST(behind_the_first_budget_a_line_is_worth_its_tokens)
 {
-    CHECK_INT(lines_that_fit(0.04, (struct line_budget){200, 400}), 2);
-    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 400}), 4);
-    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 350}), 3);
-    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 200}), 2);
-    CHECK_INT(lines_that_fit(0.06, (struct line_budget){50, 50}), 1);
-    CHECK_INT(lines_that_fit(0, (struct line_budget){-1, -1}), 4);
+    CHECK_INT(lines_that_fit(0.04, (struct line_budget){200, 400, 0.0005}), 2);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 400, 0.0005}), 4);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 350, 0.0005}), 3);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){200, 200, 0.0005}), 2);
+    CHECK_INT(lines_that_fit(0.06, (struct line_budget){50, 50, 0.0005}), 1);
+    CHECK_INT(lines_that_fit(0, (struct line_budget){-1, -1, 0.0005}), 4);
 }
 
 /* As the setting's help says; 800 tokens are what a chat may get. */
@@ -199,7 +199,8 @@ TEST(the_first_line_has_what_its_message_asks_for)
         "The hotel takes 240 rolls a week. Can you draw me a table of the weeks?", NULL};
     ENGINE(e, s, p);
     tell_all(ctx, e, s, facts);
-    struct recall_out r = recall_question(ctx, e, "Who is the manager of the hotel?", as_chat);
+    struct recall_out r =
+        recall_question(ctx, e, "What do I know of the hotel's manager?", as_chat);
     CHECK(r.n > 1 && r.v[0].state == LINE_INJECTED && r.v[1].state == LINE_INJECTED);
     CHECK_STR(r.v[0].text, str_of(facts[0]));
     CHECK_STR(r.v[1].text, S("The hotel takes 240 rolls a week."));

@@ -8,18 +8,14 @@
 #include "engine/recall/features.h"
 #include "engine/text/rank.h"
 
-/* How much of what is probably needed a block is to hold, and at what price (see settings.def). In
+/* How much of what is probably needed a block is to hold, and at what price (decisions/008). In
  * other languages than English, the second, the ranking is less sure. */
 static const struct breadth {
     double coverage;
     struct line_budget tokens[2]; /* of a block with its frame; -1: as many as a chat may get */
-} breadths[] = {[COVERAGE_LEAN] = {0.85, {{200, 200}, {200, 200}}},
-                [COVERAGE_BALANCED] = {0.975, {{240, 540}, {240, 760}}},
-                [COVERAGE_FULL] = {0.99, {{-1, -1}, {-1, -1}}}};
-
-/* How much more probable a line makes the answer for each of its tokens, to go in behind the first
- * budget (decisions/008). */
-static const double worth_of_token = 0.0004;
+} breadths[] = {[COVERAGE_LEAN] = {0.85, {{200, 200, 0}, {200, 200, 0}}},
+                [COVERAGE_BALANCED] = {0.975, {{240, 540, 0.0005}, {240, 760, 0.0004}}},
+                [COVERAGE_FULL] = {0.99, {{-1, -1, 0}, {-1, -1, 0}}}};
 
 /* Conversations of people: their lines are short and their ranking is sure. */
 static const double people_coverage = 0.9;
@@ -298,7 +294,7 @@ size_t lines_within(const struct finder *f, const struct sized_line *v, size_t n
     size_t i = 0;
     for (; i < n; sum += v[i++].tokens) {
         bool fits = b.sure < 0 || !i || sum + v[i].tokens <= b.sure;
-        bool is_worth = f->found[v[i].at].measured.worth >= worth_of_token * (double)v[i].tokens;
+        bool is_worth = f->found[v[i].at].measured.worth >= b.price * (double)v[i].tokens;
         if (!fits && !(is_worth && sum + v[i].tokens <= b.most))
             break;
     }

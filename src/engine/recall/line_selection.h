@@ -28,9 +28,10 @@ str lines_covered(const struct finder *f, const struct verdict *v);
 bool lines_is_again(const struct finder *f, size_t i);
 
 /* Tokens that the lines of a question may take: `sure`, and up to `most` while each further line is
- * worth its tokens. < 0: without end. */
+ * worth its tokens: each makes the answer by `price` more probable. < 0: without end. */
 struct line_budget {
     int64_t sure, most;
+    double price;
 };
 
 /* Of all that a chat may get. */

@@ -486,8 +486,9 @@ static enum status find(struct finder *f, struct recall_out *out)
     lines_select(f, &v);
     int64_t frame = in->gate ? BLOCK_TOKENS : 0;
     struct line_budget budget =
-        in->gate ? lines_budget(f, g.budget) : (struct line_budget){g.budget, g.budget};
-    TRY(choose(f, (struct line_budget){budget.sure - frame, budget.most - frame}, &out->tokens));
+        in->gate ? lines_budget(f, g.budget) : (struct line_budget){g.budget, g.budget, 0};
+    budget.sure -= frame, budget.most -= frame;
+    TRY(choose(f, budget, &out->tokens));
     str covered = lines_covered(f, &v);
     out->reason =
         reason_of(f, str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(v.reason), S_ARG(covered)));
