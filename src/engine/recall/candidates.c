@@ -247,8 +247,8 @@ static void keep_related(struct search *s)
     struct finder *f = s->f;
     size_t kept = 0;
     bool is_strict = weights_by_encoder(f->how.weighed) && !by_cosine(f);
-    float close = f->in->by.is_patient ? FOUND_CLOSE : FOUND_DISTANT;
-    float least = is_strict ? close : least_cosine;
+    float distant = gate_is_fitted_for(f->in->question) ? FOUND_DISTANT : -1;
+    float least = !is_strict ? least_cosine : f->in->by.is_patient ? FOUND_CLOSE : distant;
     for (size_t i = 0; i < s->n; i++) {
         const struct candidate *c = &s->v[i];
         bool takes_words = !by_cosine(f) || !f->how.vectors.n;

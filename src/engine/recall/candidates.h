@@ -13,7 +13,7 @@
 
 /* The cosine from which on a text counts as close in meaning to the question. */
 #define FOUND_CLOSE 0.35f
-/* What is less near than that is not looked at. */
+/* What is less near than that to a question in English is not looked at. */
 #define FOUND_DISTANT 0.2f
 /* The cosine from which on it says about the same. */
 #define FOUND_SAME 0.7f

@@ -199,10 +199,10 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 /* "I see.": found for its neighbours' words alone, and too short to say something of its own. */
 static bool is_mere_neighbour(const struct finder *f, size_t i)
 {
-    enum { TELLING = 8 }; /* words of a turn that says something by itself */
+    const double telling = f->how.weighed == OTHER_LANGUAGE ? 4 : 8; /* words that say something */
     const double *signals = f->found[i].measured.signals;
     return f->in->gate && f->found[i].by && signals[SIGNAL_share] == 0 &&
-           f->found[i].by->dense < FOUND_CLOSE && signals[SIGNAL_length] < log1p(TELLING);
+           f->found[i].by->dense < FOUND_CLOSE && signals[SIGNAL_length] < log1p(telling);
 }
 
 bool lines_is_again(const struct finder *f, size_t i)
