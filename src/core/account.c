@@ -78,6 +78,15 @@ const char *token_scope_name(enum token_scope s)
     return token_scope_names[__builtin_ctz(s)];
 }
 
+str token_scopes_list(struct arena *a, unsigned scopes)
+{
+    struct buf b = buf_make(a, 100);
+    for (int i = 0; token_scope_names[i]; i++)
+        if (scopes & 1U << i)
+            buf_printf(&b, "%s%s", b.n ? "," : "", token_scope_names[i]);
+    return buf_str(&b);
+}
+
 enum status token_scopes_read(struct ctx *ctx, str list, unsigned *out)
 {
     *out = 0;

@@ -49,6 +49,8 @@ extern const char *const token_scope_names[];
 /* BAD_INPUT names the field scopes; "" is 0. */
 MUST_USE enum status token_scopes_read(struct ctx *ctx, str list, unsigned *out);
 const char *token_scope_name(enum token_scope s);
+/* A set as such a list: "" for 0. */
+str token_scopes_list(struct arena *a, unsigned scopes);
 /* Whether a list between commas has a name. */
 bool names_have(str list, str name);
 

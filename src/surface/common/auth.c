@@ -381,18 +381,14 @@ enum status auth_is_private(struct ctx *ctx, struct app *app, const struct ident
 static enum status inherit_scopes(struct ctx *ctx, const struct identity *who, struct token *made)
 {
     unsigned wanted;
-    struct buf b = buf_make(&ctx->arena, 100);
     TRY(token_scopes_read(ctx, made->scopes, &wanted));
     if (!who->scopes)
         return OK;
     if (wanted & ~who->scopes)
         return fail(ctx, FORBIDDEN, "scopes: the token that makes this one lacks '%s'",
                     token_scope_name(wanted & ~who->scopes));
-    for (int i = 0; !wanted && token_scope_names[i]; i++)
-        if (who->scopes & 1U << i)
-            buf_printf(&b, "%s%s", b.n ? "," : "", token_scope_names[i]);
     if (!wanted)
-        made->scopes = buf_str(&b);
+        made->scopes = token_scopes_list(&ctx->arena, who->scopes);
     return OK;
 }
 

@@ -16,6 +16,7 @@ SHAPE(me_out, (STR, user, .help = "whose memory it is"),
       (BOOL, is_admin, .help = "may reach every space of the user"),
       (ENUM_OF, role, enum role, .one_of = role_names,
        .help = "whose rights the token has, if it is an admin's"),
+      (STR, scopes, .help = "what the token may do, as in a token; empty: everything"),
       (BOOL, is_local, .help = "is let in without a token, on this machine"),
       (BOOL, needs_token, .help = "whether requests need a token"),
       (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
@@ -42,6 +43,7 @@ static HANDLER(show_me)
                         .version = S(REMEMBERD_VERSION),
                         .is_admin = in->who.is_admin,
                         .role = in->who.role,
+                        .scopes = token_scopes_list(&ctx->arena, in->who.scopes),
                         .is_local = !in->who.token.n};
     TRY(auth_needs_token(ctx, app, &me.needs_token));
     if (in->who.token.n && auth_cookie(in).n)
@@ -81,6 +83,7 @@ static HANDLER(sign_in)
                         .version = S(REMEMBERD_VERSION),
                         .is_admin = token.is_admin,
                         .role = token.role,
+                        .scopes = token.scopes,
                         .needs_token = true,
                         .signed_in_until = until};
     take_quota(app, &me);
