@@ -1,17 +1,17 @@
 // One line above each page: is memory on, how much is there, what did it do today.
 import { computed } from '@preact/signals';
 import { isOnline, lookAs, space } from './api/client.ts';
-import { languages, setLanguage, language, number, t, type Language } from './i18n/index.ts';
+import { languages, setLanguage, language, t, type Language } from './i18n/index.ts';
 import { Button, Select, tryTo } from './parts/basics.tsx';
 import { theme, type Theme } from './state/looks.ts';
-import { chooseSpace, isOn, lookAt, me, setOn, signOut, spaces, stats } from './state/session.ts';
+import { chatsGiven, chooseSpace, isOn, lookAt, me, setOn, signOut, spaces, stats } from './state/session.ts';
 
 const sentence = computed(() => {
   const s = stats.value;
   if (!isOnline.value) return t('state lost');
   if (!s) return '';
   const state = isOn.value === false ? t('state paused') : t('state on');
-  return `${state} ${t('state memories', { n: s.memories.open })} ${t('state today', { n: s.today.tokens_injected, chats: number(s.today.recalls) })}`;
+  return `${state} ${t('state memories', { n: s.memories.open })} ${t('state today', { n: s.today.tokens_injected, chats: t('n chats', { n: chatsGiven(s.today.decisions) }) })}`;
 });
 
 const nextTheme: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' };

@@ -70,4 +70,4 @@ export interface User {
   id: string; role: Role; is_registered: boolean; email: string | null; first_name: string | null; last_name: string | null; spaces: number;
   sessions: number; messages: number; memories: number; tokens: number; created: string; last_active: string | null;
 }
-export interface Me { user: string; role: Role; is_admin: boolean; is_local: boolean; needs_token: boolean; signed_in_until: string | null; space: string; version: string }
+export interface Me { user: string; role: Role; scopes: string; is_admin: boolean; is_local: boolean; needs_token: boolean; signed_in_until: string | null; space: string; version: string }

@@ -12,16 +12,24 @@ export const isOn = computed(() => {
   const s = settings.value.find((x) => x.name === 'memory');
   return s ? s.value === true : null;
 });
+export type Scope = 'chat' | 'read' | 'write' | 'export' | 'manage';
+const hasScope = (scope: Scope) => !me.value?.scopes || me.value.scopes.split(',').includes(scope);
+/** Whether the caller's token allows it. Another user's memory can only be read. */
+export const may = (scope: Scope): boolean => hasScope(scope) && (!lookAs.value || scope === 'read');
 /** Who runs the server, and who manages people as well; an admin of one user is neither. */
 export const isOperator = computed(() => settings.value.length > 0 && me.value?.role !== 'member');
 export const isOwner = computed(() => isOperator.value && me.value?.role === 'owner');
+
+/** Chats by decision: those that were given nothing. */
+export const isSilent = (decision: string) => decision === 'none' || decision === 'failed' || decision === 'off';
+export const chatsGiven = (decisions: Record<string, number>) => Object.entries(decisions).reduce((n, [d, chats]) => n + (isSilent(d) ? 0 : chats), 0);
 
 export async function readStats() {
   stats.value = await get<Stats>('/v1/stats', { space: space.value === '*' ? '*' : space.value });
 }
 
 /** Parts and settings are shown to admins; others would only be refused. */
-export const mayAsk = () => !!me.value?.is_admin && !lookAs.value;
+export const mayAsk = () => !!me.value?.is_admin && may('manage');
 
 export async function readSettings() {
   if (!mayAsk()) return void (settings.value = []);

@@ -6,7 +6,7 @@ import { number, t, took, word } from '../../i18n/index.ts';
 import { Failed, Figure, Head, Segments } from '../../parts/basics.tsx';
 import { Plot, type Line } from '../../parts/plot.tsx';
 import { refine, route } from '../../state/route.ts';
-import { stats } from '../../state/session.ts';
+import { chatsGiven, isSilent, stats } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Lanes } from './lanes.tsx';
 
@@ -24,8 +24,6 @@ function parts(s: Series, group: string, isBars = true): Line[] {
   return names.map((name) => ({ name: word(group, name), isBars, values: s.items.map((i) => i.parts?.[name] ?? 0) }));
 }
 
-const isSilent = (decision: string) => decision === 'none' || decision === 'failed';
-
 export function Timeline() {
   const span = route.value.query.span ?? '30', by = span === 'year' ? 'month' : 'day';
   const { data, error, reload } = useLoaded(() => readAll(by, span === 'year' ? 365 : Number(span)), [span], /^(memory|receipt|turn)\./);
@@ -34,7 +32,7 @@ export function Timeline() {
     added: parts(s.memories_added, 'type'), tokens: [{ name: t('tokens'), isBars: true, values: s.tokens_injected.items.map((i) => i.total) }],
     latency: [{ name: t('half'), values: s.recall_latency.items.map((i) => i.p50_us ?? null) }, { name: t('p95'), values: s.recall_latency.items.map((i) => i.p95_us ?? null) }],
     silent: [
-      { name: t('with memory'), isBars: true, values: s.recalls.items.map((i) => Object.entries(i.parts ?? {}).reduce((n, [d, v]) => n + (isSilent(d) ? 0 : v), 0)) },
+      { name: t('with memory'), isBars: true, values: s.recalls.items.map((i) => chatsGiven(i.parts ?? {})) },
       { name: t('without'), isBars: true, colour: 'line-strong', values: s.recalls.items.map((i) => Object.entries(i.parts ?? {}).reduce((n, [d, v]) => n + (isSilent(d) ? v : 0), 0)) },
     ],
     core: parts(s.core_tokens, 'core'),
