@@ -15,12 +15,15 @@ interface BulkResult { selected: number; changed: number; remaining: number; nex
 /** A text in so few words that it fits into news. */
 export const brief = (text: string) => (text.length > 48 ? `${text.slice(0, 47).trimEnd()}…` : text);
 
-export async function forgetOne(m: Memory) {
+/** A memory or a message; where: its space, if it is not the caller's own. */
+export async function forgetText(id: string, text: string, where: Query = {}) {
   await tryTo(async () => {
-    const res = await call<Erased>('DELETE', `/v1/memories/${encodeURIComponent(m.id)}?undo=true`);
-    toastUndo(t('forgot this', { what: brief(m.content) }), res.undo, [m.id]);
+    const res = await call<Erased>('DELETE', address(`/v1/memories/${encodeURIComponent(id)}`, { ...where, undo: true }));
+    toastUndo(t('forgot this', { what: brief(text) }), res.undo, [id]);
   });
 }
+
+export const forgetOne = (m: Memory) => forgetText(m.id, m.content);
 
 /** Changes many at once; the server keeps what it takes to undo it. */
 export async function bulk(body: Record<string, unknown>): Promise<BulkResult> {

@@ -7,11 +7,14 @@ import { Button, Field } from '../../parts/basics.tsx';
 import { refine } from '../../state/route.ts';
 
 const fields = ['layer', 'type', 'category', 'origin'] as const;
+/** Those that a search by meaning applies as well. */
+const ofBest = ['layer', 'type'] as const;
 const others = ['session', 'tag', 'key', 'after', 'before', 'importance_min', 'importance_max', 'expiring'] as const;
 
 /** The parameters of a list, from the address. */
-export function filterOf(query: Record<string, string>): Query {
+export function filterOf(query: Record<string, string>, isBest: boolean): Query {
   const filter: Query = {};
+  if (isBest) return Object.fromEntries(ofBest.filter((name) => query[name]).map((name) => [name, query[name]]));
   for (const name of [...fields, ...others]) if (query[name]) filter[name] = query[name];
   if (query.closed === 'too') filter.closed = true;
   if (query.closed === 'only') filter.only_closed = true;
@@ -34,12 +37,26 @@ function Group({ name, counts, chosen }: { name: (typeof fields)[number]; counts
   );
 }
 
-export function Facets({ counts, query }: { counts: Counts; query: Record<string, string> }) {
-  const chosen = filterOf(query);
-  const set = (name: string) => (e: Event) => refine({ [name]: (e.currentTarget as HTMLInputElement).value || undefined });
+interface FacetsProps { counts: Counts; query: Record<string, string>; isBest: boolean }
+
+export function Facets({ counts, query, isBest }: FacetsProps) {
+  const chosen = filterOf(query, isBest);
   return (
     <div class="stack">
-      {fields.map((name) => <Group key={name} name={name} counts={counts[name] ?? {}} chosen={query[name]} />)}
+      {(isBest ? ofBest : fields).map((name) => <Group key={name} name={name} counts={counts[name] ?? {}} chosen={query[name]} />)}
+      {isBest ? <p class="tiny quiet">{t('filters of best')}</p> : <MoreFacets query={query} />}
+      {Object.keys(chosen).length > 0 && (
+        <Button small look="plain" icon="close"
+          onClick={() => refine(Object.fromEntries([...fields, ...others, 'closed'].map((n) => [n, undefined])))}>{t('clear filters')}</Button>
+      )}
+    </div>
+  );
+}
+
+function MoreFacets({ query }: { query: Record<string, string> }) {
+  const set = (name: string) => (e: Event) => refine({ [name]: (e.currentTarget as HTMLInputElement).value || undefined });
+  return (
+    <>
       <Field label={t('created after')}><input class="input" type="date" value={query.after ?? ''} onChange={set('after')} /></Field>
       <Field label={t('created before')}><input class="input" type="date" value={query.before ?? ''} onChange={set('before')} /></Field>
       <Field label={t('least importance', { n: Number(query.importance_min ?? 0) })}>
@@ -54,10 +71,6 @@ export function Facets({ counts, query }: { counts: Counts; query: Record<string
       {others.filter((o) => query[o] && ['session', 'tag', 'key'].includes(o)).map((o) => (
         <Button key={o} small icon="close" onClick={() => refine({ [o]: undefined })}>{`${o}: ${query[o]}`}</Button>
       ))}
-      {Object.keys(chosen).length > 0 && (
-        <Button small look="plain" icon="close"
-          onClick={() => refine(Object.fromEntries([...fields, ...others, 'closed'].map((n) => [n, undefined])))}>{t('clear filters')}</Button>
-      )}
-    </div>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 // Everything that is remembered: find, see, correct, forget.
 import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { address, call, get, isOnline, space } from '../../api/client.ts';
+import { address, call, get, isOnline, space, type Query } from '../../api/client.ts';
 import { onChange } from '../../api/events.ts';
 import type { Facets as FacetCounts, Found, FoundPage, Memory, MemoryPage } from '../../api/types.ts';
 import { number, t } from '../../i18n/index.ts';
@@ -20,8 +20,8 @@ import { Transfer } from './transfer.tsx';
 const sorts = ['created', 'updated', 'importance', 'last_used', 'uses'] as const;
 
 /** A search by meaning finds messages as well; here only memories have a row. */
-async function bestMatches(query: string): Promise<Memory[]> {
-  const body = { query, kind: 'memory', limit: 50 };
+async function bestMatches(query: string, filter: Query): Promise<Memory[]> {
+  const body = { query, kind: 'memory', limit: 50, ...filter };
   const found = await call<FoundPage>('POST', address('/v1/memories/search', { space: space.value === '*' ? '' : space.value }), body);
   const one = (f: Found) => call<Memory>('GET', `/v1/memories/${encodeURIComponent(f.id)}`).catch(() => null);
   return (await Promise.all(found.results.map(one))).filter((m): m is Memory => !!m);
@@ -34,7 +34,7 @@ export function Memories() {
   const facets = useSignal<FacetCounts>({}), [current, setCurrent] = useState(-1), [adds, setAdds] = useState(false);
   const [showsFacets, setShowsFacets] = useState(false);
   const picked = useSignal<Set<string>>(new Set());
-  const filter = filterOf(query);
+  const filter = filterOf(query, isBest);
   const sort = query.sort ?? 'created', order = query.order ?? 'desc';
   useEffect(() => {
     kept.set(typed);
@@ -43,7 +43,8 @@ export function Memories() {
   const listQuery = { ...filter, contains: find };
   const rows = useRows<Memory>(async (offset, limit) => {
     if (isBest) {
-      const items = offset ? [] : await bestMatches(find);
+      const items = offset ? [] : await bestMatches(find, filter);
+      facets.value = (await get<MemoryPage>('/v1/memories', { limit: 1, facets: true })).facets ?? {};
       return { items, total: items.length };
     }
     const page = await get<MemoryPage>('/v1/memories', { ...listQuery, sort, order, offset, limit, facets: offset === 0 });
@@ -79,20 +80,20 @@ export function Memories() {
   return (
     <>
       <Head title={t('page memories')} about={t('memories about')}>
-        <Transfer filter={listQuery} />
+        <Transfer filter={isBest ? null : listQuery} />
         <Button look="main" icon="plus" keys="n" onClick={() => setAdds(true)}>{t('add')}</Button>
       </Head>
       <div class="row">
         <Search value={typed} onInput={setTyped} label={t('search memories')} />
         <Segments label={t('how to search')} value={query.how ?? 'contains'} onChange={(how) => refine({ how: how === 'best' ? how : undefined })}
           options={[['contains', t('contains')], ['best', t('best match')]]} />
-        <div><Select label={t('sort')} value={sort} onChange={(s) => refine({ sort: s })} options={sorts.map((s) => [s, t(`sort ${s}`)])} /></div>
-        <Button icon="down" label={order === 'desc' ? t('descending') : t('ascending')} onClick={() => refine({ order: order === 'desc' ? 'asc' : undefined })} />
+        {!isBest && <div><Select label={t('sort')} value={sort} onChange={(s) => refine({ sort: s })} options={sorts.map((s) => [s, t(`sort ${s}`)])} /></div>}
+        {!isBest && <Button icon="down" label={order === 'desc' ? t('descending') : t('ascending')} onClick={() => refine({ order: order === 'desc' ? 'asc' : undefined })} />}
         <Button class="narrow-only" icon="filter" aria-expanded={showsFacets} onClick={() => setShowsFacets(!showsFacets)}>{t('filters')}</Button>
       </div>
       {rows.error.value && <Failed error={rows.error.value as never} retry={rows.reload} />}
       <div class="with-side">
-        <div class={showsFacets ? '' : 'wide-only'}><Facets counts={facets.value} query={query} /></div>
+        <div class={showsFacets ? '' : 'wide-only'}><Facets counts={facets.value} query={query} isBest={isBest} /></div>
         <div class="stack">
           <Bulk picked={picked} total={total} filter={listQuery} isBest={isBest}>
             <p class="small quiet number cut" role="status">{rows.total.value === null ? (isOnline.value ? t('loading') : '') : t('n memories', { n: total })}{find && !isBest ? ` ${t('that contain', { what: find })}` : ''}</p>

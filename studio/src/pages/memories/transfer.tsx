@@ -18,7 +18,8 @@ function save(path: string) {
   a.remove();
 }
 
-export function Transfer({ filter }: { filter: Query }) {
+/** filter: of the list that is shown; null: the export cannot give that list. */
+export function Transfer({ filter }: { filter: Query | null }) {
   const isOpen = useSignal(false), imports = useSignal(false), box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const away = (e: Event) => {
@@ -38,7 +39,7 @@ export function Transfer({ filter }: { filter: Query }) {
       {isOpen.value && (
         <div>
           <Button icon="upload" onClick={run(() => (imports.value = true))}>{t('import')}</Button>
-          <Button icon="download" onClick={run(() => save(from(filter)))}>{t('export these')}</Button>
+          {filter && <Button icon="download" onClick={run(() => save(from(filter)))}>{t('export these')}</Button>}
           <Button icon="download" onClick={run(() => save(from({ all: true })))}>{t('export all')}</Button>
           <Button icon="cleanup" onClick={run(() => go('cleanup', { tab: 'compact' }))}>{t('compact')}</Button>
         </div>

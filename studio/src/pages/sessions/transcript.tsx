@@ -9,6 +9,8 @@ import { Dialog, TypedConfirm } from '../../parts/layers.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
 import { closeOver, go, openOver, route } from '../../state/route.ts';
 import { useLoaded } from '../../state/use.ts';
+import { may } from '../../state/session.ts';
+import { forgetText } from '../memories/bulk.tsx';
 import { ReceiptDrawer } from '../receipts/receipts.tsx';
 
 interface Parts { messages: Page<Message>; memories: Memory[]; receipts: ReceiptItem[]; episodes: Memory[] }
@@ -45,7 +47,7 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
         {error && (error.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error} retry={parts.reload} />)}
         <div class="row"><Segments label={t('conversation')} value={tab} onChange={setTab}
           options={[['said', t('tab said')], ['learnt', t('tab learnt', { n: p?.memories.length ?? 0 })], ['episodes', t('tab episodes', { n: p?.episodes.length ?? 0 })]]} /></div>
-        {p && tab === 'said' && <Said parts={p} at={at} onReceipt={(of) => openOver({ receipt: of })} />}
+        {p && tab === 'said' && <Said parts={p} at={at} onReceipt={(of) => openOver({ receipt: of })} onForget={(m) => void forgetText(m.id, m.text, named)} />}
         {p && tab === 'said' && p.messages.next && <div><Button onClick={() => (limit.value = 500)}>{t('more')}</Button></div>}
         {p && tab === 'learnt' && <Learnt memories={p.memories} />}
         {p && tab === 'episodes' && <Learnt memories={p.episodes} />}
@@ -70,7 +72,9 @@ function Title({ title, rename }: { title: string; rename: (title: string) => vo
   );
 }
 
-function Said({ parts, at, onReceipt }: { parts: Parts; at: string | undefined; onReceipt: (id: string) => void }) {
+interface SaidProps { parts: Parts; at: string | undefined; onReceipt: (id: string) => void; onForget: (m: Message) => void }
+
+function Said({ parts, at, onReceipt, onForget }: SaidProps) {
   const marked = useRef<HTMLDivElement>(null);
   useEffect(() => marked.current?.scrollIntoView({ block: 'center' }), [at, parts.messages.items.length]);
   const learnt = new Map<string, number>();
@@ -87,6 +91,7 @@ function Said({ parts, at, onReceipt }: { parts: Parts; at: string | undefined; 
               <span>{m.speaker || t(m.role === 'user' ? 'you' : 'model')} · {time(m.created)}</span>
               {learnt.has(m.id) && <button type="button" class="chip good" onClick={() => go('memories', { session: m.session })}>{t('learnt n', { n: learnt.get(m.id)! })}</button>}
               {receipt && <button type="button" class="chip accent" onClick={() => onReceipt(receipt.id)}>{t('lines given', { n: receipt.given })}</button>}
+              {may('write') && <Button small look="plain" icon="trash" label={t('forget message')} onClick={() => onForget(m)} />}
             </div>
           </div>
         );
