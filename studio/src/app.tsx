@@ -5,7 +5,7 @@ import { isOnline, lookAs, needsSignIn, Problem } from './api/client.ts';
 import { onChange } from './api/events.ts';
 import { t } from './i18n/index.ts';
 import type { Key } from './i18n/en.ts';
-import { Button, Empty, Failed, Head } from './parts/basics.tsx';
+import { Button, Empty, Failed, Head, tryTo } from './parts/basics.tsx';
 import { Icon } from './parts/icons.tsx';
 import { Nav } from './nav.tsx';
 import { Toasts } from './parts/toasts.tsx';
@@ -21,7 +21,7 @@ import { Timeline } from './pages/timeline/timeline.tsx';
 import { Try } from './pages/try/try.tsx';
 import { Keys, useShortcuts } from './shortcuts.tsx';
 import { go, route, type PageName } from './state/route.ts';
-import { begin, readSettings, readSpaces, readStats } from './state/session.ts';
+import { begin, lookAt, readSettings, readSpaces, readStats } from './state/session.ts';
 import { Top } from './top.tsx';
 
 const pages: Record<PageName, () => preact.JSX.Element> = {
@@ -51,6 +51,16 @@ class Guarded extends Component<{ children: ComponentChildren }, { fault: Error 
     const { fault } = this.state;
     return fault ? <Failed error={new Problem(0, 'fault', fault.message)} retry={() => this.setState({ fault: null })} /> : this.props.children;
   }
+}
+
+function Looking() {
+  if (!lookAs.value) return null;
+  return (
+    <div class="notice" role="status">
+      <Icon name="eye" /><span class="grow">{t('looking at', { user: lookAs.value })}</span>
+      <Button small icon="close" onClick={() => tryTo(() => lookAt(''))}>{t('look no more')}</Button>
+    </div>
+  );
 }
 
 function Lost() {
@@ -89,6 +99,7 @@ export function App() {
         <Top />
         <main id="content" class="page" tabIndex={-1}>
           <Lost />
+          <Looking />
           {error && error.status !== 401 && error.status !== 0 && <Failed error={error} retry={start} />}
           {isReady && <Guarded key={`${page} ${lookAs.value}`}><Page /></Guarded>}
         </main>

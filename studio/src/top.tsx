@@ -1,10 +1,10 @@
 // One line above each page: is memory on, how much is there, what did it do today.
 import { computed } from '@preact/signals';
-import { isOnline, lookAs, space } from './api/client.ts';
+import { isOnline, space } from './api/client.ts';
 import { languages, setLanguage, language, t, type Language } from './i18n/index.ts';
 import { Button, Select, tryTo } from './parts/basics.tsx';
 import { theme, type Theme } from './state/looks.ts';
-import { chatsGiven, chooseSpace, isOn, lookAt, me, setOn, signOut, spaces, stats } from './state/session.ts';
+import { chatsGiven, chooseSpace, isOn, me, setOn, signOut, spaces, stats } from './state/session.ts';
 
 const sentence = computed(() => {
   const s = stats.value;
@@ -30,7 +30,6 @@ export function Top() {
     <header class="top">
       <span class={`state-dot ${dot}`} aria-hidden="true" />
       <span class="grow cut small" role="status" title={sentence.value}>{sentence.value}</span>
-      {lookAs.value && <Button small look="danger" icon="eye" onClick={() => tryTo(() => lookAt(''))}>{t('looking at', { user: lookAs.value })}</Button>}
       <Spaces />
       {isOn.value !== null && (
         <Button small icon={isOn.value ? 'pause' : 'play'} onClick={() => tryTo(() => setOn(!isOn.value))}>

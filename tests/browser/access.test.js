@@ -121,12 +121,41 @@ test('an operator looks at another user, and is back with one click', async (t) 
   await page.getByLabel('Token').fill(admin);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('row').filter({ hasText: 'bob' }).getByRole('button', { name: 'Look' }).click();
-  await page.getByRole('button', { name: /^Viewing bob/ }).waitFor();
+  await page.getByText("You are looking at bob's memory.").waitFor();
+  for (const at of ['Access', 'Start', 'Conversations', 'Clean up', 'Memories']) {
+    await page.getByRole('link', { name: at, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: at === 'Start' ? 'See it remember' : at }).waitFor();
+    await page.waitForTimeout(200);
+    assert.equal(await page.getByRole('button', { name: /^(New token|Revoke|Erase|Forget|Add|Distil now)/ }).count(), 0, at);
+  }
+  assert.equal(await page.getByRole('button', { name: 'More', exact: true }).count(), 0, 'an export would be the own one');
   await page.getByRole('link', { name: 'Memories' }).click();
   await page.getByText('Bob has a boat.').waitFor();
-  await page.getByRole('button', { name: /^Viewing bob/ }).click();
+  await page.getByRole('button', { name: 'Stop viewing' }).click();
   await page.getByText('Bob has a boat.').waitFor({ state: 'detached' });
   await page.getByText('Nothing is remembered yet').waitFor();
+});
+
+test('a token that may only read is told so, and is offered nothing that is refused', async (t) => {
+  const server = await serve(t), made = async (body, headers) => (await server.ask('POST', '/v1/tokens', body, headers)).json().token;
+  const admin = { authorization: `Bearer ${await made({ admin: true })}` }, reads = await made({ scopes: 'read', admin: true }, admin);
+  await server.ask('POST', '/v1/memories', { content: 'Ada keeps bees.' }, admin);
+  const page = await open(t, server);
+  page.expected.push(/status of 401/);
+  await page.getByLabel('Token').fill(reads);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  for (const at of ['/', '/studio/try']) { // a 403 on the console fails the test
+    await page.goto(server.url + at);
+    await page.getByText('This token may not chat: it lacks the scope “chat”.').waitFor();
+    assert.ok(await page.locator('[data-say]').first().isDisabled());
+  }
+  await page.goto(`${server.url}/studio/access`);
+  await page.getByText('it lacks the scope “manage”').waitFor();
+  await page.goto(`${server.url}/studio/memories`);
+  await page.getByText('Ada keeps bees.').click();
+  await page.getByRole('dialog', { name: 'Memory' }).getByRole('textbox', { name: 'Text' }).waitFor();
+  assert.ok(await page.getByRole('dialog', { name: 'Memory' }).getByRole('textbox', { name: 'Text' }).isDisabled());
+  assert.equal(await page.getByRole('button', { name: /^(Add|Forget|More)$/ }).count(), 0);
 });
 
 test('tokens: made with rights, spaces and an end, listed with them, revoked with what they made', async (t) => {

@@ -232,3 +232,20 @@ test('a memory without a message is not asked for one; Enter saves a new one; no
   await page.getByRole('searchbox').fill('zeppelin');
   await page.getByText('No memory fits.').waitFor();
 });
+
+test('best match offers no filter, order or export that it does not apply', async (t) => {
+  const server = await serve(t);
+  await server.ask('POST', '/v1/memories', { content: 'Ada keeps bees.' });
+  await server.ask('POST', '/v1/memories', { content: 'Ada kept bees in June.', type: 'episodic' });
+  const page = await open(t, server, '/studio/memories?q=bees&how=best&importance_min=0.9');
+  await total(page, 2);
+  assert.equal(await page.getByLabel(/^(Created|Importance|Sort|Descending)/).count(), 0);
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('button', { name: 'Export everything' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Export this list' }).count(), 0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('group', { name: 'Type' }).getByRole('button', { name: /^Episodic/ }).click();
+  await total(page, 1);
+  await page.getByRole('button', { name: 'Contains' }).click();
+  await page.getByLabel('Created from').waitFor();
+});

@@ -126,3 +126,26 @@ test('a model server that does not answer is said; its 401 signs nobody out', as
   await other.getByRole('alert').filter({ hasText: 'no key' }).waitFor();
   assert.equal(await other.getByRole('heading', { name: 'Sign in' }).count(), 0);
 });
+
+test('the line above counts the chats that were given something', async (t) => {
+  const server = await serve(t);
+  await server.tell('My dog is called Rex.', { 'x-session-id': 'one' });
+  await server.tell('How high is the Eiffel Tower?', { 'x-session-id': 'two' });
+  await server.tell('What is my dog called?', { 'x-session-id': 'three' });
+  const page = await open(t, server);
+  await page.locator('.top').getByText('inserted into 1 chat.').waitFor();
+});
+
+test('a message is forgotten in its conversation, with what was learnt from it, and put back', async (t) => {
+  const server = await serve(t);
+  await server.tell('My dog is called Rex.', { 'x-session-id': 'monday' });
+  await server.tell('The weather is fine.', { 'x-session-id': 'monday' });
+  const page = await open(t, server, '/studio/sessions?id=monday'), said = page.locator('.said.user').filter({ hasText: 'My dog' });
+  await said.getByRole('button', { name: /^Forget this message/ }).click();
+  await page.getByText('Forgot “My dog is called Rex.”').waitFor();
+  await said.waitFor({ state: 'detached' });
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await said.waitFor();
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 1);
+});

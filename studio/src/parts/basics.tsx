@@ -56,11 +56,11 @@ export function Search({ value, onInput, label, onEnter }: SearchProps) {
   );
 }
 
-interface SelectProps { value: string; onChange: (value: string) => void; label: string; options: [string, string][] }
+interface SelectProps { value: string; onChange: (value: string) => void; label: string; options: [string, string][]; isFixed?: boolean }
 
-export function Select({ value, onChange, label, options }: SelectProps) {
+export function Select({ value, onChange, label, options, isFixed }: SelectProps) {
   return (
-    <select class="input" aria-label={label} value={value} onChange={(e) => onChange(e.currentTarget.value)}>
+    <select class="input" disabled={!!isFixed} aria-label={label} value={value} onChange={(e) => onChange(e.currentTarget.value)}>
       {options.map(([v, name]) => <option key={v} value={v} selected={v === value}>{name}</option>)}
     </select>
   );

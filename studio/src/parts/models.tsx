@@ -3,6 +3,8 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call, Problem } from '../api/client.ts';
 import { t } from '../i18n/index.ts';
+import { lookAs } from '../api/client.ts';
+import { may } from '../state/session.ts';
 import { Button } from './basics.tsx';
 
 /** The built-in model: it repeats what is remembered, and needs no model server. */
@@ -23,7 +25,7 @@ export async function readModels(): Promise<Models> {
 /** Best guess first; null until it is known. */
 export function useModels(): Models | null {
   useEffect(() => {
-    if (!known.value || known.value.error) void readModels();
+    if (may('chat') && (!known.value || known.value.error)) void readModels();
   }, []);
   return known.value;
 }
@@ -31,9 +33,11 @@ export function useModels(): Models | null {
 export const firstModel = async () => (known.value ?? (await readModels())).names[0] ?? builtIn;
 export const isOnlyBuiltIn = (m: Models | null) => !!m && !m.error && m.names.every((n) => n === builtIn);
 
-/** A model server that does not answer is said, not hidden. */
-export function ModelsFailed() {
+/** Why there are no chats here: the caller may not, or a model server that does not answer. */
+export function NoChats() {
   const error = useModels()?.error;
+  if (lookAs.value) return <div class="notice" role="status">{t('chats are your own')}</div>;
+  if (!may('chat')) return <div class="notice" role="status">{t('may not chat')}</div>;
   if (!error || error.status === 0) return null;
   return (
     <div class="notice bad-news" role="alert">

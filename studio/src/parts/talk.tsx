@@ -6,6 +6,7 @@ import { chat, receiptOf, type Said } from '../api/chat.ts';
 import type { Receipt } from '../api/types.ts';
 import { t } from '../i18n/index.ts';
 import { draft } from '../state/looks.ts';
+import { may } from '../state/session.ts';
 import { Button, Chip } from './basics.tsx';
 import { firstModel } from './models.tsx';
 import { givenText } from './receipt.tsx';
@@ -93,7 +94,7 @@ export function Say({ talk, name, label, suggest, isFirst }: SayProps) {
   return (
     <form class="stack close" onSubmit={(e) => { e.preventDefault(); void send(); }}>
       <div class="row tight">
-        <textarea class="input grow" rows={2} aria-label={label} placeholder={label} value={text.value} data-say={name} ref={box}
+        <textarea class="input grow" rows={2} aria-label={label} placeholder={label} value={text.value} data-say={name} ref={box} disabled={!may('chat')}
           onInput={(e) => set(e.currentTarget.value)}
           onKeyDown={(e) => {
             if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
@@ -103,7 +104,7 @@ export function Say({ talk, name, label, suggest, isFirst }: SayProps) {
           }} />
         <Button type="submit" look="main" icon="send" label={t('send')} disabled={talk.isBusy.value || !text.value.trim()} />
       </div>
-      {suggest && !text.value && <div><Button small look="plain" class="suggest" onClick={() => { set(suggest); box.current?.focus(); }}>{t('for example', { what: suggest })}</Button></div>}
+      {suggest && !text.value && may('chat') && <div><Button small look="plain" class="suggest" onClick={() => { set(suggest); box.current?.focus(); }}>{t('for example', { what: suggest })}</Button></div>}
     </form>
   );
 }

@@ -1,14 +1,17 @@
 // People, spaces and tokens: who reaches what.
 import { useState } from 'preact/hooks';
-import { address, call } from '../../api/client.ts';
+import { address, call, lookAs } from '../../api/client.ts';
 import type { Page, Role, Space, User } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
 import { Ago, Button, Chip, Failed, Head, Search, Select, tryTo } from '../../parts/basics.tsx';
 import { Confirm, TypedConfirm } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { chooseSpace, isOperator, isOwner, lookAt, me, readMe, readSpaces, signOut } from '../../state/session.ts';
+import { chooseSpace, isOperator, isOwner, lookAt, may, me, readMe, readSpaces, signOut } from '../../state/session.ts';
 import { useLoaded, useSettled } from '../../state/use.ts';
 import { Tokens } from './tokens.tsx';
+
+/** Also those of another user, whom the caller looks at. */
+const seesTokens = () => may('manage') || lookAs.value !== '';
 
 export function Access() {
   return (
@@ -16,8 +19,8 @@ export function Access() {
       <Head title={t('page access')} about={t('access about')}>
         {me.value?.signed_in_until && <Button icon="out" onClick={() => tryTo(signOut)}>{t('sign out')}</Button>}
       </Head>
-      {me.value && <p class="small quiet">{t('you are', { user: me.value.user })} {me.value.needs_token ? t('needs token') : t('no tokens yet')}</p>}
-      <Tokens />
+      {me.value && <p class="small quiet">{!lookAs.value && t('you are', { user: me.value.user })} {me.value.needs_token ? t('needs token') : t('no tokens yet')}</p>}
+      {seesTokens() ? <Tokens /> : <p class="notice">{t('may not manage')}</p>}
       <Spaces />
       {isOperator.value && <Users />}
     </>
@@ -39,7 +42,7 @@ function Spaces() {
               <tr key={s.space}>
                 <td><button type="button" class="facet" onClick={() => chooseSpace(s.own ? '' : s.space)}>{s.space}{s.own ? ` (${t('own')})` : ''}</button></td>
                 <td class="number">{s.memories}</td><td class="number wide-only">{s.sessions}</td><td class="number wide-only">{s.messages}</td><td class="small quiet wide-only"><Ago at={s.updated} /></td>
-                <td><Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(s)}><span class="wide-only">{t('erase')}</span></Button></td>
+                <td>{may('write') && <Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(s)}><span class="wide-only">{t('erase')}</span></Button>}</td>
               </tr>
             ))}
           </tbody>

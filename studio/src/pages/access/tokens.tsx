@@ -6,7 +6,7 @@ import type { Page, Token } from '../../api/types.ts';
 import { day, t, word } from '../../i18n/index.ts';
 import { Ago, Button, Check, Chip, Empty, Failed, Field, Snippet, tryTo } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/layers.tsx';
-import { isOwner, me, signIn } from '../../state/session.ts';
+import { isOwner, may, me, signIn } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 
 const scopes = ['chat', 'read', 'write', 'export', 'manage'];
@@ -28,7 +28,7 @@ export function Tokens() {
   const nameOf = (id: string) => all.find((k) => k.id === id)?.name ?? `${id.slice(0, 8)}…`;
   return (
     <section class="card" aria-label={t('tokens of access')}>
-      <header><h2>{t('tokens of access')}</h2><div class="row"><Check checked={ended} onChange={setEnded}>{t('with ended')}</Check><Button small look="main" icon="plus" onClick={() => setMakes(true)}>{t('new token')}</Button></div></header>
+      <header><h2>{t('tokens of access')}</h2><div class="row"><Check checked={ended} onChange={setEnded}>{t('with ended')}</Check>{may('manage') && <Button small look="main" icon="plus" onClick={() => setMakes(true)}>{t('new token')}</Button>}</div></header>
       {error.value && <Failed error={error.value} retry={reload} />}
       {data.value && !all.length && <Empty title={t('no tokens')}><p>{t('no tokens about')}</p></Empty>}
       {all.length > 0 && (
@@ -44,7 +44,7 @@ export function Tokens() {
                   <td><div class="row">{k.admin && <Chip look="accent">{t('admin')}</Chip>}{(k.spaces ? split(k.spaces) : [k.space || t('all spaces')]).map((s) => <Chip key={s} title={k.spaces ? t('only spaces') : t('space')}>{s}</Chip>)}{k.acts_for && <Chip>{t('acts for', { who: k.acts_for })}</Chip>}</div></td>
                   <td class="small quiet wide-only"><Ago at={k.last_used} />{k.last_used && <div class="tiny">{k.last_address || t('this machine')}</div>}</td>
                   <td class="small quiet wide-only">{k.expires ? day(k.expires) : '–'}</td>
-                  <td>{k.state === 'valid' ? <Button small look="danger" onClick={() => setRevokes(k)}>{t('revoke')}</Button> : <Chip>{k.state}</Chip>}</td>
+                  <td>{k.state !== 'valid' ? <Chip>{word('state', k.state)}</Chip> : may('manage') && <Button small look="danger" onClick={() => setRevokes(k)}>{t('revoke')}</Button>}</td>
                 </tr>
               ))}
             </tbody>

@@ -9,6 +9,7 @@ import { Confirm } from '../../parts/layers.tsx';
 import { Numbers } from '../../parts/numbers.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { refine, route } from '../../state/route.ts';
+import { may } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Duplicates } from './duplicates.tsx';
 import { Expiring, Unused } from './few.tsx';
@@ -49,8 +50,8 @@ function HeldBack() {
             <pre class="block wrap">{h.text}</pre>
             <div class="row">
               <Chip>{word('kind', h.kind)}</Chip><span class="tiny quiet grow">{said(h.reason)}</span>
-              {state === 'held' ? <Button small icon="check" onClick={() => decide(h, 'allow')}>{t('allow')}</Button> : <Button small onClick={() => decide(h, 'hold')}>{t('hold')}</Button>}
-              <Button small look="danger" icon="trash" onClick={() => decide(h, 'forget')}>{t('forget')}</Button>
+              {may('write') && <>{state === 'held' ? <Button small icon="check" onClick={() => decide(h, 'allow')}>{t('allow')}</Button> : <Button small onClick={() => decide(h, 'hold')}>{t('hold')}</Button>}
+              <Button small look="danger" icon="trash" onClick={() => decide(h, 'forget')}>{t('forget')}</Button></>}
             </div>
           </div>
         ))}
@@ -69,7 +70,7 @@ function Compact() {
   return (
     <section class="card pad stack" aria-label={t('compact')}>
       <p>{t('compact about')}</p>
-      <div class="row"><Button onClick={() => run(true)}>{t('dry run')}</Button><Button look="main" onClick={() => setAsks(true)}>{t('compact')}</Button></div>
+      {may('write') && <div class="row"><Button onClick={() => run(true)}>{t('dry run')}</Button><Button look="main" onClick={() => setAsks(true)}>{t('compact')}</Button></div>}
       {last && (
         <div class="stack close" role="status">
           <div class="row"><Chip look={last.state === 'done' ? 'good' : ''}>{word('state', last.state)}</Chip>{last.dry_run && <Chip>{t('dry run')}</Chip>}<span class="small quiet"><Ago at={last.created} /></span></div>

@@ -3,6 +3,7 @@ import { get } from '../../api/client.ts';
 import type { Memory, MemoryPage } from '../../api/types.ts';
 import { day, percent, t, word } from '../../i18n/index.ts';
 import { Button, Empty, Failed, Loading } from '../../parts/basics.tsx';
+import { may } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { forgetOne } from '../memories/bulk.tsx';
 
@@ -54,7 +55,7 @@ function Side({ memory: m }: { memory: Memory }) {
   return (
     <div class="row tight">
       <div class="grow stack close"><span class="wrap">{m.content}</span><span class="tiny quiet">{day(m.created)} · {word('origin', m.origin)} · {t('importance of', { share: percent(m.importance) })}</span></div>
-      <Button small look="danger" icon="trash" onClick={() => void forgetOne(m)}>{t('forget')}</Button>
+      {may('write') && <Button small look="danger" icon="trash" onClick={() => void forgetOne(m)}>{t('forget')}</Button>}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { Ago, Button, Empty, Failed, Loading, tryTo } from '../../parts/basics.t
 import { Confirm } from '../../parts/layers.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
 import { go } from '../../state/route.ts';
+import { may } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { bulk, forgetOne } from '../memories/bulk.tsx';
 
@@ -38,14 +39,14 @@ function Few({ read, about, empty }: { read: () => Promise<Memory[]>; about: str
     <section class="card" aria-label={t('memories')}>
       <header>
         <span class="small quiet grow">{n === most ? t('first n memories', { n }) : t('n memories', { n })}. {about}</span>
-        <Button small look="danger" icon="trash" onClick={() => setAsked(all)}>{t('forget these ask')}</Button>
+        {may('write') && <Button small look="danger" icon="trash" onClick={() => setAsked(all)}>{t('forget these ask')}</Button>}
       </header>
       <ul>
         {all.map((m) => (
           <li key={m.id} class="item plain-item">
             <button type="button" class="facet grow" onClick={() => go('memories', { id: m.id })}><span class="cut">{m.content}</span></button>
             <span class="tiny quiet">{m.expires ? `${t('expires')} ${day(m.expires)}` : <Ago at={m.created} />}</span>
-            <Button small look="plain" icon="trash" label={t('forget')} onClick={() => void forgetOne(m)} />
+            {may('write') && <Button small look="plain" icon="trash" label={t('forget')} onClick={() => void forgetOne(m)} />}
           </li>
         ))}
       </ul>

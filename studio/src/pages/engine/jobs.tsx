@@ -5,7 +5,7 @@ import type { Job, Page } from '../../api/types.ts';
 import { t, took, word } from '../../i18n/index.ts';
 import { Ago, Button, Check, Chip, Empty, Failed, Progress, tryTo, type ChipLook } from '../../parts/basics.tsx';
 import { Numbers } from '../../parts/numbers.tsx';
-import { isOperator } from '../../state/session.ts';
+import { isOperator, may } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { AskJob, isAsked } from './ask.tsx';
 
@@ -29,7 +29,7 @@ export function Jobs() {
       <header><h2>{t('jobs')}</h2></header>
       <div class="stack pad">
         <div class="columns">
-          {kinds.filter((k) => !k.isOperators || isOperator.value).map((k) => (
+          {may('write') && kinds.filter((k) => !k.isOperators || isOperator.value).map((k) => (
             <div key={k.kind} class="row tight">
               <Button small onClick={() => (k.isDry ? void begin(k.kind, dry.value[k.kind]!) : (asked.value = k.kind))}>{word('job', k.kind)}{k.isDry ? '' : '…'}</Button>
               <span class="tiny quiet grow">{t(`job about ${k.kind}` as 'job about prune')}</span>
@@ -48,8 +48,8 @@ export function Jobs() {
                 {j.dry_run && <Chip>{t('dry run')}</Chip>}
                 <span class="small quiet"><Ago at={j.created} />{j.ended && j.took_ms !== null ? ` · ${took(j.took_ms * 1000)}` : ''}</span>
                 <span class="grow" />
-                {(j.state === 'running' || j.state === 'queued') && <Button small look="danger" onClick={() => tryTo(() => call('DELETE', `/v1/jobs/${j.id}`))}>{t('cancel')}</Button>}
-                {(j.state === 'failed' || j.state === 'cancelled') && <Button small icon="refresh" onClick={() => (isAsked(j.kind) ? (asked.value = j.kind) : void begin(j.kind, j.dry_run))}>{t('again')}</Button>}
+                {may('write') && (j.state === 'running' || j.state === 'queued') && <Button small look="danger" onClick={() => tryTo(() => call('DELETE', `/v1/jobs/${j.id}`))}>{t('cancel')}</Button>}
+                {may('write') && (j.state === 'failed' || j.state === 'cancelled') && <Button small icon="refresh" onClick={() => (isAsked(j.kind) ? (asked.value = j.kind) : void begin(j.kind, j.dry_run))}>{t('again')}</Button>}
               </div>
               {j.state === 'running' && <Progress done={j.done} total={j.total} label={word('job', j.kind)} />}
               {j.error && <p class="small wrap">{j.error}</p>}

@@ -8,6 +8,7 @@ import { t } from '../../i18n/index.ts';
 import { Button, Field, tryTo } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/layers.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
+import { may } from '../../state/session.ts';
 
 interface Erased { erased: number; undo?: string | null }
 interface BulkResult { selected: number; changed: number; remaining: number; next: string | null; undo?: string | null }
@@ -55,8 +56,8 @@ export function Bulk({ picked, total, filter, isBest, children }: BulkProps) {
       <strong class="number cut">{t('n selected', { n })}</strong>
       {canAll && <Button small look="plain" onClick={() => setAll(true)}>{t('select all n', { n: total })}</Button>}
       <span class="grow" />
-      <Button small icon="check" aria-label={t('set tags')} onClick={() => setTags('')}><span class="wide-only">{t('set tags')}</span></Button>
-      <Button small look="danger" icon="trash" aria-label={t('forget')} onClick={forget}><span class="wide-only">{t('forget')}</span></Button>
+      {may('write') && <><Button small icon="check" aria-label={t('set tags')} onClick={() => setTags('')}><span class="wide-only">{t('set tags')}</span></Button>
+      <Button small look="danger" icon="trash" aria-label={t('forget')} onClick={forget}><span class="wide-only">{t('forget')}</span></Button></>}
       <Button small look="plain" icon="close" label={t('select none')} onClick={clear} />
       {asks && <Confirm title={t('forget n', { n })} text={t('forget all about')} action={t('forget n', { n })} close={() => setAsks(false)} run={erase} />}
       {tags !== null && (

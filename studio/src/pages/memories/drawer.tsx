@@ -10,6 +10,7 @@ import { Drawer } from '../../parts/layers.tsx';
 import { Decision } from '../../parts/receipt.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
 import { go } from '../../state/route.ts';
+import { may } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { brief, forgetOne } from './bulk.tsx';
 import { MemoryFields } from './fields.tsx';
@@ -37,7 +38,7 @@ export function MemoryDrawer({ id, close }: { id: string; close: () => void }) {
     if (m) await forgetOne(m);
   };
   return (
-    <Drawer title={t('memory')} close={close} actions={m && <Button small look="danger" icon="trash" keys="Delete" onClick={forget}>{t('forget')}</Button>}>
+    <Drawer title={t('memory')} close={close} actions={m && may('write') && <Button small look="danger" icon="trash" onClick={forget}>{t('forget')}</Button>}>
       {error.value && (error.value.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error.value} retry={reload} />)}
       {m && !error.value && (
         <>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { Memory } from '../../api/types.ts';
 import { number, percent, t, time, word } from '../../i18n/index.ts';
 import { Button, Field, Select } from '../../parts/basics.tsx';
+import { may } from '../../state/session.ts';
 import { types } from './add.tsx';
 import { isClosed } from './row.tsx';
 
@@ -35,7 +36,7 @@ function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed }: I
 }
 
 export function MemoryFields({ memory: m, change }: { memory: Memory; change: Change }) {
-  const isFixed = isClosed(m), importance = useSignal(m.importance);
+  const isFixed = isClosed(m) || !may('write'), importance = useSignal(m.importance);
   return (
     <div class="stack">
       <InPlace isLong isFixed={isFixed} value={m.content} label={t('content')} hint={t('enter keeps')} keep={(content) => change({ content })} />
@@ -45,7 +46,7 @@ export function MemoryFields({ memory: m, change }: { memory: Memory; change: Ch
       </Field>
       <div class="columns two">
         <InPlace isFixed={isFixed} value={m.key} label={t('key')} keep={(key) => change({ key: key || (null as unknown as string) })} />
-        <Field label={t('type')}><Select label={t('type')} value={m.type} onChange={(type) => change({ type })} options={types.map((x) => [x, word('type', x)])} /></Field>
+        <Field label={t('type')}><Select label={t('type')} isFixed={isFixed} value={m.type} onChange={(type) => change({ type })} options={types.map((x) => [x, word('type', x)])} /></Field>
         <InPlace isFixed={isFixed} value={m.category} label={t('category')} keep={(category) => change({ category: category || (null as unknown as string) })} />
         <InPlace isFixed={isFixed} value={m.tags.join(', ')} label={t('tags')} keep={(all) => change({ tags: all.split(',').map((x) => x.trim()).filter(Boolean) })} />
         <InPlace isFixed={isFixed} kind="date" value={m.expires?.slice(0, 10) ?? ''} label={t('expires')} keep={(expires) => change({ expires: expires || null })} />

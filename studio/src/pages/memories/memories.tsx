@@ -9,6 +9,7 @@ import { Button, Empty, Failed, Head, Search, Segments, Select } from '../../par
 import { useRows, Virtual } from '../../parts/virtual.tsx';
 import { draft } from '../../state/looks.ts';
 import { closeOver, openOver, refine, route } from '../../state/route.ts';
+import { may } from '../../state/session.ts';
 import { useKeys, useSettled } from '../../state/use.ts';
 import { AddMemory } from './add.tsx';
 import { Bulk, forgetOne } from './bulk.tsx';
@@ -73,15 +74,15 @@ export function Memories() {
   const move = (by: number) => setCurrent(Math.max(0, Math.min(total - 1, current + by)));
   useKeys({
     j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1),
-    Enter: () => open(at(current)), e: () => open(at(current)), x: () => toggle(at(current)), n: () => setAdds(true),
-    Delete: () => { const m = at(current); if (m) void forgetOne(m); },
+    Enter: () => open(at(current)), e: () => open(at(current)), x: () => toggle(at(current)), n: () => may('write') && setAdds(true),
+    Delete: () => { const m = at(current); if (m && may('write')) void forgetOne(m); },
     Escape: () => (query.id ? close() : (picked.value = new Set())),
   });
   return (
     <>
       <Head title={t('page memories')} about={t('memories about')}>
         <Transfer filter={isBest ? null : listQuery} />
-        <Button look="main" icon="plus" keys="n" onClick={() => setAdds(true)}>{t('add')}</Button>
+        {may('write') && <Button look="main" icon="plus" keys="n" onClick={() => setAdds(true)}>{t('add')}</Button>}
       </Head>
       <div class="row">
         <Search value={typed} onInput={setTyped} label={t('search memories')} />

@@ -8,6 +8,7 @@ import { Dialog } from '../../parts/layers.tsx';
 import { Numbers } from '../../parts/numbers.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { go } from '../../state/route.ts';
+import { may } from '../../state/session.ts';
 
 function save(path: string) {
   const a = document.createElement('a');
@@ -32,16 +33,17 @@ export function Transfer({ filter }: { filter: Query | null }) {
     isOpen.value = false;
     what();
   };
+  if (!may('write') && !may('export')) return null;
   const from = (query: Query) => address('/v1/memories/export', { space: space.value, ...query });
   return (
     <><div class="menu" ref={box} onKeyDown={(e) => e.key === 'Escape' && (isOpen.value = false)}>
       <Button icon="more" label={t('more')} aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)} />
       {isOpen.value && (
         <div>
-          <Button icon="upload" onClick={run(() => (imports.value = true))}>{t('import')}</Button>
-          {filter && <Button icon="download" onClick={run(() => save(from(filter)))}>{t('export these')}</Button>}
-          <Button icon="download" onClick={run(() => save(from({ all: true })))}>{t('export all')}</Button>
-          <Button icon="cleanup" onClick={run(() => go('cleanup', { tab: 'compact' }))}>{t('compact')}</Button>
+          {may('write') && <Button icon="upload" onClick={run(() => (imports.value = true))}>{t('import')}</Button>}
+          {filter && may('export') && <Button icon="download" onClick={run(() => save(from(filter)))}>{t('export these')}</Button>}
+          {may('export') && <Button icon="download" onClick={run(() => save(from({ all: true })))}>{t('export all')}</Button>}
+          {may('write') && <Button icon="cleanup" onClick={run(() => go('cleanup', { tab: 'compact' }))}>{t('compact')}</Button>}
         </div>
       )}
     </div>

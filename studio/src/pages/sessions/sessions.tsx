@@ -6,6 +6,7 @@ import { t } from '../../i18n/index.ts';
 import { Ago, Button, Empty, Failed, Head, Search, tryTo } from '../../parts/basics.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { closeOver, go, openOver, refine, route } from '../../state/route.ts';
+import { may } from '../../state/session.ts';
 import { useLoaded, useSettled } from '../../state/use.ts';
 import { useEffect } from 'preact/hooks';
 import { Transcript } from './transcript.tsx';
@@ -27,7 +28,7 @@ export function Sessions() {
   const all = list.data.value?.sessions ?? [];
   return (
     <>
-      <Head title={t('page sessions')} about={t('sessions about')}><Button icon="engine" onClick={distil}>{t('distil now')}</Button></Head>
+      <Head title={t('page sessions')} about={t('sessions about')}>{may('write') && <Button icon="engine" onClick={distil}>{t('distil now')}</Button>}</Head>
       <div class="row"><Search value={typed} onInput={setTyped} label={t('search conversations')} /><span class="small quiet number" role="status">{t('n sessions', { n: list.data.value?.total ?? 0 })}</span></div>
       {list.error.value && <Failed error={list.error.value} retry={list.reload} />}
       {list.data.value && !all.length && <Empty title={asked ? t('nothing matches') : t('no sessions')}><p>{t('no sessions about')}</p></Empty>}

@@ -39,7 +39,7 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
       <header>
         <Title key={session.data.value?.title} title={session.data.value?.title ?? id} rename={rename} />
         <div class="row tight">
-          <Button small look="danger" icon="trash" onClick={() => setForgets(true)}>{t('forget')}</Button>
+          {may('write') && <Button small look="danger" icon="trash" onClick={() => setForgets(true)}>{t('forget')}</Button>}
           <Button small look="plain" icon="close" label={t('close')} onClick={close} />
         </div>
       </header>
@@ -61,7 +61,7 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
 function Title({ title, rename }: { title: string; rename: (title: string) => void }) {
   const [text, setText] = useState(title);
   return (
-    <input class="input grow" aria-label={t('title')} value={text} onInput={(e) => setText(e.currentTarget.value)} onBlur={() => text.trim() && text !== title && rename(text.trim())}
+    <input class="input grow" aria-label={t('title')} readOnly={!may('write')} value={text} onInput={(e) => setText(e.currentTarget.value)} onBlur={() => text.trim() && text !== title && rename(text.trim())}
       onKeyDown={(e) => {
         if (e.key === 'Enter') e.currentTarget.blur();
         if (e.key === 'Escape' && text !== title) {

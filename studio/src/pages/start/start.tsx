@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { t } from '../../i18n/index.ts';
 import { Button, Head, tryTo } from '../../parts/basics.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { ModelsFailed } from '../../parts/models.tsx';
+import { NoChats } from '../../parts/models.tsx';
 import { makeTalk, Say, TalkView, type Turn } from '../../parts/talk.tsx';
 import { closeOver, openOver, route } from '../../state/route.ts';
 import { isOn, setOn } from '../../state/session.ts';
@@ -51,7 +51,7 @@ export function Start() {
         {first.turns.value.length > 0 && <Button icon="refresh" onClick={startOver}>{t('start over')}</Button>}
       </Head>
       {isOn.value === false && <Paused />}
-      <ModelsFailed />
+      <NoChats />
       <ol class="steps card pad">
         <Step no={1} isDone={hasSaid}>{t('step 1')}</Step>
         <Step no={2} isDone={isSecond.value}>{t('step 2')}</Step>

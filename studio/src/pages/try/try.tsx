@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import type { Receipt } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
 import { Button, Empty, Field, Head, Segments, Select } from '../../parts/basics.tsx';
-import { builtIn, ModelsFailed, useModels } from '../../parts/models.tsx';
+import { builtIn, NoChats, useModels } from '../../parts/models.tsx';
 import { ReceiptView } from '../../parts/receipt.tsx';
 import { makeTalk, Say, TalkView, type Turn } from '../../parts/talk.tsx';
 import { refine, route } from '../../state/route.ts';
@@ -53,7 +53,7 @@ function Chat() {
           <Button icon="plus" onClick={fresh}>{t('new chat')}</Button>
         </header>
         <div class="stack pad">
-          <ModelsFailed />
+          <NoChats />
           {turns.value.length ? <TalkView talk={talk} onReceipt={show} current={shown.value?.id} /> : <Empty title={t('try empty')}><p>{t('try empty about')} {offered && !offered.error && t(names.every((n) => n === builtIn) ? 'stays here' : 'goes to model')}</p></Empty>}
           <Say talk={talk} name="try" label={t('message')} />
         </div>
