@@ -33,16 +33,27 @@ export function useShortcuts(showKeys: () => void) {
   }, []);
 }
 
-const keys: [string, Key][] = [
-  ['/', 'key search'], ['j  k', 'key move'], ['Enter', 'key open'], ['x', 'key select'], ['e', 'key edit'], ['Delete', 'key forget'], ['n', 'key new'],
-  ['Esc', 'key close'], ['?', 'key help'],
-];
+const keys: [string, Key][] = [['/', 'key search'], ['Esc', 'key close'], ['?', 'key help']];
+const ofLists: [string, Key][] = [['j  k', 'key move'], ['Enter', 'key open']];
+const ofMemories: [string, Key][] = [['x', 'key select'], ['e', 'key edit'], ['Delete', 'key forget'], ['n', 'key new']];
+
+function Some({ title, of }: { title: Key; of: [string, Key][] }) {
+  return (
+    <>
+      <h3>{t(title)}</h3>
+      <dl class="keys">{of.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{t(what)}</dd></>)}</dl>
+    </>
+  );
+}
 
 export function Keys({ close }: { close: () => void }) {
   return (
     <Dialog title={t('shortcuts')} close={close}>
+      <Some title="keys everywhere" of={keys} />
+      <Some title="keys of lists" of={ofLists} />
+      <Some title="keys of memories" of={ofMemories} />
+      <h3>{t('pages')}</h3>
       <dl class="keys">
-        {keys.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{t(what)}</dd></>)}
         {Object.entries(places).map(([key, page]) => <><dt key={key}><kbd>g</kbd> <kbd>{key}</kbd></dt><dd>{t(`page ${page}` as Key)}</dd></>)}
       </dl>
     </Dialog>

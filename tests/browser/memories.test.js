@@ -249,3 +249,27 @@ test('best match offers no filter, order or export that it does not apply', asyn
   await page.getByRole('button', { name: 'Contains' }).click();
   await page.getByLabel('Created from').waitFor();
 });
+
+test('keys: Delete is of all that are selected, e edits, Escape is back at the row, and a drawer takes no key for the list', async (t) => {
+  const server = await serve(t);
+  await seed(server, 10);
+  const page = await open(t, server, '/studio/memories'), list = page.getByRole('listbox'), keys = async (...all) => { for (const key of all) await page.keyboard.press(key); };
+  await total(page, 10);
+  await keys('j', 'x', 'j', 'x', 'j', 'Delete');
+  await total(page, 8);
+  await page.getByText('Forgot 2 memories').waitFor();
+  await keys('e');
+  const text = page.getByRole('dialog', { name: 'Memory' }).getByRole('textbox', { name: 'Text' });
+  await text.waitFor();
+  await page.waitForFunction(() => document.activeElement.matches('.drawer textarea'));
+  await keys('Escape');
+  await text.waitFor({ state: 'detached' });
+  assert.ok(await list.evaluate((box) => document.activeElement === box));
+  assert.equal(await list.getAttribute('aria-activedescendant'), 'row-2');
+  await keys('Enter');
+  await page.getByRole('dialog', { name: 'Memory' }).getByRole('button', { name: 'Close' }).focus();
+  await keys('x', 'Delete', 'n');
+  await page.waitForTimeout(300);
+  assert.equal(await page.getByText('1 selected').count(), 0);
+  await total(page, 8);
+});

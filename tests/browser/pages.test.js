@@ -149,3 +149,22 @@ test('a message is forgotten in its conversation, with what was learnt from it, 
   await said.waitFor();
   assert.equal((await server.ask('GET', '/v1/memories')).json().total, 1);
 });
+
+test('j, k and Enter go through receipts and conversations', async (t) => {
+  const server = await serve(t);
+  for (const day of ['monday', 'tuesday']) await server.tell(`My dog is called Rex on ${day}.`, { 'x-session-id': day });
+  const page = await open(t, server, '/studio/receipts');
+  await page.getByText('on tuesday').waitFor();
+  for (const key of ['j', 'j', 'k', 'Enter']) await page.keyboard.press(key);
+  const drawer = page.getByRole('dialog', { name: 'Receipt' });
+  await drawer.waitFor();
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /on tuesday/);
+  await page.goto(`${server.url}/studio/sessions`);
+  await page.getByRole('listitem').getByText('on monday').waitFor();
+  for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
+  await page.getByRole('region', { name: 'Conversation' }).getByText('on monday').first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('region', { name: 'Conversation' }).waitFor({ state: 'detached' });
+});

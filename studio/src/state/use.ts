@@ -50,14 +50,18 @@ export function useSettled<T>(value: T, ms = 300): T {
 const isTyping = (e: KeyboardEvent) => e.target instanceof HTMLElement && !!e.target.closest('input, textarea, select, [contenteditable]');
 
 export const isUnderDialog = () => !!document.querySelector('[aria-modal="true"]');
+const isUnderDrawer = () => !!document.querySelector('.drawer');
+/** Enter on a button is the button's. */
+const isPressing = (e: KeyboardEvent) => e.key === 'Enter' && e.target instanceof HTMLElement && !!e.target.closest('button, a, summary');
+const isAnothers = (e: KeyboardEvent) => isUnderDialog() || isPressing(e) || (e.key !== 'Escape' && (isTyping(e) || isUnderDrawer()));
 
-/** Keys of a page, not while something is typed; e.key names them. */
+/** Keys of a page, not while something is typed or a drawer is open; e.key names them. */
 export function useKeys(keys: Record<string, (e: KeyboardEvent) => void>) {
   const now = useRef(keys);
   now.current = keys;
   useLayoutEffect(() => {
     const listen = (e: KeyboardEvent) => {
-      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || (isTyping(e) && e.key !== 'Escape') || isUnderDialog()) return;
+      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || isAnothers(e)) return;
       const run = now.current[e.key];
       if (run) {
         e.preventDefault();
@@ -67,4 +71,13 @@ export function useKeys(keys: Record<string, (e: KeyboardEvent) => void>) {
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
   }, []);
+}
+
+/** j and k go through the rows of a list of buttons, which Enter opens by itself. */
+export function useRowKeys() {
+  const step = (by: number) => {
+    const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')], at = rows.indexOf(document.activeElement as HTMLElement);
+    rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.focus();
+  };
+  useKeys({ j: () => step(1), k: () => step(-1) });
 }

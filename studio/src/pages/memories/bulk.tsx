@@ -9,6 +9,7 @@ import { Button, Field, tryTo } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/layers.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
 import { may } from '../../state/session.ts';
+import { useKeys } from '../../state/use.ts';
 
 interface Erased { erased: number; undo?: string | null }
 interface BulkResult { selected: number; changed: number; remaining: number; next: string | null; undo?: string | null }
@@ -37,6 +38,7 @@ interface BulkProps { picked: Signal<Set<string>>; total: number; filter: Query;
 export function Bulk({ picked, total, filter, isBest, children }: BulkProps) {
   const [isAll, setAll] = useState(false), [tags, setTags] = useState<string | null>(null), [asks, setAsks] = useState(false);
   const n = isAll ? total : picked.value.size;
+  useKeys(n && may('write') ? { Delete: () => forget() } : {});
   if (!n) return <div class="selection">{children}</div>;
   const what = () => (isAll ? { filter: Object.fromEntries(Object.entries(filter).filter(([, v]) => v !== undefined && v !== '')) } : { ids: [...picked.value].slice(0, 1000) });
   const clear = () => {

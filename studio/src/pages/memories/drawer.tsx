@@ -23,7 +23,10 @@ const nameOf = (member: string) => (named[member] ? t(named[member]!) : member);
 const tabs = ['details', 'history', 'source', 'uses'] as const;
 type Tab = (typeof tabs)[number];
 
-export function MemoryDrawer({ id, close }: { id: string; close: () => void }) {
+/** edits: whether the text is to be edited at once. */
+interface MemoryDrawerProps { id: string; edits: { current: boolean }; close: () => void }
+
+export function MemoryDrawer({ id, edits, close }: MemoryDrawerProps) {
   const [tab, setTab] = useState<Tab>('details');
   const path = `/v1/memories/${encodeURIComponent(id)}`;
   const { data, error, reload } = useLoaded(() => call<Memory>('GET', path), [id], /^memory\./);
@@ -44,7 +47,7 @@ export function MemoryDrawer({ id, close }: { id: string; close: () => void }) {
         <>
           {isClosed(m) && <div class="row"><Chip look="warn">{t('closed')}</Chip><span class="small quiet">{m.superseded_by ? t('replaced by a newer one') : t('closed about')}</span></div>}
           <Segments label={t('memory')} value={tab} onChange={(v) => setTab(v as Tab)} options={tabs.map((x) => [x, t(`tab ${x}`)])} />
-          {tab === 'details' && <MemoryFields key={m.updated} memory={m} change={change} />}
+          {tab === 'details' && <MemoryFields key={m.updated} memory={m} change={change} edits={edits} />}
           {tab === 'history' && <History path={path} />}
           {tab === 'source' && (m.source ? <Source memory={m} path={path} /> : <NoSource />)}
           {tab === 'uses' && <Uses path={path} />}

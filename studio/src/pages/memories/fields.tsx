@@ -1,5 +1,6 @@
 // The members of a memory, each kept when it is left or with Enter, and taken back with Escape.
 import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Memory } from '../../api/types.ts';
 import { number, percent, t, time, word } from '../../i18n/index.ts';
 import { Button, Field, Select } from '../../parts/basics.tsx';
@@ -9,10 +10,15 @@ import { isClosed } from './row.tsx';
 
 type Change = (members: Partial<Memory>) => Promise<boolean>;
 
-interface InPlaceProps { value: string; label: string; hint?: string; keep: (value: string) => void; isLong?: boolean; kind?: string; isFixed?: boolean }
+interface InPlaceProps { value: string; label: string; hint?: string; keep: (value: string) => void; isLong?: boolean; kind?: string; isFixed?: boolean; edits?: { current: boolean } }
 
-function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed }: InPlaceProps) {
-  const text = useSignal(value);
+function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed, edits }: InPlaceProps) {
+  const text = useSignal(value), box = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    if (!edits?.current) return;
+    edits.current = false;
+    box.current?.focus();
+  }, []);
   const done = () => text.value !== value && keep(text.value);
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
@@ -29,17 +35,17 @@ function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed }: I
   return (
     <Field label={label} {...(hint ? { hint } : {})}>
       {isLong
-        ? <textarea {...shared} rows={4} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />
+        ? <textarea {...shared} rows={4} ref={box} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />
         : <input {...shared} type={kind} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />}
     </Field>
   );
 }
 
-export function MemoryFields({ memory: m, change }: { memory: Memory; change: Change }) {
+export function MemoryFields({ memory: m, change, edits }: { memory: Memory; change: Change; edits: { current: boolean } }) {
   const isFixed = isClosed(m) || !may('write'), importance = useSignal(m.importance);
   return (
     <div class="stack">
-      <InPlace isLong isFixed={isFixed} value={m.content} label={t('content')} hint={t('enter keeps')} keep={(content) => change({ content })} />
+      <InPlace isLong isFixed={isFixed} edits={edits} value={m.content} label={t('content')} hint={t('enter keeps')} keep={(content) => change({ content })} />
       <Field label={`${t('importance')}: ${percent(importance.value)}`}>
         <input type="range" min="0" max="1" step="0.05" disabled={isFixed} value={importance.value}
           onInput={(e) => (importance.value = Number(e.currentTarget.value))} onChange={() => change({ importance: importance.value })} />

@@ -1,6 +1,6 @@
 // Everything that is remembered: find, see, correct, forget.
 import { useSignal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { address, call, get, isOnline, space, type Query } from '../../api/client.ts';
 import { onChange } from '../../api/events.ts';
 import type { Facets as FacetCounts, Found, FoundPage, Memory, MemoryPage } from '../../api/types.ts';
@@ -27,6 +27,9 @@ async function bestMatches(query: string, filter: Query): Promise<Memory[]> {
   const one = (f: Found) => call<Memory>('GET', `/v1/memories/${encodeURIComponent(f.id)}`).catch(() => null);
   return (await Promise.all(found.results.map(one))).filter((m): m is Memory => !!m);
 }
+
+/** Its row at the keys is the active one. */
+const focusList = () => document.querySelector<HTMLElement>('[role="listbox"]')?.focus({ preventScroll: true });
 
 export function Memories() {
   const query = route.value.query;
@@ -64,18 +67,29 @@ export function Memories() {
     };
   }, []);
   const total = rows.total.value ?? 0, at = (i: number) => rows.at(i);
-  const open = (m: Memory | undefined) => m && openOver({ id: m.id }), close = () => closeOver('id');
+  const edits = useRef(false);
+  const open = (m: Memory | undefined, toEdit = false) => {
+    edits.current = toEdit;
+    if (m) openOver({ id: m.id });
+  };
+  const close = () => {
+    closeOver('id');
+    focusList();
+  };
   const toggle = (m: Memory | undefined) => {
     if (!m) return;
     const next = new Set(picked.value);
     if (!next.delete(m.id)) next.add(m.id);
     picked.value = next;
   };
-  const move = (by: number) => setCurrent(Math.max(0, Math.min(total - 1, current + by)));
+  const move = (by: number) => {
+    setCurrent(Math.max(0, Math.min(total - 1, current + by)));
+    focusList();
+  };
   useKeys({
     j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1),
-    Enter: () => open(at(current)), e: () => open(at(current)), x: () => toggle(at(current)), n: () => may('write') && setAdds(true),
-    Delete: () => { const m = at(current); if (m && may('write')) void forgetOne(m); },
+    Enter: () => open(at(current)), e: () => open(at(current), true), x: () => toggle(at(current)), n: () => may('write') && setAdds(true),
+    Delete: () => { const m = at(current); if (m && may('write') && !picked.value.size) void forgetOne(m); }, // those selected: see Bulk
     Escape: () => (query.id ? close() : (picked.value = new Set())),
   });
   return (
@@ -110,7 +124,7 @@ export function Memories() {
             )}
         </div>
       </div>
-      {query.id && <MemoryDrawer key={query.id} id={query.id} close={close} />}
+      {query.id && <MemoryDrawer key={query.id} id={query.id} edits={edits} close={close} />}
       {adds && <AddMemory close={() => setAdds(false)} />}
       <span class="hidden-text" data-version={rows.version.value}>{number(total)}</span>
     </>

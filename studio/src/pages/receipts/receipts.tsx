@@ -9,7 +9,7 @@ import { Ago, Button, Empty, Failed, Head, Segments } from '../../parts/basics.t
 import { Drawer } from '../../parts/layers.tsx';
 import { Decision, ReceiptView } from '../../parts/receipt.tsx';
 import { closeOver, go, openOver, refine, route } from '../../state/route.ts';
-import { useLoaded } from '../../state/use.ts';
+import { useKeys, useLoaded, useRowKeys } from '../../state/use.ts';
 
 const shows: Record<string, (r: ReceiptItem) => boolean> = {
   all: () => true, given: (r) => r.given > 0, silent: (r) => r.given === 0 && r.decision !== 'failed', failed: (r) => r.decision === 'failed',
@@ -43,6 +43,8 @@ export function Receipts() {
       end();
     };
   }, [JSON.stringify(filter)]);
+  useRowKeys();
+  useKeys(query.id ? { Escape: () => closeOver('id') } : {});
   const shown = items.value.filter(shows[show] ?? shows.all!), isPart = show === 'given' || show === 'silent';
   const counted = !isPart ? t('n receipts', { n: total.value }) : t(next.value ? 'n of the newest receipts' : 'n of receipts', { n: shown.length, of: number(items.value.length) });
   return (
@@ -68,7 +70,7 @@ export function Receipts() {
               {shown.map((r) => (
                 <tr key={r.id}>
                   <td class="small quiet short wide-only"><Ago at={r.created} /></td>
-                  <td><button type="button" class="facet" onClick={() => openOver({ id: r.id })}><span class="wrap">{r.question || t('no question kept')}</span></button><span class="narrow-only tiny quiet"><Ago at={r.created} /></span></td>
+                  <td><button type="button" class="facet" data-row onClick={() => openOver({ id: r.id })}><span class="wrap">{r.question || t('no question kept')}</span></button><span class="narrow-only tiny quiet"><Ago at={r.created} /></span></td>
                   <td class="short"><Decision value={r.decision} /></td>
                   <td class="number short wide-only">{r.given} / {r.considered}</td>
                   <td class="number">{r.tokens}</td>

@@ -7,7 +7,7 @@ import { Ago, Button, Empty, Failed, Head, Search, tryTo } from '../../parts/bas
 import { toast } from '../../parts/toasts.tsx';
 import { closeOver, go, openOver, refine, route } from '../../state/route.ts';
 import { may } from '../../state/session.ts';
-import { useLoaded, useSettled } from '../../state/use.ts';
+import { useKeys, useLoaded, useRowKeys, useSettled } from '../../state/use.ts';
 import { useEffect } from 'preact/hooks';
 import { Transcript } from './transcript.tsx';
 
@@ -25,6 +25,9 @@ export function Sessions() {
     await call('POST', '/v1/jobs', { kind: 'distil' });
     toast({ text: t('distil begun'), action: t('page engine'), run: () => go('engine') });
   });
+  const close = () => closeOver('id', 'at', 'space');
+  useRowKeys();
+  useKeys(query.id && !query.receipt ? { Escape: close } : {});
   const all = list.data.value?.sessions ?? [];
   return (
     <>
@@ -38,7 +41,7 @@ export function Sessions() {
             <ul class="list">
               {all.map((s) => (
                 <li key={`${s.app_id}/${s.id}`}>
-                  <button type="button" class={`item session${s.id === query.id ? ' open' : ''}`} onClick={() => openOver({ id: s.id, space: space.value === '*' ? s.app_id : undefined, at: s.message_id })}>
+                  <button type="button" data-row class={`item session${s.id === query.id ? ' open' : ''}`} onClick={() => openOver({ id: s.id, space: space.value === '*' ? s.app_id : undefined, at: s.message_id })}>
                     <span class="lines"><span class="cut">{s.title || s.id}</span><span class="tiny quiet cut">{s.text && s.text !== s.title ? s.text : t('n messages', { n: s.message_count })}{space.value === '*' ? ` · ${s.app_id}` : ''}</span></span>
                     <span class="tiny quiet"><Ago at={s.updated_at} /></span>
                   </button>
@@ -48,7 +51,7 @@ export function Sessions() {
             {list.data.value?.next && limit < 100 && <div><Button onClick={() => setLimit(100)}>{t('more')}</Button></div>}
           </div>
         )}
-        {query.id && <Transcript key={`${query.space}/${query.id}`} id={query.id} inSpace={query.space ?? ''} at={query.at} close={() => closeOver('id', 'at', 'space')} />}
+        {query.id && <Transcript key={`${query.space}/${query.id}`} id={query.id} inSpace={query.space ?? ''} at={query.at} close={close} />}
       </div>
     </>
   );
