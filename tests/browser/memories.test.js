@@ -273,3 +273,22 @@ test('keys: Delete is of all that are selected, e edits, Escape is back at the r
   assert.equal(await page.getByText('1 selected').count(), 0);
   await total(page, 8);
 });
+
+test('an Expires that has passed is refused in the form; texts have the direction of their script', async (t) => {
+  const server = await serve(t);
+  await server.ask('POST', '/v1/memories', { content: 'עדה שותה תה ירוק.' });
+  const page = await open(t, server, '/studio/memories');
+  assert.equal(await rows(page).first().getByText('עדה').evaluate((e) => getComputedStyle(e).direction), 'rtl');
+  await rows(page).first().click();
+  const drawer = page.getByRole('dialog', { name: 'Memory' }), expires = drawer.getByLabel('Expires', { exact: true });
+  assert.equal(await drawer.getByRole('textbox', { name: 'Text' }).evaluate((e) => getComputedStyle(e).direction), 'rtl');
+  for (const date of ['2020-01-31', new Date().toISOString().slice(0, 10)]) {
+    await expires.fill(date);
+    await expires.blur();
+    await drawer.getByRole('alert').getByText('Choose a later one.').waitFor();
+  }
+  assert.equal((await server.ask('GET', '/v1/memories')).json().memories[0].expires, null);
+  await expires.fill('2099-12-31');
+  await expires.blur();
+  await page.getByText(/^Changed Expires/).waitFor();
+});

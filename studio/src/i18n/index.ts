@@ -54,6 +54,9 @@ export const day = (iso: string): string => new Date(iso).toLocaleDateString(lan
 export const time = (iso: string): string =>
   new Date(iso).toLocaleString(language.value, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
 
+/** Whether a day as a field of dates has it, "2026-12-31", has begun: the server reads it as its first moment. */
+export const hasBegun = (date: string): boolean => new Date(date).getTime() <= Date.now();
+
 /** "3 minutes ago"; for times in the future "in 3 days". */
 export function ago(iso: string): string {
   const units: [Intl.RelativeTimeFormatUnit, number][] = [['year', 31536e6], ['month', 2592e6], ['day', 864e5], ['hour', 36e5], ['minute', 6e4]];

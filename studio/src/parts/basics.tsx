@@ -34,12 +34,16 @@ export async function tryTo(run: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-export function Field({ label, hint, children }: { label: string; hint?: string; children: ComponentChildren }) {
+interface FieldProps { label: string; hint?: string; wrong?: string; children: ComponentChildren }
+
+/** wrong: why what is in it cannot be kept. */
+export function Field({ label, hint, wrong, children }: FieldProps) {
   return (
     <label class="field">
       <span>{label}</span>
       {children}
       {hint && <span class="tiny quiet">{hint}</span>}
+      {wrong && <span class="tiny wrong" role="alert">{wrong}</span>}
     </label>
   );
 }
@@ -50,7 +54,7 @@ export function Search({ value, onInput, label, onEnter }: SearchProps) {
   return (
     <div class="search grow" role="search">
       <Icon name="search" />
-      <input class="input" type="search" data-search value={value} placeholder={label} aria-label={label} aria-keyshortcuts="/"
+      <input class="input" type="search" dir="auto" data-search value={value} placeholder={label} aria-label={label} aria-keyshortcuts="/"
         onInput={(e) => onInput(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Enter' && onEnter?.()} />
     </div>
   );
@@ -145,6 +149,11 @@ export function Marked({ text, find }: { text: string; find: string }) {
   if (!words.length) return <>{text}</>;
   const parts = text.split(new RegExp(`(${words.join('|')})`, 'gi'));
   return <>{parts.map((p, i) => (i % 2 ? <mark key={i}>{p}</mark> : p))}</>;
+}
+
+/** `such` words of a text are names of a program. */
+export function Coded({ text }: { text: string }) {
+  return <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
 }
 
 /** Browsers copy for pages of this machine and over HTTPS; elsewhere the old way, or the person does it. */

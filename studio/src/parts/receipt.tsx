@@ -33,7 +33,7 @@ function LineText({ line }: { line: Line }) {
     textOf(line).then((got) => mine && setText(got), () => mine && setText(''));
     return () => void (mine = false);
   }, [line.id]);
-  return <span class="wrap">{text === null ? '…' : text === '' ? <i class="quiet">{t('gone by now')}</i> : text.length > 400 ? `${text.slice(0, 400)}…` : text}</span>;
+  return <span class="wrap" dir="auto">{text === null ? '…' : text === '' ? <i class="quiet">{t('gone by now')}</i> : text.length > 400 ? `${text.slice(0, 400)}…` : text}</span>;
 }
 
 interface LinesProps { lines: Line[]; onWithout?: (id: string) => void; onOpen?: (line: Line) => void }
@@ -82,9 +82,9 @@ export function ReceiptView({ receipt, ...more }: { receipt: Shown } & Omit<Line
         <span class="small quiet number">{t('n tokens', { n: receipt.tokens })} · {took(receipt.took_us)}</span>
       </div>
       <p class="small">{said(receipt.reason)}</p>
-      {receipt.question && <p class="small quiet">{t('searched for', { what: receipt.question })}</p>}
+      {receipt.question && <p class="small quiet" dir="auto">{t('searched for', { what: receipt.question })}</p>}
       <h3>{t('what the model was given')}</h3>
-      {receipt.block ? <pre class="block wrap" tabIndex={0}>{receipt.block}</pre> : <p class="quiet">{t('nothing was added')}</p>}
+      {receipt.block ? <pre class="block wrap" dir="auto" tabIndex={0}>{receipt.block}</pre> : <p class="quiet">{t('nothing was added')}</p>}
       <h3>{t('candidates')}</h3>
       <Lines lines={receipt.lines} {...more} />
     </div>

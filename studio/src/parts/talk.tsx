@@ -59,7 +59,7 @@ export function TalkView({ talk, onReceipt, current }: { talk: Talk; onReceipt?:
       {talk.turns.value.map((turn, i) => (
         <div key={i} class={`said ${turn.role}`}>
           <span class="hidden-text">{turn.role === 'user' ? t('you') : t('model')}</span>
-          <p class="wrap">{turn.content || '…'}</p>
+          <p class="wrap" dir="auto">{turn.content || '…'}</p>
           {turn.receipt && (
             <div class="under">
               {turn.receipt.lines.some((l) => l.injected)
@@ -94,7 +94,7 @@ export function Say({ talk, name, label, suggest, isFirst }: SayProps) {
   return (
     <form class="stack close" onSubmit={(e) => { e.preventDefault(); void send(); }}>
       <div class="row tight">
-        <textarea class="input grow" rows={2} aria-label={label} placeholder={label} value={text.value} data-say={name} ref={box} disabled={!may('chat')}
+        <textarea class="input grow" dir="auto" rows={2} aria-label={label} placeholder={label} value={text.value} data-say={name} ref={box} disabled={!may('chat')}
           onInput={(e) => set(e.currentTarget.value)}
           onKeyDown={(e) => {
             if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {

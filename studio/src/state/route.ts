@@ -15,6 +15,11 @@ function read(): Route {
 export const route = signal<Route>(read());
 addEventListener('popstate', () => (route.value = read()));
 
+/** What the address chooses by this name; what it does not know is the first. */
+export function chosen<T extends string>(name: string, names: readonly T[]): T {
+  return names.find((n) => n === route.value.query[name]) ?? names[0]!;
+}
+
 export function addressOf(page: PageName, query: Record<string, string | undefined> = {}): string {
   const q = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value) q.set(name, value);

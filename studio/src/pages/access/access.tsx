@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { address, call, lookAs } from '../../api/client.ts';
 import type { Page, Role, Space, User } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
-import { Ago, Button, Chip, Failed, Head, Search, Select, tryTo } from '../../parts/basics.tsx';
+import { Ago, Button, Chip, Empty, Failed, Head, Search, Select, tryTo } from '../../parts/basics.tsx';
 import { Confirm, TypedConfirm } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { chooseSpace, isOperator, isOwner, lookAt, may, me, readMe, readSpaces, signOut } from '../../state/session.ts';
@@ -34,7 +34,8 @@ function Spaces() {
     <section class="card" aria-label={t('spaces')}>
       <header><h2>{t('spaces')}</h2><span class="small quiet">{t('spaces about')}</span></header>
       {error.value && <Failed error={error.value} retry={reload} />}
-      <div class="table-box">
+      {data.value && !data.value.items.length && <Empty title={t('no spaces')}><p>{t('no spaces about')}</p></Empty>}
+      {data.value && data.value.items.length > 0 && <div class="table-box">
         <table>
           <thead><tr><th scope="col">{t('space')}</th><th scope="col">{t('memories')}</th><th scope="col" class="wide-only">{t('page sessions')}</th><th scope="col" class="wide-only">{t('messages')}</th><th scope="col" class="wide-only">{t('last change')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
           <tbody>
@@ -47,7 +48,7 @@ function Spaces() {
             ))}
           </tbody>
         </table>
-      </div>
+      </div>}
       {erases && <TypedConfirm title={t('erase space')} text={t('erase space about', { space: erases.space })} word={erases.space} action={t('erase')} close={() => setErases(null)}
         run={() => tryTo(async () => {
           await call('DELETE', `/v1/spaces/${encodeURIComponent(erases.space)}`);

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { address, call } from '../../api/client.ts';
 import type { Page, Token } from '../../api/types.ts';
-import { day, t, word } from '../../i18n/index.ts';
+import { day, hasBegun, t, word } from '../../i18n/index.ts';
 import { Ago, Button, Check, Chip, Empty, Failed, Field, Snippet, tryTo } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/layers.tsx';
 import { isOwner, may, me, signIn } from '../../state/session.ts';
@@ -67,6 +67,7 @@ interface NewTokenProps { isFirst: boolean; add: (made: Token) => void; close: (
 function NewToken({ isFirst, add, close }: NewTokenProps) {
   const own = me.value?.user ?? '', [first] = useState(isFirst && isOwner.value);
   const name = useSignal(''), user = useSignal(own), space = useSignal(''), expires = useSignal(''), isAdmin = useSignal(first), may = useSignal(scopes), only = useSignal(''), made = useSignal<Token | null>(null), isIn = useSignal(false);
+  const isOver = expires.value !== '' && hasBegun(expires.value);
   const signsIn = first && isAdmin.value && user.value === own;
   const make = (e: Event) => {
     e.preventDefault();
@@ -99,7 +100,7 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
         {isOwner.value && <Field label={t('person')}><input class="input" value={user.value} placeholder={own} onInput={(e) => (user.value = e.currentTarget.value)} /></Field>}
         <div class="columns two">
           <Field label={t('space')} hint={t('space hint')}><input class="input" value={space.value} onInput={(e) => (space.value = e.currentTarget.value)} /></Field>
-          <Field label={t('expires')}><input class="input" type="date" value={expires.value} onInput={(e) => (expires.value = e.currentTarget.value)} /></Field>
+          <Field label={t('expires')} wrong={isOver ? t('expires passed') : ''}><input class="input" type="date" aria-invalid={isOver} value={expires.value} onInput={(e) => (expires.value = e.currentTarget.value)} /></Field>
         </div>
         <div class="field" role="group" aria-label={t('may')}>
           <span>{t('may')}</span>
@@ -107,7 +108,7 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
         </div>
         {!isAdmin.value && <Field label={t('only spaces')} hint={t('only spaces hint')}><input class="input" value={only.value} onInput={(e) => (only.value = e.currentTarget.value)} /></Field>}
         {isOwner.value && <Check checked={isAdmin.value} onChange={(on) => (isAdmin.value = on)}>{t('admin token')}</Check>}
-        <div class="row"><Button type="submit" look="main" disabled={!may.value.length}>{t('make token')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
+        <div class="row"><Button type="submit" look="main" disabled={!may.value.length || isOver}>{t('make token')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
       </form>
     </Dialog>
   );

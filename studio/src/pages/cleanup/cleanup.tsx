@@ -8,7 +8,7 @@ import { Ago, Button, Chip, Empty, Failed, Head, Segments, tryTo } from '../../p
 import { Confirm } from '../../parts/layers.tsx';
 import { Numbers } from '../../parts/numbers.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { refine, route } from '../../state/route.ts';
+import { chosen, refine } from '../../state/route.ts';
 import { may } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Duplicates } from './duplicates.tsx';
@@ -17,7 +17,7 @@ import { Expiring, Unused } from './few.tsx';
 const tabs = ['duplicates', 'unused', 'expiring', 'held', 'compact'] as const;
 
 export function Cleanup() {
-  const tab = route.value.query.tab ?? 'duplicates';
+  const tab = chosen('tab', tabs);
   return (
     <>
       <Head title={t('page cleanup')} about={t('cleanup about')} />
@@ -47,7 +47,7 @@ function HeldBack() {
         {data.value && !data.value.held.length && <Empty title={t('nothing held')} />}
         {data.value?.held.map((h) => (
           <div key={h.id} class="stack close">
-            <pre class="block wrap">{h.text}</pre>
+            <pre class="block wrap" dir="auto">{h.text}</pre>
             <div class="row">
               <Chip>{word('kind', h.kind)}</Chip><span class="tiny quiet grow">{said(h.reason)}</span>
               {may('write') && <>{state === 'held' ? <Button small icon="check" onClick={() => decide(h, 'allow')}>{t('allow')}</Button> : <Button small onClick={() => decide(h, 'hold')}>{t('hold')}</Button>}

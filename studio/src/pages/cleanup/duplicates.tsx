@@ -54,7 +54,7 @@ export function Duplicates() {
 function Side({ memory: m }: { memory: Memory }) {
   return (
     <div class="row tight">
-      <div class="grow stack close"><span class="wrap">{m.content}</span><span class="tiny quiet">{day(m.created)} · {word('origin', m.origin)} · {t('importance of', { share: percent(m.importance) })}</span></div>
+      <div class="grow stack close"><span class="wrap" dir="auto">{m.content}</span><span class="tiny quiet">{day(m.created)} · {word('origin', m.origin)} · {t('importance of', { share: percent(m.importance) })}</span></div>
       {may('write') && <Button small look="danger" icon="trash" onClick={() => void forgetOne(m)}>{t('forget')}</Button>}
     </div>
   );

@@ -44,7 +44,7 @@ function Few({ read, about, empty }: { read: () => Promise<Memory[]>; about: str
       <ul>
         {all.map((m) => (
           <li key={m.id} class="item plain-item">
-            <button type="button" class="facet grow" onClick={() => go('memories', { id: m.id })}><span class="cut">{m.content}</span></button>
+            <button type="button" class="facet grow" onClick={() => go('memories', { id: m.id })}><span class="cut" dir="auto">{m.content}</span></button>
             <span class="tiny quiet">{m.expires ? `${t('expires')} ${day(m.expires)}` : <Ago at={m.created} />}</span>
             {may('write') && <Button small look="plain" icon="trash" label={t('forget')} onClick={() => void forgetOne(m)} />}
           </li>
@@ -52,7 +52,7 @@ function Few({ read, about, empty }: { read: () => Promise<Memory[]>; about: str
       </ul>
       {asked && (
         <Confirm title={t('forget n', { n: asked.length })} text={t('forget n about')} action={t('forget n', { n: asked.length })} close={() => setAsked(null)} run={() => forget(asked)}>
-          <ul class="few" tabIndex={0} aria-label={t('memories')}>{asked.map((m) => <li key={m.id} class="wrap">{m.content}</li>)}</ul>
+          <ul class="few" tabIndex={0} aria-label={t('memories')}>{asked.map((m) => <li key={m.id} class="wrap" dir="auto">{m.content}</li>)}</ul>
         </Confirm>
       )}
     </section>

@@ -4,7 +4,7 @@ import type { Finding } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
 import { found } from '../../i18n/said.ts';
 import { Button, Chip, Empty, Failed, Head, Segments, type ChipLook } from '../../parts/basics.tsx';
-import { refine, route } from '../../state/route.ts';
+import { chosen, refine } from '../../state/route.ts';
 import { isOperator, mayAsk } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Jobs } from './jobs.tsx';
@@ -20,8 +20,10 @@ interface EngineParts {
   rerank: { enabled: boolean; model: string | null; available: boolean; reason: string };
 }
 
+const tabs = ['work', 'log', 'settings', 'doctor'] as const;
+
 export function Engine() {
-  const tab = route.value.query.tab ?? 'work';
+  const tab = chosen('tab', tabs);
   const options: [string, string][] = [['work', t('tab work')], ['log', t('tab log')], ...(isOperator.value ? [['settings', t('tab settings')], ['doctor', t('tab doctor')]] as [string, string][] : [])];
   return (
     <>

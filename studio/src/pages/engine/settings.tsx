@@ -5,17 +5,15 @@ import { call } from '../../api/client.ts';
 import type { Setting } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
 import { explained, said } from '../../i18n/said.ts';
-import { Button, Check, Chip, Search, Segments, Select, tryTo } from '../../parts/basics.tsx';
+import { Button, Check, Chip, Coded, Search, Segments, Select, tryTo } from '../../parts/basics.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { readSettings, settings } from '../../state/session.ts';
 
-async function set(name: string, value: unknown) {
-  await tryTo(async () => {
-    await call('PATCH', '/v1/settings', { [name]: value });
-    await readSettings();
-    toast({ text: t('changed') });
-  });
-}
+const set = (name: string, value: unknown) => tryTo(async () => {
+  await call('PATCH', '/v1/settings', { [name]: value });
+  await readSettings();
+  toast({ text: t('changed') });
+});
 
 export function Settings() {
   const [find, setFind] = useState(''), [which, setWhich] = useState('now');
@@ -45,8 +43,8 @@ function One({ setting: s }: { setting: Setting }) {
     <li class="setting">
       <div class="grow stack close">
         <div class="row"><code>{s.name}</code>{s.source !== 'default' && <Chip look="accent">{word('source', s.source)}</Chip>}{s.acts !== 'at once' && <Chip>{t('needs restart')}</Chip>}</div>
-        <span class="small quiet" lang={lang}>{help}</span>
-        {cost && <span class="tiny quiet">{t('cost')}: <span lang={lang}>{cost}</span></span>}
+        <span class="small quiet" lang={lang}><Coded text={help} /></span>
+        {cost && <span class="tiny quiet">{t('cost')}: <span lang={lang}><Coded text={cost} /></span></span>}
       </div>
       <div class="setting-value">
         {s.acts === 'at once' ? <Editor setting={s} /> : <span class="mono wrap">{s.value === null || s.value === '' ? '–' : s.type === 'boolean' ? t(s.value === true ? 'on' : 'off') : String(s.value)}</span>}
@@ -57,15 +55,21 @@ function One({ setting: s }: { setting: Setting }) {
 }
 
 function Editor({ setting: s }: { setting: Setting }) {
-  const text = useSignal(s.value === null ? '' : String(s.value));
-  if (s.type === 'boolean') return <Check checked={s.value === true} onChange={(on) => void set(s.name, on)}>{s.value === true ? t('on') : t('off')}</Check>;
-  if (s.choices) return <Select label={s.name} value={String(s.value ?? '')} onChange={(v) => void set(s.name, v)} options={s.choices.map((c) => [c, c])} />;
+  const inForce = s.value === null ? '' : String(s.value), text = useSignal(inForce), [turn, setTurn] = useState(0);
+  /** Refused, it is shown as it was: drawn anew, since the browser has changed it by itself. */
+  const put = async (value: unknown) => {
+    if (await set(s.name, value)) return;
+    text.value = inForce;
+    setTurn(turn + 1);
+  };
+  if (s.type === 'boolean') return <Check key={turn} checked={s.value === true} onChange={(on) => void put(on)}>{s.value === true ? t('on') : t('off')}</Check>;
+  if (s.choices) return <Select key={turn} label={s.name} value={String(s.value ?? '')} onChange={(v) => void put(v)} options={s.choices.map((c) => [c, c])} />;
   const isNumber = s.type === 'integer' || s.type === 'number';
   const keep = () => {
-    if (text.value !== String(s.value ?? '')) void set(s.name, text.value === '' && isNumber ? null : isNumber ? Number(text.value) : text.value);
+    if (text.value !== inForce) void put( text.value === '' && isNumber ? null : isNumber ? Number(text.value) : text.value);
   };
   return (
-    <input class="input" aria-label={s.name} type={s.secret ? 'password' : isNumber ? 'number' : 'text'} autocomplete="off" value={s.secret ? '' : text.value}
+    <input key={turn} class="input" aria-label={s.name} type={s.secret ? 'password' : isNumber ? 'number' : 'text'} autocomplete="off" value={s.secret ? '' : text.value}
       placeholder={s.secret && s.value ? '***' : ''} {...(isNumber && s.min !== null ? { min: s.min } : {})} {...(isNumber && s.max !== null ? { max: s.max } : {})} step={s.type === 'number' ? 'any' : 1}
       onInput={(e) => (text.value = e.currentTarget.value)} onBlur={keep} onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()} />
   );

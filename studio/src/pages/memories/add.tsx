@@ -31,15 +31,15 @@ export function AddMemory({ close }: { close: () => void }) {
     <Dialog title={t('add memory')} close={close}>
       <form class="stack" onSubmit={save}>
         <Field label={t('content')} hint={t('content hint')}>
-          <textarea class="input" autofocus required rows={3} value={content.value}
+          <textarea class="input" dir="auto" autofocus required rows={3} value={content.value}
             onInput={(e) => { content.value = e.currentTarget.value; drafted.set(content.value); }}
             onKeyDown={(e) => e.key === 'Enter' && !e.shiftKey && !e.isComposing && save(e)} />
         </Field>
         <div class="columns two">
-          <Field label={t('key')} hint={t('key hint')}><input class="input" value={key.value} onInput={(e) => (key.value = e.currentTarget.value)} /></Field>
+          <Field label={t('key')} hint={t('key hint')}><input class="input" dir="auto" value={key.value} onInput={(e) => (key.value = e.currentTarget.value)} /></Field>
           <Field label={t('type')}><Select label={t('type')} value={type.value} onChange={(v) => (type.value = v)} options={types.map((x) => [x, word('type', x)])} /></Field>
-          <Field label={t('category')}><input class="input" value={category.value} onInput={(e) => (category.value = e.currentTarget.value)} /></Field>
-          <Field label={t('tags')} hint={t('tags hint')}><input class="input" value={tags.value} onInput={(e) => (tags.value = e.currentTarget.value)} /></Field>
+          <Field label={t('category')}><input class="input" dir="auto" value={category.value} onInput={(e) => (category.value = e.currentTarget.value)} /></Field>
+          <Field label={t('tags')} hint={t('tags hint')}><input class="input" dir="auto" value={tags.value} onInput={(e) => (tags.value = e.currentTarget.value)} /></Field>
         </div>
         <div class="row"><Button type="submit" look="main" disabled={!content.value.trim()}>{t('keep')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
       </form>

@@ -70,7 +70,7 @@ export function Bulk({ picked, total, filter, isBest, children }: BulkProps) {
             setTags(null);
             void run({ action: 'change', change: { tags: list } }, (n) => t('changed n', { n }));
           }}>
-            <Field label={t('tags')} hint={t('tags hint')}><input class="input" autofocus value={tags} onInput={(e) => setTags(e.currentTarget.value)} /></Field>
+            <Field label={t('tags')} hint={t('tags hint')}><input class="input" dir="auto" autofocus value={tags} onInput={(e) => setTags(e.currentTarget.value)} /></Field>
             <div><Button type="submit" look="main">{t('keep')}</Button></div>
           </form>
         </Dialog>

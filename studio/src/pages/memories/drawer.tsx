@@ -65,7 +65,7 @@ function History({ path }: { path: string }) {
       {data.value?.items.map((h, i) => (
         <li key={i} class="stack close">
           <span class="small"><strong>{word('event', h.event)}</strong> <span class="quiet">{time(h.at)}</span></span>
-          {h.content && <span class="wrap">{h.content}</span>}
+          {h.content && <span class="wrap" dir="auto">{h.content}</span>}
           {h.before && Object.entries(h.before).map(([name, was]) => (
             <span key={name} class="small quiet wrap">{t('was', { name: nameOf(name), what: typeof was === 'object' ? JSON.stringify(was) : String(was) })}</span>
           ))}
@@ -87,7 +87,7 @@ function Source({ memory, path }: { memory: Memory; path: string }) {
       <div class="talk">
         {[...c.before, c.message, ...c.after].map((msg) => (
           <div key={msg.id} class={`said ${msg.role === 'user' ? 'user' : 'assistant'}`}>
-            <p class="wrap">{msg.text.length > 600 ? `${msg.text.slice(0, 600)}…` : msg.text}</p>
+            <p class="wrap" dir="auto">{msg.text.length > 600 ? `${msg.text.slice(0, 600)}…` : msg.text}</p>
             {msg.id === c.message.id && <div class="under"><Chip look="accent">{t('learnt here')}</Chip><span>{time(msg.created)}</span></div>}
           </div>
         ))}
@@ -106,7 +106,7 @@ function Uses({ path }: { path: string }) {
       {data.value?.items.map((r) => (
         <li key={r.id} class="stack close">
           <button type="button" class="facet" onClick={() => go('receipts', { id: r.id })}>
-            <span class="cut">{r.question || t('no question kept')}</span><span class="tiny quiet"><Ago at={r.created} /></span>
+            <span class="cut" dir="auto">{r.question || t('no question kept')}</span><span class="tiny quiet"><Ago at={r.created} /></span>
           </button>
           <span class="tiny quiet row"><Decision value={r.decision} />{r.score?.toFixed(2)} {said(r.why)}</span>
         </li>

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Memory } from '../../api/types.ts';
-import { number, percent, t, time, word } from '../../i18n/index.ts';
+import { hasBegun, number, percent, t, time, word } from '../../i18n/index.ts';
 import { Button, Field, Select } from '../../parts/basics.tsx';
 import { may } from '../../state/session.ts';
 import { types } from './add.tsx';
@@ -10,16 +10,19 @@ import { isClosed } from './row.tsx';
 
 type Change = (members: Partial<Memory>) => Promise<boolean>;
 
-interface InPlaceProps { value: string; label: string; hint?: string; keep: (value: string) => void; isLong?: boolean; kind?: string; isFixed?: boolean; edits?: { current: boolean } }
+interface InPlaceProps { value: string; label: string; hint?: string; keep: (value: string) => void; isLong?: boolean; kind?: string; isFixed?: boolean; edits?: { current: boolean }; wrongIn?: (value: string) => string }
 
-function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed, edits }: InPlaceProps) {
-  const text = useSignal(value), box = useRef<HTMLTextAreaElement>(null);
+function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed, edits, wrongIn }: InPlaceProps) {
+  const text = useSignal(value), wrong = useSignal(''), box = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
     if (!edits?.current) return;
     edits.current = false;
     box.current?.focus();
   }, []);
-  const done = () => text.value !== value && keep(text.value);
+  const done = () => {
+    wrong.value = text.value === value ? '' : wrongIn?.(text.value) ?? '';
+    if (text.value !== value && !wrong.value) keep(text.value);
+  };
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
       e.preventDefault();
@@ -29,11 +32,12 @@ function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed, edi
       e.preventDefault();
       e.stopPropagation();
       text.value = value;
+      wrong.value = '';
     }
   };
-  const shared = { class: 'input', disabled: isFixed, 'aria-label': label, onBlur: done, onKeyDown };
+  const shared = { class: 'input', dir: 'auto' as const, disabled: isFixed, 'aria-label': label, 'aria-invalid': wrong.value !== '', onBlur: done, onKeyDown };
   return (
-    <Field label={label} {...(hint ? { hint } : {})}>
+    <Field label={label} wrong={wrong.value} {...(hint ? { hint } : {})}>
       {isLong
         ? <textarea {...shared} rows={4} ref={box} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />
         : <input {...shared} type={kind} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />}
@@ -55,7 +59,7 @@ export function MemoryFields({ memory: m, change, edits }: { memory: Memory; cha
         <Field label={t('type')}><Select label={t('type')} isFixed={isFixed} value={m.type} onChange={(type) => change({ type })} options={types.map((x) => [x, word('type', x)])} /></Field>
         <InPlace isFixed={isFixed} value={m.category} label={t('category')} keep={(category) => change({ category: category || (null as unknown as string) })} />
         <InPlace isFixed={isFixed} value={m.tags.join(', ')} label={t('tags')} keep={(all) => change({ tags: all.split(',').map((x) => x.trim()).filter(Boolean) })} />
-        <InPlace isFixed={isFixed} kind="date" value={m.expires?.slice(0, 10) ?? ''} label={t('expires')} keep={(expires) => change({ expires: expires || null })} />
+        <InPlace isFixed={isFixed} kind="date" value={m.expires?.slice(0, 10) ?? ''} label={t('expires')} wrongIn={(date) => (date && hasBegun(date) ? t('expires passed') : '')} keep={(expires) => change({ expires: expires || null })} />
         {m.expires && !isFixed && <div class="row"><Button small look="plain" icon="close" onClick={() => change({ expires: null })}>{t('never expires')}</Button></div>}
       </div>
       <dl class="pairs">

@@ -8,7 +8,7 @@ import { number, t } from '../../i18n/index.ts';
 import { Button, Empty, Failed, Head, Search, Segments, Select } from '../../parts/basics.tsx';
 import { useRows, Virtual } from '../../parts/virtual.tsx';
 import { draft } from '../../state/looks.ts';
-import { closeOver, openOver, refine, route } from '../../state/route.ts';
+import { chosen, closeOver, openOver, refine, route } from '../../state/route.ts';
 import { may } from '../../state/session.ts';
 import { useKeys, useSettled } from '../../state/use.ts';
 import { AddMemory } from './add.tsx';
@@ -39,7 +39,7 @@ export function Memories() {
   const [showsFacets, setShowsFacets] = useState(false);
   const picked = useSignal<Set<string>>(new Set());
   const filter = filterOf(query, isBest);
-  const sort = query.sort ?? 'created', order = query.order ?? 'desc';
+  const sort = chosen('sort', sorts), order = chosen('order', ['desc', 'asc']);
   useEffect(() => {
     kept.set(typed);
     refine({ q: find || undefined });
@@ -100,7 +100,7 @@ export function Memories() {
       </Head>
       <div class="row">
         <Search value={typed} onInput={setTyped} label={t('search memories')} />
-        <Segments label={t('how to search')} value={query.how ?? 'contains'} onChange={(how) => refine({ how: how === 'best' ? how : undefined })}
+        <Segments label={t('how to search')} value={chosen('how', ['contains', 'best'])} onChange={(how) => refine({ how: how === 'best' ? how : undefined })}
           options={[['contains', t('contains')], ['best', t('best match')]]} />
         {!isBest && <div><Select label={t('sort')} value={sort} onChange={(s) => refine({ sort: s })} options={sorts.map((s) => [s, t(`sort ${s}`)])} /></div>}
         {!isBest && <Button icon="down" label={order === 'desc' ? t('descending') : t('ascending')} onClick={() => refine({ order: order === 'desc' ? 'asc' : undefined })} />}

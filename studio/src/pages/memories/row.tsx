@@ -16,7 +16,7 @@ export function MemoryRow({ memory: m, index, find, isAt, isOpen, isPicked, onOp
     <div class={`item${isAt ? ' at' : ''}${isOpen ? ' open' : ''}`} role="option" aria-selected={isPicked} id={`row-${index}`} onClick={onOpen}>
       <span class={isPicked ? 'pick on' : 'pick'} aria-hidden="true" title={t('select this')} onClick={(e) => { e.stopPropagation(); onPick(); }}>{isPicked && <Icon name="check" />}</span>
       <div class="lines">
-        <span class="cut"><Marked text={m.content} find={find} /></span>
+        <span class="cut" dir="auto"><Marked text={m.content} find={find} /></span>
         <span class="tiny quiet cut">
           {[m.category ? word('category', m.category) : word('layer', m.layer), word('origin', m.origin), m.tags.map((x) => `#${x}`).join(' ')].filter(Boolean).join(' · ')}
         </span>

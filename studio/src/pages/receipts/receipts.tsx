@@ -8,7 +8,7 @@ import { number, t, took } from '../../i18n/index.ts';
 import { Ago, Button, Empty, Failed, Head, Segments } from '../../parts/basics.tsx';
 import { Drawer } from '../../parts/layers.tsx';
 import { Decision, ReceiptView } from '../../parts/receipt.tsx';
-import { closeOver, go, openOver, refine, route } from '../../state/route.ts';
+import { chosen, closeOver, go, openOver, refine, route } from '../../state/route.ts';
 import { useKeys, useLoaded, useRowKeys } from '../../state/use.ts';
 
 const shows: Record<string, (r: ReceiptItem) => boolean> = {
@@ -16,7 +16,7 @@ const shows: Record<string, (r: ReceiptItem) => boolean> = {
 };
 
 export function Receipts() {
-  const query = route.value.query, show = query.show ?? 'all';
+  const query = route.value.query, show = chosen('show', ['all', 'given', 'silent', 'failed']);
   const items = useSignal<ReceiptItem[]>([]), next = useSignal<string | null>(null), total = useSignal(0), error = useSignal<Problem | null>(null), isLoaded = useSignal(false);
   const filter = { session: query.session, memory: query.memory, ...(show === 'failed' ? { decision: 'failed' } : {}) };
   const read = async (cursor?: string) => {
@@ -45,7 +45,7 @@ export function Receipts() {
   }, [JSON.stringify(filter)]);
   useRowKeys();
   useKeys(query.id ? { Escape: () => closeOver('id') } : {});
-  const shown = items.value.filter(shows[show] ?? shows.all!), isPart = show === 'given' || show === 'silent';
+  const shown = items.value.filter(shows[show]!), isPart = show === 'given' || show === 'silent';
   const counted = !isPart ? t('n receipts', { n: total.value }) : t(next.value ? 'n of the newest receipts' : 'n of receipts', { n: shown.length, of: number(items.value.length) });
   return (
     <>
@@ -70,7 +70,7 @@ export function Receipts() {
               {shown.map((r) => (
                 <tr key={r.id}>
                   <td class="small quiet short wide-only"><Ago at={r.created} /></td>
-                  <td><button type="button" class="facet" data-row onClick={() => openOver({ id: r.id })}><span class="wrap">{r.question || t('no question kept')}</span></button><span class="narrow-only tiny quiet"><Ago at={r.created} /></span></td>
+                  <td><button type="button" class="facet" data-row onClick={() => openOver({ id: r.id })}><span class="wrap" dir="auto">{r.question || t('no question kept')}</span></button><span class="narrow-only tiny quiet"><Ago at={r.created} /></span></td>
                   <td class="short"><Decision value={r.decision} /></td>
                   <td class="number short wide-only">{r.given} / {r.considered}</td>
                   <td class="number">{r.tokens}</td>

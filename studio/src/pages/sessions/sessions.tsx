@@ -42,7 +42,7 @@ export function Sessions() {
               {all.map((s) => (
                 <li key={`${s.app_id}/${s.id}`}>
                   <button type="button" data-row class={`item session${s.id === query.id ? ' open' : ''}`} onClick={() => openOver({ id: s.id, space: space.value === '*' ? s.app_id : undefined, at: s.message_id })}>
-                    <span class="lines"><span class="cut">{s.title || s.id}</span><span class="tiny quiet cut">{s.text && s.text !== s.title ? s.text : t('n messages', { n: s.message_count })}{space.value === '*' ? ` · ${s.app_id}` : ''}</span></span>
+                    <span class="lines"><span class="cut" dir="auto">{s.title || s.id}</span><span class="tiny quiet cut" dir="auto">{s.text && s.text !== s.title ? s.text : t('n messages', { n: s.message_count })}{space.value === '*' ? ` · ${s.app_id}` : ''}</span></span>
                     <span class="tiny quiet"><Ago at={s.updated_at} /></span>
                   </button>
                 </li>

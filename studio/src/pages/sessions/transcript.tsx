@@ -61,7 +61,7 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
 function Title({ title, rename }: { title: string; rename: (title: string) => void }) {
   const [text, setText] = useState(title);
   return (
-    <input class="input grow" aria-label={t('title')} readOnly={!may('write')} value={text} onInput={(e) => setText(e.currentTarget.value)} onBlur={() => text.trim() && text !== title && rename(text.trim())}
+    <input class="input grow" dir="auto" aria-label={t('title')} readOnly={!may('write')} value={text} onInput={(e) => setText(e.currentTarget.value)} onBlur={() => text.trim() && text !== title && rename(text.trim())}
       onKeyDown={(e) => {
         if (e.key === 'Enter') e.currentTarget.blur();
         if (e.key === 'Escape' && text !== title) {
@@ -86,7 +86,7 @@ function Said({ parts, at, onReceipt, onForget }: SaidProps) {
         const receipt = m.role === 'user' ? given.find((r) => m.text.includes(r.question) || Math.abs(+new Date(r.created) - +new Date(m.created)) < 50) : undefined;
         return (
           <div key={m.id} class={`said ${m.role === 'user' ? 'user' : 'assistant'}`} ref={m.id === at ? marked : undefined}>
-            <p class="wrap">{m.id === at ? <mark>{m.text}</mark> : m.text}</p>
+            <p class="wrap" dir="auto">{m.id === at ? <mark>{m.text}</mark> : m.text}</p>
             <div class="under">
               <span>{m.speaker || t(m.role === 'user' ? 'you' : 'model')} · {time(m.created)}</span>
               {learnt.has(m.id) && <button type="button" class="chip good" onClick={() => go('memories', { session: m.session })}>{t('learnt n', { n: learnt.get(m.id)! })}</button>}
@@ -104,7 +104,7 @@ function Learnt({ memories }: { memories: Memory[] }) {
   if (!memories.length) return <Empty title={t('nothing learnt')}><p>{t('nothing learnt about')}</p></Empty>;
   return (
     <ul class="stack close">
-      {memories.map((m) => <li key={m.id}><button type="button" class="facet" onClick={() => go('memories', { id: m.id })}><span class="wrap">{m.content}</span>{m.valid_to && <Chip look="warn">{t('closed')}</Chip>}</button></li>)}
+      {memories.map((m) => <li key={m.id}><button type="button" class="facet" onClick={() => go('memories', { id: m.id })}><span class="wrap" dir="auto">{m.content}</span>{m.valid_to && <Chip look="warn">{t('closed')}</Chip>}</button></li>)}
     </ul>
   );
 }

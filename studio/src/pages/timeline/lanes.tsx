@@ -40,7 +40,7 @@ export function Lanes() {
                 <button key={v.memory.id} type="button" class={`lane-value${v.memory.valid_to ? ' past' : ''}`} title={`${v.memory.content}: ${day(new Date(v.from).toISOString())} – ${v.memory.valid_to ? day(v.memory.valid_to) : t('today')}`}
                   ref={(b) => { if (b) { b.style.left = `${(100 * (v.from - least)) / span}%`; b.style.width = `${Math.max(1.5, (100 * (v.to - v.from)) / span)}%`; } }}
                   onClick={() => go('memories', { id: v.memory.id, closed: v.memory.valid_to ? 'too' : undefined })}>
-                  <span class="cut">{v.memory.content}</span>
+                  <span class="cut" dir="auto">{v.memory.content}</span>
                 </button>
               ))}
             </div>

@@ -5,7 +5,7 @@ import type { Series } from '../../api/types.ts';
 import { number, t, took, word } from '../../i18n/index.ts';
 import { Failed, Figure, Head, Segments } from '../../parts/basics.tsx';
 import { Plot, type Line } from '../../parts/plot.tsx';
-import { refine, route } from '../../state/route.ts';
+import { chosen, refine } from '../../state/route.ts';
 import { chatsGiven, isSilent, stats } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Lanes } from './lanes.tsx';
@@ -25,7 +25,7 @@ function parts(s: Series, group: string, isBars = true): Line[] {
 }
 
 export function Timeline() {
-  const span = route.value.query.span ?? '30', by = span === 'year' ? 'month' : 'day';
+  const span = chosen('span', ['30', '90', 'year']), by = span === 'year' ? 'month' : 'day';
   const { data, error, reload } = useLoaded(() => readAll(by, span === 'year' ? 365 : Number(span)), [span], /^(memory|receipt|turn)\./);
   const s = data.value, at = useMemo(() => s?.memories_added.items.map((i) => i.at) ?? [], [s]);
   const lines = useMemo(() => s && ({

@@ -9,8 +9,12 @@ import { Button, Chip, Failed, Field, Score, Search } from '../../parts/basics.t
 import { ReceiptView } from '../../parts/receipt.tsx';
 import { draft } from '../../state/looks.ts';
 import { route } from '../../state/route.ts';
+import { settings } from '../../state/session.ts';
 import { useSettled } from '../../state/use.ts';
 import { Strategies } from './strategies.tsx';
+
+/** The budget of a chat, where the caller may know it. */
+const inForce = () => String(settings.value.find((s) => s.name === 'budget_tokens')?.value ?? '');
 
 const here = () => (space.value === '*' ? '' : space.value);
 
@@ -42,7 +46,7 @@ export function Simulate() {
       <div class="card pad stack">
         <Search value={question.value} onInput={(x) => (question.value = x)} label={t('what would you ask')} />
         <div class="row">
-          <Field label={t('budget')}><input class="input" type="number" min="1" max="8000" placeholder="800" value={budget.value} onChange={(e) => (budget.value = e.currentTarget.value)} /></Field>
+          <Field label={t('budget')}><input class="input" type="number" min="1" max="8000" placeholder={inForce()} value={budget.value} onChange={(e) => (budget.value = e.currentTarget.value)} /></Field>
           <Field label={t('as of')}><input class="input" type="date" value={asOf.value} onChange={(e) => (asOf.value = e.currentTarget.value)} /></Field>
           {without.value.length > 0 && <Button small icon="undo" onClick={() => (without.value = [])}>{t('n left out by you', { n: without.value.length })}</Button>}
         </div>
@@ -81,7 +85,7 @@ function Ranked({ found: f, isGiven }: { found: Found; isGiven: boolean }) {
   return (
     <li class="stack close">
       <div class="row"><Score value={f.score} isOff={!isGiven} />{isGiven && <Chip look="good">{t('given')}</Chip>}<span class="tiny quiet">{word('kind', f.kind)} · {t('n tokens', { n: f.tokens })}</span></div>
-      <span class="wrap">{f.text.length > 300 ? `${f.text.slice(0, 300)}…` : f.text}</span>
+      <span class="wrap" dir="auto">{f.text.length > 300 ? `${f.text.slice(0, 300)}…` : f.text}</span>
       <details>
         <summary class="tiny quiet">{said(f.why) || t('numbers')}</summary>
         <dl class="pairs">{signals.map(([name, v]) => <><dt key={name}>{name}</dt><dd class="number">{number(Math.round(v * 1000) / 1000)}</dd></>)}</dl>
@@ -109,7 +113,7 @@ function WhyNot({ results, preview }: { results: Found[]; preview: Receipt }) {
     <form class="stack close" onSubmit={(e) => { e.preventDefault(); void ask(); }}>
       <Field label={t('why not')}>
         <div class="row tight">
-          <input class="input grow" value={text.value} placeholder={t('why not hint')} onInput={(e) => (text.value = e.currentTarget.value)} />
+          <input class="input grow" dir="auto" value={text.value} placeholder={t('why not hint')} onInput={(e) => (text.value = e.currentTarget.value)} />
           <Button type="submit">{t('ask')}</Button>
         </div>
       </Field>

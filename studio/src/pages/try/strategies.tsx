@@ -39,7 +39,7 @@ export function Strategies({ query }: { query: string }) {
               <tbody>
                 {found.results.map((m) => (
                   <tr key={m.id}>
-                    <td><Score value={m.score} /></td><td class="wrap">{m.text}</td><td><Chip>{tier(m)}</Chip></td>
+                    <td><Score value={m.score} /></td><td class="wrap" dir="auto">{m.text}</td><td><Chip>{tier(m)}</Chip></td>
                     <td class="number">{signal(m, 'share')}</td><td class="number">{signal(m, 'dense')}</td><td class="number">{m.tokens}</td>
                   </tr>
                 ))}

@@ -7,7 +7,7 @@ import { Button, Empty, Field, Head, Segments, Select } from '../../parts/basics
 import { builtIn, NoChats, useModels } from '../../parts/models.tsx';
 import { ReceiptView } from '../../parts/receipt.tsx';
 import { makeTalk, Say, TalkView, type Turn } from '../../parts/talk.tsx';
-import { refine, route } from '../../state/route.ts';
+import { chosen, refine } from '../../state/route.ts';
 import { Simulate } from './simulate.tsx';
 
 const modes = ['full', 'readonly', 'after', 'off'];
@@ -19,7 +19,7 @@ const newTalk = () => makeTalk(signal<Turn[]>([]), signal(false), {
 const current = signal(newTalk());
 
 export function Try() {
-  const tab = route.value.query.tab ?? 'chat';
+  const tab = chosen('tab', ['chat', 'simulate']);
   return (
     <>
       <Head title={t('page try')} about={t('try about')}>
