@@ -95,3 +95,22 @@ test('settings and the doctor are German where the page is', async (t) => {
   await page.getByText('einen Modellserver mit --upstream URL angeben').waitFor();
   assert.doesNotMatch(await page.getByRole('main').innerText(), /\b(the|database|stored|none)\b/);
 });
+
+test('a refused setting is shown as it is in force; an unknown tab is the first one; Simulate has the budget in force', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/engine?tab=settings'), budget = page.getByRole('spinbutton', { name: 'budget_tokens' });
+  page.expected.push(/status of 400/);
+  await budget.fill('99999');
+  await budget.press('Enter');
+  await page.locator('.toast.bad-news').waitFor();
+  await page.waitForFunction(() => document.querySelector('input[aria-label="budget_tokens"]').value === '800');
+  assert.doesNotMatch(await page.locator('main').innerText(), /`/);
+  await budget.fill('345');
+  await budget.press('Enter');
+  await page.getByRole('button', { name: 'Take back' }).first().waitFor();
+  await page.goto(`${server.url}/studio/try?tab=simulate`);
+  assert.equal(await page.getByLabel('Budget in tokens').getAttribute('placeholder'), '345');
+  for (const [at, first] of [['engine', 'Work'], ['try', 'Chat'], ['cleanup', 'Duplicates']]) {
+    await page.goto(`${server.url}/studio/${at}?tab=nonsense`);
+    await page.getByRole('button', { name: first, exact: true, pressed: true }).waitFor();
+  }
+});

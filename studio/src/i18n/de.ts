@@ -90,7 +90,7 @@ export const de: Record<Key, string> = {
   'failing': 'gestört',
   'file': 'Datei',
   'filters': 'Filter',
-  'filters of best': '„Beste Treffer“ kennt keine anderen Filter und hat eine eigene Reihenfolge.',
+  'filters of best': '„Beste Treffer“ filtert nur nach Ebene und Art und hat eine eigene Reihenfolge.',
   'first chat': 'Erster Chat',
   'first token': 'Mit dem ersten Token braucht jede Anfrage an diesen Server eines.',
   'for example': 'Zum Beispiel „{what}“',

@@ -88,7 +88,7 @@ export const en = {
   'failing': 'failing',
   'file': 'File',
   'filters': 'Filters',
-  'filters of best': '“Best match” knows no other filter and has its own order.',
+  'filters of best': '“Best match” filters by layer and type only, and has its own order.',
   'first chat': 'First chat',
   'first token': 'With the first token, every request to this server needs one.',
   'for example': 'For example “{what}”',
