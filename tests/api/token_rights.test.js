@@ -65,6 +65,7 @@ test('a token may only what its scopes say, and so may those it makes', async (t
   const two = (await make('--user', 'eva', '--scopes', 'manage,read')).token;
   const mint = (body, token = two) => server.ask('POST', '/v1/tokens', body, bearer(token));
   assert.equal((await mint({})).json().scopes, 'read,manage');
+  assert.equal((await server.ask('GET', '/v1/me', undefined, bearer(two))).json().scopes, 'read,manage');
   assert.equal((await mint({ scopes: 'read' })).json().scopes, 'read');
   assert.deepEqual([(await mint({ scopes: 'write' })).status, (await mint({ scopes: 'writ' })).status], [403, 400]);
   assert.equal((await mint({}, tokens.read)).status, 403);

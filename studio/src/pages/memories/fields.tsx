@@ -37,7 +37,7 @@ function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed, edi
   };
   const shared = { class: 'input', dir: 'auto' as const, disabled: isFixed, 'aria-label': label, 'aria-invalid': wrong.value !== '', onBlur: done, onKeyDown };
   return (
-    <Field label={label} wrong={wrong.value} {...(hint ? { hint } : {})}>
+    <Field label={label} wrong={wrong.value} {...(hint && !isFixed ? { hint } : {})}>
       {isLong
         ? <textarea {...shared} rows={4} ref={box} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />
         : <input {...shared} type={kind} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />}
