@@ -124,7 +124,8 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     struct key none = {0};
     TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
     TRY(instance_find(ctx, &o->settings, &instance));
-    TRY(instance_make_folder(ctx, &instance));
+    if (instance_is_new(ctx, &instance))
+        return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(instance.file));
     LOCK(lock);
     TRY(lock_take(ctx, &instance, &lock));
     enum store_kind kind = store_kind(ctx, instance.file);
@@ -136,8 +137,11 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     TRY(key_to_encrypt(ctx, &o->settings, o->new_key_file, &key));
     if (!key.bytes)
         TRY(key_load_or_create(ctx, instance.folder, &key));
-    TRY(kind == STORE_ABSENT ? make_encrypted(ctx, &instance, &key)
-                             : convert_database(ctx, &instance, &none, &key));
+    enum status s = kind == STORE_ABSENT ? make_encrypted(ctx, &instance, &key)
+                                         : convert_database(ctx, &instance, &none, &key);
+    if (s != OK && store_kind(ctx, instance.file) == kind)
+        key_drop_new(ctx, instance.folder, o->new_key_file, &key);
+    TRY(s);
     return print_report(ctx, o, &instance, &key, "encrypted", encrypted_advice);
 }
 

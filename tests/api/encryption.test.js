@@ -85,6 +85,7 @@ test('a key that nobody named is kept in the keyring, and found again', async ()
 
 test('without a keyring the key is in a file for its owner only', async () => {
   const data = tempFolder(), at = ['--data', data], options = { env: none.env }, file = path.join(data, 'rememberd.key');
+  await ok(['add', 'x', ...at], options);
   assert.match(await ok(['encrypt', ...at], options), /protects copies and backups of the database, but not the folder/);
   assert.equal(fs.statSync(file).mode & 0o777, 0o600);
   assert.match(await ok(['key', 'where', ...at], options), /^the file rememberd\.key beside the data\n$/);
@@ -146,6 +147,7 @@ test('while one process changes the key, no other command that changes it begins
 test('a key is named by a file, a variable or a command, and by one of them', async () => {
   const data = tempFolder(), at = ['--data', data];
   const file = keyFile(`${keyA}\n`), raw = keyFile(Buffer.from(keyA, 'hex'));
+  await ok(['add', 'x', ...at], { env: none.env });
   await ok(['encrypt', '--key-file', file, ...at], { env: none.env });
   await ok(['add', 'My favourite tea is lapsang souchong', '--key-file', raw, ...at]);
   for (const [flags, env] of [
@@ -183,6 +185,7 @@ test('a key file is made only where a new one is asked for', async () => {
   assert.equal(fs.statSync(made).mode & 0o777, 0o600);
   assert.match(await ok(['list', '--key-file', made, ...at]), /lapsang/);
   const given = keyFile(keyA), there = ['--data', tempFolder()];
+  await ok(['add', 'x', ...there], { env: none.env });
   await ok(['encrypt', '--new-key-file', given, ...there], { env: none.env });
   await ok(['list', ...there], { env: { REMEMBERD_KEY: keyA } });
 });
@@ -191,6 +194,7 @@ test('every command that opens the store takes the key, and refuses without it',
   const data = tempFolder(), at = ['--data', data, '--listen', '127.0.0.1:0'], file = keyFile(keyA);
   const turns = path.join(tempFolder(), 'turns.jsonl');
   fs.writeFileSync(turns, JSON.stringify({ session: 'a', role: 'user', content: 'I live in Lisbon.' }));
+  await ok(['add', 'x', ...at], { env: none.env });
   await ok(['encrypt', '--key-file', file, ...at], { env: none.env });
   const commands = [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything', '--yes'], ['ingest', turns], ['token', 'list'], ['serve'], ['mcp'],
     ['reindex'], ['backup', path.join(tempFolder(), 'b')], ['rekey'], ['decrypt'], ['key', 'where']];
@@ -211,6 +215,18 @@ test('a plain store refuses a key and says how to encrypt', async () => {
   await refused(['rekey', ...at], /is not encrypted/);
   await refused(['key', 'show', ...at], /is not encrypted/);
   await refused(['decrypt', '--data', tempFolder()], /no database at/);
+});
+
+test('encrypt makes no database, and what it refuses leaves no key', async (t) => {
+  const data = path.join(tempFolder(), 'typo'), made = path.join(tempFolder(), 'new.key'), ring = keyring();
+  await refused(['encrypt', '--data', data], /no database at/, { env: none.env });
+  assert.ok(!fs.existsSync(data));
+  const server = await serve(t), at = ['--data', server.data];
+  await server.tell('My favourite tea is lapsang souchong.');
+  const before = files(server.data);
+  for (const [args, env] of [[['--new-key-file', made], none.env], [[], none.env], [[], ring.env]])
+    await refused(['encrypt', ...args, ...at], /another process has the database/, { env });
+  assert.deepEqual([fs.existsSync(made), ring.kept(), files(server.data)], [false, [], before]);
 });
 
 test('a new store with a key is encrypted from its first byte', async (t) => {
@@ -261,8 +277,8 @@ test('what a server has open is not converted; what is being used is backed up',
 test('a backup is encrypted as its store is, and comes back under the key of the place', async () => {
   const data = tempFolder(), at = ['--data', data], fileA = keyFile(keyA), fileB = keyFile(keyB), folder = tempFolder();
   const backup = path.join(folder, 'memory.backup');
+  await ok(['add', 'My favourite tea is lapsang souchong', ...at], { env: none.env });
   await ok(['encrypt', '--key-file', fileA, ...at], { env: none.env });
-  await ok(['add', 'My favourite tea is lapsang souchong', '--key-file', fileA, ...at]);
   assert.match(await ok(['backup', backup, '--key-file', fileA, ...at]), /, encrypted\n$/);
   assert.ok(!holds(folder, 'lapsang'));
   await refused(['backup', backup, '--key-file', fileA, ...at], /exists already/);

@@ -92,7 +92,8 @@ static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *
     struct key key = {.bytes = guarded_alloc(),
                       .from = str_printf(&ctx->arena, "the file " S_FMT, S_ARG(file))};
     enum status status = OK;
-    if (makes && is_missing(path)) {
+    key.is_new = makes && is_missing(path);
+    if (key.is_new) {
         randombytes_buf(key.bytes, STORE_KEY_BYTES);
         status = key_write_file(ctx, path, key.bytes);
     } else {
@@ -250,7 +251,7 @@ enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
 {
     if (find_kept(ctx, folder, NULL, out))
         return OK;
-    struct key key = {.bytes = guarded_alloc(), .slot = KEY_CURRENT};
+    struct key key = {.bytes = guarded_alloc(), .slot = KEY_CURRENT, .is_new = true};
     randombytes_buf(key.bytes, STORE_KEY_BYTES);
     enum status status = UNSUPPORTED;
     for (const struct key_store *k = key_stores; k->name && status != OK; k++) {
@@ -264,6 +265,14 @@ enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
     else
         *out = key;
     return status;
+}
+
+void key_drop_new(struct ctx *ctx, str folder, str new_file, const struct key *key)
+{
+    if (key->is_new && key->store)
+        key->store->drop(ctx, folder, KEY_CURRENT);
+    else if (key->is_new)
+        unlink(str_c(&ctx->arena, new_file));
 }
 
 /* Only for a key that is stored: one that is configured has no store, and its owner gives the new

@@ -27,6 +27,7 @@ struct key {
     str from;                      /* in words: "the file /home/anna/memory.key" */
     const struct key_store *store; /* of a stored key; else NULL */
     enum key_slot slot;
+    bool is_new; /* it was made now */
 };
 
 void key_free(struct key *k); /* wipes it */
@@ -54,6 +55,8 @@ MUST_USE enum status key_configured_new(struct ctx *ctx, str file, struct key *o
 
 /* A key that is stored already, so that no key is ever lost; otherwise a new one, stored now. */
 MUST_USE enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out);
+/* Undoes the making of a key that has encrypted nothing. */
+void key_drop_new(struct ctx *ctx, str folder, str new_file, const struct key *key);
 /* Whether a key that was made here lies in the folder: its database was encrypted once. */
 bool key_is_beside(struct ctx *ctx, str folder);
 /* Stores a new key beside the old one, in KEY_NEXT, until key_make_current. */
