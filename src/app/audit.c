@@ -50,7 +50,7 @@ enum status command_audit(struct ctx *ctx, const struct options *o)
                                NULL, &lines);
     TRY(s);
     if (!shows)
-        printf(o->json ? "{\"lines\":%lld}\n" : "%lld lines, all as they were written\n",
-               (long long)lines);
+        printf(o->json ? "{\"lines\":%lld}\n" : "%lld line%s, all as written\n", (long long)lines,
+               lines == 1 ? "" : "s");
     return OK;
 }

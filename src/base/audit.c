@@ -66,10 +66,9 @@ static enum status failed_at(struct chain *c, const char *path, const char *what
 }
 
 /* The key is made with the first line; the lock is held until the chain is left. */
-static enum status chain_take(struct chain *c, bool makes)
+static enum status chain_take(struct chain *c, bool makes, bool *is_new)
 {
-    bool is_new;
-    return key_file_take(c->ctx, path_of(c, "audit.key"), makes, c->key, &is_new, &c->lock_fd);
+    return key_file_take(c->ctx, path_of(c, "audit.key"), makes, c->key, is_new, &c->lock_fd);
 }
 
 /* --- lines --- */
@@ -242,19 +241,34 @@ static enum status copy_line(struct chain *c, str line)
     return write_file(c, to, O_APPEND, line);
 }
 
+/* Where the log of an older key is gone, the new one begins with line 2: verify misses line 1. */
+static enum status append_line(struct chain *c, const struct audit_line *in, bool is_new, str *line)
+{
+    uint8_t mac[MAC];
+    TRY(go_to_end(c));
+    TRY(rotate(c));
+    if (!c->no)
+        c->no = !is_new;
+    *line = line_of(c, in, mac);
+    TRY(write_file(c, path_of(c, LOG_NAME), O_APPEND, *line));
+    memcpy(c->mac, mac, MAC);
+    c->no++;
+    return OK;
+}
+
+/* A key without its first line is made again. */
 static enum status write_line(struct ctx *ctx, const struct audit_line *in)
 {
     CHAIN(c);
-    uint8_t mac[MAC];
+    bool is_new;
+    str line;
     c.ctx = ctx;
     c.folder = audit.place.folder;
-    TRY(chain_take(&c, true));
-    TRY(go_to_end(&c));
-    TRY(rotate(&c));
-    str line = line_of(&c, in, mac);
-    TRY(write_file(&c, path_of(&c, LOG_NAME), O_APPEND, line));
-    memcpy(c.mac, mac, MAC);
-    c.no++;
+    TRY(chain_take(&c, true, &is_new));
+    enum status status = append_line(&c, in, is_new, &line);
+    if (status != OK && is_new && !c.no)
+        (void)!ftruncate(c.lock_fd, 0);
+    TRY(status);
     TRY(write_end(&c));
     return copy_line(&c, line);
 }
@@ -395,11 +409,12 @@ enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void
                        int64_t *lines)
 {
     CHAIN(c);
+    bool is_new;
     struct reading r = {.c = &c, .see = see, .own = own};
     struct dirent **names = NULL;
     c.ctx = ctx;
     c.folder = folder;
-    enum status taken = chain_take(&c, false);
+    enum status taken = chain_take(&c, false, &is_new);
     if (taken == NOT_FOUND) {
         ctx_clear_failure(ctx);
         return fail(ctx, NOT_FOUND,
@@ -418,8 +433,9 @@ enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void
     }
     free(names);
     TRY(status);
-    if (c.no < r.end || (!r.has_end && c.no))
-        return broken(&c, c.no + 1, "was removed, and all behind it");
+    if (c.no < r.end || !r.has_end)
+        return broken(&c, c.no + 1,
+                      n > 0 ? "was removed, and all behind it" : "was removed: the log is missing");
     *lines = c.no;
     return OK;
 }

@@ -62,6 +62,24 @@ test('a line that is changed, removed, added or cut off is named, and doctor say
   assert.match(run(data, 'audit', 'verify'), /^6 lines/);
 });
 
+test('a log that is gone is missed, also when a new one has begun', () => {
+  const data = tempFolder();
+  for (let i = 0; i < 3; i++) run(data, 'token', 'create');
+  fs.rmSync(file(data));
+  fs.rmSync(`${file(data)}.end`);
+  refused(data, /line 1 was removed: the log is missing/);
+  run(data, 'token', 'create');
+  refused(data, /line 1 was removed/);
+  // A key of which no line could be written is no log.
+  const fresh = tempFolder();
+  fs.mkdirSync(file(fresh));
+  run(fresh, 'token', 'create');
+  fs.rmdirSync(file(fresh));
+  refused(fresh, /nothing was noted yet/);
+  run(fresh, 'token', 'create');
+  assert.match(run(fresh, 'audit', 'verify'), /^1 line, all as written\n$/);
+});
+
 test('several processes write one chain, and every line goes elsewhere as well', async () => {
   const data = tempFolder(), copy = path.join(tempFolder(), 'copy');
   run(data, 'token', 'create');
@@ -108,7 +126,7 @@ test('every line goes to a system log, over UDP and over a socket of this machin
   const [, time, line] = /^<85>1 (\S+Z) - rememberd \d+ audit - (\{.*\})$/.exec(String((await said)[0]));
   assert.equal(line, last());
   assert.ok(Math.abs(Date.parse(time) - Date.now()) < 600000);
-  assert.match(run(data, 'audit', 'verify'), /^1 lines/);
+  assert.match(run(data, 'audit', 'verify'), /^1 line, all as written\n$/);
   // One that nobody reads is noted and fails nothing.
   const { stderr } = await promisify(execFile)(bin, ['token', 'create', '--data', data, '--audit-to', `syslog:${path.join(data, 'nobody')}`], { env: cleanEnv(data) });
   assert.match(stderr, /audit\.failing.*nobody.*cannot be sent/);
@@ -127,6 +145,16 @@ test('a datagram socket of this machine gets the line that syslog() would send',
   run(data, 'token', 'create', '--audit-to', `syslog:${socket}`);
   await end;
   assert.match(out, /^ready\n<85>rememberd\[\d+\]: \{"no":1,.*"mac":"[0-9a-f]{64}"\}\n$/);
+});
+
+test('a look at the memory of another user is found by that user', async (t) => {
+  const server = await serve(t), { data } = server;
+  const { id, token } = JSON.parse(run(data, 'token', 'create', '--admin', '--json'));
+  run(data, 'token', 'create', '--user', 'anna');
+  const operator = { authorization: `Bearer ${token}` };
+  assert.equal((await server.ask('GET', '/v1/memories', undefined, { ...operator, 'x-memory-look-as': 'anna' })).status, 200);
+  const { items } = (await server.ask('GET', '/v1/audit?who=anna&kind=look_as', undefined, operator)).json();
+  assert.deepEqual(items.map(({ by, who, what }) => [by, who, what]), [[`token:${id}`, 'anna', `operator=local token=${id} path=/v1/memories`]]);
 });
 
 test('operators read the audit log in pages and prove it over the API', async (t) => {
