@@ -4,7 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/time_text.h"
 
 enum { FILES_MAX = 100000 };
@@ -86,6 +88,20 @@ enum status backups_by_clock(struct ctx *ctx, str folder, struct backup_file **o
         if (!(*out)[i].schema)
             (*out)[(*n)++] = (*out)[i];
     return OK;
+}
+
+void backups_drop_old(struct ctx *ctx, str folder, int64_t keep)
+{
+    struct backup_file *v;
+    size_t n;
+    if (!soft(ctx, backups_by_clock(ctx, folder, &v, &n)))
+        return;
+    for (size_t i = (size_t)keep; i < n; i++) {
+        str file = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(v[i].name));
+        if (unlink(file.p) != 0)
+            log_event(LOG_WARN, "backup.stays", "file=\"" S_FMT "\" why=\"%s\"", S_ARG(file),
+                      strerror(errno));
+    }
 }
 
 bool s3_place_read(str text, str *bucket, str *prefix)

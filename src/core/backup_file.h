@@ -32,6 +32,8 @@ MUST_USE enum status backup_files(struct ctx *ctx, str folder, str stem, struct 
 #define BACKUP_STEM S("rememberd")
 MUST_USE enum status backups_by_clock(struct ctx *ctx, str folder, struct backup_file **out,
                                       size_t *n);
+/* All but the newest; what stays is logged, and tried again with the next. */
+void backups_drop_old(struct ctx *ctx, str folder, int64_t keep);
 /* "s3://bucket/a/b": the bucket, and "a/b" or "". False for anything else. */
 #define S3_SCHEME "s3://"
 bool s3_place_read(str text, str *bucket, str *prefix);

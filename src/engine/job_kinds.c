@@ -234,6 +234,7 @@ enum status engine_backup(struct ctx *ctx, struct engine *e, struct backup_file 
     str path = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(out->name));
     TRY(store_backup(ctx, e->store, path));
     out->bytes = stat(path.p, &st) == 0 ? st.st_size : 0;
+    backups_drop_old(ctx, folder, e->settings->backup_keep);
     return OK;
 }
 

@@ -71,6 +71,17 @@ test('restore says what it lacks', async () => {
   assert.match((await cli(['restore', '--list', ...at])).stdout, /^no backups in /);
 });
 
+test('backup_keep holds for backups that a job makes', async (t) => {
+  const folder = path.join(tempFolder(), 'backups'), server = await serve(t, { flags: ['--backup-dir', folder, '--backup-keep', '2'] });
+  await first(folder);
+  for (const hours of [1, 2, 3]) fs.copyFileSync(path.join(folder, madeIn(folder).at(-1)), path.join(folder, nameOf(Date.now() - hours * HOUR)));
+  fs.rmSync(path.join(folder, madeIn(folder).at(-1)));
+  const { id } = (await server.ask('POST', '/v1/jobs', { kind: 'backup' })).json();
+  const job = await until('the job', async () => (({ ended, ...job }) => ended && job)((await server.ask('GET', `/v1/jobs/${id}`)).json()));
+  assert.equal(job.state, 'done', job.error);
+  assert.deepEqual([madeIn(folder).length, madeIn(folder).at(-1)], [2, job.result.name]);
+});
+
 test('operators make, list and verify backups over the API', async (t) => {
   const folder = path.join(tempFolder(), 'backups'), server = await serve(t, { flags: ['--backup-dir', folder] });
   await first(folder);

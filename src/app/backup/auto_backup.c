@@ -44,26 +44,7 @@ static void note_made(struct ctx *ctx, str file)
     audit_note(ctx, "backup.made", S(""), "by=clock");
 }
 
-/* It is tried again with the next. */
-static void note_stays(str file, const char *why)
-{
-    log_event(LOG_WARN, "backup.stays", "file=\"" S_FMT "\" why=\"%s\"", S_ARG(file), why);
-}
-
 /* --- in a folder --- */
-
-static void delete_old(struct ctx *ctx, const struct settings *s)
-{
-    struct backup_file *v;
-    size_t n;
-    if (backups_by_clock(ctx, s->backup_dir, &v, &n) != OK)
-        return;
-    for (size_t i = (size_t)s->backup_keep; i < n; i++) {
-        str file = auto_backup_path(ctx, s, &v[i]);
-        if (unlink(file.p) != 0)
-            note_stays(file, strerror(errno));
-    }
-}
 
 static enum status backup_to_folder(struct ctx *ctx, struct instance *instance)
 {
@@ -77,7 +58,6 @@ static enum status backup_to_folder(struct ctx *ctx, struct instance *instance)
     struct backup_file made;
     TRY(engine_backup(ctx, instance->engine, &made));
     note_made(ctx, auto_backup_path(ctx, s, &made));
-    delete_old(ctx, s);
     return OK;
 }
 
@@ -92,14 +72,16 @@ enum status backup_when_due(struct ctx *ctx, struct instance *instance, bool *mo
 
 /* --- in a storage --- */
 
-/* What is beyond backup_keep, of those that were there before the newest. */
+/* What is beyond backup_keep, of those that were there before the newest. What stays is tried
+ * again with the next. */
 static void delete_old_objects(struct ctx *ctx, const struct settings *s, const struct s3 *s3,
                                const struct backup_file *v, size_t n)
 {
     for (size_t i = (size_t)s->backup_keep - 1; i < n; i++)
         if (s3_delete(ctx, s3, v[i].name) != OK) {
-            str why = ctx_take_why(ctx);
-            note_stays(auto_backup_path(ctx, s, &v[i]), str_c(&ctx->arena, why));
+            str why = ctx_take_why(ctx), file = auto_backup_path(ctx, s, &v[i]);
+            log_event(LOG_WARN, "backup.stays", "file=\"" S_FMT "\" why=\"" S_FMT "\"", S_ARG(file),
+                      S_ARG(why));
         }
 }
 
