@@ -71,7 +71,7 @@ test('once there is a token every request needs one, and it stays here', async (
 test('everyone\'s tokens are listed and withdrawn, or those of --user', async () => {
   const at = ['--data', tempFolder()];
   await run(['token', 'create', '--user', 'ada', ...at]);
-  const made = (await run(['token', 'create', '--user', 'bob', '--name', 'desk', ...at])).stdout;
+  const made = (await run(['token', 'create', '--user', 'bob', '--name', 'desk', ...at])).stderr;
   assert.match(made, /user bob, space \S+, which no other token uses[^]*--space default/);
   const all = (await run(['token', 'list', ...at])).stdout;
   assert.match(all, /user ada [^]*2 tokens\n$/);
@@ -187,8 +187,10 @@ test('an admin token is of the space default, where the memories from before are
   assert.match((await server.ask('GET', '/v1/memories', undefined, bearer(token))).text, /Rex/);
   assert.equal((await make('--admin', '--space', 'desk')).space, 'desk');
   assert.match((await make()).space, /^[0-9a-f-]{36}$/);
-  const { stdout } = await run(['token', 'create', '--admin', '--data', server.data]);
-  assert.match(stdout, /Its memories are those of user local, space default\.\n$/);
+  const { stdout, stderr } = await run(['token', 'create', '--admin', '--data', server.data]);
+  assert.match(stdout, /^rk_\S+\n$/, 'T=$(rememberd token create) has the token alone');
+  assert.match(stderr, /shown only once/);
+  assert.match(stderr, /Its memories are those of user local, space default\.\n$/);
 });
 
 test('an address that others reach is refused until there is an admin token', async (t) => {

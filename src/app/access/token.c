@@ -68,17 +68,19 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
     if (o->json)
         write_token(&b, &t, secret);
     else
-        buf_printf(
-            &b,
-            S_FMT
-            "\n\nThe token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. "
+        buf_add(&b, secret);
+    TRY(print_buf(&b));
+    if (!o->json)
+        fprintf(
+            stderr,
+            "The token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. "
             "From now on every request needs a token.\nIts memories are those of user " S_FMT
-            ", space " S_FMT "%s",
-            S_ARG(secret), S_ARG(t.pool.user), S_ARG(t.pool.space),
+            ", space " S_FMT "%s\n",
+            S_ARG(t.pool.user), S_ARG(t.pool.space),
             is_own ? ", which no other token uses. --space NAME lets tokens share a space; "
                      "memories from before the first token are in --space default."
                    : ".");
-    return print_buf(&b);
+    return OK;
 }
 
 /* Whoever can read the database may list and revoke the tokens of all users; --user is a filter. */
