@@ -3,6 +3,7 @@
 
 #include "app/command.h"
 
+enum status shell_url_check(struct ctx *ctx, const struct options *o);
 enum status command_status(struct ctx *ctx, const struct options *o);
 enum status command_logs(struct ctx *ctx, const struct options *o);
 enum status command_chat(struct ctx *ctx, const struct options *o);

@@ -4,10 +4,10 @@
 const struct command shell_commands[] = {
     {"status", "status [--url URL]",
      "Ask the running server for its version, uptime, counts and state", "status", " url json ", 0,
-     0, NULL, command_status},
+     0, shell_url_check, command_status},
     {"chat", "chat [--model MODEL] [--url URL] [--space NAME] [QUESTION...]",
      "Chat at the terminal through the running server; /why shows which memory was inserted",
-     "chat --model gpt-5-mini", " url space model ", 0, 1000, NULL, command_chat, false,
+     "chat --model gpt-5-mini", " url space model ", 0, 1000, shell_url_check, command_chat, false,
      "the token's own space"},
     {"logs", "logs [--follow] [--limit N]",
      "Show the log of the server that runs as a systemd service, newest last", "logs --follow",

@@ -1,5 +1,6 @@
 /* status.c - the command status: what the running server says about itself. */
 #include "app/print.h"
+#include "ext/connect/connect.h"
 #include "ext/shell/call.h"
 #include "ext/shell/command.h"
 
@@ -80,6 +81,12 @@ static enum status ask_health(struct ctx *ctx, const struct shell_server *s, str
 
 /* Counts belong to a user, so they need the token that health does not. Exit status 1 for a server
  * that is not well. */
+enum status shell_url_check(struct ctx *ctx, const struct options *o)
+{
+    str url;
+    return server_address(ctx, o, &url);
+}
+
 enum status command_status(struct ctx *ctx, const struct options *o)
 {
     struct shell_server s;

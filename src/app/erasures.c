@@ -60,11 +60,12 @@ SHAPE(verified_out, (STR, id), (TIME, at), (STR, what), (INT, memories), (INT, m
 static void print_verified(struct ctx *ctx, const struct verified_out *v, bool is_key_known)
 {
     printf("the signature is right, and nothing was changed\n"
-           "erased on " S_FMT " (" S_FMT "): %lld memories and %lld messages\n"
+           "erased on " S_FMT " (" S_FMT "): " S_FMT " and " S_FMT "\n"
            "state when it was signed on " S_FMT ": " S_FMT "\npublic key " S_FMT "%s\n",
-           S_ARG(date_of(&ctx->arena, v->at)), S_ARG(v->what), (long long)v->memories,
-           (long long)v->messages, S_ARG(date_of(&ctx->arena, v->signed_at)), S_ARG(v->state),
-           S_ARG(v->public_key),
+           S_ARG(date_of(&ctx->arena, v->at)), S_ARG(v->what),
+           S_ARG(counted(&ctx->arena, v->memories, "memory", "memories")),
+           S_ARG(counted(&ctx->arena, v->messages, "message", "messages")),
+           S_ARG(date_of(&ctx->arena, v->signed_at)), S_ARG(v->state), S_ARG(v->public_key),
            is_key_known ? ", as given" : ": compare it with the server's (--key)");
     if (v->covered_by.n)
         printf("the text is covered: its hash, or that of all of its space or user, is there "

@@ -261,19 +261,24 @@ static enum status seal_of_file(struct ctx *ctx, const char *path, uint8_t key[S
     return s == CONFLICT ? key_read_file(ctx, path, key) : s;
 }
 
+enum status seal_of_setting(struct ctx *ctx, const struct settings *s, uint8_t *key)
+{
+    return !s->encryption_key.n || seal_key_read(s->encryption_key, key)
+               ? OK
+               : fail_field(ctx, "encryption_key",
+                            "must be 32 bytes as base64url, or 64 hex digits");
+}
+
 /* The key is wiped from the stack; the engine keeps its own copy. */
 enum status instance_take_seal(struct ctx *ctx, struct instance *instance)
 {
     uint8_t key[SEAL_KEY_BYTES];
     assert(instance->engine);
-    str said = instance->settings.encryption_key;
-    enum status s = OK;
+    enum status s = seal_of_setting(ctx, &instance->settings, key);
     static_assert((int)SEAL_KEY_BYTES == STORE_KEY_BYTES, "both are read from a file alike");
-    if (!said.n)
+    if (!instance->settings.encryption_key.n)
         s = seal_of_file(ctx, str_printf(&ctx->arena, S_FMT "/seal.key", S_ARG(instance->folder)).p,
                          key);
-    else if (!seal_key_read(said, key))
-        s = fail_field(ctx, "encryption_key", "must be 32 bytes as base64url, or 64 hex digits");
     if (s == OK)
         engine_take_seal(instance->engine, key);
     sodium_memzero(key, sizeof key);

@@ -60,6 +60,11 @@ bool instance_is_new(struct ctx *ctx, const struct instance *instance);
  * DATA/seal.key, which is created when missing. FORBIDDEN: other users can read that file. */
 MUST_USE enum status instance_take_seal(struct ctx *ctx, struct instance *instance);
 
+/* The setting encryption_key; an empty one leaves key as it is. */
+MUST_USE enum status seal_of_setting(struct ctx *ctx, const struct settings *s, uint8_t *key);
+/* Whether a server would start with these, as far as they alone show it. */
+MUST_USE enum status serve_check_settings(struct ctx *ctx, const struct settings *s);
+
 static inline struct pool_ref pool_of(const struct options *o)
 {
     return (struct pool_ref){o->user, o->space};

@@ -90,6 +90,11 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
     return print_buf(&b);
 }
 
+enum status command_migrate_check(struct ctx *ctx, const struct options *o)
+{
+    return o->from.n && o->to.n ? OK : fail(ctx, BAD_INPUT, "needs --from URL and --to URL");
+}
+
 enum status command_migrate(struct ctx *ctx, const struct options *o)
 {
     struct side from = {0}, to = {0};

@@ -19,22 +19,28 @@ enum { PRINT_MAX = 64 << 20, REVIEWS_LISTED = 500 };
 
 #define LEAST_SHOWN 0.005 /* a lower score of a result would read 0.00 */
 
-/* The type is checked before anything is opened, as a wrong word should not create a database. */
+/* Before anything is opened, as a wrong word should not create a database. */
+enum status command_add_check(struct ctx *ctx, const struct options *o)
+{
+    if (!str_trim(options_text(ctx, o, 1)).n)
+        return fail_field(ctx, "TEXT", "must say what to remember");
+    if (o->type.n && name_index(type_names, o->type, -1) < 0)
+        return fail(ctx, BAD_INPUT,
+                    "--type must be one of: factual, episodic, procedural, semantic");
+    return OK;
+}
+
 enum status command_add(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    int type = name_index(type_names, o->type, o->type.n ? -1 : TYPE_FACTUAL);
     struct memory m = {
         .content = options_text(ctx, o, 1),
         .key = o->key,
-        .type = (enum memory_type)type,
+        .type = (enum memory_type)name_index(type_names, o->type, TYPE_FACTUAL),
         .category = o->category,
         .importance = o->importance,
         .origin = ORIGIN_API,
     };
-    if (type < 0)
-        return fail(ctx, BAD_INPUT,
-                    "--type must be one of: factual, episodic, procedural, semantic");
     TRY(instance_open(ctx, o, &instance));
     TRY(engine_add(ctx, instance.engine, pool_of(o), &m));
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);

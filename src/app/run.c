@@ -79,8 +79,9 @@ static int refuse_command(const struct command *const *tables, str name)
             suggest_name(&near, c->name);
     fprintf(stderr, "rememberd: unknown command '" S_FMT "'; ", S_ARG(name));
     if (near.best)
-        fprintf(stderr, "did you mean '%s'? ", near.best);
-    fputs("See rememberd --help\n", stderr);
+        fprintf(stderr, "did you mean '%s'? See rememberd --help\n", near.best);
+    else
+        fputs("see rememberd --help\n", stderr);
     return EXIT_USAGE;
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/seal.h"
+#include "base/syslog.h"
 
 #include "app/announce.h"
 #include "app/background.h"
@@ -93,6 +95,17 @@ static enum status check_origins(struct ctx *ctx, const struct settings *s)
                               "'%s' fits pages of any site; it needs --require-token on", *o);
     }
     return OK;
+}
+
+/* What settings alone show of a start that would fail. */
+enum status serve_check_settings(struct ctx *ctx, const struct settings *s)
+{
+    uint8_t key[SEAL_KEY_BYTES];
+    TRY(check_origins(ctx, s));
+    TRY(seal_of_setting(ctx, s, key));
+    return str_starts(s->audit_to, S("syslog:"))
+               ? syslog_send(ctx, str_sub(s->audit_to, S("syslog:").n, s->audit_to.n), S(""))
+               : OK;
 }
 
 /* "*" among the names allows every Host. NULL-ended, as http wants it; NULL when only loopback's
@@ -328,10 +341,10 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     give_back_memory();
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    TRY(check_origins(ctx, &o->settings));
+    TRY(serve_check_settings(ctx, &o->settings));
     TRY(open_exporter(ctx, &o->settings, &exporter));
-    if (listens_locally(o->settings.listen))
-        TRY(open_socket(ctx, o, &server));
+    TRY(listens_locally(o->settings.listen) ? open_socket(ctx, o, &server)
+                                            : listen_check(ctx, o->settings.listen));
     TRY(instance_open_server(ctx, o, &instance));
     TRY(instance_settle(ctx, &instance));
     TRY(may_listen(ctx, o, &instance));

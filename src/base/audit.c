@@ -344,10 +344,13 @@ void audit_end(void)
     pthread_mutex_unlock(&audit.lock);
 }
 
-void audit_why(char *out, size_t n)
+void audit_why(struct ctx *ctx, char *out, size_t n)
 {
+    struct chain c = {.ctx = ctx};
     pthread_mutex_lock(&audit.lock);
-    snprintf(out, n, "%s", audit.why);
+    bool is_well = audit.why[0] || copy_line(&c, S("")) == OK;
+    snprintf(out, n, "%s", is_well ? audit.why : ctx->why);
+    ctx_clear_failure(ctx);
     pthread_mutex_unlock(&audit.lock);
 }
 

@@ -26,8 +26,8 @@ void audit_note(const struct ctx *ctx, const char *kind, str who, const char *fm
 void audit_failed_login(void);
 /* Writes what was counted. */
 void audit_end(void);
-/* Why the last line could not be written; "" when it was. */
-void audit_why(char *out, size_t n);
+/* Why the last line could not be written, or the next could not be sent elsewhere; or "". */
+void audit_why(struct ctx *ctx, char *out, size_t n);
 
 struct audit_line {
     int64_t no, at;

@@ -26,7 +26,8 @@ enum status key_file_take(struct ctx *ctx, const char *path, bool makes,
     if (n == KEY_FILE_BYTES)
         return OK;
     if (n != 0 || !makes)
-        return fail(ctx, n ? STORAGE : NOT_FOUND, "'%s' is no key: it has to be of %d bytes", path, KEY_FILE_BYTES);
+        return fail(ctx, n ? STORAGE : NOT_FOUND, "'%s' is no key: it has to be of %d bytes", path,
+                    KEY_FILE_BYTES);
     randombytes_buf(key, KEY_FILE_BYTES);
     if (pwrite(*fd, key, KEY_FILE_BYTES, 0) != KEY_FILE_BYTES || fsync(*fd) != 0)
         return failed_at(ctx, path, "written");

@@ -72,6 +72,8 @@ enum status syslog_send(struct ctx *ctx, str to, str line)
     str path = to.n ? to : S(LOCAL_SOCKET);
     bool is_local = path.p[0] == '/';
     TRY(is_local ? find_socket(ctx, path, &place) : find_address(ctx, path, &place));
+    if (!line.n)
+        return OK;
     str message = message_of(&ctx->arena, is_local, line);
     int fd = socket(place.at.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     ssize_t n = fd < 0 ? -1

@@ -92,10 +92,14 @@ static str text_of(const struct json *v)
 
 static enum status check_single(struct ctx *ctx, const struct json *m, const struct json *v)
 {
-    if (v->type != JSON_OBJECT && v->type != JSON_ARRAY)
+    size_t i = setting_of(json_name(m));
+    const struct field *f = i < SETTING_COUNT ? &settings_table[i] : NULL;
+    bool is_text = f && i != SETTING_listen && (f->type == FIELD_STR || f->type == FIELD_STRS);
+    if (is_text ? v->type == JSON_STRING : v->type != JSON_OBJECT && v->type != JSON_ARRAY)
         return OK;
     return fail_field(ctx, str_c(&ctx->arena, json_name(m)),
-                      "must be a text, a number or true or false");
+                      is_text ? "must be a text in quotes"
+                              : "must be a text, a number or true or false");
 }
 
 /* A list of values is the setting with commas between them; of upstream each value counts. */

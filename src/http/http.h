@@ -142,6 +142,8 @@ struct server_settings {
  * fits. */
 MUST_USE enum status origin_check(struct ctx *ctx, str pattern, bool *is_wide);
 
+/* BAD_INPUT: it is no address and port, or nobody knows its name. */
+MUST_USE enum status listen_check(struct ctx *ctx, str at);
 /* Only binds, which is all that may fail: clients that connect wait until the server starts. */
 MUST_USE enum status server_listen(struct ctx *ctx, const struct server_settings *settings,
                                    struct server **out);

@@ -101,6 +101,16 @@ test('a log that cannot be written fails no chat, and is said', async (t) => {
   assert.equal(server.stderr.match(/audit\.failing/g).length, 1);
 });
 
+test('a place elsewhere that takes no lines is named by doctor, and a wrong address by the start', async () => {
+  const data = tempFolder(), nowhere = path.join(tempFolder(), 'gone', 'copy');
+  run(data, 'add', 'x');
+  const doctor = (...args) => JSON.parse(run(data, 'doctor', '--json', ...args)).findings.filter((one) => one.what === 'audit log');
+  assert.match(doctor('--audit-to', nowhere)[0].detail, /cannot be written: .*gone\/copy/);
+  assert.deepEqual(doctor('--audit-to', path.join(data, 'copy')), []);
+  for (const args of [['serve', '--listen', '127.0.0.1:0'], ['config', 'check']])
+    assert.throws(() => run(data, ...args, '--audit-to', 'syslog:localhost'), (e) => /not the IP address and port/.test(e.stderr));
+});
+
 test('every line says who did it: a token, a user without one, or the command line', async (t) => {
   const server = await serve(t);
   const { data } = server;

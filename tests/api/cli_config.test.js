@@ -93,6 +93,21 @@ test('--host, --port and --data-dir are other names of --listen and --data', asy
   assert.equal((await server.ask('GET', '/health')).status, 200);
 });
 
+test('config check finds what a server refuses at its start', async () => {
+  const folder = tempFolder();
+  for (const [line, words] of [['origins = "*"', /origins: '\*' fits pages of any site/], ['encryption_key = "x"', /encryption_key: must be 32 bytes/],
+    ['key_file = "/nowhere/key"', /the key file '\/nowhere\/key' cannot be opened: No such file/],
+    ['audit_to = "syslog:localhost"', /'localhost' is not the IP address and port/], ['hosts = [1, 2]', /hosts: must be a text in quotes \(line 1/],
+    ['upstream_key = 5', /upstream_key: must be a text in quotes \(line 1/]]) {
+    const file = write(path.join(folder, 'mine.toml'), `${line}\n`);
+    for (const args of [['config', 'check'], ['serve', '--listen', '127.0.0.1:0', '--data', path.join(folder, 'data')]]) {
+      const res = await run([...args, '-c', file]);
+      assert.notEqual(res.code, 0, `${args[0]}: ${line}`);
+      assert.match(res.stderr, words);
+    }
+  }
+});
+
 test('config check says which file is right, or that there is none', async () => {
   const folder = tempFolder(), env = own(folder);
   assert.equal((await run(['config', 'check'], { env })).stdout, `ok: no file in ${folder}/rememberd or /etc/rememberd\n`);
@@ -145,7 +160,7 @@ test('config set changes one value, and keeps comments, mode and all other lines
   for (const [key, value, why] of [['prot', '1', /prot: is not a known setting; did you mean port\?/], ['port', '70000', /port: must be from 0 to 65535/],
     ['budget_tokens', 'many', /budget_tokens: must be a whole number/], ['upstreams', 'x', /upstreams: cannot be set so/], ['upstream', 'ftp://x', /upstream/]]) {
     const res = await set(key, value);
-    assert.equal(res.code, 1, key);
+    assert.equal(res.code, 2, key);
     assert.match(res.stderr, why);
   }
   assert.equal(fs.readFileSync(file, 'utf8'), text, 'what is refused changes nothing');

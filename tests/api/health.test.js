@@ -2,6 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
+const path = require('node:path');
 const test = require('node:test');
 const { run, serve, tempFolder, until, upstream } = require('./lib');
 
@@ -23,6 +24,14 @@ async function live(server, status, code = 200) {
   assert.deepEqual(got.checks.llm, got.checks.llm_config);
   return got.checks;
 }
+
+test('probes name no folder of this machine', async (t) => {
+  const server = await serve(t);
+  fs.rmSync(path.join(server.data, 'rememberd.db'));
+  const [health, ready] = await Promise.all(['/health', '/ready'].map((at) => server.ask('GET', at)));
+  assert.equal(health.json().store, "the database 'rememberd.db' was deleted or replaced while it was open; restart rememberd");
+  assert.equal(ready.json().message, `Service is not ready: ${health.json().store}`);
+});
 
 test('the built-in model is always well', async (t) => {
   const server = await serve(t);

@@ -48,13 +48,6 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
                       .spaces = o->spaces,
                       .is_admin = o->admin};
     str secret, spaces = o->spaces;
-    unsigned scopes;
-    TRY(acts_for_check(ctx, t.acts_for));
-    TRY(token_scopes_read(ctx, t.scopes, &scopes));
-    if (t.spaces.n && t.is_admin)
-        return fail_field(ctx, "spaces", "cannot be used with --admin");
-    if (t.spaces.n && options_has(o, "space") && !names_have(t.spaces, t.pool.space))
-        return fail_field(ctx, "space", "must be one of --spaces");
     if (t.spaces.n && !options_has(o, "space"))
         t.pool.space = str_trim(str_cut(&spaces, ','));
     bool is_own = !options_has(o, "space") && !o->admin && !t.spaces.n;
@@ -71,15 +64,14 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
         buf_add(&b, secret);
     TRY(print_buf(&b));
     if (!o->json)
-        fprintf(
-            stderr,
-            "The token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. "
-            "From now on every request needs a token.\nIts memories are those of user " S_FMT
-            ", space " S_FMT "%s\n",
-            S_ARG(t.pool.user), S_ARG(t.pool.space),
-            is_own ? ", which no other token uses. --space NAME lets tokens share a space; "
-                     "memories from before the first token are in --space default."
-                   : ".");
+        fprintf(stderr,
+                "The token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. "
+                "From now on every request needs a token.\nIts memories are those of user " S_FMT
+                ", space " S_FMT "%s\n",
+                S_ARG(t.pool.user), S_ARG(t.pool.space),
+                is_own ? ", which no other token uses. --space NAME lets tokens share a space; "
+                         "memories from before the first token are in --space default."
+                       : ".");
     return OK;
 }
 
@@ -154,6 +146,13 @@ enum status command_token_check(struct ctx *ctx, const struct options *o)
 {
     str verb = o->words.v[1];
     size_t more = o->words.n - 2;
+    unsigned scopes;
+    TRY(acts_for_check(ctx, o->acts_for));
+    TRY(token_scopes_read(ctx, o->scopes, &scopes));
+    if (o->spaces.n && o->admin)
+        return fail_field(ctx, "spaces", "cannot be used with --admin");
+    if (o->spaces.n && options_has(o, "space") && !names_have(o->spaces, o->space))
+        return fail_field(ctx, "space", "must be one of --spaces");
     if ((str_is(verb, "create") || str_is(verb, "list")) && !more)
         return OK;
     if (str_is(verb, "revoke") && more == 1)

@@ -48,10 +48,9 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
         buf_printf(&b, S_FMT ": %.1f MB, %s", S_ARG(out.file), (double)out.bytes / 1e6,
                    out.encrypted ? "encrypted" : "not encrypted");
     if (!o->json && out.erased_again)
-        buf_printf(&b,
-                   "\n%lld memories and messages that were erased since the backup were erased "
-                   "again; --again keeps them",
-                   (long long)out.erased_again);
+        buf_printf(&b, "\nerased again, as it was since the backup: " S_FMT "; --again keeps it",
+                   S_ARG(counted(b.arena, out.erased_again, "memory or message",
+                                 "memories and messages")));
     return print_buf(&b);
 }
 
@@ -154,6 +153,13 @@ static enum status restore_file(struct ctx *ctx, const struct options *o,
         TRY(key_find(ctx, &o->settings, instance->folder, instance->file, &to));
     else
         TRY(key_configured(ctx, &o->settings, &to));
+    if (kind == STORE_ENCRYPTED && from.bytes &&
+        store_key_fits(ctx, file, from.bytes) != store_key_fits(ctx, instance->file, to.bytes))
+        return fail(ctx, FORBIDDEN,
+                    "the backup '" S_FMT "' has another key than the database, as after a rekey: "
+                    "restore it into an empty folder with the backup's key (--data FOLDER "
+                    "--key-file FILE)",
+                    S_ARG(file));
     struct store_restored restored = {.brings_again = o->again};
     struct store_copy copy = {.from = file,
                               .from_key = from.bytes,

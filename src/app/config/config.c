@@ -1,12 +1,24 @@
 /* config.c - the command config: checks and shows the settings, and changes the file of them. */
 #include "app/command.h"
 #include "app/config/config_file.h"
+#include "app/instance.h"
+#include "app/key/key.h"
 #include "app/print.h"
 #include "core/settings_file.h"
 #include "core/settings_set.h"
 #include "core/toml_edit.h"
 
 enum { PRINT_MAX = 1 << 20 };
+
+static enum status check_value(struct ctx *ctx, str key, str text)
+{
+    struct settings *checked = NEW(&ctx->arena, struct settings);
+    TRY(settings_check_name(ctx, key));
+    if (str_is(key, "upstreams") || str_is(key, "config"))
+        return fail_field(ctx, str_c(&ctx->arena, key), "cannot be set so; edit the file");
+    settings_defaults(checked);
+    return setting_set(ctx, checked, key, text);
+}
 
 enum status command_config_check(struct ctx *ctx, const struct options *o)
 {
@@ -16,7 +28,7 @@ enum status command_config_check(struct ctx *ctx, const struct options *o)
     } forms[] = {{"check", 2}, {"show", 2}, {"set", 4}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (str_is(o->words.v[1], forms[i].word) && o->words.n == forms[i].words)
-            return OK;
+            return o->words.n == 4 ? check_value(ctx, o->words.v[2], o->words.v[3]) : OK;
     return fail(ctx, BAD_INPUT, "must be one of: config check, config show, config set KEY VALUE");
 }
 
@@ -32,12 +44,16 @@ static str read_from(struct ctx *ctx, const struct settings *s)
                       S_ARG(folders[1]));
 }
 
-/* The settings were read before any command runs; a wrong one has ended the program by now. */
+/* A wrong value has ended the program by now. No command that prints a key is run. */
 static enum status check_settings(struct ctx *ctx, const struct options *o)
 {
     const struct settings *s = &o->settings;
+    CLEANUP(key_free) struct key key = {0};
     if (s->complaint.n)
         return fail(ctx, BAD_INPUT, S_FMT, S_ARG(s->complaint));
+    TRY(serve_check_settings(ctx, s));
+    if (!s->key_command.n) /* STORAGE: a file that the server's user alone can read */
+        TRY(soft_or(ctx, key_configured(ctx, s, &key), STORAGE));
     printf("ok: " S_FMT "\n", S_ARG(read_from(ctx, s)));
     return OK;
 }
@@ -180,18 +196,12 @@ static str value_in_toml(struct ctx *ctx, str key, str text)
     return buf_str(&b);
 }
 
-/* A wrong name or value is refused before the file is touched, and so is a file that would then not
- * be read. */
+/* A file that would then not be read is refused before it is touched. */
 static enum status set_setting(struct ctx *ctx, const struct options *o)
 {
     str key = o->words.v[2], text = o->words.v[3], before, path;
     struct settings *checked = NEW(&ctx->arena, struct settings);
     struct buf after = buf_make(&ctx->arena, PRINT_MAX + text.n);
-    TRY(settings_check_name(ctx, key));
-    if (str_is(key, "upstreams") || str_is(key, "config"))
-        return fail_field(ctx, str_c(&ctx->arena, key), "cannot be set so; edit the file");
-    settings_defaults(checked);
-    TRY(setting_set(ctx, checked, key, text));
     TRY(config_file_read(ctx, &o->settings, &path, &before));
     TRY(toml_set(ctx, before, str_c(&ctx->arena, key), value_in_toml(ctx, key, text), &after));
     settings_defaults(checked);

@@ -36,6 +36,14 @@ static enum status resolve_address(struct ctx *ctx, str listen_at, struct addrin
     return OK;
 }
 
+enum status listen_check(struct ctx *ctx, str at)
+{
+    struct addrinfo *address;
+    TRY(resolve_address(ctx, at, &address));
+    freeaddrinfo(address);
+    return OK;
+}
+
 /* With port 0 the system has chosen one. */
 static int port_of(int fd)
 {

@@ -132,7 +132,7 @@ static void look_at_audit(struct visit *v, const char *folder)
     char why[400];
     int64_t lines;
     enum status s = audit_read(&own, folder, NULL, NULL, &lines);
-    audit_why(why, sizeof why);
+    audit_why(v->ctx, why, sizeof why);
     if (why[0])
         add_finding(v, "warn", S("audit log"), str_printf(a, "cannot be written: %s", why),
                     "what happens meanwhile is missing in it");

@@ -20,13 +20,25 @@
 SHAPE(health_out, (STR, status, .help = "ok or failing"), (STR, version), (INT, uptime_s),
       (STR, store, .help = "ok, or the error"));
 
+/* Anyone may ask: of a file '/path/name' only the name is shown. */
+static str public_why(struct ctx *ctx)
+{
+    str why = str_of(ctx->why);
+    size_t at = str_find(why, S("'/")), name = at;
+    for (size_t i = at + 1; i < why.n && why.p[i] != '\''; i++)
+        name = why.p[i] == '/' ? i : name;
+    return at == why.n ? why
+                       : str_printf(&ctx->arena, S_FMT "'" S_FMT, S_ARG(str_sub(why, 0, at)),
+                                    S_ARG(str_sub(why, name + 1, why.n)));
+}
+
 static HANDLER(show_health)
 {
     bool is_well = engine_ping(ctx, app->engine) == OK;
     struct health_out shape = {
         .status = is_well ? S("ok") : S("failing"),
         .version = S(REMEMBERD_VERSION),
-        .store = is_well ? S("ok") : str_of(ctx->why),
+        .store = is_well ? S("ok") : public_why(ctx),
         .uptime_s = (clock_mono_us() - app->started_us) / 1000000,
     };
     out->code = is_well ? 200 : 503;
@@ -118,10 +130,10 @@ static HANDLER(show_ready)
     enum status s = server_is_draining(app->server)
                         ? fail(ctx, TOO_BUSY, "draining: the server is about to stop")
                         : engine_ping(ctx, app->engine);
-    const struct ready_out shape = {s == OK,
-                                    s == OK ? S("Service is ready")
-                                            : str_printf(&ctx->arena, "Service is not ready: %s",
-                                                         ctx->why)};
+    const struct ready_out shape = {s == OK, s == OK ? S("Service is ready")
+                                                     : str_printf(&ctx->arena,
+                                                                  "Service is not ready: " S_FMT,
+                                                                  S_ARG(public_why(ctx)))};
     out->code = s == OK ? 200 : 503;
     return reply_fields(out, ready_out_fields, &shape);
 }
