@@ -1,8 +1,6 @@
 /* auto_backup.c - backups that a server makes by the clock, in a folder and in an S3 storage. */
 #include "app/backup/auto_backup.h"
 
-#include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/audit.h"
