@@ -207,26 +207,10 @@ TEST(tastes_bear_on_what_one_reads_watches_and_hears)
                                          NULL};
     static const char *const others[] = {"Recommend a restaurant nearby", "Plan my weekend",
                                          "Any ideas for a dinner and a film?", NULL};
-    static const char *const likes[] = {"I love crime novels set in Iceland.",
-                                        "likes board games for two",
-                                        "I can't stand musicals.",
-                                        "My favourite painter is Vermeer.",
-                                        "I'm a fan of slow jazz",
-                                        "In the evening I usually watch cookery shows.",
-                                        "Ich mag alte Filme.",
-                                        "J'aime les romans policiers.",
-                                        "Me encanta el jazz.",
-                                        NULL};
-    static const char *const none[] = {"It looks like rain in Ghent.", "I live in Ghent.",
-                                       "My bike is crimson.", NULL};
     for (const char *const *r = tastes; *r; r++) {
         struct bearing b = bearing_of(&ctx->arena, str_of(*r));
         CHECK(b.on_taste && b.on_advice && !b.on_health);
     }
     for (const char *const *r = others; *r; r++)
         CHECK(!bearing_of(&ctx->arena, str_of(*r)).on_taste);
-    for (const char *const *s = likes; *s; s++)
-        CHECK(attributes_likes(&ctx->arena, str_of(*s)));
-    for (const char *const *s = none; *s; s++)
-        CHECK(!attributes_likes(&ctx->arena, str_of(*s)));
 }

@@ -467,17 +467,6 @@ TEST(advice_gets_the_few_facts_that_bear_on_it)
     CHECK_INT(given_in(ctx, e, "Recommend a restaurant nearby", "Ghent"), 1);
 }
 
-TEST(a_book_is_chosen_by_what_one_likes)
-{
-    ENGINE(e, s, p);
-    stated(ctx, s,
-           (const char *const[]){"We live in Ghent with two toddlers.", "I'm allergic to walnuts.",
-                                 "I prefer books that are not too long.", "I never eat breakfast.",
-                                 NULL});
-    CHECK_INT(given_in(ctx, e, "Can you recommend a book?", "too long"), 1);
-    CHECK_INT(given_in(ctx, e, "What should I watch tonight?", ""), 0);
-}
-
 /* A space of more messages than a word may have. */
 TEST(a_word_that_stands_in_every_message_finds_the_newest)
 {

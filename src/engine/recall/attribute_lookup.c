@@ -173,58 +173,6 @@ static enum status find_told(struct finder *f, const struct wanted *want, struct
     return n && taken.n < want->most ? take_told(f, want, stems, n, &taken, out) : OK;
 }
 
-/* What the user likes is many things, so it counts where it is near to the request: by a word, or
- * in meaning, and nearer where much else bears on it. */
-static bool is_near(const struct finder *f, size_t i, bool is_taste)
-{
-    static const float near_advice = 0.45f;
-    float least = is_taste ? FOUND_CLOSE : near_advice;
-    return (f->found[i].by && f->found[i].by->share > 0) ||
-           f->found[i].measured.cosine >= (double)least;
-}
-
-static int nearest_first(const void *a, const void *b)
-{
-    const struct recalled *x = *(const struct recalled *const *)a;
-    const struct recalled *y = *(const struct recalled *const *)b;
-    return (x->measured.cosine < y->measured.cosine) - (x->measured.cosine > y->measured.cosine);
-}
-
-static str liking_in(struct finder *f, str text)
-{
-    struct arena *a = &f->ctx->arena;
-    struct sentence s;
-    struct attribute_sentence of = {.is_for_request = true};
-    for (str rest = utf8_cut(text, LONG); sentence_cut(&rest, &s);) {
-        of.sentence = s.text;
-        of.before = str_sub(text, 0, (size_t)(s.text.p - text.p));
-        if (attributes_likes(a, s.text) && subject_fits(a, f->in->question, &of))
-            return str_trim(s.text);
-    }
-    return S("");
-}
-
-/* The search has found them, as unlikely to be an answer. */
-static void find_liked(struct finder *f, const struct wanted *want, bool is_taste,
-                       struct added_lines *out)
-{
-    struct arena *a = &f->ctx->arena;
-    const struct recalled **near = NEW_N(a, const struct recalled *, f->n + 1);
-    struct taken taken = {0};
-    size_t n = 0;
-    for (size_t i = 0; i < f->n; i++)
-        if (is_near(f, i, is_taste))
-            near[n++] = &f->found[i];
-    qsort(near, n, sizeof *near, nearest_first);
-    for (size_t i = 0; i < n; i++) {
-        struct recalled r = *near[i];
-        str text = is_there(f, out, &r) ? S("") : told_text(f, &r);
-        r.part.telling = liking_in(f, text);
-        if (r.part.telling.n && !take(f, want, &r, &taken, out))
-            return;
-    }
-}
-
 /* --- what is wanted --- */
 
 static str names_of(struct arena *a, uint32_t attributes)
@@ -237,9 +185,9 @@ static str names_of(struct arena *a, uint32_t attributes)
     return names;
 }
 
-/* Health and diet for requests about food, medicine and the like, likes and personal facts for
- * requests for advice, and the attribute that is asked for. All but the last stand in front of the
- * other lines (n_first), as a model must not miss an allergy. */
+/* Health and diet for requests about food, medicine and the like, personal facts for requests for
+ * advice, and the attribute that is asked for. All but the last stand in front of the other lines
+ * (n_first), as a model must not miss an allergy. */
 enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines *out)
 {
     struct arena *a = &f->ctx->arena;
@@ -250,12 +198,12 @@ enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines
     if (!f->in->gate || f->in->only.turns || f->in->by.strategy == STRATEGY_RECENT)
         return OK;
     struct bearing bears = bearing_of(a, question);
-    uint32_t asked = attributes_asked(a, question);
-    if (!asked && !bears.on_health && !bears.on_advice)
-        return OK;
-    out->v = NEW_N(a, struct recalled, GIVEN_HEALTH + 2 * GIVEN_ADVICE + GIVEN + 1);
-    out->reason = S("facts that bear on the request");
     bool on_life = bears.on_advice && !bears.on_taste;
+    uint32_t asked = attributes_asked(a, question);
+    if (!asked && !bears.on_health && !on_life)
+        return OK;
+    out->v = NEW_N(a, struct recalled, GIVEN_HEALTH + GIVEN_ADVICE + GIVEN + 1);
+    out->reason = S("facts that bear on the request");
     bool is_request = bears.on_advice || f->asked.query.asks_advice;
     if (bears.on_health)
         TRY(find_told(f,
@@ -263,11 +211,6 @@ enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines
                                        4 * ADVICE_TOKENS, S("health and safety bear on it"),
                                        is_request ? GIVEN_FAR : 0, bears.on_food},
                       out));
-    if (bears.on_advice)
-        find_liked(f,
-                   &(struct wanted){0, GIVEN_ADVICE, ADVICE_TOKENS,
-                                    S("a like or dislike bears on a request for advice")},
-                   bears.on_taste, out);
     if (on_life)
         TRY(find_told(f,
                       &(struct wanted){personal, GIVEN_ADVICE, ADVICE_TOKENS,

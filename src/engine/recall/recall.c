@@ -11,9 +11,9 @@
 #include "engine/recall/candidates.h"
 #include "engine/recall/features.h"
 #include "engine/recall/line_selection.h"
+#include "engine/recall/next_message.h"
 #include "engine/recall/outside_rankers.h"
 #include "engine/recall/quarantine.h"
-#include "engine/recall/subject_filter.h"
 #include "engine/recall/supersession.h"
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
@@ -28,14 +28,14 @@
  * Stages of one recall, in this order:
  *   0. a question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
- *   2. the reranking model orders them, where one is set; lines without the name that is asked for
- *      are lowered (find_ordered)
+ *   2. the reranking model orders them, where one is set (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
  *   4. attributes, known facts and standing instructions go beside that (sources)
- *   5. instructions go, outdated lines are marked, and the budget is filled (choose)
+ *   5. what the user said next, in few words, goes with its line (next_messages)
+ *   6. instructions go, outdated lines are marked, and the budget is filled (choose)
  *
- * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/007,
+ * Stages 3 to 6 are for chats; a search without a gate takes all that was found. decisions/007,
  * 010, 011 and 024 say why each is there.
  */
 
@@ -373,8 +373,6 @@ static enum status find_ordered(struct finder *f, size_t limit)
         spread_sessions(f, f->in->gate ? AGGREGATION_TIMES * limit : limit);
     if (f->in->gate && !f->in->by.is_unordered)
         order_beside(f);
-    if (f->in->gate && RULE("missing_name"))
-        subject_filter_lower(f);
     return OK;
 }
 
@@ -484,6 +482,8 @@ static enum status find(struct finder *f, struct recall_out *out)
                                .probability = v.probability,
                                .evidence = v.evidence};
     lines_select(f, &v);
+    if (RULE("next_message"))
+        TRY(next_messages(f));
     int64_t frame = in->gate ? BLOCK_TOKENS : 0;
     struct line_budget budget =
         in->gate ? lines_budget(f, g.budget) : (struct line_budget){g.budget, g.budget, 0};

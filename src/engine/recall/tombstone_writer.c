@@ -2,9 +2,9 @@
 #include "engine/recall/tombstone_writer.h"
 
 #include "base/clock.h"
+#include "core/session_title.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
-#include "engine/text/session_title.h"
 #include "words/words.h"
 
 /*

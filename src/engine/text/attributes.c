@@ -290,13 +290,3 @@ bool attributes_of_food(const struct words *w)
         bits |= stem_bits(stems(), w->v[i].stem);
     return (bits >> FOOD & 1) && !(bits >> NO_FOOD & 1);
 }
-
-bool attributes_likes(struct arena *a, str line)
-{
-    static const char *const likes[] = {
-#define LIKES(phrase) phrase,
-#include "lang/attributes.def"
-        NULL};
-    struct phrase_words p = phrase_words_of(a, phrase_fold(a, line));
-    return phrase_find_any(&p, likes, NULL);
-}

@@ -31,15 +31,12 @@ const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n);
 /* Stems by which statements are looked for that tell of them by their form. */
 const str *attributes_sought(struct arena *a, uint32_t attributes, size_t *n);
 
-/* Whether a statement tells what somebody likes or does not like. */
-bool attributes_likes(struct arena *a, str line);
-
 /* What of a person bears on a request, whatever words it has. */
 struct bearing {
     bool on_health; /* food, medicine, sport, travel: health and safety matter */
     bool on_food;   /* … food alone */
-    bool on_advice; /* a suggestion or a plan: home, family, work and likes */
-    bool on_taste;  /* … of something to read, watch, hear or play: likes alone */
+    bool on_advice; /* a suggestion or a plan: home, family and work */
+    bool on_taste;  /* … of something to read, watch, hear or play */
 };
 struct bearing bearing_of(struct arena *a, str request);
 

@@ -1,0 +1,98 @@
+/* next_message.c - The next message of a user, which puts a given line right or completes it. */
+#include "engine/recall/next_message.h"
+
+#include "engine/text/utterance.h"
+
+/* Bytes of a message that goes with the one in front of it; how far behind an answer it stands. */
+enum { SHORT = 120, AHEAD = 3 };
+
+/* A chosen line of what the user said in this space. */
+static bool leads_on(const struct finder *f, const struct recalled *r, const struct finder *space)
+{
+    return r->state == LINE_CHOSEN && !r->is_memory && !r->message.speaker.n &&
+           str_is(r->message.role, "user") &&
+           (f->n_spaces == 1 || str_eq(r->space, space->in->pool.space));
+}
+
+/* In *out each chosen line's next messages, by number, as the store reads them. */
+static size_t docs_behind(const struct finder *f, const struct finder *space, doc_id *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        for (int k = 1; k <= AHEAD; k++) {
+            const struct recalled *r = &f->found[i];
+            doc_id doc = r->message.doc + k;
+            if (!leads_on(f, r, space) || SOME(j, n, out[j] == doc))
+                continue;
+            size_t at = n++;
+            for (; at && out[at - 1] > doc; at--)
+                out[at] = out[at - 1];
+            out[at] = doc;
+        }
+    return n;
+}
+
+/* Of the messages behind it the first that the user said, if it is short and no question. */
+static bool next_of(const struct finder *space, const struct recalled *r, const struct message *v,
+                    size_t n, struct recalled *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t ahead = v[i].doc - r->message.doc;
+        if (!v[i].id.n || ahead < 1 || ahead > AHEAD || !str_is(v[i].role, "user"))
+            continue;
+        *out = (struct recalled){.message = v[i],
+                                 .space = r->space,
+                                 .score = r->score,
+                                 .measured.worth = r->measured.worth,
+                                 .state = LINE_CHOSEN,
+                                 .why = S("the user's next message")};
+        bool asks = sentence_asks(v[i].text);
+        return v[i].text.n <= SHORT && !asks && find_shows(space, out) &&
+               (found_stated(space, out).n || str_has_digit(v[i].text)); /* "make that 75" */
+    }
+    return false;
+}
+
+/* Where it is among them, or NULL. */
+static struct recalled *place_of(struct recalled *v, size_t n, const struct recalled *r)
+{
+    for (size_t i = 0; i < n; i++)
+        if (recalled_is(&v[i], r))
+            return &v[i];
+    return NULL;
+}
+
+static enum status add_of_space(struct finder *f, const struct finder *space)
+{
+    struct arena *a = &f->ctx->arena;
+    doc_id *docs = NEW_N(a, doc_id, AHEAD * f->n + 1);
+    size_t n_docs = docs_behind(f, space, docs), n = 0;
+    struct recalled *all = NEW_N(a, struct recalled, 2 * f->n + 1), next;
+    struct message *v = NEW_N(a, struct message, n_docs + 1);
+    if (!n_docs)
+        return OK;
+    TRY(store_messages(f->ctx, f->e->store, space->in->pool, docs, n_docs, v));
+    for (size_t i = 0; i < f->n; i++) {
+        const struct recalled *r = &f->found[i];
+        if (!place_of(all, n, r))
+            all[n++] = *r;
+        if (!leads_on(f, r, space) || !next_of(space, r, v, n_docs, &next))
+            continue;
+        struct recalled *there = place_of(all, n, &next);
+        if (!there)
+            all[n++] = next;
+        else if (there->state == LINE_FOUND)
+            *there = next;
+    }
+    f->found = all;
+    f->n = n;
+    return OK;
+}
+
+enum status next_messages(struct finder *f)
+{
+    size_t n = f->n_spaces;
+    for (size_t i = 0; f->in->gate && !f->asked.aggregation && i < n; i++)
+        TRY(add_of_space(f, &f->spaces[i]));
+    return OK;
+}
