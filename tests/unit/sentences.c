@@ -32,6 +32,8 @@ TEST(a_dot_inside_a_sentence_ends_none)
               S("[Dr. J. R. Miller of the U.S. Army, e.g. Ben.]"));
     CHECK_STR(cut(ctx, "1. buy tea. 2. drink it."), S("[1. buy tea.][ 2. drink it.]"));
     CHECK_STR(cut(ctx, "It is 3. May, 3.14 or v.2."), S("[It is 3. May, 3.14 or v.2.]"));
+    CHECK_STR(cut(ctx, "Sie heiratet am 8. M\u00E4rz in Bonn. Er kommt."),
+              S("[Sie heiratet am 8. M\u00E4rz in Bonn.][ Er kommt.]"));
 }
 
 TEST(an_abbreviation_may_end_one)
