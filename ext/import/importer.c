@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "core/session_title.h"
 #include "engine/extract/secrets.h"
-#include "engine/text/session_title.h"
 #include "ext/import/erased.h"
 
 /* Messages in one bundle; a longer session is written in parts. */

@@ -26,12 +26,17 @@ static enum status check_importance(struct ctx *ctx, double importance)
 }
 
 /* Answers have a size limit: a memory over it could never be shown. */
-static enum status check_metadata(struct ctx *ctx, str metadata)
+static enum status check_sizes(struct ctx *ctx, const struct memory *m)
 {
-    if (metadata.n <= METADATA_MAX)
-        return OK;
-    return fail_field(ctx, "metadata", "must have at most %d bytes, has %zu", METADATA_MAX,
-                      metadata.n);
+    size_t tags = 0;
+    for (size_t i = 0; i < m->tags.n; i++)
+        tags += m->tags.v[i].n + 1;
+    if (tags > METADATA_MAX)
+        return fail_field(ctx, "tags", "must have at most %d bytes, have %zu", METADATA_MAX, tags);
+    if (m->metadata.n > METADATA_MAX)
+        return fail_field(ctx, "metadata", "must have at most %d bytes, has %zu", METADATA_MAX,
+                          m->metadata.n);
+    return OK;
 }
 
 /* m is only changed on success. grows: it takes the place of none. Zero means "not given" for
@@ -46,7 +51,7 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     if (!kept.content.n)
         return fail_missing(ctx, "content");
     TRY(check_importance(ctx, kept.importance));
-    TRY(check_metadata(ctx, kept.metadata));
+    TRY(check_sizes(ctx, &kept));
     if (kept.importance == 0)
         kept.importance = importance_by_rule(&ctx->arena, &kept);
     if (kept.salience == 0)
@@ -81,7 +86,8 @@ bool engine_is_said(struct ctx *ctx, struct engine *e, struct pool_ref pool, con
 static enum status say_again(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                              const struct memory *like, struct memory *m)
 {
-    struct change to = {.pool = pool, .id = like->id, .what = CHANGE_NOTHING, .to = *m};
+    struct change to = {
+        .pool = pool, .id = like->id, .what = CHANGE_NOTHING, .to = *m, .keeps_old = true};
     to.what |= m->importance > 0 ? CHANGE_IMPORTANCE : 0;
     to.what |= m->category.n ? CHANGE_CATEGORY : 0;
     to.what |= m->metadata.n ? CHANGE_METADATA : 0;
@@ -178,8 +184,7 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
         return fail_field(ctx, "content", "must not be empty");
     if (wanted.what & CHANGE_IMPORTANCE)
         TRY(check_importance(ctx, wanted.to.importance));
-    if (wanted.what & CHANGE_METADATA)
-        TRY(check_metadata(ctx, wanted.to.metadata));
+    TRY(check_sizes(ctx, &wanted.to));
     struct memory old;
     engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
     TRY(store_memory(ctx, e->store, change->pool, change->id, &old));

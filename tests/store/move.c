@@ -43,12 +43,29 @@ static void fill_user(struct ctx *ctx, struct store *s, int i)
     CHECK_OK(keep(ctx, s, pool, PUT_SUPERSEDE, &odd));
 }
 
+/* Each text gets its vector, so what is erased later leaves a row without one. */
+static void embed_all(struct ctx *ctx, struct store *s)
+{
+    static const struct vector_set set = {.signature = {"test:a:24", 9}, .dimensions = 24};
+    struct unembedded *v;
+    size_t n;
+    CHECK_OK(store_begin_vectors(ctx, s, &set, false));
+    CHECK_OK(store_unembedded(ctx, s, NULL, 100 * USERS, &v, &n));
+    CHECK(n >= USERS);
+    struct vector_put *put = NEW_N(&ctx->arena, struct vector_put, n);
+    for (size_t i = 0; i < n; i++)
+        put[i] = (struct vector_put){v[i].no, v[i].doc,
+                                     direction(ctx, str_hash(v[i].text), set.dimensions), 0};
+    CHECK_OK(store_put_vectors(ctx, s, set.signature, put, n));
+}
+
 static void fill(struct ctx *ctx, struct store *s)
 {
     for (int i = 0; i < USERS; i++) {
         CLEANUP(ctx_free) struct ctx own = {0};
         fill_user(&own, s, i);
     }
+    embed_all(ctx, s);
     int64_t erased;
     const struct forget what = {.pool = {S("user 7"), S("default")}, .session = S("session-7")};
     CHECK_OK(store_forget(ctx, s, &what, &erased));

@@ -1,5 +1,6 @@
 /* read.c - the records of our own export into spaces: checked first, written in batches. */
 #include "base/id.h"
+#include "core/session_title.h"
 #include "ext/import/copy/lines.h"
 #include "ext/import/erased.h"
 #include "ext/import/sink.h"
@@ -248,7 +249,7 @@ static struct erased_ask ask_of(const struct line *l)
     }
 }
 
-/* What was erased here is left out of the batch. */
+/* What was erased here is left out of the batch, and a title that was made of it. */
 static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch *b)
 {
     const struct import_in *in = c->run->in;
@@ -261,9 +262,13 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
         v[i] = ask_of(&b->v[i]);
     TRY(import_erased(ctx, c->run->e, b->v[0].pool, v, b->n, in->again && !in->dry_run, is_erased,
                       &c->run->report->erased));
-    for (size_t i = 0; i < b->n; i++)
+    for (size_t i = 0; i < b->n; i++) {
         if (!is_erased[i])
             b->v[kept++] = b->v[i];
+        else if (b->v[0].kind == LINE_SESSION && b->v[i].kind == LINE_MESSAGE &&
+                 is_title_of(b->v[0].session.title, b->v[i].message.message.text))
+            b->v[0].session.title = S("");
+    }
     b->n = kept;
     return OK;
 }

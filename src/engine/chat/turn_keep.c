@@ -3,13 +3,13 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/rule.h"
+#include "core/session_title.h"
 #include "engine/chat/forgetting.h"
 #include "engine/chat/late.h"
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
 #include "engine/recall/tombstones.h"
-#include "engine/text/session_title.h"
 
 /*
  * Order of the second half: strip the memory block from the answer, mask secrets, extract facts by

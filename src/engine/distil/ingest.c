@@ -1,10 +1,10 @@
 /* ingest.c - a whole conversation from outside: it replaces the stored one. */
 #include "base/clock.h"
 #include "base/id.h"
+#include "core/session_title.h"
 #include "engine/distil/distil.h"
 #include "engine/distil/known.h"
 #include "engine/extract/secrets.h"
-#include "engine/text/session_title.h"
 
 /*
  * AT_ONCE requests wait for the core model's answer. Each holds a worker of the server meanwhile,

@@ -1,9 +1,9 @@
 /* layer_search.c - one layer of memory searched: pinned facts, episodes, or the transcript. */
 #include "base/clock.h"
+#include "core/session_title.h"
 #include "core/tokens.h"
 #include "engine/layers/context.h"
 #include "engine/recall/candidates.h"
-#include "engine/text/session_title.h"
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 

@@ -115,7 +115,7 @@ static enum status put_row(struct ctx *ctx, struct db *db, const struct moved_ta
         else if (t->kinds[i] == 't')
             sql_text(&q, c->s);
         else
-            sql_blob(&q, c->s.n || t->kinds[i] == 'B' ? c->s.p : "", c->s.n);
+            sql_blob(&q, c->s.n ? c->s.p : t->kinds[i] == 'B' ? NULL : "", c->s.n);
     }
     return sql_do(&q);
 }

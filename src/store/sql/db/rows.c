@@ -58,13 +58,17 @@ str tags_text(struct arena *a, struct strs tags)
 {
     if (!tags.n)
         return S("");
-    struct buf b = buf_make(a, 1 << 20);
+    size_t most = 2;
+    for (size_t i = 0; i < tags.n; i++)
+        most += 6 * tags.v[i].n + 3; /* each byte may be escaped */
+    struct buf b = buf_make(a, most);
     struct json_out w = json_to(&b);
     json_open(&w, '[');
     for (size_t i = 0; i < tags.n; i++)
         json_str(&w, tags.v[i]);
     json_close(&w, ']');
-    return b.full ? S("") : buf_str(&b);
+    assert(!b.full);
+    return buf_str(&b);
 }
 
 void read_memory(struct query *q, struct memory *out)

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "core/session_title.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/titles.h"
@@ -261,6 +262,21 @@ static enum status find_message(struct eraser *e, str id, struct message *out)
     return sql_end(&q);
 }
 
+/* A title that was made of the message goes with it, also where an older copy brings both back. */
+static enum status leave_title(const struct forgetting *f, int64_t pool, const struct message *m)
+{
+    int64_t no = doc_session(m->doc);
+    str title = S("");
+    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_TITLE, pool, no);
+    if (sql_row(&q))
+        title = sql_get_text(&q);
+    TRY(sql_end(&q));
+    if (!is_title_of(title, m->text))
+        return OK;
+    TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_CHANGE, pool, no, 1, S(""), 0, S("")));
+    return title_put(f->ctx, f->db, pool, no, S(""));
+}
+
 /* The id is a memory's, a message's or, failing both, a session's. */
 static enum status forget_id(const struct forgetting *f, int64_t pool)
 {
@@ -269,6 +285,7 @@ static enum status forget_id(const struct forgetting *f, int64_t pool)
     TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, f->what->id));
     TRY(find_message(&e, f->what->id, &message));
     if (message.id.n) {
+        TRY(leave_title(f, pool, &message));
         TRY(erase_message(&e, &message, false));
         TRY(signal_erase(f->ctx, f->db, pool, message.doc));
         TRY(erase_distilled(&e, message.session));

@@ -1,5 +1,5 @@
 /* session_title.c - a title for a session that nobody has given one. */
-#include "engine/text/session_title.h"
+#include "core/session_title.h"
 
 #include <utf8proc.h>
 
