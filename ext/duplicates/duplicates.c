@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/dedup/equivalence.h"
+#include "engine/text/content_key.h"
 #include "engine/vectors/embed_queue.h"
 
 /*
@@ -58,10 +59,13 @@ struct search {
 
 /* --- reading --- */
 
-/* The profile has its own rules for names. A memory that expires must not close one that stays. */
-static bool takes_part(const struct memory *m)
+/* The profile has its own rules for names. A memory that expires must not close one that stays.
+ * Two keys of a caller's own mean that both are true. */
+static bool takes_part(struct arena *a, const struct memory *m)
 {
-    return (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY) && !m->expires &&
+    bool is_named =
+        memory_is_stored(m) && m->key.n && !str_eq(m->key, content_key(a, str_trim(m->content)));
+    return (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY) && !m->expires && !is_named &&
            !str_is(m->category, "profile");
 }
 
@@ -81,7 +85,7 @@ static enum status read_memories(struct search *s)
         qsort(v, n, sizeof *v, by_age);
     s->v = NEW_N(&s->ctx->arena, struct entry, n + 1);
     for (size_t i = 0; i < n; i++) {
-        if (!takes_part(&v[i]))
+        if (!takes_part(&s->ctx->arena, &v[i]))
             continue;
         s->v[s->n] = (struct entry){.memory = &v[i], .first = s->n, .similarity = 1};
         s->v[s->n++].says = saying_of(&s->ctx->arena, v[i].content);

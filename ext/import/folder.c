@@ -41,20 +41,21 @@ static void free_entries(struct dirent **v, int n)
 
 static enum status list_folder(struct listing *l, str path, str name, int depth);
 
+/* Links are passed over: what a folder holds is imported, and not what it points to. */
 static enum status list_entry(struct listing *l, str folder, str inside, const char *entry,
                               int depth)
 {
     struct arena *a = &l->ctx->arena;
-    struct stat st, link;
+    struct stat st;
     str path = str_printf(a, S_FMT "/%s", S_ARG(folder), entry);
     str name =
         inside.n ? str_printf(a, S_FMT "/%s", S_ARG(inside), entry) : str_dup(a, str_of(entry));
     const char *at = str_c(a, path);
-    if (lstat(at, &link) < 0 || stat(at, &st) < 0)
-        return errno == ENOENT ? OK /* gone meanwhile, or a link to nothing */
+    if (lstat(at, &st) < 0)
+        return errno == ENOENT ? OK /* gone meanwhile */
                                : fail(l->ctx, STORAGE, "%s: %s", at, strerror(errno));
     if (S_ISDIR(st.st_mode))
-        return S_ISLNK(link.st_mode) ? OK : list_folder(l, path, name, depth + 1);
+        return list_folder(l, path, name, depth + 1);
     if (S_ISREG(st.st_mode))
         add_file(l, path, name, &st);
     return OK;

@@ -92,6 +92,8 @@ enum status command_search(struct ctx *ctx, const struct options *o)
                            .is_preview = true};
     struct recall_out found;
     size_t n = 0;
+    if (!str_trim(in.question).n)
+        return fail_field(ctx, "words", "must say what to search for");
     TRY(instance_open_to_read(ctx, o, &instance));
     TRY(engine_search(ctx, instance.engine, &in, &found));
     if (o->json) {

@@ -69,6 +69,8 @@ enum status mem0_who(struct ctx *ctx, const struct request *in, str user_id, str
         (struct mem0_who){in->who, is_named ? named_user(ctx, &in->who) : own_name(ctx, &in->who)};
     if (!user_id.n)
         return OK;
+    if (str_is(user_id, "*"))
+        return fail_field(ctx, "user_id", "must name the user: * stands for none");
     TRY(person_named(ctx, S("user_id"), user_id, &out->id));
     out->user_id = user_id;
     return OK;

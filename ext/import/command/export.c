@@ -29,6 +29,8 @@ static enum status find_pools(struct ctx *ctx, const struct options *o, struct e
     if (options_has(o, "space"))
         return OK;
     TRY(engine_spaces(ctx, e, o->user, &v, n));
+    if (!*n && options_has(o, "user"))
+        return fail(ctx, NOT_FOUND, "the user '" S_FMT "' has nothing here", S_ARG(o->user));
     *out = NEW_N(&ctx->arena, struct pool_ref, *n + 1);
     for (size_t i = 0; i < *n; i++)
         (*out)[i] = v[i].pool;

@@ -87,9 +87,10 @@ struct answer_capture {
     bool is_stream, is_lines; /* is_lines: each line of the stream is JSON */
     bool is_wanted;           /* the answer's code is 200 */
     bool has_ended;           /* the stream's last event came */
-    bool is_kept;             /* the turn, before the end */
-    bool is_durable;          /* a turn that cannot be kept breaks the answer off */
-    bool is_whole;            /* the text is all there; whoever keeps the turn may read it */
+    enum ending { ENDS_OPEN, ENDS_FINISHED, ENDS_BROKEN } ending; /* what it said of its end */
+    bool is_kept;                                                 /* the turn, before the end */
+    bool is_durable; /* a turn that cannot be kept breaks the answer off */
+    bool is_whole;   /* the text is all there; whoever keeps the turn may read it */
     struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
     struct answer_naming naming; /* of a stream, as the reader has found it */
     struct buf late;             /* the end of the answer, held back until the turn is kept */
@@ -135,7 +136,13 @@ static bool is_done(UNUSED str event, str data)
     return str_is(data, "[DONE]");
 }
 
-const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done, NULL, NULL};
+static bool has_reason(const struct json *piece)
+{
+    return json_string(json_at(piece, "choices.0.finish_reason")).n > 0;
+}
+
+const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done,
+                                                .is_finished = has_reason};
 
 static void note_facts(struct answer_capture *c, const struct json *piece)
 {
@@ -165,6 +172,10 @@ static void read_event(void *arg, str event, str data)
         if (!is_end) /* its text came before */
             read_piece(c, piece);
         c->has_ended |= c->reader->is_last && c->reader->is_last(piece);
+        if (json_get(piece, "error") && json_get(piece, "error")->type != JSON_NULL)
+            c->ending = ENDS_BROKEN;
+        else if (c->reader->is_finished && c->reader->is_finished(piece) && !c->ending)
+            c->ending = ENDS_FINISHED;
     }
     arena_reset(&c->scratch.arena);
 }
@@ -239,8 +250,10 @@ static str captured_text(struct ctx *ctx, struct answer_capture *c)
 {
     struct json *answer;
     if (c->is_stream) {
+        bool must_end = c->reader->is_last || c->reader->is_finished;
         name_answer(ctx, c, &c->naming);
-        return c->reader->is_last && !c->has_ended ? S("") : buf_str(&c->text);
+        bool is_cut = must_end && !c->has_ended && c->ending != ENDS_FINISHED;
+        return c->ending == ENDS_BROKEN || is_cut ? S("") : buf_str(&c->text);
     }
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");

@@ -22,6 +22,9 @@ struct answer_reader {
     /* Adds how later requests may refer to the answer: of a whole answer, or what one event brings.
      * NULL: they cannot. */
     void (*name)(const struct json *piece, struct answer_naming *out);
+    /* Whether a piece says why the answer ended, after which more may come; or NULL. Of a stream
+     * that has neither this nor an end nothing is kept. */
+    bool (*is_finished)(const struct json *piece);
 };
 extern const struct answer_reader completion_reader; /* of chat completions */
 

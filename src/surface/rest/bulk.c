@@ -60,6 +60,9 @@ static enum status select_filter(struct ctx *ctx, struct app *app, const struct 
     struct memory_page_in ask = {.limit = BULK_MAX, .counts = true};
     struct memory_page page;
     struct list_place place;
+    for (const struct json *v = b->filter->first; v; v = v->next)
+        if (v->type == JSON_NULL) /* it would select everything */
+            return fail_field(ctx, str_c(&ctx->arena, json_name(v)), "must have a value");
     TRY(fields_read(ctx, filter_in_fields, b->filter, true, &filter));
     TRY(filter_read(ctx, &filter, pool, 1, &ask.select));
     str of = str_printf(&ctx->arena, "bulk " S_FMT, S_ARG(filter_text(ctx, &filter, pool, 1)));

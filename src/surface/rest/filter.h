@@ -8,16 +8,17 @@
 #define FILTER_IN                                                                                  \
     (STR, layer, .one_of = layer_names, .help = "only this layer"),                                \
         (STR, type, .one_of = type_names, .help = "only this type"),                               \
-        (STR, category, .help = "only this category"),                                             \
+        (STR, category, .min = 1, .help = "only this category"),                                   \
         (STR, origin, .one_of = origin_names, .help = "only texts that came from there"),          \
-        (STR, session, .help = "only from this session"),                                          \
-        (STR, key, .help = "only with this key"), (STR, tag, .help = "only with this tag"),        \
-        (STR, contains, .help = "only with this text in content or key"),                          \
+        (STR, session, .min = 1, .help = "only from this session"),                                \
+        (STR, key, .min = 1, .help = "only with this key"),                                        \
+        (STR, tag, .min = 1, .help = "only with this tag"),                                        \
+        (STR, contains, .min = 1, .help = "only with this text in content or key"),                \
         (TIME, after, .help = "only created at this time or later"),                               \
         (TIME, before, .help = "only created before this time"),                                   \
         (NUM, importance_min, .max = 1, .help = "only at least this important"),                   \
         (NUM, importance_max, .otherwise = 1, .max = 1, .help = "only at most this important"),    \
-        (STR, expiring,                                                                            \
+        (STR, expiring, .min = 1,                                                                  \
          .help = "only those that expire within so many days, or before this time"),               \
         (BOOL, closed, .help = "include archived and expired memories"),                           \
         (BOOL, only_closed, .help = "only archived and expired memories")

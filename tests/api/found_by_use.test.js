@@ -1,0 +1,124 @@
+// found_by_use.test.js - what people found who used the server for a day: each was wrong before.
+'use strict';
+const assert = require('node:assert/strict');
+const { spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const http = require('node:http');
+const path = require('node:path');
+const { once } = require('node:events');
+const { test } = require('node:test');
+const { bin, cleanEnv, serve, tempFolder } = require('./lib');
+
+const run = (data, ...args) => spawnSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', timeout: 60000 });
+const chat = (server, content, headers) =>
+  server.ask('POST', '/v1/chat/completions', { model: 'rememberd/demo', messages: [{ role: 'user', content }] }, headers);
+
+test('a filter without a value selects nothing by mistake', async (t) => {
+  const server = await serve(t);
+  for (const content of ['I own a kayak', 'Ada drinks tea']) await server.ask('POST', '/v1/memories', { content });
+  for (const name of ['category', 'key', 'session', 'tag', 'contains', 'layer']) {
+    const list = await server.ask('GET', `/v1/memories?${name}=`);
+    assert.equal(list.status, 400, name);
+    for (const value of ['', null]) {
+      const bulk = await server.ask('POST', '/v1/memories/bulk', { filter: { [name]: value }, action: 'delete' });
+      assert.equal(bulk.status, 400, bulk.text);
+      assert.match(bulk.text, new RegExp(name));
+    }
+  }
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 2);
+});
+
+test('tags have a limit, and what is said again keeps what was said first', async (t) => {
+  const server = await serve(t);
+  const long = await server.ask('POST', '/v1/memories', { content: 'x y z', tags: ['g'.repeat(70000)] });
+  assert.equal(long.status, 400);
+  assert.match(long.text, /tags/);
+  const { id } = (await server.ask('POST', '/v1/memories', { content: 'I own a kayak', tags: ['x'], metadata: { a: 1 } })).json();
+  const again = (await server.ask('POST', '/v1/memories', { content: 'I own a kayak', tags: ['y'], metadata: { b: 2 } })).json();
+  assert.deepEqual([again.id, again.tags, again.metadata], [id, ['y'], { b: 2 }]);
+  const history = (await server.ask('GET', `/v1/memories/${id}/history`)).text;
+  assert.match(history, /"x"/);
+  assert.match(history, /"a":1/);
+});
+
+test('a title that was made of an erased message stays gone after a restore and an import', async (t) => {
+  const server = await serve(t), { data } = server, backup = path.join(tempFolder(), 'old.db'), copy = path.join(tempFolder(), 'old.jsonl');
+  await chat(server, 'My parrot is called Zanzibarquux.', { 'x-session-id': 'k' });
+  const messages = (await server.ask('GET', '/v1/sessions/k/messages')).json().items;
+  run(data, 'backup', backup);
+  fs.writeFileSync(copy, (await server.ask('GET', '/v1/memories/export?all=true')).text);
+  for (const m of messages) assert.equal((await server.ask('DELETE', `/v1/memories/${m.id}`)).status, 200);
+  await server.ask('POST', '/v1/memories/import', fs.readFileSync(copy, 'utf8'), { 'content-type': 'application/x-ndjson' });
+  assert.doesNotMatch((await server.ask('GET', '/v1/sessions')).text, /Zanzibarquux/);
+  await server.stop();
+  assert.equal(run(data, 'restore', backup, '--force').status, 0);
+  const restored = await serve(t, { data });
+  assert.doesNotMatch((await restored.ask('GET', '/v1/sessions')).text, /Zanzibarquux/);
+});
+
+test('an unknown user, nothing to search for, links in a folder', async (t) => {
+  const server = await serve(t), { data } = server;
+  await server.ask('POST', '/v1/memories', { content: 'I own a kayak' });
+  await server.stop();
+  const unknown = run(data, 'export', '--user', 'misspelt');
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.stderr, /'misspelt' has nothing here/);
+  assert.match(run(data, 'search', '').stderr, /must say what to search for/);
+  const folder = tempFolder(), outside = path.join(tempFolder(), 'secret.md');
+  fs.writeFileSync(outside, 'The vault code is on the shelf.\n');
+  fs.writeFileSync(path.join(folder, 'note.md'), 'Ada drinks green tea.\n');
+  fs.symlinkSync(outside, path.join(folder, 'link.md'));
+  assert.equal(run(data, 'import', folder).status, 0);
+  assert.match(run(data, 'list').stdout, /green tea/);
+  assert.doesNotMatch(run(data, 'list').stdout, /vault code/);
+});
+
+test('two keys of one text are both kept when duplicates are closed', async (t) => {
+  const server = await serve(t);
+  for (const key of ['address:shipping', 'address:billing']) await server.ask('POST', '/v1/memories', { content: '12 Mill Lane, Leith', key });
+  await server.ask('POST', '/v1/memory/deduplicate', {});
+  const keys = (await server.ask('GET', '/v1/memories')).json().memories.map((m) => m.key).sort();
+  assert.deepEqual(keys, ['address:billing', 'address:shipping']);
+});
+
+test('mem0 refuses messages without content, and a user that is a star', async (t) => {
+  const server = await serve(t);
+  assert.equal((await server.ask('DELETE', '/v1/memories/?user_id=*')).status, 400);
+  for (const content of [undefined, 5]) {
+    const res = await server.ask('POST', '/v1/memories/', { messages: [{ role: 'user', content }], user_id: 'ada', infer: false });
+    assert.equal(res.status, 400, res.text);
+  }
+});
+
+test('a stream that broke off is kept without its answer; one without [DONE] that finished is kept', async (t) => {
+  const endings = { 'error mid-stream': 'data: {"error":{"message":"overloaded"}}\n\n', 'nothing more': '', finished: 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' };
+  let ending = '';
+  const up = http.createServer((req, res) => {
+    req.resume().on('end', () => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.end(`data: {"choices":[{"index":0,"delta":{"content":"Marmalade galore"}}]}\n\n${ending}`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(up, 'listening');
+  t.after(() => up.close());
+  const server = await serve(t, { flags: ['--upstream', `http://127.0.0.1:${up.address().port}/v1`] });
+  for (const [name, end] of Object.entries(endings)) {
+    ending = end;
+    const session = name.replaceAll(' ', '-');
+    await server.ask('POST', '/v1/chat/completions', { model: 'm', stream: true, messages: [{ role: 'user', content: `I like plums ${name}` }] }, { 'x-session-id': session });
+    await new Promise((done) => setTimeout(done, 300));
+    const kept = (await server.ask('GET', `/v1/sessions/${session}/messages`)).text;
+    assert.match(kept, /I like plums/, name + kept);
+    assert.equal(/Marmalade/.test(kept), name === 'finished', `${name}: ${kept}`);
+  }
+});
+
+test('what is put right in the next message comes with the line that it follows', async (t) => {
+  const server = await serve(t);
+  for (const text of ['how long do I boil an egg?', 'my brother Callum is visiting from Perth next month', "we're having lasagne tonight"]) await chat(server, text);
+  const first = { role: 'user', content: "mum's operation is on the 9th" };
+  const answer = (await server.ask('POST', '/v1/chat/completions', { model: 'rememberd/demo', messages: [first] })).json().choices[0].message;
+  await server.ask('POST', '/v1/chat/completions', { model: 'rememberd/demo', messages: [first, answer, { role: 'user', content: "hang on, it's the 19th" }] });
+  const { block } = (await server.ask('POST', '/v1/preview', { question: "when is mum's operation?" })).json();
+  assert.match(block, /the 9th[\s\S]*the 19th/);
+});
