@@ -121,7 +121,7 @@ test('an operator looks at another user, and is back with one click', async (t) 
   await page.getByLabel('Token').fill(admin);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('row').filter({ hasText: 'bob' }).getByRole('button', { name: 'Look' }).click();
-  await page.getByText("You are looking at bob's memory.").waitFor();
+  await page.getByText("You are viewing bob's memory.").waitFor();
   for (const at of ['Access', 'Start', 'Conversations', 'Clean up', 'Memories']) {
     await page.getByRole('link', { name: at, exact: true }).click();
     await page.getByRole('heading', { level: 1, name: at === 'Start' ? 'See it remember' : at }).waitFor();

@@ -156,7 +156,7 @@ export const en = {
   'look as': 'Look',
   'look as about': 'See this person\'s memory. The server\'s log notes it.',
   'look no more': 'Stop viewing',
-  'looking at': 'You are looking at {user}\'s memory. It can only be read.',
+  'looking at': 'You are viewing {user}\'s memory. It is read-only.',
   'lost server': 'The server cannot be reached. This page tries again by itself; nothing that you typed is lost.',
   'made by': 'made by {name}',
   'make token': 'Make a token',
