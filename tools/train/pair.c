@@ -9,16 +9,14 @@
 #include "engine/pairs/pair.h"
 
 /*
- * usage: train_pair FOLDER FILE… [--vectors FILE…] [--judge FILE…]: writes pair.def and
- * pair_words.def to the folder
+ * usage: train_pair FOLDER FILE… [--judge FILE…]: writes pair.def and pair_words.def to the folder
  *
  * A file has people (tests/life/README.md), of whom each two lines are a pair, or is a list of
  * {"lines", "pairs": [[a, b, label]]}. What nobody labelled is DIFFERENT. Two fits of a softmax,
- * the same bytes each time: without the encoder's vectors and with them. Files behind --vectors
- * count for the second alone: words do not tell lines apart that are alike. What is only to be
- * judged takes no part; its figures stand at the head of the table.
+ * the same bytes each time: without the encoder's vectors and with them. What is only to be judged
+ * takes no part; its figures stand at the head of the table.
  */
-enum { EPOCHS = 24, BATCH = 256, LEAST = 6, ROW = PAIR_SIGNALS };
+enum { EPOCHS = 12, BATCH = 256, LEAST = 6, ROW = PAIR_SIGNALS };
 #define RATE 0.01
 #define LEAST_SPREAD 1e-4
 
@@ -38,7 +36,7 @@ struct line {
 struct pair {
     struct line *older, *newer;
     int label;
-    bool is_labelled, is_of_person, is_judged, for_vectors;
+    bool is_labelled, is_of_person, is_judged;
     double replaces; /* probability */
     int guess;
 };
@@ -48,7 +46,6 @@ struct pair_data {
     struct encoder *encoder;
     struct pair *v;
     size_t n, cap;
-    bool for_vectors; /* the file that is read */
     struct line **lines;
     size_t n_lines, lines_cap;
     str *words; /* wordings that count, sorted */
@@ -83,7 +80,6 @@ static struct pair *add_pair(struct pair_data *d, struct pair p)
 {
     d->v = arena_more(&d->ctx->arena, d->v, d->n, &d->cap, sizeof *d->v);
     d->v[d->n] = p;
-    d->v[d->n].for_vectors = d->for_vectors;
     return &d->v[d->n++];
 }
 
@@ -246,7 +242,7 @@ static struct pair_scale scale_of_pairs(const struct pair_data *d, int set)
     for (int k = 0; k < PAIR_BASE; k++)
         raw.mean[k] = 0, raw.spread[k] = 1;
     for (size_t i = 0; i < d->n; i++) {
-        if (d->v[i].is_judged || (!set && d->v[i].for_vectors))
+        if (d->v[i].is_judged)
             continue;
         pair_signals(&d->v[i].older->read[set], &d->v[i].newer->read[set], &raw, x);
         n++;
@@ -319,7 +315,7 @@ static struct model fit_model(const struct pair_data *d, int set, const struct p
     size_t *order = malloc((d->n + 1) * sizeof *order), n = 0;
     uint64_t seed = 1;
     for (size_t i = 0; i < d->n; i++)
-        if (!d->v[i].is_judged && (set || !d->v[i].for_vectors))
+        if (!d->v[i].is_judged)
             order[n++] = i;
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
         for (size_t i = n; i-- > 1;) {
@@ -484,12 +480,10 @@ int main(int argc, char **argv)
     struct pair_scale scale[2];
     bool is_judged = false;
     if (argc < 3)
-        stop("usage: train_pair FOLDER FILE… [--vectors FILE…] [--judge FILE…]");
+        stop("usage: train_pair FOLDER FILE… [--judge FILE…]");
     for (int i = 2; i < argc; i++)
         if (!strcmp(argv[i], "--judge"))
             is_judged = true;
-        else if (!strcmp(argv[i], "--vectors"))
-            d.for_vectors = true;
         else
             read_file(&d, argv[i], is_judged);
     choose_words(&d);

@@ -59,8 +59,8 @@ struct pair_odds {
     double of[PAIR_LABELS];
 };
 /* From which probability of PAIR_REPLACES on the later line may replace the earlier one. Of each
- * two lines of the people that were kept back half do from 0.44 on (decisions/011). */
-#define PAIR_PERHAPS 0.44
+ * two lines of the people that were kept back half do from 0.48 on (decisions/011). */
+#define PAIR_PERHAPS 0.41
 
 struct pair_odds pair_judge(struct pair_text *older, struct pair_text *newer);
 

@@ -35,6 +35,7 @@ export const doctor: [string, string][] = [
   ['was changed: it is no line of this log', 'wurde verändert: Sie ist keine Zeile dieses Protokolls'],
   ['was changed, or a line was added before it', 'wurde verändert, oder davor wurde eine eingefügt'],
   ['was removed', 'wurde entfernt'],
+  ['was removed: the log is missing', 'wurde entfernt: das Protokoll fehlt'],
   ['was removed, and all behind it', 'und alle dahinter wurden entfernt'],
   ["there is no key '{}'", 'es gibt keinen Schlüssel „{}“'],
   ["'{}' is no key: it has to be of {} bytes", '„{}“ ist kein Schlüssel: Er muss {} Bytes lang sein'],
