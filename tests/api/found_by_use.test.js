@@ -45,12 +45,14 @@ test('a title that was made of an erased message stays gone after a restore and 
   const server = await serve(t), { data } = server, backup = path.join(tempFolder(), 'old.db'), copy = path.join(tempFolder(), 'old.jsonl');
   await chat(server, 'My parrot is called Zanzibarquux.', { 'x-session-id': 'k' });
   const messages = (await server.ask('GET', '/v1/sessions/k/messages')).json().items;
-  run(data, 'backup', backup);
+  const hasFiles = !process.env.TEST_STORE; // PostgreSQL has backups of its own
+  if (hasFiles) assert.equal(run(data, 'backup', backup).status, 0);
   fs.writeFileSync(copy, (await server.ask('GET', '/v1/memories/export?all=true')).text);
   for (const m of messages) assert.equal((await server.ask('DELETE', `/v1/memories/${m.id}`)).status, 200);
   await server.ask('POST', '/v1/memories/import', fs.readFileSync(copy, 'utf8'), { 'content-type': 'application/x-ndjson' });
   assert.doesNotMatch((await server.ask('GET', '/v1/sessions')).text, /Zanzibarquux/);
   await server.stop();
+  if (!hasFiles) return;
   assert.equal(run(data, 'restore', backup, '--force').status, 0);
   const restored = await serve(t, { data });
   assert.doesNotMatch((await restored.ask('GET', '/v1/sessions')).text, /Zanzibarquux/);
