@@ -79,14 +79,14 @@ static enum status ask_health(struct ctx *ctx, const struct shell_server *s, str
     return fail(ctx, UPSTREAM, "another program answers at " S_FMT, S_ARG(s->url));
 }
 
-/* Counts belong to a user, so they need the token that health does not. Exit status 1 for a server
- * that is not well. */
 enum status shell_url_check(struct ctx *ctx, const struct options *o)
 {
     str url;
     return server_address(ctx, o, &url);
 }
 
+/* Counts belong to a user, so they need the token that health does not. Exit status 1 for a server
+ * that is not well. */
 enum status command_status(struct ctx *ctx, const struct options *o)
 {
     struct shell_server s;
