@@ -207,16 +207,16 @@ static void multi_start(struct loop *l)
     libcurl.multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, 256L);
 }
 
-/* curl closes its sockets here; libuv then closes their watches in the last turns of the loop. */
+/* Watches end before curl closes their sockets: a number that is free may be another loop's. */
 void multi_close(struct loop *l)
 {
     while (l->n_idle)
         libcurl.easy_cleanup(l->idle[--l->n_idle]);
-    if (l->multi)
-        libcurl.multi_cleanup(l->multi);
     for (size_t i = 0; i < l->n_watches; i++)
         if (l->watches[i])
             watch_free(l->watches[i]);
+    if (l->multi)
+        libcurl.multi_cleanup(l->multi);
     uv_close((uv_handle_t *)&l->curl_timer, NULL);
 }
 
