@@ -63,10 +63,8 @@ struct search {
  * Two keys of a caller's own mean that both are true. */
 static bool takes_part(struct arena *a, const struct memory *m)
 {
-    bool is_named =
-        memory_is_stored(m) && m->key.n && !str_eq(m->key, content_key(a, str_trim(m->content)));
-    return (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY) && !m->expires && !is_named &&
-           !str_is(m->category, "profile");
+    return (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY) && !m->expires &&
+           !str_is(m->category, "profile") && !callers_key(a, m).n;
 }
 
 ORDER(by_age, struct memory, UP(created) ?: UP(doc));

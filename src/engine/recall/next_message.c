@@ -1,8 +1,6 @@
 /* next_message.c - The next message of a user, which puts a given line right or completes it. */
 #include "engine/recall/next_message.h"
 
-#include "engine/text/utterance.h"
-
 /* Bytes of a message that goes with the one in front of it; how far behind an answer it stands. */
 enum { SHORT = 120, AHEAD = 3 };
 
@@ -32,7 +30,7 @@ static size_t docs_behind(const struct finder *f, const struct finder *space, do
     return n;
 }
 
-/* Of the messages behind it the first that the user said, if it is short and no question. */
+/* Of the messages behind it the first that the user said, if it is short and states something. */
 static bool next_of(const struct finder *space, const struct recalled *r, const struct message *v,
                     size_t n, struct recalled *out)
 {
@@ -46,20 +44,9 @@ static bool next_of(const struct finder *space, const struct recalled *r, const 
                                  .measured.worth = r->measured.worth,
                                  .state = LINE_CHOSEN,
                                  .why = S("the user's next message")};
-        bool asks = sentence_asks(v[i].text);
-        return v[i].text.n <= SHORT && !asks && find_shows(space, out) &&
-               (found_stated(space, out).n || str_has_digit(v[i].text)); /* "make that 75" */
+        return v[i].text.n <= SHORT && find_shows(space, out) && found_stated(space, out).n;
     }
     return false;
-}
-
-/* Where it is among them, or NULL. */
-static struct recalled *place_of(struct recalled *v, size_t n, const struct recalled *r)
-{
-    for (size_t i = 0; i < n; i++)
-        if (recalled_is(&v[i], r))
-            return &v[i];
-    return NULL;
 }
 
 static enum status add_of_space(struct finder *f, const struct finder *space)
@@ -74,15 +61,15 @@ static enum status add_of_space(struct finder *f, const struct finder *space)
     TRY(store_messages(f->ctx, f->e->store, space->in->pool, docs, n_docs, v));
     for (size_t i = 0; i < f->n; i++) {
         const struct recalled *r = &f->found[i];
-        if (!place_of(all, n, r))
+        if (!recalled_find(all, n, r))
             all[n++] = *r;
         if (!leads_on(f, r, space) || !next_of(space, r, v, n_docs, &next))
             continue;
-        struct recalled *there = place_of(all, n, &next);
+        const struct recalled *there = recalled_find(all, n, &next);
         if (!there)
             all[n++] = next;
         else if (there->state == LINE_FOUND)
-            *there = next;
+            all[there - all] = next;
     }
     f->found = all;
     f->n = n;
@@ -91,8 +78,7 @@ static enum status add_of_space(struct finder *f, const struct finder *space)
 
 enum status next_messages(struct finder *f)
 {
-    size_t n = f->n_spaces;
-    for (size_t i = 0; f->in->gate && !f->asked.aggregation && i < n; i++)
+    for (size_t i = 0; f->in->gate && !f->asked.aggregation && i < f->n_spaces; i++)
         TRY(add_of_space(f, &f->spaces[i]));
     return OK;
 }

@@ -204,14 +204,6 @@ static enum status add_source(struct gathering *g, const struct source *source)
 
 /* --- the new beats the old --- */
 
-/* The key that who stored a memory gave it; "" where it was made of the content. */
-static str name_of(struct arena *a, const struct recalled *r)
-{
-    bool is_named = r->is_memory && memory_is_stored(&r->memory) &&
-                    !str_eq(r->memory.key, content_key(a, str_trim(r->memory.content)));
-    return is_named ? r->memory.key : S("");
-}
-
 /* What an assistant said replaces nothing. */
 static struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
 {
@@ -222,7 +214,7 @@ static struct dated_line dated_line_of(struct arena *a, const struct recalled *r
                                .id = recalled_id(r),
                                .source = r->is_memory ? r->memory.source : S(""),
                                .space = r->space,
-                               .name = name_of(a, r)};
+                               .name = r->is_memory ? callers_key(a, &r->memory) : S("")};
 }
 
 /* What was noted from a message is as old as the message, however late it was noted. */

@@ -30,3 +30,9 @@ str content_key(struct arena *a, str content)
     return str_printf(a, "%.*s%s%08llx", (int)n, slug, n ? "_" : "",
                       (unsigned long long)(hash64(&content, 1) >> 32));
 }
+
+str callers_key(struct arena *a, const struct memory *m)
+{
+    bool is_own = memory_is_stored(m) && !str_eq(m->key, content_key(a, str_trim(m->content)));
+    return is_own ? m->key : S("");
+}

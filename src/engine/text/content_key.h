@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "core/memory.h"
 
 /*
  * By the rule of extracted facts: lower case, "_" for characters that are no letter or digit, 40
@@ -10,3 +11,7 @@
  * share a key by accident.
  */
 str content_key(struct arena *a, str content);
+
+/* The key that who stored a memory gave it; "" where it was made of the content, or by a rule. Two
+ * of them mean that both memories are true. */
+str callers_key(struct arena *a, const struct memory *m);
