@@ -36,6 +36,7 @@ struct store_settings {
 struct store_restored {
     bool brings_again; /* with what was erased since */
     int64_t erased;    /* set: rows that were erased again */
+    int64_t taken;     /* set: tokens and roles that were taken again */
 };
 
 /*

@@ -166,3 +166,31 @@ test('a damaged log is a reason to refuse a restore', async (t) => {
     /damaged in line \d+/);
   assert.match(run(data, 'list'), /1 of 1/);
 });
+
+test('restoring an older backup gives back neither tokens that were revoked since nor roles that were taken', async (t) => {
+  let server = await serve(t);
+  const { data } = server, backup = path.join(tempFolder(), 'old.db');
+  const make = (...args) => JSON.parse(run(data, 'token', 'create', '--json', ...args));
+  const by = (one) => ({ authorization: `Bearer ${one.token}` });
+  const me = async (one) => (await server.ask('GET', '/v1/me', undefined, by(one))).json().role ?? 'none';
+  const give = (user, role) => server.ask('PUT', `/v1/users/${user}/role`, { role }, by(owner));
+  const owner = make('--admin'), stays = make('--user', 'ann'), lost = make('--user', 'ann');
+  const people = { olga: 'owner', paul: 'operator', ruth: 'operator', sam: 'owner' }, tokens = {};
+  for (const [user, role] of Object.entries(people)) {
+    tokens[user] = make('--admin', '--user', user);
+    assert.equal((await give(user, role)).status, 200);
+  }
+  const child = (await server.ask('POST', '/v1/tokens', { user: 'ann' }, by(tokens.sam))).json();
+  run(data, 'backup', backup);
+  run(data, 'token', 'revoke', lost.id, '--user', 'ann');
+  await give('olga', 'operator'), await give('paul', 'member'), await give('ruth', 'member'), await give('ruth', 'operator');
+  await give('sam', 'member'), await give('sam', 'owner'); // what it made is revoked all the same
+  await server.stop();
+  for (const again of [[], ['--again']]) {
+    assert.equal(JSON.parse(run(data, 'restore', backup, '--force', '--json', ...again)).revoked_again, 4);
+    server = await serve(t, { data });
+    const now = await Promise.all([stays, lost, child, tokens.olga, tokens.paul, tokens.ruth, tokens.sam].map(me));
+    assert.deepEqual(now, ['member', 'none', 'none', 'operator', 'member', 'operator', 'owner']);
+    await server.stop();
+  }
+});

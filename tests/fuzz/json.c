@@ -20,7 +20,7 @@ static void check_places(const struct json *v, str within)
 
 static void write(struct json_out *w, const struct json *v)
 {
-    char name[65536];
+    static char name[65536]; /* done with before the next level */
     if (v->type == JSON_STRING) {
         json_str(w, json_string(v));
     } else if (v->type == JSON_OBJECT || v->type == JSON_ARRAY) {

@@ -45,6 +45,7 @@ static const char *const walkers[] = {
     "ACCOUNT_COUNT",
     "ERASURE_POOLS", /* of an older copy, once: every row is asked for its hash */
     "ERASURE_USERS",
+    "RIGHTS",
     "ERASURE_LIST", /* a person looks at the log, which has a row for each erasure */
     "ERASURE_COUNT",
     "ERASURE_ONE", /* of what can still be undone, a row for each */

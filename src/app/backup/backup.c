@@ -21,13 +21,15 @@
  */
 
 /* encrypted is of the file that was written. */
-SHAPE(backup_out, (STR, file), (INT, bytes), (BOOL, encrypted), (INT, erased_again));
+SHAPE(backup_out, (STR, file), (INT, bytes), (BOOL, encrypted), (INT, erased_again),
+      (INT, revoked_again));
 
 /* The size is read after the copy, from the file that is really there. */
 static enum status run_copy(struct ctx *ctx, const struct options *o, struct store_copy *copy)
 {
     struct progress progress = {0};
     struct stat st = {0};
+    const struct store_restored none = {0}, *done = copy->restored ? copy->restored : &none;
     copy->progress = progress_copy;
     copy->own = &progress;
     enum status status = store_copy(ctx, copy);
@@ -36,10 +38,9 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
     if (stat(str_c(&ctx->arena, copy->to), &st) != 0)
         return fail(ctx, STORAGE, "'" S_FMT "' disappeared during the backup", S_ARG(copy->to));
     audit_note(ctx, copy->replaces ? "restored" : "backup.made", S(""),
-               "bytes=%lld erased_again=%lld", (long long)st.st_size,
-               copy->restored ? (long long)copy->restored->erased : 0);
-    struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL,
-                             copy->restored ? copy->restored->erased : 0};
+               "bytes=%lld erased_again=%lld revoked_again=%lld", (long long)st.st_size,
+               (long long)done->erased, (long long)done->taken);
+    struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL, done->erased, done->taken};
     struct buf b = buf_make(&ctx->arena, 1 << 16);
     struct json_out w = json_to(&b);
     if (o->json)
@@ -51,6 +52,9 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
         buf_printf(&b, "\nerased again, as it was since the backup: " S_FMT "; --again keeps it",
                    S_ARG(counted(b.arena, out.erased_again, "memory or message",
                                  "memories and messages")));
+    if (!o->json && out.revoked_again)
+        buf_printf(&b, "\nrevoked again, as since the backup: " S_FMT,
+                   S_ARG(counted(b.arena, out.revoked_again, "token or role", "tokens and roles")));
     return print_buf(&b);
 }
 

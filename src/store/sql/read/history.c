@@ -77,10 +77,7 @@ static int by_age(const void *a, const void *b)
 enum status sql_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                         struct history_item **out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     struct chain c = {ctx, r.db, row.no, NEW_N(&ctx->arena, struct history_item, CHAIN_MAX), 0};
     TRY(add_each(&c, SQL_MEMORY_NO, id));
     if (!c.n)

@@ -11,11 +11,8 @@
 
 enum status sql_doc_of(struct ctx *ctx, struct store *s, struct pool_ref pool, str id, doc_id *out)
 {
-    struct pool_row row;
     struct memory memory;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     TRY(memory_find(ctx, r.db, SQL_MEMORY_BY_ID, row.no, id, &memory));
     *out = memory.doc;
     return memory.id.n ? OK : message_find(ctx, r.db, row.no, id, out);
@@ -24,10 +21,7 @@ enum status sql_doc_of(struct ctx *ctx, struct store *s, struct pool_ref pool, s
 enum status sql_learnt(struct ctx *ctx, struct store *s, struct pool_ref pool, str message,
                        struct memory **out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_MEMORY_LEARNT, row.no, message);
     return read_memories(&q, out, n);
 }
@@ -35,10 +29,7 @@ enum status sql_learnt(struct ctx *ctx, struct store *s, struct pool_ref pool, s
 enum status sql_once_true(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t at,
                           size_t limit, struct memory **out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_MEMORY_ONCE_TRUE, row.no, at, clock_ms(), sql_limit(limit));
     return read_memories(&q, out, n);
 }
@@ -56,10 +47,7 @@ static void read_group(struct query *q, struct memory_group *out)
 enum status sql_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
                               struct memory_group **out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_MEMORY_GROUPS, row.no);
     return SQL_ROWS(&q, read_group, out, n);
 }
@@ -67,11 +55,8 @@ enum status sql_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref 
 enum status sql_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
                             struct pool_totals *out)
 {
-    struct pool_row row;
     *out = (struct pool_totals){0};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_POOL_TOTALS, row.no);
     if (sql_row(&q)) {
         out->created = sql_get_int(&q);
@@ -94,10 +79,7 @@ static void read_day(struct query *q, struct day_count *out)
 static enum status read_days(struct ctx *ctx, struct store *s, struct pool_ref pool, enum sql which,
                              int64_t from, int64_t to, struct day_count **out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, which, row.no, from, to);
     return SQL_ROWS(&q, read_day, out, n);
 }

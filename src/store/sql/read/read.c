@@ -44,11 +44,8 @@ enum status sql_find_chain(struct ctx *ctx, struct store *s, struct pool_ref poo
 enum status sql_message(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                         struct message *out)
 {
-    struct pool_row row;
     doc_id doc;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     TRY(message_find(ctx, r.db, row.no, id, &doc));
     SQL_RUN(q, ctx, r.db, SQL_MESSAGE_GET, row.no, doc);
     bool is_there = sql_row(&q);
@@ -93,12 +90,9 @@ static enum status read_messages(struct ctx *ctx, struct db *db, uint64_t view,
 enum status sql_messages(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
                          size_t n, struct message *out)
 {
-    struct pool_row row;
-    READER(r);
     if (!n)
         return OK;
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     memset(out, 0, n * sizeof *out);
     if (!row.no)
         return OK;
@@ -119,12 +113,9 @@ enum status sql_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
 enum status sql_memories(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
                          size_t n, struct memory *out)
 {
-    struct pool_row row;
-    READER(r);
     if (!n)
         return OK;
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     memset(out, 0, n * sizeof *out);
     int64_t *nos = NEW_N(&ctx->arena, int64_t, n);
     size_t n_nos = 0, i = 0;
@@ -147,11 +138,8 @@ enum status sql_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
 enum status sql_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool, str begin,
                           str *out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
     *n = 0;
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_IDS_AFTER, row.no, begin);
     while (sql_row(&q))
         out[(*n)++] = sql_get_text(&q);
@@ -162,10 +150,7 @@ enum status sql_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool
 enum status sql_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                        struct memory *out)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, pool.space.n ? SQL_MEMORY_BY_ID : SQL_MEMORY_BY_ID_OF_USER);
     if (pool.space.n)
         sql_int(&q, row.no);
@@ -197,11 +182,8 @@ enum status sql_session_messages(struct ctx *ctx, struct store *s, struct pool_r
                                  str session, int64_t from, size_t limit, struct message **out,
                                  size_t *n)
 {
-    struct pool_row row;
     int64_t no;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     TRY(session_find(ctx, r.db, row.no, session, &no));
     doc_id begin = session_first(no) + from;
     if (from < 0)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "store/sql/records/erasure.h"
+#include "store/sql/records/rights.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
@@ -92,6 +93,19 @@ static enum status has_owner(struct ctx *ctx, struct db *db, bool *out)
     return sql_any(&q, out);
 }
 
+enum status role_put(struct ctx *ctx, struct db *db, str user, enum role role)
+{
+    return role == ROLE_MEMBER ? SQL_DO(ctx, db, SQL_ROLE_DELETE, user)
+                               : SQL_DO(ctx, db, SQL_ROLE_PUT, user, (int64_t)role);
+}
+
+enum status role_keep_owner(struct ctx *ctx, struct db *db)
+{
+    bool any;
+    TRY(has_owner(ctx, db, &any));
+    return any ? OK : role_put(ctx, db, S(LOCAL_USER), ROLE_OWNER);
+}
+
 /* In one transaction, so that of the last two owners only one can go. */
 static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
 {
@@ -101,27 +115,30 @@ static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
     TRY(check_known(ctx, db, w->user));
     SQL_RUN(q, ctx, db, SQL_ROLE_GET, w->user);
     TRY(sql_number(&q, &was));
-    if (w->role == ROLE_MEMBER)
-        TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, w->user));
-    else
-        TRY(SQL_DO(ctx, db, SQL_ROLE_PUT, w->user, (int64_t)w->role));
+    TRY(role_put(ctx, db, w->user, w->role));
     TRY(has_owner(ctx, db, &any));
     if (!any)
         return fail_forbidden(ctx, "role",
                               "'" S_FMT "' is the last owner; make somebody else an owner first",
                               S_ARG(w->user));
+    TRY(rights_changed(ctx, db, w->user, role_of(was), w->role));
     if (!role_has(role_of(was), MANAGES_PEOPLE) || role_has(w->role, MANAGES_PEOPLE))
         return OK;
-    TRY(SQL_DO(ctx, db, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms()));
-    *w->revoked = db_changes(db);
-    return OK;
+    str *made;
+    size_t n;
+    SQL_RUN(revoke, ctx, db, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms());
+    TRY(SQL_ROWS(&revoke, sql_read_text, &made, &n));
+    *w->revoked = (int64_t)n;
+    return rights_revoked(ctx, db, made, n);
 }
 
 enum status sql_set_role(struct ctx *ctx, struct store *s, str user, enum role role,
                          int64_t *revoked)
 {
+    const struct set_role what = {user, role, revoked};
+    struct task t = {.ctx = ctx, .call = set_role, .what = &what, .erases = true};
     *revoked = 0;
-    return writer_call(ctx, sql_of(s)->writer, set_role, &(struct set_role){user, role, revoked});
+    return writer_run(sql_of(s)->writer, &t);
 }
 
 /* --- erasing --- */
@@ -130,11 +147,8 @@ enum status sql_set_role(struct ctx *ctx, struct store *s, str user, enum role r
  * say nothing. */
 enum status account_erase(struct ctx *ctx, struct db *db, str user)
 {
-    bool any;
     TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, user));
-    TRY(has_owner(ctx, db, &any));
-    if (!any) /* a backup has the owners of its time */
-        TRY(SQL_DO(ctx, db, SQL_ROLE_PUT, S(LOCAL_USER), (int64_t)ROLE_OWNER));
+    TRY(role_keep_owner(ctx, db));
     TRY(SQL_DO(ctx, db, SQL_USER_DELETE, user));
     TRY(SQL_DO(ctx, db, SQL_TOKEN_DELETE_OPEN, user));
     return SQL_DO(ctx, db, SQL_TOKEN_DISOWN, user, clock_ms());

@@ -41,7 +41,8 @@ void erasing_leave(struct erasing *e);
 struct erasing_in {
     struct pool_ref pool;
     str call;         /* that it belongs to; "": it is one of its own */
-    const char *what; /* "memory", "session", "space", "user", "account", "again", "bar" */
+    const char *what; /* "memory", "session", "space", "user", "account", "again", "bar",
+                       * "rights" */
     const struct undo_mark *undo;
     str bar; /* the words of a bar; or "" */
 };

@@ -208,10 +208,7 @@ static enum status read_receipt(struct query *q, struct receipt *out)
 static enum status find_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                 struct receipt *out)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_RECEIPT_GET, row.no, id);
     if (sql_row(&q))
         return read_receipt(&q, out);
@@ -230,11 +227,8 @@ enum status sql_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, 
 enum status sql_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
                            struct receipt *out)
 {
-    struct pool_row row;
     struct receipt receipt = {0};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_RECEIPT_BY_CHAIN, row.no, chain);
     if (sql_row(&q))
         TRY(read_receipt(&q, &receipt));
@@ -312,12 +306,9 @@ static enum status count_receipts(struct ctx *ctx, struct db *db, int64_t pool,
 static enum status list_receipts(struct ctx *ctx, struct store *s, const struct receipt_filter *f,
                                  struct receipt **out, size_t *n, int64_t *total)
 {
-    struct pool_row row;
     struct receipt *v = NULL;
     size_t have = 0, cap = 0;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, f->pool, &row));
+    POOL_READER(r, row, ctx, s, f->pool);
     if (total)
         TRY(count_receipts(ctx, r.db, row.no, f, total));
     SQL_RUN(q, ctx, r.db, list_of(f), row.no, f->after ? f->after : INT64_MIN,

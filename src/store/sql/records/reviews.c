@@ -61,10 +61,7 @@ enum status sql_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str
                      struct held_item *out)
 {
     struct held_item found = {.id = S("")};
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_REVIEW_GET, row.no, id);
     if (sql_row(&q))
         read_held(&q, &found);
@@ -76,10 +73,7 @@ enum status sql_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str
 enum status sql_held_list(struct ctx *ctx, struct store *s, struct pool_ref pool,
                           enum review_state state, struct held_item **out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_REVIEW_LIST, row.no, state);
     return SQL_ROWS(&q, read_held, out, n);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "store/sql/records/accounts.h"
+#include "store/sql/records/rights.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
@@ -41,16 +42,30 @@ struct revoke {
     str user, id;
 };
 
+enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id)
+{
+    str *revoked;
+    size_t n;
+    SQL_RUN(q, ctx, db, SQL_TOKEN_REVOKE, user, id, clock_ms());
+    TRY(SQL_ROWS(&q, sql_read_text, &revoked, &n));
+    return n ? rights_revoked(ctx, db, revoked, n) : NOT_FOUND;
+}
+
 static enum status revoke_token(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct revoke *r = what;
-    TRY(SQL_DO(ctx, db, SQL_TOKEN_REVOKE, r->user, r->id, clock_ms()));
-    return db_changes(db) ? OK : fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(r->id));
+    enum status status = token_revoke(ctx, db, r->user, r->id);
+    return status == NOT_FOUND ? fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(r->id))
+                               : status;
 }
 
 enum status sql_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
 {
-    return writer_call(ctx, sql_of(s)->writer, revoke_token, &(struct revoke){user, id});
+    struct task t = {.ctx = ctx,
+                     .call = revoke_token,
+                     .what = &(struct revoke){user, id},
+                     .erases = true};
+    return writer_run(sql_of(s)->writer, &t);
 }
 
 struct use {

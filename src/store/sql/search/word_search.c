@@ -230,11 +230,8 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
 {
     struct word_hits hits = {0};
     CLEANUP(lists_end) struct lists lists = {.n = 0};
-    struct pool_row row;
     assert(n <= QUERY_WORDS_MAX);
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     struct word_scan scan = {.ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
     struct word_docs fetched[QUERY_WORDS_MAX];
     scan.prefix = prefix_of(&row);
@@ -343,11 +340,8 @@ enum status sql_search_newest_words(struct ctx *ctx, struct store *s, struct poo
                                     struct word_hits *out)
 {
     struct word_hits hits = {0};
-    struct pool_row row;
     assert(n <= QUERY_WORDS_MAX && max);
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     struct word_scan scan = {
         .ctx = ctx, .db = r.db, .pool = row.no, .prefix = word_prefix_of(row.no), .max = max};
     hits.messages = row.messages;

@@ -23,6 +23,12 @@ MUST_USE enum status reader_begin_long(struct ctx *ctx, struct sql_store *s, str
 MUST_USE enum status reader_begin_access(struct ctx *ctx, struct sql_store *s, struct reader *out,
                                          bool *is_empty);
 void reader_end(struct reader *r);
+/* A reader r, and a pool's row, which is all 0 when there is none. */
+#define POOL_READER(r, row, ctx, s, pool)                                                          \
+    struct pool_row row;                                                                           \
+    READER(r);                                                                                     \
+    TRY(reader_begin((ctx), sql_of(s), &r));                                                       \
+    TRY(pool_find((ctx), r.db, (pool), &row))
 
 /* The reads of a ctx share one transaction, from its first read on until it rests; see STORE_VIEW
  * of store/read.h. */

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/seal.h"
 #include "store/sql/records/erasure.h"
+#include "store/sql/records/rights.h"
 #include "store/sql/state/commits.h"
 #include "store/sql/write/erase_again.h"
 
@@ -45,7 +46,7 @@ struct log_file {
     str text; /* mapped: whole lines */
     size_t bytes;
 };
-#define LOG_FILE(f) CLEANUP(log_close) struct log_file f = {.fd = -1}
+#define LOG_FILE(f) CLEANUP(log_close) struct log_file f = {.fd = -1, .text = S("")}
 
 /* The database's side. */
 struct side {
@@ -333,9 +334,8 @@ static enum status add_row(struct ctx *ctx, const struct side *side, const struc
 
 /* Rows that the database lacks, all in one transaction with what follows from them. */
 static enum status add_missing(struct ctx *ctx, const struct side *side, const struct whole *w,
-                               int64_t *erased)
+                               struct store_restored *done)
 {
-    struct store_restored *restored = side->s->restored;
     int64_t before = 0, added = 0;
     TXN(t);
     TRY(txn_begin(ctx, side->db, &t));
@@ -349,10 +349,12 @@ static enum status add_missing(struct ctx *ctx, const struct side *side, const s
             TRY(add_row(ctx, side, &w->v[i]));
         added += !is_known;
     }
+    if (added && done->brings_again)
+        TRY(erasure_taken_back(ctx, side->db, before));
+    else if (added)
+        TRY(erase_again(ctx, side->db, &side->key, before, &done->erased));
     if (added)
-        TRY(restored && restored->brings_again
-                ? erasure_taken_back(ctx, side->db, before)
-                : erase_again(ctx, side->db, &side->key, before, erased));
+        TRY(rights_taken_again(ctx, side->db, &side->key, before, &done->taken));
     return txn_commit(&t);
 }
 
@@ -394,7 +396,7 @@ static enum status append_rows(struct ctx *ctx, const struct side *side, const s
 
 /* applies: at the opening, before anybody reads. */
 static enum status follow_file(struct ctx *ctx, struct sql_store *s, struct db *db, bool applies,
-                               int64_t *erased)
+                               struct store_restored *done)
 {
     static const char purpose[] = "rememberd log of erasures";
     struct side side = {.s = s, .db = db};
@@ -416,7 +418,7 @@ static enum status follow_file(struct ctx *ctx, struct sql_store *s, struct db *
     TRY(read_whole(ctx, f.text, &w));
     TRY(take_key(ctx, &side, &w));
     if (applies)
-        TRY(add_missing(ctx, &side, &w, erased));
+        TRY(add_missing(ctx, &side, &w, done));
     return write_whole(ctx, &side, &f, &w);
 }
 
@@ -438,24 +440,25 @@ static enum status has_rows(struct ctx *ctx, const struct sql_store *s, struct d
 enum status erasure_log_open(struct ctx *ctx, struct sql_store *s, struct db *db)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    int64_t erased = 0;
+    struct store_restored done = {.brings_again = s->restored && s->restored->brings_again};
     bool is_there = false;
     if (!s->erasures)
         return OK;
     TRY(has_rows(ctx, s, db, &is_there));
     if (!is_there)
         return OK;
-    enum status status = follow_file(&own, s, db, true, &erased);
+    enum status status = follow_file(&own, s, db, true, &done);
     if (status != OK && s->restored)
         return fail(ctx, status, "%s", own.why);
     if (status != OK)
         log_failure(s, &own);
     if (s->restored)
-        s->restored->erased = erased;
-    if (!erased)
+        *s->restored = done;
+    if (!done.erased && !done.taken)
         return OK;
     if (!s->restored)
-        log_event(LOG_WARN, "store.erased_again", "rows=%lld", (long long)erased);
+        log_event(LOG_WARN, "store.erased_again", "rows=%lld rights=%lld", (long long)done.erased,
+                  (long long)done.taken);
     return is_postgres(db) ? OK : commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE);
 }
 

@@ -69,10 +69,7 @@ enum status sql_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, s
 enum status sql_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                          struct memory **out, size_t *n)
 {
-    struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_MEMORY_BY_SUPERSEDER, row.no, id);
     return read_memories(&q, out, n);
 }
