@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/utf8.h"
-#include "engine/gate/form.h"
 #include "engine/gate/rarity.h"
+#include "engine/text/form.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "lang/evidence_lists.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "embed/encoder.h"
-#include "engine/gate/form.h"
+#include "engine/text/form.h"
 #include "engine/text/term_set.h"
 
 /*

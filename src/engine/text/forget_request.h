@@ -12,8 +12,7 @@ enum forget_request {
 
 /*
  * Of a message that somebody writes in a chat: "Please forget that I'm allergic to peanuts",
- * "Vergiss alles, was ich dir über Kinga erzählt habe". The message must do nothing else, but for
- * courtesies. Idioms and orders for a text are FORGET_NOTHING: "forget it", "forget that idea",
- * "forget about the pasta", "delete the second paragraph".
+ * "Vergiss alles, was ich dir über Kinga erzählt habe". Idioms and orders for a text are
+ * FORGET_NOTHING: "forget that idea", "delete the second paragraph". A guess by the wording.
  */
 enum forget_request forget_request_of(struct arena *a, str message);

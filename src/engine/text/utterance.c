@@ -140,7 +140,7 @@ static bool is_beside_courtesy(str word)
     return str_is_one_of(word, beside_courtesies);
 }
 
-bool sentence_is_courtesy(struct arena *a, str sentence)
+static bool sentence_is_courtesy(struct arena *a, str sentence)
 {
     size_t at = 0;
     str first = utf8_lower(a, next_word(sentence, &at));

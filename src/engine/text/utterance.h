@@ -14,9 +14,6 @@
 /* It asks: a question mark, a question's word order, or "remind me which …". */
 bool sentence_asks(str sentence);
 
-/* It greets, thanks, or acknowledges: "Hello!", "ok, thanks", "Got it". */
-bool sentence_is_courtesy(struct arena *a, str sentence);
-
 /* A whole message that only greets, thanks or takes leave ("Thanks, that's all for today."). "Got
  * it" alone may answer a question, so it is none. */
 bool utterance_is_courtesy(struct arena *a, str text);

@@ -1,5 +1,7 @@
-/* form.c - features of a question's wording, and their weighted sum. */
-#include "engine/gate/form.h"
+/* form.c - features of a wording, and their weighted sum. */
+#include "engine/text/form.h"
+
+#include <assert.h>
 
 #include "base/utf8.h"
 #include "words/words.h"
@@ -12,17 +14,29 @@ enum { LOOKED_AT = 2000 };
 #define OF_LENGTH "n "
 #define OF_MARK "m "
 
+/* Rows are sorted by their feature; the first is the constant. */
 static const struct form_weight {
     const char *feature;
-    float alone, with_vector;
-} weights[] = {
-#define FORM(feature, alone, with_vector) {feature, alone, with_vector},
+    float by[FORM_COLUMNS];
+} personal_rows[] =
+    {
+#define FORM(feature, alone, with_vector) {feature, {alone, with_vector}},
 #define FORM_VECTOR(...)
 #include "lang/form.def"
 #undef FORM_VECTOR
+},
+  forget_rows[] = {
+#include "lang/forget.def"
 #undef FORM
 };
-enum { WEIGHTS = sizeof weights / sizeof *weights };
+
+static const struct {
+    const struct form_weight *rows;
+    size_t n;
+} tables[FORMS] = {
+    [FORM_PERSONAL] = {personal_rows, sizeof personal_rows / sizeof *personal_rows},
+    [FORM_FORGET] = {forget_rows, sizeof forget_rows / sizeof *forget_rows},
+};
 
 static const float vector_weights[] = {
 #define FORM(feature, alone, with_vector)
@@ -108,17 +122,24 @@ static int compare_weight(const void *key, const void *row)
     return str_cmp(*(const str *)key, str_of(((const struct form_weight *)row)->feature));
 }
 
-double form_of(struct arena *a, str question, const float *vector)
+double form_odds(struct arena *a, enum form form, int column, str text)
 {
     struct form_features *f = ROOM_N(a, struct form_features, 1);
-    double sum = (double)(vector ? weights[0].with_vector : weights[0].alone); /* the constant */
-    form_features_of(a, question, f);
+    const struct form_weight *rows = tables[form].rows;
+    double sum = (double)rows->by[column];
+    assert(column < FORM_COLUMNS);
+    form_features_of(a, text, f);
     for (size_t i = 0; i < f->n; i++) {
         const struct form_weight *w =
-            bsearch(&f->v[i], weights, WEIGHTS, sizeof *weights, compare_weight);
-        if (w)
-            sum += (double)(vector ? w->with_vector : w->alone);
+            bsearch(&f->v[i], rows, tables[form].n, sizeof *rows, compare_weight);
+        sum += w ? (double)w->by[column] : 0;
     }
+    return sum;
+}
+
+double form_of(struct arena *a, str question, const float *vector)
+{
+    double sum = form_odds(a, FORM_PERSONAL, vector != NULL, question);
     for (size_t i = 0; vector && i < DIMENSIONS; i++)
         sum += (double)vector_weights[i] * (double)vector[i];
     return sum;

@@ -1,0 +1,32 @@
+/* form.h - Sums of fitted weights: what the wording of a text alone says of it. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/*
+ * A logistic over a text's words, pairs of neighbours, first two words, length and marks; for
+ * questions over its vector by the encoder, too. It sees no memory: "Which knee was it again?"
+ * needs something that was told, "How does a knee work?" does not, whoever asks. The tables of
+ * weights say what they were fitted to.
+ */
+enum form {
+    FORM_PERSONAL, /* a question needs what its person told: data/lang/form.def */
+    FORM_FORGET,   /* a message asks to forget: data/lang/forget.def */
+    FORMS
+};
+/* Of each table: the words alone, or beside the vector; asks at all, or does nothing else. */
+enum { FORM_COLUMNS = 2 };
+
+/* Features of one text: each once, sorted. */
+enum { FORM_WORDS = 60, FORM_FEATURES = 2 * FORM_WORDS + 16 };
+struct form_features {
+    str v[FORM_FEATURES];
+    size_t n;
+};
+void form_features_of(struct arena *a, str text, struct form_features *out);
+
+/* The logarithm of the odds by one column, 0 where nothing of it is known. */
+double form_odds(struct arena *a, enum form form, int column, str text);
+/* FORM_PERSONAL of a question. vector: the ENCODER_SPACE values by the encoder, or NULL. */
+double form_of(struct arena *a, str question, const float *vector);
