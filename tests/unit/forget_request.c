@@ -28,10 +28,9 @@ static struct counts count(const struct json *texts, const char *is)
 {
     struct counts c = {0};
     for (const struct json *j = texts; j; j = j->next) {
-        CLEANUP(arena_free) struct arena a = {0};
         if (!str_is(json_string(json_get(j, "is")), is))
             continue;
-        enum forget_request r = forget_request_of(&a, json_string(json_get(j, "ask")));
+        enum forget_request r = forget_request_of(json_string(json_get(j, "ask")));
         c.of++;
         c.asked += r == FORGET_ASKED;
         c.unclear += r == FORGET_UNCLEAR;
@@ -59,13 +58,13 @@ TEST(what_is_pasted_or_quoted_asks_for_nothing)
 {
     struct buf b = buf_make(&ctx->arena, 2000);
     const str request = S("Please forget that I'm allergic to peanuts.");
-    CHECK_INT(forget_request_of(&ctx->arena, request), FORGET_ASKED);
-    CHECK_INT(forget_request_of(&ctx->arena, S("")), FORGET_NOTHING);
-    CHECK_INT(forget_request_of(&ctx->arena, S("> Please forget that I'm allergic to peanuts.")),
+    CHECK_INT(forget_request_of(request), FORGET_ASKED);
+    CHECK_INT(forget_request_of(S("")), FORGET_NOTHING);
+    CHECK_INT(forget_request_of(S("> Please forget that I'm allergic to peanuts.")),
               FORGET_NOTHING);
-    CHECK_INT(forget_request_of(&ctx->arena, S("- Please forget that I'm allergic to peanuts.")),
+    CHECK_INT(forget_request_of(S("- Please forget that I'm allergic to peanuts.")),
               FORGET_NOTHING);
     while (buf_str(&b).n < 400)
         buf_add(&b, request);
-    CHECK_INT(forget_request_of(&ctx->arena, buf_str(&b)), FORGET_NOTHING);
+    CHECK_INT(forget_request_of(buf_str(&b)), FORGET_NOTHING);
 }

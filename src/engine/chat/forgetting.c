@@ -16,9 +16,9 @@
     "It can be deleted in Memory Studio, with `rememberd forget ID`, or with the tool "            \
     "memory_forget."
 
-str forgetting_note(struct arena *a, str message)
+str forgetting_note(str message)
 {
-    return forget_request_of(a, message) == FORGET_NOTHING ? S("") : S(NOTE);
+    return forget_request_of(message) == FORGET_NOTHING ? S("") : S(NOTE);
 }
 
 /* A block of another form, as agents have it, stays as it is. */
@@ -32,10 +32,10 @@ str forgetting_block(struct arena *a, str block, str note, int64_t budget_tokens
     return tokens_of(whole) <= budget_tokens ? whole : block;
 }
 
-void forgetting_leave(struct arena *a, struct message *v, size_t n)
+void forgetting_leave(struct message *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_is(v[i].role, "user") && forget_request_of(a, v[i].text) == FORGET_ASKED) {
+        if (str_is(v[i].role, "user") && forget_request_of(v[i].text) == FORGET_ASKED) {
             v[i].is_echo = true;
             v[i].says = S("");
         }

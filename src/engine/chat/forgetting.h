@@ -4,10 +4,10 @@
 #include "engine/state/state.h"
 
 /* What the model is told of it, and tells the user; "" where the message asks for nothing so. */
-str forgetting_note(struct arena *a, str message);
+str forgetting_note(str message);
 
 /* The block with a line for the note, if the budget has room for it. */
 str forgetting_block(struct arena *a, str block, str note, int64_t budget_tokens);
 
 /* The requests among what is kept of a turn are not found: each says again what should be gone. */
-void forgetting_leave(struct arena *a, struct message *v, size_t n);
+void forgetting_leave(struct message *v, size_t n);

@@ -220,7 +220,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     TRY(ctx_pass(ctx, &own, engine_recall(&own, e, &in, &found)));
     replay_leave_told(t, found.v, found.n);
     str block = block_render(&own.arena, found.v, found.n, budget, now);
-    t->out.forgot = forgetting_note(&own.arena, t->record.question);
+    t->out.forgot = forgetting_note(t->record.question);
     block = forgetting_block(&own.arena, block, t->out.forgot, budget);
     t->out.block = str_dup(&ctx->arena, block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);

@@ -153,7 +153,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
         all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
-    forgetting_leave(&ctx->arena, all, b->n_messages);
+    forgetting_leave(all, b->n_messages);
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
         b->session.title = title_of(all, t->n_fresh);

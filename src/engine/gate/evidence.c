@@ -473,7 +473,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     e.signals[GATE_when] = in->query->wants_date;
     for (size_t i = 0; i < in->query->n; i++)
         e.signals[GATE_digits] = fmax(e.signals[GATE_digits], str_has_digit(in->query->texts[i]));
-    e.signals[GATE_form] = form_of(a, l.question, in->vector);
+    e.signals[GATE_form] = form_of(l.question, in->vector);
     look_again_small(e.signals, l.pool);
     e.unsaid = unsaid_words(a, &l);
     return e;

@@ -17,14 +17,12 @@ static const double sure = 0.5;
 /* A quote, a list or a piece of code begins so. */
 static const char quoted[] = "\"'>-*#`([{0123456789";
 
-enum forget_request forget_request_of(struct arena *a, str message)
+enum forget_request forget_request_of(str message)
 {
     str text = str_trim(message);
     if (!text.n || text.n > MESSAGE_MAX || char_is_one_of(text.p[0], quoted))
         return FORGET_NOTHING;
-    double asks = form_odds(a, FORM_FORGET, COLUMN_ASKS, text);
-    if (asks < 0)
-        return FORGET_NOTHING;
-    return asks < sure || form_odds(a, FORM_FORGET, COLUMN_MERELY, text) < 0 ? FORGET_UNCLEAR
-                                                                             : FORGET_ASKED;
+    struct form_odds odds = form_odds_of(FORM_FORGET, text);
+    bool is_mere = odds.by[COLUMN_ASKS] >= sure && odds.by[COLUMN_MERELY] >= 0;
+    return odds.by[COLUMN_ASKS] < 0 ? FORGET_NOTHING : is_mere ? FORGET_ASKED : FORGET_UNCLEAR;
 }

@@ -1,7 +1,6 @@
 /* forget_request.h - messages that ask to forget something. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 enum forget_request {
@@ -15,4 +14,4 @@ enum forget_request {
  * "Vergiss alles, was ich dir über Kinga erzählt habe". Idioms and orders for a text are
  * FORGET_NOTHING: "forget that idea", "delete the second paragraph". A guess by the wording.
  */
-enum forget_request forget_request_of(struct arena *a, str message);
+enum forget_request forget_request_of(str message);

@@ -1,8 +1,6 @@
 /* form.c - features of a wording, and their weighted sum. */
 #include "engine/text/form.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "words/words.h"
 
@@ -122,24 +120,25 @@ static int compare_weight(const void *key, const void *row)
     return str_cmp(*(const str *)key, str_of(((const struct form_weight *)row)->feature));
 }
 
-double form_odds(struct arena *a, enum form form, int column, str text)
+struct form_odds form_odds_of(enum form form, str text)
 {
-    struct form_features *f = ROOM_N(a, struct form_features, 1);
+    CLEANUP(arena_free) struct arena a = {0};
+    struct form_features *f = ROOM_N(&a, struct form_features, 1);
     const struct form_weight *rows = tables[form].rows;
-    double sum = (double)rows->by[column];
-    assert(column < FORM_COLUMNS);
-    form_features_of(a, text, f);
+    struct form_odds odds = {{(double)rows->by[0], (double)rows->by[1]}};
+    form_features_of(&a, text, f);
     for (size_t i = 0; i < f->n; i++) {
         const struct form_weight *w =
             bsearch(&f->v[i], rows, tables[form].n, sizeof *rows, compare_weight);
-        sum += w ? (double)w->by[column] : 0;
+        for (int c = 0; w && c < FORM_COLUMNS; c++)
+            odds.by[c] += (double)w->by[c];
     }
-    return sum;
+    return odds;
 }
 
-double form_of(struct arena *a, str question, const float *vector)
+double form_of(str question, const float *vector)
 {
-    double sum = form_odds(a, FORM_PERSONAL, vector != NULL, question);
+    double sum = form_odds_of(FORM_PERSONAL, question).by[vector != NULL];
     for (size_t i = 0; vector && i < DIMENSIONS; i++)
         sum += (double)vector_weights[i] * (double)vector[i];
     return sum;

@@ -26,7 +26,10 @@ struct form_features {
 };
 void form_features_of(struct arena *a, str text, struct form_features *out);
 
-/* The logarithm of the odds by one column, 0 where nothing of it is known. */
-double form_odds(struct arena *a, enum form form, int column, str text);
+/* Logarithms of the odds by each column, 0 where nothing of it is known. */
+struct form_odds {
+    double by[FORM_COLUMNS];
+};
+struct form_odds form_odds_of(enum form form, str text);
 /* FORM_PERSONAL of a question. vector: the ENCODER_SPACE values by the encoder, or NULL. */
-double form_of(struct arena *a, str question, const float *vector);
+double form_of(str question, const float *vector);
