@@ -49,31 +49,29 @@ size_t row_spans(const struct chat_row *row)
 
 /* --- attributes --- */
 
-static void write_text(struct json_out *w, const char *key, const char *value)
+static void write_typed(struct json_out *w, const char *key, const char *type, const char *value)
 {
-    if (!*value)
-        return;
     json_open(w, '{');
     json_member_str(w, "key", str_of(key));
     json_member_open(w, "value", '{');
-    json_member_str(w, "stringValue", str_of(value));
+    json_member_str(w, type, str_of(value));
     json_close(w, '}');
     json_close(w, '}');
+}
+
+static void write_text(struct json_out *w, const char *key, const char *value)
+{
+    if (*value)
+        write_typed(w, key, "stringValue", value);
 }
 
 /* 64-bit numbers are strings in the JSON of OTLP. 0 is left out. */
 static void write_number(struct json_out *w, const char *key, int64_t value)
 {
     char text[24];
-    if (!value)
-        return;
     snprintf(text, sizeof text, "%lld", (long long)value);
-    json_open(w, '{');
-    json_member_str(w, "key", str_of(key));
-    json_member_open(w, "value", '{');
-    json_member_str(w, "intValue", str_of(text));
-    json_close(w, '}');
-    json_close(w, '}');
+    if (value)
+        write_typed(w, key, "intValue", text);
 }
 
 /* The kind of an error: a code of HTTP, or what happened. */

@@ -45,22 +45,13 @@ enum status fail_as(struct ctx *ctx, enum status s, int detail, const char *fmt,
     return s;
 }
 
-enum status fail_field(struct ctx *ctx, const char *field, const char *fmt, ...)
+enum status fail_in(struct ctx *ctx, enum status s, const char *field, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    note_failure(ctx, BAD_INPUT, field, fmt, args);
+    note_failure(ctx, s, field, fmt, args);
     va_end(args);
-    return BAD_INPUT;
-}
-
-enum status fail_forbidden(struct ctx *ctx, const char *field, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    note_failure(ctx, FORBIDDEN, field, fmt, args);
-    va_end(args);
-    return FORBIDDEN;
+    return s;
 }
 
 enum status fail_missing(struct ctx *ctx, const char *field)

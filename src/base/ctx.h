@@ -36,11 +36,11 @@ enum status fail_as(struct ctx *ctx, enum status s, int detail, const char *fmt,
     PRINTF_LIKE(4, 5);
 
 /* The same for bad input, naming the field; the words say the rule, as in "must be 1 to 100". */
-enum status fail_field(struct ctx *ctx, const char *field, const char *fmt, ...) PRINTF_LIKE(3, 4);
-
+#define fail_field(ctx, field, ...) fail_in((ctx), BAD_INPUT, (field), __VA_ARGS__)
 /* The same for a value that this caller may not ask for. */
-enum status fail_forbidden(struct ctx *ctx, const char *field, const char *fmt, ...)
-    PRINTF_LIKE(3, 4);
+#define fail_forbidden(ctx, field, ...) fail_in((ctx), FORBIDDEN, (field), __VA_ARGS__)
+enum status fail_in(struct ctx *ctx, enum status s, const char *field, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
 
 /* The same for a field that must be given and was not. */
 enum status fail_missing(struct ctx *ctx, const char *field);

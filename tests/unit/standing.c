@@ -1,6 +1,9 @@
 /* standing.c - standing instructions: recognised, applied, ended. */
 #include "engine/questions/standing.h"
 
+#include <stdio.h>
+
+#include "base/json.h"
 #include "engine/engine.h"
 #include "t.h"
 
@@ -158,4 +161,51 @@ TEST(a_later_instruction_ends_an_earlier_one)
         if (standing_ends(&newer, &older) != cases[i].ends)
             fail_msg("%s / %s", cases[i].newer, cases[i].older);
     }
+}
+
+static const struct json *read_texts(struct ctx *ctx, const char *path)
+{
+    struct json *all;
+    enum { FILE_MAX = 1 << 20 };
+    FILE *f = fopen(path, "re");
+    CHECK(f);
+    char *bytes = arena_alloc(&ctx->arena, FILE_MAX);
+    size_t n = fread(bytes, 1, FILE_MAX, f);
+    fclose(f);
+    CHECK_OK(json_parse(ctx, (str){bytes, n}, &all));
+    return all->first;
+}
+
+struct counts {
+    int of, kept, ends;
+};
+
+static struct counts count(struct ctx *ctx, struct engine *e, const struct json *texts,
+                           const char *is)
+{
+    struct counts c = {0};
+    for (const struct json *j = texts; j; j = j->next) {
+        if (!str_is(json_string(json_get(j, "is")), is))
+            continue;
+        str found = instruction_of(ctx, e, str_dup(&ctx->arena, json_string(json_get(j, "ask"))).p);
+        c.of++;
+        c.kept += found.n > 0;
+        c.ends += str_starts(found, S(STANDING_TAKEN_BACK));
+    }
+    printf("%s: of %d %d are kept, %d take one back\n", is, c.of, c.kept, c.ends);
+    return c;
+}
+
+/* Floors. Nobody who made the fit read what these three writers wrote. */
+TEST(wishes_of_strangers_are_recognised)
+{
+    const struct json *texts = read_texts(ctx, SOURCE_ROOT "/tests/judge/wish-kept.json");
+    struct engine *e = open_engine(ctx);
+    struct counts wish = count(ctx, e, texts, "standing"), back = count(ctx, e, texts, "back"),
+                  once = count(ctx, e, texts, "once"), other = count(ctx, e, texts, "other");
+    CHECK(wish.of == 360 && wish.kept >= 180 && wish.ends <= 15);
+    CHECK(back.of == 90 && back.kept >= 30);
+    CHECK(once.of == 180 && once.kept <= 3);
+    CHECK(other.of == 330 && other.kept <= 9);
+    engine_close(e);
 }

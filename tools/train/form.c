@@ -14,11 +14,14 @@
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
  *        train_form --forget FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
  *        data/lang/forget.def
+ *        train_form --wish … > data/lang/wish.def
  *
- * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general", and of
- * messages "mere" (asks to forget and does nothing else), "more" or "other". A clean file is of
- * people, all of whose words ask for nothing of the kind. Two logistics: of the words alone and
- * with the encoder's vector, or of who asks at all and who merely asks. A feature takes part when
+ * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
+ * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a
+ * standing wish back), "standing", "once" or "other". A clean file is of people, whose words ask
+ * for nothing of the kind, but for those which a fit without them takes for a wish. Two logistics:
+ * of the words alone and with the encoder's vector, or of who asks at all and who is of the first
+ * of these kinds. A feature takes part when
  * `least` of the texts that are not clean have it. Accelerated gradient descent, the same bytes
  * each time. Each is also fitted without a third of the questions, or of the writers, and asked of
  * it, three times: the comment at the head of the table has those figures. What is only to be
@@ -26,25 +29,48 @@
  */
 enum { STEPS = 250, FOLDS = 3, LANGUAGES_MAX = 32, POWER_STEPS = 20 };
 
-/* least, the penalty on the square of each weight, from which weight on a row is written, and what
- * the vector is multiplied by, so that the penalty is fair. */
-static struct {
-    bool is_forget;
+/* Of each table: its option, the values of "is", which texts have a feature at least, the penalty
+ * on the square of each weight, from which weight on a row is written; the part of those who ask
+ * for nothing that may be taken for such who ask, and of these for those of the first kind; from
+ * which log odds on a clean text is not taken for one. */
+static const struct table {
+    const char *option, *first, *second, *help;
     int least;
-    double penalty, written;
-} how = {false, 4, 3, 0};
+    double penalty, written, lost[FORM_COLUMNS], doubted;
+} tables[] = {
+    {"", "personal", "", "", 4, 3, 0, {0, 0}, 99},
+    {"--forget",
+     "mere",
+     "more",
+     "/* forget.def - what a message's wording says of whether it asks to forget. */\n/*\n"
+     " * FORM(feature, weight that it asks, weight that it does nothing else), sorted.",
+     3,
+     0.5,
+     0.2,
+     {0.05, 0.1},
+     99},
+    {"--wish",
+     "back",
+     "standing",
+     "/* wish.def - what a sentence's wording says of whether it is a standing wish. */\n/*\n"
+     " * FORM(feature, weight that it is, weight that it takes one back), sorted.",
+     3,
+     0.5,
+     0.2,
+     {0.012, 0.03},
+     1.5},
+};
+static const struct table *how = tables;
+#define IS_OF_MESSAGES (how != tables)
+/* What the vector is multiplied by, so that the penalty is fair. */
 static const double vector_scale = 2;
 
 /* General questions that may get something. */
 static const double spoken = 0.1;
 
-/* The part of those who ask for nothing that may be taken for such who ask; and of those who do
- * more than to ask for such who merely do. */
-static const double lost[FORM_COLUMNS] = {0.05, 0.1};
-
 struct asked {
     str text, language;
-    bool is[FORM_COLUMNS], is_judged, is_clean;
+    bool is[FORM_COLUMNS], is_judged, is_clean, is_doubted;
     int fold;
     int *features; /* numbers of the columns */
     size_t n;
@@ -78,8 +104,8 @@ static void read_asked(struct form_data *d, const struct json *j, bool is_judged
     struct asked *q = add_asked(d, json_string(json_get(j, "ask")), is_judged);
     str is = json_string(json_get(j, "is"));
     q->language = json_string(json_get(j, "language"));
-    q->is[1] = str_is(is, how.is_forget ? "mere" : "personal");
-    q->is[0] = q->is[1] || str_is(is, "more");
+    q->is[1] = str_is(is, how->first);
+    q->is[0] = q->is[1] || str_is(is, how->second);
     int64_t writer = json_int_or(json_get(j, "writer"), -1);
     if (writer >= 0)
         q->fold = (int)(writer % FOLDS);
@@ -121,7 +147,7 @@ static void read_features(struct form_data *d)
         struct encoded e;
         form_features_of(a, d->v[i].text, &of[i]);
         all += of[i].n;
-        d->v[i].is_read = !how.is_forget && encoder_reads(d->v[i].text);
+        d->v[i].is_read = !IS_OF_MESSAGES && encoder_reads(d->v[i].text);
         if (d->v[i].is_read && encoder_texts(d->ctx, encoder, S(""), &d->v[i].text, 1, &e) != OK)
             stop("%s", d->ctx->why);
         for (int k = 0; d->v[i].is_read && k < ENCODER_SPACE; k++)
@@ -137,7 +163,7 @@ static void read_features(struct form_data *d)
     for (size_t from = 0, to; from < all; from = to) {
         for (to = from; to < all && !by_text(&features[from], &features[to]); to++)
             ;
-        if (to - from >= (size_t)how.least)
+        if (to - from >= (size_t)how->least)
             features[kept++] = (struct feature){features[from].text, (int)(to - from)};
     }
     d->features = features;
@@ -208,18 +234,19 @@ static double steepest(const struct form_data *d, const struct model *m)
 /* Who merely asks is told from who asks and does more. */
 static bool takes_part(const struct asked *q, int column)
 {
-    return !q->is_judged && (column == 0 || (how.is_forget ? q->is[0] : q->is_read));
+    return !q->is_judged && !q->is_doubted &&
+           (column == 0 || (IS_OF_MESSAGES ? q->is[0] : q->is_read));
 }
 
 /* without: a fold that takes no part, or -1. */
 static struct model fit_model(const struct form_data *d, int column, int without)
 {
-    bool has_vector = column && !how.is_forget;
+    bool has_vector = column && !IS_OF_MESSAGES;
     struct model m = {d->n_features + (has_vector ? ENCODER_SPACE : 0) + 1, NULL, column,
                       has_vector};
     double *at = calloc(m.n, sizeof *at), *slope = calloc(m.n, sizeof *slope), pace = 1;
     m.w = calloc(m.n, sizeof *m.w);
-    double length = 0.3 * steepest(d, &m) + how.penalty;
+    double length = 0.3 * steepest(d, &m) + how->penalty;
     for (int s = 0; s < STEPS; s++) {
         memset(slope, 0, m.n * sizeof *slope);
         for (size_t i = 0; i < d->n; i++) {
@@ -229,7 +256,7 @@ static struct model fit_model(const struct form_data *d, int column, int without
         }
         double next = (1 + sqrt(1 + 4 * pace * pace)) / 2;
         for (size_t i = 0; i < m.n; i++) {
-            double w = at[i] - (slope[i] + (i + 1 < m.n ? how.penalty * at[i] : 0)) / length;
+            double w = at[i] - (slope[i] + (i + 1 < m.n ? how->penalty * at[i] : 0)) / length;
             at[i] = w + (pace - 1) / next * (w - m.w[i]);
             m.w[i] = w;
         }
@@ -316,7 +343,7 @@ static double bar_of(const struct form_data *d, bool asks, double part)
 static void write_above(const struct form_data *d, const struct model *m, bool is_judged,
                         double bar, FILE *out)
 {
-    static const char *const kinds[] = {"mere", "more", "other", "clean"};
+    const char *kinds[] = {how->first, how->second, "other", "clean"};
     size_t above[4] = {0}, all[4] = {0};
     for (size_t i = 0; i < d->n; i++) {
         const struct asked *q = &d->v[i];
@@ -324,7 +351,7 @@ static void write_above(const struct form_data *d, const struct model *m, bool i
         all[kind] += q->is_judged == is_judged;
         above[kind] += q->is_judged == is_judged && q->score >= bar;
     }
-    fprintf(out, " * %s:", m->column ? "merely asks" : "asks");
+    fprintf(out, " * %s:", m->column ? how->first : "asks");
     int kinds_of = m->column ? 2 : 4;
     for (int kind = 0; kind < kinds_of; kind++)
         fprintf(out, " %s %zu of %zu%s", kinds[kind], above[kind], all[kind],
@@ -342,11 +369,11 @@ static double judge_left_out(struct form_data *d, int column)
                 d->v[i].score = dot(d, &m, m.w, &d->v[i]);
         free(m.w);
     }
-    if (!how.is_forget) {
+    if (!IS_OF_MESSAGES) {
         write_figures(d, (struct group){.has_vector = m.has_vector}, stdout);
         return 0;
     }
-    double bar = bar_of(d, column == 1, lost[column]);
+    double bar = bar_of(d, column == 1, how->lost[column]);
     write_above(d, &m, false, bar, stdout);
     return bar;
 }
@@ -356,7 +383,7 @@ static void judge_others(struct form_data *d, const struct model *m, double bar)
 {
     for (size_t i = 0; i < d->n; i++)
         d->v[i].score = dot(d, m, m->w, &d->v[i]);
-    if (how.is_forget)
+    if (IS_OF_MESSAGES)
         write_above(d, m, true, bar, stderr);
     else
         write_figures(d, (struct group){.has_vector = m->has_vector, .is_judged = true}, stderr);
@@ -367,13 +394,13 @@ static void write_table(const struct form_data *d, const struct model *alone,
 {
     printf("FORM(\"\", %.4f, %.4f)\n", alone->w[alone->n - 1], with->w[with->n - 1]);
     for (size_t i = 0; i < d->n_features; i++) {
-        if (fmax(fabs(alone->w[i]), fabs(with->w[i])) < how.written)
+        if (fmax(fabs(alone->w[i]), fabs(with->w[i])) < how->written)
             continue;
         fputs("FORM(", stdout);
         write_text(stdout, d->features[i].text);
         printf(", %.2f, %.2f)\n", alone->w[i], with->w[i]);
     }
-    if (how.is_forget)
+    if (IS_OF_MESSAGES)
         return;
     fputs("FORM_VECTOR(", stdout);
     for (size_t k = 0; k < ENCODER_SPACE; k++)
@@ -385,19 +412,28 @@ static void write_table(const struct form_data *d, const struct model *alone,
     puts(")");
 }
 
+/* Clean texts that a fit without them takes for such that ask. */
+static void doubt_clean(struct form_data *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        d->v[i].is_doubted = d->v[i].is_clean;
+    struct model m = fit_model(d, 0, -1);
+    for (size_t i = 0; i < d->n; i++)
+        d->v[i].is_doubted = d->v[i].is_clean && dot(d, &m, m.w, &d->v[i]) >= how->doubted;
+    free(m.w);
+}
+
 static void write_head(const struct form_data *d)
 {
-    puts(
-        how.is_forget
-            ? "/* forget.def - what a message's wording says of whether it asks to forget. */\n/*\n"
-              " * FORM(feature, weight that it asks, weight that it does nothing else), sorted."
-            : "/* form.def - what a question's wording says of whether it needs what its person "
-              "told. */\n/*\n * FORM(feature, weight alone, weight with the vector), sorted; "
-              "FORM_VECTOR(of each\n * dimension).");
+    puts(IS_OF_MESSAGES
+             ? how->help
+             : "/* form.def - what a question's wording says of whether it needs what its person "
+               "told. */\n/*\n * FORM(feature, weight alone, weight with the vector), sorted; "
+               "FORM_VECTOR(of each\n * dimension).");
     puts(" * Features: w word, p pair, f first words, n class of length, m mark.");
     printf(" * Written by tools/train/form.c. Again: ./dev train form\n * %zu features.\n",
            d->n_features);
-    puts(how.is_forget
+    puts(IS_OF_MESSAGES
              ? " * Fitted without a third of the writers: how many of theirs are judged "
                "to be one."
              : " * Fitted to two thirds: how many % of the personal questions of the rest "
@@ -410,21 +446,19 @@ int main(int argc, char **argv)
     struct form_data d = {.ctx = &ctx};
     bool is_judged = false, is_clean = false;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--forget")) {
-            how.is_forget = true;
-            how.least = 3;
-            how.penalty = 0.5;
-            how.written = 0.2;
-            continue;
-        }
+        for (size_t k = 1; k < sizeof tables / sizeof *tables; k++)
+            how = !strcmp(argv[i], tables[k].option) ? &tables[k] : how;
         is_judged |= !strcmp(argv[i], "--judge");
         is_clean = argv[i][0] == '-' ? !strcmp(argv[i], "--clean") : is_clean;
         if (argv[i][0] != '-')
             read_file(&d, argv[i], is_clean, is_judged);
     }
     if (!d.n)
-        stop("usage: train_form [--forget] FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]]");
+        stop("usage: train_form [--forget|--wish] FILE… [--clean FILE…] [--judge FILE… [--clean "
+             "FILE…]]");
     read_features(&d);
+    if (IS_OF_MESSAGES)
+        doubt_clean(&d);
     write_head(&d);
     double bars[] = {judge_left_out(&d, 0), judge_left_out(&d, 1)};
     puts(" */");

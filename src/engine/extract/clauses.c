@@ -5,6 +5,8 @@
 
 #include "base/utf8.h"
 #include "engine/text/claims.h"
+#include "engine/text/content_key.h"
+#include "engine/text/form.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 #include "words/words.h"
@@ -17,7 +19,8 @@ enum {
     KEPT_IN_NOTE = 8,
     QUOTE_MAX = 500,
     SUBJECT_MAX = 2000,
-    REPORT_MAX = 24
+    REPORT_MAX = 24,
+    TAKES_BACK_FROM = 2 /* log odds: "you can call me back" takes nothing back */
 };
 
 /* Some text as written, and the same with what is quoted blanked out. Patterns look at the mask, so
@@ -457,6 +460,22 @@ static str without_mark(str line)
     return str_starts(line, S("\xE2\x80\xA2")) ? str_trim(str_sub(line, 3, line.n)) : line;
 }
 
+/* What the user wishes of every answer, in the user's own words: of a sentence that no pattern
+ * knows. */
+static void take_wish(struct found *f, str sentence)
+{
+    struct arena *a = &f->ctx->arena;
+    struct form_odds odds = form_odds_of(FORM_WISH, sentence);
+    bool takes_back = odds.by[1] >= 0;
+    if (odds.by[0] < (takes_back ? TAKES_BACK_FROM : 0))
+        return;
+    str content = fact_text(a, sentence), key = content_key(a, content);
+    if (takes_back)
+        content = str_printf(a, STANDING_TAKEN_BACK ": " S_FMT, S_ARG(content));
+    found_add(f, STANDING_CATEGORY, TYPE_PROCEDURAL,
+              str_printf(a, STANDING_CATEGORY ":" S_FMT, S_ARG(key)), content);
+}
+
 /* False when the rest of the text is something to work on and not the user's own words. */
 static bool take_line(struct found *f, str line)
 {
@@ -467,7 +486,10 @@ static bool take_line(struct found *f, str line)
         return false;
     while (rest.text.n) {
         struct piece s = cut_sentence(&rest, &asks);
+        size_t before = f->added;
         take_sentence(f, s, asks);
+        if (f->added == before && f->takes_notes)
+            take_wish(f, s.text);
         f->opens = false;
     }
     return true;

@@ -211,6 +211,7 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
     if ((at < f->n && !f->newest_wins) || at == f->room || secrets_are_in(f->x, content))
         return NULL;
     int64_t now = clock_ms();
+    f->added++;
     if (at == f->n)
         f->v = memories_with_room(&f->ctx->arena, f->v, at);
     f->v[at] = (struct memory){

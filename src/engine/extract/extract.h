@@ -78,11 +78,11 @@ struct found {
     struct ctx *ctx;
     const struct extractor *x;
     struct memory *v;
-    size_t n, room;
-    str source;       /* for the metadata */
-    bool newest_wins; /* of two with one key in a text; else the first */
-    bool takes_notes; /* what asks to be remembered is, here */
-    bool opens;       /* this sentence is the first of the text, or of its last line */
+    size_t n, room, added; /* added: also in place of another */
+    str source;            /* for the metadata */
+    bool newest_wins;      /* of two with one key in a text; else the first */
+    bool takes_notes;      /* what asks to be remembered is, here */
+    bool opens;            /* this sentence is the first of the text, or of its last line */
 };
 
 /* Adds a fact. NULL: there is no room, it holds a secret, or an earlier fact with its key wins. */

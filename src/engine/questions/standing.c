@@ -52,7 +52,7 @@ struct standing standing_of_text(struct arena *a, str instruction)
     return (struct standing){
         .rule = words_of(a, str_sub(instruction, 0, at), WORDS_MAX),
         .condition = words_of(a, str_sub(instruction, at, instruction.n), WORDS_MAX),
-        .takes_back = str_starts(instruction, S("takes an instruction back")),
+        .takes_back = str_starts(instruction, S(STANDING_TAKEN_BACK)),
     };
 }
 

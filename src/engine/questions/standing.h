@@ -1,6 +1,7 @@
 /* standing.h - standing instructions: when one applies, and which a later one ends. */
 #pragma once
 
+#include "engine/text/content_key.h"
 #include "words/words.h"
 
 /*
@@ -8,7 +9,6 @@
  * the category STANDING_CATEGORY, whose key begins with that word. These functions judge two such
  * memories, or one and a question, by their words.
  */
-#define STANDING_CATEGORY "instruction"
 
 struct standing {
     struct words rule, condition; /* condition: none where it is for every question */

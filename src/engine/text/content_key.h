@@ -15,3 +15,8 @@ str content_key(struct arena *a, str content);
 /* The key that who stored a memory gave it; "" where it was made of the content, or by a rule. Two
  * of them mean that both memories are true. */
 str callers_key(struct arena *a, const struct memory *m);
+
+/* What a standing instruction is filed under, and how the contents of one begin that ends another.
+ */
+#define STANDING_CATEGORY "instruction"
+#define STANDING_TAKEN_BACK "takes an instruction back"

@@ -25,6 +25,9 @@ static const struct form_weight {
 },
   forget_rows[] = {
 #include "lang/forget.def"
+},
+  wish_rows[] = {
+#include "lang/wish.def"
 #undef FORM
 };
 
@@ -34,6 +37,7 @@ static const struct {
 } tables[FORMS] = {
     [FORM_PERSONAL] = {personal_rows, sizeof personal_rows / sizeof *personal_rows},
     [FORM_FORGET] = {forget_rows, sizeof forget_rows / sizeof *forget_rows},
+    [FORM_WISH] = {wish_rows, sizeof wish_rows / sizeof *wish_rows},
 };
 
 static const float vector_weights[] = {

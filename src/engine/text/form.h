@@ -13,9 +13,11 @@
 enum form {
     FORM_PERSONAL, /* a question needs what its person told: data/lang/form.def */
     FORM_FORGET,   /* a message asks to forget: data/lang/forget.def */
+    FORM_WISH,     /* a sentence wishes something of all answers: data/lang/wish.def */
     FORMS
 };
-/* Of each table: the words alone, or beside the vector; asks at all, or does nothing else. */
+/* Of each table: the words alone, or beside the vector; asks at all, or does nothing else; is a
+ * wish at all, or takes one back. */
 enum { FORM_COLUMNS = 2 };
 
 /* Features of one text: each once, sorted. */

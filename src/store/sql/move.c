@@ -231,12 +231,10 @@ static enum status exec_on_postgres(struct ctx *ctx, struct db *db, const char *
 static enum status begin_target(struct ctx *ctx, struct db *db, const void *what)
 {
     struct moving *m = *(struct moving *const *)what;
-    str was = S(""), source;
+    str was, source;
     int64_t n = 0;
     SQL_RUN(q, ctx, db, SQL_FACT_GET, S(PROGRESS));
-    if (sql_row(&q))
-        was = sql_get_text(&q);
-    TRY(sql_end(&q));
+    TRY(sql_word(&q, &was));
     source = str_cut(&was, ' ');
     if (source.n && !str_eq(source, m->source))
         return fail(ctx, CONFLICT, "a copy from another place has begun here; finish that one");

@@ -1,5 +1,5 @@
 /* postgres.c - the store in PostgreSQL: its table of operations, and which of them are missing. */
-#include "store/sql/state/sql_store.h"
+#include "store/sql/state/reader.h"
 
 /*
  * The operations are the functions of the SQLite backend: they speak to a database through the
@@ -58,30 +58,15 @@ static void wake_waiters(struct store *s)
     sql_ops.wake(s);
 }
 
-static void begin_view(struct ctx *ctx, struct store *s)
-{
-    sql_ops.view_begin(ctx, s);
-}
-
-static void rest_view(struct ctx *ctx)
-{
-    sql_ops.view_rest(ctx);
-}
-
-static void end_view(struct ctx *ctx)
-{
-    sql_ops.view_end(ctx);
-}
-
 const struct store_ops postgres_ops = {
     .scheme = "postgres",
     .open = open_postgres,
     .close = close_postgres,
     .wait = wait_written,
     .wake = wake_waiters,
-    .view_begin = begin_view,
-    .view_rest = rest_view,
-    .view_end = end_view,
+    .view_begin = reader_view_begin,
+    .view_rest = reader_view_rest,
+    .view_end = reader_view_end,
 #define OP(name, params, args, check) .name = postgres_##name,
 #include "store/ops.def"
 #undef OP

@@ -180,6 +180,12 @@ enum status sql_number(struct query *q, int64_t *out)
     return sql_end(q);
 }
 
+enum status sql_word(struct query *q, str *out)
+{
+    *out = sql_row(q) ? sql_get_text(q) : S("");
+    return sql_end(q);
+}
+
 enum status sql_any(struct query *q, bool *out)
 {
     *out = sql_row(q);

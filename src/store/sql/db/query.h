@@ -86,6 +86,8 @@ MUST_USE enum status sql_later(struct query *q); /* as SQL_LATER */
 void sql_ahead(struct query *q);                 /* as SQL_AHEAD, on PostgreSQL */
 /* The first column of the first row, or 0 without a row. */
 MUST_USE enum status sql_number(struct query *q, int64_t *out);
+/* The same of a text: or "". */
+MUST_USE enum status sql_word(struct query *q, str *out);
 /* Whether there is a row. */
 MUST_USE enum status sql_any(struct query *q, bool *out);
 

@@ -86,11 +86,8 @@ static str sample_print(struct arena *a)
 
 static enum status known_fingerprint(struct ctx *ctx, struct db *db, str *out)
 {
-    *out = S("");
     SQL_RUN(q, ctx, db, SQL_FACT_GET, S("words"));
-    if (sql_row(&q))
-        *out = sql_get_text(&q);
-    return sql_end(&q);
+    return sql_word(&q, out);
 }
 
 static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,

@@ -31,12 +31,10 @@ enum status erasure_key_put(struct ctx *ctx, struct db *db, const struct erasure
 
 enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes, struct erasure_key *out)
 {
-    str hex = S("");
+    str hex;
     size_t n = 0;
     SQL_RUN(q, ctx, db, SQL_FACT_GET, key_name);
-    if (sql_row(&q))
-        hex = sql_get_text(&q);
-    TRY(sql_end(&q));
+    TRY(sql_word(&q, &hex));
     *out = (struct erasure_key){0};
     out->is_there =
         sodium_hex2bin(out->bytes, ERASURE_KEY_BYTES, hex.p, hex.n, NULL, &n, NULL) == 0 &&

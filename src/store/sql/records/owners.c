@@ -43,14 +43,10 @@ enum status sql_note_owners(struct ctx *ctx, struct store *s, const str *names, 
 
 enum status sql_owner(struct ctx *ctx, struct store *s, str name, str *out)
 {
-    str value = S("");
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_OWNER_GET, name);
-    if (sql_row(&q))
-        value = sql_get_text(&q);
-    TRY(sql_end(&q));
-    str_cut(&value, ' ');
-    *out = value;
+    TRY(sql_word(&q, out));
+    str_cut(out, ' ');
     return OK;
 }

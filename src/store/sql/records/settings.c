@@ -4,15 +4,10 @@
 
 enum status sql_setting(struct ctx *ctx, struct store *s, str name, str *out)
 {
-    str value = S("");
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_SETTING_GET, name);
-    if (sql_row(&q))
-        value = sql_get_text(&q);
-    TRY(sql_end(&q));
-    *out = value;
-    return OK;
+    return sql_word(&q, out);
 }
 
 struct setting {

@@ -266,11 +266,9 @@ static enum status find_message(struct eraser *e, str id, struct message *out)
 static enum status leave_title(const struct forgetting *f, int64_t pool, const struct message *m)
 {
     int64_t no = doc_session(m->doc);
-    str title = S("");
+    str title;
     SQL_RUN(q, f->ctx, f->db, SQL_SESSION_TITLE, pool, no);
-    if (sql_row(&q))
-        title = sql_get_text(&q);
-    TRY(sql_end(&q));
+    TRY(sql_word(&q, &title));
     if (!is_title_of(title, m->text))
         return OK;
     TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_CHANGE, pool, no, 1, S(""), 0, S("")));
