@@ -80,7 +80,6 @@ TEST(what_is_asked_once_is_no_standing_instruction)
         "Write a function that always returns a list",
         "Use metric units",
         "Answer in German",
-        "Don't use emojis",
         "Should I always use sunscreen?",
         "I always use vim",
         "Never mind",

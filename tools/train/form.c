@@ -47,7 +47,7 @@ static const struct table {
      3,
      0.5,
      0.2,
-     {0.05, 0.1},
+     {0.035, 0.1},
      99},
     {"--wish",
      "back",
@@ -59,6 +59,17 @@ static const struct table {
      0.2,
      {0.012, 0.03},
      1.5},
+    {"--known",
+     "all",
+     "all",
+     "/* known.def - what a question's wording says of whether it asks for all that is known. "
+     "*/\n/*\n"
+     " * FORM(feature, weight that it does, 0), sorted.",
+     3,
+     0.5,
+     0.2,
+     {0.02, 1},
+     99},
 };
 static const struct table *how = tables;
 #define IS_OF_MESSAGES (how != tables)

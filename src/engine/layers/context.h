@@ -32,9 +32,6 @@ struct layer_search {
 };
 /* What the search of a layer asks of layer_search.c. */
 struct recall_in plan_ask(struct engine *e, const struct layer_search *in);
-/* By words and vectors, varied, best first; nothing when the query has no word to search. */
-MUST_USE enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
-                               struct recalled **out, size_t *n);
 
 /* --- literal_search.c --- */
 

@@ -44,8 +44,9 @@ struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
     };
 }
 
-enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
-                      struct recalled **out, size_t *n)
+/* By words and vectors, varied, best first; nothing when the query has no word to search. */
+static enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
+                             struct recalled **out, size_t *n)
 {
     const struct recall_in recall = plan_ask(e, in);
     struct finder f;

@@ -18,6 +18,7 @@
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
 #include "engine/text/content_key.h"
+#include "engine/text/form.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/rank.h"
 #include "engine/text/sentences.h"
@@ -117,7 +118,7 @@ struct gathering {
     struct finder *f;
     struct verdict verdict; /* so far */
     struct gate gate;
-    bool asks_known;
+    bool asks_known, asks_all; /* what is known about the user; nothing but that */
     int64_t budget;
 };
 
@@ -131,22 +132,22 @@ static enum status find_attributes(struct finder *space, const struct gathering 
     return OK;
 }
 
-/* Where the question asks for memory and nothing found is sure: what is known about the user goes
- * in instead. */
+/* Where the question asks for all that is known, or for memory and nothing found is sure: what is
+ * known about the user goes in. */
 static enum status find_known(struct finder *space, const struct gathering *g,
                               struct added_lines *out)
 {
-    for (size_t i = 0; i < g->f->n; i++)
-        if (g->f->found[i].origin == LINE_BY_ATTRIBUTE)
-            return OK;
-    if (!g->asks_known || !RULE("known"))
+    bool is_told = SOME(i, g->f->n, g->f->found[i].origin == LINE_BY_ATTRIBUTE);
+    if (!g->asks_known || (is_told && !g->asks_all) || !RULE("known"))
         return OK;
     TRY(known_of(space, g->f->in->only.after, g->budget, &out->v, &out->n));
     out->n_first = out->n = find_shown(space, out->v, out->n);
     out->decision = str_of(gate_section_names[g->gate.section]);
-    out->reason =
-        str_printf(&space->ctx->arena, "asks for memory (\"" S_FMT "\"), and nothing found is sure",
-                   S_ARG(g->gate.phrase));
+    out->reason = g->asks_all
+                      ? S("the question asks what is known about the user")
+                      : str_printf(&space->ctx->arena,
+                                   "asks for memory (\"" S_FMT "\"), and nothing found is sure",
+                                   S_ARG(g->gate.phrase));
     out->least = space->e->settings->gate_threshold;
     return OK;
 }
@@ -453,6 +454,10 @@ static enum status find(struct finder *f, struct recall_out *out)
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
     if (gate.is_weak && tells)
         gate = (struct gate){0};
+    bool asks_all = in->gate && in->bar == 0 && !newest && !in->only.turns &&
+                    form_odds_of(FORM_KNOWN, in->question).by[0] >= 0;
+    if (asks_all)
+        gate = (struct gate){GATE_IDENTITY, in->question, false, false};
     bool asks_known = known_is_asked(&f->spaces[0], gate) && !in->only.turns;
     if (newest)
         TRY(find_in_scope(f, limit, true));
@@ -466,7 +471,8 @@ static enum status find(struct finder *f, struct recall_out *out)
                           .budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens};
     if (!is_idle)
         g.verdict = verdict_of(f, gate, tells);
-    g.asks_known = asks_known && !g.verdict.is_sure;
+    g.asks_all = asks_all;
+    g.asks_known = asks_known && (asks_all || !g.verdict.is_sure);
     for (size_t i = is_idle ? SOURCES - 1 : 0; i < SOURCES; i++)
         TRY(add_source(&g, &sources[i]));
     struct verdict v = g.verdict;

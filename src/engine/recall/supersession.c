@@ -95,11 +95,11 @@ static bool is_later(const struct dated_line *x, const struct dated_line *than)
     return x->created != than->created ? x->created > than->created : x->place > than->place;
 }
 
-/* A memory and the message that it came from are none. */
+/* A memory and the message that it came from are none, nor are two memories of one message. */
 static bool is_pair(const struct dated_line *older, const struct dated_line *newer)
 {
-    bool same = (older->source.n && str_eq(older->source, newer->id)) ||
-                (newer->source.n && str_eq(newer->source, older->id));
+    str from = older->source.n ? older->source : older->id;
+    bool same = str_eq(from, newer->source.n ? newer->source : newer->id);
     bool is_other = !str_eq(older->space, newer->space) ||
                     (older->name.n && newer->name.n && !str_eq(older->name, newer->name));
     return !same && !is_other && is_later(newer, older) && older->text.n && newer->text.n;

@@ -28,6 +28,9 @@ static const struct form_weight {
 },
   wish_rows[] = {
 #include "lang/wish.def"
+},
+  known_rows[] = {
+#include "lang/known.def"
 #undef FORM
 };
 
@@ -38,6 +41,7 @@ static const struct {
     [FORM_PERSONAL] = {personal_rows, sizeof personal_rows / sizeof *personal_rows},
     [FORM_FORGET] = {forget_rows, sizeof forget_rows / sizeof *forget_rows},
     [FORM_WISH] = {wish_rows, sizeof wish_rows / sizeof *wish_rows},
+    [FORM_KNOWN] = {known_rows, sizeof known_rows / sizeof *known_rows},
 };
 
 static const float vector_weights[] = {

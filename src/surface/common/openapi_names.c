@@ -52,7 +52,8 @@ static bool has_row(const struct field *table, const char *name)
     return false;
 }
 
-bool route_adds_space(const struct surface *s, const struct route *r)
+/* Whether the body takes the space, and no row of its table says so. */
+static bool route_adds_space(const struct surface *s, const struct route *r)
 {
     return r->takes && s->aside && r->access == ACCESS_USER && !has_row(r->takes, s->aside);
 }

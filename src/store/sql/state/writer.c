@@ -366,12 +366,6 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
         show_group(w, first, last_no);
 }
 
-void writer_fail(struct writer *w, const struct ctx *why, struct task *first)
-{
-    fail_all(first, why);
-    writer_end(w, first);
-}
-
 /* They came while PostgreSQL was lost; behind that none is queued. The lock is held, and not in
  * between. */
 static void refuse_waited(struct writer *w, struct ctx *ctx)
@@ -382,7 +376,8 @@ static void refuse_waited(struct writer *w, struct ctx *ctx)
     w->has_late = false;
     pthread_mutex_unlock(&w->lock);
     (void)!writer_failure(ctx, w);
-    writer_fail(w, ctx, waited);
+    fail_all(waited, ctx);
+    writer_end(w, waited);
     ctx_clear_failure(ctx);
     pthread_mutex_lock(&w->lock);
 }

@@ -75,8 +75,6 @@ void writer_leave_postgres(struct writer *w);
 /* Keeps the tasks of a group that nobody waits for until there is a connection, and gives the
  * others. */
 struct task *writer_put_aside(struct writer *w, struct task *first);
-/* Ends tasks, of which none was written. */
-void writer_fail(struct writer *w, const struct ctx *why, struct task *first);
 /* Puts tasks before all others. The lock is held. */
 void writer_put_back(struct writer *w, struct task *first);
 /* Ends tasks with the results that they have. */

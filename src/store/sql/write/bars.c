@@ -38,7 +38,7 @@ static bool is_erasure(const struct bar *bar)
     return bar->reason == BAR_FORGOTTEN || bar->reason == BAR_CLEARED;
 }
 
-str bar_pack(struct arena *a, const struct bar *bar)
+static str bar_pack(struct arena *a, const struct bar *bar)
 {
     uint64_t *v = NEW_N(a, uint64_t, BAR_HEAD + bar->n);
     v[0] = bar->kind;
