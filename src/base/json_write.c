@@ -158,32 +158,14 @@ void json_member_open(struct json_out *w, const char *name, char bracket)
     json_open(w, bracket);
 }
 
-void json_member_str(struct json_out *w, const char *name, str s)
-{
-    json_key(w, name);
-    json_str(w, s);
-}
-
-void json_member_int(struct json_out *w, const char *name, int64_t v)
-{
-    json_key(w, name);
-    json_int(w, v);
-}
-
-void json_member_num(struct json_out *w, const char *name, double v)
-{
-    json_key(w, name);
-    json_num(w, v);
-}
-
-void json_member_bool(struct json_out *w, const char *name, bool v)
-{
-    json_key(w, name);
-    json_bool(w, v);
-}
-
-void json_member_raw(struct json_out *w, const char *name, str json)
-{
-    json_key(w, name);
-    json_raw(w, json);
-}
+#define MEMBER(of, type)                                                                           \
+    void json_member_##of(struct json_out *w, const char *name, type v)                            \
+    {                                                                                              \
+        json_key(w, name);                                                                         \
+        json_##of(w, v);                                                                           \
+    }
+MEMBER(str, str)
+MEMBER(int, int64_t)
+MEMBER(num, double)
+MEMBER(bool, bool)
+MEMBER(raw, str)

@@ -88,3 +88,6 @@ MUST_USE enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, 
  * setting importance_min. Times are now. */
 struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
                               size_t *n);
+/* The same of a message with that text: what a named person wishes is not said to the assistant. */
+struct memory *engine_extract_from(struct ctx *ctx, struct engine *e, enum extract_rules rules,
+                                   const struct message *m, str text, size_t *n);

@@ -9,6 +9,7 @@
 #include "dumps.h"
 #include "embed/encoder.h"
 #include "engine/text/form.h"
+#include "engine/text/sentences.h"
 
 /*
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
@@ -37,6 +38,7 @@ static const struct table {
     const char *option, *first, *second, *help;
     int least;
     double penalty, written, lost[FORM_COLUMNS], doubted;
+    bool by_sentence; /* clean texts are, as the messages are where it is asked */
 } tables[] = {
     {"", "personal", "", "", 4, 3, 0, {0, 0}, 99},
     {"--forget",
@@ -57,8 +59,9 @@ static const struct table {
      3,
      0.5,
      0.2,
-     {0.012, 0.03},
-     1.5},
+     {0.004, 0.03},
+     1.5,
+     true},
     {"--known",
      "all",
      "all",
@@ -125,8 +128,12 @@ static void read_asked(struct form_data *d, const struct json *j, bool is_judged
 static void read_clean(struct form_data *d, const struct json *j, bool is_judged)
 {
     bool is_said = str_is(json_name(j), "text") || str_is(json_name(j), "ask");
-    if (j->type == JSON_STRING && is_said && json_string(j).n)
-        add_asked(d, json_string(j), is_judged)->is_clean = true;
+    struct sentence s;
+    str rest = j->type == JSON_STRING && is_said ? json_string(j) : S("");
+    if (rest.n)
+        add_asked(d, rest, is_judged)->is_clean = true;
+    while (how->by_sentence && sentence_cut(&rest, &s))
+        add_asked(d, s.body, is_judged)->is_clean = true;
     for (const struct json *k = j->first; k; k = k->next)
         read_clean(d, k, is_judged);
 }

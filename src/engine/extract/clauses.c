@@ -3,6 +3,7 @@
 
 #include <utf8proc.h>
 
+#include "base/rule.h"
 #include "base/utf8.h"
 #include "engine/text/claims.h"
 #include "engine/text/content_key.h"
@@ -15,6 +16,7 @@
  * reach: people's sentences are shorter, and no text can make the work grow with its square. */
 enum {
     NOTES_TEXT_MAX = 2000,
+    WISHES_TEXT_MAX = 200,
     KEY_MAX = 80,
     KEPT_IN_NOTE = 8,
     QUOTE_MAX = 500,
@@ -460,8 +462,7 @@ static str without_mark(str line)
     return str_starts(line, S("\xE2\x80\xA2")) ? str_trim(str_sub(line, 3, line.n)) : line;
 }
 
-/* What the user wishes of every answer, in the user's own words: of a sentence that no pattern
- * knows. */
+/* What the user wishes of every answer, where no pattern knows the sentence: as it was said. */
 static void take_wish(struct found *f, str sentence)
 {
     struct arena *a = &f->ctx->arena;
@@ -488,7 +489,7 @@ static bool take_line(struct found *f, str line)
         struct piece s = cut_sentence(&rest, &asks);
         size_t before = f->added;
         take_sentence(f, s, asks);
-        if (f->added == before && f->takes_notes)
+        if (f->added == before && f->takes_wishes && RULE("wishes"))
             take_wish(f, s.text);
         f->opens = false;
     }
@@ -500,6 +501,7 @@ static bool take_line(struct found *f, str line)
 void statements_find(struct found *f, str text)
 {
     bool fenced = false, is_short = text.n <= NOTES_TEXT_MAX, is_first = true;
+    f->takes_wishes = text.n <= WISHES_TEXT_MAX;
     while (text.n) {
         str line = str_cut(&text, '\n'), bare = str_trim(line);
         f->opens = is_first || !str_trim(text).n;

@@ -6,6 +6,7 @@
 #include "engine/extract/secret_names.h"
 #include "engine/extract/secrets.h"
 #include "engine/judge/directive.h"
+#include "engine/text/content_key.h"
 #include "engine/text/utterance.h"
 
 /*
@@ -302,4 +303,16 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
         statements_find(&f, text);
     *n = by_seed ? f.n : drop_slight(&f, e->settings->importance_min);
     return f.v;
+}
+
+struct memory *engine_extract_from(struct ctx *ctx, struct engine *e, enum extract_rules rules,
+                                   const struct message *m, str text, size_t *n)
+{
+    struct memory *v = engine_extract(ctx, e, rules, text, n);
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (!m->speaker.n || !str_is(v[i].category, STANDING_CATEGORY))
+            v[kept++] = v[i];
+    *n = kept;
+    return v;
 }

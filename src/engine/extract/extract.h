@@ -82,6 +82,7 @@ struct found {
     str source;            /* for the metadata */
     bool newest_wins;      /* of two with one key in a text; else the first */
     bool takes_notes;      /* what asks to be remembered is, here */
+    bool takes_wishes;     /* and what is wished of every answer */
     bool opens;            /* this sentence is the first of the text, or of its last line */
 };
 

@@ -454,7 +454,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
     if (gate.is_weak && tells)
         gate = (struct gate){0};
-    bool asks_all = in->gate && in->bar == 0 && !newest && !in->only.turns &&
+    bool asks_all = RULE("overview") && in->gate && in->bar == 0 && !newest && !in->only.turns &&
                     form_odds_of(FORM_KNOWN, in->question).by[0] >= 0;
     if (asks_all)
         gate = (struct gate){GATE_IDENTITY, in->question, false, false};

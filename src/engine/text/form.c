@@ -23,10 +23,12 @@ static const struct form_weight {
 #include "lang/form.def"
 #undef FORM_VECTOR
 },
-  forget_rows[] = {
+  forget_rows[] =
+      {
 #include "lang/forget.def"
 },
-  wish_rows[] = {
+  wish_rows[] =
+      {
 #include "lang/wish.def"
 },
   known_rows[] = {
@@ -48,8 +50,6 @@ static const float vector_weights[] = {
 #define FORM(feature, alone, with_vector)
 #define FORM_VECTOR(...) __VA_ARGS__
 #include "lang/form.def"
-#undef FORM_VECTOR
-#undef FORM
 };
 enum { DIMENSIONS = sizeof vector_weights / sizeof *vector_weights };
 

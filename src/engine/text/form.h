@@ -17,8 +17,7 @@ enum form {
     FORM_KNOWN,    /* a question asks for all that is known of its person: data/lang/known.def */
     FORMS
 };
-/* Of each table: the words alone, or beside the vector; asks at all, or does nothing else; is a
- * wish at all, or takes one back. */
+/* Words alone, or beside the vector; asks, or merely asks; wishes, or takes back; known has one. */
 enum { FORM_COLUMNS = 2 };
 
 /* Features of one text: each once, sorted. */
