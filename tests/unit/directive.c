@@ -2,8 +2,8 @@
  * how often that is told. */
 #include "engine/judge/directive.h"
 
-#include "base/json.h"
 #include "engine/judge/plain.h"
+#include "lib/judged.h"
 #include "lib/store.h"
 
 TEST(a_text_is_read_as_a_model_reads_it)
@@ -111,17 +111,9 @@ static struct told judge_texts(const struct json *texts, const char *kind, enum 
     return t;
 }
 
-static const struct json *texts_of(struct ctx *ctx, const char *path)
+static const struct json *texts_of(struct ctx *ctx, const char *name)
 {
-    struct json *all;
-    enum { FILE_MAX = 1 << 20 };
-    FILE *f = fopen(path, "re");
-    CHECK(f);
-    char *bytes = arena_alloc(&ctx->arena, FILE_MAX);
-    size_t n = fread(bytes, 1, FILE_MAX, f);
-    fclose(f);
-    CHECK_OK(json_parse(ctx, (str){bytes, n}, &all));
-    return json_get(all, "texts");
+    return json_get(judged_file(ctx, name), "texts");
 }
 
 struct rate {
@@ -167,7 +159,7 @@ TEST(the_judge_keeps_its_rates)
                                          {"clean", WHOSE_OTHERS, 0, 37},
                                          {"clean", WHOSE_ANSWER, 0, 9},
                                          {0}};
-    check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/blind.json"), blind);
-    check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/fresh.json"), fresh);
-    check_rates(texts_of(ctx, SOURCE_ROOT "/tests/judge/fresh2.json"), fresh2);
+    check_rates(texts_of(ctx, "blind.json"), blind);
+    check_rates(texts_of(ctx, "fresh.json"), fresh);
+    check_rates(texts_of(ctx, "fresh2.json"), fresh2);
 }

@@ -1,36 +1,23 @@
 /* known.c - how many questions for all that is known are recognised, in the words of people who are
  * not in the fit. */
-#include <stdio.h>
-
-#include "base/json.h"
 #include "engine/text/form.h"
-#include "lib/store.h"
+#include "lib/judged.h"
 
-static const struct json *read_texts(struct ctx *ctx, const char *path)
+static int judge(void *own, str text)
 {
-    struct json *all;
-    enum { FILE_MAX = 1 << 20 };
-    FILE *f = fopen(path, "re");
-    CHECK(f);
-    char *bytes = arena_alloc(&ctx->arena, FILE_MAX);
-    size_t n = fread(bytes, 1, FILE_MAX, f);
-    fclose(f);
-    CHECK_OK(json_parse(ctx, (str){bytes, n}, &all));
-    return all->first;
+    (void)own;
+    return form_odds_of(FORM_KNOWN, text).by[0] >= 0;
 }
 
 /* Floors. Nobody who made the fit read what these two writers wrote. */
 TEST(questions_for_all_that_is_known_are_recognised)
 {
-    int asked = 0, all = 0, beside = 0, others = 0;
-    for (const struct json *j = read_texts(ctx, SOURCE_ROOT "/tests/judge/known-kept.json"); j;
-         j = j->next) {
-        bool is_all = str_is(json_string(json_get(j, "is")), "all");
-        bool is_taken = form_odds_of(FORM_KNOWN, json_string(json_get(j, "ask"))).by[0] >= 0;
-        all += is_all, others += !is_all;
-        asked += is_all && is_taken, beside += !is_all && is_taken;
-    }
-    printf("%d of %d for all, %d of %d others\n", asked, all, beside, others);
-    CHECK(all == 200 && asked >= 150);
-    CHECK(others == 320 && beside <= 18);
+    const struct json *list = judged_file(ctx, "known-kept.json");
+    struct judged all = judged_count(list, "all", ANY_WRITER, judge, NULL),
+                  topic = judged_count(list, "topic", ANY_WRITER, judge, NULL),
+                  assistant = judged_count(list, "assistant", ANY_WRITER, judge, NULL),
+                  other = judged_count(list, "other", ANY_WRITER, judge, NULL);
+    CHECK(all.of == 200 && all.verdicts[true] >= 150);
+    CHECK(topic.of + assistant.of + other.of == 320);
+    CHECK(topic.verdicts[true] + assistant.verdicts[true] + other.verdicts[true] <= 18);
 }

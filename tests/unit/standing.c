@@ -1,11 +1,8 @@
 /* standing.c - standing instructions: recognised, applied, ended. */
 #include "engine/questions/standing.h"
 
-#include <stdio.h>
-
-#include "base/json.h"
 #include "engine/engine.h"
-#include "t.h"
+#include "lib/judged.h"
 
 static struct engine *open_engine(struct ctx *ctx)
 {
@@ -162,49 +159,32 @@ TEST(a_later_instruction_ends_an_earlier_one)
     }
 }
 
-static const struct json *read_texts(struct ctx *ctx, const char *path)
-{
-    struct json *all;
-    enum { FILE_MAX = 1 << 20 };
-    FILE *f = fopen(path, "re");
-    CHECK(f);
-    char *bytes = arena_alloc(&ctx->arena, FILE_MAX);
-    size_t n = fread(bytes, 1, FILE_MAX, f);
-    fclose(f);
-    CHECK_OK(json_parse(ctx, (str){bytes, n}, &all));
-    return all->first;
-}
-
-struct counts {
-    int of, kept, ends;
+struct judging {
+    struct ctx *ctx;
+    struct engine *e;
 };
 
-static struct counts count(struct ctx *ctx, struct engine *e, const struct json *texts,
-                           const char *is)
+enum { NOT_KEPT, KEPT, TAKES_BACK };
+
+static int judge(void *own, str text)
 {
-    struct counts c = {0};
-    for (const struct json *j = texts; j; j = j->next) {
-        if (!str_is(json_string(json_get(j, "is")), is))
-            continue;
-        str found = instruction_of(ctx, e, str_dup(&ctx->arena, json_string(json_get(j, "ask"))).p);
-        c.of++;
-        c.kept += found.n > 0;
-        c.ends += str_starts(found, S(STANDING_TAKEN_BACK));
-    }
-    printf("%s: of %d %d are kept, %d take one back\n", is, c.of, c.kept, c.ends);
-    return c;
+    const struct judging *j = own;
+    str found = instruction_of(j->ctx, j->e, str_dup(&j->ctx->arena, text).p);
+    return !found.n ? NOT_KEPT : str_starts(found, S(STANDING_TAKEN_BACK)) ? TAKES_BACK : KEPT;
 }
 
 /* Floors. Nobody who made the fit read what these three writers wrote. */
 TEST(wishes_of_strangers_are_recognised)
 {
-    const struct json *texts = read_texts(ctx, SOURCE_ROOT "/tests/judge/wish-kept.json");
-    struct engine *e = open_engine(ctx);
-    struct counts wish = count(ctx, e, texts, "standing"), back = count(ctx, e, texts, "back"),
-                  once = count(ctx, e, texts, "once"), other = count(ctx, e, texts, "other");
-    CHECK(wish.of == 360 && wish.kept >= 145 && wish.ends <= 12);
-    CHECK(back.of == 90 && back.kept >= 22);
-    CHECK(once.of == 180 && once.kept <= 1);
-    CHECK(other.of == 330 && other.kept <= 5);
-    engine_close(e);
+    const struct json *list = judged_file(ctx, "wish-kept.json");
+    struct judging own = {ctx, open_engine(ctx)};
+    struct judged wish = judged_count(list, "standing", ANY_WRITER, judge, &own),
+                  back = judged_count(list, "back", ANY_WRITER, judge, &own),
+                  once = judged_count(list, "once", ANY_WRITER, judge, &own),
+                  other = judged_count(list, "other", ANY_WRITER, judge, &own);
+    CHECK(wish.of == 360 && wish.verdicts[NOT_KEPT] <= 215 && wish.verdicts[TAKES_BACK] <= 12);
+    CHECK(back.of == 90 && back.verdicts[NOT_KEPT] <= 68);
+    CHECK(once.of == 180 && once.verdicts[NOT_KEPT] >= 179);
+    CHECK(other.of == 330 && other.verdicts[NOT_KEPT] >= 325);
+    engine_close(own.e);
 }

@@ -15,7 +15,7 @@
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
  *        train_form --forget FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
  *        data/lang/forget.def
- *        train_form --wish … > data/lang/wish.def
+ *        train_form --wish|--known … > data/lang/wish.def or known.def
  *
  * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
  * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a

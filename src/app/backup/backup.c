@@ -53,7 +53,7 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
                    S_ARG(counted(b.arena, out.erased_again, "memory or message",
                                  "memories and messages")));
     if (!o->json && out.revoked_again)
-        buf_printf(&b, "\nrevoked again, as since the backup: " S_FMT,
+        buf_printf(&b, "\nrevoked again, as it was since the backup: " S_FMT,
                    S_ARG(counted(b.arena, out.revoked_again, "token or role", "tokens and roles")));
     return print_buf(&b);
 }
