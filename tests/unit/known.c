@@ -21,3 +21,16 @@ TEST(questions_for_all_that_is_known_are_recognised)
     CHECK(topic.of + assistant.of + other.of == 320);
     CHECK(topic.verdicts[true] + assistant.verdicts[true] + other.verdicts[true] <= 18);
 }
+
+/* One more, who wrote when the fit and its bar were done. */
+TEST(questions_of_a_later_stranger_are_recognised)
+{
+    const struct json *list = judged_file(ctx, "known-fresh.json");
+    struct judged all = judged_count(list, "all", ANY_WRITER, judge, NULL),
+                  topic = judged_count(list, "topic", ANY_WRITER, judge, NULL),
+                  assistant = judged_count(list, "assistant", ANY_WRITER, judge, NULL),
+                  other = judged_count(list, "other", ANY_WRITER, judge, NULL);
+    CHECK(all.of == 100 && all.verdicts[true] >= 76);
+    CHECK(topic.of + assistant.of + other.of == 160);
+    CHECK(topic.verdicts[true] + assistant.verdicts[true] + other.verdicts[true] <= 6);
+}

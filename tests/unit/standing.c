@@ -188,3 +188,19 @@ TEST(wishes_of_strangers_are_recognised)
     CHECK(other.of == 330 && other.verdicts[NOT_KEPT] >= 325);
     engine_close(own.e);
 }
+
+/* One more, who wrote when the fit and its bars were done. */
+TEST(wishes_of_a_later_stranger_are_recognised)
+{
+    const struct json *list = judged_file(ctx, "wish-fresh.json");
+    struct judging own = {ctx, open_engine(ctx)};
+    struct judged wish = judged_count(list, "standing", ANY_WRITER, judge, &own),
+                  back = judged_count(list, "back", ANY_WRITER, judge, &own),
+                  once = judged_count(list, "once", ANY_WRITER, judge, &own),
+                  other = judged_count(list, "other", ANY_WRITER, judge, &own);
+    CHECK(wish.of == 120 && wish.verdicts[NOT_KEPT] <= 64 && wish.verdicts[TAKES_BACK] <= 3);
+    CHECK(back.of == 30 && back.verdicts[NOT_KEPT] <= 26);
+    CHECK(once.of == 60 && once.verdicts[NOT_KEPT] >= 59);
+    CHECK(other.of == 110 && other.verdicts[NOT_KEPT] >= 108);
+    engine_close(own.e);
+}
