@@ -61,7 +61,6 @@ static void blank_comments(str s, char *out)
 /* A comma between a value and a closing bracket, which JSON itself has not. */
 static void blank_commas(const char *plain, size_t n, char *out)
 {
-    str s = {plain, n};
     size_t comma = n;
     char last = ',';
     memcpy(out, plain, n);
@@ -74,7 +73,7 @@ static void blank_commas(const char *plain, size_t n, char *out)
         comma = c == ',' && !char_is_one_of(last, "{[,:") ? i : n;
         last = c;
         if (c == '"')
-            i = string_end(s, i) - 1;
+            i = string_end((str){plain, n}, i) - 1;
     }
 }
 
@@ -188,12 +187,13 @@ str edit_splice(struct arena *a, str text, size_t from, size_t to, str with)
 
 /* --- putting in --- */
 
-static const struct json *last_child(const struct json *v)
+/* The child before this one, or the last one before NULL. */
+static const struct json *child_before(const struct json *in, const struct json *child)
 {
-    const struct json *last = v->first;
-    while (last && last->next)
-        last = last->next;
-    return last;
+    const struct json *before = NULL;
+    for (const struct json *one = in->first; one != child; one = one->next)
+        before = one;
+    return before;
 }
 
 /* Behind the last byte before `at` that is no white space; comments count. */
@@ -217,7 +217,7 @@ static size_t comma_after(const struct page *p, const struct json *v, size_t to)
 static str add_child(struct arena *a, const struct page *p, const struct json *in, const char *name,
                      const struct json *value)
 {
-    const struct json *last = last_child(in);
+    const struct json *last = child_before(in, NULL);
     size_t close = end_of(p, in) - 1, at = words_end(p->text, close);
     bool is_one_line = last && str_find(in->source, S("\n")) == in->source.n;
     size_t comma = last ? comma_after(p, last, close) : close;
@@ -313,12 +313,15 @@ enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str
 
 /* --- taking out --- */
 
-static const struct json *child_before(const struct json *in, const struct json *child)
+/* Where a last member is cut: what closes on its line must not end up in a comment before it. */
+static size_t cut_begin(struct arena *a, str text, size_t member, str behind)
 {
-    const struct json *before = NULL;
-    for (const struct json *one = in->first; one != child; one = one->next)
-        before = one;
-    return before;
+    size_t words = words_end(text, member);
+    size_t line = words + str_find(str_sub(text, words, member), S("\n"));
+    char *plain = arena_alloc(a, words + 1);
+    blank_comments(edit_splice(a, text, words, text.n, S("}")), plain);
+    bool is_apart = plain[words] == '}' || line >= member || str_find(behind, S("\n")) < behind.n;
+    return is_apart ? words : line + 1;
 }
 
 static enum status drop_child(struct ctx *ctx, const struct page *p, const struct json *in,
@@ -335,10 +338,9 @@ static enum status drop_child(struct ctx *ctx, const struct page *p, const struc
         *out = edit_splice(a, p->text, from, to, S(""));
         return OK;
     }
-    from = words_end(p->text, from);
-    bool is_alone = from == begin_of(p, in) + 1 && !str_trim(str_sub(p->text, to, close)).n;
-    if (is_alone)
-        to = close;
+    from = cut_begin(a, p->text, from, str_sub(p->text, to, close));
+    if (from == begin_of(p, in) + 1 && !str_trim(str_sub(p->text, to, close)).n)
+        to = close; /* it was alone */
     *out = edit_splice(a, p->text, from, to, S(""));
     if (before && comma == close) {
         size_t at = comma_after(p, before, from);
@@ -363,11 +365,9 @@ static enum status drop_empty(struct ctx *ctx, str text, const char *const *path
     for (; n > 0; n--) {
         struct page p;
         TRY(page_read(ctx, *out, &p));
-        const struct json *in = p.root, *v = p.root;
-        for (size_t i = 0; i < n; i++) {
-            in = v;
-            v = json_get(v, path[i]);
-        }
+        const struct json *in = NULL, *v = p.root;
+        for (size_t i = 0; i < n; i++)
+            v = json_get(in = v, path[i]);
         if (!v || !is_left_empty(&p, v))
             return OK;
         TRY(drop_child(ctx, &p, in, v, out));

@@ -144,6 +144,7 @@ test('a token that may only read is told so, and is offered nothing that is refu
   page.expected.push(/status of 401/);
   await page.getByLabel('Token').fill(reads);
   await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor({ state: 'detached' });
   for (const at of ['/', '/studio/try']) { // a 403 on the console fails the test
     await page.goto(server.url + at);
     await page.getByText('This token may not chat: it lacks the scope “chat”.').waitFor();

@@ -316,6 +316,16 @@ static size_t row_of(const struct unembedded *u, size_t n)
     return row;
 }
 
+/* How many of a full batch are read now: its last conversation may go on behind it. Half of a turn
+ * would be read without the other, and its vectors would depend on what else waited. */
+static size_t whole_rows(const struct unembedded *u, size_t n)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < n; i += row_of(u + i, n - i))
+        last = i;
+    return last && !doc_is_memory(u[last].doc) ? last : n;
+}
+
 /* "Anna: text". Who speaks says whom "I" means. */
 static str labelled(struct arena *a, const struct message *m, str text)
 {
@@ -434,10 +444,11 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
     if (gives_way && limit > FEW && engine_has_chats(e))
         limit = FEW;
     TRY(in_trouble(e, TROUBLE_STORE, store_unembedded(ctx, e->store, pool, limit, &u, &n)));
-    if (!n) {
-        *max = limit;
+    *max = limit - n;
+    if (!n)
         return OK;
-    }
+    if (!*max)
+        n = whole_rows(u, n);
     struct batch b = {.e = e,
                       .gives_way = gives_way,
                       .set = &set,
@@ -451,7 +462,6 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
                        store_put_vectors(ctx, e->store, set.signature, b.put, b.n)));
     if (b.is_stale)
         soft(ctx, s);
-    *max = limit - n;
     return b.is_stale ? OK : s;
 }
 

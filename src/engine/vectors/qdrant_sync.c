@@ -325,12 +325,9 @@ static enum status mirror_next(struct ctx *ctx, struct engine *e, const struct m
 enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
 {
     struct mirror t;
-    enum status s;
     *more = false;
-    if (mirror_of(ctx, e, &t) == OK)
-        s = mirror_next(ctx, e, &t, more);
-    else
-        s = pause_sync(ctx, e);
+    enum status s =
+        mirror_of(ctx, e, &t) == OK ? mirror_next(ctx, e, &t, more) : pause_sync(ctx, e);
     if (s == STORAGE)
         return s;
     soft(ctx, s);
@@ -371,18 +368,9 @@ static enum status find_points(struct ctx *ctx, struct engine *e, const struct m
     return OK;
 }
 
-/* New memories are copied to Qdrant before the search, so that it finds them. */
-static enum status find_all(struct ctx *ctx, struct engine *e, const struct mirror *t, size_t due,
-                            struct qdrant_find *f, str text, struct embedding *by,
-                            struct engine_hit **out, size_t *n)
-{
-    if (due)
-        TRY(mirror_batch(ctx, e, t, &due));
-    return find_points(ctx, e, t, f, text, by, out, n);
-}
-
-/* At most SEARCH_MS, and not at all while more than one batch is behind: the answer would lack too
- * much. The failure is counted by the breaker and shown by the status. */
+/* What is due is copied first, so that it is found. At most SEARCH_MS, and not at all while more
+ * than one batch is behind: the answer would lack too much. The failure is counted by the breaker
+ * and shown by the status. */
 enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
                           str text, size_t limit, struct embedding *by, struct engine_hit **out,
                           size_t *n)
@@ -398,7 +386,9 @@ enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref poo
         return fail(ctx, UPSTREAM, "%lld memories are not in Qdrant yet", (long long)all);
     TRY(dependency_begin(ctx, &e->qdrant.server, &ticket));
     ctx->deadline_us = before && before < end ? before : end;
-    enum status s = find_all(ctx, e, &t, due, &f, text, by, out, n);
+    enum status s = due ? mirror_batch(ctx, e, &t, &due) : OK;
+    if (s == OK)
+        s = find_points(ctx, e, &t, &f, text, by, out, n);
     ctx->deadline_us = before;
     return note_outcome(ctx, e, &t, ticket, s);
 }
