@@ -353,7 +353,7 @@ TEST(lines_go_in_until_enough_of_what_is_needed_is_there)
     lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++-+"));
     CHECK(v[0].measured.worth > v[1].measured.worth && v[1].measured.worth > v[2].measured.worth);
-    f.asked.aggregation = AGGREGATION_ORDER; /* all that was said of something */
+    f.asked.aggregation = true; /* all that was said of something */
     v[2].measured.rank = 6;
     lines_select(&f, &verdict);
     CHECK(is_marked(&f, "++++"));

@@ -15,18 +15,19 @@
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
  *        train_form --forget FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
  *        data/lang/forget.def
- *        train_form --wish|--known … > data/lang/wish.def or known.def
+ *        train_form --wish|--known|--list … > data/lang/wish.def, known.def or list.def
  *
  * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
  * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a
- * standing wish back), "standing", "once" or "other". A clean file is of people, whose words ask
- * for nothing of the kind, but for those which a fit without them takes for a wish. Two logistics:
- * of the words alone and with the encoder's vector, or of who asks at all and who is of the first
- * of these kinds. A feature takes part when
- * `least` of the texts that are not clean have it. Accelerated gradient descent, the same bytes
- * each time. Each is also fitted without a third of the questions, or of the writers, and asked of
- * it, three times: the comment at the head of the table has those figures. What is only to be
- * judged takes no part, and its figures go to the standard error output.
+ * standing wish back), "standing", "once" or "other". Or it is of people, as tests/life/README.md
+ * describes: then "is" is the kind of a question, and each of them is a writer. A clean file is of
+ * people, whose words ask for nothing of the kind, but for those which a fit without them takes for
+ * a wish. Two logistics: of the words alone and with the encoder's vector, or of who asks at all
+ * and who is of the first of these kinds. A feature takes part when `least` of the texts that are
+ * not clean have it. Accelerated gradient descent, the same bytes each time. Each is also fitted
+ * without a third of the questions, or of the writers, and asked of it, three times: the comment at
+ * the head of the table has those figures. What is only to be judged takes no part, and its figures
+ * go to the standard error output.
  */
 enum { STEPS = 250, FOLDS = 3, LANGUAGES_MAX = 32, POWER_STEPS = 20 };
 
@@ -73,6 +74,16 @@ static const struct table {
      0.2,
      {0.02, 1},
      99},
+    {"--list",
+     "list",
+     "twostep",
+     "/* list.def - what a question's wording says of whether it asks for several things. */\n/*\n"
+     " * FORM(feature, weight that it does, weight that it is a list), sorted.",
+     3,
+     0.5,
+     0.2,
+     {0.04, 0.1},
+     99},
 };
 static const struct table *how = tables;
 #define IS_OF_MESSAGES (how != tables)
@@ -104,6 +115,7 @@ struct form_data {
     size_t n, cap;
     struct feature *features; /* sorted by text */
     size_t n_features;
+    int64_t writers; /* of files of people */
 };
 
 static struct asked *add_asked(struct form_data *d, str text, bool is_judged)
@@ -113,16 +125,23 @@ static struct asked *add_asked(struct form_data *d, str text, bool is_judged)
     return &d->v[d->n++];
 }
 
-static void read_asked(struct form_data *d, const struct json *j, bool is_judged)
+static void read_asked(struct form_data *d, const struct json *j, const char *kind, int64_t writer,
+                       bool is_judged)
 {
     struct asked *q = add_asked(d, json_string(json_get(j, "ask")), is_judged);
-    str is = json_string(json_get(j, "is"));
+    str is = json_string(json_get(j, kind));
     q->language = json_string(json_get(j, "language"));
     q->is[1] = str_is(is, how->first);
     q->is[0] = q->is[1] || str_is(is, how->second);
-    int64_t writer = json_int_or(json_get(j, "writer"), -1);
     if (writer >= 0)
         q->fold = (int)(writer % FOLDS);
+}
+
+static void read_people(struct form_data *d, const struct json *people, bool is_judged)
+{
+    for (const struct json *p = people->first; p; p = p->next, d->writers++)
+        for (const struct json *j = json_get(p, "questions")->first; j; j = j->next)
+            read_asked(d, j, "kind", d->writers, is_judged);
 }
 
 static void read_clean(struct form_data *d, const struct json *j, bool is_judged)
@@ -145,8 +164,11 @@ static void read_file(struct form_data *d, const char *path, bool is_clean, bool
         stop("%s: %s", path, d->ctx->why);
     if (is_clean)
         read_clean(d, all, is_judged);
-    for (const struct json *j = is_clean ? NULL : all->first; j; j = j->next)
-        read_asked(d, j, is_judged);
+    else if (json_get(all, "people"))
+        read_people(d, json_get(all, "people"), is_judged);
+    else
+        for (const struct json *j = all->first; j; j = j->next)
+            read_asked(d, j, "is", json_int_or(json_get(j, "writer"), -1), is_judged);
 }
 
 static int by_text(const void *a, const void *b)

@@ -27,7 +27,8 @@ struct pool_question {
     struct word_hits words;         /* the texts that hold them */
     double rarest;                  /* weight of a word that one text holds */
     const float *vector;            /* by the encoder, or NULL */
-    enum aggregation aggregation;   /* whether the answer is spread over many places */
+    bool aggregation;               /* whether the answer is spread over many places */
+    bool is_of_several;             /* it asks for several things, or in two steps */
 };
 
 /* How it was searched, for verdicts and receipts. */

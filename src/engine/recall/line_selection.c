@@ -9,13 +9,18 @@
 #include "engine/text/rank.h"
 
 /* How much of what is probably needed a block is to hold, and at what price (decisions/008). In
- * other languages than English, the second, the ranking is less sure. */
+ * other languages than English the ranking is less sure, and who asks for several things needs
+ * room (trial 084). */
 static const struct breadth {
     double coverage;
-    struct line_budget tokens[2]; /* of a block with its frame; -1: as many as a chat may get */
-} breadths[] = {[COVERAGE_LEAN] = {0.85, {{200, 200, 0}, {200, 200, 0}}},
-                [COVERAGE_BALANCED] = {0.975, {{240, 540, 0.0005}, {240, 760, 0.0004}}},
-                [COVERAGE_FULL] = {0.99, {{-1, -1, 0}, {-1, -1, 0}}}};
+    struct line_budget tokens[2][2]; /* of one thing and of several, in English and in others; with
+                                        the frame; -1: as many as a chat may get */
+} breadths[] = {
+    [COVERAGE_LEAN] = {0.85, {{{200, 200, 0}, {200, 200, 0}}, {{200, 200, 0}, {200, 200, 0}}}},
+    [COVERAGE_BALANCED] = {0.975,
+                           {{{240, 540, 0.00058}, {240, 760, 0.0004}},
+                            {{400, 560, 0.0002}, {400, 760, 0.0002}}}},
+    [COVERAGE_FULL] = {0.99, {{{-1, -1, 0}, {-1, -1, 0}}, {{-1, -1, 0}, {-1, -1, 0}}}}};
 
 /* Conversations of people: their lines are short and their ranking is sure. */
 static const double people_coverage = 0.92;
@@ -137,12 +142,11 @@ static double smallness(const struct gate_evidence *e)
 }
 
 /* In a small pool the words of a question tell little of whether something answers it, and a line
- * too many costs little: there a smaller share of the threshold is enough, and the wording stands
+ * too many costs little: there a fifth of the threshold is enough, and the wording stands
  * guard. In a large one it is the other way round. */
 static double eased(const struct finder *f, const struct gate_evidence *e)
 {
-    static const double small_share = 0.2;
-    return is_of_people(f) ? 1 : 1 - (1 - small_share) * smallness(e);
+    return is_of_people(f) ? 1 : 1 - 0.8 * smallness(e);
 }
 
 /* What gate_personal must reach: 0.2 in a large pool, 0.78 in a small one. */
@@ -184,10 +188,9 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
             ? gate_reason(a, gate, v.probability, threshold, evidence->unsaid)
             : str_printf(a, "reads like a question without need of memory (%.2f, %.2f needed)",
                          personal, personal_needed);
-    bool is_named = gate.section != GATE_NONE;
-    v.decision = !speaks    ? S("none")
-                 : is_named ? str_of(gate_section_names[gate.section])
-                            : S("memory");
+    v.decision = !speaks                     ? S("none")
+                 : gate.section == GATE_NONE ? S("memory")
+                                             : str_of(gate_section_names[gate.section]);
     v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
     v.is_sure &= speaks;
     v.by_worth = f->in->bar <= 0 && weights_by_encoder(f->how.weighed);
@@ -277,7 +280,8 @@ static double weigh_lines(struct finder *f)
 struct line_budget lines_budget(const struct finder *f, int64_t budget)
 {
     bool is_other = f->how.weighed == OTHER_LANGUAGE;
-    struct line_budget b = breadths[engine_runtime(f->e)->coverage].tokens[is_other];
+    const struct breadth *breadth = &breadths[engine_runtime(f->e)->coverage];
+    struct line_budget b = breadth->tokens[f->asked.is_of_several][is_other];
     bool is_broad =
         b.most < 0 || f->in->bar > 0 || is_of_people(f) || !weights_by_encoder(f->how.weighed);
     if (is_broad || (budget >= 0 && budget < b.sure))
@@ -303,7 +307,8 @@ size_t lines_within(const struct finder *f, const struct sized_line *v, size_t n
 
 static double coverage_asked(const struct finder *f)
 {
-    enum coverage asked = f->asked.aggregation ? COVERAGE_FULL : engine_runtime(f->e)->coverage;
+    bool is_wide = f->asked.aggregation || f->asked.is_of_several;
+    enum coverage asked = is_wide ? COVERAGE_FULL : engine_runtime(f->e)->coverage;
     return is_of_people(f) ? people_coverage : breadths[asked].coverage;
 }
 

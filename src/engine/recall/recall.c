@@ -24,10 +24,12 @@
 #include "engine/text/sentences.h"
 #include "engine/text/traces.h"
 #include "engine/text/utterance.h"
+#include "engine/vectors/embed_queue.h"
 
 /*
  * Stages of one recall, in this order:
- *   0. a question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5
+ *   0. a question for all that was said of something (aggregation.c) looks wider in stages 1, 3, 5;
+ *      one for several things (FORM_LIST) gets more room in stage 6
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
@@ -84,13 +86,8 @@ static bool may_be_given(struct finder *f, struct recalled *r)
 
 /* --- one list --- */
 
-/* Not found by the question, or hardly: what tells of the attribute that is asked for is surer. */
-static bool is_unsure(const struct finder *f, size_t i)
-{
-    return !f->found[i].by || f->found[i].score < TOLD_GATES * f->e->settings->gate_threshold;
-}
-
-/* What bears on a request goes in front, what answers a question behind what is sure. */
+/* What bears on a request goes in front, what answers a question behind what is sure: not before
+ * what the question found with a score of TOLD_GATES thresholds. */
 static void put_beside(struct finder *f, const struct added_lines *about)
 {
     struct recalled *all = NEW_N(&f->ctx->arena, struct recalled, about->n + f->n);
@@ -100,7 +97,9 @@ static void put_beside(struct finder *f, const struct added_lines *about)
     for (size_t i = 0; i < next; i++)
         all[n++] = about->v[i];
     for (size_t i = 0; i < f->n; i++) {
-        while (next < about->n && about->v[next].origin == LINE_BY_ATTRIBUTE && is_unsure(f, i))
+        bool is_sure =
+            f->found[i].by && f->found[i].score >= TOLD_GATES * f->e->settings->gate_threshold;
+        while (next < about->n && about->v[next].origin == LINE_BY_ATTRIBUTE && !is_sure)
             all[n++] = about->v[next++];
         if (!recalled_find(about->v, about->n, &f->found[i]))
             all[n++] = f->found[i];
@@ -310,11 +309,9 @@ static enum status choose(struct finder *f, struct line_budget budget, int64_t *
             continue;
         r->state = LINE_QUOTABLE;
         place += r->origin != LINE_STANDING;
-        n++;
     }
-    if (f->in->gate && n && RULE("supersession"))
+    if (f->in->gate && place && RULE("supersession"))
         TRY(settle_supersession(f));
-    n = 0;
     for (size_t i = 0; i < f->n; i++) {
         if (f->found[i].state != LINE_QUOTABLE)
             continue;
@@ -372,9 +369,8 @@ static enum status find_ordered(struct finder *f, size_t limit)
 /* Each step down, and why. */
 static str fallback_of(const struct finder *f)
 {
-    bool has_vectors = f->how.steps.store.n;
     if (f->how.steps.strategy == STRATEGY_RECENT || !f->how.by_words.n ||
-        (has_vectors && f->in->by.strategy == f->how.steps.strategy))
+        (f->how.steps.store.n && f->in->by.strategy == f->how.steps.strategy))
         return f->how.beside;
     return str_printf(&f->ctx->arena, S_FMT "%svectors: " S_FMT, S_ARG(f->how.beside),
                       f->how.beside.n ? "; " : "", S_ARG(f->how.by_words));
@@ -387,8 +383,7 @@ static struct recall_steps steps_of(const struct finder *f)
     str model = f->how.vectors;
     if (!out.store.n && f->how.vectors.n) {
         out.source = str_cut(&model, ':');
-        while (model.n && model.p[model.n - 1] != ':')
-            model.n--;
+        model = maker_of(model);
         out.model = str_sub(model, 0, model.n ? model.n - 1 : 0);
         out.store = S("sqlite-vec");
     }
@@ -446,9 +441,10 @@ static enum status find(struct finder *f, struct recall_out *out)
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->by.strategy == STRATEGY_RECENT;
     struct gate gate = {0};
-    f->asked.aggregation = newest || !RULE("aggregation")
-                               ? AGGREGATION_NONE
-                               : aggregation_of(&f->ctx->arena, in->question);
+    f->asked.aggregation =
+        !newest && RULE("aggregation") && aggregation_of(&f->ctx->arena, in->question);
+    f->asked.is_of_several = in->gate && !f->asked.aggregation && RULE("several") &&
+                             form_odds_of(FORM_LIST, in->question).by[0] >= 0;
     if (in->gate && in->bar == 0 && !newest && RULE("intent"))
         gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);

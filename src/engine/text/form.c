@@ -31,8 +31,12 @@ static const struct form_weight {
       {
 #include "lang/wish.def"
 },
-  known_rows[] = {
+  known_rows[] =
+      {
 #include "lang/known.def"
+},
+  list_rows[] = {
+#include "lang/list.def"
 #undef FORM
 };
 
@@ -44,6 +48,7 @@ static const struct {
     [FORM_FORGET] = {forget_rows, sizeof forget_rows / sizeof *forget_rows},
     [FORM_WISH] = {wish_rows, sizeof wish_rows / sizeof *wish_rows},
     [FORM_KNOWN] = {known_rows, sizeof known_rows / sizeof *known_rows},
+    [FORM_LIST] = {list_rows, sizeof list_rows / sizeof *list_rows},
 };
 
 static const float vector_weights[] = {

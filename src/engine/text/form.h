@@ -14,6 +14,7 @@ enum form {
     FORM_PERSONAL, /* a question needs what its person told: data/lang/form.def */
     FORM_FORGET,   /* a message asks to forget: data/lang/forget.def */
     FORM_WISH,     /* a sentence wishes something of all answers: data/lang/wish.def */
+    FORM_LIST,     /* a question asks for several things, or in two steps: data/lang/list.def */
     FORM_KNOWN,    /* a question asks for all that is known of its person: data/lang/known.def */
     FORMS
 };
