@@ -397,5 +397,5 @@ enum status edit_json_take(struct ctx *ctx, str text, const struct place *at, st
     TRY(drop_empty(ctx, *out, at->path, around, out));
     if (str_is(str_trim(*out), "{}"))
         *out = S("");
-    return OK;
+    return edit_json_take(ctx, *out, at, out); /* where it is twice */
 }
