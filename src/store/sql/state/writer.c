@@ -159,11 +159,11 @@ static void empty_log_behind(struct writer *w, struct task *first)
         t->left_in_log = t->erases && t->result == OK ? rc : SQLITE_OK;
 }
 
-/* The commit or its sync failed, so no task is durable, whatever its own result. */
+/* So no task is durable. One that failed keeps its words; the first of a wave may have none. */
 static void fail_all(struct task *first, const struct ctx *why)
 {
     for (struct task *t = first; t; t = t->next) {
-        if (t->result != OK)
+        if (t->result != OK && t->ctx->failed != OK)
             continue;
         ctx_clear_failure(t->ctx);
         t->result = fail_as(t->ctx, why->failed, why->detail, "%s", why->why);
