@@ -263,10 +263,9 @@ static str wrapped(struct arena *a, const char *const *missing, bool is_element,
     return value;
 }
 
-static const struct json *own_element(const struct json *array,
-                                      bool (*is_ours)(const struct json *))
+static const struct json *own_element(const struct json *one, bool (*is_ours)(const struct json *))
 {
-    for (const struct json *one = array->first; one; one = one->next)
+    for (; one; one = one->next)
         if (is_ours(one))
             return one;
     return NULL;
@@ -305,7 +304,7 @@ enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str
     if (*left)
         value = wrapped(a, left + 1, at->is_ours != NULL, value);
     TRY(json_parse(ctx, value, &v));
-    const struct json *own = *left || !at->is_ours ? in : own_element(in, at->is_ours);
+    const struct json *own = *left || !at->is_ours ? in : own_element(in->first, at->is_ours);
     bool is_new = *left || !own;
     *out = is_new ? add_child(a, &p, in, *left ? *left : "", v) : replace_value(a, &p, own, v);
     return OK;
@@ -391,11 +390,12 @@ enum status edit_json_take(struct ctx *ctx, str text, const struct place *at, st
     const struct json *in = p.root;
     for (size_t i = 0; i < around; i++)
         in = json_get(in, at->path[i]);
-    if (at->is_ours && !(own = own_element(in, at->is_ours)))
+    if (at->is_ours && !(own = own_element(in->first, at->is_ours)))
         return OK;
     TRY(drop_child(ctx, &p, in, own, out));
     TRY(drop_empty(ctx, *out, at->path, around, out));
     if (str_is(str_trim(*out), "{}"))
         *out = S("");
-    return edit_json_take(ctx, *out, at, out); /* where it is twice */
+    bool is_twice = at->is_ours && own_element(own->next, at->is_ours);
+    return is_twice ? edit_json_take(ctx, *out, at, out) : OK;
 }

@@ -155,7 +155,7 @@ TEST(the_first_question_after_a_start_loads_the_encoder)
     e->vectors.warm = 0; /* as after a start */
     embed_close(e->embed);
     CHECK_OK(embed_open(ctx, e->settings, e->settings->data, &e->embed));
-    CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 5000);
+    CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 30000);
     struct recall_out r = recall_question(&first, e, teeth, anyhow);
     CHECK_STR(r.vectors, S("encoder:minilm-3:128"));
 }
@@ -164,7 +164,7 @@ TEST(a_pool_without_vectors_does_not_load_the_encoder)
 {
     ENGINE(e, s, p);
     embed_all(ctx, e);
-    CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 5000);
+    CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 30000);
     struct recall_out r = recall_question(&first, e, teeth, as_chat);
     CHECK(!r.vectors.n && e->vectors.warm == 0);
 }
