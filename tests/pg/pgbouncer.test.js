@@ -75,6 +75,7 @@ test('who follows one node hears within seconds of what is written at the other'
   const req = http.get(`${first.url}/v1/events`, { agent: false }, (res) => res.setEncoding('utf8').on('data', (part) => (text += part)));
   req.on('error', () => {});
   t.after(() => req.destroy());
+  await new Promise((answered) => req.on('response', answered)); // from here on it hears
   await ok(first, 'POST', '/v1/memories', { content: 'Written by the first' });
   await until('its own write by name', () => text.includes('event: memory.added'));
   text = '';
