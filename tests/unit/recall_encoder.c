@@ -255,6 +255,24 @@ TEST(the_background_makes_few_vectors_at_a_time_while_there_are_chats)
     CHECK_INT(waiting(ctx, s), 0);
 }
 
+/* Four fit: a question, a turn, and a question whose answer is the fifth. */
+TEST(a_turn_is_read_whole_however_few_texts_fit)
+{
+    static const char *const told[][2] = {
+        {"s0", "q0"}, {"s1", "q1"}, {"s1", "a1"}, {"s2", "q2"}, {"s2", "a2"}};
+    ENGINE(e, s, p);
+    bool more;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        bool is_answer = *told[i][1] == 'a';
+        struct message m = said(told[i][1], is_answer ? "assistant" : "user", "Is it tea?", 2000);
+        CHECK_OK(say(ctx, s, mine, told[i][0], &m));
+    }
+    e->work.chat_at = clock_mono_us() + 1000000;
+    CHECK_OK(engine_embed_some(ctx, e, &more));
+    CHECK_INT(waiting(ctx, s), 2);
+    CHECK(more);
+}
+
 /* And not for ever. */
 TEST(the_background_makes_no_vectors_while_a_question_is_searched_for)
 {
