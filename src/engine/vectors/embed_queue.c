@@ -447,7 +447,7 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
     *max = limit - n;
     if (!n)
         return OK;
-    if (!*max)
+    if (!*max && c->source == EMBED_ENCODER)
         n = whole_rows(u, n);
     struct batch b = {.e = e,
                       .gives_way = gives_way,

@@ -159,7 +159,7 @@ static void empty_log_behind(struct writer *w, struct task *first)
         t->left_in_log = t->erases && t->result == OK ? rc : SQLITE_OK;
 }
 
-/* So no task is durable. One that failed keeps its words; the first of a wave may have none. */
+/* Their group failed. Who failed alone keeps the words; the first of a wave may have none. */
 static void fail_all(struct task *first, const struct ctx *why)
 {
     for (struct task *t = first; t; t = t->next) {
