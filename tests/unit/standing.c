@@ -173,34 +173,34 @@ static int judge(void *own, str text)
     return !found.n ? NOT_KEPT : str_starts(found, S(STANDING_TAKEN_BACK)) ? TAKES_BACK : KEPT;
 }
 
-/* Floors. Nobody who made the fit read what these three writers wrote. */
+/* Of each kind how many there are, and how many are not kept: wishes and takings back at most, the
+ * others at least. */
+struct floors {
+    const char *file;
+    int wishes, wishes_lost, wishes_reversed, backs, backs_lost, once, once_left, others,
+        others_left;
+};
+
+/* Nobody who made the fit read what the first three writers wrote; the fourth wrote when the fit
+ * and its bars were done. */
 TEST(wishes_of_strangers_are_recognised)
 {
-    const struct json *list = judged_file(ctx, "wish-kept.json");
+    static const struct floors files[] = {
+        {"wish-kept.json", 360, 215, 12, 90, 68, 180, 179, 330, 325},
+        {"wish-fresh.json", 120, 64, 3, 30, 26, 60, 59, 110, 108},
+    };
     struct judging own = {ctx, open_engine(ctx)};
-    struct judged wish = judged_count(list, "standing", ANY_WRITER, judge, &own),
-                  back = judged_count(list, "back", ANY_WRITER, judge, &own),
-                  once = judged_count(list, "once", ANY_WRITER, judge, &own),
-                  other = judged_count(list, "other", ANY_WRITER, judge, &own);
-    CHECK(wish.of == 360 && wish.verdicts[NOT_KEPT] <= 215 && wish.verdicts[TAKES_BACK] <= 12);
-    CHECK(back.of == 90 && back.verdicts[NOT_KEPT] <= 68);
-    CHECK(once.of == 180 && once.verdicts[NOT_KEPT] >= 179);
-    CHECK(other.of == 330 && other.verdicts[NOT_KEPT] >= 325);
-    engine_close(own.e);
-}
-
-/* One more, who wrote when the fit and its bars were done. */
-TEST(wishes_of_a_later_stranger_are_recognised)
-{
-    const struct json *list = judged_file(ctx, "wish-fresh.json");
-    struct judging own = {ctx, open_engine(ctx)};
-    struct judged wish = judged_count(list, "standing", ANY_WRITER, judge, &own),
-                  back = judged_count(list, "back", ANY_WRITER, judge, &own),
-                  once = judged_count(list, "once", ANY_WRITER, judge, &own),
-                  other = judged_count(list, "other", ANY_WRITER, judge, &own);
-    CHECK(wish.of == 120 && wish.verdicts[NOT_KEPT] <= 64 && wish.verdicts[TAKES_BACK] <= 3);
-    CHECK(back.of == 30 && back.verdicts[NOT_KEPT] <= 26);
-    CHECK(once.of == 60 && once.verdicts[NOT_KEPT] >= 59);
-    CHECK(other.of == 110 && other.verdicts[NOT_KEPT] >= 108);
+    for (const struct floors *f = files; f < files + sizeof files / sizeof *files; f++) {
+        const struct json *list = judged_file(ctx, f->file);
+        struct judged wish = judged_count(list, "standing", ANY_WRITER, judge, &own),
+                      back = judged_count(list, "back", ANY_WRITER, judge, &own),
+                      once = judged_count(list, "once", ANY_WRITER, judge, &own),
+                      other = judged_count(list, "other", ANY_WRITER, judge, &own);
+        CHECK(wish.of == f->wishes && wish.verdicts[NOT_KEPT] <= f->wishes_lost);
+        CHECK(wish.verdicts[TAKES_BACK] <= f->wishes_reversed);
+        CHECK(back.of == f->backs && back.verdicts[NOT_KEPT] <= f->backs_lost);
+        CHECK(once.of == f->once && once.verdicts[NOT_KEPT] >= f->once_left);
+        CHECK(other.of == f->others && other.verdicts[NOT_KEPT] >= f->others_left);
+    }
     engine_close(own.e);
 }
