@@ -33,8 +33,8 @@ enum { STEPS = 250, FOLDS = 3, LANGUAGES_MAX = 32, POWER_STEPS = 20 };
 
 /* Of each table: its option, the values of "is", which texts have a feature at least, the penalty
  * on the square of each weight, from which weight on a row is written; the part of those who ask
- * for nothing that may be taken for such who ask, and of these for those of the first kind; from
- * which log odds on a clean text is not taken for one. */
+ * for nothing that may be taken for such who ask, and of these for those of the first kind (1: they
+ * are not told apart); from which log odds on a clean text is not taken for one. */
 static const struct table {
     const char *option, *first, *second, *help;
     int least;
@@ -78,11 +78,11 @@ static const struct table {
      "list",
      "twostep",
      "/* list.def - what a question's wording says of whether it asks for several things. */\n/*\n"
-     " * FORM(feature, weight that it does, weight that it is a list), sorted.",
+     " * FORM(feature, weight that it does, 0), sorted.",
      3,
      0.5,
      0.2,
-     {0.04, 0.1},
+     {0.04, 1},
      99},
 };
 static const struct table *how = tables;
@@ -275,7 +275,7 @@ static double steepest(const struct form_data *d, const struct model *m)
 static bool takes_part(const struct asked *q, int column)
 {
     return !q->is_judged && !q->is_doubted &&
-           (column == 0 || (IS_OF_MESSAGES ? q->is[0] : q->is_read));
+           (column == 0 || (IS_OF_MESSAGES ? q->is[0] && how->lost[column] < 1 : q->is_read));
 }
 
 /* without: a fold that takes no part, or -1. */

@@ -18,7 +18,7 @@ enum form {
     FORM_KNOWN,    /* a question asks for all that is known of its person: data/lang/known.def */
     FORMS
 };
-/* Words alone, or beside the vector; asks, or merely asks; wishes, or takes back; known has one. */
+/* Words alone, or beside the vector; asks, or merely asks; wishes, or takes back; else one. */
 enum { FORM_COLUMNS = 2 };
 
 /* Features of one text: each once, sorted. */
