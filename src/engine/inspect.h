@@ -128,6 +128,7 @@ enum { PERIODS_MAX = 400 };
 struct series_in {
     struct pools pools;
     int64_t from, to; /* unix ms: the periods of both times and all between */
+    int n;            /* without from: so many periods, the last is that of to */
     bool by_month;
 };
 /* Each period has a place, also those in which nothing was done. BAD_INPUT naming `from` when there

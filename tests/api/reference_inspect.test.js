@@ -437,6 +437,10 @@ test('series have a place for each day and month', async (t) => {
   assert.equal(months.items[11].total, 2);
   assert.ok(!('parts' in months.items[11]));
   assert.ok(months.items.every((one) => /-01T00:00:00/.test(one.at)));
+  for (const to of ['2023-11-27', '2024-02-29', '2024-03-31', '2024-12-31']) {
+    const year = (await series(`metric=messages&by=month&to=${to}`)).items.map((one) => one.at.slice(0, 7));
+    assert.deepEqual([year.length, year[11]], [12, to.slice(0, 7)]);
+  }
   const exact = await series('metric=sessions&by=month&from=2024-01-31&to=2024-03-01');
   assert.deepEqual(exact.items.map((one) => one.at.slice(0, 10)), ['2024-01-01', '2024-02-01', '2024-03-01']);
   const [latency] = (await series(`metric=recall_latency&from=${today}&to=${today}`)).items;

@@ -65,22 +65,17 @@ enum status engine_numbers(struct ctx *ctx, struct engine *e, struct pools pools
 
 /* --- series --- */
 
-/* The first moment of the day or month of a time. */
-static int64_t period_begin(int64_t ms, bool by_month)
+/* The first moment of the day or month so many after that of a time. */
+static int64_t period_begin(int64_t ms, bool by_month, int after)
 {
-    time_t s = (time_t)(day_number(ms) * (DAY_MS / 1000));
+    time_t s = (time_t)((day_number(ms) + (by_month ? 0 : after)) * (DAY_MS / 1000));
     struct tm at;
     if (!by_month)
         return (int64_t)s * 1000;
     gmtime_r(&s, &at);
     at.tm_mday = 1;
+    at.tm_mon += after;
     return (int64_t)timegm(&at) * 1000;
-}
-
-/* 32 days behind the first of a month is always the next month. */
-static int64_t next_begin(int64_t begin, bool by_month)
-{
-    return by_month ? period_begin(begin + 32 * DAY_MS, true) : begin + DAY_MS;
 }
 
 /* Both are in order. */
@@ -102,12 +97,14 @@ static enum status fill_periods(struct ctx *ctx, struct engine *e, struct pool_r
 enum status engine_series(struct ctx *ctx, struct engine *e, const struct series_in *in,
                           struct period **out, size_t *n)
 {
-    int64_t at = period_begin(in->from, in->by_month), last = period_begin(in->to, in->by_month);
+    int64_t last = period_begin(in->to, in->by_month, 0);
+    int64_t at = in->from ? period_begin(in->from, in->by_month, 0)
+                          : period_begin(in->to, in->by_month, 1 - in->n);
     struct period *v = NULL;
     size_t have = 0, cap = 0;
-    if (in->from > in->to)
+    if (in->from && in->from > in->to)
         return fail_field(ctx, "from", "must not be later than to");
-    for (; at <= last; at = next_begin(at, in->by_month)) {
+    for (; at <= last; at = period_begin(at, in->by_month, 1)) {
         if (have == PERIODS_MAX)
             return fail_field(ctx, "from", "must be at most %d %s before to", PERIODS_MAX,
                               in->by_month ? "months" : "days");

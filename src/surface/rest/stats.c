@@ -180,12 +180,13 @@ static struct period_out period_of(struct ctx *ctx, const struct period *p, enum
 static HANDLER(series_show)
 {
     const struct series_query *q = in->in;
-    struct series_in ask = {.to = q->to ? q->to : clock_ms(), .by_month = q->by == BY_MONTH};
+    struct series_in ask = {.from = q->from,
+                            .to = q->to ? q->to : clock_ms(),
+                            .n = q->by == BY_MONTH ? MONTHS_SHOWN : DAYS_SHOWN,
+                            .by_month = q->by == BY_MONTH};
     struct pool_ref *pools;
     struct period *v;
     size_t n;
-    int64_t days = ask.by_month ? (MONTHS_SHOWN - 1) * 30 : DAYS_SHOWN - 1;
-    ask.from = q->from ? q->from : ask.to - days * DAY_MS;
     TRY(auth_listed(ctx, app, &in->who, &pools, &ask.pools.n));
     ask.pools.v = pools;
     TRY(engine_series(ctx, app->engine, &ask, &v, &n));
