@@ -1,5 +1,5 @@
 /* aggregation.c - questions whose answer is spread over many places. */
-#include "engine/questions/aggregation.h"
+#include "engine/questions/query.h"
 
 #include "t.h"
 
@@ -36,7 +36,7 @@ TEST(order_and_counts_are_asked_for)
         {"", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool broad = aggregation_of(&ctx->arena, str_of(cases[i].question));
+        bool broad = query_is_broad(&ctx->arena, str_of(cases[i].question));
         if (broad != cases[i].broad)
             fail_msg("%s: %d", cases[i].question, (int)broad);
     }

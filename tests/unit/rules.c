@@ -48,7 +48,7 @@ static str judge_replaces(struct ctx *ctx, const str *in)
     read_pair_text(ctx, in[0], &older);
     read_pair_text(ctx, in[1], &newer);
     struct pair_odds odds = pair_judge(&older, &newer);
-    return yes_or_no(pair_may_be(&older, &newer) && odds.of[PAIR_REPLACES] >= PAIR_PERHAPS);
+    return yes_or_no(pair_may_be(&older, &newer) && odds.may_replace);
 }
 
 static str judge_past(struct ctx *ctx, const str *in)
@@ -93,7 +93,7 @@ static const struct rule {
     {"courtesy", 1, judge_courtesy, 100},
     {"instructs", 2, judge_instruction, 100},
     {"own_words", 1, judge_own_words, 100},
-    {"replaces", 2, judge_replaces, 65},
+    {"replaces", 2, judge_replaces, 81},
     {"stated_by_assistant", 1, judge_assistant, 100},
     {"stated_by_user", 1, judge_user, 100},
 };

@@ -16,12 +16,12 @@
  * the same bytes each time: without the encoder's vectors and with them. What is only to be judged
  * takes no part; its figures stand at the head of the table.
  */
-enum { EPOCHS = 12, BATCH = 256, LEAST = 6, ROW = PAIR_SIGNALS };
+enum { EPOCHS = 30, BATCH = 256, LEAST = 10, NET = sizeof(struct pair_net) / sizeof(float) };
 #define RATE 0.01
 #define LEAST_SPREAD 1e-4
 
-/* On the square of each weight, of signals and of wordings. */
-static const double penalty = 40, word_penalty = 40;
+/* On the square of each weight: of signals and wordings, of hidden units. */
+static const double penalty = 40, hidden_penalty = 10;
 
 static const char *const labels[] = {"DIFFERENT", "REPLACES", "FULLER", "SAME"};
 
@@ -199,22 +199,26 @@ static void choose_words(struct pair_data *d)
 
 /* --- one fit --- */
 
-/* Four weights for each signal and each wording. */
+/* The weights of a net, and four for each wording behind them. */
 struct model {
     size_t n;
-    float (*w)[PAIR_LABELS];
+    struct pair_net *net;
+    float (*words)[PAIR_LABELS];
+    float *all; /* n of them: both of the above */
 };
 
 static struct model model_of(const struct pair_data *d)
 {
-    struct model m = {.n = ROW + d->n_words};
-    m.w = calloc(m.n, sizeof *m.w);
+    struct model m = {.n = NET + PAIR_LABELS * d->n_words};
+    m.all = calloc(m.n, sizeof *m.all);
+    m.net = (void *)m.all;
+    m.words = (void *)(m.all + NET);
     return m;
 }
 
-/* The rows of a pair that are not 0: ROW signals, then the wordings that are new. */
+/* The signals of a pair, and the wordings that are new. */
 struct example {
-    float x[ROW];
+    float x[PAIR_SIGNALS];
     int words[FORM_FEATURES];
     size_t n_words;
 };
@@ -229,7 +233,7 @@ static void read_example(const struct pair *p, int set, const struct pair_scale 
         while (k < p->older->n_words && p->older->words[k] < p->newer->words[i])
             k++;
         if (k == p->older->n_words || p->older->words[k] != p->newer->words[i])
-            e->words[e->n_words++] = ROW + p->newer->words[i];
+            e->words[e->n_words++] = p->newer->words[i];
     }
 }
 
@@ -238,7 +242,7 @@ static struct pair_scale scale_of_pairs(const struct pair_data *d, int set)
 {
     struct pair_scale raw, out;
     double sum[PAIR_BASE] = {0}, square[PAIR_BASE] = {0}, n = 0;
-    float x[ROW];
+    float x[PAIR_SIGNALS];
     for (int k = 0; k < PAIR_BASE; k++)
         raw.mean[k] = 0, raw.spread[k] = 1;
     for (size_t i = 0; i < d->n; i++) {
@@ -259,22 +263,42 @@ static struct pair_scale scale_of_pairs(const struct pair_data *d, int set)
     return out;
 }
 
-static void probabilities(const struct model *m, const struct example *e, float *out)
+static void probabilities(const struct model *m, const struct example *e, float *hidden, float *out)
 {
     float most = -INFINITY, all = 0;
-    memset(out, 0, PAIR_LABELS * sizeof *out);
-    for (int k = 0; k < ROW; k++)
-        for (int c = 0; c < PAIR_LABELS; c++)
-            out[c] += e->x[k] * m->w[k][c];
+    pair_sums(m->net, e->x, hidden, out);
     for (size_t k = 0; k < e->n_words; k++)
         for (int c = 0; c < PAIR_LABELS; c++)
-            out[c] += m->w[e->words[k]][c];
+            out[c] += m->words[e->words[k]][c];
     for (int c = 0; c < PAIR_LABELS; c++)
         most = fmaxf(most, out[c]);
     for (int c = 0; c < PAIR_LABELS; c++)
         all += out[c] = expf(out[c] - most);
     for (int c = 0; c < PAIR_LABELS; c++)
         out[c] /= all;
+}
+
+/* Adds what one example asks of each weight. */
+static void add_slopes(const struct model *m, const struct example *e, int label, struct model *out)
+{
+    float hidden[PAIR_HIDDEN], p[PAIR_LABELS];
+    probabilities(m, e, hidden, p);
+    p[label] -= 1;
+    for (int k = 0; k < PAIR_SIGNALS; k++)
+        for (int c = 0; c < PAIR_LABELS; c++)
+            out->net->of[k][c] += p[c] * e->x[k];
+    for (size_t k = 0; k < e->n_words; k++)
+        for (int c = 0; c < PAIR_LABELS; c++)
+            out->words[e->words[k]][c] += p[c];
+    for (int h = 0; h < PAIR_HIDDEN; h++) {
+        float asked = 0;
+        for (int c = 0; c < PAIR_LABELS; c++) {
+            out->net->out[h][c] += p[c] * hidden[h];
+            asked += p[c] * m->net->out[h][c];
+        }
+        for (int k = 0; hidden[h] > 0 && k < PAIR_BASE; k++)
+            out->net->in[k][h] += asked * e->x[k];
+    }
 }
 
 /* The same order each time. */
@@ -293,19 +317,31 @@ struct adam {
 static void descend(struct adam *s, struct model *m, size_t rows, double all, double rate)
 {
     static const float old = 0.9F, older = 0.999F;
+    static const size_t first = offsetof(struct pair_net, in) / sizeof(float);
     s->steps++;
     double fair =
         sqrt(1 - pow((double)older, (double)s->steps)) / (1 - pow((double)old, (double)s->steps));
-    for (size_t k = 0; k < m->n; k++)
-        for (int c = 0; c < PAIR_LABELS; c++) {
-            float held = k == 0 ? 0 : (float)((k < ROW ? penalty : word_penalty) / all);
-            float g = s->slope.w[k][c] / (float)rows + held * m->w[k][c];
-            s->mean.w[k][c] = old * s->mean.w[k][c] + (1 - old) * g;
-            s->square.w[k][c] = older * s->square.w[k][c] + (1 - older) * g * g;
-            m->w[k][c] -=
-                (float)(rate * fair) * s->mean.w[k][c] / (sqrtf(s->square.w[k][c]) + 1e-8F);
-            s->slope.w[k][c] = 0;
-        }
+    for (size_t k = 0; k < m->n; k++) {
+        bool is_hidden = k >= first && k < NET;
+        double held = k < PAIR_LABELS ? 0 : (is_hidden ? hidden_penalty : penalty) / all;
+        float g = s->slope.all[k] / (float)rows + (float)held * m->all[k];
+        s->mean.all[k] = old * s->mean.all[k] + (1 - old) * g;
+        s->square.all[k] = older * s->square.all[k] + (1 - older) * g * g;
+        m->all[k] -= (float)(rate * fair) * s->mean.all[k] / (sqrtf(s->square.all[k]) + 1e-8F);
+        s->slope.all[k] = 0;
+    }
+}
+
+/* Hidden units begin with small weights, the same each time. */
+static void begin_hidden(struct model *m, uint64_t *seed)
+{
+    enum { STEPS = 2001 };
+    float *v = &m->net->in[0][0];
+    for (size_t i = 0; i < sizeof m->net->in / sizeof *v; i++)
+        v[i] = ((float)random_below(seed, STEPS) / (STEPS / 2) - 1) / sqrtf(PAIR_BASE);
+    v = &m->net->out[0][0];
+    for (size_t i = 0; i < sizeof m->net->out / sizeof *v; i++)
+        v[i] = ((float)random_below(seed, STEPS) / (STEPS / 2) - 1) / sqrtf(PAIR_HIDDEN);
 }
 
 static struct model fit_model(const struct pair_data *d, int set, const struct pair_scale *scale)
@@ -314,6 +350,7 @@ static struct model fit_model(const struct pair_data *d, int set, const struct p
     struct adam s = {model_of(d), model_of(d), model_of(d), 0};
     size_t *order = malloc((d->n + 1) * sizeof *order), n = 0;
     uint64_t seed = 1;
+    begin_hidden(&m, &seed);
     for (size_t i = 0; i < d->n; i++)
         if (!d->v[i].is_judged)
             order[n++] = i;
@@ -326,16 +363,8 @@ static struct model fit_model(const struct pair_data *d, int set, const struct p
         double rate = RATE * (1 - (double)epoch / EPOCHS);
         for (size_t i = 0, in = 1; i < n; i++, in++) {
             struct example e;
-            float p[PAIR_LABELS];
             read_example(&d->v[order[i]], set, scale, &e);
-            probabilities(&m, &e, p);
-            p[d->v[order[i]].label] -= 1;
-            for (int k = 0; k < ROW; k++)
-                for (int c = 0; c < PAIR_LABELS; c++)
-                    s.slope.w[k][c] += p[c] * e.x[k];
-            for (size_t k = 0; k < e.n_words; k++)
-                for (int c = 0; c < PAIR_LABELS; c++)
-                    s.slope.w[e.words[k]][c] += p[c];
+            add_slopes(&m, &e, d->v[order[i]].label, &s.slope);
             if (in == BATCH || i + 1 == n) {
                 descend(&s, &m, in, (double)n, rate);
                 in = 0;
@@ -343,9 +372,9 @@ static struct model fit_model(const struct pair_data *d, int set, const struct p
         }
     }
     free(order);
-    free(s.slope.w);
-    free(s.mean.w);
-    free(s.square.w);
+    free(s.slope.all);
+    free(s.mean.all);
+    free(s.square.all);
     return m;
 }
 
@@ -375,13 +404,13 @@ static void write_figures(struct pair_data *d, const struct model *m,
     static const char *const kinds[] = {"labelled in clusters", "labelled of people",
                                         "each two lines of people"};
     struct example e;
-    float p[PAIR_LABELS];
+    float p[PAIR_LABELS], hidden[PAIR_HIDDEN];
     struct pair **v = malloc(d->n * sizeof *v);
     for (size_t i = 0; i < d->n; i++) {
         if (!d->v[i].is_judged)
             continue;
         read_example(&d->v[i], set, scale, &e);
-        probabilities(m, &e, p);
+        probabilities(m, &e, hidden, p);
         d->v[i].replaces = (double)p[PAIR_REPLACES];
         for (int c = 0; c < PAIR_LABELS; c++)
             d->v[i].guess = p[c] > p[d->v[i].guess] ? c : d->v[i].guess;
@@ -424,10 +453,19 @@ static void write_numbers(FILE *out, const float *v, int n)
     fputc('}', out);
 }
 
-static void write_row(FILE *out, const float *w)
+static void write_row(FILE *out, const float *w, int n)
 {
-    for (int c = 0; c < PAIR_LABELS; c++)
-        fprintf(out, "%.3fF%s", (double)w[c], c + 1 < PAIR_LABELS ? ", " : "");
+    for (int c = 0; c < n; c++)
+        fprintf(out, "%s%.3fF", c % PAIR_HIDDEN ? ", " : c ? ",\n  " : "", (double)w[c]);
+}
+
+static void write_rows(FILE *out, const float *w, int rows, int n)
+{
+    for (int k = 0; k < rows; k++) {
+        fprintf(out, "%s{", !k ? " {" : k % (PAIR_HIDDEN / n) ? " " : "\n  ");
+        write_row(out, w + k * n, n);
+        fputs(k + 1 < rows ? "}," : "}}", out);
+    }
 }
 
 static void write_model(FILE *out, const struct model *m, const struct pair_scale *scale)
@@ -436,27 +474,27 @@ static void write_model(FILE *out, const struct model *m, const struct pair_scal
     write_numbers(out, scale->mean, PAIR_BASE);
     fputs(",\n ", out);
     write_numbers(out, scale->spread, PAIR_BASE);
-    fputs("},\n {", out);
-    for (int k = 0; k < ROW; k++) {
-        fprintf(out, "%s{", k % 3 ? " " : k ? "\n  " : "");
-        write_row(out, m->w[k]);
-        fputs(k + 1 < ROW ? "}," : "}}},\n", out);
-    }
+    fputs("},\n{", out);
+    write_rows(out, m->net->of[0], PAIR_SIGNALS, PAIR_LABELS);
+    fputs(",\n", out);
+    write_rows(out, m->net->in[0], PAIR_BASE, PAIR_HIDDEN);
+    fputs(",\n", out);
+    write_rows(out, m->net->out[0], PAIR_HIDDEN, PAIR_LABELS);
+    fputs("}},\n", out);
 }
 
 static void write_words(FILE *out, const struct pair_data *d, const struct model *m)
 {
     fputs("/* pair_words.def - what a wording that only the later text has says of a pair. */\n"
-          "/* PAIR_WORD(wording as in form.def, {DIFFERENT, REPLACES, FULLER, SAME}: alone, with\n"
+          "/* PAIR_WORD(wording as in form.def, DIFFERENT, REPLACES, FULLER, SAME: alone, with\n"
           " * vectors), sorted. Written by tools/train/pair.c. Again: ./dev train pair */\n",
           out);
     for (size_t i = 0; i < d->n_words; i++) {
         fputs("PAIR_WORD(", out);
         write_text(out, d->words[i]);
         for (int set = 0; set < 2; set++) {
-            fputs(", PAIR_OF(", out);
-            write_row(out, m[set].w[ROW + i]);
-            fputs(")", out);
+            fputs(", ", out);
+            write_row(out, m[set].words[i], PAIR_LABELS);
         }
         fputs(")\n", out);
     }
@@ -488,15 +526,14 @@ int main(int argc, char **argv)
             read_file(&d, argv[i], is_judged);
     choose_words(&d);
     FILE *out = file_in(argv[1], "pair.def");
-    fputs(
-        "/* pair.def - weights of what a later text is to an earlier one of the same person. */\n"
-        "/*\n"
-        " * Mean and spread of the first signals, then for each signal {DIFFERENT, REPLACES, "
-        "FULLER,\n"
-        " * SAME}; without and with the encoder's vectors. Written by tools/train/pair.c. Again:\n"
-        " * ./dev train pair\n"
-        " * Pairs that took no part:\n",
-        out);
+    fputs("/* pair.def - weights of what a later text is to an earlier one of the same person. */\n"
+          "/*\n"
+          " * Mean and spread of the first signals, then for each signal {DIFFERENT, REPLACES, "
+          "FULLER,\n"
+          " * SAME}, then what hidden units are given and give; without and with the encoder's\n"
+          " * vectors. Written by tools/train/pair.c. Again: ./dev train pair\n"
+          " * Pairs that took no part:\n",
+          out);
     for (int set = 0; set < 2; set++) {
         scale[set] = scale_of_pairs(&d, set);
         m[set] = fit_model(&d, set, &scale[set]);
@@ -510,7 +547,7 @@ int main(int argc, char **argv)
     write_words(out, &d, m);
     fclose(out);
     for (int set = 0; set < 2; set++)
-        free(m[set].w);
+        free(m[set].all);
     encoder_free(d.encoder);
     return 0;
 }

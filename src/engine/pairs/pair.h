@@ -6,10 +6,10 @@
 #include "engine/text/term_set.h"
 
 /*
- * Four probabilities that add up to 1, by a logistic over what two texts share: how near their
- * tokens are by the encoder, words, names, numbers and lengths, and products of these. It has no
- * word of any language. data/lang/pair.def has the weights, what they were fitted to and how
- * well they judge pairs that were kept back.
+ * Four probabilities that add up to 1, by a small net over what two texts share (how near their
+ * tokens are by the encoder, words, names, numbers, lengths) and over the rest of each, which the
+ * other lacks: "Thursday" beside "Monday". It has no word of any language. data/lang/pair.def has
+ * the weights, what they were fitted to and how well they judge pairs that were kept back.
  */
 enum pair_is {
     PAIR_DIFFERENT, /* both stay true */
@@ -25,11 +25,13 @@ struct pair_text {
     str text;
     bool is_read;
     struct term_set telling, names, numbers; /* stems */
-    double length;                           /* by the logarithm of its words, 0 to about 1 */
-    bool asks;                               /* ends with a question */
-    struct encoder_question tokens;          /* by the encoder; n is 0 where it read nothing */
+    uint64_t *order;                         /* the stems of all its words */
+    size_t n_order;
+    double length;                  /* by the logarithm of its words, 0 to about 1 */
+    bool asks;                      /* ends with a question */
+    struct encoder_question tokens; /* by the encoder; n is 0 where it read nothing */
     const int8_t *vectors;
-    float mean[ENCODER_KEPT];   /* of its tokens, of length 1 */
+    float sum[ENCODER_KEPT], mean[ENCODER_KEPT]; /* of its tokens; mean: of length 1 */
     int wording[FORM_FEATURES]; /* which rows of the table of wordings it has, ascending */
     size_t n_wording;
 };
@@ -38,30 +40,31 @@ struct pair_text {
  * them. */
 void pair_read(struct arena *a, str text, const int8_t *tokens, size_t n, struct pair_text *out);
 
-/* What the two share, in the order of the weights; the rest of a pair that lacks vectors is 0. */
+/* What the two share and what each says alone, in the order of the weights; what needs vectors is 0
+ * where one has none. The first are measured by their mean and spread, and hidden units see them.
+ */
 enum {
-    PAIR_BASE = 24, /* the first is always 1 */
-    PAIR_PRODUCTS = PAIR_BASE * (PAIR_BASE - 1) / 2,
-    PAIR_SIGNALS = PAIR_BASE + PAIR_PRODUCTS + 4 * ENCODER_KEPT
+    PAIR_BASE = 29, /* the first is always 1 */
+    PAIR_SIGNALS = PAIR_BASE + 5 * ENCODER_KEPT,
+    PAIR_HIDDEN = 16
 };
-
-/* Of each of the first PAIR_BASE signals the mean and the spread: products are of distances. */
 struct pair_scale {
     float mean[PAIR_BASE], spread[PAIR_BASE];
 };
 void pair_signals(struct pair_text *older, struct pair_text *newer, const struct pair_scale *scale,
                   float *out);
 
-/* The rows of newer's wording that older lacks; out has room for FORM_FEATURES. How many. */
-size_t pair_wording(struct pair_text *older, struct pair_text *newer, int *out);
+struct pair_net {
+    float of[PAIR_SIGNALS][PAIR_LABELS];
+    float in[PAIR_BASE][PAIR_HIDDEN], out[PAIR_HIDDEN][PAIR_LABELS];
+};
+/* The sum of each label; hidden: what its units say, at least 0. */
+void pair_sums(const struct pair_net *net, const float *signals, float *hidden, float *sums);
 
 struct pair_odds {
     double of[PAIR_LABELS];
+    bool may_replace; /* of[PAIR_REPLACES] is high enough to say so (decisions/011) */
 };
-/* From which probability of PAIR_REPLACES on the later line may replace the earlier one. Of each
- * two lines of the people that were kept back half do from 0.48 on (decisions/011). */
-#define PAIR_PERHAPS 0.41
-
 struct pair_odds pair_judge(struct pair_text *older, struct pair_text *newer);
 
 /* False: they have so little in common that nothing but DIFFERENT is to be expected, which is quick

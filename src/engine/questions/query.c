@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "engine/text/lexicon.h"
+#include "engine/text/phrases.h"
+#include "lang/broad_lists.h"
 #include "lang/query_lists.h"
 
 /*
@@ -144,4 +146,11 @@ struct time_span query_span(const struct query *q)
         if (!q->times.v[i].months)
             return q->times.v[i].span;
     return (struct time_span){0, 0};
+}
+
+bool query_is_broad(struct arena *a, str question)
+{
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
+    return !phrase_find_any(&w, length_questions, NULL) &&
+           phrase_find_any(&w, broad_questions, NULL);
 }

@@ -25,3 +25,8 @@ bool query_has_time(const struct query *q, int64_t t);
 
 /* The first stretch of time that it names; both 0 where it names none. */
 struct time_span query_span(const struct query *q);
+
+/* Whether its answer is spread over many places: "list in order", "which came first", "how many
+ * times", "all the books"; in English and German. Not of amounts that one statement holds: "how
+ * much was the bike?". */
+bool query_is_broad(struct arena *a, str question);

@@ -3,7 +3,6 @@
 
 #include "engine/gate/weights.h"
 #include "engine/past/past.h"
-#include "engine/questions/aggregation.h"
 #include "engine/questions/query.h"
 #include "engine/recall/lexical.h"
 #include "engine/recall/quotable.h"

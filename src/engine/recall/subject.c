@@ -3,7 +3,6 @@
 
 #include "engine/questions/persons.h"
 #include "engine/questions/relatives.h"
-#include "engine/recall/unspaced.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "lang/subject_lists.h"
@@ -78,6 +77,26 @@ static bool is_of_relative(const struct words *w, uint32_t wanted)
     return !(attributes_told(&front) & wanted) && is_said_of_relative(w, &nobody);
 }
 
+/* Of Chinese and Japanese, which part no words: the row of the first kin that stands there; -1: the
+ * speaker. */
+static int kin_of(str text)
+{
+    static const char *const kin[] = {
+#define KIN(text) text,
+#include "lang/unspaced.def"
+    };
+    size_t first = text.n;
+    int who = -1;
+    for (size_t i = 0; i < sizeof kin / sizeof *kin; i++) {
+        size_t at = str_find(text, str_of(kin[i]));
+        if (at < first) {
+            first = at;
+            who = (int)i;
+        }
+    }
+    return who;
+}
+
 bool subject_fits(struct arena *a, str question, const struct attribute_sentence *of)
 {
     enum { BARE = 24 };
@@ -85,8 +104,8 @@ bool subject_fits(struct arena *a, str question, const struct attribute_sentence
     struct words s = words_of(a, of->sentence, SENTENCE_WORDS);
     struct words before = words_of(a, goes_on(&s) ? of->before : S(""), SENTENCE_WORDS);
     bool names = false;
-    if (text_is_unspaced(question) && text_is_unspaced(of->sentence))
-        return of->is_for_request || unspaced_subject_fits(question, of->sentence);
+    if (SOME(i, q.n, q.v[i].is_unspaced) && SOME(i, s.n, s.v[i].is_unspaced))
+        return of->is_for_request || kin_of(question) == kin_of(of->sentence);
     for (size_t i = 0; i < q.n; i++) {
         const struct word *w = &q.v[i];
         uint32_t general = general_of(w->stem);

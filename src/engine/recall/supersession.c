@@ -3,7 +3,6 @@
 
 #include "engine/pairs/pair.h"
 #include "engine/recall/candidates.h"
-#include "engine/recall/unspaced.h"
 #include "engine/text/phrases.h"
 
 /*
@@ -14,12 +13,19 @@
 
 bool supersession_asks_past(struct arena *a, str question)
 {
-    static const char *const past[] = {
+    static const char *const past[] =
+        {
 #define PAST(phrase) phrase,
 #include "lang/past_questions.def"
-        NULL};
+            NULL},
+                             *const unspaced[] = {
+#define PAST(text) text,
+#include "lang/unspaced.def"
+                             };
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
-    return phrase_find_any(&w, past, NULL) || unspaced_asks_past(question);
+    return phrase_find_any(&w, past, NULL) ||
+           SOME(i, sizeof unspaced / sizeof *unspaced,
+                str_find(question, str_of(unspaced[i])) < question.n);
 }
 
 /* --- lines as the judge reads them --- */
@@ -112,10 +118,10 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     struct dated_line *x = &j->v[older], *y = &j->v[newer];
     if (older == newer || !is_pair(x, y) || !pair_may_be(line_at(j, older), line_at(j, newer)))
         return;
-    double odds = pair_judge(line_at(j, older), line_at(j, newer)).of[PAIR_REPLACES];
-    if (odds < PAIR_PERHAPS || odds <= j->odds[older])
+    struct pair_odds odds = pair_judge(line_at(j, older), line_at(j, newer));
+    if (!odds.may_replace || odds.of[PAIR_REPLACES] <= j->odds[older])
         return;
-    j->odds[older] = odds;
+    j->odds[older] = odds.of[PAIR_REPLACES];
     x->is_doubtful = true;
     x->by = newer;
 }
