@@ -14,7 +14,8 @@
  * A file has people (tests/life/README.md), of whom each two lines are a pair, or is a list of
  * {"lines", "pairs": [[a, b, label]]}. What nobody labelled is DIFFERENT. Two fits of a softmax,
  * the same bytes each time: without the encoder's vectors and with them. What is only to be judged
- * takes no part; its figures stand at the head of the table.
+ * takes no part; its figures stand at the head of the table. Where the sizes in pair.h change,
+ * empty pair.def first, as the old one no longer fits.
  */
 enum { EPOCHS = 30, BATCH = 256, LEAST = 10, NET = sizeof(struct pair_net) / sizeof(float) };
 #define RATE 0.01

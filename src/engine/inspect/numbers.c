@@ -68,13 +68,11 @@ enum status engine_numbers(struct ctx *ctx, struct engine *e, struct pools pools
 /* The first moment of the day or month so many after that of a time. */
 static int64_t period_begin(int64_t ms, bool by_month, int after)
 {
-    time_t s = (time_t)((day_number(ms) + (by_month ? 0 : after)) * (DAY_MS / 1000));
+    time_t s = (time_t)(day_number(ms) * (DAY_MS / 1000));
     struct tm at;
-    if (!by_month)
-        return (int64_t)s * 1000;
     gmtime_r(&s, &at);
-    at.tm_mday = 1;
-    at.tm_mon += after;
+    at.tm_mday = by_month ? 1 : at.tm_mday + after;
+    at.tm_mon += by_month ? after : 0;
     return (int64_t)timegm(&at) * 1000;
 }
 

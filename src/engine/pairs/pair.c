@@ -28,8 +28,7 @@ static const struct pair_weights {
 #include "lang/pair.def"
 };
 
-/* From which probability on the later text may replace the earlier one, by words alone and by
- * vectors, too: so that scenarios get most of their checks for as many marks as before. */
+/* From which probability on the later text may replace the earlier one (trial 086). */
 static const double perhaps[2] = {0.29, 0.36};
 
 static const struct pair_word {
@@ -287,9 +286,8 @@ struct pair_odds pair_judge(struct pair_text *older, struct pair_text *newer)
     double most = -INFINITY, all = 0;
     struct pair_odds out;
     bool has_vectors = older->tokens.n && newer->tokens.n;
-    const struct pair_weights *w = &weights[has_vectors];
-    pair_signals(older, newer, &w->scale, signals);
-    pair_sums(&w->net, signals, hidden, sums);
+    pair_signals(older, newer, &weights[has_vectors].scale, signals);
+    pair_sums(&weights[has_vectors].net, signals, hidden, sums);
     add_wording(older, newer, has_vectors ? PAIR_LABELS : 0, sums);
     for (int k = 0; k < PAIR_LABELS; k++)
         most = sums[k] > most ? sums[k] : most;

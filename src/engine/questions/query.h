@@ -26,7 +26,6 @@ bool query_has_time(const struct query *q, int64_t t);
 /* The first stretch of time that it names; both 0 where it names none. */
 struct time_span query_span(const struct query *q);
 
-/* Whether its answer is spread over many places: "list in order", "which came first", "how many
- * times", "all the books"; in English and German. Not of amounts that one statement holds: "how
- * much was the bike?". */
+/* Whether its answer is spread over many places: "list in order", "how many times"; in English and
+ * German. "How much was the bike?" is not: one statement holds it. */
 bool query_is_broad(struct arena *a, str question);

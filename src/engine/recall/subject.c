@@ -77,8 +77,7 @@ static bool is_of_relative(const struct words *w, uint32_t wanted)
     return !(attributes_told(&front) & wanted) && is_said_of_relative(w, &nobody);
 }
 
-/* Of Chinese and Japanese, which part no words: the row of the first kin that stands there; -1: the
- * speaker. */
+/* The first of Chinese or Japanese kin that a text speaks of, as a row; -1: of the speaker. */
 static int kin_of(str text)
 {
     static const char *const kin[] = {
@@ -89,12 +88,19 @@ static int kin_of(str text)
     int who = -1;
     for (size_t i = 0; i < sizeof kin / sizeof *kin; i++) {
         size_t at = str_find(text, str_of(kin[i]));
-        if (at < first) {
-            first = at;
-            who = (int)i;
-        }
+        who = at < first ? (int)i : who;
+        first = at < first ? at : first;
     }
     return who;
+}
+
+/* More than half of it; a name among other words is none of it. */
+static bool is_mostly_unspaced(const struct words *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++)
+        n += w->v[i].is_unspaced;
+    return 2 * n > w->n;
 }
 
 bool subject_fits(struct arena *a, str question, const struct attribute_sentence *of)
@@ -104,7 +110,7 @@ bool subject_fits(struct arena *a, str question, const struct attribute_sentence
     struct words s = words_of(a, of->sentence, SENTENCE_WORDS);
     struct words before = words_of(a, goes_on(&s) ? of->before : S(""), SENTENCE_WORDS);
     bool names = false;
-    if (SOME(i, q.n, q.v[i].is_unspaced) && SOME(i, s.n, s.v[i].is_unspaced))
+    if (is_mostly_unspaced(&q) && is_mostly_unspaced(&s))
         return of->is_for_request || kin_of(question) == kin_of(of->sentence);
     for (size_t i = 0; i < q.n; i++) {
         const struct word *w = &q.v[i];

@@ -13,15 +13,14 @@
 
 bool supersession_asks_past(struct arena *a, str question)
 {
-    static const char *const past[] =
-        {
+    static const char *const past[] = {
 #define PAST(phrase) phrase,
 #include "lang/past_questions.def"
-            NULL},
-                             *const unspaced[] = {
+        NULL};
+    static const char *const unspaced[] = {
 #define PAST(text) text,
 #include "lang/unspaced.def"
-                             };
+    };
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
     return phrase_find_any(&w, past, NULL) ||
            SOME(i, sizeof unspaced / sizeof *unspaced,
