@@ -12,11 +12,10 @@
 #include "engine/recall/supersession.h"
 #include "engine/text/rank.h"
 
-/* The newest documents where each word has too many; those described, how many
- * times as many and how many at most where too few of them may be found; those read, with vectors
- * and by words alone; the nearest by the encoder; messages in front of the reader that are made
- * room for; vectors made before a search that is no chat's; times the limit compared with each
- * other; bytes of a text that are compared. */
+/* The newest documents where each word has too many; those described, how many times as many and
+ * how many at most; those read, with vectors and by words alone; the nearest by the encoder;
+ * messages that the reader has; vectors made before a search that is no chat's; times the limit
+ * compared with each other, and enough to look no further; bytes of a text that are compared. */
 enum {
     NEWEST = 2000,
     CANDIDATES = 100,
@@ -29,6 +28,7 @@ enum {
     SEEN_MAX = 100,
     CATCH_UP = 64,
     DIVERSE = 3,
+    ENOUGH = 2,
     COMPARED = 2000,
     WAITING_COUNTED = 1000, /* the store counts what waits for a vector no further */
 };
@@ -560,7 +560,7 @@ static bool may_find_more(const struct search *s)
     bool is_picky = f->in->only.type.n || f->in->only.layer.n || f->in->only.after ||
                     f->in->only.as_of || s->idle || f->in->scope == SCOPE_SESSION;
     bool more_words = s->scan.n == s->most, more_near = s->near.n >= nearest_of(s);
-    return is_picky && f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
+    return is_picky && f->n < ENOUGH * s->limit && s->most < CANDIDATES_MAX &&
            (more_words || more_near);
 }
 
