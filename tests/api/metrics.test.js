@@ -76,16 +76,13 @@ test('names are in base units, counters end in _total, and each has a help and a
 });
 
 test('the times of a chat are counted by stage', async (t) => {
-  let let_go;
-  const gate = new Promise((done) => (let_go = done));
   const model = await upstream(t, async (req, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.write(chunk({ content: 'fine' }));
-    await gate;
+    await new Promise((done) => setTimeout(done, 300));
     res.end('data: [DONE]\n\n');
   });
   const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'info', '--log-requests', 'on'] });
-  setTimeout(let_go, 300);
   const began = performance.now();
   await server.chat({ ...ask('Is the tea ready?'), stream: true });
   const [line] = await until('the line of the chat', () => /http\.request .*path="\/v1\/chat\/completions".*/.exec(server.stderr));
