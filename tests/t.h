@@ -14,9 +14,9 @@
 
 #include "base/ctx.h"
 
-/* A test that lets each write, or each moment, fail in turn tries every how many-th. Under
- * ThreadSanitizer one takes seconds, and which one it is makes no difference to the threads. */
-#ifdef __SANITIZE_THREAD__
+/* A test that lets each write, or each moment, fail in turn tries every how many-th. Under a
+ * sanitizer one takes seconds, and each is tried without. */
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 enum { FAULT_STEP = 5 };
 #else
 enum { FAULT_STEP = 1 };

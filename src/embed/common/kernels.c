@@ -169,9 +169,9 @@ const struct kernels *kernels_plain(void)
 }
 
 #ifdef __x86_64__
-KERNELS(avx2, __attribute__((target("avx2,fma"))))
+KERNELS(avx2, __attribute__((target("avx2,fma"), no_sanitize("thread"))))
 /* Without fused multiply-add, each operation rounds as in the plain set. */
-KERNELS(avx2_exact, __attribute__((target("avx2"))))
+KERNELS(avx2_exact, __attribute__((target("avx2"), no_sanitize("thread"))))
 
 const struct kernels *kernels_best(void)
 {

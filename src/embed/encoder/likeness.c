@@ -48,7 +48,7 @@ INLINE int32_t four_of(const void *p)
 
 /* --- AVX2 --- */
 
-#define AVX2 __attribute__((target("avx2")))
+#define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
 
 /* maddubs wants one factor without a sign: that of the text's value goes over to the question's.
  * Two products of at most 127 * 127 fit into 16 bits. */

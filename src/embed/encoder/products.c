@@ -90,7 +90,7 @@ void product_plain(const struct product *p, const uint8_t *x, size_t n, int32_t 
 
 /* --- AVX2 --- */
 
-#define AVX2 __attribute__((target("avx2")))
+#define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
 
 /* maddubs multiplies bytes without and with a sign, and adds pairs in 16 bits; madd with ones adds
  * pairs of those in 32 bits. */

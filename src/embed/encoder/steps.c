@@ -197,7 +197,7 @@ static bool runs_everywhere(void)
 }
 
 #ifdef __x86_64__
-STEPS(avx2, kernels_exact, __attribute__((target("avx2"))))
+STEPS(avx2, kernels_exact, __attribute__((target("avx2"), no_sanitize("thread"))))
 
 static bool has_avx2(void)
 {

@@ -81,7 +81,7 @@ const struct vector_kernels *vector_kernels_plain(void)
  * wants them.
  */
 
-#define AVX2 __attribute__((target("avx2")))
+#define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
 #define INLINE static inline __attribute__((always_inline))
 
 /* Sums of sixteen bits hold this many codes of each place: 4 * 2 * 2 * 15 * 127 < 2^15. */
