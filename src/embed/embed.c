@@ -236,7 +236,8 @@ static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now
 struct reading {
     const str *texts;
     size_t n;
-    bool is_row; /* they follow each other */
+    bool is_row; /* they follow each other, and before stands in front of the first */
+    str before;
 };
 
 static enum status run_model(struct ctx *ctx, struct embed *e, const struct now *now,
@@ -293,10 +294,10 @@ static enum status encode_all(struct ctx *ctx, struct embed *e, struct now *now,
     struct encoded *v = NEW_N(&ctx->arena, struct encoded, r->n + 1);
     now->dimensions = ENCODER_SPACE;
     if (r->is_row)
-        TRY(encoder_texts(ctx, e->encoder, r->texts, r->n, v));
+        TRY(encoder_texts(ctx, e->encoder, r->before, r->texts, r->n, v));
     for (size_t i = 0; i < r->n; i++) {
         if (!r->is_row)
-            TRY(encoder_texts(ctx, e->encoder, &r->texts[i], 1, &v[i]));
+            TRY(encoder_texts(ctx, e->encoder, S(""), &r->texts[i], 1, &v[i]));
         out[i] = (struct embedding){.v = v[i].pooled,
                                     .dimensions = ENCODER_SPACE,
                                     .tokens = {v[i].tokens, v[i].ids, v[i].n}};
@@ -369,10 +370,12 @@ enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size
     return embed_now(ctx, e, &(struct reading){.texts = texts, .n = n}, out);
 }
 
-enum status embed_following(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
-                            struct embedding *out)
+enum status embed_following(struct ctx *ctx, struct embed *e, str before, const str *texts,
+                            size_t n, struct embedding *out)
 {
-    return embed_now(ctx, e, &(struct reading){.texts = texts, .n = n, .is_row = true}, out);
+    return embed_now(ctx, e,
+                     &(struct reading){.texts = texts, .n = n, .is_row = true, .before = before},
+                     out);
 }
 
 enum status embed_pieces(struct ctx *ctx, struct embed *e, str word, uint32_t *out, size_t max,

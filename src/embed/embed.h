@@ -101,10 +101,10 @@ struct embedding {
 MUST_USE enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
                                  struct embedding *out);
 
-/* The same for texts that follow each other: the encoder reads them together, so that the vectors
- * know what "it" means. */
-MUST_USE enum status embed_following(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
-                                     struct embedding *out);
+/* The same for texts that follow each other, `before` standing in front of the first: the encoder
+ * reads them together, so that the vectors know what "it" means. */
+MUST_USE enum status embed_following(struct ctx *ctx, struct embed *e, str before, const str *texts,
+                                     size_t n, struct embedding *out);
 
 /* The numbers of a word's pieces in the encoder's vocabulary, the first max of them. */
 MUST_USE enum status embed_pieces(struct ctx *ctx, struct embed *e, str word, uint32_t *out,

@@ -49,11 +49,11 @@ struct encoded {
 
 /*
  * Texts that follow each other, as "Speaker: text". They are read in blocks: as many texts as fit,
- * after the end of the text before them. A question is a text alone. TIMED_OUT at the deadline of
- * the ctx.
+ * after the end of the text before them. before is the text before the first, or empty. A question
+ * is a text alone. TIMED_OUT at the deadline of the ctx.
  */
-MUST_USE enum status encoder_texts(struct ctx *ctx, struct encoder *e, const str *texts, size_t n,
-                                   struct encoded *out);
+MUST_USE enum status encoder_texts(struct ctx *ctx, struct encoder *e, str before, const str *texts,
+                                   size_t n, struct encoded *out);
 
 /* The numbers of a word's pieces in the vocabulary, the first max; returns how many. */
 MUST_USE enum status encoder_pieces(struct ctx *ctx, struct encoder *e, str word, uint32_t *out,

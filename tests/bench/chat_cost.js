@@ -1,5 +1,5 @@
 // chat_cost.js - what a chat costs a server and its PostgreSQL: processor time, log, disk, transactions, connections.
-// tests/lib/with_postgres node tests/bench/chat_cost.js build; docs/research/scale.md multiplies it.
+// ./dev bench chat_cost; docs/research/scale.md multiplies it.
 'use strict';
 const { execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');

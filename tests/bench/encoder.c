@@ -52,7 +52,7 @@ static void measure_turns(struct encoder *e)
                        "help her with the pump and the cellar.",
                        i);
     double began = cpu_ms();
-    must(&own, encoder_texts(&own, e, turns, TURNS, out));
+    must(&own, encoder_texts(&own, e, S(""), turns, TURNS, out));
     double took = cpu_ms() - began;
     size_t tokens = 0;
     for (size_t i = 0; i < TURNS; i++)
@@ -64,7 +64,7 @@ static void must_be_ready(struct ctx *ctx, struct encoder *e)
 {
     str text = S("bread");
     struct encoded out;
-    must(ctx, encoder_texts(ctx, e, &text, 1, &out));
+    must(ctx, encoder_texts(ctx, e, S(""), &text, 1, &out));
 }
 
 /* What the first text costs: the weights are expanded. */

@@ -205,7 +205,7 @@ static struct encoded encode_one(struct ctx *ctx, struct encoder *e, const char 
 {
     struct encoded out;
     str s = str_of(text);
-    CHECK_OK(encoder_texts(ctx, e, &s, 1, &out));
+    CHECK_OK(encoder_texts(ctx, e, S(""), &s, 1, &out));
     return out;
 }
 
@@ -296,14 +296,14 @@ TEST(a_text_without_tokens_has_no_vectors)
     struct encoder *e = encoder_new();
     str texts[] = {S(""), S(" \n"), S("bread"), S("")};
     struct encoded out[4];
-    CHECK_OK(encoder_texts(ctx, e, texts, 4, out));
+    CHECK_OK(encoder_texts(ctx, e, S(""), texts, 4, out));
     for (size_t i = 0; i < 4; i++)
         CHECK_INT(out[i].n, i == 2);
     for (size_t i = 0; i < ENCODER_SPACE; i++)
         CHECK(out[0].pooled[i] == 0 && out[3].pooled[i] == 0);
     struct encoded alone = encode_one(ctx, e, "bread");
     check_same(&alone, &out[2]);
-    CHECK_OK(encoder_texts(ctx, e, NULL, 0, NULL));
+    CHECK_OK(encoder_texts(ctx, e, S(""), NULL, 0, NULL));
     encoder_free(e);
 }
 
@@ -327,17 +327,20 @@ TEST(a_block_is_read_with_the_text_before_it)
 {
     struct encoder *e = encoder_new();
     str texts[] = {words(ctx, 0, 50), words(ctx, 7, 100), words(ctx, 3, 60), words(ctx, 1, 20)};
-    str others[] = {words(ctx, 0, 90), words(ctx, 37, 70), texts[2], texts[3]};
-    struct encoded all[4], some[4];
-    CHECK_OK(encoder_texts(ctx, e, texts, 4, all));
-    CHECK_OK(encoder_texts(ctx, e, texts, 2, some)); /* 150 tokens: one block */
-    check_same(&all[0], &some[0]);
-    check_same(&all[1], &some[1]);
-    CHECK_OK(encoder_texts(ctx, e, others, 4, some)); /* 160 tokens; 60 before, 60 and 20 */
-    check_same(&all[2], &some[2]);                    /* only the last 60 before count */
-    check_same(&all[3], &some[3]);
-    CHECK_OK(encoder_texts(ctx, e, texts + 2, 1, some));
-    CHECK(memcmp(some[0].tokens, all[2].tokens, some[0].n * ENCODER_KEPT)); /* and they do */
+    struct encoded all[4], pair[2], one;
+    CHECK_OK(encoder_texts(ctx, e, S(""), texts, 4, all));
+    CHECK_OK(encoder_texts(ctx, e, S(""), texts, 2, pair)); /* 150 tokens: one block */
+    check_same(&all[0], &pair[0]);
+    check_same(&all[1], &pair[1]);
+    CHECK_OK(encoder_texts(ctx, e, texts[0], texts + 1, 1, &one));
+    check_same(&all[1], &one); /* the same tokens in the same places */
+    CHECK_OK(encoder_texts(ctx, e, texts[1], texts + 2, 2, pair)); /* 60 before, 60 and 20 */
+    check_same(&all[2], &pair[0]);
+    check_same(&all[3], &pair[1]);
+    CHECK_OK(encoder_texts(ctx, e, words(ctx, 47, 60), texts + 2, 2, pair));
+    check_same(&all[2], &pair[0]); /* only the last 60 before count */
+    CHECK_OK(encoder_texts(ctx, e, S(""), texts + 2, 1, &one));
+    CHECK(memcmp(one.tokens, all[2].tokens, one.n * ENCODER_KEPT)); /* what is before counts */
     encoder_free(e);
 }
 
@@ -345,28 +348,26 @@ TEST(a_block_holds_as_many_texts_as_fit)
 {
     struct encoder *e = encoder_new();
     str texts[] = {words(ctx, 0, 53), words(ctx, 7, 53), words(ctx, 3, 54), words(ctx, 1, 5)};
-    struct encoded all[4], some[4];
-    CHECK_OK(encoder_texts(ctx, e, texts, 4, all));
-    CHECK_OK(encoder_texts(ctx, e, texts + 1, 2, some));
-    CHECK(memcmp(some[1].tokens, all[2].tokens, some[1].n * ENCODER_KEPT)); /* the first is read */
-    texts[0] = words(ctx, 2, 53);
-    CHECK_OK(encoder_texts(ctx, e, texts, 4, some));
-    check_same(&all[3], &some[3]); /* 160 are full */
+    struct encoded all[4], one;
+    CHECK_OK(encoder_texts(ctx, e, S(""), texts, 4, all));
+    CHECK_OK(encoder_texts(ctx, e, texts[1], texts + 2, 1, &one));
+    CHECK(memcmp(one.tokens, all[2].tokens, one.n * ENCODER_KEPT)); /* the first is read, too */
+    CHECK_OK(encoder_texts(ctx, e, texts[2], texts + 3, 1, &one));
+    check_same(&all[3], &one); /* 160 are full */
     encoder_free(e);
 }
 
 TEST(long_texts_are_cut_and_leave_room_for_less_before_them)
 {
     struct encoder *e = encoder_new();
-    str text = words(ctx, 0, ENCODER_TEXT), more = words(ctx, 0, 300);
-    str pairs[][2] = {{text, text}, {more, more}, {words(ctx, 20, ENCODER_TEXT - 20), text}};
-    struct encoded cut[2], other[2];
-    CHECK_OK(encoder_texts(ctx, e, pairs[0], 2, cut));
-    CHECK_INT(cut[1].n, ENCODER_TEXT);
-    for (size_t i = 1; i < 3; i++) {
-        CHECK_OK(encoder_texts(ctx, e, pairs[i], 2, other));
-        check_same(&cut[1], &other[1]); /* 160 - 120 before */
-    }
+    str more = words(ctx, 0, 300), text = words(ctx, 0, ENCODER_TEXT);
+    struct encoded cut, whole, before;
+    CHECK_OK(encoder_texts(ctx, e, more, &more, 1, &cut));
+    CHECK_INT(cut.n, ENCODER_TEXT);
+    CHECK_OK(encoder_texts(ctx, e, text, &text, 1, &whole));
+    check_same(&cut, &whole);
+    CHECK_OK(encoder_texts(ctx, e, words(ctx, ENCODER_TEXT - 40, 40), &text, 1, &before));
+    check_same(&cut, &before); /* 160 - 120 */
     encoder_free(e);
 }
 
@@ -378,10 +379,10 @@ TEST(many_texts_are_as_many_results)
     struct encoded out[N], one;
     for (size_t i = 0; i < N; i++)
         texts[i] = words(ctx, i, i * 37 % 50);
-    CHECK_OK(encoder_texts(ctx, e, texts, N, out));
+    CHECK_OK(encoder_texts(ctx, e, S(""), texts, N, out));
     for (size_t i = 0; i < N; i++) {
         CHECK_INT(out[i].n, i * 37 % 50);
-        CHECK_OK(encoder_texts(ctx, e, &texts[i], 1, &one));
+        CHECK_OK(encoder_texts(ctx, e, S(""), &texts[i], 1, &one));
         CHECK(one.n == 0 || !memcmp(one.ids, out[i].ids, one.n * sizeof *one.ids));
     }
     encoder_free(e);
@@ -393,7 +394,7 @@ TEST(the_deadline_ends_it)
     str text = S("bread");
     struct encoded out;
     ctx->deadline_us = clock_mono_us() - 1;
-    CHECK_STATUS(encoder_texts(ctx, e, &text, 1, &out), TIMED_OUT);
+    CHECK_STATUS(encoder_texts(ctx, e, S(""), &text, 1, &out), TIMED_OUT);
     encoder_free(e);
 }
 
@@ -404,7 +405,7 @@ static void *encode_apart(void *e)
     struct ctx ctx = {0};
     struct encoded *out = heap_alloc(sizeof *out);
     str text = S("Where does she live now?");
-    out->n = encoder_texts(&ctx, e, &text, 1, out) == OK ? out->n : 0;
+    out->n = encoder_texts(&ctx, e, S(""), &text, 1, out) == OK ? out->n : 0;
     out->ids = NULL;
     out->tokens = NULL;
     ctx_free(&ctx);

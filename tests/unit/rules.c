@@ -38,7 +38,7 @@ static void read_pair_text(struct ctx *ctx, str text, struct pair_text *out)
 {
     struct encoded e;
     str said = str_printf(&ctx->arena, "user: " S_FMT, S_ARG(text));
-    CHECK_INT(encoder_texts(ctx, encoder, &said, 1, &e), OK);
+    CHECK_INT(encoder_texts(ctx, encoder, S(""), &said, 1, &e), OK);
     pair_read(&ctx->arena, text, e.tokens, e.n, out);
 }
 

@@ -188,7 +188,7 @@ static void read_features(struct form_data *d)
         form_features_of(a, d->v[i].text, &of[i]);
         all += of[i].n;
         d->v[i].is_read = !IS_OF_MESSAGES && encoder_reads(d->v[i].text);
-        if (d->v[i].is_read && encoder_texts(d->ctx, encoder, &d->v[i].text, 1, &e) != OK)
+        if (d->v[i].is_read && encoder_texts(d->ctx, encoder, S(""), &d->v[i].text, 1, &e) != OK)
             stop("%s", d->ctx->why);
         for (int k = 0; d->v[i].is_read && k < ENCODER_SPACE; k++)
             d->v[i].vector[k] = (float)vector_scale * e.pooled[k];

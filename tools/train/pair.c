@@ -72,7 +72,7 @@ static void read_line(struct pair_data *d, str text, struct line *out)
     d->lines = arena_more(a, d->lines, d->n_lines, &d->lines_cap, sizeof *d->lines);
     d->lines[d->n_lines++] = out;
     pair_read(a, text, NULL, 0, &out->read[0]);
-    if (encoder_texts(d->ctx, d->encoder, &said, 1, &e) != OK)
+    if (encoder_texts(d->ctx, d->encoder, S(""), &said, 1, &e) != OK)
         stop("%s", d->ctx->why);
     pair_read(a, text, e.tokens, e.n, &out->read[1]);
 }

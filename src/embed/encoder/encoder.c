@@ -247,10 +247,9 @@ static struct block fill_block(const struct encoder *e, const struct encoded *be
                                const struct encoded *texts, size_t n)
 {
     struct block b = {.ids = {e->begin}, .n = 1};
-    if (before) {
-        b.before = least_of(least_of(before->n, ENCODER_BEFORE), ENCODER_BLOCK - texts->n);
+    b.before = least_of(least_of(before->n, ENCODER_BEFORE), ENCODER_BLOCK - texts->n);
+    if (b.before)
         add_tokens(&b, before->ids + before->n - b.before, b.before);
-    }
     for (; b.texts < n && b.n - 1 + texts[b.texts].n <= ENCODER_BLOCK; b.texts++)
         add_tokens(&b, texts[b.texts].ids, texts[b.texts].n);
     b.ids[b.n++] = e->end;
@@ -258,15 +257,17 @@ static struct block fill_block(const struct encoder *e, const struct encoded *be
     return b;
 }
 
-enum status encoder_texts(struct ctx *ctx, struct encoder *e, const str *texts, size_t n,
-                          struct encoded *out)
+enum status encoder_texts(struct ctx *ctx, struct encoder *e, str before, const str *texts,
+                          size_t n, struct encoded *out)
 {
+    struct encoded first;
     TRY(get_ready(ctx, e));
+    cut_text(ctx, e, before, &first);
     for (size_t i = 0; i < n; i++)
         cut_text(ctx, e, texts[i], &out[i]);
     CLEANUP(work_free) struct work w = work_for(TOKENS_MAX);
     for (size_t i = 0; i < n;) {
-        struct block b = fill_block(e, i ? &out[i - 1] : NULL, out + i, n - i);
+        struct block b = fill_block(e, i ? &out[i - 1] : &first, out + i, n - i);
         float *state = w.x + (1 + b.before) * ENCODER_HIDDEN;
         TRY(run_block(ctx, e, &w, b.ids, b.n));
         for (size_t last = i + b.texts; i < last; state += out[i++].n * ENCODER_HIDDEN)

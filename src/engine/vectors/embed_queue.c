@@ -333,22 +333,24 @@ static str labelled(struct arena *a, const struct message *m, str text)
     return m->id.n ? str_printf(a, S_FMT ": " S_FMT, S_ARG(who), S_ARG(text)) : text;
 }
 
-/* One row of a conversation, or a memory. */
+/* One row of a conversation, with what was said before it; or a memory. */
 static enum status read_row(struct ctx *ctx, struct engine *e, const struct unembedded *u, size_t n,
                             struct embedding *out)
 {
     struct arena *a = &ctx->arena;
     if (doc_is_memory(u->doc))
         return embed_texts(ctx, e->embed, &u->text, 1, out);
-    doc_id *docs = NEW_N(a, doc_id, n);
-    struct message *m = NEW_N(a, struct message, n);
+    doc_id *docs = NEW_N(a, doc_id, n + 1);
+    struct message *m = NEW_N(a, struct message, n + 1);
     str *texts = NEW_N(a, str, n);
+    size_t before = doc_position(u->doc) > 0;
+    for (size_t i = 0; i < n + before; i++)
+        docs[i] = u->doc + (doc_id)i - (doc_id)before;
+    TRY(store_messages(ctx, e->store, u->pool, docs, n + before, m));
     for (size_t i = 0; i < n; i++)
-        docs[i] = u[i].doc;
-    TRY(store_messages(ctx, e->store, u->pool, docs, n, m));
-    for (size_t i = 0; i < n; i++)
-        texts[i] = labelled(a, &m[i], u[i].text);
-    return embed_following(ctx, e->embed, texts, n, out);
+        texts[i] = labelled(a, &m[i + before], u[i].text);
+    str first = before ? labelled(a, m, m->is_echo ? m->says : m->text) : S("");
+    return embed_following(ctx, e->embed, first, texts, n, out);
 }
 
 /* So long for one row. */
