@@ -32,7 +32,8 @@ test('the command line erases one space, and with --all-spaces every space of th
     await run(['forget', '--everything', '--yes', ...at]);
     await remembered(server);
     await run(['add', 'another space', '--space', 'other', ...at]);
-    assert.equal((await run(['forget', '--everything', '--yes', ...args, ...at])).code, 0);
+    const forgot = await run(['forget', '--everything', '--yes', ...args, ...at]);
+    assert.equal(forgot.code, 0, forgot.stderr);
     assert.deepEqual(await found(server), args[0] === '--space' ? [true, true] : BOTH, args.join(' '));
     assert.match(await other(), left, args.join(' '));
   }

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -438,4 +440,54 @@ TEST(two_that_write_share_a_count)
     copy_store(ctx, whole.path, p.path);
     CHECK(damage_log(ctx, p.path, LOG_CUT, 0.99)); /* the last group alone */
     check_refused(ctx, p.path, NULL, "lacks the last 1 commit,");
+}
+
+/* Looks at the marks take long, so that others write and empty the log between two looks. */
+static atomic_bool looks_slowly;
+
+ssize_t pread(int fd, void *to, size_t n, off_t at)
+{
+    enum { MARKS_MAX = 100, LOOK_US = 2000 };
+    ssize_t got = syscall(SYS_pread64, fd, to, n, at);
+    if (atomic_load(&looks_slowly) && n < MARKS_MAX)
+        usleep(LOOK_US);
+    return got;
+}
+
+/* Each erasure empties the log, and the next write begins another. It ends with its parent. */
+static void write_and_erase(struct ctx *ctx, const char *path)
+{
+    struct store *s;
+    pid_t parent = getppid();
+    CHECK_OK(open_at(ctx, path, NULL, false, &s));
+    while (getppid() == parent) {
+        int64_t erased;
+        struct memory m = fact("goes", "", "likes tea");
+        if (keep(ctx, s, mine, PUT_SUPERSEDE, &m) != OK ||
+            store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("goes")}, &erased) != OK)
+            _exit(3);
+    }
+    _exit(4);
+}
+
+TEST(what_another_process_erases_meanwhile_is_no_loss)
+{
+    enum { OPENINGS = 12 };
+    PLACE(p);
+    int status;
+    check_opens(ctx, p.path, NULL, 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        write_and_erase(ctx, p.path);
+    for (int i = 0; i < OPENINGS; i++) {
+        struct store *s;
+        atomic_store(&looks_slowly, true);
+        CHECK_OK(open_at(ctx, p.path, NULL, false, &s));
+        atomic_store(&looks_slowly, false);
+        store_close(s);
+    }
+    CHECK_INT(kill(child, SIGKILL), 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
 }

@@ -155,7 +155,7 @@ void notes_reset(struct notes *n, str user)
         notes_add(n, &e);
 }
 
-static void tell_follower(struct notes *n, const struct event *v, size_t many)
+void notes_tell_these(struct notes *n, const struct event *v, size_t many)
 {
     pthread_mutex_lock(&n->telling);
     struct follower *to = n->to;
@@ -164,17 +164,12 @@ static void tell_follower(struct notes *n, const struct event *v, size_t many)
     pthread_mutex_unlock(&n->telling);
 }
 
-void notes_tell_one(struct notes *n, const struct event *e)
-{
-    tell_follower(n, e, 1);
-}
-
 void notes_tell(struct notes *n)
 {
     if (n->is_access)
         n->v[n->n++] = (struct event){.kind = EVENT_ACCESS};
     if (n->n)
-        tell_follower(n, n->v, n->n);
+        notes_tell_these(n, n->v, n->n);
     notes_clear(n);
 }
 
@@ -216,7 +211,7 @@ enum status notes_look_at_others(struct ctx *ctx, struct db *db, struct notes *n
     bool is_access = memcmp(tokens, n->tokens, sizeof tokens) != 0;
     n->version = version;
     memcpy(n->tokens, tokens, sizeof tokens);
-    tell_follower(n, v, is_access ? 2 : 1);
+    notes_tell_these(n, v, is_access ? 2 : 1);
     return OK;
 }
 

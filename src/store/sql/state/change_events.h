@@ -43,9 +43,9 @@ MUST_USE enum status notes_follow(struct ctx *ctx, struct db *db, struct notes *
 void notes_clear(struct notes *n);
 /* Much of the user's has changed: who follows reads again. */
 void notes_reset(struct notes *n, str user);
-/* Notes one change; tells one at once. */
+/* Notes one change; tells many at once. */
 void notes_add(struct notes *n, const struct event *e);
-void notes_tell_one(struct notes *n, const struct event *e);
+void notes_tell_these(struct notes *n, const struct event *v, size_t many);
 /* A reset when somebody has written since the last look. */
 MUST_USE enum status notes_look_at_others(struct ctx *ctx, struct db *db, struct notes *n);
 /* What was noted can be read now. */

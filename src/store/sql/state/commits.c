@@ -111,19 +111,11 @@ static enum status fail_file(struct ctx *ctx, const char *file)
                    strerror(errno));
 }
 
-static void read_marks(int fd, struct marks *out)
-{
-    char lines[1 + LOG_BYTES + LAST_BYTES + 1] = "";
-    *out = (struct marks){0};
-    if (pread(fd, lines, sizeof lines - 1, COPIED_AT) > 0)
-        sscanf(lines + 1, "%d %llx %lld", &out->log.frames, &out->log.salt, &out->n);
-    out->is_midway = *lines == '+';
-}
-
 /* A damaged line is no reason to keep somebody from the data. */
 static enum status look_into_file(struct ctx *ctx, const char *file, struct commit_count *out,
                                   struct marks *marks)
 {
+    char lines[1 + LOG_BYTES + LAST_BYTES + 1] = "";
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     *out = (struct commit_count){0};
     *marks = (struct marks){0};
@@ -132,7 +124,9 @@ static enum status look_into_file(struct ctx *ctx, const char *file, struct comm
     if (!read_file(fd, out))
         log_event(LOG_WARN, "store.commits_unread",
                   "file=\"%s\" why=\"it is damaged, so lost commits cannot be noticed now\"", file);
-    read_marks(fd, marks);
+    if (pread(fd, lines, sizeof lines - 1, COPIED_AT) > 0)
+        sscanf(lines + 1, "%d %llx %lld", &marks->log.frames, &marks->log.salt, &marks->n);
+    marks->is_midway = *lines == '+';
     close(fd);
     return OK;
 }
@@ -341,20 +335,44 @@ static bool lacks_log(const struct log *log, const struct marks *marks, int64_t 
     return (marks->is_midway || marks->n == found) && !is_later(log->salt, marks->log.salt);
 }
 
-/* What is missing, or "". */
-static str loss_of(struct ctx *ctx, const struct commit_count *told,
-                   const struct commit_count *found, const struct log *log,
-                   const struct marks *marks)
+/* The file, the log, the database, in this order: what is committed in between is no loss. */
+struct look {
+    struct commit_count told, found;
+    struct log log;
+    struct marks marks;
+};
+
+static enum status look(struct ctx *ctx, struct db *db, const char *path, struct look *out)
 {
-    long long n = told->n - found->n;
-    if (!told->n || (found->n && !is_same_history(told, found)))
+    struct log *log = &out->log;
+    TRY(look_into_file(ctx, path_of(ctx, path), &out->told, &out->marks));
+    log->salt = salt_of_log(db->handle);
+    if (sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &log->frames, NULL) !=
+        SQLITE_OK)
+        log->frames = -1;
+    return commits_read(ctx, db, &out->found);
+}
+
+static bool is_same_look(const struct look *a, const struct look *b)
+{
+    return a->found.n == b->found.n && a->log.salt == b->log.salt &&
+           a->log.frames == b->log.frames && a->marks.log.salt == b->marks.log.salt &&
+           a->marks.log.frames == b->marks.log.frames;
+}
+
+/* What is missing, or "". */
+static str loss_of(struct ctx *ctx, const struct look *l)
+{
+    long long n = l->told.n - l->found.n;
+    if (!l->told.n || (l->found.n && !is_same_history(&l->told, &l->found)))
         return S("");
     const char *half =
-        marks->is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
+        l->marks.is_midway ? "; the rest may be damaged, as a checkpoint was cut short" : "";
     if (n <= 0)
-        return lacks_log(log, marks, found->n) ? str_printf(&ctx->arena, "the last commits%s", half)
-                                               : S("");
-    str since = time_write(&ctx->arena, found->at, ", all since %Y-%m-%d %H:%M:%S UTC");
+        return lacks_log(&l->log, &l->marks, l->found.n)
+                   ? str_printf(&ctx->arena, "the last commits%s", half)
+                   : S("");
+    str since = time_write(&ctx->arena, l->found.at, ", all since %Y-%m-%d %H:%M:%S UTC");
     return str_printf(&ctx->arena, "the last %lld commit%s" S_FMT "%s", n, n > 1 ? "s" : "",
                       S_ARG(since), half);
 }
@@ -381,32 +399,29 @@ static enum status refuse_loss(struct ctx *ctx, struct db *db, const char *path,
                 path, S_ARG(loss));
 }
 
-/* The file, the log, the database: what is committed between the looks is no loss. A database of
- * another history was put there by somebody. One without any is what a lost log leaves of a new
- * one. */
+/* Another process may empty the log and begin the next in the midst of a look, so a loss is one
+ * that is seen twice alike. A database of another history was put there by somebody. One without
+ * any is what a lost log leaves of a new one. */
 enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool accepts_loss,
                           struct commits *out)
 {
-    struct commit_count told, found;
-    struct log log = {0};
-    struct marks marks;
+    struct look l = {0}, before;
+    str loss;
     *out = (struct commits){.fd = -1};
-    TRY(look_into_file(ctx, path_of(ctx, path), &told, &marks));
-    log.salt = salt_of_log(db->handle);
-    if (sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_NOOP, &log.frames, NULL) !=
-        SQLITE_OK)
-        log.frames = -1;
-    TRY(commits_read(ctx, db, &found));
-    if (told.n && found.n && !is_same_history(&told, &found))
+    do {
+        before = l;
+        TRY(look(ctx, db, path, &l));
+        loss = loss_of(ctx, &l);
+    } while (loss.n && !is_same_look(&l, &before));
+    if (l.told.n && l.found.n && !is_same_history(&l.told, &l.found))
         log_event(LOG_WARN, "store.other_history",
                   "file=\"%s\" why=\"another database was here before\"", path);
-    str loss = loss_of(ctx, &told, &found, &log, &marks);
     if (!loss.n)
-        return marks.is_midway ? finish_checkpoint(ctx, db, path) : OK;
+        return l.marks.is_midway ? finish_checkpoint(ctx, db, path) : OK;
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));
-    out->has_lost = !marks.is_midway || log.salt != marks.log.salt;
+    out->has_lost = !l.marks.is_midway || l.log.salt != l.marks.log.salt;
     return OK;
 }
 

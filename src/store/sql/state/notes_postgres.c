@@ -137,7 +137,7 @@ static void hear_one(struct notes *n, const struct json *one)
                       .pool = {json_string(json_at(one, "1")), json_string(json_at(one, "2"))},
                       .id = json_string(json_at(one, "3"))};
     if (kind >= 0 && kind <= EVENT_ACCESS)
-        notes_tell_one(n, &e);
+        notes_tell_these(n, &e, 1);
 }
 
 struct hearing {
@@ -176,10 +176,9 @@ enum status notes_pg_follow(struct ctx *ctx, struct db *db, struct notes *n)
 /* Behind a lost connection nobody knows what was missed. */
 static enum status follow_again(struct ctx *ctx, struct db *db, struct notes *n)
 {
-    const struct event reset = {.kind = EVENT_RESET}, access = {.kind = EVENT_ACCESS};
+    const struct event v[] = {{.kind = EVENT_RESET}, {.kind = EVENT_ACCESS}};
     TRY(notes_pg_follow(ctx, db, n));
-    notes_tell_one(n, &reset);
-    notes_tell_one(n, &access);
+    notes_tell_these(n, v, 2);
     return OK;
 }
 

@@ -71,17 +71,12 @@ enum status writer_task(struct writer *w, struct task *t, bool is_only)
  */
 static enum status make_safe(struct writer *w, struct ctx *ctx)
 {
-    pthread_mutex_lock(&w->lock);
-    bool is_unsafe = w->is_unsafe;
-    pthread_mutex_unlock(&w->lock);
-    if (!is_unsafe)
+    if (!atomic_load(&w->is_unsafe))
         return OK;
     int rc = commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_FULL);
     if (rc != SQLITE_OK)
         return db_failed(ctx, &w->db, rc);
-    pthread_mutex_lock(&w->lock);
-    w->is_unsafe = false;
-    pthread_mutex_unlock(&w->lock);
+    atomic_store(&w->is_unsafe, false);
     return OK;
 }
 
@@ -441,16 +436,16 @@ static void end_sync(struct writer *w, struct ctx *ctx, struct task *first,
                      const struct commit_count *count)
 {
     enum status result = log_sync_run(ctx, &w->log);
+    if (result != OK)
+        atomic_store(&w->is_unsafe, true);
     if (result == OK)
         commits_tell(&w->counted, count);
     else
         fail_all(first, ctx);
     writer_end(w, first);
     pthread_mutex_lock(&w->lock);
-    if (result != OK) {
+    if (result != OK)
         writer_note_result(w, ctx, result);
-        w->is_unsafe = true;
-    }
     w->is_syncing = w->unsynced != NULL;
     if (w->first || w->awaits_sync)
         pthread_cond_signal(&w->some);
@@ -491,16 +486,6 @@ static void make_locks(struct writer *w)
     pthread_cond_init(&w->committed, NULL);
 }
 
-static void end_locks(struct writer *w)
-{
-    pthread_mutex_destroy(&w->lock);
-    pthread_cond_destroy(&w->some);
-    pthread_cond_destroy(&w->done);
-    pthread_cond_destroy(&w->written);
-    pthread_cond_destroy(&w->seen);
-    pthread_cond_destroy(&w->committed);
-}
-
 /* Ends the thread that syncs, behind its last sync. */
 static void end_syncs(struct writer *w)
 {
@@ -515,11 +500,11 @@ static void end_syncs(struct writer *w)
  * groups to it. */
 static enum status start_threads(struct ctx *ctx, struct writer *w)
 {
-    if (pthread_create(&w->sync_thread, NULL, sync_groups, w) != 0)
-        return fail(ctx, STORAGE, "cannot start a thread");
-    if (pthread_create(&w->thread, NULL, write_groups, w) == 0)
+    bool syncs = pthread_create(&w->sync_thread, NULL, sync_groups, w) == 0;
+    if (syncs && pthread_create(&w->thread, NULL, write_groups, w) == 0)
         return OK;
-    end_syncs(w);
+    if (syncs)
+        end_syncs(w);
     return fail(ctx, STORAGE, "cannot start a thread");
 }
 
@@ -529,7 +514,10 @@ static void free_writer(struct writer *w)
     db_close(&w->db);
     commits_close(&w->counted);
     notes_close(&w->notes);
-    end_locks(w);
+    pthread_cond_t *conds[] = {&w->some, &w->done, &w->written, &w->seen, &w->committed};
+    for (size_t i = 0; i < sizeof conds / sizeof *conds; i++)
+        pthread_cond_destroy(conds[i]);
+    pthread_mutex_destroy(&w->lock);
     free(w);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/sql/index/index.h"
 #include "store/sql/state/change_events.h"
@@ -25,7 +26,7 @@ struct writer {
     bool is_syncing;                        /* from a commit on until its sync has ended */
     bool awaits_sync;                       /* the writing thread waits for that end */
     bool is_full;                           /* the connection syncs as it commits */
-    bool is_unsafe;                         /* a sync failed: the log may have a hole */
+    atomic_bool is_unsafe;                  /* a sync failed: the log may have a hole */
     bool is_sync_ending;
     /* Tasks have numbers, from 1 on: of the last one queued, committed, synced or given up, and the
      * last one that somebody waits to read. */

@@ -223,9 +223,9 @@ enum status writer_reach_disk(struct ctx *ctx, struct writer *w)
     uint64_t no = w->seen_no;
     while (w->ended_no < no)
         pthread_cond_wait(&w->done, &w->lock);
-    bool is_unsafe = w->is_unsafe;
     pthread_mutex_unlock(&w->lock);
-    return is_unsafe ? fail(ctx, STORAGE, "the last sync of the database failed") : OK;
+    return atomic_load(&w->is_unsafe) ? fail(ctx, STORAGE, "the last sync of the database failed")
+                                      : OK;
 }
 
 struct writer_state writer_state(struct writer *w)
