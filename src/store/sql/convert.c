@@ -61,8 +61,10 @@ static enum status open_as_it_is(struct ctx *ctx, const char *path, const uint8_
         rc = db_set_key(db->handle, key);
     if (rc == SQLITE_OK)
         rc = db_configure(db->handle);
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(db->handle, BUSY_MS); /* who closes it keeps others out for a moment */
         rc = sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL);
+    }
     if (rc == SQLITE_OK)
         return OK;
     enum status status = db_failed(ctx, db, rc);
@@ -332,6 +334,7 @@ static enum status settle_file(struct job *j, const uint8_t *key, struct db *old
     TRY(open_as_it_is(j->ctx, j->to, key, "mode=rw", old));
     if (j->in_place)
         TRY(check_commits(j, j->to, old));
+    sqlite3_busy_timeout(old->handle, 0); /* a program that has it open may have it for long */
     TRY(commits_settle(j->ctx, old, j->to, SQLITE_CHECKPOINT_TRUNCATE));
     return settle_log(j->ctx, old);
 }
@@ -408,11 +411,6 @@ static enum status open_and_read(struct job *j, const char *mode)
     return s;
 }
 
-static bool is_of_disk(const struct job *j, enum status s)
-{
-    return store_disk_failed(j->ctx, s);
-}
-
 /* Where nothing can be written, nobody else writes either, and the file is read alone. A log would
  * hold newer pages. */
 static enum status open_source(struct job *j)
@@ -421,7 +419,7 @@ static enum status open_source(struct job *j)
     TRY(file_check_key(j->ctx, j->from, store_kind(j->ctx, j->what->from), j->what->from_key));
     enum status s = open_and_read(j, j->what->replaces ? "mode=ro" : "mode=rw");
     bool has_log = stat(str_printf(&j->ctx->arena, "%s-wal", j->from).p, &log) == 0 && log.st_size;
-    if (!is_of_disk(j, s) || has_log)
+    if (!store_disk_failed(j->ctx, s) || has_log)
         return s;
     ctx_clear_failure(j->ctx);
     return open_and_read(j, "immutable=1");
@@ -434,7 +432,8 @@ static enum status make_new(struct job *j)
     if (access(j->to, F_OK) == 0)
         return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
     enum status held = hold_take(j->ctx, j->from, HOLD_SHARED, &hold);
-    if (!is_of_disk(j, held)) /* a file that nobody can write to is not replaced meanwhile */
+    if (!store_disk_failed(j->ctx,
+                           held)) /* a file that nobody can write to is not replaced meanwhile */
         TRY(held);
     ctx_clear_failure(j->ctx);
     file_remove_part(j->ctx, j->to);
@@ -502,7 +501,6 @@ static enum status copy_open(struct ctx *ctx, const struct sql_store *s, str to,
     j.part = file_part(&ctx->arena, j.to).p;
     j.is_old = is_old;
     TRY(open_as_it_is(ctx, s->path, s->key, "mode=rw", &j.db));
-    sqlite3_busy_timeout(j.db.handle, BUSY_MS);
     enum status status = copy_beside(&j);
     db_close_unsettled(&j.db);
     return status;

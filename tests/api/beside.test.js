@@ -1,0 +1,48 @@
+// beside.test.js - commands run beside a server and beside each other, on one data folder: none fails because of another.
+'use strict';
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { run, serve, tempFolder } = require('./lib');
+
+const LANES = 3, ROUNDS = 2;
+const commands = (copy) => [['add', 'I like tea.'], ['backup', copy(1)], ['list'], ['forget', '--everything', '--yes'], ['search', 'tea'], ['backup', copy(2)], ['export'],
+  ['doctor'], ['add', 'I like coffee.', '--space', 'other'], ['backup', copy(3)], ['consolidate'], ['token', 'list'], ['review'], ['backup', copy(4)], ['erasures'],
+  ['forget', '--everything', '--yes', '--space', 'other'], ['reindex']];
+// What another lane has erased is not there: that is an answer, and no failure.
+const answers = /^\s*rememberd (forget: (there is nothing to forget|the user 'local' has no space.*nothing was erased.*)|add: no memory '\S+')\s*$/;
+
+async function lane(data, no, failures) {
+  const folder = tempFolder();
+  for (let round = 0; round < ROUNDS; round++) {
+    const list = commands((k) => path.join(folder, `${round}-${k}.db`));
+    for (let i = 0; i < list.length; i++) {
+      const args = list[(i + 6 * no) % list.length], res = await run([...args, '--data', data]);
+      if (res.code !== 0 && !answers.test(res.stderr)) failures.push(`${args.join(' ')}: ${res.code ?? res.signal} ${res.stderr}`);
+    }
+  }
+  // A backup is a database: it is looked at where commands expect one.
+  fs.renameSync(path.join(folder, '1-4.db'), path.join(folder, 'rememberd.db'));
+  const looked = await run(['doctor', '--deep', '--data', folder]);
+  assert.equal(looked.code, 0, looked.stdout);
+}
+
+for (const beside of ['a server that chats', 'nothing else']) {
+  test(`commands beside each other and beside ${beside}`, async (t) => {
+    const server = await serve(t), failures = [];
+    let isOver = false;
+    const chat = async () => {
+      for (let i = 0; !isOver; i++) {
+        const res = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: `My parrot number ${i} is called Quito.` }] });
+        if (res.status !== 200) failures.push(`chat: ${res.status} ${res.text}`);
+      }
+    };
+    if (beside === 'nothing else') await server.stop();
+    const chats = beside === 'nothing else' ? undefined : chat();
+    await Promise.all(Array.from({ length: LANES }, (_, no) => lane(server.data, no, failures)));
+    isOver = true;
+    await chats;
+    assert.deepEqual(failures, []);
+  });
+}
