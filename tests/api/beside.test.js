@@ -10,22 +10,31 @@ const LANES = 3, ROUNDS = 2;
 const commands = (copy) => [['add', 'I like tea.'], ['backup', copy(1)], ['list'], ['forget', '--everything', '--yes'], ['search', 'tea'], ['backup', copy(2)], ['export'],
   ['doctor'], ['add', 'I like coffee.', '--space', 'other'], ['backup', copy(3)], ['consolidate'], ['token', 'list'], ['review'], ['backup', copy(4)], ['erasures'],
   ['forget', '--everything', '--yes', '--space', 'other'], ['reindex']];
+// Of PostgreSQL there are other backups, and doctor may look between two pieces of an erasure.
+const onPostgres = Boolean(process.env.TEST_STORE), left = (args) => onPostgres && ['backup', 'doctor'].includes(args[0]);
 // What another lane has erased is not there: that is an answer, and no failure.
 const answers = /^\s*rememberd (forget: (there is nothing to forget|the user 'local' has no space.*nothing was erased.*)|add: no memory '\S+')\s*$/;
+
+async function isSound(data) {
+  const looked = await run(['doctor', ...(onPostgres ? [] : ['--deep']), '--data', data]);
+  assert.equal(looked.code, 0, looked.stdout);
+}
 
 async function lane(data, no, failures) {
   const folder = tempFolder();
   for (let round = 0; round < ROUNDS; round++) {
     const list = commands((k) => path.join(folder, `${round}-${k}.db`));
     for (let i = 0; i < list.length; i++) {
-      const args = list[(i + 6 * no) % list.length], res = await run([...args, '--data', data]);
+      const args = list[(i + 6 * no) % list.length];
+      if (left(args)) continue;
+      const res = await run([...args, '--data', data]);
       if (res.code !== 0 && !answers.test(res.stderr)) failures.push(`${args.join(' ')}: ${res.code ?? res.signal} ${res.stderr}`);
     }
   }
+  if (onPostgres) return;
   // A backup is a database: it is looked at where commands expect one.
   fs.renameSync(path.join(folder, '1-4.db'), path.join(folder, 'rememberd.db'));
-  const looked = await run(['doctor', '--deep', '--data', folder]);
-  assert.equal(looked.code, 0, looked.stdout);
+  await isSound(folder);
 }
 
 for (const beside of ['a server that chats', 'nothing else']) {
@@ -44,5 +53,6 @@ for (const beside of ['a server that chats', 'nothing else']) {
     isOver = true;
     await chats;
     assert.deepEqual(failures, []);
+    await isSound(server.data); // no vector, count or word is left of what was erased
   });
 }

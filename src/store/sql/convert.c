@@ -55,16 +55,9 @@ static enum status open_as_it_is(struct ctx *ctx, const char *path, const uint8_
         "PRAGMA temp_store=2; PRAGMA cell_size_check=ON; PRAGMA cache_size=-8000;";
     *db = (struct db){0};
     str uri = file_uri(&ctx->arena, path, mode);
-    int rc = sqlite3_open_v2(uri.p, &db->handle,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = db_open_handle(uri.p, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, key, &db->handle);
     if (rc == SQLITE_OK)
-        rc = db_set_key(db->handle, key);
-    if (rc == SQLITE_OK)
-        rc = db_configure(db->handle);
-    if (rc == SQLITE_OK) {
-        sqlite3_busy_timeout(db->handle, BUSY_MS); /* who closes it keeps others out for a moment */
         rc = sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL);
-    }
     if (rc == SQLITE_OK)
         return OK;
     enum status status = db_failed(ctx, db, rc);

@@ -93,7 +93,7 @@ enum status db_failed(struct ctx *ctx, struct db *db, int rc)
 
 /* The cipher is named in full, so that a build with other defaults reads the same files: AEGIS-256
  * with our 32 bytes. "raw:" skips key derivation, which would take 30 ms per connection. */
-int db_set_key(sqlite3 *handle, const uint8_t *key)
+static int set_key(sqlite3 *handle, const uint8_t *key)
 {
     enum { AEGIS_256 = 4 };
     static const char raw[] = {'r', 'a', 'w', ':'};
@@ -115,7 +115,7 @@ int db_set_key(sqlite3 *handle, const uint8_t *key)
  * use, and we do not. Texts of statements are short, in a file's schema as well: a long expression
  * is a deep tree, on which SQLite recurses. QPSG: bound values do not influence query plans.
  * Without it SQLite prepares a statement with a bound LIMIT again at every use. */
-int db_configure(sqlite3 *handle)
+static int configure(sqlite3 *handle)
 {
     static const struct {
         int what, is_on;
@@ -131,6 +131,16 @@ int db_configure(sqlite3 *handle)
     for (size_t i = 0; rc == SQLITE_OK && i < sizeof configs / sizeof *configs; i++)
         rc = sqlite3_db_config(handle, configs[i].what, configs[i].is_on, NULL);
     return rc;
+}
+
+int db_open_handle(const char *name, int flags, const uint8_t *key, sqlite3 **out)
+{
+    int rc = sqlite3_open_v2(name, out, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        rc = set_key(*out, key);
+    if (rc == SQLITE_OK)
+        rc = configure(*out);
+    return rc == SQLITE_OK ? sqlite3_busy_timeout(*out, BUSY_MS) : rc;
 }
 
 /* SQLite waits for locks on data, but fails at once when two processes switch a new file to a log
@@ -154,20 +164,12 @@ static enum status refuse_file(struct ctx *ctx, const char *path, struct db *db,
                    db->handle ? sqlite3_errmsg(db->handle) : "out of memory", advice_for(rc));
 }
 
-/* NOMUTEX: a connection is used by one thread at a time, so SQLite's own mutexes would only cost
- * time. */
 enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
 {
     *db = (struct db){0};
-    int rc = sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK)
-        rc = db_set_key(db->handle, key);
-    if (rc == SQLITE_OK)
-        rc = db_configure(db->handle);
-    if (rc == SQLITE_OK) {
-        sqlite3_busy_timeout(db->handle, BUSY_MS);
-        rc = sqlite3_db_readonly(db->handle, "main") == 1 ? SQLITE_READONLY : SQLITE_OK;
-    }
+    int rc = db_open_handle(path, SQLITE_OPEN_READWRITE, key, &db->handle);
+    if (rc == SQLITE_OK && sqlite3_db_readonly(db->handle, "main") == 1)
+        rc = SQLITE_READONLY;
     if (rc == SQLITE_OK)
         rc = set_up(db->handle);
     if (rc == SQLITE_OK)
@@ -184,12 +186,7 @@ enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *ke
         "PRAGMA temp_store=2; PRAGMA cell_size_check=ON; PRAGMA cache_size=-1000;";
     *db = (struct db){0};
     str uri = file_uri(&ctx->arena, path, "immutable=1");
-    int rc = sqlite3_open_v2(uri.p, &db->handle,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK)
-        rc = db_set_key(db->handle, key);
-    if (rc == SQLITE_OK)
-        rc = db_configure(db->handle);
+    int rc = db_open_handle(uri.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, key, &db->handle);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db->handle, pragmas_to_read, NULL, NULL, NULL);
     if (rc == SQLITE_OK)

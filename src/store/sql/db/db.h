@@ -73,12 +73,11 @@ MUST_USE enum status db_open(struct ctx *ctx, const char *path, const uint8_t *k
 /* The same of a file that cannot be written to and that nobody else changes: it is only read. */
 MUST_USE enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key,
                                      struct db *db);
-/* Must be the first call on a connection. Returns SQLite's result. */
-int db_set_key(sqlite3 *handle, const uint8_t *key);
+/* A connection of one thread, on which nothing is open that a manipulated file could use. It waits
+ * for others: whoever closes a database keeps the next one out for a moment. SQLite's result. */
+int db_open_handle(const char *name, int flags, const uint8_t *key, sqlite3 **out);
 /* The text of a statement as PostgreSQL takes it. */
 const char *db_postgres_text(enum sql which);
-/* Closes what a manipulated file could use. Returns SQLite's result. */
-int db_configure(sqlite3 *handle);
 /* A connection to PostgreSQL, by its URL. */
 MUST_USE enum status db_connect(struct ctx *ctx, const char *url, struct db *db);
 /* Adds our SQL functions and prepares the statements of readers or of the writer. */

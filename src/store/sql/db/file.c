@@ -210,10 +210,7 @@ static bool key_opens(struct ctx *ctx, const char *path, const uint8_t *key)
     sqlite3 *handle = NULL;
     sqlite3_stmt *stmt = NULL;
     str uri = file_uri(&ctx->arena, path, "immutable=1");
-    int rc = sqlite3_open_v2(uri.p, &handle,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK)
-        rc = db_set_key(handle, key);
+    int rc = db_open_handle(uri.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, key, &handle);
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(handle, "PRAGMA schema_version", -1, &stmt, NULL);
     if (rc == SQLITE_OK)
