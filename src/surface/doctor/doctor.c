@@ -326,21 +326,19 @@ static void look_at_vectors(struct visit *v)
 static void look_at_reranker(struct visit *v)
 {
     const struct pool_ref everyone = {.user = S(LOCAL_USER)};
-    struct arena *a = &v->ctx->arena;
     struct engine_status status;
     enum status loaded = engine_load_reranker(v->ctx, v->in->engine);
     str why = ctx_take_why(v->ctx);
-    if (engine_status(v->ctx, v->in->engine, everyone, false, &status) != OK)
-        return; /* as look_at_vectors has reported */
-    if (!status.rerank.enabled)
-        return;
-    if (loaded == OK)
-        why = status.rerank.reason;
+    if (engine_status(v->ctx, v->in->engine, everyone, false, &status) != OK ||
+        !status.rerank.enabled)
+        return; /* a failure was reported by look_at_vectors */
+    why = loaded == OK ? status.rerank.reason : why;
     if (!why.n)
         add_finding(v, "ok", S("reranking"), status.rerank.model, "");
     else
         add_finding(v, "bad", S("reranking"),
-                    str_printf(a, S_FMT ": " S_FMT "; what is found stays in recall's order",
+                    str_printf(&v->ctx->arena,
+                               S_FMT ": " S_FMT "; what is found stays in recall's order",
                                S_ARG(status.rerank.model), S_ARG(why)),
                     "put the model's files into the folder of models, or name another one in "
                     "PUT /api/settings/memory");
@@ -371,7 +369,7 @@ static void look_at_database(struct visit *v)
                                (long long)stats.store.messages, (long long)stats.store.memories,
                                (double)stats.store.bytes / 1e6, stats.store.server[0] ? ", " : "",
                                stats.store.server),
-                    "");
+                    stats.store.server[0] ? "check its pages with pg_amcheck" : "");
     if (stats.store.server[0])
         add_finding(v, "ok", S("encryption"),
                     S("none by rememberd: the database's disk can be encrypted"), "");

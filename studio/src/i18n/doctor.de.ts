@@ -42,6 +42,7 @@ export const doctor: [string, string][] = [
   // database, key, seal
   ['{} messages, {} memories, {} MB', '{} Nachrichten, {} Erinnerungen, {} MB'],
   ['{} messages, {} memories, {} MB{}{}', '{} Nachrichten, {} Erinnerungen, {} MB{}{}'],
+  ['check its pages with pg_amcheck', 'ihre Seiten mit pg_amcheck prüfen'],
   ["none by rememberd: the database's disk can be encrypted", 'keine durch rememberd: die Festplatte der Datenbank lässt sich verschlüsseln'],
   ['check PostgreSQL and the setting store; what chats say meanwhile is kept later', 'PostgreSQL und die Einstellung store prüfen; was Chats inzwischen sagen, wird später gespeichert'],
   ['provide the key; a lost key cannot be recovered', 'den Schlüssel angeben; ein verlorener lässt sich nicht wiederherstellen'],
