@@ -18,7 +18,7 @@
  * its row since the beginning of the task (pool_find), so that what follows sees all that others
  * have written. Two groups that lock the same pools in another order stop each other (a deadlock,
  * which PostgreSQL ends). The task that was stopped has changed nothing, not even in memory, as its
- * lock is the first thing that it asks for.
+ * lock is the first thing that it asks for. Vectors lock several pools, and keep nothing in memory.
  */
 
 /* A number that nobody else has, marked by a lock that ends with the connection. Of one that was
