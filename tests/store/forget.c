@@ -323,14 +323,20 @@ static double cost_of_forgetting(struct ctx *ctx, struct store *s, size_t n)
     return (double)(clock() - began) * 1000 / CLOCKS_PER_SEC;
 }
 
-/* Six times as many cost thirteen times as much when SQLite keeps what each page was. */
+/* Six times as many cost thirteen times as much when SQLite keeps what each page was; then no try
+ * of a few is below nine. On a busy machine one may be above it. */
 TEST(forgetting_much_costs_no_more_for_each)
 {
+    enum { TRIES = 5 };
     PLACE(p);
     STORE(s, p);
-    double few = cost_of_forgetting(ctx, s, 2000), many = cost_of_forgetting(ctx, s, 12000);
-    if (many > few * 9)
-        fail_msg("2000 cost %.0f ms, 12000 cost %.0f ms", few, many);
+    for (int i = 0; i < TRIES; i++) {
+        double few = cost_of_forgetting(ctx, s, 2000), many = cost_of_forgetting(ctx, s, 12000);
+        if (many <= few * 9)
+            return;
+        print_message("2000 cost %.0f ms, 12000 cost %.0f ms\n", few, many);
+    }
+    fail_msg("each of %d tries cost too much", TRIES);
 }
 
 /* What one write removes and sets goes and comes together, or not at all. */
@@ -381,14 +387,10 @@ static void *write_on(void *arg)
     return NULL;
 }
 
-/* In one transaction others would write once or twice meanwhile. */
-TEST(others_write_while_much_is_erased)
+/* How often another thread writes while N memories are erased. */
+static int writes_meanwhile(struct ctx *ctx, struct store *s, struct writing *w)
 {
     enum { N = 6000, TOGETHER = 1000 };
-    PLACE(p);
-    STORE(s, p);
-    pthread_t thread;
-    struct writing w = {.s = s};
     struct memory *v = NEW_N(&ctx->arena, struct memory, TOGETHER);
     for (size_t at = 0; at < N; at += TOGETHER) {
         for (size_t i = 0; i < TOGETHER; i++)
@@ -397,11 +399,26 @@ TEST(others_write_while_much_is_erased)
             store_write(ctx, s,
                         &(struct bundle){.pool = mine, .memories = v, .n_memories = TOGETHER}));
     }
-    CHECK_INT(pthread_create(&thread, NULL, write_on, &w), 0);
-    WAIT_FOR(atomic_load(&w.n) > 0);
-    int before = atomic_load(&w.n);
+    int before = atomic_load(&w->n);
+    WAIT_FOR(atomic_load(&w->n) > before);
+    before = atomic_load(&w->n);
     CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .memories = true}), N);
-    int meanwhile = atomic_load(&w.n) - before;
+    return atomic_load(&w->n) - before;
+}
+
+/* In one transaction others would write once or twice meanwhile, at each try; in pieces they write
+ * ten times unless the machine gives the thread no time. */
+TEST(others_write_while_much_is_erased)
+{
+    enum { TRIES = 5 };
+    PLACE(p);
+    STORE(s, p);
+    pthread_t thread;
+    struct writing w = {.s = s};
+    int meanwhile = 0;
+    CHECK_INT(pthread_create(&thread, NULL, write_on, &w), 0);
+    for (int i = 0; i < TRIES && meanwhile < 10; i++)
+        meanwhile = writes_meanwhile(ctx, s, &w);
     atomic_store(&w.is_ending, true);
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(meanwhile >= 10);
