@@ -58,6 +58,6 @@ str eval_renamed(struct arena *a, str text, const struct exam *from, const struc
 bool eval_can_rename(const struct exam *from, const struct exam *to);
 /* When a question is asked. */
 int64_t eval_asked(const struct exam *c, const struct exam_question *q);
-double eval_percent(double sum, int64_t n);
+double eval_percent(double sum, double n);
 /* Sorts the values. */
 int64_t eval_percentile(int64_t *v, size_t n, int percent);

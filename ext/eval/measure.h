@@ -20,7 +20,8 @@ struct eval_in {
     str dump;         /* a file for the signals of every candidate (for training), or "" */
     str per_question; /* a file for the figures of every question, or "" */
     bool has_texts;   /* … with the questions' texts */
-    bool curve;       /* of engine_eval_prompt: at each threshold, too */
+    bool curve;       /* of engine_eval_prompt: at each threshold, and as with kept */
+    bool kept;        /* … where just enough is kept, too */
     bool is_loaded;   /* of engine_eval: the store holds the conversations of an earlier call */
 };
 /* Writes the report: text, or JSON. The engine's store must be empty, unless it is_loaded. */

@@ -1,6 +1,8 @@
 /* prompt.c - measures what enters the prompt of a chat: evidence, tokens, and what is foreign. */
 #include "ext/eval/prompt.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/id.h"
 #include "ext/eval/answer_words.h"
@@ -159,7 +161,9 @@ static enum status chats_lead(struct ctx *ctx, struct engine *e, struct pool_ref
  * Evidence counts as given when the block has a line of its message, or of a memory that was made
  * of it. How much of the answer's words the block holds says whether it shows the right passages.
  */
-enum { HOUR_MS = 3600000, PATIENT_MS = 60000, HALVINGS = 6 };
+enum { HOUR_MS = 3600000, PATIENT_MS = 60000, HALVINGS = 11 };
+
+#define THRESHOLD_LEAST 0.001 /* where halving begins */
 
 static const double levels[PROMPT_LEVELS] = {0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15,
                                              0.2,   0.3,  0.4,  0.5,  0.6,  0.7,   0.8, 0.9};
@@ -175,13 +179,11 @@ struct prompt {
     struct prompt_report report;
     int64_t *tokens; /* of each block */
     size_t n_tokens;
-};
-
-struct given {
-    bool spoke;
-    size_t found; /* of the evidence */
-    int64_t tokens;
-    double words; /* share of the answer's; < 0: it has none */
+    struct one_asked {
+        size_t c;
+        const struct exam_question *q;
+    } * asked; /* the questions with evidence */
+    size_t n_asked;
 };
 
 static struct pool_ref pool_of(const struct exam *c)
@@ -209,7 +211,7 @@ static bool is_given(const struct receipt *r, str id)
 }
 
 static enum status ask_question(struct prompt *p, size_t asker, const struct exam_question *q,
-                                size_t pool, str text, struct given *out)
+                                size_t pool, str text, struct given_sum *out)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(p->ctx, 0);
     const struct exam *of = &p->exams.v[asker], *c = &p->exams.v[pool];
@@ -228,39 +230,46 @@ static enum status ask_question(struct prompt *p, size_t asker, const struct exa
         return fail(p->ctx, STORAGE, "recall failed: " S_FMT, S_ARG(r.reason));
     /* Standing instructions are given with whatever is asked: they say nothing of the question. */
     bool spoke = r.block.n > 0 && !str_starts(r.reason, S(ONLY_STANDING));
-    *out = (struct given){.spoke = spoke, .tokens = r.tokens};
+    size_t found = 0;
     for (size_t i = 0; i < q->evidence.n && pool == asker; i++)
-        out->found += is_given(&r, id_of_ref(of, &p->led[asker], q->evidence.v[i]));
-    out->words = pool == asker ? answer_words_share(&ctx.arena, of, q, r.block) : -1;
+        found += is_given(&r, id_of_ref(of, &p->led[asker], q->evidence.v[i]));
+    double words = pool == asker ? answer_words_share(&ctx.arena, of, q, r.block) : -1;
+    *out = (struct given_sum){.n = 1,
+                              .kept = spoke,
+                              .any = found > 0,
+                              .frac = (double)found / (double)q->evidence.n,
+                              .tokens = (double)r.tokens,
+                              .worded = words >= 0,
+                              .words = fmax(words, 0)};
     return OK;
 }
 
-/* Asked three times, with the threshold as it is set now. */
+/* Asked of its own conversation, with the threshold as it is set now. */
+static enum status ask_own(struct prompt *p, size_t c, const struct exam_question *q,
+                           struct given_sum *out)
+{
+    return ask_question(p, c, q, c, q->text, out);
+}
+
+/* Asked three times. */
 static enum status ask_thrice(struct prompt *p, size_t c, const struct exam_question *q,
                               struct given_sum *out)
 {
-    struct given own, other;
+    struct given_sum other;
     size_t next = (c + 1) % p->exams.n;
     const struct exam *from = &p->exams.v[c], *to = &p->exams.v[next];
-    TRY(ask_question(p, c, q, c, q->text, &own));
-    *out = (struct given_sum){.n = 1,
-                              .kept = own.spoke,
-                              .any = own.found > 0,
-                              .frac = (double)own.found / (double)q->evidence.n,
-                              .tokens = own.tokens,
-                              .worded = own.words >= 0,
-                              .words = own.words >= 0 ? own.words : 0};
+    TRY(ask_own(p, c, q, out));
     if (next == c)
         return OK;
     TRY(ask_question(p, c, q, next, q->text, &other));
     out->foreign_asked = 1;
-    out->foreign = other.spoke;
+    out->foreign = other.kept;
     if (!eval_can_rename(from, to))
         return OK;
     str renamed = eval_renamed(&p->ctx->arena, q->text, from, to);
     TRY(ask_question(p, c, q, next, renamed, &other));
     out->renamed_asked = 1;
-    out->renamed = other.spoke;
+    out->renamed = other.kept;
     return OK;
 }
 
@@ -268,17 +277,8 @@ static enum status ask_thrice(struct prompt *p, size_t c, const struct exam_ques
 
 static void add_sum(struct given_sum *to, const struct given_sum *s)
 {
-    to->n += s->n;
-    to->kept += s->kept;
-    to->any += s->any;
-    to->frac += s->frac;
-    to->tokens += s->tokens;
-    to->worded += s->worded;
-    to->words += s->words;
-    to->foreign_asked += s->foreign_asked;
-    to->foreign += s->foreign;
-    to->renamed_asked += s->renamed_asked;
-    to->renamed += s->renamed;
+    for (size_t i = 0; i < sizeof *s / sizeof(double); i++)
+        (&to->n)[i] += (&s->n)[i];
 }
 
 /* In the order of their numbers; the last place takes all that there is no room for. */
@@ -300,16 +300,16 @@ static struct given_sum *sum_of_kind(struct prompt_report *r, const struct exam_
 
 static void write_each(struct each *each, const struct given_sum *s)
 {
-    each_num(each, "kept", (double)s->kept);
+    each_num(each, "kept", s->kept);
     each_num(each, "any", s->any);
     each_num(each, "frac", s->frac);
-    each_num(each, "tokens", (double)s->tokens);
+    each_num(each, "tokens", s->tokens);
     if (s->worded)
         each_num(each, "answer_words", s->words);
     if (s->foreign_asked)
-        each_num(each, "foreign", (double)s->foreign);
+        each_num(each, "foreign", s->foreign);
     if (s->renamed_asked)
-        each_num(each, "renamed", (double)s->renamed);
+        each_num(each, "renamed", s->renamed);
 }
 
 static enum status measure_question(struct prompt *p, size_t c, const struct exam_question *q)
@@ -321,14 +321,25 @@ static enum status measure_question(struct prompt *p, size_t c, const struct exa
     add_sum(&r->all, &one);
     add_sum(sum_of_kind(r, q), &one);
     if (one.kept)
-        p->tokens[p->n_tokens++] = one.tokens;
+        p->tokens[p->n_tokens++] = (int64_t)one.tokens;
     each_begin(&p->each, &p->exams.v[c], q);
     write_each(&p->each, &one);
     each_end(&p->each);
-    for (size_t i = 0; i < r->n_levels; i++) {
-        p->settings.gate_threshold = r->levels[i];
-        TRY(ask_thrice(p, c, q, &one));
-        add_sum(&r->curve[i], &one);
+    return OK;
+}
+
+typedef enum status ask_fn(struct prompt *p, size_t c, const struct exam_question *q,
+                           struct given_sum *out);
+
+/* All questions at one threshold. */
+static enum status measure_level(struct prompt *p, double least, ask_fn *ask, struct given_sum *out)
+{
+    *out = (struct given_sum){0};
+    p->settings.gate_threshold = least;
+    for (size_t i = 0; i < p->n_asked; i++) {
+        struct given_sum one;
+        TRY(ask(p, p->asked[i].c, p->asked[i].q, &one));
+        add_sum(out, &one);
     }
     return OK;
 }
@@ -336,77 +347,62 @@ static enum status measure_question(struct prompt *p, size_t c, const struct exa
 static enum status measure_all(struct prompt *p)
 {
     struct prompt_report *r = &p->report;
-    for (size_t c = 0; c < p->exams.n; c++) {
-        const struct exam *exam = &p->exams.v[c];
-        r->left_out += (int64_t)exam->left_out;
-        for (size_t i = 0; i < exam->n_questions; i++) {
-            if (exam->questions[i].evidence.n)
-                TRY(measure_question(p, c, &exam->questions[i]));
-            else
-                r->left_out++;
-        }
-    }
+    for (size_t i = 0; i < p->n_asked; i++)
+        TRY(measure_question(p, p->asked[i].c, p->asked[i].q));
     r->tokens_p50 = eval_percentile(p->tokens, p->n_tokens, 50);
     r->tokens_p95 = eval_percentile(p->tokens, p->n_tokens, 95);
+    for (size_t i = 0; i < r->n_levels; i++)
+        TRY(measure_level(p, r->levels[i], ask_thrice, &r->curve[i]));
     return OK;
 }
 
-/* All questions at one threshold. */
-static enum status measure_level(struct prompt *p, double least, struct given_sum *out)
-{
-    *out = (struct given_sum){0};
-    p->settings.gate_threshold = least;
-    for (size_t c = 0; c < p->exams.n; c++)
-        for (size_t i = 0; i < p->exams.v[c].n_questions; i++) {
-            struct given_sum one;
-            if (!p->exams.v[c].questions[i].evidence.n)
-                continue;
-            TRY(ask_thrice(p, c, &p->exams.v[c].questions[i], &one));
-            add_sum(out, &one);
-        }
-    return OK;
-}
-
-/* The highest threshold that keeps enough: between two levels of the curve, by halving. */
+/* The highest threshold that keeps enough, by halving the ratio of two: what is kept needs each
+ * question only once. */
 static enum status find_kept(struct prompt *p)
 {
     struct prompt_report *r = &p->report;
-    size_t at = r->n_levels;
-    while (at && prompt_kept(&r->curve[at - 1]) < KEPT_AT_LEAST)
-        at--;
-    if (!at)
+    double low = THRESHOLD_LEAST, high = 1;
+    struct given_sum sum;
+    TRY(measure_level(p, low, ask_own, &sum));
+    if (prompt_kept(&sum) < KEPT_AT_LEAST)
         return OK;
-    double low = r->levels[at - 1], high = at < r->n_levels ? r->levels[at] : 1;
-    r->at_kept = r->curve[at - 1];
     for (int i = 0; i < HALVINGS; i++) {
-        struct given_sum sum;
-        double middle = (low + high) / 2;
-        TRY(measure_level(p, middle, &sum));
-        if (prompt_kept(&sum) < KEPT_AT_LEAST) {
-            high = middle;
-            continue;
-        }
-        low = middle;
-        r->at_kept = sum;
+        double middle = sqrt(low * high);
+        TRY(measure_level(p, middle, ask_own, &sum));
+        *(prompt_kept(&sum) < KEPT_AT_LEAST ? &high : &low) = middle;
     }
     r->threshold_kept = low;
-    return OK;
+    return measure_level(p, low, ask_thrice, &r->at_kept);
+}
+
+static void list_questions(struct prompt *p)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < p->exams.n; c++)
+        n += p->exams.v[c].n_questions;
+    p->tokens = NEW_N(&p->ctx->arena, int64_t, n + 1);
+    p->asked = NEW_N(&p->ctx->arena, struct one_asked, n + 1);
+    for (size_t c = 0; c < p->exams.n; c++) {
+        const struct exam *exam = &p->exams.v[c];
+        for (size_t i = 0; i < exam->n_questions; i++)
+            if (exam->questions[i].evidence.n)
+                p->asked[p->n_asked++] = (struct one_asked){c, &exam->questions[i]};
+        p->report.left_out += (int64_t)exam->left_out;
+    }
+    p->report.left_out += (int64_t)(n - p->n_asked);
 }
 
 static enum status lead_all(struct prompt *p)
 {
-    size_t questions = 0;
     p->led = NEW_N(&p->ctx->arena, struct led, p->exams.n + 1);
     for (size_t c = 0; c < p->exams.n; c++) {
         const struct exam *exam = &p->exams.v[c];
         TRY(chats_lead(p->ctx, p->e, pool_of(exam), exam, &p->led[c]));
         p->report.led += !p->led[c].is_imported;
-        questions += exam->n_questions;
         for (size_t s = 0; s < exam->n_sessions; s++)
             p->report.messages += (int64_t)exam->sessions[s].n;
     }
     p->report.conversations = (int64_t)p->exams.n;
-    p->tokens = NEW_N(&p->ctx->arena, int64_t, questions + 1);
     return OK;
 }
 
@@ -431,10 +427,12 @@ enum status engine_eval_prompt(struct ctx *ctx, struct engine *e, const struct e
     for (; in->curve && p.report.n_levels < PROMPT_LEVELS; p.report.n_levels++)
         p.report.levels[p.report.n_levels] = levels[p.report.n_levels];
     TRY(each_open(ctx, in, "prompt", &p.each));
+    list_questions(&p);
     TRY(lead_all(&p));
     TRY(eval_embed(ctx, e, &p.report.vectors));
     TRY(measure_all(&p));
-    TRY(find_kept(&p));
+    if (in->curve || in->kept)
+        TRY(find_kept(&p));
     TRY(each_finish(ctx, &p.each));
     prompt_write(out, &p.report, as_json);
     return OK;

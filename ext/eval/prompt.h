@@ -9,18 +9,14 @@ enum { PROMPT_LEVELS = 16 };
  * less can always be had. */
 #define KEPT_AT_LEAST 93.0
 
-/* Sums over the questions of a kind. */
+/* Sums over the questions of a kind; add_sum takes them for an array. */
 struct given_sum {
-    int64_t n;
-    int64_t kept; /* questions that get anything */
-    double any;   /* some of the evidence is in the block */
-    double frac;  /* the share of the evidence that is */
-    int64_t tokens;
-    int64_t worded; /* questions whose answer has words */
-    double words;   /* the share of them that the block holds */
-    int64_t foreign_asked,
-        foreign; /* of another conversation's pool: asked, and something goes in */
-    int64_t renamed_asked, renamed; /* … with the names of the people there */
+    double n, kept;                /* of these get anything */
+    double any, frac;              /* some of the evidence is in the block; its share */
+    double tokens;                 /* of a block */
+    double worded, words;          /* the answer has words; the share that the block holds */
+    double foreign_asked, foreign; /* of another conversation's pool: something goes in */
+    double renamed_asked, renamed; /* … with the names of the people there */
 };
 
 struct given_kind {
@@ -38,7 +34,7 @@ struct prompt_report {
     struct given_sum curve[PROMPT_LEVELS];
     double levels[PROMPT_LEVELS];
     size_t n_levels;                /* 0: no curve */
-    struct given_sum at_kept;       /* with a curve: where KEPT_AT_LEAST is just kept */
+    struct given_sum at_kept;       /* when asked for: where KEPT_AT_LEAST is just kept */
     double threshold_kept;          /* … and its threshold; 0: no threshold keeps that */
     int64_t tokens_p50, tokens_p95; /* of the blocks that are not empty */
     struct eval_report vectors;     /* only what it says of vectors */

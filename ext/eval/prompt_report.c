@@ -4,7 +4,7 @@
 
 double prompt_kept(const struct given_sum *s)
 {
-    return eval_percent((double)s->kept, s->n);
+    return eval_percent(s->kept, s->n);
 }
 
 /* --- text --- */
@@ -12,7 +12,7 @@ double prompt_kept(const struct given_sum *s)
 /* Of a column, and of the one that is headed "answer words". */
 enum { WIDE = 8, WORDS_WIDE = 12 };
 
-static void add_percent(struct buf *b, double sum, int64_t n, int width)
+static void add_percent(struct buf *b, double sum, double n, int width)
 {
     if (n)
         buf_printf(b, " %*.1f", width, eval_percent(sum, n));
@@ -24,21 +24,19 @@ static void sum_line(struct buf *b, str name, const struct given_sum *s)
 {
     buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 26 ? 26 - name.n : 0), "",
                (long long)s->n);
-    add_percent(b, (double)s->kept, s->n, WIDE);
+    add_percent(b, s->kept, s->n, WIDE);
     add_percent(b, s->any, s->n, WIDE);
     add_percent(b, s->frac, s->n, WIDE);
     add_percent(b, s->words, s->worded, WORDS_WIDE);
-    buf_printf(b, " %8.0f", s->kept ? (double)s->tokens / (double)s->kept : 0);
-    add_percent(b, (double)s->foreign, s->foreign_asked, WIDE);
-    add_percent(b, (double)s->renamed, s->renamed_asked, WIDE);
+    buf_printf(b, " %8.0f", s->kept ? s->tokens / s->kept : 0);
+    add_percent(b, s->foreign, s->foreign_asked, WIDE);
+    add_percent(b, s->renamed, s->renamed_asked, WIDE);
     buf_byte(b, '\n');
 }
 
 static void write_curve(struct buf *b, const struct prompt_report *r)
 {
     char name[32];
-    if (!r->n_levels)
-        return;
     buf_printf(b, "\nby threshold\n");
     for (size_t i = 0; i < r->n_levels; i++) {
         snprintf(name, sizeof name, "%.3f", r->levels[i]);
@@ -70,29 +68,29 @@ static void write_text(struct buf *b, const struct prompt_report *r)
     sum_line(b, S("all"), &r->all);
     buf_printf(b, "\ntokens of a block: p50 %lld, p95 %lld; %.0f a question\n",
                (long long)r->tokens_p50, (long long)r->tokens_p95,
-               r->all.n ? (double)r->all.tokens / (double)r->all.n : 0);
-    write_curve(b, r);
+               r->all.n ? r->all.tokens / r->all.n : 0);
+    if (r->n_levels)
+        write_curve(b, r);
 }
 
 /* --- JSON --- */
 
-static void member_percent(struct json_out *w, const char *name, int64_t sum, int64_t n)
+static void member_percent(struct json_out *w, const char *name, double sum, double n)
 {
     if (n)
-        json_member_num(w, name, eval_percent((double)sum, n));
+        json_member_num(w, name, eval_percent(sum, n));
 }
 
 /* The object is open. */
 static void put_sum(struct json_out *w, const struct given_sum *s)
 {
-    json_member_int(w, "n", s->n);
+    json_member_int(w, "n", (int64_t)s->n);
     json_member_num(w, "kept", prompt_kept(s));
     json_member_num(w, "any", eval_percent(s->any, s->n));
     json_member_num(w, "frac", eval_percent(s->frac, s->n));
-    json_member_num(w, "tokens", s->kept ? (double)s->tokens / (double)s->kept : 0);
-    json_member_num(w, "tokens_a_question", s->n ? (double)s->tokens / (double)s->n : 0);
-    if (s->worded)
-        json_member_num(w, "answer_words", eval_percent(s->words, s->worded));
+    json_member_num(w, "tokens", s->kept ? s->tokens / s->kept : 0);
+    json_member_num(w, "tokens_a_question", s->n ? s->tokens / s->n : 0);
+    member_percent(w, "answer_words", s->words, s->worded);
     member_percent(w, "foreign", s->foreign, s->foreign_asked);
     member_percent(w, "renamed", s->renamed, s->renamed_asked);
 }
@@ -112,10 +110,6 @@ static void put_curve(struct json_out *w, const struct prompt_report *r)
         put_level(w, r->levels[i], &r->curve[i]);
     }
     json_close(w, ']');
-    if (r->threshold_kept > 0) {
-        json_member_open(w, "at_93_kept", '{');
-        put_level(w, r->threshold_kept, &r->at_kept);
-    }
 }
 
 static void write_json(struct buf *b, const struct prompt_report *r)
@@ -144,6 +138,10 @@ static void write_json(struct buf *b, const struct prompt_report *r)
     json_close(w, '}');
     if (r->n_levels)
         put_curve(w, r);
+    if (r->threshold_kept > 0) {
+        json_member_open(w, "at_93_kept", '{');
+        put_level(w, r->threshold_kept, &r->at_kept);
+    }
     json_close(w, '}');
     buf_byte(b, '\n');
 }

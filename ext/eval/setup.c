@@ -60,7 +60,7 @@ int64_t eval_asked(const struct exam *c, const struct exam_question *q)
     return q->asked ? q->asked : c->until;
 }
 
-double eval_percent(double sum, int64_t n)
+double eval_percent(double sum, double n)
 {
     return n ? 100 * sum / (double)n : 0;
 }

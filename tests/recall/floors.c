@@ -12,7 +12,7 @@
 
 /*
  * usage: recall_floors FILE[,FILE] [table=FOLDER | encoder] MEASURE BOUND … [MEASURE BOUND …] …
- * MEASURE: turn|session|follow_ups|prompt|curve|junk=JUDGEMENTS; BOUND: overall.any@10>=87 or
+ * MEASURE: turn|session|follow_ups|prompt|kept|junk=JUDGEMENTS; BOUND: overall.any@10>=87 or
  * as_set.other_spoke<=12. The bounds may only become stricter. With a table vectors take part, of
  * the static table in that folder of models; with the encoder its own. turn, session and follow_ups
  * after each other share one index of the file. Without the file or the table the test is skipped:
@@ -21,7 +21,7 @@
 
 enum { SKIPPED = 77, REPORT_MAX = 1 << 20 };
 
-enum what { BY_TURN, BY_SESSION, FOLLOW_UPS, PROMPT, CURVE, JUNK_AUDIT };
+enum what { BY_TURN, BY_SESSION, FOLLOW_UPS, PROMPT, KEPT, JUNK_AUDIT };
 
 struct asked {
     struct strs files;
@@ -51,14 +51,14 @@ static enum status measure(struct ctx *ctx, struct engine *engine, const struct 
     const struct eval_in in = {.file = asked->files.v[0],
                                .by_session = asked->what == BY_SESSION,
                                .follow_ups = asked->what == FOLLOW_UPS,
-                               .curve = asked->what == CURVE,
+                               .kept = asked->what == KEPT,
                                .is_loaded = asked->is_loaded};
     const struct junk_in junk = {.files = asked->files.v,
                                  .n_files = asked->files.n,
                                  .judgements = asked->judgements};
     if (asked->what == JUNK_AUDIT)
         return engine_eval_junk(ctx, engine, &junk, true, report);
-    bool is_prompt = asked->what == PROMPT || asked->what == CURVE;
+    bool is_prompt = asked->what == PROMPT || asked->what == KEPT;
     return (is_prompt ? engine_eval_prompt : engine_eval)(ctx, engine, &in, true, report);
 }
 
@@ -97,8 +97,8 @@ static bool is_there(struct ctx *ctx, str path)
 /* False when the word is none of the measures. */
 static bool read_what(str word, struct asked *out)
 {
-    static const char *const whats[] = {"turn",  "session", "follow_ups", "prompt",
-                                        "curve", "junk",    NULL};
+    static const char *const whats[] = {"turn", "session", "follow_ups", "prompt",
+                                        "kept", "junk",    NULL};
     int what = name_index(whats, str_cut(&word, '='), -1);
     if (what < 0 || (what == JUNK_AUDIT) != (word.n > 0))
         return false;
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
         asked.by_encoder = first++ > 0;
     if (argc < first + 2 || !read_what(str_of(argv[first]), &asked) || sodium_init() < 0) {
         fprintf(stderr, "usage: recall_floors FILE[,FILE] [table=FOLDER | encoder] "
-                        "turn|session|follow_ups|prompt|curve|junk=JUDGEMENTS BOUND ...\n");
+                        "turn|session|follow_ups|prompt|kept|junk=JUDGEMENTS BOUND ...\n");
         return 2;
     }
     if (!has_all(&ctx, str_of(argv[1]), &asked))
