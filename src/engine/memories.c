@@ -82,18 +82,22 @@ bool engine_is_said(struct ctx *ctx, struct engine *e, struct pool_ref pool, con
            str_eq(like->session, m->session);
 }
 
-/* It stays, with what the caller says of it now. */
-static enum status say_again(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                             const struct memory *like, struct memory *m)
+/* It stays, with what the caller says of it now. One that is erased meanwhile is not said. */
+static bool is_said_again(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m,
+                          enum status *out)
 {
+    struct memory like;
+    if (!engine_is_said(ctx, e, pool, m, &like))
+        return false;
     struct change to = {
-        .pool = pool, .id = like->id, .what = CHANGE_NOTHING, .to = *m, .keeps_old = true};
+        .pool = pool, .id = like.id, .what = CHANGE_NOTHING, .to = *m, .keeps_old = true};
     to.what |= m->importance > 0 ? CHANGE_IMPORTANCE : 0;
     to.what |= m->category.n ? CHANGE_CATEGORY : 0;
     to.what |= m->metadata.n ? CHANGE_METADATA : 0;
     to.what |= m->tags.n ? CHANGE_TAGS : 0;
     to.what |= m->expires ? CHANGE_EXPIRES : 0;
-    return engine_change(ctx, e, &to, m);
+    *out = engine_change(ctx, e, &to, m);
+    return !soft_if(ctx, *out, NOT_FOUND);
 }
 
 /* --- what is changed or forgotten is barred --- */
@@ -129,11 +133,12 @@ static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct poo
  * same words again are that memory, with what the caller says of it now. */
 enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
 {
-    struct memory like, old;
+    struct memory old;
+    enum status status;
     engine_catch_up(ctx, e, pool); /* what was said before is older than this */
     secrets_leave(e, &ctx->arena, m);
-    if (!m->key.n && engine_is_said(ctx, e, pool, m, &like))
-        return say_again(ctx, e, pool, &like, m);
+    if (!m->key.n && is_said_again(ctx, e, pool, m, &status))
+        return status;
     TRY(memory_with_key(ctx, e, pool, m->key, &old));
     TRY(add_memory(ctx, e, pool, PUT_SUPERSEDE, true, m));
     return bar_superseded(ctx, e, pool, &old, m);
@@ -143,13 +148,14 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
 enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            struct memory *m)
 {
-    struct memory old, like;
+    struct memory old;
+    enum status status;
     engine_catch_up(ctx, e, pool);
     secrets_leave(e, &ctx->arena, m);
     if (!m->key.n) {
         m->key = content_key(&ctx->arena, str_trim(m->content));
-        if (engine_is_said(ctx, e, pool, m, &like))
-            return say_again(ctx, e, pool, &like, m);
+        if (is_said_again(ctx, e, pool, m, &status))
+            return status;
     }
     TRY(memory_with_key(ctx, e, pool, m->key, &old));
     TRY(add_memory(ctx, e, pool, PUT_REPLACE, !old.id.n, m));
@@ -236,9 +242,7 @@ enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct po
     return store_pools(ctx, e->store, user, out, n);
 }
 
-/*
- * The memories that were made of the message go with it; closed ones, too, as they state the same.
- */
+/* The memories that were made of the message go with it; closed ones, too: they state the same. */
 static enum status bar_message(struct ctx *ctx, struct engine *e, const struct forget *what,
                                const struct message *m, int64_t *barred)
 {
@@ -260,30 +264,6 @@ static enum status bar_message(struct ctx *ctx, struct engine *e, const struct f
     return bar_statements(ctx, e, &in, barred);
 }
 
-/* The id is a memory's, a message's, or names nothing that states something. */
-static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget *what,
-                          int64_t *barred)
-{
-    struct memory memory;
-    struct message message;
-    enum status s = store_memory(ctx, e->store, what->pool, what->id, &memory);
-    if (s == OK) {
-        const struct barring_in in = {.pool = what->pool,
-                                      .reason = BAR_FORGOTTEN,
-                                      .memories = &memory,
-                                      .n = 1,
-                                      .undo = what->undo};
-        return bar_statements(ctx, e, &in, barred);
-    }
-    if (!soft_if(ctx, s, NOT_FOUND))
-        return s;
-    s = store_message(ctx, e->store, what->pool, what->id, &message);
-    if (soft_if(ctx, s, NOT_FOUND))
-        return OK;
-    TRY(s);
-    return bar_message(ctx, e, what, &message, barred);
-}
-
 /* Missing ones are left out, as they are when they are erased. */
 static enum status bar_ids(struct ctx *ctx, struct engine *e, const struct forget *what,
                            int64_t *barred)
@@ -299,6 +279,25 @@ static enum status bar_ids(struct ctx *ctx, struct engine *e, const struct forge
     }
     in.memories = v;
     return in.n ? bar_statements(ctx, e, &in, barred) : OK;
+}
+
+/* The id is a memory's, a message's, or names nothing that states something. */
+static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget *what,
+                          int64_t *barred)
+{
+    struct forget memory = *what;
+    struct message message;
+    int64_t more = 0;
+    memory.ids = &what->id;
+    memory.n_ids = 1;
+    TRY(bar_ids(ctx, e, &memory, barred));
+    enum status s = store_message(ctx, e->store, what->pool, what->id, &message);
+    if (soft_if(ctx, s, NOT_FOUND))
+        return OK;
+    TRY(s);
+    TRY(bar_message(ctx, e, what, &message, &more));
+    *barred += more;
+    return OK;
 }
 
 /* For erasing by type or age: each of the memories is barred. */

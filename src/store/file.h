@@ -101,7 +101,7 @@ MUST_USE enum status store_stats(struct ctx *ctx, struct store *s, struct store_
  * A write that failed is tried again every few seconds, so that the disk's recovery is noticed. */
 MUST_USE enum status store_ping(struct ctx *ctx, struct store *s);
 /* Checks invariants: the file's integrity, words against rows, positions without holes. Findings
- * come as lines; "" means healthy. */
+ * come as lines; "" means healthy. TOO_BUSY between two pieces of a long erasure. */
 MUST_USE enum status store_check(struct ctx *ctx, struct store *s, str *findings);
 /* Compares every index of the file with its table, too, which takes far longer. */
 MUST_USE enum status store_check_pages(struct ctx *ctx, struct store *s, str *findings);

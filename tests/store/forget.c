@@ -426,3 +426,45 @@ TEST(others_write_while_much_is_erased)
     CHECK_INT(find(ctx, s, other_user, "walks").n, w.n);
     check_healthy(ctx, s);
 }
+
+/* Asks whether the store is sound, again and again. */
+static void *check_on(void *arg)
+{
+    struct writing *w = arg;
+    while (!atomic_load(&w->is_ending)) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        struct ctx *ctx = &own;
+        str findings;
+        enum status status = store_check(ctx, w->s, &findings);
+        CHECK(status == TOO_BUSY || (status == OK && !findings.n));
+        atomic_fetch_add(&w->n, 1);
+    }
+    return NULL;
+}
+
+/* Sessions of messages, each with a memory that comes of one. */
+static void talk_much(struct ctx *ctx, struct store *s, struct pool_ref pool)
+{
+    for (int i = 0; i < 600; i++)
+        talk(ctx, s, pool, str_printf(&ctx->arena, "s%d", i).p);
+}
+
+/* What an erasure leaves between two of its pieces is not called damage. */
+TEST(a_store_is_not_called_damaged_while_much_is_erased)
+{
+    PLACE(p);
+    STORE(s, p);
+    pthread_t thread;
+    struct writing w = {.s = s};
+    talk_much(ctx, s, other_user);
+    CHECK_INT(pthread_create(&thread, NULL, check_on, &w), 0);
+    for (int i = 0; i < 3; i++) {
+        talk_much(ctx, s, mine);
+        int before = atomic_load(&w.n);
+        WAIT_FOR(atomic_load(&w.n) > before);
+        forget(ctx, s, (struct forget){.pool = mine, .everything = true});
+    }
+    atomic_store(&w.is_ending, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    check_healthy(ctx, s);
+}

@@ -19,12 +19,10 @@
  * core model and libcurl. Each look adds a finding (ok, warn or bad) with what was seen and what to
  * do, and clears the failure that it met, so that the next one starts fresh. Nothing is repaired;
  * calls go to upstreams, to the source of vectors and to the storage of
- * backups only. The command and GET /v1/doctor both end
- * here.
+ * backups only. The command and GET /v1/doctor both end here.
  */
 
-/* CALL_MS is short: a person waits, and an upstream that needs longer for a list is worth
- * knowing. */
+/* CALL_MS is short: a person waits, and a slow upstream is worth knowing. */
 enum { ANSWER_MAX = 8 << 20, CALL_MS = 5000, TRIAL_BYTES = 64 << 10 };
 
 static FIELDS(finding, (STR, level, .help = "ok, warn or bad"),
@@ -202,8 +200,7 @@ static void look_at_key(struct visit *v)
                     : "");
 }
 
-/* Whether the stored model keys of users can be decrypted. A missing key file is not created: a new
- * key would hide that the old one is lost. */
+/* A missing key file is not created: a new key would hide that the old one is lost. */
 static void look_at_keys(struct visit *v, bool has_seal, str how, const char *then)
 {
     size_t lost = 0;
@@ -348,9 +345,11 @@ static void look_at_database(struct visit *v)
 {
     struct engine_stats stats;
     str findings = S("");
-    if (v->in->store_why.n || engine_stats(v->ctx, v->in->engine, &stats) != OK ||
-        engine_check(v->ctx, v->in->engine, v->in->is_deep, &findings) != OK ||
-        engine_ping(v->ctx, v->in->engine) != OK) {
+    enum status checked = STORAGE;
+    if (!v->in->store_why.n && engine_stats(v->ctx, v->in->engine, &stats) == OK &&
+        engine_ping(v->ctx, v->in->engine) == OK)
+        checked = engine_check(v->ctx, v->in->engine, v->in->is_deep, &findings);
+    if (checked != OK && checked != TOO_BUSY) {
         str why = v->in->store_why.n ? v->in->store_why : str_of(v->ctx->why);
         add_finding(
             v, "bad", S("database"), str_dup(&v->ctx->arena, why),
@@ -360,7 +359,9 @@ static void look_at_database(struct visit *v)
                 : "check the disk; if the error persists, restore the database from a backup");
         return;
     }
-    if (findings.n)
+    if (checked == TOO_BUSY)
+        add_finding(v, "warn", S("database"), ctx_take_why(v->ctx), "ask again later");
+    else if (findings.n)
         add_finding(v, "bad", S("database"), findings,
                     "stop the server and restore the database from a backup");
     else
@@ -401,10 +402,10 @@ static void judge_models(struct visit *v, str what, const struct upstream *up,
     else if (got->code == 401 || got->code == 403)
         add_finding(v, "ok", what, url,
                     "the upstream needs a key: clients send their own, or set upstream_key");
-    else if (got->code == 404)
-        add_finding(v, "warn", what, url, "no list of models at this address; check the base URL");
     else
-        add_finding(v, "warn", what, url, "the answer is not a list of models; check the base URL");
+        add_finding(v, "warn", what, url,
+                    got->code == 404 ? "no list of models at this address; check the base URL"
+                                     : "the answer is not a list of models; check the base URL");
 }
 
 /* The list of models is the one request that costs nothing and that every such server knows. */
@@ -470,8 +471,7 @@ bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding 
 {
     struct visit *v = NEW(&ctx->arena, struct visit);
     bool is_well = true;
-    v->ctx = ctx;
-    v->in = in;
+    *v = (struct visit){.ctx = ctx, .in = in};
     if (in->folder_why.n)
         add_finding(v, "bad", S("data folder"), in->folder_why, "");
     else if (!is_of_other_user(v, str_c(&ctx->arena, in->folder))) {

@@ -18,9 +18,6 @@ static const char *const rules[] = {
 #define RULE(text) text,
 #define ON_SQLITE(text) text,
 #include "store/sql/read/check_rules.def"
-#undef BY
-#undef RULE
-#undef ON_SQLITE
 };
 
 #ifdef WITH_POSTGRES
@@ -29,9 +26,6 @@ static const char *const postgres_rules[] = {
 #define RULE(text) text,
 #define ON_SQLITE(text)
 #include "store/sql/read/check_rules.def"
-#undef BY
-#undef RULE
-#undef ON_SQLITE
 };
 #endif
 
@@ -40,11 +34,8 @@ static enum status run_rule(struct ctx *ctx, struct db *db, const char *rule, st
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db->handle, rule, -1, &stmt, NULL);
-    for (int i = 0; rc == SQLITE_OK && i < LINES_MAX; i++) {
-        if (sqlite3_step(stmt) != SQLITE_ROW)
-            break;
+    for (int i = 0; rc == SQLITE_OK && i < LINES_MAX && sqlite3_step(stmt) == SQLITE_ROW; i++)
         buf_printf(out, "%s\n", (const char *)sqlite3_column_text(stmt, 0));
-    }
     rc = sqlite3_finalize(stmt);
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
 }
@@ -63,13 +54,17 @@ static enum status run_rules(struct ctx *ctx, struct db *db, struct buf *out)
 enum status sql_check(struct ctx *ctx, struct store *s, str *findings)
 {
     struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
+    bool is_erasing = false;
     READER(r);
     TRY(reader_begin_long(ctx, sql_of(s), &r));
     TRY(run_rules(ctx, r.db, &out));
     TRY(titles_check(ctx, r.db, &out));
     TRY(words_check(ctx, r.db, &out));
     *findings = str_trim(buf_str(&out));
-    return OK;
+    SQL_RUN(q, ctx, r.db, SQL_FACT_FORGETS);
+    TRY(sql_any(&q, &is_erasing));
+    return findings->n && is_erasing ? fail(ctx, TOO_BUSY, "not checked: much is being erased")
+                                     : OK;
 }
 
 enum status sql_check_pages(struct ctx *ctx, struct store *s, str *findings)

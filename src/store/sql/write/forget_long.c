@@ -20,7 +20,7 @@
 /*
  * There is one writer, so a transaction that erases a hundred thousand rows would hold up every
  * other user for a second or more. What is small goes in one transaction. What is large goes in
- * pieces of PIECE_MS, each of which leaves a sound store:
+ * pieces of PIECE_MS, each of which leaves a store that can be finished:
  *
  * begin   a row of the table fact says what is to be erased, and who does it (the mark of hold)
  * erase   rows and what hangs on them, again and again until nothing is left
