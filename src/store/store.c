@@ -5,6 +5,7 @@
 
 #include "store/store_int.h"
 #include "store/vectors/row.h"
+#include "store/with_postgres.h"
 
 /*
  * Backends are tables of functions (struct store_ops). ops.def lists each operation once, with its
@@ -80,9 +81,8 @@ void store_view_end(struct store_view *v)
 
 static enum status check_pool(struct ctx *ctx, struct pool_ref pool)
 {
-    if (!pool.user.n || !pool.space.n)
-        return fail(ctx, BAD_INPUT, "a pool needs a user and a space");
-    return OK;
+    return pool.user.n && pool.space.n ? OK
+                                       : fail(ctx, BAD_INPUT, "a pool needs a user and a space");
 }
 
 /* Every space of a user has no name. */

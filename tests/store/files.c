@@ -7,6 +7,7 @@
 
 #include "lib/store.h"
 #include "store/store.h"
+#include "store/with_postgres.h"
 
 /* Runs SQL on the file behind the store's back. */
 static void tamper(const struct place *p, const char *text)

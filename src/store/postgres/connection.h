@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "store/with_postgres.h"
 
 struct pg_stmt;
 struct pg;
@@ -46,8 +47,7 @@ int64_t pg_changes(const struct pg *pg);
 int64_t pg_last_row(const struct pg *pg);
 int64_t pg_total_changes(struct pg *pg);
 
-/* Text without parameters: one or more statements, without rows; or the first column of the first
- * row. */
+/* Text without parameters: statements without rows; or the first column of the first row. */
 MUST_USE enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text);
 MUST_USE enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *out);
 
