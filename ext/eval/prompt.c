@@ -278,7 +278,7 @@ static enum status ask_thrice(struct prompt *p, size_t c, const struct exam_ques
 static void add_sum(struct given_sum *to, const struct given_sum *s)
 {
     for (size_t i = 0; i < sizeof *s / sizeof(double); i++)
-        (&to->n)[i] += (&s->n)[i];
+        ((double *)to)[i] += ((const double *)s)[i];
 }
 
 /* In the order of their numbers; the last place takes all that there is no room for. */

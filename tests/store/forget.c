@@ -323,8 +323,8 @@ static double cost_of_forgetting(struct ctx *ctx, struct store *s, size_t n)
     return (double)(clock() - began) * 1000 / CLOCKS_PER_SEC;
 }
 
-/* Six times as many cost thirteen times as much when SQLite keeps what each page was; then no try
- * of a few is below nine. On a busy machine one may be above it. */
+/* Six times as many cost thirteen times as much when SQLite keeps what each page was, at each try.
+ * Without that a busy machine may make one try cost more than nine times as much. */
 TEST(forgetting_much_costs_no_more_for_each)
 {
     enum { TRIES = 5 };
