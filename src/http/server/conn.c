@@ -244,12 +244,16 @@ static bool has_turn(const struct loop *l)
     return l->turns && atomic_load(&l->server->queued) <= l->server->settings.queue_max / 2;
 }
 
+/* One loop at a time: else each would take the last place. */
 void conns_take_turns(struct loop *l)
 {
-    for (int n = 0; n < TURNS_AT_ONCE && has_turn(l); n++) {
-        struct conn *c = l->turns;
-        leave_turns(c);
-        take_pending(c);
+    if (l->turns && !atomic_exchange(&l->server->is_turning, true)) {
+        for (int n = 0; n < TURNS_AT_ONCE && has_turn(l); n++) {
+            struct conn *c = l->turns;
+            leave_turns(c);
+            take_pending(c);
+        }
+        atomic_store(&l->server->is_turning, false);
     }
     if (has_turn(l))
         loop_wake(l);
@@ -416,16 +420,14 @@ static void on_closed(uv_handle_t *h)
     server_changed(s);
 }
 
-/* conns_flush must not meet a connection that is closed and freed. */
+/* conns_flush must not meet what is freed. It stays marked, so that it is not added again. */
 static void leave_dirty(struct conn *c)
 {
-    for (struct conn **at = &c->loop->dirty; c->is_dirty && *at; at = &(*at)->next_dirty) {
-        if (*at == c) {
-            *at = c->next_dirty;
-            c->is_dirty = false;
-            return;
-        }
-    }
+    struct conn **at = &c->loop->dirty;
+    while (c->is_dirty && *at != c)
+        at = &(*at)->next_dirty;
+    if (c->is_dirty)
+        *at = c->next_dirty;
 }
 
 /* From anywhere in the loop, also while lists are walked: so the connection leaves them first, and

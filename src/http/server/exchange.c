@@ -25,7 +25,7 @@ struct exchange *exchange_new(struct conn *c)
     struct server *s = c->loop->server;
     x->loop = c->loop;
     x->conn = c;
-    x->surface = s->first;
+    x->surface = s->router.rows[0].surface;
     incoming_init(&x->raw, &x->ctx, s->settings.header_max);
     x->in.is_loopback = c->is_loopback;
     x->in.attempt = &x->attempt;
@@ -461,8 +461,6 @@ static void answer_options(struct exchange *x)
 void exchange_dispatch(struct exchange *x)
 {
     assert(x->phase == READING && x->raw.head_done);
-    const struct server *s = x->loop->server;
-    const struct route *route = x->route;
     x->conn->state = CONN_ANSWERING;
     x->in.body = buf_str(&x->raw.body);
     count_up(&x->loop->count.requests, 1);
@@ -470,11 +468,11 @@ void exchange_dispatch(struct exchange *x)
         exchange_refuse(x, x->ctx.failed, x->refused);
         return;
     }
-    if (!route) {
+    if (!x->route) {
         answer_options(x);
         return;
     }
-    if (is_quick(route, s->app, &x->in)) {
+    if (is_quick(x->route, x->loop->server->app, &x->in)) {
         run_request(x);
         exchange_ran(x);
         return;

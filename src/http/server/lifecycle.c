@@ -90,7 +90,6 @@ void server_start(struct server *s, const struct surface *const *surfaces, struc
     const struct server_settings *settings = &s->settings;
     assert(!s->loops);
     s->app = app;
-    s->first = surfaces[0];
     allow_files(settings->connections_max);
     pthread_mutex_init(&s->lock, NULL);
     steady_cond_init(&s->changed);

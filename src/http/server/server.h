@@ -15,7 +15,6 @@ struct server {
     struct server_settings settings;
     struct ctx ctx; /* holds what the settings point at */
     struct router router;
-    const struct surface *first;
     struct app *app;
     struct pool *workers;
     struct meters *meters;
@@ -25,6 +24,7 @@ struct server {
     struct loop *loops;
     size_t n_loops, next_loop;
     _Atomic size_t connections, refused, active, queued, cut, bodies;
+    atomic_bool is_turning; /* a loop takes requests sent ahead */
     _Atomic int phase;
     _Atomic size_t seen; /* loops that acted on the phase */
     pthread_mutex_t lock;
