@@ -356,9 +356,9 @@ TEST(a_slow_server_gets_half_of_what_a_chat_has)
     CHECK_OK(embed_all(s));
     s->app.mode = STALLS;
     int64_t began = clock_mono_us();
-    CHECK(holds(ask_within(s, "a mat", 1000).without, "timeout"));
+    CHECK(holds(ask_within(s, "a mat", 4000).without, "timeout"));
     int64_t took = clock_mono_us() - began;
-    CHECK(took >= 400000 && took < 990000);
+    CHECK(took >= 1600000 && took < 3900000);
     CHECK(holds(ask_within(s, "a mat", 400).without, "circuit open"));
     words_still_find(s);
     tear_down(s);
@@ -367,7 +367,7 @@ TEST(a_slow_server_gets_half_of_what_a_chat_has)
 /* At shutdown: the fixture stalls for ten seconds, and a question outside chats has no deadline. */
 TEST(a_cancelled_question_does_not_wait_for_a_server_that_hangs)
 {
-    enum { PROMPT_US = 4000000 };
+    enum { PROMPT_US = 9000000 };
     struct setting *s = set_up(ctx, use_remote);
     atomic_bool is_ending = true;
     add(s, "the cat sat on the mat");

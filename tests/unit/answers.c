@@ -365,7 +365,7 @@ TEST(a_server_says_when_to_come_back)
         ctx->deadline_us = with_deadline ? clock_mono_us() + 20000000 : 0;
         began = clock_mono_us();
         CHECK_STATUS(asked(ctx, m, later, &t, &answer), UPSTREAM);
-        CHECK(m->app.calls == 1 && clock_mono_us() - began < 1000000);
+        CHECK(m->app.calls == 1 && clock_mono_us() - began < 10000000);
         CHECK(holds(str_of(ctx->why), "429"));
         ctx_clear_failure(ctx);
     }
@@ -411,9 +411,9 @@ TEST(a_pause_ends_when_nobody_waits_any_more)
     int64_t began = clock_mono_us();
     ctx->is_cut = &c.is_cut;
     CHECK(pthread_create(&thread, NULL, cut, &c) == 0);
-    CHECK(asked(ctx, c.m, SCRIPT({503, .retry_after = "4"}, {.text = "{}"}), &t, &answer) != OK);
+    CHECK(asked(ctx, c.m, SCRIPT({503, .retry_after = "9"}, {.text = "{}"}), &t, &answer) != OK);
     pthread_join(thread, NULL);
-    CHECK(c.m->app.calls == 1 && clock_mono_us() - began < 3000000);
+    CHECK(c.m->app.calls == 1 && clock_mono_us() - began < 8000000);
     model_close(c.m);
 }
 

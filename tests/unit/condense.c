@@ -546,7 +546,7 @@ TEST(a_model_that_has_just_failed_is_asked_for_no_summary)
  * rule wrote for want of time. */
 TEST(a_cancelled_run_stops_and_the_next_one_goes_on)
 {
-    enum { PROMPT_US = 4000000 };
+    enum { PROMPT_US = 9000000 };
     WITH_MODEL(e, s, p, m);
     atomic_bool is_ending = true;
     put_trip(ctx, s, "Lucerne", 50);

@@ -120,7 +120,7 @@ TEST(a_late_model_is_not_waited_for)
     m->app.mode = STALLS;
     int64_t began = clock_mono_us();
     struct rewritten is = ask_as(ctx, e, "What did she realize?", "gpt-4o", 50);
-    CHECK(clock_mono_us() - began < 5000000);
+    CHECK(clock_mono_us() - began < 9000000);
     CHECK_STR(is.search, S("What did she realize? (Caroline LGBTQ)"));
     CHECK(holds(is.why, "timed out"));
     int calls = m->app.calls;
