@@ -156,12 +156,18 @@ static int set_up(sqlite3 *handle)
     }
 }
 
-static enum status refuse_file(struct ctx *ctx, const char *path, struct db *db, int rc)
+/* With SQLite's result: open, or closed with a reason. */
+static enum status end_open(struct ctx *ctx, const char *path, struct db *db, int rc)
 {
-    if (rc == SQLITE_READONLY)
-        return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "'%s' cannot be written to", path);
-    return fail_as(ctx, STORAGE, detail_of(rc), "'%s' cannot be opened: %s%s", path,
-                   db->handle ? sqlite3_errmsg(db->handle) : "out of memory", advice_for(rc));
+    if (rc == SQLITE_OK)
+        return OK;
+    enum status status =
+        rc == SQLITE_READONLY
+            ? fail_as(ctx, STORAGE, STORE_DISK_FAILED, "'%s' cannot be written to", path)
+            : fail_as(ctx, STORAGE, detail_of(rc), "'%s' cannot be opened: %s%s", path,
+                      db->handle ? sqlite3_errmsg(db->handle) : "out of memory", advice_for(rc));
+    db_close_unsettled(db);
+    return status;
 }
 
 enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
@@ -172,11 +178,7 @@ enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struc
         rc = SQLITE_READONLY;
     if (rc == SQLITE_OK)
         rc = set_up(db->handle);
-    if (rc == SQLITE_OK)
-        return OK;
-    enum status status = refuse_file(ctx, path, db, rc);
-    db_close_unsettled(db);
-    return status;
+    return end_open(ctx, path, db, rc);
 }
 
 /* immutable: SQLite reads this file alone, takes no lock and makes nothing beside it. */
@@ -189,11 +191,7 @@ enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *ke
     int rc = db_open_handle(uri.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, key, &db->handle);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db->handle, pragmas_to_read, NULL, NULL, NULL);
-    if (rc == SQLITE_OK)
-        return OK;
-    enum status status = refuse_file(ctx, path, db, rc);
-    db_close(db);
-    return status;
+    return end_open(ctx, path, db, rc);
 }
 
 /* Notes what a call has erased, for the receipts and summaries that show it. Of the writer's

@@ -208,17 +208,13 @@ str file_uri(struct arena *a, const char *path, const char *parameters)
 static bool key_opens(struct ctx *ctx, const char *path, const uint8_t *key)
 {
     sqlite3 *handle = NULL;
-    sqlite3_stmt *stmt = NULL;
     str uri = file_uri(&ctx->arena, path, "immutable=1");
     int rc = db_open_handle(uri.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, key, &handle);
     if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(handle, "PRAGMA schema_version", -1, &stmt, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    sqlite3_finalize(stmt);
+        rc = sqlite3_exec(handle, "PRAGMA schema_version", NULL, NULL, NULL);
     sqlite3_close(handle);
     /* SQLITE_CORRUPT: the page was sealed with this key, and the file was cut off behind it. */
-    return rc == SQLITE_ROW || rc == SQLITE_CORRUPT;
+    return rc == SQLITE_OK || rc == SQLITE_CORRUPT;
 }
 
 /* The first page as the log has it. A frame belongs to the current use of the log when its salts

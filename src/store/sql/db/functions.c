@@ -47,21 +47,17 @@ static void take_match(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_co
     sqlite3_result_int(result, 1);
 }
 
+static str text_of_value(sqlite3_value *v)
+{
+    const char *p = (const char *)sqlite3_value_text(v);
+    return p ? (str){p, (size_t)sqlite3_value_bytes(v)} : S("");
+}
+
 /* As the token budget counts them, for the totals of a list. */
 static void count_tokens(sqlite3_context *result, int n, sqlite3_value **values)
 {
     (void)n;
-    const char *p = (const char *)sqlite3_value_text(values[0]);
-    sqlite3_result_int64(result, tokens_of((str){p, (size_t)sqlite3_value_bytes(values[0])}));
-}
-
-/* Texts are nearly always ASCII, and then nothing has to be written to be compared. */
-static bool is_ascii(str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] >= 0x80)
-            return false;
-    return true;
+    sqlite3_result_int64(result, tokens_of(text_of_value(values[0])));
 }
 
 static char ascii_lower(char c)
@@ -81,19 +77,13 @@ static bool ascii_holds(str text, str part)
     return false;
 }
 
-static str text_of_value(sqlite3_value *v)
-{
-    const char *p = (const char *)sqlite3_value_text(v);
-    return p ? (str){p, (size_t)sqlite3_value_bytes(v)} : S("");
-}
-
 /* holds(text, part): whether the part is in the text, in any case. part is lower case already. */
 static void find_part(sqlite3_context *result, int n, sqlite3_value **values)
 {
     struct arena own = {0};
     str text = text_of_value(values[0]), part = text_of_value(values[1]);
     (void)n;
-    if (is_ascii(text)) {
+    if (utf8_is_ascii(text)) { /* as most are: then nothing has to be written to be compared */
         sqlite3_result_int(result, ascii_holds(text, part));
         return;
     }

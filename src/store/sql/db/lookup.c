@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
-#include "store/sql/db/days.h"
 
 /*
  * Everything below the face works with row numbers; names are looked up once at the start of a
@@ -139,6 +138,18 @@ enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int6
     return OK;
 }
 
+/*
+ * One small row for each pool, day and kind of count. The rows of today are neighbours and stay in
+ * the page cache, so that counting adds little to a write.
+ */
+enum status days_add(struct ctx *ctx, struct db *db, int64_t pool, int stat, int64_t n)
+{
+    if (!n)
+        return OK;
+    assert(pool && stat >= 0 && stat < DAY_STAT_COUNT && db_in_transaction(db));
+    return SQL_LATER(ctx, db, SQL_DAY_ADD, pool, day_number(clock_ms()), stat, n);
+}
+
 /* A day counts what came, which what went does not undo. */
 static enum status count_today(struct ctx *ctx, struct db *db, int64_t pool,
                                const struct pool_gain *gain)
@@ -162,19 +173,12 @@ enum status pool_count(struct ctx *ctx, struct db *db, int64_t pool, struct pool
                      gain.closed);
 }
 
-static enum status number_by_id(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
-                                str id, int64_t *out)
-{
-    SQL_RUN(q, ctx, db, which, pool, id);
-    return sql_number(&q, out);
-}
-
 enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
 {
-    return number_by_id(ctx, db, SQL_SESSION_FIND, pool, id, no);
+    return SQL_NUMBER(ctx, db, no, SQL_SESSION_FIND, pool, id);
 }
 
 enum status message_find(struct ctx *ctx, struct db *db, int64_t pool, str id, doc_id *out)
 {
-    return number_by_id(ctx, db, SQL_MESSAGE_FIND, pool, id, out);
+    return SQL_NUMBER(ctx, db, out, SQL_MESSAGE_FIND, pool, id);
 }

@@ -1,6 +1,7 @@
 /* lookup.h - names into row numbers: pools, sessions, messages. */
 #pragma once
 
+#include "core/days.h"
 #include "core/memory.h"
 #include "store/sql/db/query.h"
 
@@ -38,6 +39,9 @@ static inline int64_t pool_empty_as(const struct pool_row *row)
 MUST_USE enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
                                int64_t *no);
 
+/* Adds to a count of the pool's day, in the transaction of what is counted; 0 adds nothing. stat is
+ * an enum day_stat, with what is added to it. */
+MUST_USE enum status days_add(struct ctx *ctx, struct db *db, int64_t pool, int stat, int64_t n);
 /* What a pool has more, or (negative) less, of. closed: memories that are true no more. The others
  * are counted by the day alone: memories that came, by type, and those that were erased. */
 struct pool_gain {

@@ -48,41 +48,37 @@ static void note_result(struct query *q, int rc)
 /* An empty text has no address; it is bound as '' and not as NULL, which the tables refuse. */
 void sql_text(struct query *q, str s)
 {
-    if (is_postgres(q->db)) {
+    if (is_postgres(q->db))
         pg_bind_text(q->pg, s);
-        return;
-    }
-    note_result(q, sqlite3_bind_text64(q->stmt, ++q->bound, s.p ? s.p : "", s.n, SQLITE_STATIC,
-                                       SQLITE_UTF8));
+    else
+        note_result(q, sqlite3_bind_text64(q->stmt, ++q->bound, s.p ? s.p : "", s.n, SQLITE_STATIC,
+                                           SQLITE_UTF8));
 }
 
 void sql_int(struct query *q, int64_t v)
 {
-    if (is_postgres(q->db)) {
+    if (is_postgres(q->db))
         pg_bind_int(q->pg, v);
-        return;
-    }
-    note_result(q, sqlite3_bind_int64(q->stmt, ++q->bound, v));
+    else
+        note_result(q, sqlite3_bind_int64(q->stmt, ++q->bound, v));
 }
 
 void sql_real(struct query *q, double v)
 {
-    if (is_postgres(q->db)) {
+    if (is_postgres(q->db))
         pg_bind_real(q->pg, v);
-        return;
-    }
-    note_result(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
+    else
+        note_result(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
 }
 
 /* STATIC: SQLite keeps the pointer, so the bytes must live until the statement is reset. The same
  * holds for texts. */
 void sql_blob(struct query *q, const void *p, size_t n)
 {
-    if (is_postgres(q->db)) {
+    if (is_postgres(q->db))
         pg_bind_bytes(q->pg, p, n);
-        return;
-    }
-    note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
+    else
+        note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
 }
 
 void sql_list(struct query *q, const int64_t *v, size_t n)

@@ -26,20 +26,26 @@ void sql_leave(struct query *q); /* resets the statement */
     CLEANUP(sql_leave)                                                                             \
     struct query q = sql_begin((ctx), (db), (which)) __VA_OPT__(; SQL_BIND(&q, __VA_ARGS__))
 
-/* Runs a statement that gives no rows, with its parameters; an enum status. */
-#define SQL_DO(ctx, db, which, ...)                                                                \
+/* A statement q_ of this expression alone, with its parameters; use, an enum status, is its value. */
+#define SQL_ALONE(use, ctx, db, which, ...)                                                        \
     ({                                                                                             \
         SQL_RUN(q_, ctx, db, which __VA_OPT__(, ) __VA_ARGS__);                                    \
-        sql_do(&q_);                                                                               \
+        use;                                                                                       \
     })
 
+/* Runs a statement that gives no rows. */
+#define SQL_DO(ctx, db, ...) SQL_ALONE(sql_do(&q_), ctx, db, __VA_ARGS__)
 /* The same in a transaction, where nobody asks what it changed: on PostgreSQL it may go with the
  * next statement, which then fails in its place. */
-#define SQL_LATER(ctx, db, which, ...)                                                             \
-    ({                                                                                             \
-        SQL_RUN(q_, ctx, db, which __VA_OPT__(, ) __VA_ARGS__);                                    \
-        sql_later(&q_);                                                                            \
-    })
+#define SQL_LATER(ctx, db, ...) SQL_ALONE(sql_later(&q_), ctx, db, __VA_ARGS__)
+/* One answer, as sql_number, sql_word and sql_any give it. */
+#define SQL_NUMBER(ctx, db, out, ...) SQL_ALONE(sql_number(&q_, out), ctx, db, __VA_ARGS__)
+#define SQL_WORD(ctx, db, out, ...) SQL_ALONE(sql_word(&q_, out), ctx, db, __VA_ARGS__)
+#define SQL_ANY(ctx, db, out, ...) SQL_ALONE(sql_any(&q_, out), ctx, db, __VA_ARGS__)
+/* The first row and all rows, as SQL_ROW and SQL_ROWS read them. */
+#define SQL_FIRST(ctx, db, read, out, ...) SQL_ALONE(SQL_ROW(&q_, read, out), ctx, db, __VA_ARGS__)
+#define SQL_LIST(ctx, db, read, out, n, ...)                                                       \
+    SQL_ALONE(SQL_ROWS(&q_, read, out, n), ctx, db, __VA_ARGS__)
 
 /* On PostgreSQL asks a statement that only reads before its answer is needed: who runs the same
  * with the same parameters in this transaction has it without a wait of its own. */
@@ -108,15 +114,20 @@ static inline void sql_read_text(struct query *q, str *out)
 {
     *out = sql_get_text(q);
 }
+/* The next row, read by read(q, out); without one *out stays as it is. An enum status. */
+#define SQL_ROW(q, read, out)                                                                      \
+    ({                                                                                             \
+        if (sql_row(q))                                                                            \
+            read((q), (out));                                                                      \
+        sql_end(q);                                                                                \
+    })
 /* The remaining rows as an array in the arena, each read by read(q, &row); an enum status. */
 #define SQL_ROWS(q, read, out, n)                                                                  \
     ({                                                                                             \
         __typeof__(*(out)) v_ = NULL;                                                              \
         size_t n_ = 0, cap_ = 0;                                                                   \
-        while (sql_row(q)) {                                                                       \
-            v_ = arena_more(&(q)->ctx->arena, v_, n_, &cap_, sizeof *v_);                          \
-            read((q), &v_[n_++]);                                                                  \
-        }                                                                                          \
+        while (sql_row(q))                                                                         \
+            read((q), &ARENA_ADD(&(q)->ctx->arena, v_, n_, cap_));                                 \
         enum status s_ = sql_end(q);                                                               \
         if (s_ == OK) {                                                                            \
             *(out) = v_;                                                                           \

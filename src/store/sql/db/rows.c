@@ -111,8 +111,5 @@ enum status memory_find(struct ctx *ctx, struct db *db, enum sql which, int64_t 
     *out = (struct memory){0};
     if (!name.n)
         return OK;
-    SQL_RUN(q, ctx, db, which, pool, name);
-    if (sql_row(&q))
-        read_memory(&q, out);
-    return sql_end(&q);
+    return SQL_FIRST(ctx, db, read_memory, out, which, pool, name);
 }

@@ -32,12 +32,6 @@ static void read_account(struct query *q, struct account *out)
     out->role = role_of(sql_get_int(q));
 }
 
-static enum status read_one(struct ctx *ctx, struct db *db, str id, struct account **out, size_t *n)
-{
-    SQL_RUN(q, ctx, db, SQL_ACCOUNT_GET, id, S(""), clock_ms());
-    return SQL_ROWS(&q, read_account, out, n);
-}
-
 /* The people of an owner are the names from "owner/" up to "owner0": '0' is the byte behind '/'. */
 static enum status read_page(struct ctx *ctx, struct db *db, const struct account_filter *f,
                              struct account **out, size_t *n, int64_t *total)
@@ -48,10 +42,9 @@ static enum status read_page(struct ctx *ctx, struct db *db, const struct accoun
     str contains = utf8_lower(a, f->contains),
         after = str_cmp(f->after, from) > 0 ? f->after : from;
     int64_t now = clock_ms();
-    SQL_RUN(all, ctx, db, SQL_ACCOUNT_COUNT, from, to, now, contains);
-    TRY(sql_number(&all, total));
-    SQL_RUN(q, ctx, db, SQL_ACCOUNT_LIST, after, to, now, contains, sql_limit(f->limit));
-    return SQL_ROWS(&q, read_account, out, n);
+    TRY(SQL_NUMBER(ctx, db, total, SQL_ACCOUNT_COUNT, from, to, now, contains));
+    return SQL_LIST(ctx, db, read_account, out, n, SQL_ACCOUNT_LIST, after, to, now, contains,
+                    sql_limit(f->limit));
 }
 
 enum status sql_accounts(struct ctx *ctx, struct store *s, const struct account_filter *f,
@@ -61,7 +54,7 @@ enum status sql_accounts(struct ctx *ctx, struct store *s, const struct account_
     TRY(reader_begin(ctx, sql_of(s), &r));
     if (!f->id.n)
         return read_page(ctx, r.db, f, out, n, total);
-    TRY(read_one(ctx, r.db, f->id, out, n));
+    TRY(SQL_LIST(ctx, r.db, read_account, out, n, SQL_ACCOUNT_GET, f->id, S(""), clock_ms()));
     *total = (int64_t)*n;
     return OK;
 }
@@ -81,16 +74,14 @@ struct set_role {
 
 static enum status check_known(struct ctx *ctx, struct db *db, str user)
 {
-    SQL_RUN(q, ctx, db, SQL_USER_IS_KNOWN, user);
-    bool is_known = sql_row(&q) && sql_get_int(&q);
-    TRY(sql_end(&q));
+    int64_t is_known;
+    TRY(SQL_NUMBER(ctx, db, &is_known, SQL_USER_IS_KNOWN, user));
     return (user.n && is_known) || str_is(user, LOCAL_USER) ? OK : NOT_FOUND;
 }
 
 static enum status has_owner(struct ctx *ctx, struct db *db, bool *out)
 {
-    SQL_RUN(q, ctx, db, SQL_ROLE_OWNED, (int64_t)ROLE_OWNER);
-    return sql_any(&q, out);
+    return SQL_ANY(ctx, db, out, SQL_ROLE_OWNED, (int64_t)ROLE_OWNER);
 }
 
 enum status role_put(struct ctx *ctx, struct db *db, str user, enum role role)
@@ -113,8 +104,7 @@ static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
     int64_t was;
     bool any;
     TRY(check_known(ctx, db, w->user));
-    SQL_RUN(q, ctx, db, SQL_ROLE_GET, w->user);
-    TRY(sql_number(&q, &was));
+    TRY(SQL_NUMBER(ctx, db, &was, SQL_ROLE_GET, w->user));
     TRY(role_put(ctx, db, w->user, w->role));
     TRY(has_owner(ctx, db, &any));
     if (!any)
@@ -126,8 +116,7 @@ static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
         return OK;
     str *made;
     size_t n;
-    SQL_RUN(revoke, ctx, db, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms());
-    TRY(SQL_ROWS(&revoke, sql_read_text, &made, &n));
+    TRY(SQL_LIST(ctx, db, sql_read_text, &made, &n, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms()));
     *w->revoked = (int64_t)n;
     return rights_revoked(ctx, db, made, n);
 }

@@ -33,8 +33,7 @@ enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes, struct 
 {
     str hex;
     size_t n = 0;
-    SQL_RUN(q, ctx, db, SQL_FACT_GET, key_name);
-    TRY(sql_word(&q, &hex));
+    TRY(SQL_WORD(ctx, db, &hex, SQL_FACT_GET, key_name));
     *out = (struct erasure_key){0};
     out->is_there =
         sodium_hex2bin(out->bytes, ERASURE_KEY_BYTES, hex.p, hex.n, NULL, &n, NULL) == 0 &&
@@ -119,22 +118,15 @@ void erasing_leave(struct erasing *e)
         e->db->erasing = NULL;
 }
 
-/* Until the end of the transaction no other server writes rows of erasure. */
-static enum status lock_rows(struct ctx *ctx, struct db *db)
-{
-    bool any;
-    SQL_RUN(q, ctx, db, SQL_ERASURE_LOCK);
-    return sql_any(&q, &any);
-}
-
 enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_in *in,
                           struct erasing *out)
 {
     str id = id_random(&ctx->arena);
+    bool any;
     assert(!db->erasing && db_in_transaction(db));
     *out = (struct erasing){.pool = in->pool};
-    if (is_postgres(db))
-        TRY(lock_rows(ctx, db));
+    if (is_postgres(db)) /* until the end no other server writes rows of erasure */
+        TRY(SQL_ANY(ctx, db, &any, SQL_ERASURE_LOCK));
     TRY(erasure_key_find(ctx, db, true, &out->key));
     SQL_RUN(q, ctx, db, SQL_ERASURE_ADD, id, in->call.n ? in->call : id, clock_ms(),
             str_of(in->what), in->undo ? in->undo->id : S(""));
@@ -285,8 +277,7 @@ static enum status is_there(struct ctx *ctx, struct db *db, int64_t pool,
     *out = no != 0;
     if (!ask->memory)
         return OK;
-    SQL_RUN(q, ctx, db, SQL_MEMORY_BY_ID, pool, ask->memory->id);
-    return sql_any(&q, out);
+    return SQL_ANY(ctx, db, out, SQL_MEMORY_BY_ID, pool, ask->memory->id);
 }
 
 static enum status ask_one(struct ctx *ctx, struct db *db, const struct erasure_key *key,

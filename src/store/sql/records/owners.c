@@ -45,8 +45,7 @@ enum status sql_owner(struct ctx *ctx, struct store *s, str name, str *out)
 {
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_OWNER_GET, name);
-    TRY(sql_word(&q, out));
+    TRY(SQL_WORD(ctx, r.db, out, SQL_OWNER_GET, name));
     str_cut(out, ' ');
     return OK;
 }

@@ -62,8 +62,7 @@ enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref ses
 enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_ref session,
                                bool *out)
 {
-    SQL_RUN(q, ctx, db, SQL_WAITING_CLAIMED, session.pool, session.no, clock_ms());
-    return sql_any(&q, out);
+    return SQL_ANY(ctx, db, out, SQL_WAITING_CLAIMED, session.pool, session.no, clock_ms());
 }
 
 /* A crash is noticed by the lock behind the mark, which the system drops when the process ends.
@@ -74,8 +73,7 @@ enum status claims_free(struct ctx *ctx, struct db *db)
     size_t n;
     if (is_postgres(db))
         return SQL_DO(ctx, db, SQL_WAITING_ABANDONED);
-    SQL_RUN(q, ctx, db, SQL_WAITING_OWNERS);
-    TRY(SQL_ROWS(&q, sql_read_int, &owners, &n));
+    TRY(SQL_LIST(ctx, db, sql_read_int, &owners, &n, SQL_WAITING_OWNERS));
     for (size_t i = 0; i < n; i++)
         if (!hold_has_mark(db->hold, owners[i]))
             TRY(SQL_DO(ctx, db, SQL_WAITING_DISOWN, owners[i]));
@@ -83,22 +81,19 @@ enum status claims_free(struct ctx *ctx, struct db *db)
 }
 
 static enum status signal_done(struct ctx *ctx, struct db *db, struct session_ref session,
-                               int64_t no, bool *was_there)
+                               int64_t no)
 {
-    TRY(SQL_DO(ctx, db, SQL_SIGNAL_DONE, session.pool, session_first(session.no),
-               session_last(session.no), no));
-    *was_there = db_changes(db) == 1;
-    return OK;
+    return SQL_DO(ctx, db, SQL_SIGNAL_DONE, session.pool, session_first(session.no),
+                  session_last(session.no), no);
 }
 
 /* A forgotten message has lost its signal, and what was made of it must not be written. */
 enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref session,
                               const int64_t *no, size_t n)
 {
-    bool was_there;
     for (size_t i = 0; i < n; i++) {
-        TRY(signal_done(ctx, db, session, no[i], &was_there));
-        if (!was_there)
+        TRY(signal_done(ctx, db, session, no[i]));
+        if (db_changes(db) != 1)
             return fail(ctx, CONFLICT, "a pending turn was forgotten or distilled meanwhile");
     }
     TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
@@ -186,8 +181,7 @@ static enum status any_due(struct ctx *ctx, struct sql_store *s, bool *out)
 {
     READER(r);
     TRY(reader_begin(ctx, s, &r));
-    SQL_RUN(q, ctx, r.db, SQL_WAITING_ANY, clock_ms());
-    return sql_any(&q, out);
+    return SQL_ANY(ctx, r.db, out, SQL_WAITING_ANY, clock_ms());
 }
 
 /* Reads first: a write would wake the waiting workers, which would look again. */
@@ -231,9 +225,8 @@ enum status sql_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, 
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
     TRY(find_session(ctx, r.db, pool, session, &ref));
-    SQL_RUN(q, ctx, r.db, SQL_SIGNAL_LIST, ref.pool, session_first(ref.no), session_last(ref.no),
-            sql_limit(limit));
-    return SQL_ROWS(&q, read_signal, out, n);
+    return SQL_LIST(ctx, r.db, read_signal, out, n, SQL_SIGNAL_LIST, ref.pool,
+                    session_first(ref.no), session_last(ref.no), sql_limit(limit));
 }
 
 /* --- the end of a claim without memories --- */
@@ -251,13 +244,12 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct distil_end *end = what;
     struct session_ref session;
-    bool was_there;
     int64_t now = clock_ms(), due = end->again_at ? end->again_at : now;
     if (end->work)
         TRY(work_add(ctx, db, end->work));
     TRY(find_session(ctx, db, end->pool, end->session, &session));
     for (size_t i = 0; i < end->n_done; i++)
-        TRY(signal_done(ctx, db, session, end->done[i], &was_there));
+        TRY(signal_done(ctx, db, session, end->done[i]));
     TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
     if (end->error.n)
         return fail_session(ctx, db, session, end, due, now);

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "store/sql/db/days.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
@@ -69,14 +68,6 @@ static str ids_of(struct arena *a, const struct receipt *r, enum which_ids which
     }
     json_close(&w, ']');
     return b.full ? S("") : buf_str(&b);
-}
-
-/* A memory that was recalled for a chat may be forgotten while the model answers. */
-static enum status shows_gone(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r,
-                              bool *out)
-{
-    SQL_RUN(q, ctx, db, SQL_RECEIPT_SHOWS_GONE, pool, ids_of(&ctx->arena, r, IDS_SHOWN));
-    return sql_any(&q, out);
 }
 
 static str told_of(struct arena *a, const struct receipt *r)
@@ -144,21 +135,16 @@ static enum status count_recall(struct ctx *ctx, struct db *db, int64_t pool,
     return days_add(ctx, db, pool, DAY_BUCKET + day_bucket(r->took_us), 1);
 }
 
-static enum status is_kept_already(struct ctx *ctx, struct db *db, int64_t pool, str id, bool *out)
-{
-    SQL_RUN(q, ctx, db, SQL_RECEIPT_THERE, pool, id);
-    return sql_any(&q, out);
-}
-
-/* Forgetting erases receipts that show the memory; a receipt that comes later is not kept. One that
- * was queued, and is not there, was erased so, or its write failed. */
+/* Forgetting, which may come while the model answers, erases receipts that show the memory; a
+ * receipt that comes later is not kept. One that was queued, and is not there, was erased so, or
+ * its write failed. */
 enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r,
                         bool was_queued)
 {
     bool is_late, is_kept = false;
     struct kept_receipt kept;
     if (was_queued)
-        TRY(is_kept_already(ctx, db, pool, r->id, &is_kept));
+        TRY(SQL_ANY(ctx, db, &is_kept, SQL_RECEIPT_THERE, pool, r->id));
     if (is_kept)
         return OK;
     str body = body_of(&ctx->arena, r), shown = ids_of(&ctx->arena, r, IDS_WITH_SOURCES);
@@ -166,7 +152,8 @@ enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const stru
         return fail(ctx, TOO_LARGE, "a receipt is too large");
     assert(pool && db_in_transaction(db));
     SQL_AHEAD(ctx, db, SQL_RECEIPT_FIND, pool, r->id, body);
-    TRY(shows_gone(ctx, db, pool, r, &is_late));
+    TRY(SQL_ANY(ctx, db, &is_late, SQL_RECEIPT_SHOWS_GONE, pool,
+                ids_of(&ctx->arena, r, IDS_SHOWN)));
     if (is_late)
         return OK;
     TRY(find_kept(ctx, db, pool, r->id, body, &kept));

@@ -62,10 +62,7 @@ enum status sql_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str
 {
     struct held_item found = {.id = S("")};
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, SQL_REVIEW_GET, row.no, id);
-    if (sql_row(&q))
-        read_held(&q, &found);
-    TRY(sql_end(&q));
+    TRY(SQL_FIRST(ctx, r.db, read_held, &found, SQL_REVIEW_GET, row.no, id));
     *out = found;
     return OK;
 }
@@ -74,8 +71,7 @@ enum status sql_held_list(struct ctx *ctx, struct store *s, struct pool_ref pool
                           enum review_state state, struct held_item **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, SQL_REVIEW_LIST, row.no, state);
-    return SQL_ROWS(&q, read_held, out, n);
+    return SQL_LIST(ctx, r.db, read_held, out, n, SQL_REVIEW_LIST, row.no, state);
 }
 
 struct decision {
@@ -90,10 +86,9 @@ static enum status put_decision(struct ctx *ctx, struct db *db, const void *what
 {
     const struct decision *d = what;
     struct pool_row pool;
+    bool is_there;
     TRY(pool_find(ctx, db, d->pool, &pool));
-    SQL_RUN(q, ctx, db, SQL_REVIEW_FIND, pool.no, d->id);
-    bool is_there = sql_row(&q);
-    TRY(sql_end(&q));
+    TRY(SQL_ANY(ctx, db, &is_there, SQL_REVIEW_FIND, pool.no, d->id));
     if (!is_there)
         return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(d->id));
     if (d->state == REVIEW_FORGOTTEN)

@@ -82,8 +82,7 @@ enum status rights_taken_again(struct ctx *ctx, struct db *db, const struct eras
     struct had_right *v;
     size_t n;
     bool is_taken;
-    SQL_RUN(q, ctx, db, SQL_RIGHTS, (int64_t)ROLE_OPERATOR);
-    TRY(SQL_ROWS(&q, read_right, &v, &n));
+    TRY(SQL_LIST(ctx, db, read_right, &v, &n, SQL_RIGHTS, (int64_t)ROLE_OPERATOR));
     for (size_t i = 0; i < n; i++, *taken += is_taken)
         TRY(take_right(ctx, db, key, behind, &v[i], &is_taken));
     return role_keep_owner(ctx, db);

@@ -6,8 +6,7 @@ enum status sql_setting(struct ctx *ctx, struct store *s, str name, str *out)
 {
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_SETTING_GET, name);
-    return sql_word(&q, out);
+    return SQL_WORD(ctx, r.db, out, SQL_SETTING_GET, name);
 }
 
 struct setting {

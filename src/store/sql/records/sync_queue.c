@@ -16,18 +16,12 @@
  * name that existing files have. */
 #define SYNC_FACT "mirror"
 
-static enum status is_on(struct ctx *ctx, struct db *db, bool *out)
-{
-    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(SYNC_FACT));
-    return sql_any(&q, out);
-}
-
 /* Turning it on again keeps what waits. When it is turned on, every open memory is queued; when
  * off, the queue is emptied. */
 static enum status turn_sync(struct ctx *ctx, struct db *db, const void *what)
 {
     bool on = *(const bool *)what, was;
-    TRY(is_on(ctx, db, &was));
+    TRY(SQL_ANY(ctx, db, &was, SQL_FACT_GET, S(SYNC_FACT)));
     if (on == was)
         return OK;
     TRY(on ? SQL_DO(ctx, db, SQL_FACT_PUT, S(SYNC_FACT), S("on"))
@@ -44,7 +38,7 @@ static enum status queue_all(struct ctx *ctx, struct db *db, const void *what)
 {
     bool on;
     (void)what;
-    TRY(is_on(ctx, db, &on));
+    TRY(SQL_ANY(ctx, db, &on, SQL_FACT_GET, S(SYNC_FACT)));
     return on ? SQL_DO(ctx, db, SQL_SYNC_ALL) : OK;
 }
 
@@ -62,13 +56,6 @@ static void read_item(struct query *q, struct sync_item *out)
     out->tries = sql_get_int(q);
 }
 
-static enum status next_items(struct ctx *ctx, struct db *db, size_t limit, struct sync_item **out,
-                              size_t *n)
-{
-    SQL_RUN(q, ctx, db, SQL_SYNC_NEXT, clock_ms(), sql_limit(limit));
-    return SQL_ROWS(&q, read_item, out, n);
-}
-
 /* Read when it is due, not when it was queued: the second place gets the newest state once. */
 static enum status read_one(struct ctx *ctx, struct db *db, struct sync_item *m)
 {
@@ -81,12 +68,6 @@ static enum status read_one(struct ctx *ctx, struct db *db, struct sync_item *m)
     return OK;
 }
 
-static enum status count_items(struct ctx *ctx, struct db *db, int64_t *out)
-{
-    SQL_RUN(q, ctx, db, SQL_SYNC_COUNT);
-    return sql_number(&q, out);
-}
-
 enum status sql_sync_waiting(struct ctx *ctx, struct store *s, size_t limit, struct sync_item **out,
                              size_t *n, int64_t *all)
 {
@@ -95,8 +76,8 @@ enum status sql_sync_waiting(struct ctx *ctx, struct store *s, size_t limit, str
     int64_t waiting;
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(count_items(ctx, r.db, &waiting));
-    TRY(next_items(ctx, r.db, limit, &v, &have));
+    TRY(SQL_NUMBER(ctx, r.db, &waiting, SQL_SYNC_COUNT));
+    TRY(SQL_LIST(ctx, r.db, read_item, &v, &have, SQL_SYNC_NEXT, clock_ms(), sql_limit(limit)));
     for (size_t i = 0; i < have; i++)
         TRY(read_one(ctx, r.db, &v[i]));
     *out = v;

@@ -46,8 +46,7 @@ enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id)
 {
     str *revoked;
     size_t n;
-    SQL_RUN(q, ctx, db, SQL_TOKEN_REVOKE, user, id, clock_ms());
-    TRY(SQL_ROWS(&q, sql_read_text, &revoked, &n));
+    TRY(SQL_LIST(ctx, db, sql_read_text, &revoked, &n, SQL_TOKEN_REVOKE, user, id, clock_ms()));
     return n ? rights_revoked(ctx, db, revoked, n) : NOT_FOUND;
 }
 
@@ -126,14 +125,10 @@ enum status sql_find_token(struct ctx *ctx, struct store *s, str hash, struct to
     TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
     if (is_empty)
         return fail(ctx, NOT_FOUND, "the token is not known");
-    SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash);
-    if (sql_row(&q)) {
-        read_token(&q, out);
-        if (token_is_valid(out, clock_ms()))
-            return OK;
-    }
-    TRY(sql_end(&q));
-    return fail(ctx, NOT_FOUND, "the token is not known");
+    TRY(SQL_FIRST(ctx, r.db, read_token, out, SQL_TOKEN_BY_HASH, hash));
+    return out->id.n && token_is_valid(out, clock_ms())
+               ? OK
+               : fail(ctx, NOT_FOUND, "the token is not known");
 }
 
 enum status sql_tokens(struct ctx *ctx, struct store *s, str user, struct token **out, size_t *n)
@@ -159,8 +154,7 @@ enum status sql_used_tokens(struct ctx *ctx, struct store *s, int64_t since, siz
     TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
     if (is_empty)
         return OK;
-    SQL_RUN(q, ctx, r.db, SQL_TOKEN_LIST_USED, since, (int64_t)most);
-    return SQL_ROWS(&q, read_token, out, n);
+    return SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST_USED, since, (int64_t)most);
 }
 
 enum status sql_has_tokens(struct ctx *ctx, struct store *s, bool *out)
@@ -171,9 +165,5 @@ enum status sql_has_tokens(struct ctx *ctx, struct store *s, bool *out)
     TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
     if (is_empty)
         return OK;
-    SQL_RUN(q, ctx, r.db, SQL_TOKEN_ANY);
-    bool any = sql_row(&q);
-    TRY(sql_end(&q));
-    *out = any;
-    return OK;
+    return SQL_ANY(ctx, r.db, out, SQL_TOKEN_ANY);
 }

@@ -19,8 +19,7 @@ static const char *const tables[] = {"memory", "message", "session", "receipt", 
 static enum status note_on_postgres(struct ctx *ctx, struct db *db, str on)
 {
     bool any;
-    SQL_RUN(q, ctx, db, SQL_UNDO_RECORD, on);
-    return sql_any(&q, &any);
+    return SQL_ANY(ctx, db, &any, SQL_UNDO_RECORD, on);
 }
 
 enum status undo_record_begin(struct ctx *ctx, struct db *db, const struct undo_mark *mark,
@@ -49,9 +48,8 @@ static enum status check_size(struct ctx *ctx, int64_t n)
 static enum status keep_noted(struct ctx *ctx, struct db *db, int64_t pool,
                               const struct undo_mark *mark)
 {
-    SQL_RUN(q, ctx, db, SQL_UNDO_ADD_NOTED, pool, mark->id, mark->until);
-    int64_t n = sql_row(&q) ? sql_get_int(&q) : 0;
-    TRY(sql_end(&q));
+    int64_t n;
+    TRY(SQL_NUMBER(ctx, db, &n, SQL_UNDO_ADD_NOTED, pool, mark->id, mark->until));
     TRY(check_size(ctx, n));
     TRY(SQL_DO(ctx, db, SQL_UNDO_NOTED_END));
     return note_on_postgres(ctx, db, S("off"));

@@ -18,25 +18,15 @@ static void read_user(struct query *q, struct user *out)
     out->updated = sql_get_int(q);
 }
 
-static enum status find_user(struct ctx *ctx, struct db *db, enum sql which, str name,
-                             bool *is_there, struct user *out)
+/* NOT_FOUND without a note. */
+static enum status find_user(struct ctx *ctx, struct store *s, enum sql which, str name,
+                             struct user *out)
 {
-    SQL_RUN(q, ctx, db, which, name);
-    *is_there = sql_row(&q);
-    if (*is_there)
-        read_user(&q, out);
-    return sql_end(&q);
-}
-
-static enum status get_user(struct ctx *ctx, struct store *s, enum sql which, str name,
-                            struct user *out)
-{
-    bool is_there;
-    struct user found;
+    struct user found = {.id = S("")};
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    TRY(find_user(ctx, r.db, which, name, &is_there, &found));
-    if (!is_there)
+    TRY(SQL_FIRST(ctx, r.db, read_user, &found, which, name));
+    if (!found.id.n)
         return NOT_FOUND;
     *out = found;
     return OK;
@@ -44,20 +34,19 @@ static enum status get_user(struct ctx *ctx, struct store *s, enum sql which, st
 
 enum status sql_user(struct ctx *ctx, struct store *s, str id, struct user *out)
 {
-    return get_user(ctx, s, SQL_USER_GET, id, out);
+    return find_user(ctx, s, SQL_USER_GET, id, out);
 }
 
 enum status sql_user_by_email(struct ctx *ctx, struct store *s, str email, struct user *out)
 {
-    return get_user(ctx, s, SQL_USER_BY_EMAIL, email, out);
+    return find_user(ctx, s, SQL_USER_BY_EMAIL, email, out);
 }
 
 enum status sql_sealed_users(struct ctx *ctx, struct store *s, struct user **out, size_t *n)
 {
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_USER_SEALED);
-    return SQL_ROWS(&q, read_user, out, n);
+    return SQL_LIST(ctx, r.db, read_user, out, n, SQL_USER_SEALED);
 }
 
 /* --- in the writer's transaction --- */
@@ -72,19 +61,17 @@ struct put_user {
  * else's. */
 static enum status check_new(struct ctx *ctx, struct db *db, str id)
 {
-    SQL_RUN(q, ctx, db, SQL_USER_IS_KNOWN, id);
-    bool is_known = sql_row(&q) && sql_get_int(&q);
-    TRY(sql_end(&q));
+    int64_t is_known;
+    TRY(SQL_NUMBER(ctx, db, &is_known, SQL_USER_IS_KNOWN, id));
     return is_known ? fail(ctx, CONFLICT, "there is a user with this id already") : OK;
 }
 
 /* An empty address is stored by many users and found by none. */
 static enum status check_email(struct ctx *ctx, struct db *db, const struct user *u)
 {
-    bool is_there;
-    struct user other;
-    TRY(find_user(ctx, db, SQL_USER_BY_EMAIL, u->email, &is_there, &other));
-    if (is_there && !str_eq(other.id, u->id))
+    struct user other = {.id = u->id};
+    TRY(SQL_FIRST(ctx, db, read_user, &other, SQL_USER_BY_EMAIL, u->email));
+    if (!str_eq(other.id, u->id))
         return fail(ctx, CONFLICT, "there is a user with this address already");
     return OK;
 }

@@ -2,7 +2,6 @@
 #include "store/sql/records/work.h"
 
 #include "base/clock.h"
-#include "store/sql/db/days.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"

@@ -68,7 +68,7 @@ static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool
 {
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
     int64_t erased = 0;
-    TRY(erased_clear(ctx, db));
+    TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
     for (size_t i = 0; i < b->n_messages; i++)
         TRY(SQL_DO(ctx, db, SQL_ERASED_ADD, b->messages[i], -1, S("")));
     for (size_t i = 0; i < b->n_sessions; i++)
@@ -136,10 +136,9 @@ enum status sql_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int
     if (r.is_lent) /* a recall goes on with it */
         SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
     TRY(pool_find(ctx, r.db, pool, &row));
-    SQL_RUN(q, ctx, r.db, SQL_BAR_LIST, row.no);
-    TRY(SQL_ROWS(&q, read_bar, &found.bars, &found.n));
-    SQL_RUN(m, ctx, r.db, SQL_MEMORY_PAST, row.no, now);
-    TRY(read_memories(&m, &found.expired, &found.n_expired));
+    TRY(SQL_LIST(ctx, r.db, read_bar, &found.bars, &found.n, SQL_BAR_LIST, row.no));
+    TRY(SQL_LIST(ctx, r.db, read_memory, &found.expired, &found.n_expired, SQL_MEMORY_PAST, row.no,
+                 now));
     *out = found;
     return OK;
 }
@@ -156,6 +155,5 @@ enum status sql_expired(struct ctx *ctx, struct store *s, int64_t now, size_t li
 {
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_MEMORY_PAST_ALL, now, sql_limit(limit));
-    return SQL_ROWS(&q, read_expired, out, n);
+    return SQL_LIST(ctx, r.db, read_expired, out, n, SQL_MEMORY_PAST_ALL, now, sql_limit(limit));
 }

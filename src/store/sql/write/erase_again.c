@@ -28,12 +28,6 @@ struct found {
     size_t n, cap;
 };
 
-static void add_found(struct again *a, struct found *f, str id)
-{
-    f->v = arena_more(&a->ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
-    f->v[f->n++] = str_dup(&a->ctx->arena, id);
-}
-
 static enum status was_erased(struct again *a, const struct erasure_names *names, bool *out)
 {
     struct erasure_word word;
@@ -62,17 +56,11 @@ static enum status forget_again(struct again *a, const struct forget *what)
 
 /* --- sessions, messages and memories of a pool --- */
 
-static enum status read_ids(struct again *a, enum sql which, str **v, size_t *n)
-{
-    SQL_RUN(q, a->ctx, a->db, which, a->no);
-    return SQL_ROWS(&q, sql_read_text, v, n);
-}
-
 static enum status erase_sessions(struct again *a)
 {
     str *v;
     size_t n;
-    TRY(read_ids(a, SQL_ERASURE_SESSIONS, &v, &n));
+    TRY(SQL_LIST(a->ctx, a->db, sql_read_text, &v, &n, SQL_ERASURE_SESSIONS, a->no));
     for (size_t i = 0; i < n; i++) {
         bool all, talk;
         TRY(WAS_ERASED(a, &all, "session", a->pool.user, a->pool.space, v[i]));
@@ -90,7 +78,7 @@ static enum status erase_messages(struct again *a)
 {
     str *v;
     size_t n;
-    TRY(read_ids(a, SQL_ERASURE_MESSAGES, &v, &n));
+    TRY(SQL_LIST(a->ctx, a->db, sql_read_text, &v, &n, SQL_ERASURE_MESSAGES, a->no));
     for (size_t i = 0; i < n; i++) {
         bool is_erased;
         TRY(WAS_ERASED(a, &is_erased, "id", a->pool.user, a->pool.space, v[i]));
@@ -113,7 +101,7 @@ static enum status look_at_memory(struct again *a, const struct memory *m, struc
         ERASURE_NAME(&names, a->key, "session", a->pool.user, a->pool.space, m->session);
     TRY(was_erased(a, &names, &is_erased));
     if (is_erased)
-        add_found(a, out, m->id);
+        ARENA_ADD(&a->ctx->arena, out->v, out->n, out->cap) = str_dup(&a->ctx->arena, m->id);
     return OK;
 }
 
@@ -122,8 +110,7 @@ static enum status erase_memories(struct again *a)
     struct found found = {0};
     struct memory *v;
     size_t n;
-    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_MEMORIES, a->no);
-    TRY(read_memories(&q, &v, &n));
+    TRY(SQL_LIST(a->ctx, a->db, read_memory, &v, &n, SQL_ERASURE_MEMORIES, a->no));
     for (size_t i = 0; i < n; i++)
         TRY(look_at_memory(a, &v[i], &found));
     const struct forget what = {.pool = a->pool, .ids = found.v, .n_ids = found.n};
@@ -200,8 +187,7 @@ static enum status erase_in_pools(struct again *a)
 {
     struct pool_name *v;
     size_t n;
-    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_POOLS);
-    TRY(SQL_ROWS(&q, read_pool, &v, &n));
+    TRY(SQL_LIST(a->ctx, a->db, read_pool, &v, &n, SQL_ERASURE_POOLS));
     for (size_t i = 0; i < n; i++) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(a->ctx, 0);
         struct again each = *a;
@@ -219,8 +205,7 @@ static enum status erase_accounts(struct again *a)
 {
     str *v;
     size_t n;
-    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_USERS);
-    TRY(SQL_ROWS(&q, sql_read_text, &v, &n));
+    TRY(SQL_LIST(a->ctx, a->db, sql_read_text, &v, &n, SQL_ERASURE_USERS));
     for (size_t i = 0; i < n; i++) {
         bool is_erased;
         TRY(WAS_ERASED(a, &is_erased, "account", v[i]));

@@ -15,7 +15,7 @@
  * Rows go in batches, and the index follows at the end of each.
  *
  * Erased ids are noted in the temporary table erased (in memory, of the writer's connection), by
- * which receipts and summaries are found at the end. A caller begins with erased_clear.
+ * which receipts and summaries are found at the end. A caller begins with SQL_ERASED_CLEAR.
  */
 
 /* Receipts and summaries are looked up by these ids at the end. A message has layer -1. */
@@ -43,8 +43,7 @@ enum status erase_memory(struct eraser *e, const struct memory *m)
 enum status memories_with(struct eraser *e, enum sql which, str text, struct memory **out,
                           size_t *n)
 {
-    SQL_RUN(q, e->ctx, e->db, which, e->pool, text);
-    return read_memories(&q, out, n);
+    return SQL_LIST(e->ctx, e->db, read_memory, out, n, which, e->pool, text);
 }
 
 enum status erase_memories_with(struct eraser *e, enum sql which, str text)
@@ -73,8 +72,7 @@ static void note_session(struct eraser *e, struct sessions *all, str id)
     for (size_t i = 0; i < all->n; i++)
         if (str_eq(all->v[i].id, id))
             return;
-    all->v = arena_more(&e->ctx->arena, all->v, all->n, &all->cap, sizeof *all->v);
-    all->v[all->n++] = (struct distilled){.id = id};
+    ARENA_ADD(&e->ctx->arena, all->v, all->n, all->cap) = (struct distilled){.id = id};
 }
 
 /* An episode, or a memory that was distilled without naming a message. */
@@ -199,11 +197,6 @@ enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struc
 
 /* --- by id --- */
 
-enum status erased_clear(struct ctx *ctx, struct db *db)
-{
-    return SQL_DO(ctx, db, SQL_ERASED_CLEAR);
-}
-
 /* One batch, with memory of its own. */
 static enum status erase_few(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
                              int64_t *erased)
@@ -232,10 +225,7 @@ enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t n
     struct memory m = {0};
     int64_t erased = 0;
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool, .is_expiry = true};
-    SQL_RUN(q, ctx, db, SQL_MEMORY_GET, pool, no);
-    if (sql_row(&q))
-        read_memory(&q, &m);
-    TRY(sql_end(&q));
+    TRY(SQL_FIRST(ctx, db, read_memory, &m, SQL_MEMORY_GET, pool, no));
     TRY(erase_memory(&e, &m));
     return eraser_end(&e, &erased);
 }

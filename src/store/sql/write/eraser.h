@@ -58,8 +58,6 @@ MUST_USE enum status erase_in_batches(
     struct ctx *ctx, struct db *db, int64_t pool, struct part work,
     enum status (*step)(struct eraser *e, struct part *w, size_t *n), int64_t *erased);
 
-/* Begins what is noted in the table of erased rows, for receipts and summaries that show them. */
-MUST_USE enum status erased_clear(struct ctx *ctx, struct db *db);
 /* Memories of a pool by their ids; missing ones are left out. Adds to *erased. */
 MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,
                                 size_t n, int64_t *erased);

@@ -158,10 +158,9 @@ static enum status open_secret(struct ctx *ctx, const struct side *side, str id,
     return OK;
 }
 
-static void add_line(struct ctx *ctx, struct buf *b, const struct log_line *line)
+static void add_line(struct buf *b, const struct log_line *line)
 {
     struct json_out w = json_to(b);
-    (void)ctx;
     fields_write(&w, log_line_fields, line);
     buf_add(b, S("\n"));
 }
@@ -205,25 +204,18 @@ static enum status rows_as_lines(struct ctx *ctx, const struct side *side, int64
 {
     struct log_line *v;
     size_t n;
-    SQL_RUN(q, ctx, side->db, SQL_ERASURE_AFTER, behind);
-    TRY(SQL_ROWS(&q, read_row, &v, &n));
+    TRY(SQL_LIST(ctx, side->db, read_row, &v, &n, SQL_ERASURE_AFTER, behind));
     *newest = n ? v[n - 1].no : behind;
     for (size_t i = 0; i < n; i++) {
         v[i].lineage = side->lineage;
         v[i].bar = close_secret(&ctx->arena, side, v[i].id, v[i].bar.p, v[i].bar.n);
         TRY(read_hashes(ctx, side->db, v[i].no, &v[i].hashes));
-        add_line(ctx, b, &v[i]);
+        add_line(b, &v[i]);
     }
     return b->full ? fail(ctx, STORAGE, "the log of erasures is too large") : OK;
 }
 
 /* --- in step --- */
-
-static enum status is_row(struct ctx *ctx, struct db *db, str id, bool *out)
-{
-    SQL_RUN(q, ctx, db, SQL_ERASURE_KNOWN, id);
-    return sql_any(&q, out);
-}
 
 /* The first line has our key, and the last one is a row of the database: then *no is its number. */
 static enum status look_at_ends(struct ctx *ctx, const struct side *side, str text, bool *in_step,
@@ -247,8 +239,7 @@ static enum status look_at_ends(struct ctx *ctx, const struct side *side, str te
         *in_step = true;
         return OK;
     }
-    SQL_RUN(q, ctx, side->db, SQL_ERASURE_AT, last.no, last.id);
-    return sql_any(&q, in_step);
+    return SQL_ANY(ctx, side->db, in_step, SQL_ERASURE_AT, last.no, last.id);
 }
 
 /* --- the whole --- */
@@ -271,8 +262,7 @@ static enum status read_whole(struct ctx *ctx, str text, struct whole *w)
         if (!soft(ctx, read_line(ctx, source, &line)))
             return fail(ctx, STORAGE, "the log of erasures '%s' is damaged in line %lld",
                         w->side->s->erasures, (long long)at);
-        w->v = arena_more(&ctx->arena, w->v, w->n, &w->cap, sizeof *w->v);
-        w->v[w->n++] = line;
+        ARENA_ADD(&ctx->arena, w->v, w->n, w->cap) = line;
     }
     return OK;
 }
@@ -339,12 +329,11 @@ static enum status add_missing(struct ctx *ctx, const struct side *side, const s
     int64_t before = 0, added = 0;
     TXN(t);
     TRY(txn_begin(ctx, side->db, &t));
-    SQL_RUN(q, ctx, side->db, SQL_ERASURE_NEWEST);
-    TRY(sql_number(&q, &before));
+    TRY(SQL_NUMBER(ctx, side->db, &before, SQL_ERASURE_NEWEST));
     for (size_t i = 0; i < w->n; i++) {
         bool is_known = true;
         if (w->v[i].id.n && str_eq(w->v[i].lineage, side->lineage))
-            TRY(is_row(ctx, side->db, w->v[i].id, &is_known));
+            TRY(SQL_ANY(ctx, side->db, &is_known, SQL_ERASURE_KNOWN, w->v[i].id));
         if (!is_known)
             TRY(add_row(ctx, side, &w->v[i]));
         added += !is_known;
@@ -368,13 +357,13 @@ static enum status write_whole(struct ctx *ctx, struct side *side, const struct 
                                  .key = close_secret(&ctx->arena, side, side->lineage,
                                                      side->key.bytes, ERASURE_KEY_BYTES)};
     int64_t newest;
-    add_line(ctx, &b, &key);
+    add_line(&b, &key);
     for (size_t i = 0; i < w->n; i++) {
         bool is_ours = str_eq(w->v[i].lineage, side->lineage) && !w->v[i].id.n;
         if (w->v[i].id.n && str_eq(w->v[i].lineage, side->lineage))
-            TRY(is_row(ctx, side->db, w->v[i].id, &is_ours));
+            TRY(SQL_ANY(ctx, side->db, &is_ours, SQL_ERASURE_KNOWN, w->v[i].id));
         if (!is_ours)
-            add_line(ctx, &b, &w->v[i]);
+            add_line(&b, &w->v[i]);
     }
     TRY(rows_as_lines(ctx, side, 0, &b, &newest));
     TRY(write_anew(ctx, f, buf_str(&b)));
@@ -427,25 +416,15 @@ static void log_failure(const struct sql_store *s, const struct ctx *why)
     log_event(LOG_ERROR, "store.erasures", "file=\"%s\" why=\"%s\"", s->erasures, why->why);
 }
 
-/* The file is made with the first erasure. */
-static enum status has_rows(struct ctx *ctx, const struct sql_store *s, struct db *db, bool *out)
-{
-    int64_t newest = 0;
-    SQL_RUN(q, ctx, db, SQL_ERASURE_NEWEST);
-    TRY(sql_number(&q, &newest));
-    *out = newest || access(s->erasures, F_OK) == 0;
-    return OK;
-}
-
 enum status erasure_log_open(struct ctx *ctx, struct sql_store *s, struct db *db)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct store_restored done = {.brings_again = s->restored && s->restored->brings_again};
-    bool is_there = false;
+    int64_t newest;
     if (!s->erasures)
         return OK;
-    TRY(has_rows(ctx, s, db, &is_there));
-    if (!is_there)
+    TRY(SQL_NUMBER(ctx, db, &newest, SQL_ERASURE_NEWEST));
+    if (!newest && access(s->erasures, F_OK) != 0) /* it is made with the first erasure */
         return OK;
     enum status status = follow_file(&own, s, db, true, &done);
     if (status != OK && s->restored)
@@ -468,11 +447,7 @@ void erasure_log_follow(struct ctx *ctx, struct sql_store *s, struct db *db)
     int64_t newest = 0;
     if (!s->erasures)
         return;
-    enum status status;
-    {
-        SQL_RUN(q, &own, db, SQL_ERASURE_NEWEST);
-        status = sql_number(&q, &newest);
-    }
+    enum status status = SQL_NUMBER(&own, db, &newest, SQL_ERASURE_NEWEST);
     if (status == OK && newest > s->erasures_no)
         status = follow_file(&own, s, db, false, NULL);
     if (status != OK)

@@ -45,25 +45,19 @@ static enum status erase_all(struct eraser *e, const struct memory *v, size_t n)
     return OK;
 }
 
-static enum status first_memories(struct eraser *e, enum sql which, struct part *w,
-                                  struct memory **v, size_t *n)
-{
-    SQL_RUN(q, e->ctx, e->db, which, e->pool, (int64_t)w->batch);
-    return read_memories(&q, v, n);
-}
-
 static enum status erase_pool_memories(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    TRY(first_memories(e, SQL_MEMORY_OF_POOL, w, &v, n));
+    TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_POOL, e->pool,
+                 (int64_t)w->batch));
     return erase_all(e, v, *n);
 }
 
 static enum status erase_session_memories(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_SESSION, e->pool, w->session_id, (int64_t)w->batch);
-    TRY(read_memories(&q, &v, n));
+    TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_SESSION, e->pool, w->session_id,
+                 (int64_t)w->batch));
     return erase_all(e, v, *n);
 }
 
@@ -71,9 +65,9 @@ static enum status erase_session_memories(struct eraser *e, struct part *w, size
 static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_KIND, e->pool,
-            name_index(type_names, w->what->type, -1), w->what->before, w->last, (int64_t)w->batch);
-    TRY(read_memories(&q, &v, n));
+    TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_KIND, e->pool,
+                 name_index(type_names, w->what->type, -1), w->what->before, w->last,
+                 (int64_t)w->batch));
     if (*n)
         w->last = str_dup(w->arena, v[*n - 1].id);
     if (*n && w->goes_on)
@@ -88,7 +82,8 @@ static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    TRY(first_memories(e, SQL_MEMORY_OF_ERASED, w, &v, n));
+    TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_ERASED, e->pool,
+                 (int64_t)w->batch));
     TRY(erase_all(e, v, *n));
     *n = *n ? w->batch : 0;
     return OK;
@@ -120,7 +115,8 @@ enum status memory_reopen(struct eraser *e, struct memory *m)
 static enum status reopen_members(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    TRY(first_memories(e, SQL_MEMORY_TO_REOPEN, w, &v, n));
+    TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_TO_REOPEN, e->pool,
+                 (int64_t)w->batch));
     for (size_t i = 0; i < *n; i++)
         TRY(memory_reopen(e, &v[i]));
     return OK;
@@ -219,18 +215,12 @@ static enum status erase_pool(const struct forgetting *f, int64_t pool)
     return SQL_DO(f->ctx, f->db, SQL_POOL_DELETE, pool);
 }
 
-static enum status next_pool(struct ctx *ctx, struct db *db, str user, int64_t *pool)
-{
-    SQL_RUN(q, ctx, db, SQL_POOL_OF_USER, user);
-    return sql_number(&q, pool);
-}
-
 static enum status erase_user(const struct forgetting *f)
 {
     int64_t pool = 0, n = 0;
     TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET_USER, f->what->pool.user));
     while (!budget_is_spent(f->budget)) {
-        TRY(next_pool(f->ctx, f->db, f->what->pool.user, &pool));
+        TRY(SQL_NUMBER(f->ctx, f->db, &pool, SQL_POOL_OF_USER, f->what->pool.user));
         if (!pool)
             break;
         TRY(erase_pool(f, pool));
@@ -256,10 +246,7 @@ static enum status find_message(struct eraser *e, str id, struct message *out)
 {
     doc_id doc;
     TRY(message_find(e->ctx, e->db, e->pool, id, &doc));
-    SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_GET, e->pool, doc);
-    if (sql_row(&q))
-        read_message(&q, out);
-    return sql_end(&q);
+    return SQL_FIRST(e->ctx, e->db, read_message, out, SQL_MESSAGE_GET, e->pool, doc);
 }
 
 /* A title that was made of the message goes with it, also where an older copy brings both back. */
@@ -267,8 +254,7 @@ static enum status leave_title(const struct forgetting *f, int64_t pool, const s
 {
     int64_t no = doc_session(m->doc);
     str title;
-    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_TITLE, pool, no);
-    TRY(sql_word(&q, &title));
+    TRY(SQL_WORD(f->ctx, f->db, &title, SQL_SESSION_TITLE, pool, no));
     if (!is_title_of(title, m->text))
         return OK;
     TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_CHANGE, pool, no, 1, S(""), 0, S("")));
@@ -329,14 +315,6 @@ static enum status erase_what(const struct forgetting *f, int64_t pool)
  * the cheaper one is chosen. */
 enum { MANY = 1000, REWRITE_PAYS = 20 };
 
-static enum status count_kind(struct ctx *ctx, struct db *db, const struct forget *what,
-                              int64_t pool, int64_t *out)
-{
-    SQL_RUN(q, ctx, db, SQL_MEMORY_OF_KIND_COUNT, pool, name_index(type_names, what->type, -1),
-            what->before);
-    return sql_number(&q, out);
-}
-
 static enum status count_documents(struct ctx *ctx, struct db *db, const struct forget *what,
                                    int64_t pool, int64_t *out)
 {
@@ -345,20 +323,13 @@ static enum status count_documents(struct ctx *ctx, struct db *db, const struct 
         return OK;
     }
     if (what->memories)
-        return count_kind(ctx, db, what, pool, out);
-    SQL_RUN(q, ctx, db, what->everything ? SQL_WORDS_OF_USER : SQL_WORDS_OF_SESSION);
+        return SQL_NUMBER(ctx, db, out, SQL_MEMORY_OF_KIND_COUNT, pool,
+                          name_index(type_names, what->type, -1), what->before);
     if (what->everything)
-        sql_text(&q, what->pool.user);
-    sql_int(&q, what->all_spaces ? 0 : pool);
-    if (!what->everything)
-        sql_text(&q, what->id.n ? what->id : what->session);
-    return sql_number(&q, out);
-}
-
-static enum status count_all(struct ctx *ctx, struct db *db, int64_t *out)
-{
-    SQL_RUN(q, ctx, db, SQL_WORDS_TOTAL);
-    return sql_number(&q, out);
+        return SQL_NUMBER(ctx, db, out, SQL_WORDS_OF_USER, what->pool.user,
+                          what->all_spaces ? 0 : pool);
+    return SQL_NUMBER(ctx, db, out, SQL_WORDS_OF_SESSION, pool,
+                      what->id.n ? what->id : what->session);
 }
 
 /* How many documents go, and whether the index is rewritten for it. */
@@ -369,7 +340,7 @@ enum status forget_measure(struct ctx *ctx, struct db *db, const struct forget *
     int64_t all;
     TRY(pool_find(ctx, db, what->pool, &row));
     TRY(count_documents(ctx, db, what, row.no, documents));
-    TRY(count_all(ctx, db, &all));
+    TRY(SQL_NUMBER(ctx, db, &all, SQL_WORDS_TOTAL));
     *rewrites = !is_postgres(db) && *documents > MANY && *documents * REWRITE_PAYS > all;
     return OK;
 }
@@ -385,7 +356,7 @@ enum status forget_some(const struct forgetting *f, bool rewrites)
 {
     struct pool_row row;
     assert(f->db->changes && db_in_transaction(f->db));
-    TRY(erased_clear(f->ctx, f->db));
+    TRY(SQL_DO(f->ctx, f->db, SQL_ERASED_CLEAR));
     TRY(pool_find(f->ctx, f->db, f->what->pool, &row));
     TRY(set_removal(f, !rewrites));
     TRY(erase_what(f, row.no));

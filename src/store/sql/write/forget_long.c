@@ -103,8 +103,7 @@ static enum status names_session(struct ctx *ctx, struct db *db, const struct fo
     bool is_memory = false;
     TRY(pool_find(ctx, db, what->pool, &pool));
     TRY(message_find(ctx, db, pool.no, what->id, &doc));
-    SQL_RUN(q, ctx, db, SQL_MEMORY_BY_ID, pool.no, what->id);
-    TRY(sql_any(&q, &is_memory));
+    TRY(SQL_ANY(ctx, db, &is_memory, SQL_MEMORY_BY_ID, pool.no, what->id));
     *out = !doc && !is_memory;
     return OK;
 }
@@ -315,12 +314,6 @@ static void read_row(struct query *q, struct forget_row *out)
     out->value = sql_get_text(q);
 }
 
-static enum status read_rows(struct ctx *ctx, struct db *db, struct forget_row **out, size_t *n)
-{
-    SQL_RUN(q, ctx, db, SQL_FACT_FORGETS);
-    return SQL_ROWS(&q, read_row, out, n);
-}
-
 static int64_t mark_of(str name)
 {
     int64_t mark = 0;
@@ -360,10 +353,8 @@ static enum status is_at_work(struct ctx *ctx, struct db *db, int64_t mark, bool
         *out = -mark > clock_ms();
         return OK;
     }
-    if (is_postgres(db)) {
-        SQL_RUN(q, ctx, db, SQL_MARK_HELD, mark);
-        return sql_any(&q, out);
-    }
+    if (is_postgres(db))
+        return SQL_ANY(ctx, db, out, SQL_MARK_HELD, mark);
     *out = mark && hold_has_mark(db->hold, mark);
     return OK;
 }
@@ -373,7 +364,7 @@ enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db)
 {
     struct forget_row *v;
     size_t n, done = 0;
-    TRY(read_rows(ctx, db, &v, &n));
+    TRY(SQL_LIST(ctx, db, read_row, &v, &n, SQL_FACT_FORGETS));
     for (size_t i = 0; i < n; i++) {
         bool is_held;
         TRY(is_at_work(ctx, db, mark_of(v[i].name), &is_held));
@@ -395,7 +386,7 @@ static enum status drop_rows(struct ctx *ctx, struct db *db, const void *what)
     const struct sql_store *s = what;
     struct forget_row *v;
     size_t n;
-    TRY(read_rows(ctx, db, &v, &n));
+    TRY(SQL_LIST(ctx, db, read_row, &v, &n, SQL_FACT_FORGETS));
     for (size_t i = 0; i < n && !atomic_load(&s->forgets); i++) {
         int64_t mark = mark_of(v[i].name);
         bool is_held = true;

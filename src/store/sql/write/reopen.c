@@ -70,6 +70,5 @@ enum status sql_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool,
                          struct memory **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, SQL_MEMORY_BY_SUPERSEDER, row.no, id);
-    return read_memories(&q, out, n);
+    return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_BY_SUPERSEDER, row.no, id);
 }

@@ -46,8 +46,7 @@ static void touch_row(struct undoing *u, struct touched *t, int64_t no)
     for (size_t i = 0; i < t->n; i++)
         if (t->v[i].no == no)
             return;
-    t->v = arena_more(&u->ctx->arena, t->v, t->n, &t->cap, sizeof *t->v);
-    t->v[t->n++] = (struct touched_row){.no = no};
+    ARENA_ADD(&u->ctx->arena, t->v, t->n, t->cap) = (struct touched_row){.no = no};
 }
 
 static void touch(struct undoing *u, const char *table, int64_t no)
@@ -103,10 +102,7 @@ static enum status note_touched(struct undoing *u, str changes)
 static enum status memory_row_of(struct undoing *u, int64_t no, struct memory *out)
 {
     *out = (struct memory){0};
-    SQL_RUN(q, u->ctx, u->db, SQL_MEMORY_GET, u->pool, no);
-    if (sql_row(&q))
-        read_memory(&q, out);
-    return sql_end(&q);
+    return SQL_FIRST(u->ctx, u->db, read_memory, out, SQL_MEMORY_GET, u->pool, no);
 }
 
 static void note_words(struct undoing *u, bool is_removal, const struct memory *m)
@@ -127,8 +123,8 @@ static enum status look_before(struct undoing *u)
             note_words(u, true, &m);
     }
     for (size_t i = 0; i < u->sessions.n; i++) {
-        SQL_RUN(q, u->ctx, u->db, SQL_SESSION_GET, u->pool, u->sessions.v[i].no);
-        TRY(sql_any(&q, &u->sessions.v[i].was_there));
+        struct touched_row *t = &u->sessions.v[i];
+        TRY(SQL_ANY(u->ctx, u->db, &t->was_there, SQL_SESSION_GET, u->pool, t->no));
     }
     return OK;
 }
@@ -166,10 +162,8 @@ static enum status follow_messages(struct undoing *u)
     struct arena *a = &u->ctx->arena;
     for (size_t i = 0; i < u->messages.n; i++) {
         struct message m = {0};
-        SQL_RUN(q, u->ctx, u->db, SQL_MESSAGE_GET, u->pool, u->messages.v[i].no);
-        if (sql_row(&q))
-            read_message(&q, &m);
-        TRY(sql_end(&q));
+        TRY(SQL_FIRST(u->ctx, u->db, read_message, &m, SQL_MESSAGE_GET, u->pool,
+                      u->messages.v[i].no));
         if (!m.id.n)
             continue;
         index_note_message(a, u->db->changes, u->pool, false, &m, index_of_message(a, &m));
@@ -264,13 +258,6 @@ static void read_part(struct query *q, str *out)
     *out = str_dup(&q->ctx->arena, sql_see_blob(q));
 }
 
-/* The newest part first. */
-static enum status read_parts(struct undoing *u, str id, str **out, size_t *n)
-{
-    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_PARTS, u->pool, id, clock_ms());
-    return SQL_ROWS(&q, read_part, out, n);
-}
-
 struct undo_call {
     struct pool_ref pool;
     str id;
@@ -287,7 +274,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     assert(db->changes && db_in_transaction(db));
     TRY(pool_find(ctx, db, c->pool, &pool));
     u.pool = pool.no;
-    TRY(read_parts(&u, c->id, &parts, &n));
+    TRY(SQL_LIST(ctx, db, read_part, &parts, &n, SQL_UNDO_PARTS, u.pool, c->id, clock_ms()));
     if (!n)
         return fail(ctx, NOT_FOUND, "there is nothing to undo with the id '" S_FMT "'",
                     S_ARG(c->id));
@@ -334,8 +321,7 @@ enum status sql_undo_prune(struct ctx *ctx, struct store *s, int64_t now)
     {
         READER(r);
         TRY(reader_begin(ctx, sql_of(s), &r));
-        SQL_RUN(q, ctx, r.db, SQL_UNDO_ANY, now);
-        TRY(sql_any(&q, &any));
+        TRY(SQL_ANY(ctx, r.db, &any, SQL_UNDO_ANY, now));
     }
     if (!any)
         return OK;
