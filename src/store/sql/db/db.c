@@ -1,7 +1,6 @@
 /* db.c - a connection to SQLite and the sticky statements on it. */
 #include "store/sql/db/db.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "store/file.h"

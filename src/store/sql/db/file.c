@@ -1,11 +1,9 @@
 /* file.c - holding the database file, and telling what it is before SQLite touches it. */
 #include "store/sql/db/file.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 

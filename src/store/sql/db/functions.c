@@ -1,8 +1,6 @@
 /* functions.c - take() collects the matches of a word, tokens() counts, holds() finds a part. */
 #include "store/sql/db/functions.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "core/tokens.h"
 

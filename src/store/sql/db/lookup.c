@@ -1,7 +1,6 @@
 /* lookup.c - names into row numbers, on any connection; and the counts that a pool's row keeps. */
 #include "store/sql/db/lookup.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/clock.h"

@@ -1,8 +1,6 @@
 /* query.c - binding, stepping and reading a prepared statement; transactions and savepoints. */
 #include "store/sql/db/query.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 
 /*

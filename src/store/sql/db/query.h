@@ -26,7 +26,7 @@ void sql_leave(struct query *q); /* resets the statement */
     CLEANUP(sql_leave)                                                                             \
     struct query q = sql_begin((ctx), (db), (which)) __VA_OPT__(; SQL_BIND(&q, __VA_ARGS__))
 
-/* A statement q_ of this expression alone, with its parameters; use, an enum status, is its value. */
+/* A statement q_ of this expression alone, with its parameters; its value is use, a status. */
 #define SQL_ALONE(use, ctx, db, which, ...)                                                        \
     ({                                                                                             \
         SQL_RUN(q_, ctx, db, which __VA_OPT__(, ) __VA_ARGS__);                                    \

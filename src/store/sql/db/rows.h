@@ -1,8 +1,6 @@
 /* rows.h - messages and memories as rows: read in the order of the columns in sql.def. */
 #pragma once
 
-#include <assert.h>
-
 #include "core/memory.h"
 #include "store/sql/db/query.h"
 

@@ -1,7 +1,6 @@
 /* erasure.c - rows about what was erased: keyed hashes, written by who erases, asked by copies. */
 #include "store/sql/records/erasure.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/clock.h"
@@ -236,9 +235,8 @@ enum status erasing_end(struct ctx *ctx, struct erasing *e)
 
 enum status erasure_undone(struct ctx *ctx, struct db *db, str undo)
 {
-    const struct erasing_in in = {.what = "again"};
     ERASING(e);
-    TRY(erasing_begin(ctx, db, &in, &e));
+    TRY(erasing_begin(ctx, db, &(struct erasing_in){.what = "again"}, &e));
     TRY(SQL_DO(ctx, db, SQL_ERASURE_HASHES_AGAIN, e.no, undo));
     e.hashes = db_changes(db);
     return erasing_end(ctx, &e);
@@ -246,9 +244,8 @@ enum status erasure_undone(struct ctx *ctx, struct db *db, str undo)
 
 enum status erasure_taken_back(struct ctx *ctx, struct db *db, int64_t behind)
 {
-    const struct erasing_in in = {.what = "again"};
     ERASING(e);
-    TRY(erasing_begin(ctx, db, &in, &e));
+    TRY(erasing_begin(ctx, db, &(struct erasing_in){.what = "again"}, &e));
     TRY(SQL_DO(ctx, db, SQL_ERASURE_HASHES_SINCE, e.no, behind));
     e.hashes = db_changes(db);
     return erasing_end(ctx, &e);

@@ -1,8 +1,6 @@
 /* pending.c - turns that wait to be distilled: who is due, what waits in a session, how it ends. */
 #include "store/sql/records/pending.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "store/sql/db/file.h"
 #include "store/sql/db/rows.h"

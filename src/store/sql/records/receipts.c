@@ -1,8 +1,6 @@
 /* receipts.c - records of recalls: a few columns to find one by, the rest as JSON. */
 #include "store/sql/records/receipts.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/state/reader.h"

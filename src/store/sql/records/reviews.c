@@ -35,7 +35,7 @@ enum status sql_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
                        &later));
     struct arena *a = &later->ctx.arena;
     struct hold_note *own = NEW(a, struct hold_note);
-    *own = (struct hold_note){{str_dup(a, pool.user), str_dup(a, pool.space)}, *held, now};
+    *own = (struct hold_note){pool_copy(a, pool), *held, now};
     own->held.id = str_dup(a, held->id);
     later->task.call = note_held;
     later->task.what = own;

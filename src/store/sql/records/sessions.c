@@ -1,8 +1,6 @@
 /* sessions.c - a user's sessions: made, changed, found by id. */
 #include "store/sql/records/sessions.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/index/titles.h"

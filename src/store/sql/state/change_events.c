@@ -1,8 +1,6 @@
 /* change_events.c - triggers note what a write changes; the follower is told after the commit. */
 #include "store/sql/state/change_events.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/sql/state/notes_postgres.h"

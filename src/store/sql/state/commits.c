@@ -1,7 +1,6 @@
 /* commits.c - the count of committed groups, in the database and in a file beside it. */
 #include "store/sql/state/commits.h"
 
-#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,7 @@
 /* files.c - a check that the open files are still the ones at their paths. */
 #include "store/sql/state/files.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "store/file.h"

@@ -1,7 +1,6 @@
 /* reader.c - connections that only read, lent to one call at a time. */
 #include "store/sql/state/reader.h"
 
-#include <assert.h>
 #include <errno.h>
 
 #include "base/clock.h"
@@ -25,35 +24,12 @@
 
 enum { CACHE_KIB = 8000, CACHES_KIB = 512000 }; /* of one connection, and of all */
 
-/* The file was lost while it was opened: what is at the path now may be another database beside the
- * old log. Closing its only connection would bring that log into it. */
-static enum status refuse_lost(struct ctx *ctx, struct sql_store *s, struct db *db)
+/* Looked at before and behind the opening: it must be the file that the writer has. When it was
+ * lost meanwhile, what is at the path now may be another database beside the old log: closing its
+ * only connection would bring that log into it. */
+static enum status open_file(struct ctx *ctx, struct sql_store *s, struct db *db)
 {
-    if (db->handle)
-        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    ctx_clear_failure(ctx);
-    return files_check(ctx, &s->files);
-}
-
-static enum status connect_reader(struct ctx *ctx, struct sql_store *s, struct db **out)
-{
-    struct db *db = heap_alloc(sizeof *db);
-    enum status status = db_connect(ctx, s->path, db);
-    db->lists = s->lists;
-    if (status == OK)
-        *out = db;
-    else
-        free(db);
-    return status;
-}
-
-/* Looked at before and behind the opening: it must be the file that the writer has. */
-static enum status reader_open(struct ctx *ctx, struct sql_store *s, struct db **out)
-{
-    if (store_is_postgres(s))
-        return connect_reader(ctx, s, out);
     TRY(files_check(ctx, &s->files));
-    struct db *db = heap_alloc(sizeof *db);
     size_t cache = CACHES_KIB / s->max_open < CACHE_KIB ? CACHES_KIB / s->max_open : CACHE_KIB;
     enum status status = db_open(ctx, s->path, s->key, db);
     if (status == OK)
@@ -63,17 +39,32 @@ static enum status reader_open(struct ctx *ctx, struct sql_store *s, struct db *
     if (status == OK)
         status = db_prepare(ctx, db, READS);
     struct ctx look = ctx_detached(ctx);
-    if (files_check(&look, &s->files) != OK)
-        status = refuse_lost(ctx, s, db);
-    ctx_free(&look);
-    if (status != OK) {
-        db_close(db);
-        free(db);
-        return status;
+    if (files_check(&look, &s->files) != OK) {
+        db_close_unsettled(db);
+        ctx_clear_failure(ctx);
+        status = files_check(ctx, &s->files);
     }
+    ctx_free(&look);
+    return status;
+}
+
+static void close_reader(struct db *db)
+{
+    db_close(db);
+    free(db);
+}
+
+static enum status reader_open(struct ctx *ctx, struct sql_store *s, struct db **out)
+{
+    struct db *db = heap_alloc(sizeof *db);
+    enum status status =
+        store_is_postgres(s) ? db_connect(ctx, s->path, db) : open_file(ctx, s, db);
     db->lists = s->lists;
-    *out = db;
-    return OK;
+    if (status == OK)
+        *out = db;
+    else
+        close_reader(db);
+    return status;
 }
 
 static bool may_open(const struct sql_store *s)
@@ -138,12 +129,6 @@ static enum status take_reader(struct ctx *ctx, struct sql_store *s, struct db *
     return status;
 }
 
-static void close_reader(struct db *db)
-{
-    db_close(db);
-    free(db);
-}
-
 /* One whose transaction could not be ended is closed: another is opened in its place. */
 static void give_back(struct sql_store *s, struct db *db)
 {
@@ -186,8 +171,7 @@ static enum status open_passing(struct ctx *ctx, struct sql_store *s, struct db 
         *out = db;
         return OK;
     }
-    db_close(db);
-    free(db);
+    close_reader(db);
     return open_later(ctx, s);
 }
 

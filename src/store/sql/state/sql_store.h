@@ -1,7 +1,6 @@
 /* sql_store.h - the SQLite backend as a struct, and its operations. */
 #pragma once
 
-#include <assert.h>
 #include <pthread.h>
 
 #include "store/sql/db/file.h"

@@ -2,7 +2,6 @@
 #include "store/sql/state/reserve.h"
 #include "store/sql/state/writer_int.h"
 
-#include <assert.h>
 #include <errno.h>
 
 #include "base/clock.h"

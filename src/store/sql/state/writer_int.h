@@ -7,7 +7,6 @@
 #include "store/sql/index/index.h"
 #include "store/sql/state/change_events.h"
 #include "store/sql/state/commits.h"
-#include "store/sql/state/log_sync.h"
 #include "store/sql/state/writer.h"
 
 enum {
@@ -16,6 +15,15 @@ enum {
     LOOK_MS = 2000,    /* between two looks at the disk when nothing is written */
     EMPTY_LOG_MS = 100 /* wait for readers of the log; then others write first */
 };
+
+/* A connection that does nothing but sync the write-ahead log. */
+struct log_sync {
+    struct db db;
+    sqlite3_file *log; /* of the connection */
+};
+/* Everything that any connection committed before the call is durable when it returns OK. */
+MUST_USE enum status log_sync_run(struct ctx *ctx, struct log_sync *l);
+void log_sync_close(struct log_sync *l);
 
 struct writer {
     pthread_t thread, sync_thread;

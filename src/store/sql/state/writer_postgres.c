@@ -1,9 +1,7 @@
 /* writer_postgres.c - the writer's connection to PostgreSQL, and a group of tasks on it. */
 #include "store/sql/state/writer_postgres.h"
 
-#include <assert.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/postgres/schema.h"

@@ -1,7 +1,6 @@
 /* writer_queue.c - the writer's queue as other threads see it: tasks put in, and waited for. */
 #include "store/sql/state/writer_int.h"
 
-#include <assert.h>
 #include <errno.h>
 
 #include "base/clock.h"

@@ -1,6 +1,4 @@
-/* change.c - one memory changed in place: its row and how it is found. */
-#include <assert.h>
-
+/* change.c - memories changed in place: their rows and how they are found. */
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
@@ -117,11 +115,6 @@ static enum status write_row(struct ctx *ctx, struct db *db, int64_t pool, const
                   m->expires, m->updated, m->session);
 }
 
-struct change_call {
-    const struct change *change;
-    struct memory *out;
-};
-
 static enum status change_row(struct ctx *ctx, struct db *db, int64_t pool, const struct change *c,
                               const struct memory *old, struct memory *out)
 {
@@ -138,7 +131,28 @@ static enum status change_row(struct ctx *ctx, struct db *db, int64_t pool, cons
     return OK;
 }
 
-static enum status change_memory(struct ctx *ctx, struct db *db, const void *what)
+struct change_call {
+    const struct change *change;
+    const str *ids;
+    size_t n;
+    bool is_one;        /* it fails when that cannot be changed; of several it is left out */
+    struct memory *now; /* the last one that was changed */
+    int64_t *changed;
+};
+
+static enum status check_changeable(struct ctx *ctx, const struct change *c,
+                                    const struct memory *old)
+{
+    if (!old->id.n)
+        return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(c->id));
+    if (old->valid_to)
+        return fail(ctx, CONFLICT, "the memory is archived");
+    if (c->if_updated && c->if_updated != old->updated)
+        return fail(ctx, CONFLICT, "the memory has changed meanwhile");
+    return OK;
+}
+
+static enum status change_memories(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct change_call *call = what;
     const struct change *c = call->change;
@@ -146,69 +160,47 @@ static enum status change_memory(struct ctx *ctx, struct db *db, const void *wha
     struct memory old;
     UNDO_RECORD(undo);
     assert(db->changes && db_in_transaction(db));
-    TRY(pool_find(ctx, db, c->pool, &pool));
-    TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, c->id, &old));
-    if (!old.id.n)
-        return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(c->id));
-    if (old.valid_to)
-        return fail(ctx, CONFLICT, "the memory is archived");
-    if (c->if_updated && c->if_updated != old.updated)
-        return fail(ctx, CONFLICT, "the memory has changed meanwhile");
-    TRY(undo_record_begin(ctx, db, c->undo, &undo));
-    TRY(change_row(ctx, db, pool.no, c, &old, call->out));
-    return undo_record_end(ctx, db, pool.no, c->undo, &undo);
-}
-
-enum status sql_change(struct ctx *ctx, struct store *s, const struct change *change,
-                       struct memory *out)
-{
-    struct memory changed;
-    struct change_call c = {change, &changed};
-    struct task t = {
-        .ctx = ctx, .call = change_memory, .what = &c, .pool = change->pool, .only_notes = true};
-    TRY(writer_run(sql_of(s)->writer, &t));
-    *out = changed;
-    return OK;
-}
-
-/* --- several at once --- */
-
-struct change_each {
-    const struct change *change;
-    const str *ids;
-    size_t n;
-    int64_t *changed;
-};
-
-static enum status change_each(struct ctx *ctx, struct db *db, const void *what)
-{
-    const struct change_each *call = what;
-    const struct change *c = call->change;
-    struct pool_row pool;
-    struct memory old, now;
-    UNDO_RECORD(undo);
-    assert(db->changes && db_in_transaction(db));
     *call->changed = 0;
     TRY(pool_find(ctx, db, c->pool, &pool));
     TRY(undo_record_begin(ctx, db, c->undo, &undo));
     for (size_t i = 0; i < call->n; i++) {
         TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, call->ids[i], &old));
+        if (call->is_one)
+            TRY(check_changeable(ctx, c, &old));
         if (!old.id.n || old.valid_to)
             continue;
-        TRY(change_row(ctx, db, pool.no, c, &old, &now));
+        TRY(change_row(ctx, db, pool.no, c, &old, call->now));
         ++*call->changed;
     }
     return undo_record_end(ctx, db, pool.no, c->undo, &undo);
 }
 
+static enum status run_change(struct ctx *ctx, struct store *s, const struct change_call *c)
+{
+    struct task t = {.ctx = ctx,
+                     .call = change_memories,
+                     .what = c,
+                     .pool = c->change->pool,
+                     .only_notes = true};
+    return writer_run(sql_of(s)->writer, &t);
+}
+
+enum status sql_change(struct ctx *ctx, struct store *s, const struct change *change,
+                       struct memory *out)
+{
+    struct memory now;
+    int64_t n;
+    TRY(run_change(ctx, s, &(struct change_call){change, &change->id, 1, true, &now, &n}));
+    *out = now;
+    return OK;
+}
+
 enum status sql_change_each(struct ctx *ctx, struct store *s, const struct change *change,
                             const str *ids, size_t n, int64_t *changed)
 {
+    struct memory last;
     int64_t done;
-    struct change_each c = {change, ids, n, &done};
-    struct task t = {
-        .ctx = ctx, .call = change_each, .what = &c, .pool = change->pool, .only_notes = true};
-    TRY(writer_run(sql_of(s)->writer, &t));
+    TRY(run_change(ctx, s, &(struct change_call){change, ids, n, false, &last, &done}));
     *changed = done;
     return OK;
 }

@@ -1,15 +1,17 @@
-/* condense.c - many memories closed in favour of one summary. */
+/* condense.c - memories closed in favour of a summary, listed, and open again in its place. */
 #include "base/clock.h"
 #include "base/id.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
+#include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
+#include "store/sql/write/forget.h"
 #include "store/sql/write/put_memory.h"
 
 /*
  * Members are not deleted but closed and name the summary as what superseded them, so that erasing
- * or reopening the summary can bring them back (reopen.c). All summaries of a call are one task: a
- * member that somebody else closed meanwhile makes all of them fail with CONFLICT.
+ * or reopening the summary can bring them back. All summaries of a call are one task: a member that
+ * somebody else closed meanwhile makes all of them fail with CONFLICT.
  */
 
 struct condense {
@@ -63,4 +65,71 @@ enum status sql_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
 {
     struct condense c = {pool, v, n};
     return writer_call(ctx, sql_of(s)->writer, condense_memories, &c);
+}
+
+/* --- open again --- */
+
+/*
+ * Undoes a condensation: the summary is closed (not erased, so that history stays), and its members
+ * are open again. A member whose key a newer memory has taken stays closed; *reopened counts the
+ * others.
+ */
+
+struct reopen {
+    struct pool_ref pool;
+    str id;
+    int64_t *reopened;
+};
+
+/* First, so that no member meets its key. */
+static enum status close_summary(struct eraser *e, const struct memory *m)
+{
+    struct arena *a = &e->ctx->arena;
+    int64_t now = clock_ms();
+    TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_CLOSE, e->pool, memory_no(m->doc), now, S(""), now));
+    index_note_memory(a, &e->changes, e->pool, true, m, index_of_memory(a, m));
+    e->memories++;
+    e->closed--;
+    return OK;
+}
+
+static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct reopen *r = what;
+    struct memory summary, *v;
+    struct pool_row pool;
+    size_t n;
+    int64_t erased = 0;
+    TRY(pool_find(ctx, db, r->pool, &pool));
+    TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, r->id, &summary));
+    if (!summary.id.n || summary.layer != LAYER_SUMMARY)
+        return fail(ctx, NOT_FOUND, "no summary '" S_FMT "'", S_ARG(r->id));
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool.no};
+    TRY(memories_with(&e, SQL_MEMORY_BY_SUPERSEDER, r->id, &v, &n));
+    if (summary.valid_to || !n)
+        return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(r->id),
+                    summary.valid_to ? "is archived already"
+                                     : "names no memories that it replaced");
+    TRY(close_summary(&e, &summary));
+    int64_t before = e.closed;
+    for (size_t i = 0; i < n; i++)
+        TRY(memory_reopen(&e, &v[i]));
+    *r->reopened = e.closed - before;
+    return eraser_end(&e, &erased);
+}
+
+enum status sql_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                       int64_t *reopened)
+{
+    int64_t n = 0;
+    TRY(writer_call(ctx, sql_of(s)->writer, reopen_summary, &(struct reopen){pool, id, &n}));
+    *reopened = n;
+    return OK;
+}
+
+enum status sql_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                         struct memory **out, size_t *n)
+{
+    POOL_READER(r, row, ctx, s, pool);
+    return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_BY_SUPERSEDER, row.no, id);
 }

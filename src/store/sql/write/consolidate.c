@@ -1,6 +1,4 @@
 /* consolidate.c - memories evicted, merged, raised and erased by a consolidation of their pool. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"

@@ -1,8 +1,6 @@
 /* eraser.c - erasing rows with their words and vectors, what came from them, and in batches. */
 #include "store/sql/write/eraser.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
@@ -218,14 +216,4 @@ enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *
     for (size_t i = 0; i < n; i += ERASE_BATCH)
         TRY(erase_few(ctx, db, pool, ids + i, n - i < ERASE_BATCH ? n - i : ERASE_BATCH, erased));
     return n ? SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool) : OK;
-}
-
-enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)
-{
-    struct memory m = {0};
-    int64_t erased = 0;
-    struct eraser e = {.ctx = ctx, .db = db, .pool = pool, .is_expiry = true};
-    TRY(SQL_FIRST(ctx, db, read_memory, &m, SQL_MEMORY_GET, pool, no));
-    TRY(erase_memory(&e, &m));
-    return eraser_end(&e, &erased);
 }

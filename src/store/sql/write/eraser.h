@@ -61,5 +61,3 @@ MUST_USE enum status erase_in_batches(
 /* Memories of a pool by their ids; missing ones are left out. Adds to *erased. */
 MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,
                                 size_t n, int64_t *erased);
-/* One expired memory, by its row's number. */
-MUST_USE enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t no);

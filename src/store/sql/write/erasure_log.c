@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/seal.h"
 #include "store/sql/records/erasure.h"
-#include "store/sql/records/rights.h"
+#include "store/sql/records/tokens.h"
 #include "store/sql/state/commits.h"
 #include "store/sql/write/erase_again.h"
 

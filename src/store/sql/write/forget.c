@@ -1,15 +1,12 @@
 /* forget.c - forgetting a message, a session, memories of a kind, a pool or a user. */
 #include "store/sql/write/forget.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "core/session_title.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/titles.h"
 #include "store/sql/records/pending.h"
-#include "store/sql/write/eraser.h"
 
 /*
  * A call is one transaction, so that nobody reads half of it. A user may have millions of rows, so

@@ -1,8 +1,6 @@
 /* forget_long.c - store_forget: at once, or in pieces between which others write. */
 #include "store/sql/write/forget_long.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/fields.h"
 #include "base/id.h"
@@ -40,19 +38,6 @@ enum {
     MERGE_PAGES = 4,                 /* of the words index, between two looks at the clock */
 };
 
-/* What the row says. */
-struct kept_forget {
-    struct forget what;
-    bool rewrites;
-    str call; /* of the rows in the log of erasures */
-};
-static FIELDS(kept_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.space, "space"),
-              (AS_STR, what.session, "session"), (AS_STR, what.type, "type"),
-              (AS_INT, what.before, "before"), (AS_BOOL, what.keeps_memories, "keeps_memories"),
-              (AS_BOOL, what.everything, "everything"), (AS_BOOL, what.all_spaces, "all_spaces"),
-              (AS_BOOL, what.memories, "memories"), (AS_BOOL, what.is_upkeep, "is_upkeep"),
-              (BOOL, rewrites), (STR, call));
-
 /* A call under way. */
 struct long_forget {
     struct forget what;
@@ -67,29 +52,36 @@ struct long_forget {
     str last; /* id of the last memory of a kind */
 };
 
+/* What the row says. */
+static FIELDS(long_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.space, "space"),
+              (AS_STR, what.session, "session"), (AS_STR, what.type, "type"),
+              (AS_INT, what.before, "before"), (AS_BOOL, what.keeps_memories, "keeps_memories"),
+              (AS_BOOL, what.everything, "everything"), (AS_BOOL, what.all_spaces, "all_spaces"),
+              (AS_BOOL, what.memories, "memories"), (AS_BOOL, what.is_upkeep, "is_upkeep"),
+              (BOOL, rewrites), (STR, call));
+
 /* --- the row --- */
 
 static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forget *l)
 {
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     struct json_out out = json_to(&b);
-    const struct kept_forget kept = {l->what, l->rewrites, l->call};
     int64_t mark = db->hold->mark;
     if (is_postgres(db) && !mark)
         mark = -(clock_ms() + POOLED_MARK_MS);
     assert(!l->what.id.n && !l->what.n_ids && !l->what.undo);
-    fields_write(&out, kept_forget_fields, &kept);
+    fields_write(&out, long_forget_fields, l);
     l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)mark,
                          S_ARG(id_random(&ctx->arena)));
     return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
 }
 
-static enum status read_forget(struct ctx *ctx, str text, struct kept_forget *out)
+static enum status read_forget(struct ctx *ctx, str text, struct long_forget *out)
 {
     struct json *root;
-    *out = (struct kept_forget){0};
+    *out = (struct long_forget){0};
     TRY(json_parse(ctx, text, &root));
-    return fields_read(ctx, kept_forget_fields, root, false, out);
+    return fields_read(ctx, long_forget_fields, root, false, out);
 }
 
 /* --- the phases, each a task of the writer --- */
@@ -324,23 +316,19 @@ static int64_t mark_of(str name)
 /* In one transaction. */
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
-    struct long_forget l = {0};
-    struct kept_forget kept;
-    int64_t erased = 0;
-    const struct forgetting f = {.ctx = ctx, .db = db, .what = &kept.what, .erased = &erased};
-    TRY(read_forget(ctx, row->value, &kept));
+    struct long_forget l;
+    const struct forgetting f = {.ctx = ctx, .db = db, .what = &l.what, .erased = &l.erased};
+    TRY(read_forget(ctx, row->value, &l));
     ERASING(note);
-    l.what = kept.what;
-    l.call = kept.call;
     TRY(note_begin(ctx, db, &l, true, &note));
-    enum status status = forget_some(&f, kept.rewrites);
+    enum status status = forget_some(&f, l.rewrites);
     if (!soft_if(ctx, status, NOT_FOUND))
         TRY(status);
     TRY(erasing_end(ctx, &note));
-    if (kept.rewrites)
+    if (l.rewrites)
         TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
     TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, row->name));
-    log_event(LOG_INFO, "store.forget_finished", "erased=%lld", (long long)erased);
+    log_event(LOG_INFO, "store.forget_finished", "erased=%lld", (long long)l.erased);
     return OK;
 }
 

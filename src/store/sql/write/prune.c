@@ -1,5 +1,6 @@
 /* prune.c - removes expired memories, old receipts and the old log of work. */
 #include "base/clock.h"
+#include "store/sql/db/rows.h"
 #include "store/sql/index/vector_set.h"
 #include "store/sql/search/vector_cache.h"
 #include "store/sql/state/writer.h"
@@ -17,6 +18,16 @@ enum {
     WORK_DAYS = 30,     /* that the log of work is kept */
 };
 
+static enum status prune_memory(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)
+{
+    struct memory m = {0};
+    int64_t erased = 0;
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool, .is_expiry = true};
+    TRY(SQL_FIRST(ctx, db, read_memory, &m, SQL_MEMORY_GET, pool, no));
+    TRY(erase_memory(&e, &m));
+    return eraser_end(&e, &erased);
+}
+
 static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before, int64_t *removed)
 {
     int64_t(*v)[2] = arena_alloc(&ctx->arena, sizeof *v * PRUNE_BATCH);
@@ -28,7 +39,7 @@ static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before
     }
     TRY(sql_end(&q));
     for (size_t i = 0; i < n; i++)
-        TRY(memory_prune(ctx, db, v[i][0], v[i][1]));
+        TRY(prune_memory(ctx, db, v[i][0], v[i][1]));
     *removed += (int64_t)n;
     return OK;
 }

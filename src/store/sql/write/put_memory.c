@@ -1,8 +1,6 @@
 /* put_memory.c - one memory into its row: new, said again, replaced or superseding another. */
 #include "store/sql/write/put_memory.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "store/sql/db/rows.h"
@@ -153,30 +151,20 @@ static enum status import_again(struct put *p, const struct memory *old, struct 
     return replace_memory(p, old, m);
 }
 
-/* A memory of the pool by its id or key. */
-static enum status find_old(struct put *p, enum sql which, str name, bool *is_there,
-                            struct memory *old)
-{
-    TRY(memory_find(p->ctx, p->db, which, p->pool, name, old));
-    *is_there = old->id.n > 0;
-    return OK;
-}
-
 /* Of two memories with one key the later one is true, so the order of an import does not matter. */
 static enum status import_memory(struct put *p, struct memory *m, struct index_text words)
 {
     struct memory old;
-    bool is_there;
-    TRY(find_old(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
-    if (is_there)
+    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_ID, p->pool, m->id, &old));
+    if (old.id.n)
         return import_again(p, &old, m);
     if (m->valid_to)
         return add_memory(p, m, words); /* history closes nothing */
-    TRY(find_old(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
-    if (is_there && old.created > m->created) {
+    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_KEY, p->pool, m->key, &old));
+    if (old.id.n && old.created > m->created) {
         m->valid_to = old.created;
         m->superseded_by = old.id;
-    } else if (is_there) {
+    } else if (old.id.n) {
         TRY(memory_close(p, &old, m));
     }
     return add_memory(p, m, words);
@@ -210,23 +198,22 @@ static bool is_of_message(const struct put *p, const struct memory *m)
 enum status memory_put(struct put *p, struct memory *m, struct index_text words)
 {
     struct memory old;
-    bool is_there;
     assert(p->pool && p->changes && db_in_transaction(p->db));
     m->created = m->created ? m->created : p->now;
     m->updated = m->updated ? m->updated : m->created;
     m->space = p->space;
     if (p->rule == PUT_IMPORT && m->id.n)
         return import_memory(p, m, words);
-    TRY(find_old(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
-    bool other = is_there && is_replaced(p, &old, m);
+    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_ID, p->pool, m->id, &old));
+    bool is_there = old.id.n > 0, other = is_there && is_replaced(p, &old, m);
     if (other && !old.valid_to)
         return replace_memory(p, &old, m);
     if (is_there && !other && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
         return say_again(p, &old, m);
     if (is_there || !m->id.n)
         m->id = id_random(&p->ctx->arena);
-    TRY(find_old(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
-    if (!is_there || m->valid_to)
+    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_KEY, p->pool, m->key, &old));
+    if (!old.id.n || m->valid_to)
         return add_memory(p, m, words);
     if (p->rule == PUT_NEW)
         return fail(p->ctx, CONFLICT, "the memory " S_FMT " has this key", S_ARG(old.id));

@@ -2,7 +2,6 @@
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/state/writer.h"
-#include "store/sql/write/bundle_copy.h"
 
 /*
  * Each recall marks what it showed: uses counts up, last_used moves on. These marks are not worth

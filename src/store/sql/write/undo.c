@@ -1,6 +1,4 @@
 /* undo.c - puts back what a deletion or a change that was recorded has erased and changed. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
