@@ -236,16 +236,27 @@ static const char step_7[] =
  * no count. Then the old members of memories that were corrected, which go with their memory, and
  * what deletions erased that can be undone for a while: see undo.c.
  */
-#define TALLY(row) row ".pool, " row ".layer, " row ".type, " row ".category, " row ".origin"
-#define TALLY_ADD                                                                                  \
-    "INSERT INTO memory_tally VALUES(" TALLY("NEW") ", NEW.valid_to <> 0, 1)"                      \
-                                                    " ON CONFLICT DO UPDATE SET n = n + 1;"
-#define TALLY_OF_OLD                                                                               \
-    " WHERE (pool, layer, type, category, origin, is_closed)"                                      \
-    " = (" TALLY("OLD") ", OLD.valid_to <> 0)"
-#define TALLY_REMOVE                                                                               \
-    "UPDATE memory_tally SET n = n - 1" TALLY_OF_OLD ";"                                           \
-    "DELETE FROM memory_tally" TALLY_OF_OLD " AND n = 0;"
+/* clang-format off */
+/* Triggers that count memories of a kind in a table by these columns, which KIND gives of a row. A
+ * change counts when it is of the columns that all kinds have, or of those that ALSO names. */
+#define COUNT_OF_OLD(columns, KIND)                                                                \
+    " WHERE (" columns ", is_closed) = (" KIND("OLD") ", OLD.valid_to <> 0)"
+#define COUNT_ADD(table, KIND)                                                                     \
+    "INSERT INTO " table " VALUES(" KIND("NEW") ", NEW.valid_to <> 0, 1)"                          \
+    " ON CONFLICT DO UPDATE SET n = n + 1;"
+#define COUNT_REMOVE(table, columns, KIND)                                                         \
+    "UPDATE " table " SET n = n - 1" COUNT_OF_OLD(columns, KIND) ";"                               \
+    "DELETE FROM " table COUNT_OF_OLD(columns, KIND) " AND n = 0;"
+#define COUNT_KINDS(name, table, columns, KIND, ALSO)                                              \
+    "CREATE TRIGGER " name "_added AFTER INSERT ON memory BEGIN " COUNT_ADD(table, KIND) " END;"   \
+    "CREATE TRIGGER " name "_erased AFTER DELETE ON memory BEGIN "                                 \
+    COUNT_REMOVE(table, columns, KIND) " END;"                                                     \
+    "CREATE TRIGGER " name "_changed AFTER UPDATE OF layer, type, category, origin, valid_to"      \
+    ALSO("") " ON memory WHEN (NEW.layer, NEW.type, NEW.category, NEW.origin, NEW.valid_to <> 0"   \
+    ALSO("NEW.") ") IS NOT (OLD.layer, OLD.type, OLD.category, OLD.origin, OLD.valid_to <> 0"      \
+    ALSO("OLD.") ") BEGIN " COUNT_REMOVE(table, columns, KIND) COUNT_ADD(table, KIND) " END;"
+#define TALLY_OF(row) row ".pool, " row ".layer, " row ".type, " row ".category, " row ".origin"
+#define NOTHING_ELSE(row) ""
 static const char step_8[] =
     "DROP INDEX memory_recent; DROP INDEX memory_key;"
     "CREATE INDEX memory_recent ON memory(pool, created, no, valid_to, expires, layer, type,"
@@ -265,12 +276,8 @@ static const char step_8[] =
     " PRIMARY KEY(pool, layer, type, category, origin, is_closed)) STRICT, WITHOUT ROWID;"
     "INSERT INTO memory_tally SELECT pool, layer, type, category, origin, valid_to <> 0, count(*)"
     " FROM memory GROUP BY 1, 2, 3, 4, 5, 6;"
-    "CREATE TRIGGER tally_added AFTER INSERT ON memory BEGIN " TALLY_ADD " END;"
-    "CREATE TRIGGER tally_erased AFTER DELETE ON memory BEGIN " TALLY_REMOVE " END;"
-    "CREATE TRIGGER tally_changed AFTER UPDATE OF layer, type, category, origin, valid_to"
-    " ON memory WHEN (NEW.layer, NEW.type, NEW.category, NEW.origin, NEW.valid_to <> 0)"
-    " IS NOT (OLD.layer, OLD.type, OLD.category, OLD.origin, OLD.valid_to <> 0)"
-    " BEGIN " TALLY_REMOVE TALLY_ADD " END;"
+    COUNT_KINDS("tally", "memory_tally", "pool, layer, type, category, origin", TALLY_OF,
+                NOTHING_ELSE)
 
     /* old: the members that changed, as they were, as a JSON object. */
     "CREATE TABLE revision("
@@ -326,8 +333,7 @@ static const char step_9[] =
     " WHERE tokens > 0 GROUP BY 1, 2;"
     "INSERT INTO day_count SELECT pool, created / 86400000, 32 + coalesce((SELECT key FROM"
     " json_each('[\"none\",\"memory\",\"identity\",\"transcript\",\"episode\",\"pinned\","
-    "\"newest\","
-    "\"again\",\"off\",\"failed\"]') WHERE value = decision), 10), count(*) FROM receipt"
+    "\"newest\",\"again\",\"off\",\"failed\"]') WHERE value = decision), 10), count(*) FROM receipt"
     " WHERE created > 0 GROUP BY 1, 2, 3;";
 
 /* A corrected memory leaves the conversations that it was given in, and is given anew. */
@@ -341,17 +347,9 @@ static const char step_10[] =
  * each kind on each day of creation (UTC), kept as memory_tally is. Times before 1970 count, too.
  */
 #define DAY(row) "(" row ".created - (" row ".created % 86400000 + 86400000) % 86400000) / 86400000"
-#define DAY_KIND(row)                                                                              \
+#define DAY_OF(row)                                                                                \
     row ".pool, " DAY(row) ", " row ".layer, " row ".type, " row ".category, " row ".origin"
-#define DAY_ADD                                                                                    \
-    "INSERT INTO memory_day VALUES(" DAY_KIND("NEW") ", NEW.valid_to <> 0, 1)"                     \
-                                                     " ON CONFLICT DO UPDATE SET n = n + 1;"
-#define DAY_OF_OLD                                                                                 \
-    " WHERE (pool, day, layer, type, category, origin, is_closed)"                                 \
-    " = (" DAY_KIND("OLD") ", OLD.valid_to <> 0)"
-#define DAY_REMOVE                                                                                 \
-    "UPDATE memory_day SET n = n - 1" DAY_OF_OLD ";"                                               \
-    "DELETE FROM memory_day" DAY_OF_OLD " AND n = 0;"
+#define AND_CREATED(row) ", " row "created"
 static const char step_11[] =
     "DROP INDEX memory_importance;"
     "CREATE INDEX memory_weight ON memory(pool, importance, no, valid_to, expires, layer, type,"
@@ -361,18 +359,10 @@ static const char step_11[] =
     " category TEXT NOT NULL, origin INTEGER NOT NULL, is_closed INTEGER NOT NULL,"
     " n INTEGER NOT NULL,"
     " PRIMARY KEY(pool, day, layer, type, category, origin, is_closed)) STRICT, WITHOUT ROWID;"
-    "INSERT INTO memory_day SELECT " DAY_KIND(
-        "m") ", m.valid_to <> 0, count(*) FROM memory AS m"
-             " GROUP BY 1, 2, 3, 4, 5, 6, 7;"
-             "CREATE TRIGGER day_added AFTER INSERT ON memory BEGIN " DAY_ADD " END;"
-             "CREATE TRIGGER day_erased AFTER DELETE ON memory BEGIN " DAY_REMOVE " END;"
-             "CREATE TRIGGER day_changed AFTER UPDATE OF layer, type, category, origin, valid_to, "
-             "created"
-             " ON memory WHEN (NEW.layer, NEW.type, NEW.category, NEW.origin, NEW.valid_to <> 0, "
-             "NEW.created)"
-             " IS NOT (OLD.layer, OLD.type, OLD.category, OLD.origin, OLD.valid_to <> 0, "
-             "OLD.created)"
-             " BEGIN " DAY_REMOVE DAY_ADD " END;";
+    "INSERT INTO memory_day SELECT " DAY_OF("m") ", m.valid_to <> 0, count(*) FROM memory AS m"
+    " GROUP BY 1, 2, 3, 4, 5, 6, 7;"
+    COUNT_KINDS("day", "memory_day", "pool, day, layer, type, category, origin", DAY_OF,
+                AND_CREATED);
 
 /* Vectors of single tokens stay as long as that of their text. */
 static const char step_12[] =
@@ -419,25 +409,21 @@ static const char step_15[] =
     BYTES_OF(row ".content") " + " BYTES_OF(row ".metadata") " + " BYTES_OF(row ".tags")
 #define SESSION_BYTES(row) BYTES_OF(row ".title") " + " BYTES_OF(row ".metadata")
 #define COUNT_BYTES(table, columns, BYTES)                                                         \
-    "UPDATE pool SET bytes = bytes + (SELECT coalesce(sum(" BYTES(                                 \
-        "t") "), 0) FROM " table " AS t WHERE t.pool = pool.id);"                                  \
-             "CREATE TRIGGER " table "_bytes_added AFTER INSERT ON " table " BEGIN"                \
-             " UPDATE pool SET bytes = bytes + " BYTES(                                            \
-                 "NEW") " WHERE id = NEW.pool; END;"                                               \
-                        "CREATE TRIGGER " table "_bytes_erased AFTER DELETE ON " table " BEGIN"    \
-                        " UPDATE pool SET bytes = bytes - (" BYTES(                                \
-                            "OLD") ") WHERE id = OLD.pool; END;"                                   \
-                                   "CREATE TRIGGER " table                                         \
-                                   "_bytes_changed AFTER UPDATE OF " columns " ON " table " BEGIN" \
-                                   " UPDATE pool SET bytes = bytes + " BYTES("NEW") " - (" BYTES(  \
-                                       "OLD") ") WHERE id = NEW.pool;"                             \
-                                              " END;"
+    "UPDATE pool SET bytes = bytes + (SELECT coalesce(sum(" BYTES("t") "), 0) FROM " table         \
+    " AS t WHERE t.pool = pool.id);"                                                               \
+    "CREATE TRIGGER " table "_bytes_added AFTER INSERT ON " table " BEGIN"                         \
+    " UPDATE pool SET bytes = bytes + " BYTES("NEW") " WHERE id = NEW.pool; END;"                  \
+    "CREATE TRIGGER " table "_bytes_erased AFTER DELETE ON " table " BEGIN"                        \
+    " UPDATE pool SET bytes = bytes - (" BYTES("OLD") ") WHERE id = OLD.pool; END;"                \
+    "CREATE TRIGGER " table "_bytes_changed AFTER UPDATE OF " columns " ON " table " BEGIN"        \
+    " UPDATE pool SET bytes = bytes + " BYTES("NEW") " - (" BYTES("OLD") ") WHERE id = NEW.pool;"  \
+    " END;"
 static const char step_16[] =
-    "ALTER TABLE pool ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;" COUNT_BYTES("message",
-                                                                                "text, says",
-                                                                                MESSAGE_BYTES)
-        COUNT_BYTES("memory", "content, metadata, tags", MEMORY_BYTES)
-            COUNT_BYTES("session", "title, metadata", SESSION_BYTES);
+    "ALTER TABLE pool ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;"
+    COUNT_BYTES("message", "text, says", MESSAGE_BYTES)
+    COUNT_BYTES("memory", "content, metadata, tags", MEMORY_BYTES)
+    COUNT_BYTES("session", "title, metadata", SESSION_BYTES);
+/* clang-format on */
 
 static const char *const steps[] = {step_1,  step_2,  step_3,  step_4,  step_5,  step_6,
                                     step_7,  step_8,  step_9,  step_10, step_11, step_12,

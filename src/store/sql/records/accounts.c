@@ -1,4 +1,4 @@
-/* accounts.c - who has something in the store: registered, listed, given a role, and erased. */
+/* accounts.c - people with something in the store: registered, listed, given a role, erased. */
 #include "store/sql/records/accounts.h"
 #include "base/clock.h"
 #include "base/utf8.h"

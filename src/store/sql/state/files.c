@@ -20,19 +20,14 @@ static const char *const ends[STORE_FILES] = {"", "-wal", "-shm"};
 
 void files_open(struct store_files *p, const char *path)
 {
-    p->path = heap_alloc(strlen(path) + 1);
-    memcpy(p->path, path, strlen(path));
+    p->path = path;
     atomic_store(&p->state, FILES_AWAY);
 }
 
 void files_close(struct store_files *p)
 {
-    free(p->path);
-    p->path = NULL;
-    for (size_t i = 0; i < STORE_FILES; i++) {
+    for (size_t i = 0; i < STORE_FILES; i++)
         free(p->open[i]);
-        p->open[i] = NULL;
-    }
 }
 
 /* Looked up once, as every commit looks twice. The database itself is looked for by its own path:

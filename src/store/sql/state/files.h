@@ -15,7 +15,7 @@ enum files_state {
 enum { STORE_FILES = 3 }; /* the database, its log, and the log's index */
 
 struct store_files {
-    char *path;
+    const char *path;        /* of the store */
     char *open[STORE_FILES]; /* where they are; SQLite puts the log beside the file of a link */
     _Atomic(enum files_state) state;
     struct {

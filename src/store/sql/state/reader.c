@@ -79,22 +79,16 @@ static enum status open_later(struct ctx *ctx, struct sql_store *s)
     return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
 }
 
-/* PostgreSQL cannot be reached: nobody waits for that. */
-static bool is_away(const struct sql_store *s)
-{
-    return store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY;
-}
-
 /* Waits until a reader is idle or may be opened. The lock is held. */
 static enum status wait_for_reader(struct ctx *ctx, struct sql_store *s)
 {
     int64_t left_us = ctx->deadline_us ? ctx->deadline_us - clock_mono_us() : 0;
     struct timespec until = steady_in_ms(left_us > 0 ? left_us / 1000 + 1 : 0);
     int rc = 0;
-    while (!s->n_idle && !may_open(s) && s->n_open && rc != ETIMEDOUT && !is_away(s))
+    while (!s->n_idle && !may_open(s) && s->n_open && rc != ETIMEDOUT && !store_is_away(s))
         rc = ctx->deadline_us ? pthread_cond_timedwait(&s->given, &s->lock, &until)
                               : pthread_cond_wait(&s->given, &s->lock);
-    if (is_away(s))
+    if (store_is_away(s))
         return open_later(ctx, s);
     if (s->n_idle || may_open(s))
         return OK;

@@ -65,6 +65,12 @@ static inline bool store_is_postgres(const struct sql_store *s)
 #endif
 }
 
+/* PostgreSQL cannot be reached: nobody waits for it. */
+static inline bool store_is_away(const struct sql_store *s)
+{
+    return store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY;
+}
+
 /* A store with the operations of a backend, which is SQLite or PostgreSQL. */
 MUST_USE enum status sql_open_as(struct ctx *ctx, const struct store_settings *settings,
                                  const struct store_ops *ops, struct store **out);

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "store/sql/index/index.h"
 #include "store/sql/index/posting_cache.h"
 #include "store/sql/index/words.h"
 
@@ -116,7 +115,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
             TRY(index_apply(ctx, &w->db, &w->changes));
         t->result = writer_task(w, t, is_only);
         if (!db_in_transaction(&w->db))
-            return fail_as(ctx, t->result, t->ctx->detail, "%s", t->ctx->why);
+            return ctx_pass(ctx, t->ctx, t->result);
         if (is_only && t->result != OK) {
             notes_clear(&w->notes);
             return OK; /* undone as a whole */
@@ -403,7 +402,7 @@ static void *write_groups(void *arg)
         }
         if (!w->first && w->is_ending)
             break;
-        if (writer_is_away(w) && !w->is_ending)
+        if (store_is_away(w->s) && !w->is_ending)
             refuse_waited(w, &ctx);
         bool is_cut = store_is_postgres(w->s) && !w->is_open && !w->is_ending;
         if (!w->first || is_cut || (is_idle(w) && !w->is_ending))

@@ -89,11 +89,6 @@ void writer_put_back(struct writer *w, struct task *first);
 /* Ends tasks with the results that they have. */
 void writer_end(struct writer *w, struct task *first);
 
-/* PostgreSQL cannot be reached: nobody waits for it. */
-static inline bool writer_is_away(const struct writer *w)
-{
-    return store_is_postgres(w->s) && atomic_load(&w->s->files.state) == FILES_AWAY;
-}
 /* Takes the tasks that somebody waits for out of a list. */
 struct task *writer_take_waited(struct task **list);
 /* Brings the log into the file, or says by SQLite's code why not, and it is tried again later. */

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "store/postgres/schema.h"
-#include "store/sql/index/index.h"
 #include "store/sql/state/notes_postgres.h"
 #include "store/sql/state/writer_int.h"
 
@@ -88,7 +87,7 @@ static enum status end_group(struct writer *w, struct ctx *ctx, struct task *onl
     s = s == OK ? txn_commit(all) : s;
     if (s == OK || !only || pg_is_lost(w->db.pg))
         return s;
-    only->result = fail_as(only->ctx, s, ctx->detail, "%s", ctx->why);
+    only->result = ctx_pass(only->ctx, ctx, s);
     ctx_clear_failure(ctx);
     notes_clear(&w->notes);
     return OK;

@@ -89,15 +89,10 @@ enum status writer_erased(const struct task *t)
                 "they go when that read ends");
 }
 
-/* PostgreSQL cannot be reached: nobody waits for what will not be written soon. */
-static enum status check_reach(struct ctx *ctx, struct writer *w)
-{
-    return writer_is_away(w) ? writer_failure(ctx, w) : OK;
-}
-
 enum status writer_run(struct writer *w, struct task *t)
 {
-    TRY(check_reach(t->ctx, w));
+    if (store_is_away(w->s))
+        TRY(writer_failure(t->ctx, w));
     /* Whoever waits for the writer holds no connection, and reads what was written. */
     if (t->ctx->view)
         t->ctx->view->rest(t->ctx);
@@ -186,7 +181,7 @@ static bool wait_seen(struct writer *w, uint64_t no, int64_t ms)
         w->wanted_no = no;
         pthread_cond_signal(&w->some);
     }
-    while (w->seen_no < no && rc != ETIMEDOUT && !writer_is_away(w))
+    while (w->seen_no < no && rc != ETIMEDOUT && !store_is_away(w->s))
         rc = ms < 0 ? pthread_cond_wait(&w->seen, &w->lock)
                     : pthread_cond_timedwait(&w->seen, &w->lock, &until);
     return w->seen_no >= no;
