@@ -62,10 +62,7 @@ static int detail_of(int rc)
     static const int disk[] = {SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN};
     if ((rc & 0xFF) == SQLITE_FULL)
         return STORAGE_FULL;
-    for (size_t i = 0; i < sizeof disk / sizeof *disk; i++)
-        if ((rc & 0xFF) == disk[i])
-            return STORE_DISK_FAILED;
-    return 0;
+    return SOME(i, sizeof disk / sizeof *disk, (rc & 0xFF) == disk[i]) ? STORE_DISK_FAILED : 0;
 }
 
 /* What to do when pages do not fit together. */

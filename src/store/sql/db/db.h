@@ -59,10 +59,16 @@ static inline bool is_postgres(const struct db *db)
 #endif
 }
 
+/* A pool's row; no is 0 when it does not exist. */
+struct pool_row {
+    int64_t no, messages, memories;
+    int64_t generation; /* of the words index, on PostgreSQL; else 0 */
+};
+
 /* What does not change within a transaction that only reads, and each read asks for. */
 struct seen {
     struct pool_ref pool; /* of the row; its user is "" at first */
-    int64_t no, messages, memories, generation;
+    struct pool_row row;
     uint64_t words; /* 0: not yet */
     int64_t now;    /* what has expired is the same for all; 0: not yet */
 };

@@ -22,10 +22,7 @@ enum { HEAD = 24, PAGE = 4096, WAL_HEAD = 32, FRAME_HEAD = 24 };
 int file_error_detail(int error)
 {
     static const int disk[] = {ENOSPC, EDQUOT, EROFS, EIO, EFBIG};
-    for (size_t i = 0; i < sizeof disk / sizeof *disk; i++)
-        if (error == disk[i])
-            return STORE_DISK_FAILED;
-    return 0;
+    return SOME(i, sizeof disk / sizeof *disk, error == disk[i]) ? STORE_DISK_FAILED : 0;
 }
 
 /* Each folder on the way, from the root down; existing ones are skipped. */

@@ -28,11 +28,6 @@ static bool is_seen(const struct db *db, struct pool_ref pool)
     return seen && str_eq(seen->pool.user, pool.user) && str_eq(seen->pool.space, pool.space);
 }
 
-static struct pool_row row_of(const struct seen *seen)
-{
-    return (struct pool_row){seen->no, seen->messages, seen->memories, seen->generation};
-}
-
 /* Numbers of pools by their names. A wrong one only costs a statement that nobody needs, so a name
  * is known by a hash, and the last pool in a place stays. */
 enum { KNOWN = 4096 };
@@ -53,7 +48,7 @@ enum status pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, str
     struct known_pool *known = &known_pools[name % KNOWN];
     *out = (struct pool_row){0};
     if (is_seen(db, pool)) {
-        *out = row_of(db->seen);
+        *out = db->seen->row;
         return OK;
     }
     bool is_known = atomic_load(&known->name) == name;
@@ -90,7 +85,7 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
     struct seen *seen = db->seen;
     *out = (struct pool_row){0};
     if (is_seen(db, pool)) {
-        *out = row_of(seen);
+        *out = seen->row;
         return OK;
     }
     SQL_RUN(q, ctx, db, pool_statement(db), pool.user, pool.space);
@@ -103,14 +98,11 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
     TRY(sql_end(&q));
     if (is_postgres(db) && out->no)
         note_known(pool, out);
-    if (seen)
-        *seen = (struct seen){{str_dup(&ctx->arena, pool.user), str_dup(&ctx->arena, pool.space)},
-                              out->no,
-                              out->messages,
-                              out->memories,
-                              out->generation,
-                              seen->words,
-                              seen->now};
+    if (!seen)
+        return OK;
+    seen->pool.user = str_dup(&ctx->arena, pool.user);
+    seen->pool.space = str_dup(&ctx->arena, pool.space);
+    seen->row = *out;
     return OK;
 }
 

@@ -5,11 +5,7 @@
 #include "core/memory.h"
 #include "store/sql/db/query.h"
 
-/* A pool's row; no is 0 when it does not exist. */
-struct pool_row {
-    int64_t no, messages, memories;
-    int64_t generation; /* of the words index, on PostgreSQL; else 0 */
-};
+/* All 0 when it does not exist. */
 MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
                                struct pool_row *out);
 /* On PostgreSQL asks for that row ahead. *out is what it was the last time, for what is asked ahead

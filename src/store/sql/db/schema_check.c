@@ -70,11 +70,11 @@ static bool is_of_sqlite(const struct list *l)
         {"sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"},
         {"sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"},
     };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (str_is(column_of(l, TYPE), "table") && str_is(column_of(l, NAME), tables[i][0]) &&
-            str_is(column_of(l, TABLE), tables[i][0]) && str_is(column_of(l, TEXT), tables[i][1]))
-            return true;
-    return false;
+    return str_is(column_of(l, TYPE), "table") &&
+           SOME(i, sizeof tables / sizeof *tables,
+                str_is(column_of(l, NAME), tables[i][0]) &&
+                    str_is(column_of(l, TABLE), tables[i][0]) &&
+                    str_is(column_of(l, TEXT), tables[i][1]));
 }
 
 /* Below 0: a row of ours that the file lacks; above 0: one of the file that we do not make. */

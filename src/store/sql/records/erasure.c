@@ -73,6 +73,18 @@ static void name_message(struct arena *a, const struct erasure_key *key, struct 
                  second);
 }
 
+/* The row itself; of a session its id. */
+static void name_row(struct arena *a, const struct erasure_key *key, struct pool_ref pool,
+                     const struct erased_ask *ask, struct erasure_names *out)
+{
+    if (ask->memory)
+        name_memory(a, key, pool, ask->memory, out);
+    else if (ask->message)
+        name_message(a, key, pool, ask->message, out);
+    else
+        ERASURE_NAME(out, key, "id", pool.user, pool.space, ask->session->id);
+}
+
 /* All that may name it, and what it is in. */
 static void name_ask(struct arena *a, const struct erasure_key *key, struct pool_ref pool,
                      const struct erased_ask *ask, struct erasure_names *out)
@@ -87,12 +99,7 @@ static void name_ask(struct arena *a, const struct erasure_key *key, struct pool
         ERASURE_NAME(out, key, "session", pool.user, pool.space, session);
     if (session.n && !ask->memory)
         ERASURE_NAME(out, key, "talk", pool.user, pool.space, session);
-    if (ask->memory)
-        name_memory(a, key, pool, ask->memory, out);
-    else if (ask->message)
-        name_message(a, key, pool, ask->message, out);
-    else
-        ERASURE_NAME(out, key, "id", pool.user, pool.space, session);
+    name_row(a, key, pool, ask, out);
 }
 
 enum status erasure_last(struct ctx *ctx, struct db *db, int64_t behind,
@@ -325,14 +332,8 @@ static enum status bring_again(struct ctx *ctx, struct db *db, const void *what)
     ERASING(e);
     TRY(erasing_begin(ctx, db, &in, &e));
     for (size_t i = 0; i < c->n; i++) {
-        const struct erased_ask *ask = &c->v[i];
         struct erasure_names names = {0};
-        if (ask->memory)
-            name_memory(&ctx->arena, &e.key, c->pool, ask->memory, &names);
-        else if (ask->message)
-            name_message(&ctx->arena, &e.key, c->pool, ask->message, &names);
-        else
-            ERASURE_NAME(&names, &e.key, "id", c->pool.user, c->pool.space, ask->session->id);
+        name_row(&ctx->arena, &e.key, c->pool, &c->v[i], &names);
         TRY(erasing_names(ctx, &e, &names));
     }
     return erasing_end(ctx, &e);

@@ -46,15 +46,10 @@ enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref ses
 }
 
 /* The mark lets others see whether the process that claimed it still runs. */
-static enum status lease_session(struct ctx *ctx, struct db *db, int64_t session, int64_t until)
+enum status session_claim(struct ctx *ctx, struct db *db, int64_t session, int64_t until)
 {
     assert(session && db_in_transaction(db));
     return SQL_LATER(ctx, db, SQL_WAITING_LEASE, session, until, db->hold ? db->hold->mark : 0);
-}
-
-enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref session, int64_t until)
-{
-    return lease_session(ctx, db, session.no, until);
 }
 
 enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_ref session,
@@ -99,11 +94,6 @@ enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref
 }
 
 /* --- erasing --- */
-
-enum status signal_erase(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
-{
-    return SQL_DO(ctx, db, SQL_SIGNAL_DELETE, pool, doc, doc);
-}
 
 enum status signals_erase(struct ctx *ctx, struct db *db, struct session_ref session)
 {
@@ -171,7 +161,7 @@ static enum status claim_due(struct ctx *ctx, struct db *db, const void *what)
         TRY(claims_free(ctx, db));
     TRY(find_due(ctx, db, now, c, sessions));
     for (size_t i = 0; i < c->n; i++)
-        TRY(lease_session(ctx, db, sessions[i], now + c->lease_ms));
+        TRY(session_claim(ctx, db, sessions[i], now + c->lease_ms));
     return OK;
 }
 
@@ -253,7 +243,7 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
         return fail_session(ctx, db, session, end, due, now);
     if (end->n_done && !end->is_dead) {
         TRY(SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due));
-        return end->claim_ms ? session_claim(ctx, db, session, now + end->claim_ms) : OK;
+        return end->claim_ms ? session_claim(ctx, db, session.no, now + end->claim_ms) : OK;
     }
     return SQL_LATER(ctx, db, SQL_WAITING_LEAVE, session.pool, session.no, due, end->is_dead);
 }

@@ -260,25 +260,18 @@ enum status sql_replays(struct ctx *ctx, struct store *s, struct pool_ref pool, 
 
 /* --- lists --- */
 
-/* A session or a document has an index of its own; see sql_inspect.def for the parameters. */
-static enum sql list_of(const struct receipt_filter *f)
+/* A session or a document has an index of its own; see sql_inspect.def for the parameters. Of a
+ * statement the three forms stand behind each other. */
+static enum sql form_of(enum sql statement, const struct receipt_filter *f)
 {
-    return f->doc         ? SQL_RECEIPT_LIST_DOC
-           : f->session.n ? SQL_RECEIPT_LIST_SESSION
-                          : SQL_RECEIPT_LIST;
-}
-
-static enum sql count_of(const struct receipt_filter *f)
-{
-    return f->doc         ? SQL_RECEIPT_COUNT_DOC
-           : f->session.n ? SQL_RECEIPT_COUNT_SESSION
-                          : SQL_RECEIPT_COUNT;
+    enum { OF_POOL, OF_SESSION, OF_DOC };
+    return statement + (f->doc ? OF_DOC : f->session.n ? OF_SESSION : OF_POOL);
 }
 
 static enum status count_receipts(struct ctx *ctx, struct db *db, int64_t pool,
                                   const struct receipt_filter *f, int64_t *out)
 {
-    SQL_RUN(q, ctx, db, count_of(f), pool, f->after ? f->after : INT64_MIN,
+    SQL_RUN(q, ctx, db, form_of(SQL_RECEIPT_COUNT, f), pool, f->after ? f->after : INT64_MIN,
             f->before ? f->before : INT64_MAX, f->decision);
     if (f->doc || f->session.n)
         sql_text(&q, f->session);
@@ -296,13 +289,11 @@ static enum status list_receipts(struct ctx *ctx, struct store *s, const struct 
     POOL_READER(r, row, ctx, s, f->pool);
     if (total)
         TRY(count_receipts(ctx, r.db, row.no, f, total));
-    SQL_RUN(q, ctx, r.db, list_of(f), row.no, f->after ? f->after : INT64_MIN,
+    SQL_RUN(q, ctx, r.db, form_of(SQL_RECEIPT_LIST, f), row.no, f->after ? f->after : INT64_MIN,
             f->before ? f->before : INT64_MAX, f->decision, f->session, f->doc,
             f->no ? f->at : INT64_MAX, f->no ? f->no : INT64_MAX, sql_limit(f->limit));
-    while (sql_row(&q)) {
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        TRY(read_receipt(&q, &v[have++]));
-    }
+    while (sql_row(&q))
+        TRY(read_receipt(&q, &ARENA_ADD(&ctx->arena, v, have, cap)));
     *out = v;
     *n = have;
     return sql_end(&q);

@@ -90,9 +90,8 @@ static void note_many(struct notes *n, str user)
 {
     struct event *resets = &n->v[NOTES_MAX];
     size_t have = n->n - NOTES_MAX;
-    for (size_t i = 0; i < have; i++)
-        if (!resets[i].pool.user.n || str_eq(resets[i].pool.user, user))
-            return;
+    if (SOME(i, have, !resets[i].pool.user.n || str_eq(resets[i].pool.user, user)))
+        return;
     if (have == NOTES_RESETS_MAX) {
         resets[0].pool.user = S("");
         return;
@@ -104,9 +103,8 @@ static void note_many(struct notes *n, str user)
 /* Access is never folded into a reset, which would end no stream. */
 void notes_add(struct notes *n, const struct event *e)
 {
-    for (size_t back = 1; back <= ALIKE_MAX && back <= n->n; back++)
-        if (is_alike(&n->v[n->n - back], e))
-            return;
+    if (SOME(i, n->n < ALIKE_MAX ? n->n : ALIKE_MAX, is_alike(&n->v[n->n - 1 - i], e)))
+        return;
     if (n->n >= NOTES_MAX) {
         n->is_access |= e->kind == EVENT_ACCESS;
         note_many(n, e->pool.user);

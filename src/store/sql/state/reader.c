@@ -266,7 +266,7 @@ static enum status begin_in_view(struct ctx *ctx, struct reader *out)
         return status;
     }
     if (begins) {
-        view->seen = (struct seen){.no = 0};
+        view->seen = (struct seen){.words = 0};
         r->db->seen = &view->seen;
     }
     limit_reader(ctx, r->db);

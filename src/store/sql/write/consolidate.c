@@ -23,10 +23,7 @@ struct pass {
 
 static bool is_own(const struct pass *p, const struct memory *m)
 {
-    size_t i = 0;
-    while (i < p->n_kept && p->kept[i] != m->doc)
-        i++;
-    return i < p->n_kept;
+    return SOME(i, p->n_kept, p->kept[i] == m->doc);
 }
 
 /* A memory that is true and unchanged since it was read, except by this pass; else its id is "". */

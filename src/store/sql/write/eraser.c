@@ -13,20 +13,15 @@
  * Rows go in batches, and the index follows at the end of each.
  *
  * Erased ids are noted in the temporary table erased (in memory, of the writer's connection), by
- * which receipts and summaries are found at the end. A caller begins with SQL_ERASED_CLEAR.
+ * which receipts and summaries are found at the end; of a message with layer -1. A caller begins
+ * with SQL_ERASED_CLEAR.
  */
-
-/* Receipts and summaries are looked up by these ids at the end. A message has layer -1. */
-static enum status note_erased(struct eraser *e, str id, int64_t layer, str superseded_by)
-{
-    return SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, id, layer, superseded_by);
-}
 
 enum status erase_memory(struct eraser *e, const struct memory *m)
 {
     assert(e->pool && db_in_transaction(e->db));
     TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_DELETE, e->pool, memory_no(m->doc)));
-    TRY(note_erased(e, m->id, m->layer, m->superseded_by));
+    TRY(SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, m->id, m->layer, m->superseded_by));
     TRY(erasing_memory(e->ctx, e->db, m));
     if (m->valid_to) {
         e->closed++;
@@ -67,9 +62,8 @@ struct sessions {
 
 static void note_session(struct eraser *e, struct sessions *all, str id)
 {
-    for (size_t i = 0; i < all->n; i++)
-        if (str_eq(all->v[i].id, id))
-            return;
+    if (SOME(i, all->n, str_eq(all->v[i].id, id)))
+        return;
     ARENA_ADD(&e->ctx->arena, all->v, all->n, all->cap) = (struct distilled){.id = id};
 }
 
@@ -135,7 +129,7 @@ enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
 {
     assert(e->pool && !doc_is_memory(m->doc));
     TRY(SQL_DO(e->ctx, e->db, SQL_MESSAGE_DELETE, e->pool, m->doc));
-    TRY(note_erased(e, m->id, -1, S("")));
+    TRY(SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, m->id, -1, S("")));
     TRY(erasing_message(e->ctx, e->db, m));
     struct arena *a = &e->ctx->arena;
     index_note_message(a, &e->changes, e->pool, true, m, index_of_message(a, m));

@@ -268,7 +268,7 @@ static enum status forget_id(const struct forgetting *f, int64_t pool)
     if (message.id.n) {
         TRY(leave_title(f, pool, &message));
         TRY(erase_message(&e, &message, false));
-        TRY(signal_erase(f->ctx, f->db, pool, message.doc));
+        TRY(SQL_DO(f->ctx, f->db, SQL_SIGNAL_DELETE, pool, message.doc, message.doc));
         TRY(erase_distilled(&e, message.session));
         TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_SHRINK, pool, doc_session(message.doc)));
     }

@@ -213,11 +213,11 @@ static enum status put_signals(struct bundle_put *p)
     if (p->signals)
         TRY(session_waits(ctx, p->to.db, session, b->distil_at, p->to.now));
     if (p->signals && b->claim_ms && !b->in_work)
-        TRY(session_claim(ctx, p->to.db, session, p->to.now + b->claim_ms));
+        TRY(session_claim(ctx, p->to.db, p->session, p->to.now + b->claim_ms));
     if (b->n_distilled)
         TRY(signals_distilled(ctx, p->to.db, session, b->distilled, b->n_distilled));
     if (b->n_distilled && b->claim_ms)
-        TRY(session_claim(ctx, p->to.db, session, p->to.now + b->claim_ms));
+        TRY(session_claim(ctx, p->to.db, p->session, p->to.now + b->claim_ms));
     return OK;
 }
 

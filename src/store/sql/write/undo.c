@@ -41,9 +41,8 @@ struct undoing {
 
 static void touch_row(struct undoing *u, struct touched *t, int64_t no)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (t->v[i].no == no)
-            return;
+    if (SOME(i, t->n, t->v[i].no == no))
+        return;
     ARENA_ADD(&u->ctx->arena, t->v, t->n, t->cap) = (struct touched_row){.no = no};
 }
 
