@@ -1,8 +1,6 @@
 /* store.c - the face of the store: checks what comes in and hands it to the backend. */
 #include "store/store.h"
 
-#include <assert.h>
-
 #include "store/store_int.h"
 #include "store/vectors/row.h"
 #include "store/with_postgres.h"

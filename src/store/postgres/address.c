@@ -1,6 +1,4 @@
 /* address.c - a URL of PostgreSQL: what libpq takes of it, and the schema. */
-#include <string.h>
-
 #include "store/postgres/connection.h"
 #include "store/postgres/libpq.h"
 

@@ -1,10 +1,6 @@
 /* connection.c - one connection to PostgreSQL, its statements and its failures. */
 #include "store/postgres/connection_int.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "store/file.h"
 #include "store/postgres/failures.h"
 #include "store/postgres/libpq.h"

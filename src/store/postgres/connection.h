@@ -1,8 +1,6 @@
 /* connection.h - one connection to PostgreSQL: opened by its URL, its statements, its failures. */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "store/with_postgres.h"

@@ -1,8 +1,6 @@
 /* failures.c - a failure of PostgreSQL as a status and words. */
 #include "store/postgres/failures.h"
 
-#include <string.h>
-
 #include "store/file.h"
 
 /* postgresql.org/docs/15/errcodes-appendix.html */

@@ -1,8 +1,6 @@
 /* libpq.h - the functions of PostgreSQL's client library that are used, found when it is loaded. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/ctx.h"
 
 /*

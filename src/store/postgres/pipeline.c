@@ -1,10 +1,7 @@
 /* pipeline.c - statements that are sent one behind the other, and one wait for all answers. */
 #include "store/postgres/pipeline.h"
 
-#include <assert.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * libpq's pipeline mode (postgresql.org/docs/15/libpq-pipeline-mode.html): statements stay in its

@@ -1,9 +1,6 @@
 /* posting_block.c - documents of a word, or words of a document, with counts, packed into bytes. */
 #include "store/postgres/posting_block.h"
 
-#include <assert.h>
-#include <string.h>
-
 /* A number has seven bits a byte, the lowest first; all bytes but the last have the eighth bit.
  * Neighbours in a session take two bytes with their counts. */
 enum { BITS = 7, MORE = 1 << BITS, NUMBER_MAX = 10 };

@@ -1,8 +1,6 @@
 /* posting_block.h - documents of a word, or words of a document, with counts, packed into bytes. */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 

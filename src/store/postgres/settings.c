@@ -1,9 +1,6 @@
 /* settings.c - Settings of a connection to PostgreSQL, and tables of its own. */
 #include "store/postgres/settings.h"
 
-#include <assert.h>
-#include <string.h>
-
 /* synchronous_commit: what was acknowledged is on disk. plan_cache_mode: each statement finds its
  * rows by a key that begins with the pool, so that one plan fits all pools; a plan made anew for
  * each list of documents takes longer than the statement. The writer has more time for a statement

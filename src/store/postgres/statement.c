@@ -1,8 +1,4 @@
 /* statement.c - statements on a connection: bound, sent ahead, run and read; transactions. */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "store/postgres/connection_int.h"
 #include "store/postgres/dialect.h"
 #include "store/postgres/values.h"

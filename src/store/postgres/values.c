@@ -1,10 +1,8 @@
 /* values.c - values as PostgreSQL's binary protocol has them: big-endian, arrays with a head. */
 #include "store/postgres/values.h"
 
-#include <assert.h>
 #include <endian.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/utf8.h"
 

@@ -1,8 +1,6 @@
 /* values.h - values as PostgreSQL's binary protocol has them. */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 #include "store/postgres/libpq.h"

@@ -1,8 +1,6 @@
 /* wait.h - the answer to what was sent to PostgreSQL, with an end to the waiting. */
 #pragma once
 
-#include <stdint.h>
-
 #include "store/postgres/libpq.h"
 
 enum wait_end {

@@ -1,8 +1,6 @@
 /* points.c - memories as points: where each one is, putting and deleting them. */
 #include "store/qdrant/points.h"
 
-#include <assert.h>
-
 #include "base/id.h"
 #include "store/qdrant/collection.h"
 #include "store/qdrant/rest.h"

@@ -1,9 +1,7 @@
 /* convert.c - a whole store into another file, under another key: copied, proven, put in place. */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* move.c - all rows of a store copied to another one, of the same or the other database. */
 #include "store/sql/move.h"
 
-#include <assert.h>
 #include <sodium.h>
 
 #include "base/id.h"

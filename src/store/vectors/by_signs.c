@@ -1,8 +1,6 @@
 /* by_signs.c - every row is scored by its signs alone, and some hundred rows are left. */
 #include "store/vectors/by_signs.h"
 
-#include <assert.h>
-
 /*
  * A scan of a large pool is bound by memory, so it reads a bit of each number: 32 bytes a row at
  * 256 dimensions. The question keeps its numbers: a row's score is the sum of those numbers, each

@@ -1,7 +1,6 @@
 /* codes.c - arrays of codes that grow, and the table that finds a document in them. */
 #include "store/vectors/codes.h"
 
-#include <assert.h>
 #include <sys/mman.h>
 
 #include "store/vectors/kernels.h"

@@ -1,7 +1,6 @@
 /* nearest.c - every vector is estimated, and the likely ones are compared. */
 #include "store/vectors/nearest.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 

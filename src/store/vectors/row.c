@@ -1,7 +1,6 @@
 /* row.c - a vector as the bytes of a row: float32, or int8 with what to multiply them with. */
 #include "store/vectors/row.h"
 
-#include <assert.h>
 #include <math.h>
 
 /*

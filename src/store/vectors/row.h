@@ -1,8 +1,6 @@
 /* row.h - a vector as the bytes of a row. */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 /* Both are multiples of the padding of rows of codes. */

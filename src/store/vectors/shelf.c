@@ -1,8 +1,6 @@
 /* shelf.c - a table of pools, a count of who uses each, and a limit in bytes. */
 #include "store/vectors/shelf.h"
 
-#include <assert.h>
-
 /*
  * A pool that is in use cannot be evicted, so a count of users is kept under the lock of the table,
  * while reading and scanning happen under the lock of the pool.

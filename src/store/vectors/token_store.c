@@ -1,10 +1,6 @@
 /* token_store.c - a table of rows by their documents, with a limit in bytes. */
 #include "store/vectors/token_store.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * A question is compared with the tokens of some hundred texts, a row of some kilobytes each. To
  * read them from the database takes five times as long as to compare them. A full table is emptied

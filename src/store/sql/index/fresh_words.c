@@ -1,9 +1,6 @@
 /* fresh_words.c - documents whose words are in a row of their own, not yet in blocks. */
 #include "store/sql/index/fresh_words.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 #include "store/sql/index/words.h"
 
 /* --- the words of a document --- */

@@ -1,8 +1,6 @@
 /* index.c - documents that can be found: their words and vectors follow each change. */
 #include "store/sql/index/index.h"
 
-#include <assert.h>
-
 #include "store/sql/db/query.h"
 #include "store/sql/index/vector_set.h"
 #include "store/sql/index/word_blocks.h"

@@ -1,10 +1,6 @@
 /* message_cache.c - a table of messages, each in one block. */
 #include "store/sql/index/message_cache.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/arena.h"
 
 /*

@@ -1,10 +1,8 @@
 /* posting_cache.c - documents of searched words, and messages that were read, until a write. */
 #include "store/sql/index/posting_cache.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <sodium.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
 #include "store/sql/index/kept_list.h"

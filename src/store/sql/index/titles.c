@@ -1,8 +1,6 @@
 /* titles.c - the titles of a pool packed into few rows, so that a search looks at all of them. */
 #include "store/sql/index/titles.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "store/sql/db/query.h"
 

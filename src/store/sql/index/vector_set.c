@@ -1,8 +1,6 @@
 /* vector_set.c - the set of vectors in force; documents that change wait for a new vector. */
 #include "store/sql/index/vector_set.h"
 
-#include <assert.h>
-
 #include "store/sql/db/query.h"
 
 /*

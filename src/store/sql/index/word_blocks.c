@@ -1,10 +1,6 @@
 /* word_blocks.c - the words index on PostgreSQL: the documents of a word in blocks. */
 #include "store/sql/index/word_blocks.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "store/sql/index/fresh_words.h"
 
 /*

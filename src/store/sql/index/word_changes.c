@@ -1,7 +1,4 @@
 /* word_changes.c - documents that come and go in the words index of PostgreSQL. */
-#include <assert.h>
-#include <stdlib.h>
-
 #include "store/sql/db/lookup.h"
 #include "store/sql/index/fresh_words.h"
 #include "store/sql/index/word_blocks.h"

@@ -1,8 +1,6 @@
 /* words.c - writing the words index: one FTS5 table in which every word carries its pool. */
 #include "store/sql/index/words.h"
 
-#include <assert.h>
-
 #include "store/sql/db/query.h"
 #include "store/sql/index/posting_cache.h"
 

@@ -1,11 +1,8 @@
 /* page.c - the list of memories by any filter and order, over spaces, and how many there are. */
 #include "store/sql/read/page.h"
 
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "core/memory_select.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/read/places.h"

@@ -1,6 +1,4 @@
 /* read.c - messages and memories of one pool. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"

@@ -1,6 +1,4 @@
 /* session_list.c - a page of a user's sessions, last spoken in first, also by title. */
-#include <assert.h>
-
 #include "store/sql/index/titles.h"
 #include "store/sql/read/places.h"
 #include "store/sql/records/sessions.h"

@@ -1,6 +1,4 @@
 /* vectors.c - sets of vectors begun, the queue of texts that wait for one, vectors kept. */
-#include <assert.h>
-
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "store/sql/db/lookup.h"

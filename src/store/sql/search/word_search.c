@@ -1,6 +1,4 @@
 /* word_search.c - searching the words index: one list of documents for each word, merged. */
-#include <assert.h>
-
 #include "store/sql/db/functions.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/index/posting_cache.h"
