@@ -16,8 +16,7 @@ enum { CAP_FIRST = 16, SLOTS_FIRST = 32, HUGE_PAGE = 2 << 20 };
 
 void codes_begin(struct codes *c, size_t dimensions)
 {
-    size_t lanes = vector_lanes(dimensions);
-    *c = (struct codes){.dimensions = dimensions, .lanes = lanes};
+    *c = (struct codes){.dimensions = dimensions, .lanes = vector_lanes(dimensions)};
 }
 
 /* Of the signs of so many rows: whole blocks. */
@@ -204,10 +203,7 @@ void codes_put(struct codes *c, doc_id doc, const int8_t *row, float scale)
             codes_reserve(c, c->cap ? c->cap + c->cap / 8 + 1 : CAP_FIRST);
         at = c->n++;
         c->docs[at] = doc;
-        size_t slot = home_slot(c, doc);
-        while (c->slots[slot])
-            slot = (slot + 1) & (c->n_slots - 1);
-        c->slots[slot] = (uint32_t)at + 1;
+        c->slots[slot_of(c, doc)] = (uint32_t)at + 1;
     }
     c->scales[at] = scale;
     pack_row(c, at, row);

@@ -83,15 +83,8 @@ bool among_wants(const struct among *among, doc_id doc)
 {
     if (!(doc_is_memory(doc) ? among->memories : among->messages))
         return false;
-    size_t low = 0, high = among->n_without;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (among->without[mid] < doc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low == among->n_without || among->without[low] != doc;
+    size_t at = doc_place(among->without, among->n_without, sizeof *among->without, doc);
+    return at == among->n_without || among->without[at] != doc;
 }
 
 static void offer_near(struct best *b, const struct codes *c, const struct among *among,
@@ -183,11 +176,7 @@ struct pairing {
     size_t each;
 };
 
-static int by_cosine(const void *a, const void *b)
-{
-    const struct near *x = a, *y = b;
-    return (x->cosine < y->cosine) - (x->cosine > y->cosine);
-}
+ORDER(by_cosine, struct near, DOWN(cosine));
 
 /* Finds the rows behind a row that are likely to be near it. */
 static void look_behind(struct pairing *p, size_t at)
@@ -218,23 +207,22 @@ static void look_behind(struct pairing *p, size_t at)
 }
 
 static void take_pairs(struct arena *a, struct pairing *p, size_t at, size_t *cap,
-                       struct row_pairs *out)
+                       struct vector_pairs *out)
 {
     struct best *l = &p->likely;
     for (size_t i = 0; i < l->n; i++)
         l->v[i].cosine = cosine_of(p->c, &p->q, l->v[i].at);
     if (l->n)
         qsort(l->v, l->n, sizeof *l->v, by_cosine);
-    for (size_t i = 0; i < l->n && i < p->each && l->v[i].cosine >= p->least; i++) {
-        out->v = arena_more(a, out->v, out->n, cap, sizeof *out->v);
-        out->v[out->n++] = (struct row_pair){(uint32_t)at, (uint32_t)l->v[i].at, l->v[i].cosine};
-    }
+    for (size_t i = 0; i < l->n && i < p->each && l->v[i].cosine >= p->least; i++)
+        ARENA_ADD(a, out->v, out->n, *cap) =
+            (struct vector_pair){(uint32_t)at, (uint32_t)l->v[i].at, l->v[i].cosine};
 }
 
 /* O(n²) estimates: for finding duplicates, not for a search. The clock is looked at once for each
  * row. */
 bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t each,
-                   int64_t deadline_us, struct row_pairs *out)
+                   int64_t deadline_us, struct vector_pairs *out)
 {
     size_t cap = 0, most = each + each / 2 + LIKELY;
     struct pairing p = {.c = c,
@@ -244,7 +232,6 @@ bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t e
                         .room = NEW_N(a, struct estimate, BLOCK),
                         .least = least,
                         .each = each};
-    *out = (struct row_pairs){0};
     for (size_t at = 0; at < c->n; at++) {
         if (deadline_us && clock_mono_us() > deadline_us)
             return false;

@@ -1,6 +1,7 @@
 /* nearest.h - looking through the vectors of a pool. */
 #pragma once
 
+#include "store/search.h"
 #include "store/vectors/codes.h"
 
 /* A vector to compare with: 16 bits each, so that it adds no error of its own, and 8 bits for
@@ -31,19 +32,11 @@ struct near {
 size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
                const struct among *among, size_t n, struct near *out);
 
-/* Rows that are near each other, the earlier one first. */
-struct row_pair {
-    uint32_t one, other;
-    float cosine;
-};
-struct row_pairs {
-    struct row_pair *v;
-    size_t n;
-};
-/* For each row the nearest ones behind it, at most `each`, with a cosine of at least `least`; all
- * pairs are compared. False: the deadline (clock_mono_us; 0: none) passed first. */
+/* For each row the nearest ones behind it, at most `each`, with a cosine of at least `least`, are
+ * added to *out, which is empty, by their rows; all pairs are compared. False: the deadline
+ * (clock_mono_us; 0: none) passed first. */
 bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t each,
-                   int64_t deadline_us, struct row_pairs *out);
+                   int64_t deadline_us, struct vector_pairs *out);
 
 /* The cosine with one row. */
 float cosine_of(const struct codes *c, const struct question *q, size_t at);

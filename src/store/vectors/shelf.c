@@ -157,12 +157,9 @@ int64_t *shelf_pools(struct arena *a, struct shelf *s, size_t *n)
     size_t cap = 0;
     *n = 0;
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < SHELF_LISTS; i++) {
-        for (const struct held *h = s->lists[i]; h; h = h->next) {
-            v = arena_more(a, v, *n, &cap, sizeof *v);
-            v[(*n)++] = h->pool;
-        }
-    }
+    for (size_t i = 0; i < SHELF_LISTS; i++)
+        for (const struct held *h = s->lists[i]; h; h = h->next)
+            ARENA_ADD(a, v, *n, cap) = h->pool;
     pthread_mutex_unlock(&s->lock);
     return v;
 }

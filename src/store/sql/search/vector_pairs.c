@@ -32,19 +32,16 @@ static void gather_codes(const struct codes *all, const doc_id *docs, size_t n, 
 }
 
 /* Copied, so that searches need not wait until all pairs are compared. */
-static enum status copy_rows(struct ctx *ctx, struct sql_store *store, struct pool_ref pool,
+static enum status copy_rows(struct ctx *ctx, struct store *s, struct pool_ref pool,
                              const doc_id *docs, size_t n, struct lost_rows *lost,
                              struct codes *out, uint32_t *place)
 {
-    struct pool_row row;
     struct vector_set_row set;
-    READER(r);
-    TRY(reader_begin(ctx, store, &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_READER(r, row, ctx, s, pool);
     TRY(vector_set_find(ctx, r.db, &set));
     CACHED(c);
     if (row.no && set.no)
-        TRY(cached_begin(ctx, store, r.db, row.no, &set, lost, &c));
+        TRY(cached_begin(ctx, sql_of(s), r.db, row.no, &set, lost, &c));
     if (c.held)
         gather_codes(&c.held->codes, docs, n, out, place);
     return OK;
@@ -56,22 +53,20 @@ enum status sql_vector_pairs(struct ctx *ctx, struct store *s, struct pool_ref p
 {
     struct lost_rows lost = {0};
     struct codes c = {0};
-    struct row_pairs found = {0};
     uint32_t *place = NEW_N(&ctx->arena, uint32_t, n + 1);
-    TRY(copy_rows(ctx, sql_of(s), pool, docs, n, &lost, &c, place));
+    TRY(copy_rows(ctx, s, pool, docs, n, &lost, &c, place));
     vector_cache_mend(ctx, sql_of(s), &lost);
     struct vector_pairs pairs = {.has_vector = NEW_N(&ctx->arena, bool, n + 1)};
     for (size_t i = 0; i < c.n; i++)
         pairs.has_vector[place[i]] = true;
-    bool is_whole = nearest_pairs(&ctx->arena, &c, least, each, ctx->deadline_us, &found);
+    bool is_whole = nearest_pairs(&ctx->arena, &c, least, each, ctx->deadline_us, &pairs);
     codes_free(&c);
     if (!is_whole)
         return fail(ctx, TIMED_OUT, "the vectors could not be compared in time");
-    pairs.v = NEW_N(&ctx->arena, struct vector_pair, found.n + 1);
-    for (size_t i = 0; i < found.n; i++)
-        pairs.v[i] =
-            (struct vector_pair){place[found.v[i].one], place[found.v[i].other], found.v[i].cosine};
-    pairs.n = found.n;
+    for (size_t i = 0; i < pairs.n; i++) {
+        pairs.v[i].one = place[pairs.v[i].one];
+        pairs.v[i].other = place[pairs.v[i].other];
+    }
     *out = pairs;
     return OK;
 }
