@@ -57,9 +57,7 @@ static enum status look_up(struct looking *l, const struct held *h, const doc_id
     doc_id *missing = NEW_N(a, doc_id, n + 1);
     size_t *places = NEW_N(a, size_t, n + 1), n_missing = 0;
     bool may_keep = false;
-    if (h && !token_store_find(l->keep, docs, n, rows))
-        n_missing = 0;
-    else if (h)
+    if (h && token_store_find(l->keep, docs, n, rows))
         TRY(is_same_state(l->ctx, l->db, h, &may_keep));
     for (size_t i = 0; i < n; i++) {
         if (rows[i].n)

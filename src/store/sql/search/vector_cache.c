@@ -26,13 +26,6 @@
 /* Rows that are read even without time, so that every search makes progress. */
 enum { READ_AT_LEAST = 1024 };
 
-static void note_lost(struct ctx *ctx, struct lost_rows *lost, int64_t seq, int64_t pool,
-                      doc_id doc)
-{
-    lost->v = arena_more(&ctx->arena, lost->v, lost->n, &lost->cap, sizeof *lost->v);
-    lost->v[lost->n++] = (struct lost_row){seq, pool, doc};
-}
-
 static enum status begin_anew(struct ctx *ctx, struct db *db, struct held *h,
                               const struct vector_set_row *set)
 {
@@ -81,7 +74,8 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector
         } else {
             codes_remove(&h->codes, doc);
             if (!is_gone)
-                note_lost(ctx, lost, seq, h->pool, doc);
+                ARENA_ADD(&ctx->arena, lost->v, lost->n, lost->cap) =
+                    (struct lost_row){seq, h->pool, doc};
         }
         h->seen = seq;
         if (++n % READ_AT_LEAST == 0 && clock_mono_us() > until)
@@ -108,11 +102,10 @@ static enum status follow_rows(struct ctx *ctx, struct db *db, const struct vect
     return read_rows(ctx, db, &set->set, h, lost, &again);
 }
 
-static enum status is_fresh(struct ctx *ctx, struct db *db, const struct held *h, bool *out)
+static enum status is_behind(struct ctx *ctx, struct db *db, const struct held *h, bool *out)
 {
     SQL_RUN(q, ctx, db, SQL_VECTOR_SINCE, h->pool, h->seen);
-    *out = !sql_row(&q);
-    return sql_end(&q);
+    return sql_any(&q, out);
 }
 
 /* Reading a large pool takes seconds; a search with less time does not wait for another one's. The
@@ -144,11 +137,11 @@ static enum status catch_up(struct ctx *ctx, struct db *db, const struct vector_
                             struct held *h, struct lost_rows *lost)
 {
     for (;;) {
-        bool fresh = false;
+        bool has_rows = true;
         TRY(lock_held(ctx, h, false));
-        enum status status = h->set == set->no ? is_fresh(ctx, db, h, &fresh) : OK;
+        enum status status = h->set == set->no ? is_behind(ctx, db, h, &has_rows) : OK;
         bool has_room = !atomic_load(&h->tokens.is_full);
-        if (status == OK && ((fresh && has_room) || h->set > set->no))
+        if (status == OK && ((!has_rows && has_room) || h->set > set->no))
             return OK;
         pthread_rwlock_unlock(&h->lock);
         TRY(status);
@@ -229,8 +222,7 @@ void vector_cache_mend(struct ctx *ctx, struct sql_store *s, const struct lost_r
 static enum status is_there(struct ctx *ctx, struct db *db, int64_t pool, bool *out)
 {
     SQL_RUN(q, ctx, db, SQL_POOL_THERE, pool);
-    *out = sql_row(&q);
-    return sql_end(&q);
+    return sql_any(&q, out);
 }
 
 /* Erased vectors must not stay in memory until the next search, which may never come. */

@@ -27,11 +27,8 @@ struct search {
 
 static enum status count_waiting(struct search *s, int64_t *out)
 {
-    *out = 0;
     SQL_RUN(q, s->ctx, s->db, SQL_VECTOR_WAITING_COUNT, s->pool, WAITING_MAX);
-    if (sql_row(&q))
-        *out = sql_get_int(&q);
-    return sql_end(&q);
+    return sql_number(&q, out);
 }
 
 /* Expired memories keep their vectors until they are pruned. */
@@ -40,10 +37,8 @@ static enum status find_expired(struct search *s)
     doc_id *v = NULL;
     size_t n = 0, cap = 0;
     SQL_RUN(q, s->ctx, s->db, SQL_MEMORY_EXPIRED, s->pool, expired_by(s->db));
-    while (sql_row(&q)) {
-        v = arena_more(&s->ctx->arena, v, n, &cap, sizeof *v);
-        v[n++] = DOC_MEMORY | sql_get_int(&q);
-    }
+    while (sql_row(&q))
+        ARENA_ADD(&s->ctx->arena, v, n, cap) = DOC_MEMORY | sql_get_int(&q);
     s->among = (struct among){.messages = s->find->messages,
                               .memories = s->find->memories,
                               .without = v,
@@ -73,11 +68,7 @@ static enum status read_cosine(struct search *s, doc_id doc, float *room, float 
     return sql_end(&q);
 }
 
-static int by_cosine(const void *a, const void *b)
-{
-    const struct near *x = a, *y = b;
-    return x->cosine > y->cosine ? -1 : x->cosine < y->cosine;
-}
+ORDER(by_cosine, struct near, DOWN(cosine));
 
 static enum status look_closer(struct search *s, const struct codes *c, struct near *v, size_t *n)
 {
@@ -95,13 +86,7 @@ static enum status look_closer(struct search *s, const struct codes *c, struct n
 /* --- hits --- */
 
 /* A document may be both near and in `also`; the near one stands first and is kept. */
-static int by_doc(const void *a, const void *b)
-{
-    const struct vector_hit *x = a, *y = b;
-    if (x->doc != y->doc)
-        return x->doc < y->doc ? -1 : 1;
-    return y->is_near - x->is_near;
-}
+ORDER(by_doc, struct vector_hit, UP(doc) ?: DOWN(is_near));
 
 /* Sorts the hits, keeps each document once, and gives messages their window. c is NULL without
  * vectors. */
@@ -152,25 +137,19 @@ static enum status look_through(struct search *s, const struct codes *c, struct 
 }
 
 /* Without a set, or with that of another model, only the documents of `also` are answered. */
-static enum status search_pool(struct ctx *ctx, struct sql_store *store,
-                               const struct vector_find *f, struct lost_rows *lost,
-                               struct vector_hits *out)
+static enum status search_pool(struct ctx *ctx, struct store *store, const struct vector_find *f,
+                               struct lost_rows *lost, struct vector_hits *out)
 {
-    struct search s = {.ctx = ctx, .find = f};
     struct vector_hits hits = {0};
-    struct pool_row pool;
-    READER(r);
-    TRY(reader_begin(ctx, store, &r));
-    TRY(pool_find(ctx, r.db, f->pool, &pool));
-    s.db = r.db;
-    s.pool = pool.no;
+    POOL_READER(r, pool, ctx, store, f->pool);
+    struct search s = {.ctx = ctx, .db = r.db, .find = f, .pool = pool.no};
     TRY(vector_set_find(ctx, r.db, &s.set));
     TRY(count_waiting(&s, &hits.waiting));
     bool is_ours = s.set.no && str_eq(s.set.set.signature, f->signature) &&
                    s.set.set.dimensions == f->dimensions;
     CACHED(c);
     if (s.pool && is_ours)
-        TRY(cached_begin(ctx, store, r.db, s.pool, &s.set, lost, &c));
+        TRY(cached_begin(ctx, sql_of(store), r.db, s.pool, &s.set, lost, &c));
     if (c.held) {
         TRY(look_through(&s, &c.held->codes, &hits));
     } else {
@@ -186,7 +165,7 @@ enum status sql_search_vectors(struct ctx *ctx, struct store *s, const struct ve
                                struct vector_hits *out)
 {
     struct lost_rows lost = {0};
-    TRY(search_pool(ctx, sql_of(s), f, &lost, out));
+    TRY(search_pool(ctx, s, f, &lost, out));
     vector_cache_mend(ctx, sql_of(s), &lost);
     return OK;
 }

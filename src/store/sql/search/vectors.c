@@ -30,12 +30,6 @@ static bool same_set(const struct vector_set *a, const struct vector_set *b)
            a->is_int8 == b->is_int8;
 }
 
-static enum status add_set(struct ctx *ctx, struct db *db, const struct vector_set *set)
-{
-    return SQL_DO(ctx, db, SQL_VECTOR_SET_BEGIN, set->signature, set->dimensions, set->is_int8,
-                  clock_ms());
-}
-
 /* Vectors of two models cannot be compared, so the old ones are deleted at once. Same set: texts
  * that were given up are tried again. An empty signature ends vectors for this store. */
 static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
@@ -53,7 +47,8 @@ static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
     TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_CLEAR));
     if (!b->set->signature.n)
         return OK;
-    TRY(add_set(ctx, db, b->set));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_SET_BEGIN, b->set->signature, b->set->dimensions,
+               b->set->is_int8, clock_ms()));
     TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_MESSAGES));
     return SQL_DO(ctx, db, SQL_VECTOR_TODO_MEMORIES);
 }
@@ -82,11 +77,9 @@ static enum status put_row(struct ctx *ctx, struct db *db, int64_t pool, const s
 static enum status put_one(struct ctx *ctx, struct db *db, const struct vector_set *set,
                            const struct vector_put *v, char *room)
 {
-    int64_t pool = 0;
+    int64_t pool;
     SQL_RUN(find, ctx, db, SQL_VECTOR_TODO_POOL, v->no, v->doc);
-    if (sql_row(&find))
-        pool = sql_get_int(&find);
-    TRY(sql_end(&find));
+    TRY(sql_number(&find, &pool));
     if (!pool)
         return OK;
     if (v->v && vector_row_write(v->v, set->dimensions, set->is_int8, room))

@@ -24,13 +24,32 @@ struct word_scan {
     size_t max;
 };
 
+/* The token of a stem, in the arena. */
+static str token_of(const struct word_scan *s, str stem)
+{
+    char token[TOKEN_MAX];
+    return str_dup(&s->ctx->arena, (str){token, word_token(token, &s->prefix, stem)});
+}
+
+/* Without its pool. */
+static str word_of(const struct word_scan *s, str token)
+{
+    return str_sub(token, s->prefix.n, token.n);
+}
+
+/* In quotes, as FTS5 wants it. */
+static str match_of(const struct word_scan *s, str token)
+{
+    return str_printf(&s->ctx->arena, "\"" S_FMT "\"", S_ARG(token));
+}
+
 /* The documents of one word, by the index. SQLITE_ABORT is what take() fails with above max. */
-static enum status ask_index(const struct word_scan *s, str match, struct word_docs *out)
+static enum status ask_index(const struct word_scan *s, str token, struct word_docs *out)
 {
     struct postings *p = s->db->postings;
     p->n = 0;
     p->max = s->max;
-    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_FIND, match, s->least);
+    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_FIND, match_of(s, token), s->least);
     while (sql_row(&q))
         continue;
     *out = (struct word_docs){.is_over = q.rc == SQLITE_ABORT};
@@ -45,62 +64,43 @@ static enum status ask_index(const struct word_scan *s, str match, struct word_d
     return OK;
 }
 
-/* The token of a stem, in quotes as FTS5 wants it. */
-struct match {
-    char text[TOKEN_MAX + 2];
-    size_t n;
-};
-
-static struct match match_of(const struct word_scan *s, str stem)
+/* On PostgreSQL with one statement for all. */
+static enum status ask_words(const struct word_scan *s, const str *tokens, size_t n,
+                             struct word_docs *out)
 {
-    struct match out = {.text = "\""};
-    out.n = word_token(out.text + 1, &s->prefix, stem) + 2;
-    out.text[out.n - 1] = '"';
-    return out;
-}
-
-/* The word without its pool, in the arena. */
-static str word_in(const struct word_scan *s, const struct match *match)
-{
-    size_t n = match->n - 2 - s->prefix.n;
-    return str_dup(&s->ctx->arena, (str){match->text + 1 + s->prefix.n, n});
-}
-
-/* What is not kept is asked for with one statement. */
-static enum status ask_postgres(const struct word_scan *s, const str *tokens, const size_t *places,
-                                size_t n, struct word_docs *out)
-{
-    struct word_docs docs[QUERY_WORDS_MAX];
     str words[QUERY_WORDS_MAX];
-    for (size_t i = 0; i < n; i++)
-        words[i] = str_sub(tokens[i], s->prefix.n, tokens[i].n);
-    if (n)
-        TRY(word_blocks_find(s->ctx, s->db, s->pool, words, n, s->least, s->max, docs));
     for (size_t i = 0; i < n; i++) {
-        word_lists_keep(s->db->lists, s->view, tokens[i], s->least, &docs[i], s->max);
-        out[places[i]] = docs[i];
+        words[i] = word_of(s, tokens[i]);
+        if (!is_postgres(s->db))
+            TRY(ask_index(s, tokens[i], &out[i]));
     }
-    return OK;
+    return n && is_postgres(s->db)
+               ? word_blocks_find(s->ctx, s->db, s->pool, words, n, s->least, s->max, out)
+               : OK;
 }
 
 /* All words at once; those that are kept are given back when it fails. */
 static enum status fetch_words(const struct word_scan *s, const str *stems, size_t n,
                                struct word_docs *out)
 {
+    struct word_docs asked[QUERY_WORDS_MAX];
     str tokens[QUERY_WORDS_MAX];
     size_t places[QUERY_WORDS_MAX], n_missing = 0;
     for (size_t i = 0; i < n; i++) {
-        struct match match = match_of(s, stems[i]);
-        str token = {match.text + 1, match.n - 2};
+        str token = token_of(s, stems[i]);
         out[i] = (struct word_docs){.n = 0};
         if (!stems[i].n || word_lists_find(s->db->lists, s->view, token, s->least, s->max, &out[i]))
             continue;
-        tokens[n_missing] = str_dup(&s->ctx->arena, token);
+        tokens[n_missing] = token;
         places[n_missing++] = i;
     }
-    enum status status = ask_postgres(s, tokens, places, n_missing, out);
+    enum status status = ask_words(s, tokens, n_missing, asked);
     for (size_t i = 0; status != OK && i < n; i++)
         word_docs_end(&out[i]);
+    for (size_t i = 0; status == OK && i < n_missing; i++) {
+        word_lists_keep(s->db->lists, s->view, tokens[i], s->least, &asked[i], s->max);
+        out[places[i]] = asked[i];
+    }
     return status;
 }
 
@@ -109,29 +109,16 @@ static size_t find_missing(const struct word_scan *s, const str *stems, size_t n
 {
     size_t n_missing = 0;
     for (size_t i = 0; i < n; i++) {
-        struct match match = match_of(s, stems[i]);
-        str token = {match.text + 1, match.n - 2};
+        str token = token_of(s, stems[i]);
         struct word_docs docs = {.n = 0};
         bool is_kept = !stems[i].n || (s->view && word_lists_find(s->db->lists, s->view, token,
                                                                   s->least, s->max, &docs));
         if (is_kept)
             word_docs_end(&docs);
         else
-            words[n_missing++] = word_in(s, &match);
+            words[n_missing++] = word_of(s, token);
     }
     return n_missing;
-}
-
-static enum status fetch_word(const struct word_scan *s, str stem, struct word_docs *out)
-{
-    struct word_lists *lists = s->db->lists;
-    struct match match = match_of(s, stem);
-    str token = {match.text + 1, match.n - 2};
-    if (word_lists_find(lists, s->view, token, s->least, s->max, out))
-        return OK;
-    TRY(ask_index(s, (str){match.text, match.n}, out));
-    word_lists_keep(lists, s->view, token, s->least, out, s->max);
-    return OK;
 }
 
 static struct word_prefix prefix_of(const struct pool_row *row)
@@ -171,9 +158,8 @@ static struct word_hits merge_list(struct arena *a, const struct word_hits *hits
             *hit = hits->v[i++];
         else
             *hit = (struct word_hit){.doc = right};
-        if (right <= left) {
+        if (right <= left)
             hit->counts[list->word] = docs->v[k++].counts;
-        }
     }
     return out;
 }
@@ -198,11 +184,7 @@ static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool,
     return sql_end(&q);
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct word_list *x = a, *y = b;
-    return x->docs.n < y->docs.n ? -1 : x->docs.n > y->docs.n;
-}
+ORDER(by_count, struct word_list, UP(docs.n));
 
 /* Rarest word first, as long as there are at most max documents: common words tell the least. */
 static void merge_all(struct arena *a, struct word_list *lists, size_t n, size_t max,
@@ -231,22 +213,15 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
     assert(n <= QUERY_WORDS_MAX);
     POOL_READER(r, row, ctx, s, pool);
     struct word_scan scan = {.ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
-    struct word_docs fetched[QUERY_WORDS_MAX];
+    struct word_docs docs[QUERY_WORDS_MAX];
     scan.prefix = prefix_of(&row);
     TRY(words_view(ctx, r.db, &scan.view));
-    if (is_postgres(r.db) && row.no)
-        TRY(fetch_words(&scan, stems, n, fetched));
+    if (row.no)
+        TRY(fetch_words(&scan, stems, n, docs));
     for (size_t i = 0; row.no && i < n; i++) {
-        struct word_docs docs;
-        if (!stems[i].n)
-            continue;
-        if (is_postgres(r.db))
-            docs = fetched[i];
-        else
-            TRY(fetch_word(&scan, stems[i], &docs));
-        hits.found[i] = docs.is_over ? UINT32_MAX : (uint32_t)docs.n;
-        if (docs.n)
-            lists.v[lists.n++] = (struct word_list){i, docs};
+        hits.found[i] = docs[i].is_over ? UINT32_MAX : (uint32_t)docs[i].n;
+        if (docs[i].n)
+            lists.v[lists.n++] = (struct word_list){i, docs[i]};
     }
     merge_all(&ctx->arena, lists.v, lists.n, max, &hits);
     if (hits.n && doc_is_memory(hits.v[hits.n - 1].doc))
@@ -304,13 +279,12 @@ static enum status take_newest(const struct word_scan *s, str stem, doc_id from,
                                struct word_docs *out)
 {
     struct postings *p = s->db->postings;
-    struct match match = match_of(s, stem);
+    str token = token_of(s, stem);
     if (is_postgres(s->db))
-        return word_blocks_newest(s->ctx, s->db, s->pool, word_in(s, &match), from, to, s->max,
-                                  out);
+        return word_blocks_newest(s->ctx, s->db, s->pool, word_of(s, token), from, to, s->max, out);
     p->n = 0;
     p->max = s->max;
-    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_NEWEST, ((str){match.text, match.n}), from, to);
+    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_NEWEST, match_of(s, token), from, to);
     while (sql_row(&q))
         continue;
     if (q.rc != SQLITE_ABORT)
