@@ -14,9 +14,8 @@
 static void note_change(struct arena *a, struct index_changes *changes, struct index_change change)
 {
     assert(change.pool);
-    changes->v = arena_more(a, changes->v, changes->n, &changes->cap, sizeof *changes->v);
     change.order = changes->n;
-    changes->v[changes->n++] = change;
+    ARENA_ADD(a, changes->v, changes->n, changes->cap) = change;
 }
 
 /* Of an echo only the new part is searched. */
@@ -37,13 +36,7 @@ void index_note_memory(struct arena *a, struct index_changes *changes, int64_t p
 }
 
 /* By document; changes of one document keep their order. */
-static int by_document(const void *a, const void *b)
-{
-    const struct index_change *x = a, *y = b;
-    if (x->doc != y->doc)
-        return x->doc < y->doc ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
-}
+ORDER(by_document, struct index_change, UP(doc) ?: UP(order));
 
 /* FTS5 begins a new segment whenever document numbers decrease, so a group's changes are sorted.
  * Within the writer's transaction. On failure the changes stay noted, and the transaction that made
@@ -54,8 +47,7 @@ static enum status apply_words(struct ctx *ctx, struct db *db, const struct inde
         return word_blocks_apply(ctx, db, changes->v, changes->n);
     for (size_t i = 0; i < changes->n; i++) {
         const struct index_change *c = &changes->v[i];
-        TRY(c->is_removal ? words_remove(ctx, db, c->pool, c->doc, &c->words)
-                          : words_add(ctx, db, c->pool, c->doc, &c->words));
+        TRY(words_follow(ctx, db, c->pool, c->doc, &c->words, c->is_removal));
     }
     return OK;
 }

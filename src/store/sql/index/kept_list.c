@@ -14,15 +14,7 @@ struct kept_list *kept_list_new(struct word_lists *of, const struct posting *v, 
     return list;
 }
 
-static int by_word(const void *a, const void *b)
-{
-    const struct word_change *x = a, *y = b;
-    if (x->word != y->word)
-        return x->word < y->word ? -1 : 1;
-    if (x->doc != y->doc)
-        return x->doc < y->doc ? -1 : 1;
-    return x->no < y->no ? -1 : 1;
-}
+ORDER(by_word, struct word_change, UP(word) ?: UP(doc) ?: UP(no));
 
 void word_changes_sort(struct word_change *v, size_t n)
 {

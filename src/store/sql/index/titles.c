@@ -65,10 +65,8 @@ static void parse_block(struct arena *a, str text, struct block *b)
 {
     size_t cap = 0;
     b->bytes = text.n;
-    while (text.n) {
-        b->v = arena_more(a, b->v, b->n, &cap, sizeof *b->v);
-        b->v[b->n++] = cut_entry(&text, b->first);
-    }
+    while (text.n)
+        ARENA_ADD(a, b->v, b->n, cap) = cut_entry(&text, b->first);
     b->v = arena_more(a, b->v, b->n, &cap, sizeof *b->v);
 }
 
@@ -212,8 +210,7 @@ static void search_block(struct arena *a, str text, int64_t first, const struct 
     const char *end = text.p + text.n, *at = end;
     const char *p = memmem(text.p, text.n, needle->text.p, needle->text.n);
     for (; p; p = at < end ? next_find(needle, at, end) : NULL) {
-        out->v = arena_more(a, out->v, out->n, &out->cap, sizeof *out->v);
-        out->v[out->n++] = number_before(text.p, p, first);
+        ARENA_ADD(a, out->v, out->n, out->cap) = number_before(text.p, p, first);
         for (at = p; at < end && !is_digit(*at);)
             at++;
     }

@@ -29,17 +29,6 @@ enum status vector_set_find(struct ctx *ctx, struct db *db, struct vector_set_ro
 
 /* --- what the writer does --- */
 
-static enum status wait_for_vector(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
-{
-    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_ADD, doc, pool);
-}
-
-static enum status drop_vector(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc)
-{
-    TRY(SQL_LATER(ctx, db, SQL_VECTOR_TODO_DELETE, doc, pool));
-    return SQL_LATER(ctx, db, SQL_VECTOR_GONE, doc, pool);
-}
-
 /* The first and the last change of a document decide: one whose text is the same afterwards keeps
  * its vector. */
 enum status vectors_follow(struct ctx *ctx, struct db *db, const struct index_changes *changes)
@@ -55,10 +44,12 @@ enum status vectors_follow(struct ctx *ctx, struct db *db, const struct index_ch
             is = last->is_removal ? S("") : last->text;
         if (str_eq(was, is))
             continue;
-        if (was.n)
-            TRY(drop_vector(ctx, db, first->pool, first->doc));
+        if (was.n) {
+            TRY(SQL_LATER(ctx, db, SQL_VECTOR_TODO_DELETE, first->doc, first->pool));
+            TRY(SQL_LATER(ctx, db, SQL_VECTOR_GONE, first->doc, first->pool));
+        }
         if (is.n)
-            TRY(wait_for_vector(ctx, db, last->pool, last->doc));
+            TRY(SQL_LATER(ctx, db, SQL_VECTOR_TODO_ADD, last->doc, last->pool));
     }
     return OK;
 }
@@ -68,18 +59,15 @@ enum status vectors_follow(struct ctx *ctx, struct db *db, const struct index_ch
  * beginning. */
 enum status vectors_prune(struct ctx *ctx, struct db *db)
 {
-    for (int64_t pool = 1; pool;) {
-        pool = 0;
+    for (;;) {
+        int64_t pool;
         SQL_RUN(q, ctx, db, SQL_VECTOR_MANY_GONE, GONE_MAX);
-        if (sql_row(&q))
-            pool = sql_get_int(&q);
-        TRY(sql_end(&q));
+        TRY(sql_number(&q, &pool));
         if (!pool)
-            break;
+            return OK;
         TRY(SQL_DO(ctx, db, SQL_VECTOR_DELETE_GONE, pool));
         SQL_RUN(mark, ctx, db, SQL_VECTOR_PUT, -pool, pool);
         sql_blob(&mark, NULL, 0);
         TRY(sql_do(&mark));
     }
-    return OK;
 }

@@ -28,8 +28,7 @@ ORDER(by_place, struct block_change, BY_TEXT(word) ?: UP(doc) ?: DOWN(is_removal
 static void make_places(struct arena *a, struct block_changes *all)
 {
     all->places = NEW_N(a, struct block_place, all->n + 1);
-    if (all->n)
-        qsort(all->v, all->n, sizeof *all->v, by_place);
+    qsort(all->v, all->n, sizeof *all->v, by_place);
     for (size_t i = 0; i < all->n; i++) {
         const struct block_change *c = &all->v[i], *next = i + 1 < all->n ? c + 1 : NULL;
         if (!next || next->doc != c->doc || !str_eq(next->word, c->word))

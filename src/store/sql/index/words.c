@@ -138,8 +138,8 @@ enum status words_seal(struct ctx *ctx, struct db *db)
     return OK;
 }
 
-static enum status change_words(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
-                                const struct index_text *words, bool is_removal)
+enum status words_follow(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                         const struct index_text *words, bool is_removal)
 {
     assert(pool && doc && db_in_transaction(db) && !is_postgres(db));
     struct words_change change = {word_prefix_of(pool), doc, is_removal};
@@ -149,16 +149,4 @@ static enum status change_words(struct ctx *ctx, struct db *db, int64_t pool, do
     return SQL_DO(ctx, db, is_removal ? SQL_WORDS_REMOVE : SQL_WORDS_ADD, doc,
                   text_of(&ctx->arena, db->lists, &change, &words->own, IN_TEXT),
                   text_of(&ctx->arena, db->lists, &change, &words->label, IN_LABEL));
-}
-
-enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
-                      const struct index_text *words)
-{
-    return change_words(ctx, db, pool, doc, words, false);
-}
-
-enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
-                         const struct index_text *words)
-{
-    return change_words(ctx, db, pool, doc, words, true);
 }

@@ -21,12 +21,9 @@ size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str ste
 str word_of_stem(struct arena *a, str stem);
 bool word_is_indexed(const struct word *word, bool in_label);
 
-/* On SQLite. */
-MUST_USE enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
-                               const struct index_text *words);
-/* Takes the same words that the document was added with. */
-MUST_USE enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
-                                  const struct index_text *words);
+/* On SQLite: a document comes, or goes with the same words that it was added with. */
+MUST_USE enum status words_follow(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                                  const struct index_text *words, bool is_removal);
 
 /* Names the state of the index that the connection sees, never 0: another after each change. */
 MUST_USE enum status words_view(struct ctx *ctx, struct db *db, uint64_t *out);

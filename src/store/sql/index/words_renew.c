@@ -93,7 +93,7 @@ static enum status known_fingerprint(struct ctx *ctx, struct db *db, str *out)
 static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
                                 const struct index_text *words)
 {
-    return words_add(ctx, own, pool, doc, words);
+    return words_follow(ctx, own, pool, doc, words, false);
 }
 
 /* Runs when the store is opened, before any search. All in one transaction: a crash leaves the old

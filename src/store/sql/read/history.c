@@ -64,14 +64,7 @@ static enum status read_revisions(struct chain *c, struct history_item *item)
     return SQL_ROWS(&q, read_revision, &item->v, &item->n);
 }
 
-static int by_age(const void *a, const void *b)
-{
-    const struct memory *x = &((const struct history_item *)a)->memory;
-    const struct memory *y = &((const struct history_item *)b)->memory;
-    if (x->created != y->created)
-        return x->created < y->created ? -1 : 1;
-    return x->doc < y->doc ? -1 : x->doc > y->doc;
-}
+ORDER(by_age, struct history_item, UP(memory.created) ?: UP(memory.doc));
 
 /* The list grows while it is walked. */
 enum status sql_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

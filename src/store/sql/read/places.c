@@ -41,8 +41,7 @@ bool place_is_behind(const struct places *p, const struct place *place)
 
 void places_add(struct places *p, struct place place)
 {
-    p->v = arena_more(p->arena, p->v, p->n, &p->cap, sizeof *p->v);
-    p->v[p->n++] = place;
+    ARENA_ADD(p->arena, p->v, p->n, p->cap) = place;
 }
 
 void places_end_run(struct places *p, bool is_sorted)
@@ -53,8 +52,7 @@ void places_end_run(struct places *p, bool is_sorted)
     assert(begin < p->n);
     if (!is_sorted)
         qsort(p->v + begin, p->n - begin, sizeof *p->v, p->is_ascending ? by_place : by_place_down);
-    p->runs = arena_more(p->arena, p->runs, p->n_runs, &p->cap_runs, sizeof *p->runs);
-    p->runs[p->n_runs++] = (struct run){begin, p->n};
+    ARENA_ADD(p->arena, p->runs, p->n_runs, p->cap_runs) = (struct run){begin, p->n};
 }
 
 /* A user has few pools, so the first is found by looking at each. */

@@ -6,10 +6,11 @@
 #include "store/sql/index/words.h"
 #include "store/sql/state/reader.h"
 
-static enum status newest_with(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
-                               uint64_t hash, bool *is_there, struct message *out)
+/* By its number, or the newest with a hash. */
+static enum status one_message(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
+                               uint64_t by, bool *is_there, struct message *out)
 {
-    SQL_RUN(q, ctx, db, which, pool, hash);
+    SQL_RUN(q, ctx, db, which, pool, by);
     *is_there = sql_row(&q);
     if (*is_there)
         read_message(&q, out);
@@ -33,9 +34,9 @@ enum status sql_find_chain(struct ctx *ctx, struct store *s, struct pool_ref poo
         SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_TAIL, known, tail);
     TRY(pool_find(ctx, r.db, pool, &row));
     if (chain)
-        TRY(newest_with(ctx, r.db, SQL_MESSAGE_BY_CHAIN, row.no, chain, &is_there, out));
+        TRY(one_message(ctx, r.db, SQL_MESSAGE_BY_CHAIN, row.no, chain, &is_there, out));
     if (!is_there && tail)
-        TRY(newest_with(ctx, r.db, SQL_MESSAGE_BY_TAIL, row.no, tail, &is_there, out));
+        TRY(one_message(ctx, r.db, SQL_MESSAGE_BY_TAIL, row.no, tail, &is_there, out));
     return is_there ? OK : NOT_FOUND;
 }
 
@@ -43,13 +44,10 @@ enum status sql_message(struct ctx *ctx, struct store *s, struct pool_ref pool, 
                         struct message *out)
 {
     doc_id doc;
+    bool is_there;
     POOL_READER(r, row, ctx, s, pool);
     TRY(message_find(ctx, r.db, row.no, id, &doc));
-    SQL_RUN(q, ctx, r.db, SQL_MESSAGE_GET, row.no, doc);
-    bool is_there = sql_row(&q);
-    if (is_there)
-        read_message(&q, out);
-    TRY(sql_end(&q));
+    TRY(one_message(ctx, r.db, SQL_MESSAGE_GET, row.no, (uint64_t)doc, &is_there, out));
     return is_there ? OK : NOT_FOUND;
 }
 
