@@ -38,9 +38,7 @@ enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out)
     static const str name = {"schema=", 7};
     str schema = S("rememberd"), rest = url;
     struct buf b = buf_make(&ctx->arena, url.n + 2);
-    size_t query = str_find(url, S("?"));
-    buf_add(&b, str_sub(url, 0, query < url.n ? query : url.n));
-    rest = str_sub(url, query < url.n ? query + 1 : url.n, url.n);
+    buf_add(&b, str_cut(&rest, '?'));
     for (char before = '?'; rest.n;) {
         str one = str_cut(&rest, '&');
         if (str_starts(one, name)) {

@@ -1,25 +1,25 @@
 /* schema.c - the tables of a store in PostgreSQL, with what follows from a change of a row. */
 #include "store/postgres/schema.h"
 
-#include "store/postgres/notes_schema.h"
 #include "store/postgres/schema_tables.h"
 
 /*
  * What SQLite's triggers do is done by functions in PL/pgSQL, which every database has: no
  * extension and no right of a superuser is needed. The first functions are ones that SQLite has and
  * PostgreSQL does not; statements of sql.def use them.
+ *
+ * A function that a step has changed stands here once, as it is now: an upgrade is one transaction,
+ * so that nobody sees what it was in between.
  */
 
 /* clang-format off */
-static const char functions[] =
+static const char plain_functions[] =
     "CREATE FUNCTION max(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE"
     " AS 'SELECT greatest($1, $2)';"
     "CREATE FUNCTION max(bigint, bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE"
     " PARALLEL SAFE AS 'SELECT greatest($1, $2, $3)';"
     "CREATE FUNCTION min(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE"
     " AS 'SELECT least($1, $2)';"
-    "CREATE FUNCTION json_each(text) RETURNS TABLE(value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE"
-    " AS 'SELECT json_array_elements_text(CASE $1 WHEN '''' THEN ''[]'' ELSE $1 END::json)';"
     /* A quarter of the length in UTF-16. */
     "CREATE FUNCTION tokens(text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE"
     " AS 'SELECT ((length($1) + length(regexp_replace($1, ''[^\\U00010000-\\U0010FFFF]'', '''',"
@@ -28,11 +28,16 @@ static const char functions[] =
     "CREATE FUNCTION day_of(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE"
     " AS 'SELECT ($1 - ($1 % 86400000 + 86400000) % 86400000) / 86400000';";
 
-/* Whether the second, in lower case, is in the first, in any case. ICU knows the case of all
- * letters; a server without it knows what the database's own locale does. */
+/*
+ * Whether the second, in lower case, is in the first, in any case. ICU knows the case of all
+ * letters; a server without it knows what the database's own locale does. Letters are folded one by
+ * one, as in SQLite: those that lower() maps to two, or by their place in a word, are mapped
+ * before.
+ */
 #define HOLDS(collation)                                                                           \
-    "CREATE FUNCTION holds(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE"       \
-    " AS 'SELECT $2 = '''' OR strpos(lower($1 " collation "), $2) > 0'"
+    "CREATE OR REPLACE FUNCTION holds(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE"          \
+    " PARALLEL SAFE AS 'SELECT $2 = '''' OR strpos(lower(translate($1, ''\u0130\u03A3'',"          \
+    " ''i\u03C3'') " collation "), $2) > 0'"
 
 /* --- what follows from a change of a row --- */
 
@@ -41,59 +46,94 @@ static const char functions[] =
 #define KIND(row)                                                                                  \
     row ".layer, " row ".type, " row ".category, " row ".origin, (" row ".valid_to <> 0)::int"
 #define KEY "layer, type, category, origin, is_closed"
-#define COUNT_UP(table, more, more_of)                                                             \
-    " INSERT INTO " table " VALUES(NEW.pool, " more_of KIND("NEW") ", 1)"                          \
-    " ON CONFLICT(pool, " more KEY ") DO UPDATE SET n = " table ".n + 1;"
-#define COUNT_DOWN(table, more, more_of)                                                           \
-    " UPDATE " table " SET n = n - 1 WHERE (pool, " more KEY ") = (OLD.pool, " more_of             \
-    KIND("OLD") ");"                                                                               \
-    " DELETE FROM " table " WHERE (pool, " more KEY ") = (OLD.pool, " more_of KIND("OLD") ")"      \
-    " AND n = 0;"
-#define TALLY_UP COUNT_UP("memory_tally", "", "")
-#define TALLY_DOWN COUNT_DOWN("memory_tally", "", "")
-#define DAY_UP COUNT_UP("memory_day", "day, ", "day_of(NEW.created), ")
-#define DAY_DOWN COUNT_DOWN("memory_day", "day, ", "day_of(OLD.created), ")
 #define TO_MIRROR(row)                                                                             \
     " INSERT INTO mirror(\"user\", space, id) SELECT p.\"user\", p.space, " row ".id"            \
     " FROM pool AS p WHERE p.id = " row ".pool"                                                    \
     " AND EXISTS (SELECT 1 FROM fact WHERE name = 'mirror')"                                       \
     " ON CONFLICT(\"user\", space, id) DO UPDATE SET no = DEFAULT, tries = 0, run_at = 0;"
-#define TRIGGER(table, event, name, body)                                                          \
-    "CREATE FUNCTION " name "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body                  \
-    " RETURN NULL; END$$;"                                                                         \
+#define FUNCTION(name, body)                                                                       \
+    "CREATE OR REPLACE FUNCTION " name "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body       \
+    " RETURN NULL; END$$;"
+
+/*
+ * What a statement counts is noted, and added up when its transaction ends: a row of counts that
+ * one transaction changes a thousand times would have a thousand versions, which each change walks
+ * through. Of notes a transaction sees its own, finds them by its number among those that wait for
+ * VACUUM, and deletes them; a crash may empty the table. A memory makes one note. What only has
+ * bytes, as a message has, changes no counts of memories.
+ */
+#define OF(row) "(" row ".layer, " row ".type, " row ".category, " row ".origin, " row ".is_closed)"
+#define NOTE_MEMORY(row, n, bytes)                                                                 \
+    " INSERT INTO tally_note VALUES(" row ".pool, " bytes ", " n ", day_of(" row ".created),"      \
+    " " KIND(row) ");"
+#define NOTE_BYTES(table, name, row, bytes)                                                        \
+    FUNCTION(table "_bytes_" name,                                                                 \
+             " INSERT INTO tally_note(pool, bytes, n) VALUES(" row ".pool, " bytes ", 0);")
+#define NOTE_ALL_BYTES(table, added, erased)                                                       \
+    NOTE_BYTES(table, "added", "NEW", added)                                                       \
+    NOTE_BYTES(table, "changed", "NEW", added " - (" erased ")")                                   \
+    NOTE_BYTES(table, "erased", "OLD", "-(" erased ")")
+#define MINE "c.xact = x AND c.pool = p"
+#define ADD_UP(table, more, same_day)                                                              \
+    " INSERT INTO " table "(pool, " more KEY ", n) SELECT p, " more KEY ", sum(c.n)::bigint"       \
+    " FROM tally_note AS c WHERE " MINE " AND c.n <> 0 GROUP BY " more KEY                         \
+    " HAVING sum(c.n) <> 0"                                                                        \
+    " ON CONFLICT(pool, " more KEY ") DO UPDATE SET n = " table ".n + excluded.n;"                 \
+    " DELETE FROM " table " AS t WHERE t.pool = p AND t.n = 0 AND EXISTS (SELECT 1 FROM"           \
+    " tally_note AS c WHERE " MINE " AND c.n < 0 AND " same_day OF("t") " = " OF("c") ");"
+static const char functions[] =
+    "CREATE OR REPLACE FUNCTION json_each(text) RETURNS TABLE(value text) LANGUAGE sql IMMUTABLE"
+    " PARALLEL SAFE AS 'SELECT json_array_elements_text(CASE WHEN $1 = '''' THEN ''[]''"
+    " WHEN strpos($1, ''\\u0000'') = 0 THEN $1 ELSE regexp_replace($1,"
+    " ''(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000'', ''\\1\U0010FF00'', ''g'') END::json)';"
+    FUNCTION("memory_added", " IF NEW.valid_to = 0 THEN" TO_MIRROR("NEW") " END IF;"
+             NOTE_MEMORY("NEW", "1", MEMORY_BYTES("NEW")))
+    FUNCTION("memory_erased", " IF OLD.valid_to = 0 THEN" TO_MIRROR("OLD") " END IF;"
+             NOTE_MEMORY("OLD", "-1", "-(" MEMORY_BYTES("OLD") ")")
+             " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id;"
+             " DELETE FROM revision WHERE memory = OLD.no;")
+    FUNCTION("memory_changed",
+             " IF (NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata,"
+             " NEW.tags, NEW.importance, NEW.expires, NEW.valid_to) IS DISTINCT FROM (OLD.content,"
+             " OLD.key, OLD.type, OLD.category, OLD.session, OLD.metadata, OLD.tags,"
+             " OLD.importance, OLD.expires, OLD.valid_to) THEN" TO_MIRROR("NEW") " END IF;"
+             " IF (" KIND("NEW") ", NEW.created) <> (" KIND("OLD") ", OLD.created) THEN"
+             NOTE_MEMORY("OLD", "-1", "0") NOTE_MEMORY("NEW", "1", "0") " END IF;"
+             " IF NEW.content <> OLD.content THEN DELETE FROM replay WHERE pool = NEW.pool AND"
+             " EXISTS (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id);"
+             " END IF;")
+    NOTE_ALL_BYTES("memory", MEMORY_BYTES("NEW"), MEMORY_BYTES("OLD"))
+    NOTE_ALL_BYTES("message", "octet_length(NEW.text) + octet_length(NEW.says)",
+                   "octet_length(OLD.text) + octet_length(OLD.says)")
+    NOTE_ALL_BYTES("session", "octet_length(NEW.title) + octet_length(NEW.metadata)",
+                   "octet_length(OLD.title) + octet_length(OLD.metadata)")
+    /* Runs for each note, and does all at the first. */
+    "CREATE OR REPLACE FUNCTION tally_add_up() RETURNS trigger LANGUAGE plpgsql"
+    " SET enable_seqscan TO off SET enable_bitmapscan TO off AS $$DECLARE p bigint; has boolean;"
+    " x bigint := pg_current_xact_id()::text::bigint; BEGIN"
+    " IF current_setting('rememberd.tallied', true) = x::text THEN RETURN NULL; END IF;"
+    " PERFORM set_config('rememberd.tallied', x::text, true);"
+    " FOR p, has IN SELECT pool, bool_or(n <> 0) FROM tally_note WHERE xact = x GROUP BY pool"
+    " ORDER BY pool LOOP IF has THEN"
+    ADD_UP("memory_tally", "", "") ADD_UP("memory_day", "day, ", "t.day = c.day AND ")
+    " END IF;"
+    " UPDATE pool SET bytes = bytes + (SELECT sum(c.bytes)::bigint FROM tally_note AS c WHERE "
+    MINE ") WHERE id = p;"
+    " DELETE FROM tally_note AS c WHERE " MINE "; END LOOP; RETURN NULL; END$$;";
+
+#define CALLS(table, event, name)                                                                  \
     "CREATE TRIGGER " name " AFTER " event " ON " table                                            \
     " FOR EACH ROW EXECUTE FUNCTION " name "();"
-#define BYTES(table, columns, added, erased)                                                       \
-    TRIGGER(table, "INSERT", table "_bytes_added",                                                 \
-            " UPDATE pool SET bytes = bytes + " added " WHERE id = NEW.pool;")                     \
-    TRIGGER(table, "UPDATE OF " columns, table "_bytes_changed",                                   \
-            " UPDATE pool SET bytes = bytes + " added " - (" erased ") WHERE id = NEW.pool;")      \
-    TRIGGER(table, "DELETE", table "_bytes_erased",                                                \
-            " UPDATE pool SET bytes = bytes - (" erased ") WHERE id = OLD.pool;")
-
+#define TRIGGER(table, event, name, body) FUNCTION(name, body) CALLS(table, event, name)
+#define BYTES(table, columns)                                                                      \
+    CALLS(table, "INSERT", table "_bytes_added")                                                   \
+    CALLS(table, "UPDATE OF " columns, table "_bytes_changed")                                     \
+    CALLS(table, "DELETE", table "_bytes_erased")
 static const char triggers[] =
-    TRIGGER("memory", "INSERT", "memory_added",
-            " IF NEW.valid_to = 0 THEN" TO_MIRROR("NEW") " END IF;" TALLY_UP DAY_UP)
-    TRIGGER("memory", "DELETE", "memory_erased",
-            " IF OLD.valid_to = 0 THEN" TO_MIRROR("OLD") " END IF;" TALLY_DOWN DAY_DOWN
-            " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id;"
-            " DELETE FROM revision WHERE memory = OLD.no;")
-    TRIGGER("memory", "UPDATE", "memory_changed",
-            " IF (NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata,"
-            " NEW.tags, NEW.importance, NEW.expires, NEW.valid_to) IS DISTINCT FROM (OLD.content,"
-            " OLD.key, OLD.type, OLD.category, OLD.session, OLD.metadata, OLD.tags,"
-            " OLD.importance, OLD.expires, OLD.valid_to) THEN" TO_MIRROR("NEW") " END IF;"
-            " IF (" KIND("NEW") ") <> (" KIND("OLD") ") THEN" TALLY_DOWN TALLY_UP " END IF;"
-            " IF (" KIND("NEW") ", NEW.created) <> (" KIND("OLD") ", OLD.created) THEN"
-            DAY_DOWN DAY_UP " END IF;"
-            " IF NEW.content <> OLD.content THEN DELETE FROM replay WHERE pool = NEW.pool AND"
-            " EXISTS (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id);"
-            " END IF;")
-    BYTES("memory", "content, metadata, tags", MEMORY_BYTES("NEW"), MEMORY_BYTES("OLD"))
-    BYTES("message", "text, says", "octet_length(NEW.text) + octet_length(NEW.says)",
-          "octet_length(OLD.text) + octet_length(OLD.says)")
-    BYTES("session", "title, metadata", "octet_length(NEW.title) + octet_length(NEW.metadata)",
-          "octet_length(OLD.title) + octet_length(OLD.metadata)")
+    CALLS("memory", "INSERT", "memory_added") CALLS("memory", "DELETE", "memory_erased")
+    CALLS("memory", "UPDATE", "memory_changed")
+    CALLS("memory", "UPDATE OF content, metadata, tags", "memory_bytes_changed")
+    BYTES("message", "text, says") BYTES("session", "title, metadata")
     TRIGGER("message", "DELETE", "message_erased",
             " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id;")
     TRIGGER("receipt", "DELETE", "receipt_erased",
@@ -152,89 +192,104 @@ static const char undo[] =
     " IF c.now IS NULL AND c.tab IN ('memory', 'message', 'session') THEN"
     " refused := c.tab; RETURN; END IF; END IF; END LOOP; END$$;";
 
-/* clang-format on */
-static const char *const first[] = {functions, pg_tables,       triggers,
-                                    undo,      pg_notes_schema, pg_comments};
+/* --- what is changed, by name, while a server asks for it --- */
 
 /*
- * Letters are folded one by one, as in SQLite: those that lower() maps to two, or by their place in
- * a word, are mapped before. In a JSON text a byte of 0 is the letter that it is in a column
- * (values.c).
+ * The same names as SQLite's temporary triggers give (state/change_events.c), which PostgreSQL has
+ * not. The rows go into the connection's temporary table noted (kind, user, space, id). A use of a
+ * memory is not noted.
  */
-#define HOLDS_2(collation)                                                                         \
-    "CREATE OR REPLACE FUNCTION holds(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE"          \
-    " PARALLEL SAFE AS 'SELECT $2 = '''' OR strpos(lower(translate($1, ''\u0130\u03A3'',"          \
-    " ''i\u03C3'') " collation "), $2) > 0'"
-/* clang-format off */
+#define NOTES(table, event, body)                                                                  \
+    "CREATE FUNCTION note_" table "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body            \
+    " RETURN NULL; END$$;"                                                                         \
+    "CREATE TRIGGER note_change AFTER " event " ON \"" table "\" FOR EACH ROW"                     \
+    " WHEN (current_setting('rememberd.notes', true) = 'on') EXECUTE FUNCTION note_" table "();"
+#define ADDED(kind, id) " IF TG_OP = 'INSERT' THEN PERFORM note_put('" kind "', NEW.pool, " id ");"
+#define ERASED(kind) " ELSIF TG_OP = 'DELETE' THEN PERFORM note_put('" kind "', OLD.pool, OLD.id);"
+#define CHANGED(columns, kind)                                                                     \
+    " ELSIF " columns("NEW") " IS DISTINCT FROM " columns("OLD")                                   \
+    " THEN PERFORM note_put(" kind ", NEW.pool, NEW.id);"
+#define OF_USER(kind, row)                                                                         \
+    " INSERT INTO noted(kind, \"user\", space, id) VALUES('" kind "', " row ".\"user\", '', '');"
+#define OF_SPACE(kind, row)                                                                        \
+    " INSERT INTO noted(kind, \"user\", space, id)"                                                \
+    " VALUES('" kind "', " row ".\"user\", " row ".space, " row ".space);"
+#define MEMORY(r)                                                                                  \
+    "(" r ".content, " r ".key, " r ".type, " r ".category, " r ".session, " r ".metadata, "       \
+    r ".tags, " r ".importance, " r ".salience, " r ".expires, " r ".created, " r ".valid_from, "  \
+    r ".valid_to, " r ".superseded_by)"
+#define SESSION(r) "(" r ".title, " r ".metadata)"
+#define REVIEW(r) "(" r ".state, " r ".version)"
+
+static const char notes[] =
+    "CREATE FUNCTION note_put(kind text, of_pool bigint, what text) RETURNS void LANGUAGE plpgsql"
+    " AS $$BEGIN INSERT INTO noted(kind, \"user\", space, id)"
+    " SELECT note_put.kind, p.\"user\", p.space, what FROM pool AS p WHERE p.id = of_pool; END$$;"
+    NOTES("memory", "INSERT OR UPDATE OR DELETE",
+          ADDED("memory.added", "NEW.id") ERASED("memory.erased")
+          CHANGED(MEMORY, "CASE WHEN OLD.valid_to = 0 AND NEW.valid_to <> 0 THEN 'memory.closed'"
+                          " WHEN OLD.valid_to <> 0 AND NEW.valid_to = 0 THEN 'memory.opened'"
+                          " ELSE 'memory.changed' END") " END IF;")
+    NOTES("message", "INSERT OR DELETE",
+          ADDED("turn.kept", "(SELECT s.id FROM session AS s WHERE s.pool = NEW.pool"
+                             " AND s.no = NEW.doc >> 20)") ERASED("message.erased") " END IF;")
+    NOTES("session", "INSERT OR UPDATE OR DELETE",
+          ADDED("session.added", "NEW.id") ERASED("session.erased")
+          CHANGED(SESSION, "'session.changed'") " END IF;")
+    NOTES("receipt", "INSERT", ADDED("receipt.written", "NEW.id") " END IF;")
+    NOTES("review", "INSERT OR UPDATE OR DELETE",
+          ADDED("review.changed", "NEW.id") ERASED("review.changed")
+          CHANGED(REVIEW, "'review.changed'") " END IF;")
+    NOTES("pool", "INSERT OR DELETE",
+          " IF TG_OP = 'INSERT' THEN" OF_SPACE("space.added", "NEW")
+          " ELSE" OF_SPACE("space.erased", "OLD") " END IF;")
+    NOTES("setting", "INSERT OR UPDATE OR DELETE",
+          " IF coalesce(NEW.name, OLD.name) = 'runtime' THEN INSERT INTO noted(kind, \"user\","
+          " space, id) VALUES('settings.changed', '', '', ''); END IF;")
+    NOTES("token", "INSERT OR DELETE OR UPDATE OF revoked, \"user\"",
+          " IF TG_OP = 'INSERT' THEN" OF_USER("access", "NEW") " ELSE" OF_USER("access", "OLD")
+          " END IF;")
+    NOTES("role", "INSERT OR DELETE",
+          " IF TG_OP = 'INSERT' THEN" OF_USER("access", "NEW") " ELSE" OF_USER("access", "OLD")
+          " END IF;");
+
+/* --- rows that come from another store --- */
+
 /*
- * What a statement counts is noted, and added up when its transaction ends: a row of counts that
- * one transaction changes a thousand times would have a thousand versions, which each change walks
- * through. Nobody else sees the notes, since the transaction deletes them.
+ * Triggers of the tables with many rows count each row, which takes longer than to write it. They
+ * are off until all rows are there; then the counts are made at once, with the statistics that
+ * plans are made by. Nobody else uses the store meanwhile.
  */
-#define OF(row) "(" row ".layer, " row ".type, " row ".category, " row ".origin, " row ".is_closed)"
-#define NOTE(row, n)                                                                               \
-    " INSERT INTO tally_note VALUES(" row ".pool, 0, " n ", day_of(" row ".created),"              \
-    " " KIND(row) ");"
-#define NOTE_BYTES(table, name, row, bytes)                                                        \
-    "CREATE OR REPLACE FUNCTION " table "_bytes_" name "() RETURNS trigger LANGUAGE plpgsql AS"    \
-    " $$BEGIN INSERT INTO tally_note(pool, bytes, n) VALUES(" row ".pool, " bytes ", 0);"          \
-    " RETURN NULL; END$$;"
-#define NOTE_ALL_BYTES(table, added, erased)                                                       \
-    NOTE_BYTES(table, "added", "NEW", added)                                                       \
-    NOTE_BYTES(table, "changed", "NEW", added " - (" erased ")")                                   \
-    NOTE_BYTES(table, "erased", "OLD", "-(" erased ")")
-#define ADD_UP(table, more, same_day)                                                              \
-    " INSERT INTO " table "(pool, " more KEY ", n) SELECT p, " more KEY ", sum(c.n)::bigint"       \
-    " FROM tally_note AS c WHERE c.pool = p AND c.n <> 0 GROUP BY " more KEY                       \
-    " HAVING sum(c.n) <> 0"                                                                        \
-    " ON CONFLICT(pool, " more KEY ") DO UPDATE SET n = " table ".n + excluded.n;"                 \
-    " DELETE FROM " table " AS t WHERE t.pool = p AND t.n = 0 AND EXISTS (SELECT 1 FROM"           \
-    " tally_note AS c WHERE c.pool = p AND c.n < 0 AND " same_day OF("t") " = " OF("c") ");"
-#define REPLACED(name, body)                                                                       \
-    "CREATE OR REPLACE FUNCTION " name "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body       \
-    " RETURN NULL; END$$;"
+#define COUNTED "layer, type, category, origin, (valid_to <> 0)::int"
+const char pg_move_begin[] =
+    "ALTER TABLE session DISABLE TRIGGER USER; ALTER TABLE message DISABLE TRIGGER USER;"
+    "ALTER TABLE memory DISABLE TRIGGER USER; ALTER TABLE vector DISABLE TRIGGER USER;";
+
+const char pg_move_end[] =
+    "SET LOCAL statement_timeout TO 0; DELETE FROM memory_tally; DELETE FROM memory_day;"
+    "INSERT INTO memory_tally SELECT pool, " COUNTED ", count(*) FROM memory"
+    " GROUP BY pool, " COUNTED ";"
+    "INSERT INTO memory_day SELECT pool, day_of(created), " COUNTED ", count(*) FROM memory"
+    " GROUP BY pool, day_of(created), " COUNTED ";"
+    "UPDATE pool SET bytes = all_of.n FROM (SELECT pool, sum(n)::bigint AS n FROM ("
+    "SELECT pool, octet_length(title) + octet_length(metadata) AS n FROM session UNION ALL "
+    "SELECT pool, octet_length(text) + octet_length(says) FROM message UNION ALL "
+    "SELECT pool, octet_length(content) + octet_length(metadata) + octet_length(tags)"
+    " FROM memory) AS one GROUP BY pool) AS all_of WHERE all_of.pool = pool.id;"
+    "ALTER TABLE session ENABLE TRIGGER USER; ALTER TABLE message ENABLE TRIGGER USER;"
+    "ALTER TABLE memory ENABLE TRIGGER USER; ALTER TABLE vector ENABLE TRIGGER USER;"
+    "ANALYZE pool, session, message, memory, receipt, vector;";
+
+/* --- steps --- */
+
+static const char *const first[] = {plain_functions, pg_tables, triggers, undo, notes, pg_comments};
+
 static const char step_2[] =
     "CREATE TABLE tally_note(pool" NUMBER ", bytes" NUMBER ", n" NUMBER ", day bigint,"
     " layer bigint, type bigint, category text COLLATE \"C\", origin bigint, is_closed bigint);"
-    "CREATE INDEX tally_note_pool ON tally_note(pool);"
-    REPLACED("memory_added", " IF NEW.valid_to = 0 THEN" TO_MIRROR("NEW") " END IF;"
-             NOTE("NEW", "1"))
-    REPLACED("memory_erased", " IF OLD.valid_to = 0 THEN" TO_MIRROR("OLD") " END IF;"
-             NOTE("OLD", "-1")
-             " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id;"
-             " DELETE FROM revision WHERE memory = OLD.no;")
-    REPLACED("memory_changed",
-             " IF (NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata,"
-             " NEW.tags, NEW.importance, NEW.expires, NEW.valid_to) IS DISTINCT FROM (OLD.content,"
-             " OLD.key, OLD.type, OLD.category, OLD.session, OLD.metadata, OLD.tags,"
-             " OLD.importance, OLD.expires, OLD.valid_to) THEN" TO_MIRROR("NEW") " END IF;"
-             " IF (" KIND("NEW") ", NEW.created) <> (" KIND("OLD") ", OLD.created) THEN"
-             NOTE("OLD", "-1") NOTE("NEW", "1") " END IF;"
-             " IF NEW.content <> OLD.content THEN DELETE FROM replay WHERE pool = NEW.pool AND"
-             " EXISTS (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id);"
-             " END IF;")
-    NOTE_ALL_BYTES("memory", MEMORY_BYTES("NEW"), MEMORY_BYTES("OLD"))
-    NOTE_ALL_BYTES("message", "octet_length(NEW.text) + octet_length(NEW.says)",
-                   "octet_length(OLD.text) + octet_length(OLD.says)")
-    NOTE_ALL_BYTES("session", "octet_length(NEW.title) + octet_length(NEW.metadata)",
-                   "octet_length(OLD.title) + octet_length(OLD.metadata)")
-    /* Runs for each note, and does all at the first. */
-    "CREATE FUNCTION tally_add_up() RETURNS trigger LANGUAGE plpgsql AS $$DECLARE p bigint; BEGIN"
-    " IF current_setting('rememberd.tallied', true) = pg_current_xact_id()::text THEN"
-    " RETURN NULL; END IF;"
-    " PERFORM set_config('rememberd.tallied', pg_current_xact_id()::text, true);"
-    " FOR p IN SELECT DISTINCT pool FROM tally_note ORDER BY pool LOOP"
-    ADD_UP("memory_tally", "", "") ADD_UP("memory_day", "day, ", "t.day = c.day AND ")
-    " UPDATE pool SET bytes = bytes + (SELECT sum(c.bytes)::bigint FROM tally_note AS c"
-    " WHERE c.pool = p) WHERE id = p;"
-    " DELETE FROM tally_note AS c WHERE c.pool = p; END LOOP; RETURN NULL; END$$;"
     "CREATE CONSTRAINT TRIGGER tally_add_up AFTER INSERT ON tally_note DEFERRABLE INITIALLY"
     " DEFERRED FOR EACH ROW EXECUTE FUNCTION tally_add_up();"
     ON_TABLE("tally_note", "Counts of a transaction that is running; empty when it ends.")
-    "CREATE OR REPLACE FUNCTION json_each(text) RETURNS TABLE(value text) LANGUAGE sql IMMUTABLE"
-    " PARALLEL SAFE AS 'SELECT json_array_elements_text(CASE WHEN $1 = '''' THEN ''[]''"
-    " WHEN strpos($1, ''\\u0000'') = 0 THEN $1 ELSE regexp_replace($1,"
-    " ''(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000'', ''\\1\U0010FF00'', ''g'') END::json)';"
     ON_COLUMN("message.text", "A byte that PostgreSQL cannot hold in a text is the letter"
               " U+10FF00 + byte; so in all texts.")
     ON_COLUMN("memory.layer", "0 fact, 1 episode, 2 identity, 3 summary.")
@@ -244,46 +299,18 @@ static const char step_2[] =
     ON_COLUMN("fact.name", "schema: the version; serves: the oldest rememberd that may serve it.");
 
 /*
- * Of notes a transaction sees its own, and finds them by its number among those that wait for
- * VACUUM; a crash may empty the table. A memory makes one note. What a use of a memory changes is
- * in no index, so that the row stays where it is (HOT); so do rows of counts and of words, in pages
- * that have room for it. Rows that come and go are cleared away early.
+ * What a use of a memory changes is in no index, so that the row stays where it is (HOT); so do
+ * rows of counts and of words, in pages that have room for it. Rows that come and go are cleared
+ * away early.
  */
-#define NOTE_MEMORY(row, n, bytes)                                                                 \
-    " INSERT INTO tally_note VALUES(" row ".pool, " bytes ", " n ", day_of(" row ".created),"      \
-    " " KIND(row) ");"
-#define MINE "c.xact = x AND c.pool = p"
-#define ADD_UP_MINE(table, more, same_day)                                                         \
-    " INSERT INTO " table "(pool, " more KEY ", n) SELECT p, " more KEY ", sum(c.n)::bigint"       \
-    " FROM tally_note AS c WHERE " MINE " AND c.n <> 0 GROUP BY " more KEY                         \
-    " HAVING sum(c.n) <> 0"                                                                        \
-    " ON CONFLICT(pool, " more KEY ") DO UPDATE SET n = " table ".n + excluded.n;"                 \
-    " DELETE FROM " table " AS t WHERE t.pool = p AND t.n = 0 AND EXISTS (SELECT 1 FROM"           \
-    " tally_note AS c WHERE " MINE " AND c.n < 0 AND " same_day OF("t") " = " OF("c") ");"
 #define VACUUMED(table) "ALTER TABLE " table " SET (autovacuum_vacuum_scale_factor = 0.05);"
 static const char step_3[] =
-    "DROP INDEX tally_note_pool; ALTER TABLE tally_note SET UNLOGGED;"
+    "DROP INDEX IF EXISTS tally_note_pool; ALTER TABLE tally_note SET UNLOGGED;"
     "ALTER TABLE tally_note ADD COLUMN xact bigint NOT NULL"
     " DEFAULT pg_current_xact_id()::text::bigint;"
     "CREATE INDEX tally_note_mine ON tally_note(xact, pool);"
     "DROP TRIGGER IF EXISTS memory_bytes_added ON memory;"
     "DROP TRIGGER IF EXISTS memory_bytes_erased ON memory;"
-    REPLACED("memory_added", " IF NEW.valid_to = 0 THEN" TO_MIRROR("NEW") " END IF;"
-             NOTE_MEMORY("NEW", "1", MEMORY_BYTES("NEW")))
-    REPLACED("memory_erased", " IF OLD.valid_to = 0 THEN" TO_MIRROR("OLD") " END IF;"
-             NOTE_MEMORY("OLD", "-1", "-(" MEMORY_BYTES("OLD") ")")
-             " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id;"
-             " DELETE FROM revision WHERE memory = OLD.no;")
-    "CREATE OR REPLACE FUNCTION tally_add_up() RETURNS trigger LANGUAGE plpgsql"
-    " SET enable_seqscan TO off SET enable_bitmapscan TO off AS $$DECLARE p bigint;"
-    " x bigint := pg_current_xact_id()::text::bigint; BEGIN"
-    " IF current_setting('rememberd.tallied', true) = x::text THEN RETURN NULL; END IF;"
-    " PERFORM set_config('rememberd.tallied', x::text, true);"
-    " FOR p IN SELECT DISTINCT pool FROM tally_note WHERE xact = x ORDER BY pool LOOP"
-    ADD_UP_MINE("memory_tally", "", "") ADD_UP_MINE("memory_day", "day, ", "t.day = c.day AND ")
-    " UPDATE pool SET bytes = bytes + (SELECT sum(c.bytes)::bigint FROM tally_note AS c WHERE "
-    MINE ") WHERE id = p;"
-    " DELETE FROM tally_note AS c WHERE " MINE "; END LOOP; RETURN NULL; END$$;"
     "DROP INDEX IF EXISTS memory_used; DROP INDEX IF EXISTS memory_uses;"
     "DROP INDEX IF EXISTS given_receipt; DROP INDEX IF EXISTS vector_any;"
     "ALTER TABLE pool SET (fillfactor = 60); ALTER TABLE memory SET (fillfactor = 90);"
@@ -294,30 +321,18 @@ static const char step_3[] =
     VACUUMED("pool") VACUUMED("posting") VACUUMED("memory_tally") VACUUMED("memory_day")
     VACUUMED("signal") VACUUMED("waiting") VACUUMED("vector_todo") VACUUMED("mirror");
 
-/* A server of the version before finds nothing in fresh rows of the words index. What only has
- * bytes, as a message has, changes no counts of memories. */
+/* A server of the version before finds nothing in fresh rows of the words index. */
 static const char step_4[] =
-    "CREATE OR REPLACE FUNCTION tally_add_up() RETURNS trigger LANGUAGE plpgsql"
-    " SET enable_seqscan TO off SET enable_bitmapscan TO off AS $$DECLARE p bigint; has boolean;"
-    " x bigint := pg_current_xact_id()::text::bigint; BEGIN"
-    " IF current_setting('rememberd.tallied', true) = x::text THEN RETURN NULL; END IF;"
-    " PERFORM set_config('rememberd.tallied', x::text, true);"
-    " FOR p, has IN SELECT pool, bool_or(n <> 0) FROM tally_note WHERE xact = x GROUP BY pool"
-    " ORDER BY pool LOOP IF has THEN"
-    ADD_UP_MINE("memory_tally", "", "") ADD_UP_MINE("memory_day", "day, ", "t.day = c.day AND ")
-    " END IF;"
-    " UPDATE pool SET bytes = bytes + (SELECT sum(c.bytes)::bigint FROM tally_note AS c WHERE "
-    MINE ") WHERE id = p;"
-    " DELETE FROM tally_note AS c WHERE " MINE "; END LOOP; RETURN NULL; END$$;"
     "ALTER TABLE pool ADD COLUMN fresh" COUNT ";"
     ON_COLUMN("pool.fresh", "How many words of documents are not in blocks of the words index.")
     ON_COLUMN("posting.word", "Without a word, the row has all words of the document `first`.");
 /* clang-format on */
 
 /*
- * A step only adds, or changes functions and comments: what a server of the version before reads
- * and writes stays as it is. So that server goes on serving; `serves` is the oldest version that
- * can. A step that needs more says its own version there, and all servers have to stop for it.
+ * A step only adds, or changes comments and the functions above: what a server of the version
+ * before reads and writes stays as it is. So that server goes on serving; `serves` is the oldest
+ * version that can. A step that needs more says its own version there, and all servers have to stop
+ * for it.
  */
 static const struct {
     const char *text;
@@ -331,20 +346,22 @@ int pg_schema_version(void)
 }
 
 /* A server without ICU folds as the locale of its database does. */
-static enum status make_holds(struct ctx *ctx, struct pg *pg, const char *icu, const char *other)
+static enum status make_holds(struct ctx *ctx, struct pg *pg)
 {
     int64_t has_icu;
     TRY(pg_int(ctx, pg, "SELECT count(*) FROM pg_collation WHERE collname = 'und-x-icu'",
                &has_icu));
-    return pg_exec(ctx, pg, has_icu ? icu : other);
+    return pg_exec(ctx, pg, has_icu ? HOLDS("COLLATE \"und-x-icu\"") : HOLDS(""));
 }
 
-/* Steps behind a version, and the note of the new one. */
+/* Steps behind a version (0: there is nothing yet), and the note of the new one. */
 static enum status upgrade_from(struct ctx *ctx, struct pg *pg, int64_t version)
 {
-    if (version < 2)
-        TRY(make_holds(ctx, pg, HOLDS_2("COLLATE \"und-x-icu\""), HOLDS_2("")));
-    for (int64_t v = version; v < VERSION; v++)
+    TRY(make_holds(ctx, pg));
+    TRY(pg_exec(ctx, pg, functions));
+    for (size_t i = 0; !version && i < sizeof first / sizeof *first; i++)
+        TRY(pg_exec(ctx, pg, first[i]));
+    for (int64_t v = version ? version : 1; v < VERSION; v++)
         TRY(pg_exec(ctx, pg, steps[v - 1].text));
     return pg_exec(
         ctx, pg,
@@ -353,14 +370,6 @@ static enum status upgrade_from(struct ctx *ctx, struct pg *pg, int64_t version)
                    " ON CONFLICT(name) DO UPDATE SET value = excluded.value",
                    VERSION, steps[VERSION - 2].serves)
             .p);
-}
-
-static enum status make_tables(struct ctx *ctx, struct pg *pg)
-{
-    TRY(make_holds(ctx, pg, HOLDS("COLLATE \"und-x-icu\""), HOLDS("")));
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        TRY(pg_exec(ctx, pg, first[i]));
-    return upgrade_from(ctx, pg, 1);
 }
 
 /* Of a schema that has tables. */
@@ -417,7 +426,7 @@ static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema, bool mak
                &n));
     if (n)
         return check_version(ctx, pg, schema);
-    return makes ? make_tables(ctx, pg) : refuse_empty(ctx, schema);
+    return makes ? upgrade_from(ctx, pg, 0) : refuse_empty(ctx, schema);
 }
 
 enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema, bool makes)

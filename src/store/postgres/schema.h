@@ -9,3 +9,6 @@
 MUST_USE enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema, bool makes);
 /* The version this build writes. */
 int pg_schema_version(void);
+
+/* SQL of a copy of all rows: before the first row, and behind the last one. */
+extern const char pg_move_begin[], pg_move_end[];

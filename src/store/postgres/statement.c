@@ -1,6 +1,7 @@
 /* statement.c - statements on a connection: bound, sent ahead, run and read; transactions. */
+#include <ctype.h>
+
 #include "store/postgres/connection_int.h"
-#include "store/postgres/dialect.h"
 #include "store/postgres/values.h"
 
 /*
@@ -37,6 +38,50 @@ struct pg_stmt {
     Oid types[PARAMS_MAX];
     struct arena arena; /* of lists */
 };
+
+/* --- the text of a statement as PostgreSQL takes it --- */
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Up to the end of a quoted part. */
+static size_t quoted_length(const char *p)
+{
+    const char *end = strchr(p + 1, *p);
+    return end ? (size_t)(end - p) + 1 : strlen(p);
+}
+
+/* Parameters ?1 become $1; a plus sign at a column, which keeps SQLite from an index, goes; the
+ * column and table user, which is a word of SQL, is quoted. What differs otherwise has two texts in
+ * sql.def. On the heap. */
+static char *dialect_text(const char *p)
+{
+    static const char word[] = "user";
+    char *out = heap_alloc(3 * strlen(p) + 1), *to = out;
+    while (*p) {
+        size_t n = 1;
+        if (*p == '\'' || *p == '"')
+            n = quoted_length(p);
+        else if (is_word(*p))
+            for (n = 0; is_word(p[n]);)
+                n++;
+        bool is_user = n == sizeof word - 1 && memcmp(p, word, n) == 0;
+        if (is_user)
+            *to++ = '"';
+        if (*p == '?')
+            *to++ = '$';
+        else if (*p == '+' && isalpha((unsigned char)p[1]))
+            (void)p; /* a plus sign at a column: for SQLite's planner alone */
+        else
+            to = (char *)memcpy(to, p, n) + n;
+        if (is_user)
+            *to++ = '"';
+        p += n;
+    }
+    return out;
+}
 
 /* --- statements --- */
 
@@ -98,34 +143,22 @@ static struct value *next_value(struct pg_stmt *s, Oid type)
     return v;
 }
 
-void pg_bind_text(struct pg_stmt *s, str v)
-{
-    struct value *value = next_value(s, OID_TEXT);
-    v = value_put_text(&s->arena, v);
-    value->p = v.n ? v.p : "";
-    value->n = v.n;
-}
-
-static void bind_own(struct pg_stmt *s, Oid type, const char own[8])
+static void bind_number(struct pg_stmt *s, Oid type, const void *v)
 {
     struct value *value = next_value(s, type);
-    memcpy(value->own, own, sizeof value->own);
+    value_put_number(value->own, v);
     value->n = sizeof value->own;
     value->is_own = true;
 }
 
 void pg_bind_int(struct pg_stmt *s, int64_t v)
 {
-    char own[8];
-    value_put_int(own, v);
-    bind_own(s, OID_INT8, own);
+    bind_number(s, OID_INT8, &v);
 }
 
 void pg_bind_real(struct pg_stmt *s, double v)
 {
-    char own[8];
-    value_put_real(own, v);
-    bind_own(s, OID_FLOAT8, own);
+    bind_number(s, OID_FLOAT8, &v);
 }
 
 static void bind_str(struct pg_stmt *s, Oid type, str v)
@@ -135,6 +168,12 @@ static void bind_str(struct pg_stmt *s, Oid type, str v)
     value->n = v.n;
 }
 
+void pg_bind_text(struct pg_stmt *s, str v)
+{
+    v = value_put_text(&s->arena, v);
+    bind_str(s, OID_TEXT, v.n ? v : S(""));
+}
+
 void pg_bind_bytes(struct pg_stmt *s, const void *p, size_t n)
 {
     bind_str(s, OID_BYTEA, (str){p, n});
@@ -142,12 +181,12 @@ void pg_bind_bytes(struct pg_stmt *s, const void *p, size_t n)
 
 void pg_bind_ints(struct pg_stmt *s, const int64_t *v, size_t n)
 {
-    bind_str(s, OID_INT8S, value_ints(&s->arena, v, n));
+    bind_str(s, OID_INT8S, value_numbers(&s->arena, OID_INT8, v, n));
 }
 
 void pg_bind_reals(struct pg_stmt *s, const double *v, size_t n)
 {
-    bind_str(s, OID_FLOAT8S, value_reals(&s->arena, v, n));
+    bind_str(s, OID_FLOAT8S, value_numbers(&s->arena, OID_FLOAT8, v, n));
 }
 
 void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n)

@@ -70,17 +70,12 @@ double value_real(Oid type, str bytes)
     return v;
 }
 
-void value_put_int(char out[8], int64_t v)
+void value_put_number(char out[8], const void *v)
 {
-    uint64_t bits = htobe64((uint64_t)v);
+    uint64_t bits;
+    memcpy(&bits, v, sizeof bits);
+    bits = htobe64(bits);
     memcpy(out, &bits, sizeof bits);
-}
-
-void value_put_real(char out[8], double v)
-{
-    int64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    value_put_int(out, bits);
 }
 
 /* --- texts that are none there --- */
@@ -174,24 +169,13 @@ static char *array_head(struct arena *a, Oid element, size_t n, size_t bytes, st
     return put_word(p, 1);
 }
 
-str value_ints(struct arena *a, const int64_t *v, size_t n)
+str value_numbers(struct arena *a, Oid element, const void *v, size_t n)
 {
     str out;
-    char *p = array_head(a, OID_INT8, n, n * 12, &out);
+    char *p = array_head(a, element, n, n * 12, &out);
     for (size_t i = 0; i < n; i++, p += 8) {
         p = put_word(p, 8);
-        value_put_int(p, v[i]);
-    }
-    return out;
-}
-
-str value_reals(struct arena *a, const double *v, size_t n)
-{
-    str out;
-    char *p = array_head(a, OID_FLOAT8, n, n * 12, &out);
-    for (size_t i = 0; i < n; i++, p += 8) {
-        p = put_word(p, 8);
-        value_put_real(p, v[i]);
+        value_put_number(p, (const char *)v + 8 * i);
     }
     return out;
 }

@@ -9,8 +9,8 @@
 int64_t value_int(Oid type, str bytes);
 double value_real(Oid type, str bytes);
 
-void value_put_int(char out[8], int64_t v);
-void value_put_real(char out[8], double v);
+/* Of 64 bits: a bigint or a double. */
+void value_put_number(char out[8], const void *v);
 /*
  * A text that PostgreSQL cannot hold: a byte of 0 or one that is no UTF-8 becomes the letter
  * U+10FF00 + byte, of the private use area; so do the bytes of such a letter, so that each text
@@ -18,7 +18,6 @@ void value_put_real(char out[8], double v);
  */
 str value_put_text(struct arena *a, str v);
 str value_get_text(struct arena *a, str bytes);
-/* An array of one dimension of elements of a type: bigint, double, or (v of str) text or bytea. */
-str value_ints(struct arena *a, const int64_t *v, size_t n);
-str value_reals(struct arena *a, const double *v, size_t n);
+/* An array of one dimension of elements of a type: bigint or double; text or bytea. */
+str value_numbers(struct arena *a, Oid element, const void *v, size_t n);
 str value_strs(struct arena *a, Oid element, const str *v, size_t n);

@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "base/id.h"
-#include "store/postgres/move_schema.h"
+#include "store/postgres/schema.h"
 #include "store/sql/db/query.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/sql_store.h"
