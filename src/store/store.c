@@ -1,78 +1,63 @@
-/* store.c - the face of the store: checks what comes in and hands it to the backend. */
+/* store.c - the face of the store: checks what comes in and hands it to the database. */
 #include "store/store.h"
 
-#include "store/store_int.h"
+#include "store/sql/state/reader.h"
 #include "store/vectors/row.h"
 #include "store/with_postgres.h"
 
 /*
- * Backends are tables of functions (struct store_ops). ops.def lists each operation once, with its
- * parameters and its check; it gives the table, the functions of the face below and the prototypes
- * of a backend. A check costs nothing but comparisons and never opens the store, so a wrong input
- * fails in the same words on every backend.
+ * ops.def lists each operation once, with its parameters and its check; it gives the functions of
+ * the face below and the prototypes of those that do the work (sql_store.h). A check costs nothing
+ * but comparisons and never asks the database, so a wrong input fails in the same words on each.
  */
 
-static const struct store_ops *const backends[] = {
-    &sql_ops,
+/* Of PostgreSQL's URLs: libpq knows both. */
+static const char *const postgres_schemes[] = {
 #ifdef WITH_POSTGRES
-    &postgres_ops,
+    "postgres",
+    "postgresql",
 #endif
+    NULL,
 };
 
-/* "scheme://…" names a backend; a path without one is a file. */
+/* "scheme://…" names a database; a path without one is a file. */
 enum status store_open(struct ctx *ctx, const struct store_settings *settings, struct store **out)
 {
     if (!settings->path.n)
         return fail(ctx, BAD_INPUT, "the store needs a path");
     size_t at = str_find(settings->path, S("://"));
     str scheme = at < settings->path.n ? str_sub(settings->path, 0, at) : S("");
-    str name = str_is(scheme, "postgresql") ? S("postgres") : scheme; /* libpq knows both */
-    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
-        if (str_is(name, backends[i]->scheme))
-            return backends[i]->open(ctx, settings, out);
-    return fail(ctx, UNSUPPORTED, "this build has no store for '" S_FMT "://'", S_ARG(scheme));
-}
-
-void store_close(struct store *s)
-{
-    if (s)
-        s->ops->close(s);
-}
-
-uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
-{
-    return s->ops->wait(s, seen, ms);
-}
-
-void store_wake(struct store *s)
-{
-    s->ops->wake(s);
+    bool is_postgres = name_index(postgres_schemes, scheme, -1) >= 0;
+    if (scheme.n && !is_postgres)
+        return fail(ctx, UNSUPPORTED, "this build has no store for '" S_FMT "://'", S_ARG(scheme));
+    return sql_open(ctx, settings, is_postgres, out);
 }
 
 struct store_view store_view_begin(struct ctx *ctx, struct store *s)
 {
     bool is_inner = ctx->view != NULL;
     if (!is_inner)
-        s->ops->view_begin(ctx, s);
+        reader_view_begin(ctx, s);
     return (struct store_view){ctx, s, is_inner};
 }
 
 void store_view_rest(struct ctx *ctx, struct store *s)
 {
+    (void)s;
     if (ctx->view)
-        s->ops->view_rest(ctx);
+        reader_view_rest(ctx);
 }
 
 void store_view_pause(struct ctx *ctx, struct store *s)
 {
-    if (ctx->view && s->ops->view_pause)
-        s->ops->view_pause(ctx);
+    if (!store_is_postgres(sql_of(s)))
+        store_view_rest(ctx, s);
 }
 
 void store_view_end(struct store_view *v)
 {
     if (!v->is_inner)
-        v->s->ops->view_end(v->ctx);
+        reader_view_end(v->ctx);
 }
 
 /* --- what comes in --- */
@@ -222,18 +207,22 @@ static enum status check_user(struct ctx *ctx, const struct user *u, const struc
     return OK;
 }
 
+/* Whether the store is a file; what others are left to do with a tool of their own. */
+static enum status check_file(struct ctx *ctx, struct store *s, const char *name,
+                              const char *instead)
+{
+    if (store_is_postgres(sql_of(s)))
+        return fail(ctx, UNSUPPORTED, "the store in PostgreSQL has no '%s' yet: %s", name, instead);
+    return OK;
+}
+
 /* --- the functions of the face --- */
 
 #define OP(name, params, args, check)                                                              \
     enum status store_##name(struct ctx *ctx, struct store *s OP_MORE params)                      \
     {                                                                                              \
         TRY(check);                                                                                \
-        return s->ops->name(ctx, s OP_MORE args);                                                  \
+        return sql_##name(ctx, s OP_MORE args);                                                    \
     }
 #include "store/ops.def"
-
-/*
- * Inputs are checked here, once for all backends; what a backend then finds wrong is its own
- * mistake or the disk's.
- */
 #undef OP

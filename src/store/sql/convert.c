@@ -226,9 +226,9 @@ static enum status check_part(struct job *j)
                                       .restored = j->what->restored};
     struct store *s;
     str findings;
-    TRY(sql_ops.open(j->ctx, &settings, &s));
+    TRY(sql_open(j->ctx, &settings, false, &s));
     enum status status = sql_check(j->ctx, s, &findings);
-    sql_ops.close(s);
+    store_close(s);
     TRY(status);
     if (findings.n)
         return fail(j->ctx, STORAGE, "the copy is damaged and was deleted: " S_FMT,

@@ -1,11 +1,11 @@
-/* sql_store.h - the SQLite backend as a struct, and its operations. */
+/* sql_store.h - the store as a struct, and its operations. */
 #pragma once
 
 #include <pthread.h>
 
 #include "store/sql/db/file.h"
 #include "store/sql/state/files.h"
-#include "store/store_int.h"
+#include "store/store.h"
 #include "store/vectors/shelf.h"
 
 /* One for each thread that may read: workers (256 at most), event loops and the background. */
@@ -15,8 +15,8 @@ struct db;
 struct word_lists;
 struct writer;
 
+/* What the faces call struct store. */
 struct sql_store {
-    struct store base;
     char *path;       /* or the URL */
     bool is_postgres; /* no file is its own */
     struct store_files files;
@@ -50,7 +50,6 @@ struct read_view {
 
 static inline struct sql_store *sql_of(struct store *s)
 {
-    assert(!*s->ops->scheme || strcmp(s->ops->scheme, "postgres") == 0);
     return (struct sql_store *)s;
 }
 
@@ -71,11 +70,11 @@ static inline bool store_is_away(const struct sql_store *s)
     return store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY;
 }
 
-/* A store with the operations of a backend, which is SQLite or PostgreSQL. */
-MUST_USE enum status sql_open_as(struct ctx *ctx, const struct store_settings *settings,
-                                 const struct store_ops *ops, struct store **out);
+/* As store_open, which knows what the path names. */
+MUST_USE enum status sql_open(struct ctx *ctx, const struct store_settings *settings,
+                              bool is_postgres, struct store **out);
 
-/* sql_write, sql_forget …: each in the module of its topic, all in the table of sqlite.c. */
+/* sql_write, sql_forget …: each in the module of its topic. */
 #define OP(name, params, args, check)                                                              \
     enum status sql_##name(struct ctx *ctx, struct store *s OP_MORE params);
 #include "store/ops.def"

@@ -1,4 +1,4 @@
-/* sqlite.c - the SQLite backend: opening, closing, and its table of operations. */
+/* open.c - the store in either database: opening, closing, and what it says of itself. */
 #include <sodium.h>
 #include <sys/stat.h>
 
@@ -31,9 +31,11 @@ enum { READERS_DEFAULT = 64, READERS_OF_POSTGRES = 8, CACHE_DEFAULT = 512 << 20 
 /* The writer first: queued tasks are still written. The hold last, since closing a descriptor of
  * the file drops all locks that SQLite has on it in this process. Works on a store that was opened
  * halfway. */
-static void close_store(struct store *base)
+void store_close(struct store *store)
 {
-    struct sql_store *s = sql_of(base);
+    struct sql_store *s = sql_of(store);
+    if (!s)
+        return;
     writer_close(s->writer);
     readers_close(s);
     files_close(&s->files);
@@ -138,12 +140,15 @@ static void open_caches(struct sql_store *s, size_t bytes)
     shelf_open(&s->shelf, bytes - 2 * some);
 }
 
-enum status sql_open_as(struct ctx *ctx, const struct store_settings *settings,
-                        const struct store_ops *ops, struct store **out)
+enum status sql_open(struct ctx *ctx, const struct store_settings *settings, bool is_postgres,
+                     struct store **out)
 {
+    if (is_postgres && settings->key)
+        return fail(ctx, UNSUPPORTED,
+                    "a store in PostgreSQL is not encrypted by rememberd; its disk can be");
     struct sql_store *s = heap_alloc(sizeof *s);
-    s->base.ops = ops;
-    s->is_postgres = ops != &sql_ops;
+    struct store *store = (struct store *)s;
+    s->is_postgres = is_postgres;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
     if (settings->erasures.n) {
@@ -169,18 +174,11 @@ enum status sql_open_as(struct ctx *ctx, const struct store_settings *settings,
     pthread_mutex_init(&s->lock, NULL);
     steady_cond_init(&s->given);
     enum status status = open_parts(ctx, s);
-    if (status != OK) {
-        close_store(&s->base);
-        return status;
-    }
-    *out = &s->base;
-    return OK;
-}
-
-static enum status open_store(struct ctx *ctx, const struct store_settings *settings,
-                              struct store **out)
-{
-    return sql_open_as(ctx, settings, &sql_ops, out);
+    if (status == OK)
+        *out = store;
+    else
+        store_close(store);
+    return status;
 }
 
 /* --- waiting for the writer --- */
@@ -205,12 +203,12 @@ enum status sql_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref po
     return is_seen ? OK : fail(ctx, TIMED_OUT, "what was queued cannot be read yet");
 }
 
-static uint64_t wait_written(struct store *s, uint64_t seen, int64_t ms)
+uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
 {
     return writer_wait(sql_of(s)->writer, seen, ms);
 }
 
-static void wake_waiters(struct store *s)
+void store_wake(struct store *s)
 {
     writer_wake(sql_of(s)->writer);
 }
@@ -301,18 +299,3 @@ enum status sql_ping(struct ctx *ctx, struct store *s)
     TRY(files_check(ctx, &sql_of(s)->files));
     return writer_failure(ctx, sql_of(s)->writer);
 }
-
-const struct store_ops sql_ops = {
-    .scheme = "",
-    .open = open_store,
-    .close = close_store,
-    .wait = wait_written,
-    .wake = wake_waiters,
-    .view_begin = reader_view_begin,
-    .view_rest = reader_view_rest,
-    .view_pause = reader_view_rest,
-    .view_end = reader_view_end,
-#define OP(name, params, args, check) .name = sql_##name,
-#include "store/ops.def"
-#undef OP
-};
