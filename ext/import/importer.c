@@ -221,8 +221,8 @@ static void mask_message(struct importer *im, struct message *m)
 {
     if (im->e->settings->keep_secrets)
         return;
-    secrets_add(im->e->extractor, &im->work.arena, m->text, &im->secrets);
-    m->text = secrets_masked_with(im->e->extractor, &im->work.arena, m->text, &im->secrets);
+    secrets_add(&im->work.arena, m->text, &im->secrets);
+    m->text = secrets_masked_with(&im->work.arena, m->text, &im->secrets);
 }
 
 enum status importer_message(struct importer *im, const struct message *said)

@@ -114,10 +114,10 @@ static void leave_secrets(struct ctx *ctx, const struct engine *e, struct bundle
     b->session.title = secrets_kept(e, a, b->session.title);
     b->session.metadata = secrets_kept_json(e, a, b->session.metadata);
     for (size_t i = 0; i < b->n_messages; i++)
-        secrets_add(e->extractor, a, b->messages[i].text, &found);
+        secrets_add(a, b->messages[i].text, &found);
     for (size_t i = 0; i < b->n_messages; i++) {
-        b->messages[i].text = secrets_masked_with(e->extractor, a, b->messages[i].text, &found);
-        b->messages[i].says = secrets_masked_with(e->extractor, a, b->messages[i].says, &found);
+        b->messages[i].text = secrets_masked_with(a, b->messages[i].text, &found);
+        b->messages[i].says = secrets_masked_with(a, b->messages[i].says, &found);
     }
 }
 

@@ -219,7 +219,7 @@ static bool is_secret(const struct reading *r, const str *path, size_t depth, st
         return true;
     str said = str_printf(a, S_FMT ": " S_FMT, S_ARG(str_trim(buf_str(&b))),
                           S_ARG(utf8_cut(value, LOOKED_AT)));
-    return secrets_are_in(r->x, said);
+    return secrets_are_in(said);
 }
 
 /* --- days --- */
@@ -363,8 +363,8 @@ static bool is_said(const struct reading *r, str name, str value)
 static bool says_secret(const struct reading *r, str name, str value)
 {
     struct arena *a = &r->ctx->arena;
-    return secrets_are_in(r->x, str_printf(a, S_FMT ": " S_FMT, S_ARG(profile_words(a, name)),
-                                           S_ARG(value)));
+    return secrets_are_in(
+        str_printf(a, S_FMT ": " S_FMT, S_ARG(profile_words(a, name)), S_ARG(value)));
 }
 
 /* A list's items become one value, "climbing, chess", each once. */

@@ -142,14 +142,14 @@ static struct work work_of(struct ctx *ctx, const struct core_answer *answer, si
 enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct profile_source *in, struct json **out, str *how)
 {
-    struct reading r = {.ctx = ctx, .x = e->extractor};
+    struct reading r = {.ctx = ctx};
     struct core_answer answer;
     struct json *facts;
     str by;
     struct ctx own = ctx_child(ctx, 0);
     bool is_read = by_model(&own, e, in, pool, &r, &answer, &by);
     if (!is_read) {
-        r = (struct reading){.ctx = ctx, .x = e->extractor};
+        r = (struct reading){.ctx = ctx};
         by_rules(e, in, &r);
     }
     ctx_free(&own);

@@ -12,7 +12,6 @@ struct read_fact {
 /* What was read so far: each name once, at most PROFILE_MAX. What came first stays. */
 struct reading {
     struct ctx *ctx;
-    const struct extractor *x;
     struct read_fact *v;
     size_t n, cap;
     int source;    /* of the path: raised by each reader */

@@ -45,7 +45,7 @@ enum status profile_told(struct ctx *ctx, struct engine *e, struct pool_ref pool
     TRY(store_list_memories(ctx, e->store, &f, &said, &n_said, NULL));
     for (size_t i = 0; i < n_said; i++) {
         const struct memory *m = &said[i];
-        struct reading r = {.ctx = ctx, .x = e->extractor};
+        struct reading r = {.ctx = ctx};
         if (m->origin != ORIGIN_USER || (m->layer != LAYER_IDENTITY && m->layer != LAYER_FACT))
             continue;
         read_fact_memory(&r, m);

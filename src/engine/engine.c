@@ -1,14 +1,13 @@
 /* engine.c - opening and closing the engine. */
 #include "engine/accounts/credentials.h"
 #include "engine/events/feed.h"
-#include "engine/extract/extract.h"
 #include "engine/jobs/registry.h"
 #include "engine/state/known_tokens.h"
 #include "engine/state/spool.h"
 #include "engine/state/state.h"
 
 /*
- * One engine for each process and store. It owns the extractor, the embedding sources, the runtime
+ * One engine for each process and store. It owns the embedding sources, the runtime
  * settings and the circuit breakers; the store and the settings are the caller's and must outlive
  * it. Requests and the background call it from any number of threads.
  */
@@ -33,7 +32,6 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     struct engine *e = heap_alloc(sizeof *e);
     e->store = store;
     e->settings = settings;
-    e->extractor = extractor_new();
     e->feed = feed_new(e);
     e->jobs = registry_new(e);
     known_tokens_open(e);
@@ -60,7 +58,6 @@ static void engine_free(struct engine *e)
     runtime_free(e);
     embed_close(e->embed);
     reranker_free(e->reranker);
-    extractor_free(e->extractor);
     seal_free(e);
     known_tokens_close(e);
     free(e);

@@ -49,7 +49,7 @@ static void set_text(struct memory *m, str text)
 
 bool engine_file_is_secret(const struct engine *e, str text)
 {
-    return !e->settings->keep_secrets && secrets_are_in(e->extractor, text);
+    return !e->settings->keep_secrets && secrets_are_in(text);
 }
 
 enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,

@@ -34,15 +34,15 @@ static void check_facts(struct ctx *ctx, const struct engine *e, const struct js
         assert(str_eq(profile_camel(&ctx->arena, json_name(m)), json_name(m)));
         assert(!str_eq_nocase(json_string(m), S("unknown")) &&
                !str_eq_nocase(json_string(m), S("n/a")));
-        assert(!secrets_are_in(e->extractor, str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(words),
-                                                        S_ARG(json_string(m)))));
+        assert(!secrets_are_in(
+            str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(words), S_ARG(json_string(m)))));
         assert(json_get(facts, str_c(&ctx->arena, json_name(m))) == m);
     }
 }
 
 static void check_answer(struct ctx *ctx, const struct engine *e, str text)
 {
-    struct reading r = {.ctx = ctx, .x = e->extractor};
+    struct reading r = {.ctx = ctx};
     struct json *facts;
     str how = S("");
     bool is_read = profile_answer(ctx, &r, text, &how);

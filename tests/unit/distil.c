@@ -3,7 +3,7 @@
 
 #include "engine/dedup/equivalence.h"
 #include "engine/recall/block.h"
-#include "engine/text/slots.h"
+#include "engine/text/claims.h"
 
 #include "lib/distillery.h"
 

@@ -31,14 +31,12 @@ TEST(secrets_are_masked_and_what_stands_beside_them_is_not)
         {"The PIN hint for the family safe is the year of the flood", NULL},
         {"token budget: 800, and the api is REST", NULL},
     };
-    struct extractor *x = extractor_new();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str text = str_of(cases[i].text);
-        CHECK_STR(secrets_masked(x, &ctx->arena, text),
+        CHECK_STR(secrets_masked(&ctx->arena, text),
                   cases[i].masked ? str_of(cases[i].masked) : text);
-        CHECK_INT(secrets_are_in(x, text), cases[i].masked != NULL);
+        CHECK_INT(secrets_are_in(text), cases[i].masked != NULL);
     }
-    extractor_free(x);
 }
 
 /* A pattern is tried only where the text shows what each match has (extract.h). */
@@ -59,27 +57,22 @@ TEST(the_shortest_secrets_are_found)
         "123-45-6789",
         "a://b:c@",
     };
-    struct extractor *x = extractor_new();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        CHECK(secrets_are_in(x, str_of(texts[i])));
-    extractor_free(x);
+        CHECK(secrets_are_in(str_of(texts[i])));
 }
 
 TEST(a_secret_is_known_again_without_its_name)
 {
-    struct extractor *x = extractor_new();
     struct strs values = {0};
     struct arena *a = &ctx->arena;
-    secrets_add(x, a, S("My password is Gr4ntchester-Vole, CVC 737."), &values);
-    secrets_add(x, a, S("The password is Gr4ntchester-Vole; it is [secret]"), &values);
+    secrets_add(a, S("My password is Gr4ntchester-Vole, CVC 737."), &values);
+    secrets_add(a, S("The password is Gr4ntchester-Vole; it is [secret]"), &values);
     CHECK_INT(values.n, 2); /* whole, and its part with a digit; 737 is too short */
-    CHECK_STR(secrets_masked_with(x, a, S("Use Gr4ntchester-Vole, then Gr4ntchester-Vole."),
-                                  &values),
+    CHECK_STR(secrets_masked_with(a, S("Use Gr4ntchester-Vole, then Gr4ntchester-Vole."), &values),
               S("Use [secret], then [secret]."));
-    CHECK_STR(secrets_masked_with(x, a, S("737 voles"), &values), S("737 voles"));
-    str once = secrets_masked(x, a, S("password: Gr4ntchester-Vole"));
-    CHECK_STR(secrets_masked(x, a, once), once);
-    extractor_free(x);
+    CHECK_STR(secrets_masked_with(a, S("737 voles"), &values), S("737 voles"));
+    str once = secrets_masked(a, S("password: Gr4ntchester-Vole"));
+    CHECK_STR(secrets_masked(a, once), once);
 }
 
 /* --- tests/secrets: a text in each line --- */
@@ -116,7 +109,6 @@ static str lines_of(struct ctx *ctx, const char *name)
 /* Lines of the file that are not masked as marked, of those with a mark or of those without. */
 static size_t lines_missed(struct ctx *ctx, const char *name, bool marked)
 {
-    struct extractor *x = extractor_new();
     struct arena *a = &ctx->arena;
     size_t missed = 0;
     for (str rest = lines_of(ctx, name); rest.n;) {
@@ -129,13 +121,12 @@ static size_t lines_missed(struct ctx *ctx, const char *name, bool marked)
             left = to < left.n ? str_sub(left, to + strlen(CLOSES), left.n) : S("");
         }
         str plain = without(a, without(a, line, OPENS, ""), CLOSES, "");
-        str masked = secrets_masked(x, a, plain);
+        str masked = secrets_masked(a, plain);
         if ((plain.n < line.n) != marked || str_eq(masked, buf_str(&b)))
             continue;
         print_message(S_FMT " -> " S_FMT "\n", S_ARG(line), S_ARG(masked));
         missed++;
     }
-    extractor_free(x);
     return missed;
 }
 
@@ -156,19 +147,17 @@ TEST(what_looks_like_a_secret_is_not_masked)
 {
     static const char *const files[] = {SOURCE_ROOT "/tests/secrets/harmless.txt",
                                         SOURCE_ROOT "/tests/secrets/harmless_blind.txt"};
-    struct extractor *x = extractor_new();
     size_t lines = 0, masked = 0;
     for (size_t i = 0; i < 2; i++)
         for (str rest = lines_of(ctx, files[i]); rest.n; lines++) {
             str line = str_cut(&rest, '\n');
-            bool is_masked = secrets_are_in(x, line);
+            bool is_masked = secrets_are_in(line);
             if (is_masked)
                 print_message(S_FMT "\n", S_ARG(line));
             masked += is_masked;
         }
     CHECK(lines >= 300);
     CHECK(masked * 100 <= lines);
-    extractor_free(x);
 }
 
 /* Each text stands alone, so that AddressSanitizer sees a byte that is read behind its end. */
@@ -177,11 +166,9 @@ TEST(no_end_of_a_text_is_passed)
     static const char *const texts[] = {"[secretymeesd1ta'\n", "password '",
                                         "password.",           "token ('",
                                         "my pin is '",         "api_key ."};
-    struct extractor *x = extractor_new();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *alone = strndup(texts[i], strlen(texts[i]));
-        CHECK(!secrets_are_in(x, str_of(alone)));
+        CHECK(!secrets_are_in(str_of(alone)));
         free(alone);
     }
-    extractor_free(x);
 }

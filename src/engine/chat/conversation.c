@@ -213,8 +213,8 @@ static bool is_kept_as(const struct place *p, const struct message *m, const str
     str kept = str_trim(m->text), heard = str_trim(h->text);
     if (!str_eq(m->role, h->role))
         return false;
-    return str_eq(kept, heard) || str_eq(kept, secrets_masked_with(p->e->extractor, &p->ctx->arena,
-                                                                   heard, &p->t->secrets));
+    return str_eq(kept, heard) ||
+           str_eq(kept, secrets_masked_with(&p->ctx->arena, heard, &p->t->secrets));
 }
 
 /* Whether the session's last k messages are the request's first. */

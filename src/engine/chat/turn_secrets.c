@@ -21,12 +21,11 @@ void turn_find_secrets(const struct engine *e, struct turn *t)
         bool is_user = said_by_user(said);
         size_t *looked = is_user ? &by_user : &by_others;
         if (++*looked <= (is_user ? (size_t)FROM_USER : (size_t)FROM_OTHERS))
-            secrets_add(e->extractor, t->arena, said->text, &t->secrets);
+            secrets_add(t->arena, said->text, &t->secrets);
     }
 }
 
 str turn_masked(const struct engine *e, const struct turn *t, struct arena *a, str text)
 {
-    return e->settings->keep_secrets ? text
-                                     : secrets_masked_with(e->extractor, a, text, &t->secrets);
+    return e->settings->keep_secrets ? text : secrets_masked_with(a, text, &t->secrets);
 }

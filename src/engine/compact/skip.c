@@ -50,7 +50,7 @@ static bool is_pinned(const struct memory *m)
 static bool is_asked_for(struct arena *a, str text)
 {
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, text));
-    return phrase_find_any(&w, keeping_phrases, NULL);
+    return phrase_find_any(&w, keeping_phrases);
 }
 
 /* Looks at the message that the memory came from: "Remember that …" is not in the fact itself. */

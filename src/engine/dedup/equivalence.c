@@ -2,8 +2,8 @@
 #include "engine/dedup/equivalence.h"
 
 #include "base/utf8.h"
+#include "engine/text/claims.h"
 #include "engine/text/lexicon.h"
-#include "engine/text/slots.h"
 #include "lang/equivalence_lists.h"
 #include "words/words.h"
 

@@ -4,8 +4,9 @@
 #include "engine/distil/kinds.h"
 #include "engine/distil/known.h"
 #include "engine/extract/extract.h"
+#include "engine/extract/secrets.h"
+#include "engine/text/claims.h"
 #include "engine/text/relative_day.h"
-#include "engine/text/slots.h"
 
 /*
  * What becomes of a fact, by its relation to what is stored and its support:
@@ -280,7 +281,7 @@ static bool may_be_kept(struct keeper *k, struct fact *f)
     str line = utf8_cut(one_line(a, f->said->content), LINE_MAX);
     if (utf16_length(line) <= LINE_LEAST)
         return false;
-    if (keeper_is_secret(k, line)) {
+    if (secrets_are_in(line)) {
         k->kept->secret++;
         return false;
     }

@@ -20,8 +20,8 @@ static struct strs secrets_of(struct ctx *ctx, const struct engine *e,
 {
     struct strs found = {0};
     for (size_t i = 0; i < in->n && !e->settings->keep_secrets; i++) {
-        secrets_add(e->extractor, &ctx->arena, in->turns[i].user, &found);
-        secrets_add(e->extractor, &ctx->arena, in->turns[i].assistant, &found);
+        secrets_add(&ctx->arena, in->turns[i].user, &found);
+        secrets_add(&ctx->arena, in->turns[i].assistant, &found);
     }
     return found;
 }
@@ -44,8 +44,7 @@ static struct message message_of(struct arena *a, const struct engine *e,
         .id = id_of(a, parts, 4),
         .session = in->conversation,
         .role = is_user ? S("user") : S("assistant"),
-        .text =
-            e->settings->keep_secrets ? kept : secrets_masked_with(e->extractor, a, kept, secrets),
+        .text = e->settings->keep_secrets ? kept : secrets_masked_with(a, kept, secrets),
         .origin = is_user ? ORIGIN_USER : ORIGIN_ASSISTANT,
         .created = date ? date : now,
     };

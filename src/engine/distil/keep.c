@@ -23,11 +23,6 @@
 
 enum { PINNED_MAX = 16, IDENTITY_MAX = 16, LIST_MAX = 32, ITEM_MAX = 300, QUESTIONS = 4 };
 
-bool keeper_is_secret(const struct keeper *k, str text)
-{
-    return secrets_are_in(k->d->e->extractor, text);
-}
-
 /* The id is derived from session and text, so that the same answer again adds nothing. The pointer
  * is valid until the next keeper_add. */
 struct memory *keeper_add(struct keeper *k, enum layer layer, str key, str content)
@@ -68,7 +63,7 @@ void keeper_weigh(struct keeper *k, struct memory *m, double said, bool is_confi
 void keeper_add_item(struct keeper *k, struct strs *list, str text)
 {
     str item = utf8_cut(one_line(&k->ctx->arena, text), ITEM_MAX);
-    bool is_there = !item.n || list->n == LIST_MAX || keeper_is_secret(k, item);
+    bool is_there = !item.n || list->n == LIST_MAX || secrets_are_in(item);
     for (size_t i = 0; i < list->n && !is_there; i++)
         is_there = str_eq_nocase(list->v[i], item);
     if (!is_there)
@@ -115,21 +110,21 @@ static str metadata_of(struct keeper *k, const struct said_of_session *said, boo
  * again as a whole, as a secret may be spread over two sentences. */
 static str without_secrets(struct keeper *k, str text)
 {
-    if (!keeper_is_secret(k, text))
+    if (!secrets_are_in(text))
         return text;
     struct buf b = buf_make(&k->ctx->arena, text.n + 1);
     k->kept->secret++;
     while (text.n) {
         str first = first_sentences(text, 1);
         size_t took = first.n ? (size_t)(first.p + first.n - text.p) : text.n;
-        if (first.n && !keeper_is_secret(k, first)) {
+        if (first.n && !secrets_are_in(first)) {
             if (b.n)
                 buf_byte(&b, ' ');
             buf_add(&b, first);
         }
         text = str_trim(str_sub(text, took, text.n));
     }
-    return keeper_is_secret(k, buf_str(&b)) ? S("") : buf_str(&b);
+    return secrets_are_in(buf_str(&b)) ? S("") : buf_str(&b);
 }
 
 /* Small models copy one of the earlier episodes, which are part of the question. */

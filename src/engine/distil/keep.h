@@ -30,7 +30,6 @@ struct keeper {
 MUST_USE enum status distil_keep(struct ctx *ctx, const struct distilling *d,
                                  const struct said_of_session *said, struct bundle *b,
                                  struct kept *kept);
-bool keeper_is_secret(const struct keeper *k, str text);
 /* Adds a memory to the bundle. */
 struct memory *keeper_add(struct keeper *k, enum layer layer, str key, str content);
 /* Adds a text to a list, once, without secrets. */

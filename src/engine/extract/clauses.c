@@ -5,6 +5,7 @@
 
 #include "base/rule.h"
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
 #include "engine/text/claims.h"
 #include "engine/text/content_key.h"
 #include "engine/text/form.h"
@@ -25,6 +26,25 @@ enum {
     TAKES_BACK_FROM = 2 /* log odds: "you can call me back" takes nothing back */
 };
 
+/* A head is tried where a clause begins, nowhere else. */
+static const struct fact_row {
+    const char *category;
+    enum memory_type type;
+    const char *key, *head, *say;
+} fact_rows[] = {
+#define FACT(CATEGORY, TYPE, KEY, HEAD, SAY) {#CATEGORY, TYPE, KEY, "\\G" HEAD, SAY},
+#include "lang/patterns.def"
+};
+
+enum clause_pattern {
+#define CLAUSE(NAME, REGEX) CLAUSE_##NAME,
+#include "lang/patterns.def"
+};
+static const char *const clause_regexes[] = {
+#define CLAUSE(NAME, REGEX) REGEX,
+#include "lang/patterns.def"
+};
+
 /* Some text as written, and the same with what is quoted blanked out. Patterns look at the mask, so
  * that nobody's quoted words are taken for the user's; facts are cut from the text. */
 struct piece {
@@ -37,10 +57,15 @@ static struct piece piece_sub(struct piece p, size_t from, size_t to)
     return (struct piece){str_sub(p.text, from, to), str_sub(p.mask, from, to)};
 }
 
-static bool clause_find(const struct found *f, enum clause_pattern which, str text, size_t from,
-                        struct match *out)
+static struct pattern *clause(enum clause_pattern which)
 {
-    return pattern_find(f->x->clauses[which], text, from, out);
+    return patterns_of(clause_regexes, sizeof clause_regexes / sizeof *clause_regexes,
+                       sizeof *clause_regexes)[which];
+}
+
+static bool clause_find(enum clause_pattern which, str text, size_t from, struct match *out)
+{
+    return pattern_find(clause(which), text, from, out);
 }
 
 /* --- keys and contents --- */
@@ -84,10 +109,9 @@ str fact_thing(struct pattern *head, struct pattern *tail, size_t from, str text
     return str_trim(thing).n ? thing : text;
 }
 
-static str thing_of(const struct found *f, str text)
+static str thing_of(str text)
 {
-    struct pattern *const *c = f->x->clauses;
-    return fact_thing(c[CLAUSE_KEY_HEAD], c[CLAUSE_KEY_TAIL], 1, text);
+    return fact_thing(clause(CLAUSE_KEY_HEAD), clause(CLAUSE_KEY_TAIL), 1, text);
 }
 
 str fact_filled(struct arena *a, const char *template, const str groups[PATTERN_GROUPS], str x)
@@ -129,16 +153,21 @@ struct statement {
 };
 
 /* "My dog …" is kept as "my dog …": contents are put into lines where they do not begin. */
+static str inside_line(struct arena *a, str content)
+{
+    if (!str_starts(content, S("My ")) && !str_starts(content, S("Our ")))
+        return content;
+    return str_printf(a, "%c" S_FMT, content.p[0] + 32, S_ARG(str_sub(content, 1, content.n)));
+}
+
 static struct memory *add_statement(struct found *f, const struct statement *s)
 {
     struct arena *a = &f->ctx->arena;
-    str key = fact_slug(a, fact_filled(a, s->row->key, s->groups, thing_of(f, s->x.text)));
+    str key = fact_slug(a, fact_filled(a, s->row->key, s->groups, thing_of(s->x.text)));
     str content = fact_filled(a, s->row->say, s->groups, s->x.text);
-    if (str_starts(content, S("My ")) || str_starts(content, S("Our ")))
-        content =
-            str_printf(a, "%c" S_FMT, content.p[0] + 32, S_ARG(str_sub(content, 1, content.n)));
     return found_add(f, s->row->category, s->row->type,
-                     str_printf(a, "%s:" S_FMT, s->row->category, S_ARG(key)), content);
+                     str_printf(a, "%s:" S_FMT, s->row->category, S_ARG(key)),
+                     inside_line(a, content));
 }
 
 /* A note is kept whole. When it states one thing that the table knows, it has that thing's key. */
@@ -178,24 +207,24 @@ static bool is_request(const struct fact_row *row)
 static bool is_for_us(struct found *f, str note)
 {
     struct match m;
-    if (clause_find(f, CLAUSE_OTHERS, note, 0, &m))
+    if (clause_find(CLAUSE_OTHERS, note, 0, &m))
         return false;
-    bool is_opening = f->opens && !clause_find(f, CLAUSE_NOBODY, note, 0, &m);
-    return is_opening || clause_find(f, CLAUSE_OWN, note, 0, &m);
+    bool is_opening = f->opens && !clause_find(CLAUSE_NOBODY, note, 0, &m);
+    return is_opening || clause_find(CLAUSE_OWN, note, 0, &m);
 }
 
 /* Whether a reader who was not there knows what is meant. One likes the sea, and all know which;
  * what one has decided on is one of several. */
-static bool is_clear(struct found *f, const struct fact_row *row, str told)
+static bool is_clear(const struct fact_row *row, str told)
 {
     struct match m;
-    if (!is_request(row) && clause_find(f, CLAUSE_YOU, told, 0, &m))
+    if (!is_request(row) && clause_find(CLAUSE_YOU, told, 0, &m))
         return false;
-    if (clause_find(f, CLAUSE_WEAK, told, 0, &m) || clause_find(f, CLAUSE_LOST, told, 0, &m))
+    if (clause_find(CLAUSE_WEAK, told, 0, &m) || clause_find(CLAUSE_LOST, told, 0, &m))
         return false;
     bool is_choice = !strcmp(row->category, "decision");
-    return (!is_choice && clause_find(f, CLAUSE_ALONE, told, 0, &m)) ||
-           !clause_find(f, CLAUSE_WHICH, told, 0, &m);
+    return (!is_choice && clause_find(CLAUSE_ALONE, told, 0, &m)) ||
+           !clause_find(CLAUSE_WHICH, told, 0, &m);
 }
 
 /* Takes what the row says of the clause; returns where the clause ends. */
@@ -210,7 +239,7 @@ static size_t take_row(struct found *f, struct piece s, size_t at, const struct 
     if (is_note(row))
         end = s.text.n;
     else if (has_rest)
-        end = clause_find(f, CLAUSE_CUT, s.mask, m->to, &cut) ? cut.from : s.text.n;
+        end = clause_find(CLAUSE_CUT, s.mask, m->to, &cut) ? cut.from : s.text.n;
     st.x = trim_piece(piece_sub(s, m->to, end));
     st.groups[0] = str_sub(s.text, at, m->to);
     for (int i = 1; i < PATTERN_GROUPS; i++)
@@ -218,23 +247,23 @@ static size_t take_row(struct found *f, struct piece s, size_t at, const struct 
             st.groups[i] = (str){s.text.p + (m->group[i].p - s.mask.p), m->group[i].n};
     if (is_note(row) && st.x.text.n && is_for_us(f, st.x.mask))
         add_note(f, &st);
-    else if (!is_note(row) && (!has_rest || is_clear(f, row, st.x.mask)))
+    else if (!is_note(row) && (!has_rest || is_clear(row, st.x.mask)))
         add_statement(f, &st);
     return end;
 }
 
 /* Whether a clause that fills a slot names one who, or which, can. */
-static bool names_value(struct found *f, enum slot slot, str clause, str value)
+static bool names_value(enum slot slot, str clause, str value)
 {
     struct match m;
     bool names_one = slot == SLOT_employer || slot == SLOT_school || slot == SLOT_partner;
-    if (clause_find(f, CLAUSE_WEAK, value, 0, &m) || clause_find(f, CLAUSE_YOU, value, 0, &m))
+    if (clause_find(CLAUSE_WEAK, value, 0, &m) || clause_find(CLAUSE_YOU, value, 0, &m))
         return false;
-    if (names_one && clause_find(f, CLAUSE_NO_NAME, value, 0, &m))
+    if (names_one && clause_find(CLAUSE_NO_NAME, value, 0, &m))
         return false;
-    if (slot == SLOT_school && clause_find(f, CLAUSE_NO_SCHOOL, value, 0, &m))
+    if (slot == SLOT_school && clause_find(CLAUSE_NO_SCHOOL, value, 0, &m))
         return false;
-    return slot != SLOT_partner || !clause_find(f, CLAUSE_SEEING, clause, 0, &m);
+    return slot != SLOT_partner || !clause_find(CLAUSE_SEEING, clause, 0, &m);
 }
 
 /* What no row of the table knows: a slot that the clause fills, of the user's or of one who is
@@ -244,16 +273,16 @@ static bool take_claim(struct found *f, struct piece s, size_t *at)
     enum { WORDS_MAX = 24, SUBJECT_WORDS = 4 };
     struct arena *a = &f->ctx->arena;
     struct match m, cut;
-    if (!clause_find(f, CLAUSE_SAYER, s.mask, *at, &m))
+    if (!clause_find(CLAUSE_SAYER, s.mask, *at, &m))
         return false;
-    size_t end = clause_find(f, CLAUSE_CUT, s.mask, m.to, &cut) ? cut.from : s.text.n;
+    size_t end = clause_find(CLAUSE_CUT, s.mask, m.to, &cut) ? cut.from : s.text.n;
     struct piece clause = trim_piece(piece_sub(s, *at, end));
     struct words w = words_of(a, clause.mask, WORDS_MAX);
     struct claim claim = claim_of(&w);
     bool is_told = claim.slot != SLOT_COUNT && slot_is_kept(claim.slot) && !claim.ends &&
                    !claim.is_supposed && claim.value < claim.end && claim.at <= SUBJECT_WORDS &&
                    claim.at > 0;
-    if (!is_told || !names_value(f, claim.slot, clause.mask,
+    if (!is_told || !names_value(claim.slot, clause.mask,
                                  str_sub(clause.mask, w.v[claim.value].at, clause.mask.n)))
         return false;
     const struct word *last = &w.v[claim.at - 1];
@@ -263,13 +292,9 @@ static bool take_claim(struct found *f, struct piece s, size_t *at)
     str value = str_sub(clause.text, w.v[claim.value].at, clause.text.n);
     value = str_cut(&value, ',');
     str key = str_printf(a, S_FMT " " S_FMT " " S_FMT, S_ARG(subject), S_ARG(slot_name(claim.slot)),
-                         S_ARG(slot_is_single(claim.slot) ? S("") : thing_of(f, value)));
-    str content = fact_text(a, clause.text);
-    if (str_starts(content, S("My ")) || str_starts(content, S("Our ")))
-        content =
-            str_printf(a, "%c" S_FMT, content.p[0] + 32, S_ARG(str_sub(content, 1, content.n)));
+                         S_ARG(slot_is_single(claim.slot) ? S("") : thing_of(value)));
     found_add(f, "entity", TYPE_FACTUAL, str_printf(a, "entity:" S_FMT, S_ARG(fact_slug(a, key))),
-              content);
+              inside_line(a, fact_text(a, clause.text)));
     *at = end;
     return true;
 }
@@ -278,11 +303,12 @@ static bool take_claim(struct found *f, struct piece s, size_t *at)
 static bool take_clause(struct found *f, struct piece s, size_t *at)
 {
     struct match m;
-    if (!clause_find(f, CLAUSE_START, s.mask, *at, &m))
+    if (!clause_find(CLAUSE_START, s.mask, *at, &m))
         return false;
-    for (size_t i = 0; i < FACT_COUNT; i++) {
+    struct pattern *const *heads = PATTERNS(fact_rows, head);
+    for (size_t i = 0; i < sizeof fact_rows / sizeof *fact_rows; i++) {
         bool is_tried = f->takes_notes || !is_request(&fact_rows[i]);
-        if (is_tried && pattern_find(f->x->facts[i], s.mask, *at, &m)) {
+        if (is_tried && pattern_find(heads[i], s.mask, *at, &m)) {
             *at = take_row(f, s, *at, &fact_rows[i], &m);
             return true;
         }
@@ -291,17 +317,17 @@ static bool take_clause(struct found *f, struct piece s, size_t *at)
 }
 
 /* Behind words that only lead in, as CLAUSE_LEAD lists them. */
-static size_t after_lead(const struct found *f, struct piece s, size_t at)
+static size_t after_lead(struct piece s, size_t at)
 {
     struct match m;
-    return clause_find(f, CLAUSE_LEAD, s.mask, at, &m) ? m.to : at;
+    return clause_find(CLAUSE_LEAD, s.mask, at, &m) ? m.to : at;
 }
 
 /* "and hate dogs" behind a statement of the user's, as "I hate dogs". */
 static bool with_subject(struct found *f, struct piece *s, size_t at)
 {
     struct match m;
-    if (!clause_find(f, CLAUSE_ELIDED, s->mask, at, &m) || s->text.n - m.to > SUBJECT_MAX)
+    if (!clause_find(CLAUSE_ELIDED, s->mask, at, &m) || s->text.n - m.to > SUBJECT_MAX)
         return false;
     struct piece rest = piece_sub(*s, m.to, s->text.n);
     s->text = str_printf(&f->ctx->arena, "I " S_FMT, S_ARG(rest.text));
@@ -314,30 +340,29 @@ static void take_sentence(struct found *f, struct piece s, bool asks)
     struct match m, before;
     if (languages_find(f, s.text, s.mask, asks))
         return;
-    size_t at = after_lead(f, s, 0);
-    if (clause_find(f, CLAUSE_REQUEST, s.mask, at, &m)) {
+    size_t at = after_lead(s, 0);
+    if (clause_find(CLAUSE_REQUEST, s.mask, at, &m)) {
         at = m.to;
         asks = false;
     }
     if (asks) {
-        if (clause_find(f, CLAUSE_ASKS, s.mask, at, &m) ||
-            !clause_find(f, CLAUSE_STATED, s.mask, at, &m))
+        if (clause_find(CLAUSE_ASKS, s.mask, at, &m) || !clause_find(CLAUSE_STATED, s.mask, at, &m))
             return;
         s = piece_sub(s, 0, m.from);
     }
-    if (clause_find(f, CLAUSE_SUPPOSED, s.mask, at, &m))
+    if (clause_find(CLAUSE_SUPPOSED, s.mask, at, &m))
         return;
     while (at < s.text.n) {
         if (take_clause(f, s, &at) && with_subject(f, &s, at)) {
             at = 0;
             continue;
         }
-        if (!clause_find(f, CLAUSE_BOUNDARY, s.mask, at, &m))
+        if (!clause_find(CLAUSE_BOUNDARY, s.mask, at, &m))
             return;
         str just_before = str_sub(s.mask, m.from > REPORT_MAX ? m.from - REPORT_MAX : 0, m.from);
-        if (clause_find(f, CLAUSE_REPORTED, just_before, 0, &before))
+        if (clause_find(CLAUSE_REPORTED, just_before, 0, &before))
             return;
-        at = after_lead(f, s, m.to);
+        at = after_lead(s, m.to);
     }
 }
 
@@ -362,12 +387,6 @@ static size_t quote_at(str s, bool after_blank, str *closing)
     }
     *closing = S("'");
     return after_blank && s.p[0] == '\'';
-}
-
-/* Bytes of other scripts count as letters. */
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
 /* Where the quotation that began before from ends; s.n when it does not. An apostrophe inside a
@@ -453,7 +472,7 @@ static str without_mark(str line)
 {
     size_t n = 0;
     line = str_trim(line);
-    while (n < line.n && line.p[n] >= '0' && line.p[n] <= '9')
+    while (n < line.n && is_digit(line.p[n]))
         n++;
     if (n > 0 && n + 1 < line.n && (line.p[n] == '.' || line.p[n] == ')') && line.p[n + 1] == ' ')
         return str_trim(str_sub(line, n + 1, line.n));
@@ -483,7 +502,7 @@ static bool take_line(struct found *f, str line)
     struct match m;
     bool asks;
     struct piece rest = mask_line(&f->ctx->arena, one_line(&f->ctx->arena, without_mark(line)));
-    if (clause_find(f, CLAUSE_MATERIAL, rest.mask, 0, &m))
+    if (clause_find(CLAUSE_MATERIAL, rest.mask, 0, &m))
         return false;
     while (rest.text.n) {
         struct piece s = cut_sentence(&rest, &asks);

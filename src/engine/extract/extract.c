@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "engine/extract/secret_names.h"
 #include "engine/extract/secrets.h"
 #include "engine/judge/directive.h"
+#include "engine/text/bytes.h"
 #include "engine/text/content_key.h"
 #include "engine/text/utterance.h"
 
@@ -16,77 +16,28 @@
  * value replaces the old one: "My dog is called Rex" has the key of the dog's name. Either way at
  * most FACTS_PER_TEXT or SEED_FACTS_PER_TEXT facts of the last EXTRACT_TEXT_MAX units of a text.
  */
-struct seed_row {
+static const struct seed_row {
     const char *category;
     enum memory_type type;
     const char *regex;
-};
-
-static const struct seed_row seed_rows[SEED_COUNT] = {
+} seed_rows[] = {
 #define SEED(CATEGORY, TYPE, HEAD) {#CATEGORY, TYPE, HEAD "([^.,\\n]+)"},
 #include "lang/patterns.def"
 };
 
-/* A head is tried where a clause begins, nowhere else. */
-const struct fact_row fact_rows[FACT_COUNT] = {
-#define FACT(CATEGORY, TYPE, KEY, HEAD, SAY) {#CATEGORY, TYPE, KEY, "\\G" HEAD, SAY},
-#include "lang/patterns.def"
-};
-
-static const char *const clause_regexes[CLAUSE_COUNT] = {
-#define CLAUSE(NAME, REGEX) REGEX,
-#include "lang/patterns.def"
-};
-
-/* The importance of facts of the compatible table, from 0 to 1. */
-static const struct {
-    const char *category;
-    double importance;
-} seed_weights[] = {{"preference", 0.6}, {"decision", 0.6}};
-
-/* --- the patterns --- */
-
-/* Creates all patterns, but compiles none: each is compiled at its first use (text/regex.c). Shared
- * by all threads. */
-struct extractor *extractor_new(void)
-{
-    struct extractor *x = heap_alloc(sizeof *x);
-    for (size_t i = 0; i < SEED_COUNT; i++)
-        x->seed[i] = pattern_new(seed_rows[i].regex);
-    for (size_t i = 0; i < FACT_COUNT; i++)
-        x->facts[i] = pattern_new(fact_rows[i].head);
-    for (size_t i = 0; i < CLAUSE_COUNT; i++)
-        x->clauses[i] = pattern_new(clause_regexes[i]);
-    x->secrets = secret_table_new();
-    languages_prepare(x);
-    return x;
-}
-
-void extractor_free(struct extractor *x)
-{
-    if (!x)
-        return;
-    for (size_t i = 0; i < SEED_COUNT; i++)
-        pattern_free(x->seed[i]);
-    for (size_t i = 0; i < FACT_COUNT; i++)
-        pattern_free(x->facts[i]);
-    for (size_t i = 0; i < CLAUSE_COUNT; i++)
-        pattern_free(x->clauses[i]);
-    secret_table_free(x->secrets);
-    languages_release(x);
-    free(x);
-}
+/* Of the compatible table; the other ones count 0.5. */
+static const char *const seed_weighty[] = {"preference", "decision", NULL};
+#define SEED_WEIGHTY 0.6
+#define SEED_PLAIN 0.5
 
 /* --- texts --- */
 
-/* Bytes of white space at the front of s, by the rules of JavaScript's \s. */
-static size_t space_at(str s)
+/* Bytes of white space at the front of s beyond ASCII, by the rules of JavaScript's \s. */
+static size_t wide_space_at(str s)
 {
     static const char *const wide[] = {"\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\xA8",
                                        "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F",
                                        "\xE3\x80\x80", "\xEF\xBB\xBF"};
-    if (s.p[0] == ' ' || (s.p[0] >= '\t' && s.p[0] <= '\r'))
-        return 1;
     if (str_starts(s, S("\xE2\x80")) && s.n > 2 && (unsigned char)s.p[2] <= 0x8A)
         return 3;
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
@@ -110,7 +61,7 @@ static str plain_text(struct arena *a, str text, bool apostrophes)
     size_t n = 0;
     for (size_t i = 0; i < text.n;) {
         str rest = str_sub(text, i, text.n);
-        size_t wide = (unsigned char)text.p[i] < 0x80 ? 0 : space_at(rest);
+        size_t wide = (unsigned char)text.p[i] < 0x80 ? 0 : wide_space_at(rest);
         size_t mark = wide || !apostrophes ? 0 : apostrophe_at(rest);
         p[n++] = (char)(wide ? ' ' : mark ? '\'' : text.p[i]);
         i += wide ? wide : mark ? mark : 1;
@@ -179,10 +130,8 @@ str fact_text(struct arena *a, str text)
 static double importance_of(struct found *f, const struct memory *m)
 {
     double least = str_is(m->category, "note") ? ASKED_FOR : 0;
-    double rule = f->newest_wins ? importance_by_rule(&f->ctx->arena, m) : 0.5;
-    for (size_t i = 0; !f->newest_wins && i < sizeof seed_weights / sizeof *seed_weights; i++)
-        if (str_is(m->category, seed_weights[i].category))
-            rule = seed_weights[i].importance;
+    double seed = str_is_one_of(m->category, seed_weighty) ? SEED_WEIGHTY : SEED_PLAIN;
+    double rule = f->newest_wins ? importance_by_rule(&f->ctx->arena, m) : seed;
     return rule > least ? rule : least;
 }
 
@@ -209,7 +158,7 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
     assert(f->n <= f->room && key.n);
     while (at < f->n && !str_eq(f->v[at].key, key))
         at++;
-    if ((at < f->n && !f->newest_wins) || at == f->room || secrets_are_in(f->x, content))
+    if ((at < f->n && !f->newest_wins) || at == f->room || secrets_are_in(content))
         return NULL;
     int64_t now = clock_ms();
     f->added++;
@@ -243,10 +192,8 @@ static str seed_key(struct arena *a, const char *category, str content)
     char slug[40];
     size_t n = 0;
     for (size_t i = 0; i < content.n && n < sizeof slug; i++) {
-        char c = content.p[i];
-        c = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-            slug[n++] = c;
+        if (is_ascii_word(content.p[i]))
+            slug[n++] = lower_of(content.p[i]);
         else if (n == 0 || slug[n - 1] != '_')
             slug[n++] = '_';
     }
@@ -258,9 +205,10 @@ static str seed_key(struct arena *a, const char *category, str content)
 /* Row by row and not place by place: the order that users of that table know. */
 static void seed_find(struct found *f, str text)
 {
+    struct pattern *const *seeds = PATTERNS(seed_rows, regex);
     struct match m;
-    for (size_t i = 0; i < SEED_COUNT; i++) {
-        for (size_t at = 0; pattern_find(f->x->seed[i], text, at, &m); at = m.to) {
+    for (size_t i = 0; i < sizeof seed_rows / sizeof *seed_rows; i++) {
+        for (size_t at = 0; pattern_find(seeds[i], text, at, &m); at = m.to) {
             str content = fact_text(&f->ctx->arena, m.group[1]);
             if (utf16_length(content) >= 3)
                 found_add(f, seed_rows[i].category, seed_rows[i].type,
@@ -286,7 +234,6 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
 {
     bool by_seed = rules == EXTRACT_TABLE;
     struct found f = {.ctx = ctx,
-                      .x = e->extractor,
                       .room = by_seed ? SEED_FACTS_PER_TEXT : FACTS_PER_TEXT,
                       .source = by_seed ? S("llm_response") : S("user_message"),
                       .newest_wins = !by_seed};

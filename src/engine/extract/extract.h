@@ -1,49 +1,8 @@
-/* extract.h - the common part of both tables of patterns: compiled patterns, and making a fact. */
+/* extract.h - the common part of all tables of patterns: making a fact. */
 #pragma once
 
 #include "engine/state/state.h"
 #include "engine/text/regex.h"
-#include "words/language.h"
-
-/* A row of our own table in lang/patterns.def. */
-struct fact_row {
-    const char *category;
-    enum memory_type type;
-    const char *key, *head, *say;
-};
-
-enum clause_pattern {
-#define CLAUSE(NAME, REGEX) CLAUSE_##NAME,
-#include "lang/patterns.def"
-    CLAUSE_COUNT
-};
-
-/* How many rows the tables have. */
-enum {
-    SEED_COUNT = 0
-#define SEED(...) +1
-#include "lang/patterns.def"
-    ,
-    FACT_COUNT = 0
-#define FACT(...) +1
-#include "lang/patterns.def"
-    ,
-    TOLD_COUNT = 0 /* of other languages than English */
-#define TELLS(...) +1
-#include "lang/statements.def"
-};
-
-/* What each of these languages has, beside its rows. */
-enum language_guard {
-    GUARD_LEADS,
-    GUARD_SPLITS,
-    GUARD_SUPPOSES,
-    GUARD_REPORTS,
-    GUARD_EMPTY,
-    GUARD_KEY_HEAD,
-    GUARD_KEY_TAIL,
-    LANGUAGE_GUARDS
-};
 
 enum {
     FACTS_PER_TEXT = 64, /* most facts of one text by our own table */
@@ -55,28 +14,9 @@ enum {
 /* What someone asks to be kept matters at least so much. */
 #define ASKED_FOR 0.8
 
-extern const struct fact_row fact_rows[FACT_COUNT];
-
-struct extractor {
-    struct pattern *seed[SEED_COUNT];
-    struct pattern *facts[FACT_COUNT]; /* the heads of fact_rows */
-    struct pattern *clauses[CLAUSE_COUNT];
-    struct secret_table *secrets; /* secret_names.h */
-    struct pattern *told[TOLD_COUNT];
-    struct pattern *guards[LANGUAGES][LANGUAGE_GUARDS]; /* NULL: English, or none */
-};
-
-/* The patterns, compiled. Any number of threads may match with one. */
-struct extractor *extractor_new(void);
-void extractor_free(struct extractor *x);
-
-void languages_prepare(struct extractor *x);
-void languages_release(struct extractor *x);
-
 /* Facts as they are found. */
 struct found {
     struct ctx *ctx;
-    const struct extractor *x;
     struct memory *v;
     size_t n, room, added; /* added: also in place of another */
     str source;            /* for the metadata */

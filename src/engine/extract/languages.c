@@ -1,6 +1,8 @@
 /* languages.c - statements of people about themselves in other languages than English. */
 #include "engine/extract/extract.h"
 
+#include "words/language.h"
+
 /*
  * lang/statements.def has for each language some dozen heads ("ich wohne in …") and what parts
  * clauses. A head is tried only where a clause begins, so what is asked, wished or said of others
@@ -19,41 +21,34 @@ static const struct told_row {
     const char *key;
     enum ending ending;
     const char *head;
-} rows[TOLD_COUNT] = {
+} rows[] = {
 #define TELLS(LANGUAGE, CATEGORY, TYPE, KEY, ENDING, HEAD)                                         \
     {LANGUAGE, #CATEGORY, TYPE, KEY, ENDING, "\\G" HEAD},
 #include "lang/statements.def"
 };
 
-/* SPLITS, REPORTS and KEY_TAIL are looked for anywhere. */
-static const struct {
-    enum language language;
-    enum language_guard guard;
-    const char *anchored, *anywhere;
-} guards[] = {
-#define GUARD(LANGUAGE, WHICH, REGEX) {LANGUAGE, GUARD_##WHICH, "\\G(?:" REGEX ")", REGEX},
+/* What each language but English has, beside its rows. The first ones are looked for at one place,
+ * the others anywhere behind it. */
+enum guard {
+    GUARD_LEADS,
+    GUARD_SUPPOSES,
+    GUARD_EMPTY,
+    GUARD_KEY_HEAD,
+    GUARD_SPLITS,
+    GUARD_REPORTS,
+    GUARD_KEY_TAIL,
+    GUARDS
+};
+static const char *const guards[LANGUAGES][GUARDS] = {
+#define GUARD(LANGUAGE, WHICH, REGEX)                                                              \
+    [LANGUAGE][GUARD_##WHICH] = GUARD_##WHICH < GUARD_SPLITS ? "\\G(?:" REGEX ")" : REGEX,
 #include "lang/statements.def"
 };
 
-void languages_prepare(struct extractor *x)
+static struct pattern *guard_of(enum language language, enum guard guard)
 {
-    for (size_t i = 0; i < TOLD_COUNT; i++)
-        x->told[i] = pattern_new(rows[i].head);
-    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++) {
-        enum language_guard g = guards[i].guard;
-        bool is_anywhere = g == GUARD_SPLITS || g == GUARD_REPORTS || g == GUARD_KEY_TAIL;
-        assert(!x->guards[guards[i].language][g]);
-        x->guards[guards[i].language][g] =
-            pattern_new(is_anywhere ? guards[i].anywhere : guards[i].anchored);
-    }
-}
-
-void languages_release(struct extractor *x)
-{
-    for (size_t i = 0; i < TOLD_COUNT; i++)
-        pattern_free(x->told[i]);
-    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
-        pattern_free(x->guards[guards[i].language][guards[i].guard]);
+    assert(guards[language][guard]);
+    return patterns_of(*guards, LANGUAGES * GUARDS, sizeof **guards)[language * GUARDS + guard];
 }
 
 /* A sentence, and where in it we are. */
@@ -64,16 +59,16 @@ struct reading {
     size_t at;
 };
 
-static bool guard_find(const struct reading *r, enum language_guard guard, str text, size_t from,
+static bool guard_find(const struct reading *r, enum guard guard, str text, size_t from,
                        struct match *out)
 {
-    return pattern_find(r->f->x->guards[r->language][guard], text, from, out);
+    return pattern_find(guard_of(r->language, guard), text, from, out);
 }
 
 static str thing_of(const struct reading *r, str value)
 {
-    struct pattern *const *g = r->f->x->guards[r->language];
-    return fact_thing(g[GUARD_KEY_HEAD], g[GUARD_KEY_TAIL], 0, value);
+    return fact_thing(guard_of(r->language, GUARD_KEY_HEAD), guard_of(r->language, GUARD_KEY_TAIL),
+                      0, value);
 }
 
 static str trimmed(str s)
@@ -116,11 +111,12 @@ static bool take_told(struct reading *r, const struct told_row *row, const struc
 /* The first row that fits the clause from r->at to end. */
 static bool take_clause(struct reading *r)
 {
+    struct pattern *const *heads = PATTERNS(rows, head);
     struct match m, split;
-    for (size_t i = 0; i < TOLD_COUNT; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool is_tried = rows[i].language == r->language &&
                         (r->f->takes_notes || strcmp(rows[i].category, "note") != 0);
-        if (!is_tried || !pattern_find(r->f->x->told[i], r->mask, r->at, &m))
+        if (!is_tried || !pattern_find(heads[i], r->mask, r->at, &m))
             continue;
         size_t end = guard_find(r, GUARD_SPLITS, r->mask, m.to, &split) ? split.from : r->text.n;
         if (take_told(r, &rows[i], &m, end))

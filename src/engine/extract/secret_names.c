@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "base/once.h"
 #include "engine/extract/secret_shape.h"
 
 /*
@@ -59,8 +60,8 @@ struct literal {
 struct secret_table {
     struct literal *v;
     uint64_t triples[(1 << TRIPLE_BITS) / 64];
-    uint32_t buckets[BUCKETS]; /* the first literal, plus one */
-    struct pattern *patterns[ROWS];
+    uint32_t buckets[BUCKETS];       /* the first literal, plus one */
+    struct pattern *const *patterns; /* of the rows */
 };
 
 static uint32_t pair_of(char first, char second)
@@ -100,32 +101,26 @@ static void literal_add(struct secret_table *t, uint32_t i, str text, uint32_t r
     *bucket = i + 1;
 }
 
-struct secret_table *secret_table_new(void)
+static void *make_table(const void *key, size_t n_rows, size_t size)
 {
     struct secret_table *t = heap_alloc(sizeof *t);
     size_t n = 0;
-    *t = (struct secret_table){0};
-    for (size_t i = 0; i < ROWS; i++)
+    assert(key == rows && size == sizeof *rows);
+    for (size_t i = 0; i < n_rows; i++)
         for (str rest = str_of(rows[i].literals); rest.n; n++)
             str_cut(&rest, '|');
     t->v = heap_alloc(n * sizeof *t->v);
+    t->patterns = PATTERNS(rows, regex);
     n = 0;
-    for (uint32_t i = 0; i < ROWS; i++) {
-        t->patterns[i] = rows[i].regex ? pattern_new(rows[i].regex) : NULL;
+    for (uint32_t i = 0; i < n_rows; i++)
         for (str rest = str_of(rows[i].literals); rest.n;)
             literal_add(t, (uint32_t)n++, str_trim(str_cut(&rest, '|')), i);
-    }
     return t;
 }
 
-void secret_table_free(struct secret_table *t)
+const struct secret_table *secret_table(void)
 {
-    if (!t)
-        return;
-    for (size_t i = 0; i < ROWS; i++)
-        pattern_free(t->patterns[i]);
-    free(t->v);
-    free(t);
+    return once_of(rows, ROWS, sizeof *rows, make_table);
 }
 
 struct pattern *secret_numbers(const struct secret_table *t)

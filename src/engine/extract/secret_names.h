@@ -25,8 +25,7 @@ struct secret_row {
 
 struct secret_table;
 
-struct secret_table *secret_table_new(void);
-void secret_table_free(struct secret_table *t);
+const struct secret_table *secret_table(void);
 
 /* A row of which a literal stands at `from`. */
 struct secret_name {

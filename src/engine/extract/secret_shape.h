@@ -1,39 +1,7 @@
 /* secret_shape.h - shapes of values: words, keys, codes, and code in their place. */
 #pragma once
 
-#include "base/str.h"
-
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static inline bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-/* Letters of other scripts count as letters of small case. */
-static inline bool is_letter(char c)
-{
-    return is_upper(c) || is_lower(c) || (unsigned char)c >= 0x80;
-}
-
-static inline bool is_ascii_word(char c)
-{
-    return is_upper(c) || is_lower(c) || is_digit(c);
-}
-
-/* ASCII alone. */
-static inline char lower_of(char c)
-{
-    return is_upper(c) ? (char)(c + 'a' - 'A') : c;
-}
+#include "engine/text/bytes.h"
 
 /* The first byte of a character of a script without blanks: Chinese, Japanese, Thai, Korean. */
 static inline bool is_dense(char c)

@@ -3,7 +3,25 @@
 
 #include "engine/extract/secret_names.h"
 
-struct spans;
+/* Of one text; what is behind them stays. */
+enum { SPANS_MAX = 256 };
+
+/* Bytes of a text, from and to. */
+struct span {
+    size_t from, to;
+};
+
+struct spans {
+    struct span v[SPANS_MAX];
+    size_t n;
+};
+
+/* Spans may overlap; masking goes through them in order of place. */
+static inline void span_add(struct spans *s, size_t from, size_t to)
+{
+    if (s->n < SPANS_MAX && from < to)
+        s->v[s->n++] = (struct span){from, to};
+}
 
 /* Adds the values that a text gives for this name. Returns where to go on. */
 size_t secret_values_add(str text, const struct secret_name *name, struct spans *out);

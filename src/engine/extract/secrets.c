@@ -5,7 +5,6 @@
 #include "engine/extract/extract.h"
 #include "engine/extract/secret_shape.h"
 #include "engine/extract/secret_values.h"
-#include "engine/extract/spans.h"
 
 /*
  * Two ways to find a secret: by what gives it away (secrets.def, secret_names in data/lang, and
@@ -21,11 +20,11 @@ enum { VALUES_MAX = 64, VALUE_MIN = 6 };
 
 #define MASK "[secret]"
 
-static size_t named_add(const struct extractor *x, str text, size_t at, struct spans *out)
+static size_t named_add(const struct secret_table *t, str text, size_t at, struct spans *out)
 {
     struct secret_name name;
     size_t end = at;
-    for (uint32_t state = 0; secret_name_at(x->secrets, text, at, &state, &name);) {
+    for (uint32_t state = 0; secret_name_at(t, text, at, &state, &name);) {
         size_t before = out->n, to = secret_values_add(text, &name, out);
         end = out->n > before && to > end ? to : end;
     }
@@ -33,12 +32,13 @@ static size_t named_add(const struct extractor *x, str text, size_t at, struct s
 }
 
 /* All that gives a secret away, in one pass. */
-static void find_secrets(const struct extractor *x, str text, struct spans *out)
+static void find_secrets(str text, struct spans *out)
 {
-    for (size_t i = 0, end; (i = secret_next(x->secrets, text, i)) < text.n;) {
-        end = secret_number_end(x->secrets, text, i);
+    const struct secret_table *t = secret_table();
+    for (size_t i = 0, end; (i = secret_next(t, text, i)) < text.n;) {
+        end = secret_number_end(t, text, i);
         span_add(out, i, end);
-        end = end ? end : named_add(x, text, i, out);
+        end = end ? end : named_add(t, text, i, out);
         i = end > i ? end : i + 1;
     }
 }
@@ -65,11 +65,11 @@ static void find_again(str text, struct spans *out)
 }
 
 /* Values may be NULL. */
-static struct spans spans_of(const struct extractor *x, str text, const struct strs *values)
+static struct spans spans_of(str text, const struct strs *values)
 {
     struct spans s;
     s.n = 0; /* all of it would be 4 KB of zeros for each text */
-    find_secrets(x, text, &s);
+    find_secrets(text, &s);
     find_again(text, &s);
     for (size_t i = 0; values && i < values->n; i++)
         find_value(text, values->v[i], &s);
@@ -77,9 +77,9 @@ static struct spans spans_of(const struct extractor *x, str text, const struct s
     return s;
 }
 
-bool secrets_are_in(const struct extractor *x, str text)
+bool secrets_are_in(str text)
 {
-    return spans_of(x, text, NULL).n > 0;
+    return spans_of(text, NULL).n > 0;
 }
 
 static void value_add(struct strs *out, str value)
@@ -103,9 +103,9 @@ static void parts_add(struct strs *out, str value)
 }
 
 /* Whole values go first, so that parts of one do not take the room of another. */
-void secrets_add(const struct extractor *x, struct arena *a, str text, struct strs *out)
+void secrets_add(struct arena *a, str text, struct strs *out)
 {
-    struct spans s = spans_of(x, text, NULL);
+    struct spans s = spans_of(text, NULL);
     if (!out->v)
         out->v = NEW_N(a, str, VALUES_MAX);
     for (size_t i = 0; i < s.n; i++)
@@ -114,10 +114,9 @@ void secrets_add(const struct extractor *x, struct arena *a, str text, struct st
         parts_add(out, str_sub(text, s.v[i].from, s.v[i].to));
 }
 
-str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
-                        const struct strs *values)
+str secrets_masked_with(struct arena *a, str text, const struct strs *values)
 {
-    struct spans s = spans_of(x, text, values);
+    struct spans s = spans_of(text, values);
     if (!s.n)
         return text;
     struct buf b = buf_make(a, text.n + s.n * sizeof MASK);
@@ -133,22 +132,21 @@ str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
     return buf_str(&b);
 }
 
-str secrets_masked(const struct extractor *x, struct arena *a, str text)
+str secrets_masked(struct arena *a, str text)
 {
-    return secrets_masked_with(x, a, text, NULL);
+    return secrets_masked_with(a, text, NULL);
 }
 
 /* --- what callers write --- */
 
 str secrets_kept(const struct engine *e, struct arena *a, str text)
 {
-    return e->settings->keep_secrets ? text : secrets_masked(e->extractor, a, text);
+    return e->settings->keep_secrets ? text : secrets_masked(a, text);
 }
 
 /* A value under its name: {"pin": 9043} gives a secret away, 9043 does not. A number's mask is a
  * string. */
-static void write_masked(const struct engine *e, struct arena *a, const struct json *value,
-                         struct json_out *w)
+static void write_masked(struct arena *a, const struct json *value, struct json_out *w)
 {
     bool is_object = value->type == JSON_OBJECT;
     if (is_object || value->type == JSON_ARRAY) {
@@ -156,16 +154,16 @@ static void write_masked(const struct engine *e, struct arena *a, const struct j
         for (const struct json *one = value->first; one; one = one->next) {
             if (is_object)
                 json_key(w, str_c(a, json_name(one)));
-            write_masked(e, a, one, w);
+            write_masked(a, one, w);
         }
         json_close(w, is_object ? '}' : ']');
         return;
     }
     str name = json_name(value);
     str text = value->type == JSON_STRING ? json_string(value) : value->source;
-    str masked = secrets_masked(e->extractor, a, text);
+    str masked = secrets_masked(a, text);
     str named = str_printf(a, S_FMT ": " S_FMT, S_ARG(name), S_ARG(masked));
-    if (name.n && secrets_masked(e->extractor, a, named).p != named.p)
+    if (name.n && secrets_masked(a, named).p != named.p)
         masked = S(MASK);
     if (value->type == JSON_STRING || masked.p != text.p)
         json_str(w, masked);
@@ -184,7 +182,7 @@ str secrets_kept_json(const struct engine *e, struct arena *a, str json)
         return S("");
     struct buf b = buf_make(a, json.n + 64);
     struct json_out w = json_to(&b);
-    write_masked(e, a, tree, &w);
+    write_masked(a, tree, &w);
     str masked = buf_str(&b);
     return str_find(masked, S(MASK)) < masked.n ? masked : json;
 }

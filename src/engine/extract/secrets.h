@@ -5,23 +5,20 @@
 #include "base/str.h"
 
 struct engine;
-struct extractor;
 struct memory;
-
-/* Whether a text holds a key, a password, or a number with a valid checksum. */
-bool secrets_are_in(const struct extractor *x, str text);
-
 struct strs;
 
+/* Whether a text holds a key, a password, or a number with a valid checksum. */
+bool secrets_are_in(str text);
+
 /* Adds each secret of the text that is long enough to be known again, and not yet there. */
-void secrets_add(const struct extractor *x, struct arena *a, str text, struct strs *out);
+void secrets_add(struct arena *a, str text, struct strs *out);
 
 /* The text with "[secret]" in the place of each; the text itself when there is none. */
-str secrets_masked(const struct extractor *x, struct arena *a, str text);
+str secrets_masked(struct arena *a, str text);
 
 /* The same, and these values are secrets as well, wherever they appear. */
-str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
-                        const struct strs *values);
+str secrets_masked_with(struct arena *a, str text, const struct strs *values);
 
 /* --- what callers write: masked, unless the setting keeps secrets --- */
 

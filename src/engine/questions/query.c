@@ -151,6 +151,5 @@ struct time_span query_span(const struct query *q)
 bool query_is_broad(struct arena *a, str question)
 {
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
-    return !phrase_find_any(&w, length_questions, NULL) &&
-           phrase_find_any(&w, broad_questions, NULL);
+    return !phrase_find_any(&w, length_questions) && phrase_find_any(&w, broad_questions);
 }

@@ -45,12 +45,11 @@ str quarantine_text(struct arena *a, const struct recalled *r, str text)
     return is_foreign_wish(r) ? text : text_directed(a, text, whose_of(r)).taken;
 }
 
-static struct quotable line_of(struct arena *a, struct engine *e, const struct recalled *r,
-                               bool allows)
+static struct quotable line_of(struct arena *a, const struct recalled *r, bool allows)
 {
     if (is_foreign_wish(r) && !allows)
         return (struct quotable){S(""), "it is somebody else's instruction to the model", true};
-    return quotable_line(a, e, r->text, whose_of(r), allows);
+    return quotable_line(a, r->text, whose_of(r), allows);
 }
 
 /* Each is a decision about one content: a memory that was changed since is held again. */
@@ -74,7 +73,7 @@ struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_r
     struct text_annotations *noted = r->is_memory ? NULL : r->message.notes;
     if (annotation_find(noted, NOTE_CLEAN, r->text))
         return (struct quotable){r->text, NULL};
-    struct quotable given = line_of(&ctx->arena, e, r, false);
+    struct quotable given = line_of(&ctx->arena, r, false);
     if (given.text.p == r->text.p && given.text.n == r->text.n)
         annotation_add(noted, NOTE_CLEAN, r->text, (str){(const char *)&clean, sizeof clean});
     if (r->is_memory && r->memory.space.n)
@@ -82,7 +81,7 @@ struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_r
     if (!given.is_held || !pool.space.n)
         return given;
     if (is_allowed(ctx, e, pool, &line))
-        return line_of(&ctx->arena, e, r, true);
+        return line_of(&ctx->arena, r, true);
     if (notes)
         soft(ctx, store_hold(ctx, e->store, pool, &line, clock_ms()));
     return given;

@@ -94,15 +94,14 @@ struct quotable quotable_of(struct arena *a, const struct message *m)
 }
 
 /* Runs on the few lines that are about to be given, not on all candidates. */
-struct quotable quotable_line(struct arena *a, const struct engine *e, str text, enum whose whose,
-                              bool allows)
+struct quotable quotable_line(struct arena *a, str text, enum whose whose, bool allows)
 {
     struct directed d = {.kept = text};
     if (!allows)
         d = text_directed(a, text, whose);
     if (!d.kept.n)
         return (struct quotable){S(""), "it reads as an instruction to the model", true};
-    str masked = secrets_masked(e->extractor, a, d.kept);
+    str masked = secrets_masked(a, d.kept);
     bool is_whole = masked.n == text.n && !d.is_any;
     return (struct quotable){masked, is_whole ? NULL : "secrets are masked", d.is_any};
 }

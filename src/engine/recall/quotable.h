@@ -4,8 +4,6 @@
 #include "core/memory.h"
 #include "engine/judge/directive.h"
 
-struct engine;
-
 /*
  * Decided when it is recalled and not when it is kept, so that a better rule acts on old
  * conversations, too, and the history stays as it was said. Two steps: the first is cheap and runs
@@ -25,5 +23,4 @@ struct quotable quotable_of(struct arena *a, const struct message *m);
 
 /* A line without secrets and without what tells a model what to do, unless the caller allows that;
  * "" when nothing is left. whose as for text_directed. */
-struct quotable quotable_line(struct arena *a, const struct engine *e, str text, enum whose whose,
-                              bool allows);
+struct quotable quotable_line(struct arena *a, str text, enum whose whose, bool allows);

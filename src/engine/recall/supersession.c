@@ -22,9 +22,8 @@ bool supersession_asks_past(struct arena *a, str question)
 #include "lang/unspaced.def"
     };
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
-    return phrase_find_any(&w, past, NULL) ||
-           SOME(i, sizeof unspaced / sizeof *unspaced,
-                str_find(question, str_of(unspaced[i])) < question.n);
+    return phrase_find_any(&w, past) || SOME(i, sizeof unspaced / sizeof *unspaced,
+                                             str_find(question, str_of(unspaced[i])) < question.n);
 }
 
 /* --- lines as the judge reads them --- */

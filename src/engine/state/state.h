@@ -12,7 +12,6 @@
 #include "llm/llm.h"
 #include "store/store.h"
 
-struct extractor;
 struct feed;
 struct known_tokens;
 struct registry;
@@ -87,7 +86,6 @@ enum { QUOTA_SLOTS = 64 };
 struct engine {
     struct store *store;
     const struct settings *settings;
-    struct extractor *extractor;
     struct embed *embed;
     struct settings_state runtime;
     struct vectors_state vectors;

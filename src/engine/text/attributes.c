@@ -148,6 +148,17 @@ static str without_possessives(struct arena *a, str folded)
     return buf_str(&b);
 }
 
+/* The attributes of the phrases that stand in a folded text. */
+static uint32_t attributes_by_phrase(struct arena *a, str folded, const char *const *phrases,
+                                     const uint32_t *attributes)
+{
+    uint32_t found = 0;
+    struct phrase_words w = phrase_words_of(a, folded);
+    for (int i = 0; (i = phrase_next(&w, phrases, i, NULL)) >= 0; i++)
+        found |= attributes[i];
+    return found;
+}
+
 /* Parts (ASKS_PART) are for scripts that do not part words; all others are whole words. */
 uint32_t attributes_asked(struct arena *a, str question)
 {
@@ -173,12 +184,9 @@ uint32_t attributes_asked(struct arena *a, str question)
         if (str_find(question, str_of(parts[i].text)) < question.n)
             asked |= parts[i].attribute;
     str folded = phrase_fold(a, question), plain = without_possessives(a, folded);
-    struct phrase_words w = phrase_words_of(a, folded);
-    for (int i = 0; (i = phrase_next(&w, asks, i, NULL)) >= 0; i++)
-        asked |= attributes[i];
-    w = phrase_words_of(a, plain);
-    for (int i = 0; plain.n < folded.n && (i = phrase_next(&w, asks, i, NULL)) >= 0; i++)
-        asked |= attributes[i];
+    asked |= attributes_by_phrase(a, folded, asks, attributes);
+    if (plain.n < folded.n)
+        asked |= attributes_by_phrase(a, plain, asks, attributes);
     return asked;
 }
 
@@ -192,11 +200,7 @@ uint32_t attributes_told_so(struct arena *a, str line)
 #define TELLS_SO(name, phrase) ATTRIBUTE_BIT(name),
 #include "lang/attributes.def"
     };
-    uint32_t told = 0;
-    struct phrase_words w = phrase_words_of(a, phrase_fold(a, line));
-    for (int i = 0; (i = phrase_next(&w, phrases, i, NULL)) >= 0; i++)
-        told |= attributes[i];
-    return told;
+    return attributes_by_phrase(a, phrase_fold(a, line), phrases, attributes);
 }
 
 static bool is_someone(const struct word *w)
@@ -233,16 +237,6 @@ static bool asks_for_fact(const struct words *w)
                      str_is_one_of(w->v[i + 1].text, asked_figures)));
 }
 
-static bool is_modal(str word)
-{
-    return str_is_one_of(word, advice_modals);
-}
-
-static bool is_request_word(str word)
-{
-    return is_modal(word) || str_is_one_of(word, advice_words);
-}
-
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts
  * (PLAIN) are not, unless the user is in them ("my"). */
 struct bearing bearing_of(struct arena *a, str request)
@@ -267,18 +261,18 @@ struct bearing bearing_of(struct arena *a, str request)
         is_food |= bits >> WANTED_FOOD & 1;
         is_asked |= bits >> WANTED_ASKED & 1;
         b.on_taste |= bits >> TASTE & 1;
-        is_request |= is_request_word(w.v[i].text);
-        has_modal |= is_modal(w.v[i].text);
+        is_request |= str_is_one_of(w.v[i].text, advice_words);
+        has_modal |= str_is_one_of(w.v[i].text, advice_modals);
         is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
     }
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
-    b.on_advice = phrase_find_any(&p, advises, NULL);
+    b.on_advice = phrase_find_any(&p, advises);
     b.on_food = is_food && !b.on_health;
-    b.on_health |= is_food || (is_asked && (is_request || b.on_advice));
+    b.on_health |= is_food || (is_asked && (is_request || has_modal || b.on_advice));
     if (asks_for_fact(&w) && !has_modal && !b.on_advice)
         b.on_health = false;
     b.on_taste &= b.on_advice && !b.on_health;
-    if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain, NULL)))
+    if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain)))
         b = (struct bearing){0};
     return b;
 }

@@ -5,6 +5,7 @@
 #include "engine/text/lexicon.h"
 #include "lang/claims_lists.h"
 #include "lang/pronouns_lists.h"
+#include "lang/slots_lists.h"
 #include "words/stem_table.h"
 
 /*
@@ -46,32 +47,27 @@ static const struct stem_row firsts[] = {
 
 /* A person has one employer and may have two cars: only of single slots does a new value replace
  * the old. */
+static const struct {
+    const char *name;
+    bool is_single, is_kept;
+} slots[] = {
+#define SLOT(name, is_single, is_kept) {#name, is_single, is_kept},
+#include "engine/text/claims.def"
+    [SLOT_COUNT] = {"", false, false}};
+
 bool slot_is_single(enum slot slot)
 {
-    static const bool single[] = {
-#define SLOT(name, is_single, is_kept) is_single,
-#include "engine/text/claims.def"
-        false};
-    return single[slot];
+    return slots[slot].is_single;
 }
 
-/* Whether extraction keeps what fills the slot as a fact. */
 bool slot_is_kept(enum slot slot)
 {
-    static const bool kept[] = {
-#define SLOT(name, is_single, is_kept) is_kept,
-#include "engine/text/claims.def"
-        false};
-    return kept[slot];
+    return slots[slot].is_kept;
 }
 
 str slot_name(enum slot slot)
 {
-    static const char *const names[] = {
-#define SLOT(name, is_single, is_kept) #name,
-#include "engine/text/claims.def"
-        ""};
-    return str_of(names[slot]);
+    return str_of(slots[slot].name);
 }
 
 /*
@@ -303,4 +299,51 @@ struct claim claim_of(const struct words *w)
         out.ends = true;
     out.is_supposed = is_supposed;
     return out;
+}
+
+/* --- lines of a model --- */
+
+/*
+ * For distilled lines, which models write in few forms ("User's name is Ana", "Works at Equinor"):
+ * two lines with the same slot and another value are a change, whatever their words share. the
+ * claims above are what people write themselves, in more forms and languages.
+ */
+
+static bool cut_front(str *line, str with)
+{
+    if (line->n < with.n || !str_eq_nocase(str_sub(*line, 0, with.n), with))
+        return false;
+    *line = str_sub(*line, with.n, line->n);
+    return true;
+}
+
+static str without_subject(str line)
+{
+    line = str_trim(line);
+    for (const char *const *s = slot_subjects; *s; s++)
+        if (cut_front(&line, str_of(*s)))
+            return str_trim(line);
+    return line;
+}
+
+str slot_of(str line, str *value)
+{
+    static const struct {
+        const char *begins, *slot;
+    } lines[] = {
+#define BEGINS(begins, slot) {begins, #slot},
+#include "lang/slots.def"
+    };
+    str rest = without_subject(line);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        *value = rest;
+        if (!cut_front(value, str_of(lines[i].begins)))
+            continue;
+        *value = str_trim(*value);
+        while (value->n && strchr(".!,", value->p[value->n - 1]))
+            value->n--;
+        return value->n ? str_of(lines[i].slot) : S("");
+    }
+    *value = rest;
+    return S("");
 }

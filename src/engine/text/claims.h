@@ -35,3 +35,7 @@ bool slot_is_single(enum slot slot);
 /* Whether a statement of it is worth a memory of its own; and its name, for the key. */
 bool slot_is_kept(enum slot slot);
 str slot_name(enum slot slot);
+
+/* The attribute that a line about the user is of ("name", "employer", "home"), with its value; or
+ * "" with the whole line as *value. */
+str slot_of(str line, str *value);

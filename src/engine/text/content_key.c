@@ -2,6 +2,7 @@
 #include "engine/text/content_key.h"
 
 #include "base/id.h"
+#include "engine/text/bytes.h"
 
 /*
  * A readable slug of the content; where characters are lost in it (it is longer than the slug, or
@@ -17,9 +18,8 @@ str content_key(struct arena *a, str content)
     for (; i < content.n && n < sizeof slug; i++) {
         char c = content.p[i];
         is_lost |= (c & 0x80) != 0;
-        c = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-            slug[n++] = c;
+        if (is_ascii_word(c))
+            slug[n++] = lower_of(c);
         else if (n && slug[n - 1] != '_')
             slug[n++] = '_';
     }

@@ -146,10 +146,7 @@ static bool is_short(const struct words *w)
 static bool is_short_elsewhere(const struct words *w)
 {
     enum { FEW = 5 };
-    for (size_t i = 0; i < w->n; i++)
-        if (!str_is_one_of(w->v[i].text, topicless))
-            return false;
-    return w->n && w->n <= FEW;
+    return w->n && w->n <= FEW && EVERY(i, w->n, str_is_one_of(w->v[i].text, topicless));
 }
 
 /* "Wo wohnt sie?", "Elle habite où ?": someone who is not named, in a short question. */

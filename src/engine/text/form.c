@@ -96,10 +96,7 @@ static void add_marks(struct form_features *out, str question)
         add_feature(out, S(OF_MARK "?"));
 }
 
-static int compare_features(const void *a, const void *b)
-{
-    return str_cmp(*(const str *)a, *(const str *)b);
-}
+ORDER(by_text, str, str_cmp(*x, *y));
 
 void form_features_of(struct arena *a, str question, struct form_features *out)
 {
@@ -120,7 +117,7 @@ void form_features_of(struct arena *a, str question, struct form_features *out)
                                     S_ARG(word_at(&w, 1))));
     add_feature(out, str_printf(a, OF_LENGTH "%d", length_class(w.n)));
     add_marks(out, question);
-    qsort(out->v, out->n, sizeof *out->v, compare_features);
+    qsort(out->v, out->n, sizeof *out->v, by_text);
     size_t kept = 0;
     for (size_t i = 0; i < out->n; i++)
         if (!kept || str_cmp(out->v[kept - 1], out->v[i]) != 0)

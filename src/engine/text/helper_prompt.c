@@ -73,17 +73,6 @@ static bool has_self(const struct phrase_words *w)
     return SOME(i, w->n, lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO));
 }
 
-static bool demands_form(const struct phrase_words *w)
-{
-    return phrase_find_any(w, form_demands, NULL);
-}
-
-/* What front ends make of a conversation. */
-static bool names_product(const struct phrase_words *w)
-{
-    return phrase_find_any(w, helper_products, NULL);
-}
-
 /* An order without the text behind its last colon, whose "I" is the user's. */
 static str without_subject(str order)
 {
@@ -93,16 +82,11 @@ static str without_subject(str order)
     return order;
 }
 
-static bool is_about_unfinished(const struct phrase_words *w)
-{
-    return phrase_find_any(w, unfinished_texts, NULL) && phrase_find_any(w, finish_orders, NULL);
-}
-
 /* "Write a concise title of at most 5 words for this conversation": no conversation inside, as the
  * conversation is in the messages before or is the user's message itself. */
 static bool orders_title(const struct phrase_words *w)
 {
-    return phrase_find_any(w, title_orders, NULL) && phrase_find_any(w, title_limits, NULL);
+    return phrase_find_any(w, title_orders) && phrase_find_any(w, title_limits);
 }
 
 /*
@@ -124,7 +108,9 @@ bool is_helper_prompt(struct arena *a, str system, str user)
     }
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, order));
     if (d.has_user && (d.has_model || has_history))
-        return w.n > 1 && !has_self(&w) && (demands_form(&w) || names_product(&w));
+        return w.n > 1 && !has_self(&w) &&
+               (phrase_find_any(&w, form_demands) || phrase_find_any(&w, helper_products));
     w = phrase_words_of(a, phrase_fold(a, without_subject(order)));
-    return !has_self(&w) && is_about_unfinished(&w) && demands_form(&w);
+    return !has_self(&w) && phrase_find_any(&w, unfinished_texts) &&
+           phrase_find_any(&w, finish_orders) && phrase_find_any(&w, form_demands);
 }

@@ -2,8 +2,8 @@
 
 #include "engine/text/importance.h"
 #include "base/utf8.h"
+#include "engine/text/claims.h"
 #include "engine/text/lexicon.h"
-#include "engine/text/slots.h"
 #include "words/words.h"
 
 /*
@@ -74,9 +74,8 @@ static bool has_any(struct strs text, str others)
 {
     while (others.n) {
         str word = str_cut(&others, ' ');
-        for (size_t i = 0; i < text.n; i++)
-            if (word_fits(text.v[i], word))
-                return true;
+        if (SOME(i, text.n, word_fits(text.v[i], word)))
+            return true;
     }
     return false;
 }

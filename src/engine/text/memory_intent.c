@@ -44,12 +44,6 @@ static const char *const phrases[] = {
 #include "lang/memory_intent.def"
     NULL};
 
-/* The row in whose place known names are looked for: phrases before it win over a name. */
-static int entities_row(void)
-{
-    return name_index(phrases, S(ENTITIES), -1);
-}
-
 /* A known name as whole words. */
 static bool find_entity(struct arena *a, str text, const str *entities, size_t n, str *out)
 {
@@ -81,9 +75,8 @@ static bool is_time_alone(const struct phrase_words *t, int row)
     int next = row;
     if (!rules[row].is_time)
         return false;
-    for (size_t i = 0; i < t->n; i++)
-        if (lexicon_is(t->v[i].text, LEX_SELF | LEX_SELF_TOO))
-            return false;
+    if (SOME(i, t->n, lexicon_is(t->v[i].text, LEX_SELF | LEX_SELF_TOO)))
+        return false;
     do
         next = phrase_next(t, phrases, next + 1, &phrase);
     while (next >= 0 && (rules[next].is_time || rules[next].is_weak));
@@ -98,7 +91,8 @@ struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)
     if (utf16_length(text) < 3)
         return (struct gate){GATE_NONE, S(""), false, false};
     struct phrase_words t = phrase_words_of(a, text);
-    int row = phrase_next(&t, phrases, 0, &phrase), names = entities_row();
+    int row = phrase_next(&t, phrases, 0, &phrase);
+    int names = name_index(phrases, S(ENTITIES), -1); /* phrases before it win over a name */
     str name;
     if ((row < 0 || row > names) && find_entity(a, text, entities, n, &name))
         return (struct gate){rules[names].section, name, rules[names].is_weak, false};

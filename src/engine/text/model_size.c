@@ -1,5 +1,6 @@
 /* model_size.c - the size of a model, by its name, and the shares of its window. */
 #include "engine/history.h"
+#include "engine/text/bytes.h"
 
 /* What a name that tells nothing stands for; shares never go below their floors. */
 enum { FLOOR_SYSTEM = 200, FLOOR_HISTORY = 100, FLOOR_CHUNKS = 200, FLOOR_GENERATION = 256 };
@@ -23,11 +24,6 @@ static const struct known_model {
 #include "engine/text/model_size.def"
 #undef MODEL
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* How many digits stand there. */
 static size_t digits_at(str s, size_t at)
@@ -123,10 +119,8 @@ double model_billions(str model)
     char lower[200];
     str name = {lower, model.n < sizeof lower ? model.n : sizeof lower};
     double size;
-    for (size_t i = 0; i < name.n; i++) {
-        bool is_upper = model.p[i] >= 'A' && model.p[i] <= 'Z';
-        lower[i] = is_upper ? (char)(model.p[i] | 0x20) : model.p[i];
-    }
+    for (size_t i = 0; i < name.n; i++)
+        lower[i] = lower_of(model.p[i]);
     bool is_told = after_mark(name, ":-_", NULL, &size) || after_mark(name, "/", "-_/.", &size) ||
                    in_mixture(name, &size) || in_table(name, &size);
     return is_told ? size : by_word(name);

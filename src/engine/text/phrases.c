@@ -1,8 +1,13 @@
-/* phrases.c - the words of a text, as phrases of several words are looked for in it. */
+/* phrases.c - the words of a text, and the phrases of a list that stand in it. */
 #include "engine/text/phrases.h"
 
+#include "base/once.h"
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
+#include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+
+/* --- the words of a text --- */
 
 /*
  * A text becomes folded words with "." between sentences, so that no phrase reaches over the end of
@@ -39,8 +44,6 @@ static void add_words(struct arena *a, struct phrase_words *t, str text, size_t 
     }
 }
 
-/* text must be folded (phrase_fold) and live as long as the result; words beyond TOKENS_MAX are
- * left out. */
 struct phrase_words phrase_words_of(struct arena *a, str text)
 {
     struct phrase_words t = {.text = text};
@@ -59,9 +62,6 @@ static bool opens_sentence(str s)
     return str_starts(s, S("\xC2\xBF")) || str_starts(s, S("\xC2\xA1"));
 }
 
-/*
- * Lower case, curly apostrophes straight, "¿" and "¡" blank. Never longer than the lower-case text.
- */
 str phrase_fold(struct arena *a, str message)
 {
     str lower = utf8_lower(a, message);
@@ -80,4 +80,269 @@ str phrase_fold(struct arena *a, str message)
         }
     }
     return (str){p, n};
+}
+
+/* --- reading a list --- */
+
+/*
+ * A list of phrases is read once and cached by its address, so lists must be static. Of each phrase
+ * the place with the fewest choices is its anchor; the words of a text are looked up in a hash
+ * table of anchors, and only phrases with a hit are compared place by place. So a text costs one
+ * look-up for each word, however many phrases the list has. Phrases without a place that must be
+ * there (only "*" or optional words) are compared always.
+ *
+ * Syntax: "how old|tall am i" has four places, "|" parts choices, "?" in front makes a place
+ * optional, "*" is any word, "#" a date, "@month" and "@weekday" a name of these, "." the end of a
+ * sentence, and "^ " in front binds the phrase to the beginning of the text.
+ */
+
+enum choice_kind { CHOICE_WORDS, CHOICE_ANY, CHOICE_DATE, CHOICE_MONTH, CHOICE_WEEKDAY };
+
+struct phrase_literal {
+    str text;
+    uint64_t hash;
+};
+
+/* What may stand at one place of a phrase. */
+struct phrase_choice {
+    enum choice_kind kind;
+    bool is_optional;
+    const struct phrase_literal *words; /* one of these, for CHOICE_WORDS */
+    size_t n;
+};
+
+struct phrase {
+    const struct phrase_choice *choices;
+    size_t n;
+    bool is_opening; /* it must begin the text */
+};
+
+/* A word that a phrase needs, unless another of the same place stands there. */
+struct phrase_anchor {
+    uint64_t hash;
+    uint32_t phrase;
+    uint32_t next; /* anchor of the same slot, counted from 1; 0: none */
+};
+
+enum { PHRASES_MAX = 512 };
+
+/* Which phrases of a list are worth a closer look: bit i is the ith. */
+struct phrase_marks {
+    uint64_t v[PHRASES_MAX / 64];
+};
+
+struct phrase_set {
+    const struct phrase *v;
+    size_t n;
+    struct phrase_anchor *anchors;
+    size_t n_anchors, cap_anchors;
+    const uint32_t *slots;          /* of anchors, counted from 1 */
+    size_t last_slot;               /* one less than a power of two */
+    struct phrase_marks unanchored; /* phrases of which no word is needed */
+    struct arena arena;
+};
+
+static enum choice_kind kind_of(str choice)
+{
+    return str_is(choice, "*")          ? CHOICE_ANY
+           : str_is(choice, "#")        ? CHOICE_DATE
+           : str_is(choice, "@month")   ? CHOICE_MONTH
+           : str_is(choice, "@weekday") ? CHOICE_WEEKDAY
+                                        : CHOICE_WORDS;
+}
+
+/* An optional place that does not fit is skipped; there is no going back, so a list must not rely
+ * on an optional "*" before a word that it could swallow. */
+static struct phrase_choice choice_of(struct arena *a, str text)
+{
+    struct phrase_choice c = {.is_optional = str_starts(text, S("?"))};
+    if (c.is_optional)
+        text = str_sub(text, 1, text.n);
+    c.kind = kind_of(text);
+    if (c.kind != CHOICE_WORDS)
+        return c;
+    struct phrase_literal *words = NEW_N(a, struct phrase_literal, text.n + 1);
+    while (text.n) {
+        str word = str_cut(&text, '|');
+        words[c.n++] = (struct phrase_literal){word, str_hash(word)};
+    }
+    c.words = words;
+    return c;
+}
+
+static struct phrase phrase_of(struct arena *a, str text)
+{
+    struct phrase p = {.is_opening = str_starts(text, S("^ "))};
+    if (p.is_opening)
+        text = str_sub(text, 2, text.n);
+    struct phrase_choice *choices = NEW_N(a, struct phrase_choice, text.n + 1);
+    while (text.n)
+        choices[p.n++] = choice_of(a, str_cut(&text, ' '));
+    p.choices = choices;
+    return p;
+}
+
+/* The end of the text ends a sentence as "." does, so "." need not be there. */
+static bool is_needed(const struct phrase_choice *c)
+{
+    return c->kind == CHOICE_WORDS && !c->is_optional && c->n &&
+           !SOME(i, c->n, str_is(c->words[i].text, "."));
+}
+
+static void add_anchors(struct phrase_set *set, uint32_t phrase, const struct phrase_choice *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        ARENA_ADD(&set->arena, set->anchors, set->n_anchors, set->cap_anchors) =
+            (struct phrase_anchor){c->words[i].hash, phrase, 0};
+    }
+}
+
+/* By the place with the fewest words to choose from. */
+static void anchor_phrase(struct phrase_set *set, uint32_t at)
+{
+    const struct phrase *p = &set->v[at];
+    const struct phrase_choice *best = NULL;
+    for (size_t i = 0; i < p->n; i++)
+        if (is_needed(&p->choices[i]) && (!best || p->choices[i].n < best->n))
+            best = &p->choices[i];
+    if (best)
+        add_anchors(set, at, best);
+    else
+        set->unanchored.v[at / 64] |= (uint64_t)1 << at % 64;
+}
+
+/* Chained hashing with half-full slots; indices are one higher, as 0 ends a chain. */
+static void link_anchors(struct phrase_set *set)
+{
+    size_t room = 2;
+    while (room < 2 * set->n_anchors)
+        room *= 2;
+    uint32_t *slots = NEW_N(&set->arena, uint32_t, room);
+    for (size_t i = 0; i < set->n_anchors; i++) {
+        uint32_t *slot = &slots[set->anchors[i].hash & (room - 1)];
+        set->anchors[i].next = *slot;
+        *slot = (uint32_t)i + 1;
+    }
+    set->slots = slots;
+    set->last_slot = room - 1;
+}
+
+static void *read_list(const void *list, size_t n, size_t size)
+{
+    const char *const *phrases = list;
+    assert(size == sizeof *phrases);
+    while (phrases[n])
+        n++;
+    assert(n <= PHRASES_MAX);
+    struct phrase_set *set = heap_alloc(sizeof *set);
+    struct phrase *v = NEW_N(&set->arena, struct phrase, n + 1);
+    set->v = v;
+    set->n = n;
+    for (size_t i = 0; i < n; i++) {
+        v[i] = phrase_of(&set->arena, str_of(phrases[i]));
+        anchor_phrase(set, (uint32_t)i);
+    }
+    link_anchors(set);
+    return set;
+}
+
+/* Of a static, NULL-ended list; read at the first call. */
+static const struct phrase_set *phrase_set_of(const char *const *phrases)
+{
+    return once_of(phrases, 0, sizeof *phrases, read_list);
+}
+
+/* --- finding --- */
+
+/* YYYY-MM-DD. */
+static bool is_date(str w)
+{
+    static const char shape[] = "0000-00-00";
+    if (w.n != sizeof shape - 1)
+        return false;
+    return !SOME(i, w.n, shape[i] == '-' ? w.p[i] != '-' : !is_digit(w.p[i]));
+}
+
+static bool choice_allows(const struct phrase_choice *c, const struct phrase_word *word)
+{
+    switch (c->kind) {
+    case CHOICE_ANY:
+        return !str_is(word->text, ".");
+    case CHOICE_DATE:
+        return is_date(word->text);
+    case CHOICE_MONTH:
+        return lexicon_is(word->text, LEX_MONTH);
+    case CHOICE_WEEKDAY:
+        return lexicon_is(word->text, LEX_WEEKDAY);
+    case CHOICE_WORDS:
+        break;
+    }
+    return SOME(i, c->n, c->words[i].hash == word->hash && str_eq(c->words[i].text, word->text));
+}
+
+/* How many tokens from at on are the phrase's, or 0. The end of the message ends a sentence. */
+static size_t phrase_at(const struct phrase_words *t, size_t at, const struct phrase *p)
+{
+    const struct phrase_word end = {S("."), 0, str_hash(S("."))};
+    size_t i = at;
+    for (size_t k = 0; k < p->n; k++) {
+        if (choice_allows(&p->choices[k], i < t->n ? &t->v[i] : &end))
+            i++;
+        else if (!p->choices[k].is_optional)
+            return 0;
+    }
+    return i - at;
+}
+
+/* The part of the text that the tokens stand for. */
+static str words_of_tokens(const struct phrase_words *t, size_t at, size_t n)
+{
+    size_t last = at + n - 1;
+    while (last > at && (last >= t->n || str_is(t->v[last].text, ".")))
+        last--;
+    return str_sub(t->text, t->v[at].from, t->v[last].from + t->v[last].text.n);
+}
+
+static bool phrase_stands(const struct phrase_words *t, const struct phrase *p, str *out)
+{
+    for (size_t at = 0; at < t->n && (at == 0 || !p->is_opening); at++) {
+        size_t n = phrase_at(t, at, p);
+        if (!n)
+            continue;
+        if (out)
+            *out = words_of_tokens(t, at, n);
+        return true;
+    }
+    return false;
+}
+
+/* The phrases that a word of the text is an anchor of: most texts have few. */
+static struct phrase_marks mark_phrases(const struct phrase_words *t, const struct phrase_set *set)
+{
+    struct phrase_marks marks = set->unanchored;
+    for (size_t i = 0; i < t->n; i++) {
+        uint64_t hash = t->v[i].hash;
+        for (uint32_t k = set->slots[hash & set->last_slot]; k; k = set->anchors[k - 1].next) {
+            const struct phrase_anchor *anchor = &set->anchors[k - 1];
+            if (anchor->hash == hash)
+                marks.v[anchor->phrase / 64] |= (uint64_t)1 << anchor->phrase % 64;
+        }
+    }
+    return marks;
+}
+
+/* Lists are in the order of precedence. */
+int phrase_next(const struct phrase_words *t, const char *const *phrases, int from, str *out)
+{
+    const struct phrase_set *set = phrase_set_of(phrases);
+    struct phrase_marks marks = mark_phrases(t, set);
+    for (size_t i = (size_t)from; i < set->n; i++)
+        if (marks.v[i / 64] >> i % 64 & 1 && phrase_stands(t, &set->v[i], out))
+            return (int)i;
+    return -1;
+}
+
+bool phrase_find_any(const struct phrase_words *t, const char *const *phrases)
+{
+    return phrase_next(t, phrases, 0, NULL) >= 0;
 }

@@ -37,7 +37,7 @@ struct phrase_words phrase_words_of(struct arena *a, str text);
 int phrase_next(const struct phrase_words *t, const char *const *phrases, int from, str *out);
 
 /* Whether one of them stands in the text. */
-bool phrase_find_any(const struct phrase_words *t, const char *const *phrases, str *out);
+bool phrase_find_any(const struct phrase_words *t, const char *const *phrases);
 
 /* Whether a byte is part of a word here. */
 bool phrase_has_byte(char c);

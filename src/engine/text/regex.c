@@ -6,6 +6,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "base/once.h"
+
 /*
  * Patterns are ours, the texts are anybody's: MATCH_LIMIT ends a match that would try too many
  * ways, and such a text simply has no match. Compiling (with machine code) costs more than
@@ -46,25 +48,26 @@ static const pcre2_code *code_of(struct pattern *p)
     return none;
 }
 
-/* regex must be static; aborts when there is no memory. */
-struct pattern *pattern_new(const char *regex)
+/* Aborts when there is no memory. */
+static void *make_patterns(const void *column, size_t n, size_t size)
 {
-    struct pattern *p = heap_alloc(sizeof *p);
-    p->regex = regex;
-    p->limits = pcre2_match_context_create(NULL);
-    if (!p->limits)
+    struct pattern *patterns = heap_alloc(n * sizeof *patterns);
+    struct pattern **all = heap_alloc(n * sizeof *all);
+    pcre2_match_context *limits = pcre2_match_context_create(NULL);
+    if (!limits)
         abort();
-    pcre2_set_match_limit(p->limits, MATCH_LIMIT);
-    return p;
+    pcre2_set_match_limit(limits, MATCH_LIMIT);
+    for (size_t i = 0; i < n; i++) {
+        patterns[i].regex = *(const char *const *)((const char *)column + i * size);
+        patterns[i].limits = limits;
+        all[i] = &patterns[i];
+    }
+    return all;
 }
 
-void pattern_free(struct pattern *p)
+struct pattern *const *patterns_of(const char *const *column, size_t n, size_t size)
 {
-    if (!p)
-        return;
-    pcre2_match_context_free(p->limits);
-    pcre2_code_free(p->code);
-    free(p);
+    return once_of(column, n, size, make_patterns);
 }
 
 static void match_data_done(pcre2_match_data **data)
@@ -72,8 +75,6 @@ static void match_data_done(pcre2_match_data **data)
     pcre2_match_data_free(*data);
 }
 
-/* The first match at or behind `from`, without regard to case. Groups point into text. Safe from
- * any number of threads. */
 bool pattern_find(struct pattern *p, str text, size_t from, struct match *out)
 {
     CLEANUP(match_data_done)

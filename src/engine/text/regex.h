@@ -10,10 +10,14 @@
  */
 struct pattern;
 
-/* Compiled by the first match: some hundred take 8 ms, and most talk needs few of them. The text of
- * the regex lives as long as the pattern. */
-struct pattern *pattern_new(const char *regex);
-void pattern_free(struct pattern *p);
+/*
+ * The patterns of a column of a static table: n regexes (or NULL), each `size` bytes behind the one
+ * before. Each is compiled by its first match: some hundred take 8 ms, and most talk needs few of
+ * them.
+ */
+struct pattern *const *patterns_of(const char *const *column, size_t n, size_t size);
+#define PATTERNS(ROWS, COLUMN)                                                                     \
+    patterns_of(&(ROWS)->COLUMN, sizeof(ROWS) / sizeof *(ROWS), sizeof *(ROWS))
 
 enum { PATTERN_GROUPS = 3 };
 

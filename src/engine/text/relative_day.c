@@ -1,8 +1,8 @@
 /* relative_day.c - texts that name a day by its distance get the day on which they were said. */
 #include "engine/text/relative_day.h"
 
-#include <time.h>
-
+#include "base/time_text.h"
+#include "engine/text/bytes.h"
 #include "engine/text/phrases.h"
 #include "lang/relative_day_lists.h"
 
@@ -10,11 +10,11 @@
 static bool has_year(str text)
 {
     for (size_t i = 0, digits = 0; i <= text.n; i++) {
-        bool is_digit = i < text.n && text.p[i] >= '0' && text.p[i] <= '9';
+        bool is_more = i < text.n && is_digit(text.p[i]);
         const char *from = text.p + i - digits;
-        if (!is_digit && digits == 4 && (from[0] == '2' || (from[0] == '1' && from[1] == '9')))
+        if (!is_more && digits == 4 && (from[0] == '2' || (from[0] == '1' && from[1] == '9')))
             return true;
-        digits = is_digit ? digits + 1 : 0;
+        digits = is_more ? digits + 1 : 0;
     }
     return false;
 }
@@ -25,14 +25,11 @@ static bool has_year(str text)
  * means in each case. */
 str text_with_day(struct arena *a, str text, int64_t said_ms)
 {
-    char day[20];
-    struct tm t;
-    time_t seconds = (time_t)(said_ms / 1000);
     if (said_ms <= 0 || has_year(text))
         return text;
     struct phrase_words words = phrase_words_of(a, phrase_fold(a, text));
-    if (!phrase_find_any(&words, relative_days, NULL) || !gmtime_r(&seconds, &t) ||
-        !strftime(day, sizeof day, "%Y-%m-%d", &t))
+    str day = time_write(a, said_ms, "%Y-%m-%d");
+    if (!day.n || !phrase_find_any(&words, relative_days))
         return text;
-    return str_printf(a, S_FMT " (said %s)", S_ARG(text), day);
+    return str_printf(a, S_FMT " (said " S_FMT ")", S_ARG(text), S_ARG(day));
 }

@@ -1,6 +1,7 @@
 /* sentences.c - where a text's sentences end. */
 #include "engine/text/sentences.h"
 
+#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 
 /* Words that open a sentence, and so do not follow an initial as a name does. */
@@ -23,11 +24,6 @@ enum {
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
 static size_t after_blanks(str text, size_t i)
@@ -73,7 +69,7 @@ static str word_from(str text, size_t i)
 
 static bool starts_capital(str word)
 {
-    return word.n && word.p[0] >= 'A' && word.p[0] <= 'Z';
+    return word.n && is_upper(word.p[0]);
 }
 
 /* "J", "U.S": letters with dots between them. */
@@ -135,7 +131,7 @@ static bool ends_at(str text, size_t i, size_t *end, struct sentence *out)
     bool is_soft = to > marks || (marks > i + 1 && text.p[i] == '.');
     out->text = str_sub(text, 0, to);
     out->body = str_sub(text, 0, i);
-    out->goes_on = is_soft && next < text.n && text.p[next] >= 'a' && text.p[next] <= 'z';
+    out->goes_on = is_soft && next < text.n && is_lower(text.p[next]);
     return true;
 }
 

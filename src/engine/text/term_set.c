@@ -1,6 +1,8 @@
 /* term_set.c - sets of terms: the words of two texts, and how far they overlap. */
 #include "engine/text/term_set.h"
 
+#include "engine/text/bytes.h"
+
 /*
  * Words as 64-bit hashes in a sorted array: two texts are compared in one pass without allocation.
  * A collision of two words in one comparison is too rare to matter. Sets are filled with terms_add
@@ -17,11 +19,7 @@ void terms_add(struct arena *a, struct term_set *t, uint64_t term)
     ARENA_ADD(a, t->v, t->n, t->cap) = term;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
+ORDER(by_value, uint64_t, (*x > *y) - (*x < *y));
 
 /* A sentence has few words; for these a library's sort takes longer to begin than to end. */
 static void sort_few(uint64_t *v, size_t n)
@@ -78,11 +76,6 @@ double terms_jaccard(const struct term_set *one, const struct term_set *other)
     return all ? (double)shared / (double)all : 0;
 }
 
-static bool in_word(unsigned char c)
-{
-    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Words cut to CUT bytes instead of stems: near-duplicates need no grammar, and this runs for all
  * results of a recall. */
 struct term_set shingles_of(struct arena *a, str text)
@@ -92,10 +85,9 @@ struct term_set shingles_of(struct arena *a, str text)
     for (size_t i = 0; i < text.n;) {
         char word[CUT];
         size_t n = 0, from = i;
-        for (; i < text.n && in_word((unsigned char)text.p[i]); i++)
+        for (; i < text.n && is_word(text.p[i]); i++)
             if (n < CUT)
-                word[n++] =
-                    (char)(text.p[i] >= 'A' && text.p[i] <= 'Z' ? text.p[i] + 32 : text.p[i]);
+                word[n++] = lower_of(text.p[i]);
         if (n)
             terms_add(a, &t, str_hash((str){word, n}));
         i += i == from;

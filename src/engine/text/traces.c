@@ -2,14 +2,10 @@
 #include "engine/text/traces.h"
 
 #include "base/buf.h"
+#include "engine/text/bytes.h"
 
 /* Lines of a trace at least. */
 enum { LEAST = 2 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /*
  * A pasted stack trace would fill the question with names of files and classes that find other

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
@@ -33,20 +34,14 @@ struct opening {
     size_t n;
 };
 
-static bool in_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (unsigned char)c >= 0x80;
-}
-
 /* The next word from *at on; "" at the end. */
 static str next_word(str sentence, size_t *at)
 {
     size_t i = *at;
-    while (i < sentence.n && !in_word(sentence.p[i]))
+    while (i < sentence.n && !is_word(sentence.p[i]))
         i++;
     size_t from = i;
-    while (i < sentence.n && in_word(sentence.p[i]))
+    while (i < sentence.n && is_word(sentence.p[i]))
         i++;
     *at = i;
     return str_sub(sentence, from, i);
@@ -89,10 +84,7 @@ static bool has_question_order(const struct opening *o)
             (o->n > 1 && (str_eq_nocase(o->v[1], S("you")) || str_eq_nocase(o->v[1], S("they"))));
         if (is_clause)
             return false;
-        for (size_t i = 1; i < o->n; i++)
-            if (lexicon_is(o->v[i], LEX_AUXILIARY))
-                return true;
-        return o->n <= 3;
+        return o->n <= 3 || SOME(i, o->n, i && lexicon_is(o->v[i], LEX_AUXILIARY));
     }
     bool inverts = opens_with(o, 0, LEX_AUXILIARY) && o->n > 2;
     return inverts && opens_with(o, 1,
@@ -106,10 +98,7 @@ static bool requests_answer(const struct opening *o)
     size_t at = o->n && str_eq_nocase(o->v[0], S("please")) ? 1 : 0;
     if (at >= o->n || !str_is_one_of(o->v[at], tell_verbs))
         return false;
-    for (size_t i = at + 1; i < o->n; i++)
-        if (lexicon_is(o->v[i], LEX_QUESTION))
-            return true;
-    return false;
+    return SOME(i, o->n, i > at && lexicon_is(o->v[i], LEX_QUESTION));
 }
 
 static bool ends_asking(str sentence)
@@ -132,30 +121,19 @@ bool sentence_asks(str sentence)
 
 static bool is_courteous(str word)
 {
-    return str_is_one_of(word, courtesies);
-}
-
-static bool is_beside_courtesy(str word)
-{
-    return str_is_one_of(word, beside_courtesies);
+    return str_is_one_of(word, courtesies) || str_is_one_of(word, beside_courtesies);
 }
 
 static bool sentence_is_courtesy(struct arena *a, str sentence)
 {
     size_t at = 0;
     str first = utf8_lower(a, next_word(sentence, &at));
-    if (sentence.n > COURTESY_MAX ||
-        (first.n && !is_courteous(first) && !is_beside_courtesy(first)))
+    if (sentence.n > COURTESY_MAX || (first.n && !is_courteous(first)))
         return false;
     struct words w = words_as_written(a, sentence, COURTESY_WORDS + 1);
     if (!w.n || w.n > COURTESY_WORDS)
         return !w.n;
-    for (size_t i = 0; i < w.n; i++) {
-        str word = utf8_lower(a, w.v[i].text);
-        if (!is_courteous(word) && !is_beside_courtesy(word))
-            return false;
-    }
-    return true;
+    return EVERY(i, w.n, is_courteous(utf8_lower(a, w.v[i].text)));
 }
 
 bool utterance_is_courtesy(struct arena *a, str text)
@@ -166,7 +144,8 @@ bool utterance_is_courtesy(struct arena *a, str text)
         return false;
     for (size_t i = 0; i < w.n; i++) {
         str word = w.v[i].text;
-        bool courteous = is_courteous(word), beside = is_beside_courtesy(word);
+        bool courteous = str_is_one_of(word, courtesies);
+        bool beside = str_is_one_of(word, beside_courtesies);
         /* "Thanks, when do I see you" asks, also without a question mark. */
         bool asks = !beside && lexicon_is(word, LEX_QUESTION);
         if (asks || (!courteous && !beside && !w.v[i].is_stop))
@@ -174,18 +153,6 @@ bool utterance_is_courtesy(struct arena *a, str text)
         n += courteous;
     }
     return n > 0;
-}
-
-/* "I have no information about …", or only promises to think. w: the words of the sentence. */
-static bool knows_nothing(const struct phrase_words *w, str sentence)
-{
-    return sentence.n <= EXCUSE_MAX && w->n <= SHORT_WORDS && phrase_find_any(w, excuses, NULL);
-}
-
-/* "I will remember that …" says again what somebody else has said, whoever that was. */
-static bool promises_to_keep(const struct phrase_words *w)
-{
-    return phrase_find_any(w, keeps_in_mind, NULL);
 }
 
 /* "You are a classifier.": a part that the model is to play. */
@@ -242,8 +209,7 @@ bool sentence_instructs(struct arena *a, str sentence, bool is_user)
     if (has_speaker_mark(sentence))
         return true;
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
-    return phrase_find_any(&w, attacks, NULL) ||
-           (!is_user && phrase_find_any(&w, attacks_of_others, NULL));
+    return phrase_find_any(&w, attacks) || (!is_user && phrase_find_any(&w, attacks_of_others));
 }
 
 /* --- a turn's statements --- */
@@ -256,7 +222,11 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
     if (is_user)
         return !sentence_only_requests(s->text) && !sentence_casts_model(s->text);
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, s->text));
-    return !knows_nothing(&w, s->text) && !promises_to_keep(&w);
+    /* "I have no information about …", or only promises to think. */
+    bool knows_nothing =
+        s->text.n <= EXCUSE_MAX && w.n <= SHORT_WORDS && phrase_find_any(&w, excuses);
+    /* "I will remember that …" says again what somebody else has said, whoever that was. */
+    return !knows_nothing && !phrase_find_any(&w, keeps_in_mind);
 }
 
 /* "can you", "should we", "is there", "how do I", "any ideas": the words that a request begins
