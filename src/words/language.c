@@ -65,7 +65,7 @@ static const char *const english[] = {
 };
 
 static const char *const stemmer_names[LANGUAGES] = {
-    [GERMAN] = "german",         [FRENCH] = "french",   [SPANISH] = "spanish",
+    [ENGLISH] = "english",       [GERMAN] = "german",   [FRENCH] = "french", [SPANISH] = "spanish",
     [PORTUGUESE] = "portuguese", [RUSSIAN] = "russian", [HINDI] = "hindi"};
 
 /* --- folding --- */
@@ -166,7 +166,7 @@ enum language language_of_script(int32_t c)
 
 /* --- the rules about endings --- */
 
-static str stem_with(struct stemmers *s, enum language language, str word)
+str stem_with(struct stemmers *s, enum language language, str word)
 {
     if (!stemmer_names[language])
         return word;
@@ -274,8 +274,7 @@ static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, int lang
         str word = str_cut(&words, ' ');
         if (!word.n)
             continue;
-        v->functions = arena_more(&v->arena, v->functions, *n, cap, sizeof *v->functions);
-        v->functions[(*n)++] =
+        ARENA_ADD(&v->arena, v->functions, *n, *cap) =
             (struct function_word){language_fold(&v->arena, word, (enum language)language),
                                    1u << language};
     }
@@ -304,13 +303,9 @@ static void make_functions(struct vocabulary *v)
 static void add_odd_form(struct vocabulary *v, enum language language, size_t *n, size_t *cap,
                          struct odd_form odd)
 {
-    for (size_t i = 0; i < *n; i++)
-        if (str_eq(v->odd[language][i].form, odd.form))
-            return;
-    if (str_eq(odd.form, odd.base))
-        return;
-    v->odd[language] = arena_more(&v->arena, v->odd[language], *n, cap, sizeof odd);
-    v->odd[language][(*n)++] = odd;
+    bool is_there = SOME(i, *n, str_eq(v->odd[language][i].form, odd.form));
+    if (!is_there && !str_eq(odd.form, odd.base))
+        ARENA_ADD(&v->arena, v->odd[language], *n, *cap) = odd;
 }
 
 static void make_odd_forms(struct vocabulary *v, struct stemmers *s, enum language language)

@@ -257,19 +257,19 @@ static void add_singles(str run, const struct cells *c, bool asks, struct run_to
             add_token(out, c->v[i].from, part_of(run, c, i, i + 1), true);
 }
 
-struct run_tokens run_tokens_of(struct arena *a, str run, enum run_use use, bool is_japanese)
+struct run_tokens run_tokens_of(struct arena *a, str run, enum word_use use, bool is_japanese)
 {
     struct cells c = cells_of(a, run);
     struct run_tokens out = {NEW_N(a, struct run_token, 2 * c.n + 4), 0};
     bool is_korean = EVERY(i, c.n, c.v[i].script == HANGUL);
-    if (use == RUN_ASK && !is_korean)
+    if (use == TO_ASK && !is_korean)
         cover_cells(run, &c, is_japanese);
-    if (use != RUN_ASK || !is_korean)
+    if (use != TO_ASK || !is_korean)
         add_pairs(run, &c, &out);
-    if (use != RUN_PAIRS && is_korean)
-        add_korean(a, run, &c, use == RUN_ASK, &out);
-    if (use != RUN_PAIRS && !is_korean)
-        add_singles(run, &c, use == RUN_ASK, &out);
+    if (use != TO_COMPARE && is_korean)
+        add_korean(a, run, &c, use == TO_ASK, &out);
+    if (use != TO_COMPARE && !is_korean)
+        add_singles(run, &c, use == TO_ASK, &out);
     assert(out.n <= 2 * c.n + 4);
     return out;
 }

@@ -8,10 +8,10 @@
 bool is_unspaced(int32_t c);
 
 /* What the tokens of a run of such characters are for. */
-enum run_use {
-    RUN_PAIRS, /* overlapping pairs of characters, or the single one */
-    RUN_INDEX, /* and by what else the run may be found */
-    RUN_ASK    /* only what says something about a topic, as the index has it */
+enum word_use {
+    TO_COMPARE, /* overlapping pairs of characters, or the single one */
+    TO_INDEX,   /* and by what else the run may be found */
+    TO_ASK      /* only what says something about a topic, as the index has it */
 };
 
 struct run_token {
@@ -26,7 +26,7 @@ struct run_tokens {
 };
 
 /* is_japanese: the text has kana; then Han characters are read as Japanese. */
-struct run_tokens run_tokens_of(struct arena *a, str run, enum run_use use, bool is_japanese);
+struct run_tokens run_tokens_of(struct arena *a, str run, enum word_use use, bool is_japanese);
 
 /* Whether the text holds kana. */
 bool has_kana(str text);

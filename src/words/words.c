@@ -1,7 +1,6 @@
 /* words.c - splitting, folding and stemming, by utf8proc and Snowball. */
 #include "words/words.h"
 
-#include <libstemmer.h>
 #include <pthread.h>
 #include <utf8proc.h>
 
@@ -65,12 +64,9 @@ struct known_word {
 
 /* A stemmer is not for two threads at once; each has its own, given back when the thread ends. */
 struct stemming {
-    struct sb_stemmer *stemmer; /* English */
-    struct stemmers others;
+    struct stemmers stemmers;
     struct known_word known[KNOWN_WORDS];
 };
-
-enum use { TO_COMPARE, TO_INDEX, TO_ASK };
 
 struct splitter {
     struct arena *a;
@@ -79,7 +75,7 @@ struct splitter {
     struct words out;
     size_t cap, max;
     const struct word_index *stops, *irregulars;
-    enum use use;
+    enum word_use use;
     enum language language; /* of the words in Latin letters */
     bool is_japanese;
     bool is_plain;        /* nobody asks for the stems */
@@ -96,8 +92,7 @@ static str regular_form(const struct splitter *s, str w)
 /* Pointers to words before it are no longer good. */
 static struct word *push_word(struct splitter *s, size_t from, size_t to)
 {
-    s->out.v = arena_more(s->a, s->out.v, s->out.n, &s->cap, sizeof *s->out.v);
-    struct word *w = &s->out.v[s->out.n++];
+    struct word *w = &ARENA_ADD(s->a, s->out.v, s->out.n, s->cap);
     *w = (struct word){.text = str_sub(s->text, from, to), .at = (uint32_t)from};
     return w;
 }
@@ -110,11 +105,8 @@ static str stem_of(const struct splitter *s, str folded, enum language script, b
     if (*is_stop || folded.n < KNOWN_LEAST)
         return folded;
     if (script)
-        return language_stem(s->a, &s->stemming->others, script, folded);
-    str regular = regular_form(s, folded);
-    struct sb_stemmer *stemmer = s->stemming->stemmer;
-    const sb_symbol *stem = sb_stemmer_stem(stemmer, (const sb_symbol *)regular.p, (int)regular.n);
-    return stem ? (str){(const char *)stem, (size_t)sb_stemmer_length(stemmer)} : regular;
+        return language_stem(s->a, &s->stemming->stemmers, script, folded);
+    return stem_with(&s->stemming->stemmers, ENGLISH, regular_form(s, folded));
 }
 
 static struct known_word *place_of(const struct splitter *s, str folded)
@@ -177,8 +169,8 @@ static void add_own_forms(struct splitter *s)
     w->is_stop |= is_function;
     if (w->is_stop || w->is_number || folded.n < KNOWN_LEAST)
         return;
-    str stem = language_stem(s->a, &s->stemming->others, s->language, folded);
-    size_t n = language_parts(s->a, &s->stemming->others, s->language, folded, parts), first = 0;
+    str stem = language_stem(s->a, &s->stemming->stemmers, s->language, folded);
+    size_t n = language_parts(s->a, &s->stemming->stemmers, s->language, folded, parts), first = 0;
     if (s->use == TO_ASK)
         w->stem = n ? parts[first++] : stem;
     else
@@ -207,13 +199,12 @@ static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
 static size_t add_run(struct splitter *s, size_t from)
 {
     enum { PIECE = 3000 };
-    static const enum run_use uses[] = {RUN_PAIRS, RUN_INDEX, RUN_ASK};
     size_t n, end = from;
     while (end < s->text.n && end - from < PIECE &&
            kind_of(utf8_at(s->text, end, &n)) == KIND_UNSPACED)
         end += n;
     struct run_tokens run =
-        run_tokens_of(s->a, str_sub(s->text, from, end), uses[s->use], s->is_japanese);
+        run_tokens_of(s->a, str_sub(s->text, from, end), s->use, s->is_japanese);
     for (size_t i = 0; i < run.n && s->out.n < s->max; i++) {
         const struct run_token *t = &run.v[i];
         struct word *w = push_word(s, from + t->from, from + t->from + t->text.n);
@@ -249,8 +240,7 @@ static pthread_once_t stemming_once = PTHREAD_ONCE_INIT;
 static void end_stemming(void *p)
 {
     struct stemming *mine = p;
-    sb_stemmer_delete(mine->stemmer);
-    stemmers_close(&mine->others);
+    stemmers_close(&mine->stemmers);
     free(mine);
 }
 
@@ -265,7 +255,6 @@ static struct stemming *thread_stemming(void)
     struct stemming *mine = pthread_getspecific(stemming_key);
     if (!mine) {
         mine = heap_alloc(sizeof *mine);
-        mine->stemmer = sb_stemmer_new("english", NULL);
         pthread_setspecific(stemming_key, mine);
     }
     return mine;
@@ -315,7 +304,7 @@ struct words words_of(struct arena *a, str text, size_t max)
     return split_text(splitter_of(a, text, max));
 }
 
-static struct words split_for(struct arena *a, str text, size_t max, enum use use)
+static struct words split_for(struct arena *a, str text, size_t max, enum word_use use)
 {
     struct splitter s = splitter_of(a, text, max);
     s.use = use;

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "engine/distil/distil.h"
-#include "engine/distil/facts.h"
-#include "engine/distil/kinds.h"
+#include "engine/distil/keep.h"
 #include "engine/distil/known.h"
 
 #include "lib/clock.h"

@@ -79,14 +79,6 @@ static void give_way(struct engine *e)
         nanosleep(&a_moment, NULL);
 }
 
-/* Gives a claimed session back untouched, due as before. */
-static enum status return_session(struct ctx *ctx, struct engine *e,
-                                  const struct waiting_session *w)
-{
-    struct distil_end end = {.pool = w->pool, .session = w->session, .again_at = w->due};
-    return store_end_distil(ctx, e->store, &end);
-}
-
 /*
  * After a failure of the server the rest of the claim is given back instead of failing one by one.
  */
@@ -98,7 +90,7 @@ static enum status distil_claimed(struct ctx *ctx, struct engine *e,
     *goes_on = true;
     for (size_t i = 0; i < n; i++) {
         if (!*goes_on || ctx_is_cut(ctx) || clock_mono_us() - began > CLAIM_SLACK_MS * 1000) {
-            TRY(return_session(ctx, e, &v[i]));
+            TRY(distil_postpone(ctx, e, &v[i], v[i].due));
             continue;
         }
         CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);

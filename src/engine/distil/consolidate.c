@@ -62,20 +62,6 @@ static struct term_set topic_of(struct arena *a, str text)
     return shingles_of(a, buf_str(&b));
 }
 
-/* The summary, topics and entities of an episode as one text. */
-static str all_of(struct arena *a, const struct episode *e)
-{
-    static const enum listed told[] = {LIST_TOPICS, LIST_ENTITIES};
-    struct buf b = buf_make(a, TEXT_MAX);
-    buf_add(&b, e->memory.content);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        for (size_t k = 0; k < e->lists[told[i]].n; k++) {
-            buf_byte(&b, ' ');
-            buf_add(&b, e->lists[told[i]].v[k]);
-        }
-    return buf_str(&b);
-}
-
 ORDER(by_word, struct mention, UP(word));
 
 /* An inverted index, sorted by word: n facts against m episodes cost n look-ups for each word
@@ -89,7 +75,7 @@ static struct mentions mentions_of(const struct pass *p)
         const struct episode *e = &p->episodes[i];
         if (e->is_gone || e->latest < p->now - MENTION_DAYS * DAY_MS)
             continue;
-        struct term_set words = topic_of(a, all_of(a, e));
+        struct term_set words = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
         for (size_t k = 0; k < words.n; k++) {
             ARENA_ADD(a, m.v, m.n, cap) = (struct mention){words.v[k], taken};
         }
@@ -143,9 +129,7 @@ static void promote_fact(struct pass *p, struct arena *own, const struct mention
     if (n < MENTIONS || due <= fact->salience + STEP / 1000)
         return;
     fact->salience = due;
-    c->raises =
-        arena_more(&p->ctx->arena, c->raises, c->n_raises, &p->cap_raises, sizeof *c->raises);
-    c->raises[c->n_raises++] =
+    ARENA_ADD(&p->ctx->arena, c->raises, c->n_raises, p->cap_raises) =
         (struct raised){.id = str_dup(&p->ctx->arena, fact->id), .salience = due};
     p->report.promoted++;
     pass_note(p, "promote", fact,
@@ -192,8 +176,7 @@ static enum status facts_page(struct pass *p, const struct mentions *m, struct m
     CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
     struct memory *v;
     size_t n;
-    int64_t total;
-    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, &total)));
+    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, NULL)));
     for (size_t i = 0; i < n; i++) {
         promote_fact(p, &own.arena, m, &v[i]);
         if (is_forgotten(p, &own.arena, &v[i]))
@@ -276,12 +259,13 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
                             struct consolidate_report *sum)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    const struct settings *by = engine_runtime(e);
-    struct pass p = {
-        .ctx = &own, .e = e, .by = by, .prunes_transcript = runtime_prunes(by), .now = sum->began};
+    struct pass p = {.ctx = &own,
+                     .e = e,
+                     .by = engine_runtime(e),
+                     .now = sum->began,
+                     .change.pool = pool,
+                     .report.dry_run = sum->dry_run};
     assert(pool.user.n && pool.space.n);
-    p.change.pool = pool;
-    p.report.dry_run = sum->dry_run;
     TRY(ctx_pass(ctx, &own, run_alone(&p)));
     add_report(ctx, sum, cap, &p.report);
     return OK;

@@ -24,7 +24,6 @@ struct pass {
     struct ctx *ctx;
     struct engine *e;
     const struct settings *by;
-    bool prunes_transcript; /* someone has set how long episodes are kept */
     int64_t now;
     struct consolidation change;
     size_t cap_evict, cap_merges, cap_raises, cap_erase, cap_lines, cap_old;
@@ -34,6 +33,9 @@ struct pass {
     struct episode *episodes; /* oldest first */
     size_t n_episodes;
 };
+
+/* The summary of an episode with the texts of its first lists: 1 is the topics, 2 also entities. */
+str episode_text(struct arena *a, const struct episode *e, size_t lists);
 
 /* A line of the report; of more than 200 only the first are kept. */
 void pass_note(struct pass *p, const char *what, const struct memory *m, str why);

@@ -87,8 +87,8 @@ static struct work work_of(const struct job *j, const char *status, str details)
     return work;
 }
 
-static enum status postpone_session(struct ctx *ctx, struct engine *e,
-                                    const struct waiting_session *w, int64_t at)
+enum status distil_postpone(struct ctx *ctx, struct engine *e, const struct waiting_session *w,
+                            int64_t at)
 {
     struct distil_end end = {.pool = w->pool, .session = w->session, .again_at = at};
     return store_end_distil(ctx, e->store, &end);
@@ -164,19 +164,6 @@ static void note_time(struct engine *e, int64_t took_ms)
     e->core_model.took_ms = 1 + (before ? (3 * before + took_ms) / 4 : took_ms);
 }
 
-static str told_of(struct arena *a, const struct kept *k)
-{
-    struct buf b = buf_make(a, 300);
-    buf_printf(&b, "pinned=%lld identity=%lld known=%lld unsaid=%lld secret=%lld",
-               (long long)k->pinned, (long long)k->identity, (long long)k->known,
-               (long long)k->unsaid, (long long)k->secret);
-    if (k->unconfirmed)
-        buf_printf(&b, " unconfirmed=%lld", (long long)k->unconfirmed);
-    if (k->replaced)
-        buf_printf(&b, " replaced=%lld", (long long)k->replaced);
-    return buf_str(&b);
-}
-
 /* Whether any object of the list has a text. */
 static bool has_content(const struct json *list)
 {
@@ -205,12 +192,6 @@ static str no_summary(const struct job *j, const struct said_of_session *said)
                : S("");
 }
 
-static enum status end_empty(struct ctx *ctx, struct job *j, struct distil_outcome *out)
-{
-    out->result = DISTIL_EMPTY;
-    return end_done(ctx, j, "empty", S("empty_summary"), out);
-}
-
 /* --- an answer that was cut off --- */
 
 /* The next question is about half as many turns. */
@@ -236,18 +217,25 @@ static enum status end_divided(struct ctx *ctx, struct job *j, struct distil_out
 {
     out->result = DISTIL_DONE;
     out->has_more = true;
-    return j->goes_on ? OK : postpone_session(ctx, j->d.e, j->w, clock_ms());
-}
-
-static str details_of(struct arena *a, const struct job *j, const struct kept *kept)
-{
-    str told = told_of(a, kept);
-    return is_divided(j) ? str_printf(a, S_FMT " cut_off; asked again in steps of %zu turns",
-                                      S_ARG(told), j->d.n / 2)
-                         : told;
+    return j->goes_on ? OK : distil_postpone(ctx, j->d.e, j->w, clock_ms());
 }
 
 /* --- a usable answer --- */
+
+static str details_of(struct arena *a, const struct job *j, const struct kept *k)
+{
+    struct buf b = buf_make(a, 400);
+    buf_printf(&b, "pinned=%lld identity=%lld known=%lld unsaid=%lld secret=%lld",
+               (long long)k->pinned, (long long)k->identity, (long long)k->known,
+               (long long)k->unsaid, (long long)k->secret);
+    if (k->unconfirmed)
+        buf_printf(&b, " unconfirmed=%lld", (long long)k->unconfirmed);
+    if (k->replaced)
+        buf_printf(&b, " replaced=%lld", (long long)k->replaced);
+    if (is_divided(j))
+        buf_printf(&b, " cut_off; asked again in steps of %zu turns", j->d.n / 2);
+    return buf_str(&b);
+}
 
 static enum status write_kept(struct ctx *ctx, struct job *j, struct bundle *b,
                               const struct kept *kept, struct distil_outcome *out)
@@ -263,7 +251,7 @@ static enum status write_kept(struct ctx *ctx, struct job *j, struct bundle *b,
     if (soft_if(ctx, s, CONFLICT)) {
         out->result = DISTIL_WAITS;
         out->why = S("changed_meanwhile");
-        return postpone_session(ctx, j->d.e, j->w, clock_ms());
+        return distil_postpone(ctx, j->d.e, j->w, clock_ms());
     }
     TRY(s);
     count(&j->d.e->counters.distilled, is_whole && !has_more(j));
@@ -289,8 +277,10 @@ static enum status keep_answer(struct ctx *ctx, struct job *j, const struct said
         soft(ctx, s);
         return end_failed(ctx, j, BAD_INPUT, why, out);
     }
-    if (soft_if(ctx, s, NOT_FOUND))
-        return end_empty(ctx, j, out);
+    if (soft_if(ctx, s, NOT_FOUND)) {
+        out->result = DISTIL_EMPTY;
+        return end_done(ctx, j, "empty", S("empty_summary"), out);
+    }
     TRY(s);
     return write_kept(ctx, j, &b, &kept, out);
 }
@@ -305,7 +295,7 @@ static enum status end_waiting(struct ctx *ctx, struct job *j, struct distil_out
                       : why == CORE_BREAKER ? dependency_seconds(&e->core_model.background) * 1000
                                             : 0;
     *out = (struct distil_outcome){DISTIL_WAITS, str_of(core_why_code(why)), true, false, why};
-    return postpone_session(ctx, e, j->w, clock_ms() + wait_ms);
+    return distil_postpone(ctx, e, j->w, clock_ms() + wait_ms);
 }
 
 /* The wait is twice the model's timeout, as llm_json may ask a second time for valid JSON. */
@@ -380,7 +370,7 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
     TRY(store_signals(ctx, e->store, w->pool, w->session, SIGNALS_AT_ONCE, &j.d.signals, &j.d.n));
     if (!j.d.n) {
         out->result = DISTIL_NOTHING;
-        return postpone_session(ctx, e, w, 0);
+        return distil_postpone(ctx, e, w, 0);
     }
     j.waiting = j.d.n;
     j.signals = NEW_N(&ctx->arena, int64_t, j.d.n);

@@ -24,6 +24,10 @@ MUST_USE enum status distil_session(struct ctx *ctx, struct engine *e,
                                     const struct waiting_session *w, bool goes_on,
                                     struct distil_outcome *out);
 
+/* Ends the claim of a session that keeps all its turns, and is due again at that time. */
+MUST_USE enum status distil_postpone(struct ctx *ctx, struct engine *e,
+                                     const struct waiting_session *w, int64_t at);
+
 /* When what a message of now says is due to be distilled, by the runtime settings. */
 int64_t distil_due(const struct settings *l, int64_t now);
 /* How long a claim must last. */

@@ -1,12 +1,14 @@
 /* facts.c - a fact of the model's answer: new, known, fuller than a known one, or in its place. */
-#include "engine/distil/facts.h"
 #include "base/utf8.h"
-#include "engine/distil/kinds.h"
+#include "engine/distil/keep.h"
 #include "engine/distil/known.h"
 #include "engine/extract/extract.h"
 #include "engine/extract/secrets.h"
 #include "engine/text/claims.h"
+#include "engine/text/importance.h"
 #include "engine/text/relative_day.h"
+#include "lang/kinds_lists.h"
+#include "words/words.h"
 
 /*
  * What becomes of a fact, by its relation to what is stored and its support:
@@ -19,7 +21,7 @@
  * confirmed line takes its place (decisions/014).
  */
 
-enum { LINE_MAX = 500, LINE_LEAST = 5, TAGS_MAX = 32 };
+enum { LINE_MAX = 500, LINE_LEAST = 5, TAGS_MAX = 32, KIND_WORDS = 64 };
 
 /* A fact on its way. */
 struct fact {
@@ -32,6 +34,53 @@ struct fact {
     struct memory like; /* what it is the same as, or newer than */
 };
 
+/* --- its kind --- */
+
+/* What models write instead of a kind's name. */
+static const struct {
+    const char *word;
+    enum memory_kind kind;
+} synonyms[] = {
+#define SYNONYM(word, kind) {word, kind},
+#include "lang/kinds.def"
+};
+
+/* -1 when the word is neither a kind nor a known synonym, in the singular or the plural. */
+static int kind_of_word(struct arena *a, str said)
+{
+    str word = str_lower(a, str_trim(said));
+    str single = word.n > 3 && str_ends(word, S("s")) ? str_sub(word, 0, word.n - 1) : word;
+    int kind = name_index(kind_names, word, -1);
+    kind = kind >= 0 ? kind : name_index(kind_names, single, -1);
+    for (size_t i = 0; kind < 0 && i < sizeof synonyms / sizeof *synonyms; i++)
+        if (str_is(word, synonyms[i].word) || str_is(single, synonyms[i].word))
+            kind = (int)synonyms[i].kind;
+    return kind;
+}
+
+/* "User's sister is Anna", and not "User met a friend". */
+static bool names_relation(struct arena *a, str text)
+{
+    struct words w = words_of(a, text, KIND_WORDS);
+    bool is_relation = false, has_name = false;
+    for (size_t i = 0; i < w.n; i++) {
+        is_relation |= str_is_one_of(w.v[i].stem, relation_stems);
+        has_name |= w.v[i].is_name;
+    }
+    return is_relation && has_name;
+}
+
+/* The model's word first, as it has seen the conversation; then importance's phrases; then kinship
+ * with a name. */
+enum memory_kind distil_kind(struct arena *a, const struct memory *m, str said)
+{
+    int kind = kind_of_word(a, said);
+    if (kind >= 0)
+        return (enum memory_kind)kind;
+    enum memory_kind rule = kind_by_rule(a, m);
+    return rule == KIND_FACT && names_relation(a, m->content) ? KIND_RELATIONSHIP : rule;
+}
+
 /* --- what is known --- */
 
 static bool is_by_pattern(const struct memory *m)
@@ -39,30 +88,27 @@ static bool is_by_pattern(const struct memory *m)
     return m->origin == ORIGIN_USER;
 }
 
-static enum relation relation_by_line(struct keeper *k, const struct saying *line, str there)
-{
-    struct saying says = saying_of(&k->ctx->arena, there);
-    return relation_of(line, &says, &(struct likeness){BY_LINE});
-}
-
 /* A pattern keeps the user's own words ("my dog is called Rex"), so its facts are also compared by
  * what tells in them; only what says the same, or all of it and more, counts. */
 static enum relation relation_to(struct keeper *k, const struct saying *line,
                                  const struct memory *there)
 {
-    enum relation by_line = relation_by_line(k, line, there->content);
+    struct saying says = saying_of(&k->ctx->arena, there->content);
+    enum relation by_line = relation_of(line, &says, &(struct likeness){BY_LINE});
     if (by_line != DIFFERENT || !is_by_pattern(there))
         return by_line;
-    struct saying says = saying_of(&k->ctx->arena, there->content);
     enum relation by_words =
         relation_of(line, &says, &(struct likeness){BY_WORDS, k->d->e->settings});
     return by_words == SAME || by_words == FULLER ? by_words : DIFFERENT;
 }
 
-/* Whether it is of this same answer: then it is in no store yet. */
-static bool is_of_bundle(const struct keeper *k, const struct memory *m)
+/* The memory of that id, if it is of this same answer: then it is in no store yet. */
+static struct memory *in_bundle(const struct keeper *k, str id)
 {
-    return SOME(i, k->b->n_memories, str_eq(k->b->memories[i].id, m->id));
+    for (size_t i = 0; i < k->b->n_memories; i++)
+        if (str_eq(k->b->memories[i].id, id))
+            return &k->b->memories[i];
+    return NULL;
 }
 
 static bool find_among(struct keeper *k, struct fact *f, const struct saying *says,
@@ -134,14 +180,39 @@ static struct memory *bundle_more(struct keeper *k, struct memory m)
     return &b->memories[b->n_memories++];
 }
 
-static void close_named(struct keeper *k, const struct fact *f, size_t at);
+/* What a person or a program added is never closed. */
+static bool may_be_replaced(const struct keeper *k, const struct memory *m)
+{
+    return (m->origin == ORIGIN_DISTILLED || is_by_pattern(m)) && m->created <= k->d->date;
+}
+
+/* Noted in the bundle: the store closes old in favour of memory `by` of the bundle when it is
+ * written. */
+static void close_for(struct keeper *k, const struct memory *old, size_t by)
+{
+    struct bundle *b = k->b;
+    struct closing *v = DUP_N(&k->ctx->arena, b->closes, b->n_closes, b->n_closes + 1);
+    v[b->n_closes++] = (struct closing){old->id, by};
+    b->closes = v;
+    k->kept->replaced++;
+}
+
+/* Closes what the model names as replaced. Only what was shown to it, and is older, can be. */
+static void close_named(struct keeper *k, const struct fact *f, size_t at)
+{
+    for (size_t i = 0; f->is_confirmed && i < f->said->replaces.n; i++) {
+        const struct memory *old = shown_memory(k->d, f->said->replaces.v[i]);
+        if (old && may_be_replaced(k, old) && !str_eq(old->id, k->b->memories[at].id))
+            close_for(k, old, at);
+    }
+}
 
 /* What is said again is used, and as old as today: consolidation keeps what the user repeats.
  * Models also repeat what they were shown, which makes nothing newer. */
 static void say_again(struct keeper *k, const struct fact *f)
 {
     k->kept->known++;
-    if (!f->is_confirmed || is_of_bundle(k, &f->like))
+    if (!f->is_confirmed || in_bundle(k, f->like.id))
         return;
     struct memory *m = bundle_more(k, f->like);
     if (is_said_now(&k->ctx->arena, &k->told, f->said->content))
@@ -166,38 +237,14 @@ static void merge_fact(struct keeper *k, const struct fact *f)
     k->kept->known++;
 }
 
-/* What a person or a program added is never closed. */
-static bool may_be_replaced(const struct keeper *k, const struct memory *m)
-{
-    return (m->origin == ORIGIN_DISTILLED || is_by_pattern(m)) && m->created <= k->d->date;
-}
-
-/* Noted in the bundle: the store closes old in favour of memory `by` of the bundle when it is
- * written. */
-static void close_for(struct keeper *k, const struct memory *old, size_t by)
-{
-    struct bundle *b = k->b;
-    struct closing *v = DUP_N(&k->ctx->arena, b->closes, b->n_closes, b->n_closes + 1);
-    v[b->n_closes++] = (struct closing){old->id, by};
-    b->closes = v;
-    k->kept->replaced++;
-}
-
 /* Of two alike in one answer the fuller one. */
-static bool replace_in_bundle(struct keeper *k, const struct fact *f)
+static void replace_in_bundle(struct keeper *k, const struct fact *f, struct memory *m)
 {
-    for (size_t i = 0; i < k->b->n_memories; i++) {
-        struct memory *m = &k->b->memories[i];
-        if (!str_eq(m->id, f->like.id))
-            continue;
-        if (f->is_confirmed || memory_is_unconfirmed(m)) {
-            m->content = f->content;
-            set_source(k, m);
-        }
-        k->kept->known++;
-        return true;
+    if (f->is_confirmed || memory_is_unconfirmed(m)) {
+        m->content = f->content;
+        set_source(k, m);
     }
-    return false;
+    k->kept->known++;
 }
 
 /* The key of what the model names as replaced: what is said by the same pattern later then finds
@@ -238,16 +285,6 @@ static void sort_fact(struct keeper *k, struct memory *m, const struct fact *f)
     m->tags = (struct strs){NEW_N(a, str, TAGS_MAX), 0};
     for (size_t i = 0; i < f->said->tags.n; i++)
         keeper_add_item(k, &m->tags, f->said->tags.v[i]);
-}
-
-/* Closes what the model names as replaced. Only what was shown to it, and is older, can be. */
-static void close_named(struct keeper *k, const struct fact *f, size_t at)
-{
-    for (size_t i = 0; f->is_confirmed && i < f->said->replaces.n; i++) {
-        const struct memory *old = shown_memory(k->d, f->said->replaces.v[i]);
-        if (old && may_be_replaced(k, old) && !str_eq(old->id, k->b->memories[at].id))
-            close_for(k, old, at);
-    }
 }
 
 static void add_fact(struct keeper *k, const struct fact *f)
@@ -304,16 +341,18 @@ enum status keep_fact(struct keeper *k, const struct said_fact *said, enum layer
     if (!may_be_kept(k, &f))
         return OK;
     TRY(find_relation(k, &f));
-    bool in_bundle = f.relation != DIFFERENT && is_of_bundle(k, &f.like);
+    struct memory *twin = f.relation == DIFFERENT ? NULL : in_bundle(k, f.like.id);
     bool is_own = is_by_pattern(&f.like) && str_eq(f.like.session, k->d->session);
-    if (relation_replaces(f.relation) && in_bundle && replace_in_bundle(k, &f))
+    if (relation_replaces(f.relation) && twin) {
+        replace_in_bundle(k, &f, twin);
         return OK;
-    if (f.is_confirmed && is_own && !in_bundle && (f.relation == SAME || f.relation == FULLER)) {
+    }
+    if (f.is_confirmed && is_own && !twin && (f.relation == SAME || f.relation == FULLER)) {
         merge_fact(k, &f);
         close_named(k, &f, k->b->n_memories - 1);
         return OK;
     }
-    if (f.relation == SAME && !(f.is_confirmed && !in_bundle && memory_is_unconfirmed(&f.like))) {
+    if (f.relation == SAME && !(f.is_confirmed && !twin && memory_is_unconfirmed(&f.like))) {
         say_again(k, &f);
         return OK;
     }

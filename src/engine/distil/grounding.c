@@ -32,27 +32,20 @@ static bool tells(const struct word *w)
            !str_is_one_of(w->text, romance_glue) && !str_is_one_of(w->text, common_verbs);
 }
 
-/* How many words of each kind of language a text has. */
-struct tongue {
-    size_t english, german, romance;
-};
-
 /* Guesses by counting function words. Good enough to know whether capitals mean names. */
-static struct tongue tongue_of(const struct words *w)
+static void add_tongue(struct tongue *t, const struct words *w)
 {
-    struct tongue t = {0};
     for (size_t i = 0; i < w->n; i++) {
-        t.german += str_is_one_of(w->v[i].text, german_glue);
-        t.romance += str_is_one_of(w->v[i].text, romance_glue);
-        t.english += w->v[i].is_stop;
+        t->german += str_is_one_of(w->v[i].text, german_glue);
+        t->romance += str_is_one_of(w->v[i].text, romance_glue);
+        t->english += w->v[i].is_stop;
     }
-    return t;
 }
 
 /* German writes every noun like a name. */
-static bool is_german(struct tongue t)
+static bool is_german(const struct tongue *t)
 {
-    return t.german > t.romance && 2 * t.german >= t.english;
+    return t->german > t->romance && 2 * t->german >= t->english;
 }
 
 /* --- the user's words --- */
@@ -103,20 +96,14 @@ static str plain_text(struct arena *a, const struct words *w)
     return buf_str(&b);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return str_cmp(*(const str *)a, *(const str *)b);
-}
+ORDER(by_text, str, str_cmp(*x, *y));
 
 /* Each stem once, in order, for words that are only akin. */
 static void add_stems(struct arena *a, struct told_words *told, const struct words *w)
 {
-    for (size_t i = 0; i < w->n && told->stems.n < TOLD_MAX; i++) {
-        if (w->v[i].stem.n < 3)
-            continue;
-        told->stems.v = arena_more(a, told->stems.v, told->stems.n, &told->cap, sizeof(str));
-        told->stems.v[told->stems.n++] = w->v[i].stem;
-    }
+    for (size_t i = 0; i < w->n && told->stems.n < TOLD_MAX; i++)
+        if (w->v[i].stem.n >= 3)
+            ARENA_ADD(a, told->stems.v, told->stems.n, told->cap) = w->v[i].stem;
 }
 
 static void sort_stems(struct told_words *told)
@@ -143,10 +130,7 @@ static void add_turn(struct arena *a, struct told_words *told, const struct pend
     }
     struct words w = words_of(a, text, TOLD_MAX - told->said.n);
     struct words heard = words_of(a, turn->answer, TOLD_MAX);
-    struct tongue t = tongue_of(&w);
-    told->english += t.english;
-    told->german += t.german;
-    told->romance += t.romance;
+    add_tongue(&told->tongue, &w);
     add_words(a, &told->said, &w);
     add_words(a, &told->heard, &heard);
     add_words(a, &told->each[at], &w);
@@ -208,9 +192,10 @@ struct tally {
 static struct tally tally_of(const struct told_words *told, const struct words *w)
 {
     struct tally t = {0};
-    struct tongue tongue = tongue_of(w);
-    struct tongue talk = {told->english, told->german, told->romance};
-    bool nouns_are_names = !is_german(tongue) && !(is_german(talk) && tongue.english <= 1);
+    struct tongue tongue = {0};
+    add_tongue(&tongue, w);
+    bool nouns_are_names =
+        !is_german(&tongue) && !(is_german(&told->tongue) && tongue.english <= 1);
     for (size_t i = 0; i < w->n; i++) {
         const struct word *word = &w->v[i];
         if (!tells(word))
@@ -238,10 +223,7 @@ static bool is_quoted(struct arena *a, const struct told_words *told, str quote)
 {
     struct words w = words_of(a, quote, SENTENCE_WORDS);
     str plain = plain_text(a, &w);
-    for (size_t i = 0; i < told->n && w.n >= 2; i++)
-        if (str_find(told->plain[i], plain) < told->plain[i].n)
-            return true;
-    return false;
+    return w.n >= 2 && SOME(i, told->n, str_find(told->plain[i], plain) < told->plain[i].n);
 }
 
 /* A line that ends in a question mark has no support. Quotes count only when the user said them

@@ -4,6 +4,10 @@
 #include "engine/distil/session.h"
 #include "engine/text/term_set.h"
 
+/* How many words of each kind of language a text has. */
+struct tongue {
+    size_t english, german, romance;
+};
 /* The words of the user; those of questions to someone else, and of the assistant, apart. */
 struct told_words {
     struct term_set said, asked, heard;
@@ -12,7 +16,7 @@ struct told_words {
     size_t n;
     struct strs stems; /* said; sorted */
     size_t cap;
-    size_t english, german, romance; /* words that only these languages have */
+    struct tongue tongue;
 };
 struct told_words told_words_of(struct arena *a, const struct distilling *d);
 /* How far the user's words support a line. */

@@ -159,8 +159,7 @@ static void distil_now(struct ctx *ctx, struct engine *e, const struct ingest_tu
     struct distil_outcome all = distil_parts(ctx, e, &w, &has_episode);
     out->distillation = outcome_text(&ctx->arena, &all);
     if (all.has_more) { /* the background distils the rest */
-        struct distil_end end = {.pool = w.pool, .session = w.session};
-        soft(ctx, store_end_distil(ctx, e->store, &end));
+        soft(ctx, distil_postpone(ctx, e, &w, 0));
         out->distillation = S("pending:more");
     }
     if (has_episode)

@@ -1,8 +1,8 @@
 /* keep.c - turns the model's answer about a session into the memories that are kept. */
+#include "engine/distil/keep.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "engine/distil/facts.h"
 #include "engine/distil/known.h"
 #include "engine/extract/extract.h"
 #include "engine/extract/secrets.h"
@@ -63,10 +63,9 @@ void keeper_weigh(struct keeper *k, struct memory *m, double said, bool is_confi
 void keeper_add_item(struct keeper *k, struct strs *list, str text)
 {
     str item = utf8_cut(one_line(&k->ctx->arena, text), ITEM_MAX);
-    bool is_there = !item.n || list->n == LIST_MAX || secrets_are_in(item);
-    for (size_t i = 0; i < list->n && !is_there; i++)
-        is_there = str_eq_nocase(list->v[i], item);
-    if (!is_there)
+    bool is_left_out = !item.n || list->n == LIST_MAX || secrets_are_in(item) ||
+                       SOME(i, list->n, str_eq_nocase(list->v[i], item));
+    if (!is_left_out)
         list->v[list->n++] = item;
 }
 

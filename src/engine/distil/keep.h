@@ -30,6 +30,10 @@ struct keeper {
 MUST_USE enum status distil_keep(struct ctx *ctx, const struct distilling *d,
                                  const struct said_of_session *said, struct bundle *b,
                                  struct kept *kept);
+/* Keeps one fact of the layer; or nothing, which k->kept counts. */
+MUST_USE enum status keep_fact(struct keeper *k, const struct said_fact *said, enum layer layer);
+/* The model's kind of a fact, or the rule's when the model names an unknown one. */
+enum memory_kind distil_kind(struct arena *a, const struct memory *m, str said);
 /* Adds a memory to the bundle. */
 struct memory *keeper_add(struct keeper *k, enum layer layer, str key, str content);
 /* Adds a text to a list, once, without secrets. */

@@ -65,12 +65,10 @@ enum status similar_facts(struct ctx *ctx, const struct distilling *d, str text,
 /* Closed facts and other layers are skipped, and each fact stands once. */
 static void add_fact(struct distilling *d, const struct memory *m)
 {
-    if (!m->id.n || m->layer != LAYER_FACT || m->valid_to || d->n_facts == FACTS_SHOWN)
-        return;
-    for (size_t i = 0; i < d->n_facts; i++)
-        if (str_eq(d->facts[i].id, m->id))
-            return;
-    d->facts[d->n_facts++] = *m;
+    bool may_be_shown = m->id.n && m->layer == LAYER_FACT && !m->valid_to;
+    if (may_be_shown && d->n_facts < FACTS_SHOWN &&
+        !SOME(i, d->n_facts, str_eq(d->facts[i].id, m->id)))
+        d->facts[d->n_facts++] = *m;
 }
 
 /* Those that the user's words find, then the ones used last: what is replaced need not share a word

@@ -55,15 +55,21 @@ static struct strs list_with_text(struct arena *a, const struct json *metadata, 
     return one;
 }
 
-static void read_shingles(struct arena *a, struct episode *e)
+str episode_text(struct arena *a, const struct episode *e, size_t lists)
 {
     struct buf b = buf_make(a, EPISODE_METADATA_MAX);
     buf_add(&b, e->memory.content);
-    for (size_t i = 0; i < e->lists[LIST_TOPICS].n; i++) {
-        buf_byte(&b, ' ');
-        buf_add(&b, e->lists[LIST_TOPICS].v[i]);
-    }
-    e->alike = shingles_of(a, buf_str(&b));
+    for (size_t i = 0; i < lists; i++)
+        for (size_t k = 0; k < e->lists[i].n; k++) {
+            buf_byte(&b, ' ');
+            buf_add(&b, e->lists[i].v[k]);
+        }
+    return buf_str(&b);
+}
+
+static void read_shingles(struct arena *a, struct episode *e)
+{
+    e->alike = shingles_of(a, episode_text(a, e, LIST_TOPICS + 1));
 }
 
 static void read_episode(struct ctx *ctx, const struct memory *m, struct episode *out)
@@ -108,8 +114,7 @@ static enum status prune_page(struct pass *p, struct memory_filter *f)
     struct memory *v;
     struct episode e;
     size_t n;
-    int64_t total;
-    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, &total)));
+    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, NULL)));
     for (size_t i = 0; i < n; i++) {
         read_episode(&own, &v[i], &e);
         if (is_too_old(p, &e))
@@ -186,10 +191,7 @@ static void merge_pair(struct pass *p, struct episode *keep, struct episode *dro
 
 static bool is_listed(str key)
 {
-    for (int i = 0; i < LIST_COUNT; i++)
-        if (str_is(key, list_names[i]))
-            return true;
-    return str_is(key, "latest");
+    return str_is(key, "latest") || SOME(i, LIST_COUNT, str_is(key, list_names[i]));
 }
 
 /* Other members of the metadata are kept unchanged. */

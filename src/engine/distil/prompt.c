@@ -84,16 +84,6 @@ static str day_of(struct arena *a, int64_t date)
     return day;
 }
 
-/* Dates are lines of their own, only where the day changes: tokens are counted. */
-static void write_date(struct buf *out, str day)
-{
-    struct json_out w = json_to(out);
-    json_open(&w, '{');
-    json_member_str(&w, "date", day);
-    json_close(&w, '}');
-    buf_byte(out, '\n');
-}
-
 static void write_line(struct buf *out, const char *name, str text, size_t most)
 {
     struct json_out w = json_to(out);
@@ -138,7 +128,8 @@ static void write_past(struct arena *a, struct buf *out, const struct distilling
         write_line(out, "earlier_summary_of_this_conversation", d->before->content, SUMMARY_MAX);
 }
 
-/* The beginning of very long messages; a date in front of the first turn of each day. */
+/* The beginning of very long messages. Dates are lines of their own, only where the day changes:
+ * tokens are counted. */
 str distil_prompt(struct arena *a, const struct distilling *d)
 {
     struct buf out = buf_make(a, 4 << 20);
@@ -147,7 +138,7 @@ str distil_prompt(struct arena *a, const struct distilling *d)
     for (size_t i = 0; i < d->n; i++) {
         str now = day_of(a, d->signals[i].message.created);
         if (!str_eq(now, day))
-            write_date(&out, day = now);
+            write_line(&out, "date", day = now, now.n);
         write_line(&out, "user", d->signals[i].message.text, MESSAGE_MAX);
         if (d->signals[i].answer.n)
             write_line(&out, "assistant", d->signals[i].answer, MESSAGE_MAX);

@@ -53,7 +53,7 @@ enum status transcript_read(struct pass *p)
     size_t n;
     int64_t total;
     bool has_old = true;
-    if (!p->prunes_transcript || p->by->episode_days <= 0)
+    if (!runtime_prunes(p->by) || p->by->episode_days <= 0)
         return OK;
     TRY(store_sessions(p->ctx, p->e->store, &f, &v, &n, &total));
     for (size_t end = (size_t)total; end > 0 && has_old;)
