@@ -26,6 +26,7 @@ struct stem_table {
  * no lock.
  */
 const struct stem_table *stem_table_of(const struct stem_row *rows, size_t n);
+#define STEM_TABLE(ROWS) stem_table_of(ROWS, sizeof(ROWS) / sizeof *(ROWS))
 
 /* The bits of a stem; 0 when no row has it. */
 uint32_t stem_bits(const struct stem_table *t, str stem);

@@ -17,6 +17,7 @@ struct word_index {
 struct word_index word_index_make(const void *rows, size_t n, size_t size);
 /* The same of static rows, made at the first call. */
 const struct word_index *word_index_of(const void *rows, size_t n, size_t size);
+#define WORD_INDEX(ROWS) word_index_of(ROWS, sizeof(ROWS) / sizeof *(ROWS), sizeof *(ROWS))
 
 /* The row of the word. */
 uint32_t word_index_find(const struct word_index *x, str word);

@@ -290,11 +290,8 @@ static struct splitter splitter_of(struct arena *a, str text, size_t max)
 {
     return (struct splitter){.a = a,
                              .stemming = thread_stemming(),
-                             .stops =
-                                 word_index_of(stops, sizeof stops / sizeof *stops, sizeof *stops),
-                             .irregulars =
-                                 word_index_of(irregulars, sizeof irregulars / sizeof *irregulars,
-                                               sizeof *irregulars),
+                             .stops = WORD_INDEX(stops),
+                             .irregulars = WORD_INDEX(irregulars),
                              .text = text,
                              .max = max};
 }

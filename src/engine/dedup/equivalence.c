@@ -134,7 +134,6 @@ struct saying saying_of(struct arena *a, str text)
 
 /* --- comparing --- */
 
-/* Jaccard, 0 to 1, of the words that tell something. */
 double sayings_share(const struct saying *one, const struct saying *other)
 {
     return terms_jaccard(&one->telling, &other->telling);

@@ -57,7 +57,7 @@ struct doubt {
 /* Whether the core model may be asked: it is set, allowed (dedup_llm), and has tokens left. */
 bool same_may_ask(struct ctx *ctx, struct engine *e);
 /* Some doubts at a time, within core_timeout_ms for all. What is not answered stays different; the
- * first failure ends it. */
+ * first failure ends it, since the next would fail, too. */
 void same_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct doubt *v, size_t n);
 
 /* --- before something is kept --- */

@@ -71,9 +71,6 @@ static enum core_why ask_some(struct ctx *ctx, struct engine *e, struct pool_ref
     return CORE_ANSWERED;
 }
 
-/*
- * Within core_timeout_ms for all pairs. The first failure ends it, since the next would fail, too.
- */
 void same_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct doubt *v, size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, e->settings->core_timeout_ms);

@@ -352,8 +352,7 @@ static enum status find_rest(struct ctx *ctx, const struct distilling *d, bool *
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
 
-/* The caller has claimed the session. Returns OK also when the model failed: *out says how it
- * ended, and the session is due again. An error means that the store failed. */
+/* OK also when the model failed: the session is due again then. */
 enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiting_session *w,
                            bool goes_on, struct distil_outcome *out)
 {

@@ -261,16 +261,12 @@ static struct shared most_shared(struct arena *a, const struct told_words *told,
     return best;
 }
 
-/* Whether half of what the line tells is in one turn of this part of the session, and not merely
- * known from before. */
 bool is_said_now(struct arena *a, const struct told_words *told, str line)
 {
     struct shared best = most_shared(a, told, line);
     return best.words && 2 * best.words >= best.telling;
 }
 
-/* The index of the turn that a fact most likely comes from; its message becomes the source of the
- * fact. */
 size_t teller_of(struct arena *a, const struct told_words *told, str line)
 {
     assert(told->n > 0);

@@ -1,7 +1,7 @@
 /* grounding.h - the support of a line in the user's words, and of a summary in the talk. */
 #pragma once
 
-#include "engine/distil/session.h"
+#include "engine/distil/known.h"
 #include "engine/text/term_set.h"
 
 /* How many words of each kind of language a text has. */

@@ -189,8 +189,7 @@ static enum status keep_all(struct keeper *k, const struct said_of_session *said
     return k->b->n_memories ? OK : NOT_FOUND;
 }
 
-/* NOT_FOUND: the answer has nothing to keep; BAD_INPUT: it is a copy and should be asked for again.
- * The time for duplicates ends with core_timeout_ms; later lines are compared by words alone. */
+/* The time for duplicates ends with core_timeout_ms; later lines are compared by words alone. */
 enum status distil_keep(struct ctx *ctx, const struct distilling *d,
                         const struct said_of_session *said, struct bundle *b, struct kept *kept)
 {

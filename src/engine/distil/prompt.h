@@ -1,7 +1,7 @@
 /* prompt.h - the core model's prompt for a session, and the shape of its answer. */
 #pragma once
 
-#include "engine/distil/session.h"
+#include "engine/distil/known.h"
 
 /* A model's answer about a session. Without a salience a rule decides it. */
 #define SALIENCE_UNSAID (-1)

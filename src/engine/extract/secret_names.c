@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "base/once.h"
-#include "engine/extract/secret_shape.h"
+#include "engine/text/bytes.h"
 
 /*
  * All literals of all rows by their first bytes in small letters: a bit for each hash of three

@@ -1,7 +1,7 @@
-/* secret_values.c - the value that a text gives for the name of a secret; numbers without one. */
+/* secret_values.c - the value that a text gives for the name of a secret, if any. */
 #include "engine/extract/secret_values.h"
 
-#include "engine/extract/secret_shape.h"
+#include "engine/text/bytes.h"
 #include "lang/secret_values_lists.h"
 #include "words/language.h"
 
@@ -34,6 +34,73 @@ struct value {
     bool is_quoted;
     bool ends; /* a sentence, a line or the text */
 };
+
+/* --- shapes of values, by the characters that they have --- */
+
+/* The first byte of a character of a script without blanks: Chinese, Japanese, Thai, Korean. */
+static bool is_dense(char c)
+{
+    return (unsigned char)c >= 0xE3 && (unsigned char)c <= 0xED;
+}
+
+/* How many characters of each kind a value has; parts are parted by hyphens. */
+struct shape {
+    size_t digits, letters, upper, signs, parts;
+};
+
+static struct shape shape_of(str v)
+{
+    struct shape s = {.parts = 1};
+    for (size_t i = 0; i < v.n; i++) {
+        s.digits += is_digit(v.p[i]);
+        s.letters += is_letter(v.p[i]);
+        s.upper += is_upper(v.p[i]);
+        s.signs += char_is_one_of(v.p[i], "!@#$%^&*+=~?<>|\\") && i;
+        s.parts += v.p[i] == '-';
+    }
+    return s;
+}
+
+static bool is_letters_and(str v, const char *others)
+{
+    return v.n && EVERY(i, v.n, is_letter(v.p[i]) || char_is_one_of(v.p[i], others));
+}
+
+/* A word, a name, an address. */
+static bool shape_is_plain(str v)
+{
+    return is_letters_and(v, "-_'.");
+}
+
+/* Code and addresses in the place of a value: a call, a variable, a path, a template. */
+static bool shape_is_reference(str v)
+{
+    bool names_variable = v.p[0] == '$' && v.n > 1 && !is_digit(v.p[1]);
+    return names_variable || char_is_one_of(v.p[0], "<>{[(/~@%#*") || str_find(v, S("(")) < v.n ||
+           str_find(v, S("['")) < v.n || str_find(v, S("${")) < v.n || str_find(v, S("{{")) < v.n ||
+           str_starts(v, S("http")) || str_starts(v, S("./"));
+}
+
+/* Nobody says such a word. */
+static bool shape_is_random(str v)
+{
+    struct shape s = shape_of(v);
+    if (v.n < 4 || shape_is_reference(v))
+        return false;
+    /* "12-character": how a password is. */
+    bool is_measure = is_digit(v.p[0]) && is_lower(v.p[v.n - 1]) && s.digits < 3 && !s.upper;
+    return s.signs || s.parts > 3 || s.digits == v.n || (s.digits && s.letters && !is_measure) ||
+           (s.digits > 3 && !s.letters);
+}
+
+/* Like a key: at least so long, of letters and digits. */
+static bool shape_is_key(str v, size_t least)
+{
+    struct shape s = shape_of(v);
+    return v.n >= least && !shape_is_reference(v) && s.digits && s.letters;
+}
+
+/* --- places --- */
 
 static char at_or_end(str text, size_t i)
 {
@@ -304,7 +371,7 @@ static bool is_key(str word, struct value v, const struct secret_name *name, str
 static bool is_code_name(str word, enum link link)
 {
     bool is_joined = str_find(word, S("_")) < word.n || str_find(word, S(".")) < word.n;
-    if (!shape_is_identifier(word))
+    if (!is_letters_and(word, "_."))
         return false;
     for (const char *const *k = code_names; *k; k++)
         for (size_t i = 0; i + strlen(*k) <= word.n; i++)
@@ -434,71 +501,4 @@ size_t secret_values_add(str text, const struct secret_name *name, struct spans 
            : kind == SECRET_SHAPE || kind == SECRET_NAMED ? pattern_add(text, name, out)
            : kind == SECRET_CODES                         ? codes_add(text, name, out)
                                                           : word_add(text, name, out);
-}
-
-/* --- numbers of persons and accounts, by their form and their check digits --- */
-
-/*
- * Check digits are asked for where many other numbers have the form: of cards and IBAN. Others have
- * signs between their digits, or a birthday among them, or must stand beside their name.
- */
-
-/* ISO/IEC 7812. */
-static bool fits_luhn(str v)
-{
-    int sum = 0, digits = 0;
-    for (size_t i = v.n; i-- > 0;) {
-        if (!is_digit(v.p[i]))
-            continue;
-        int d = (v.p[i] - '0') * (digits++ % 2 ? 2 : 1);
-        sum += d > 9 ? d - 9 : d;
-    }
-    return sum % 10 == 0;
-}
-
-/* The rest modulo 97 of a number, with one more character behind it: a letter is two digits. */
-static int rest_with(int rest, char c)
-{
-    return is_digit(c) ? (rest * 10 + c - '0') % 97 : (rest * 100 + c - 'A' + 10) % 97;
-}
-
-/* ISO 13616, mod 97-10: the country and the check digits count behind all others. Of the beginnings
- * that fit the longest counts, since words in capitals may follow. */
-static size_t iban_length(str v)
-{
-    enum { HEAD = 4 };
-    size_t fits = 0;
-    int rest = 0;
-    for (size_t i = HEAD; i < v.n; i++) {
-        if (!is_ascii_word(v.p[i]))
-            continue;
-        int whole = rest = rest_with(rest, v.p[i]);
-        for (size_t k = 0; k < HEAD; k++)
-            whole = rest_with(whole, v.p[k]);
-        if (whole == 1 && (i + 1 == v.n || !is_ascii_word(v.p[i + 1])))
-            fits = i + 1;
-    }
-    return fits;
-}
-
-/* All forms have so many digits at once, most words and numbers have not. */
-static bool may_be_number(str text, size_t at)
-{
-    enum { NEAR = 12, DIGITS = 4 };
-    size_t digits = 0;
-    for (size_t i = at; i < text.n && i < at + NEAR; i++)
-        digits += is_digit(text.p[i]);
-    return digits >= DIGITS;
-}
-
-size_t secret_number_end(const struct secret_table *t, str text, size_t at)
-{
-    struct match m;
-    bool begins = is_digit(text.p[at]) || is_upper(text.p[at]);
-    if (!begins || !may_be_number(text, at) || !pattern_find(secret_numbers(t), text, at, &m))
-        return 0;
-    if (m.group[1].p)
-        return fits_luhn(m.group[1]) ? m.to : 0;
-    size_t n = m.group[2].p ? iban_length(m.group[2]) : m.to - at;
-    return n ? at + n : 0;
 }

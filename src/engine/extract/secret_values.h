@@ -1,4 +1,4 @@
-/* secret_values.h - values for the names of secrets, and numbers that need no name. */
+/* secret_values.h - values for the names of secrets. */
 #pragma once
 
 #include "engine/extract/secret_names.h"
@@ -25,7 +25,3 @@ static inline void span_add(struct spans *s, size_t from, size_t to)
 
 /* Adds the values that a text gives for this name. Returns where to go on. */
 size_t secret_values_add(str text, const struct secret_name *name, struct spans *out);
-
-/* The end of a number that needs no name and begins at `at`, which is the start of a word; 0: there
- * is none. */
-size_t secret_number_end(const struct secret_table *t, str text, size_t at);

@@ -6,7 +6,7 @@
 
 static const struct {
     const char *work;     /* kind of the work log */
-    int64_t answer_about; /* tokens */
+    int64_t answer_about; /* tokens that it usually has, for the budget */
 } kinds[] = {
     [CORE_DISTIL] = {"distil", 300},   [CORE_GATE] = {"gate", 50},
     [CORE_REWRITE] = {"rewrite", 200}, [CORE_SUMMARY] = {"summary", 500},
@@ -19,9 +19,6 @@ static const struct {
  * reachable by the settings; are the hour's tokens left for the question and an answer of the usual
  * length; is the circuit closed; the call; then tokens are counted, also of a call that failed,
  * because the server bills those as well.
- *
- * kinds[] above: the name in the work log, and the tokens that an answer usually has, for the
- * budget.
  */
 
 /* words NULL: as the failed step words it. */
@@ -72,8 +69,7 @@ static enum core_why check_settings(struct ctx *ctx, const struct engine *e, int
     return may ? CORE_ANSWERED : CORE_BUDGET;
 }
 
-/* Whether a question of about so many tokens could be asked now, and the reason in words if not.
- * Promises nothing: another thread may spend the tokens first. */
+/* Promises nothing: another thread may spend the tokens first. */
 enum core_why core_may(struct ctx *ctx, const struct engine *e, int64_t about, str *words)
 {
     struct llm_ask ask;

@@ -103,7 +103,6 @@ void dependency_end(const struct ctx *ctx, struct dependency *d, int64_t ticket,
     log_change(ctx, d, (enum status)atomic_exchange(&d->last, (int)s), s);
 }
 
-/* For changed settings: what failed with the old ones says nothing about the new ones. */
 void dependency_reset(struct dependency *d)
 {
     close_circuit(d);
@@ -118,14 +117,11 @@ bool dependency_is_open(const struct dependency *d)
     return clock_mono_us() < d->until_us;
 }
 
-/* Also while a try is allowed: it was not well the last time. */
 bool dependency_is_failing(const struct dependency *d)
 {
     return d->until_us != 0;
 }
 
-/* Rounded up, and at least 1 while it is failing. For messages, and for when a session is due
- * again. */
 int64_t dependency_seconds(const struct dependency *d)
 {
     int64_t until = d->until_us, now = clock_mono_us();

@@ -149,7 +149,6 @@ static void free_old(struct snapshot *s, int64_t before)
     }
 }
 
-/* The new pointer is visible to readers at once; the old snapshot stays for KEEP_US. */
 static void replace_snapshot(struct engine *e, struct snapshot *next)
 {
     struct snapshot *now = e->runtime.now;

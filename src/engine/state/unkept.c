@@ -33,7 +33,6 @@ void unkept_close(struct unkept_list *l)
     pthread_cond_destroy(&l->kept);
 }
 
-/* Runs on the thread that sends the answer and only takes the lock for a moment. */
 void unkept_add(struct engine *e, struct unkept *u)
 {
     struct unkept_list *l = &e->unkept;
@@ -69,7 +68,6 @@ static void keep_listed(struct ctx *ctx, struct engine *e, struct unkept *u)
     pthread_cond_broadcast(&l->kept);
 }
 
-/* The worker behind the answer. Afterwards the turn may be freed. */
 void unkept_end(struct ctx *ctx, struct engine *e, struct unkept *u)
 {
     struct unkept_list *l = &e->unkept;

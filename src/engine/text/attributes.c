@@ -54,22 +54,6 @@ static const struct stem_row label_rows[] = {
 #include "lang/attributes.def"
 };
 
-/* Tables of stems are made once, at the first use, and shared by all threads. */
-static const struct stem_table *labels(void)
-{
-    return stem_table_of(label_rows, sizeof label_rows / sizeof *label_rows);
-}
-
-static const struct stem_table *stems(void)
-{
-    return stem_table_of(rows, sizeof rows / sizeof *rows);
-}
-
-static const struct stem_table *sought(void)
-{
-    return stem_table_of(sought_rows, sizeof sought_rows / sizeof *sought_rows);
-}
-
 /* "lessons with a teacher", "married to a nurse": the work of somebody else. */
 static bool is_with_someone(const struct words *w, size_t at)
 {
@@ -81,7 +65,7 @@ static bool is_with_someone(const struct words *w, size_t at)
  * statement's. */
 uint32_t attributes_told(const struct words *w)
 {
-    const struct stem_table *t = stems();
+    const struct stem_table *t = STEM_TABLE(rows);
     uint32_t told = 0;
     for (size_t i = 0; i < w->n; i++) {
         uint32_t bits = stem_bits(t, w->v[i].stem);
@@ -106,16 +90,15 @@ static const str *stems_in(struct arena *a, const struct stem_table *const *tabl
     return out;
 }
 
-/* All stems that tell of these attributes, also as labels, for a search of the words index. */
 const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
 {
-    const struct stem_table *const tables[] = {stems(), labels()};
+    const struct stem_table *const tables[] = {STEM_TABLE(rows), STEM_TABLE(label_rows)};
     return stems_in(a, tables, 2, attributes, n);
 }
 
 const str *attributes_sought(struct arena *a, uint32_t attributes, size_t *n)
 {
-    const struct stem_table *const table = sought();
+    const struct stem_table *const table = STEM_TABLE(sought_rows);
     return stems_in(a, &table, 1, attributes, n);
 }
 
@@ -128,7 +111,8 @@ uint32_t attributes_labelled(struct arena *a, str line)
     str rest = line, label = str_cut(&rest, ':');
     struct words w = words_of(a, rest.n ? label : S(""), FEW + 1);
     for (size_t i = 0; i < w.n && w.n <= FEW; i++)
-        found |= stem_bits(labels(), w.v[i].stem) | stem_bits(stems(), w.v[i].stem);
+        found |= stem_bits(STEM_TABLE(label_rows), w.v[i].stem) |
+                 stem_bits(STEM_TABLE(rows), w.v[i].stem);
     return found & ((1u << WANTED) - 1);
 }
 
@@ -256,7 +240,7 @@ struct bearing bearing_of(struct arena *a, str request)
         return b;
     struct words w = words_of(a, request, REQUEST_MAX);
     for (size_t i = 0; i < w.n; i++) {
-        uint32_t bits = stem_bits(stems(), w.v[i].stem);
+        uint32_t bits = stem_bits(STEM_TABLE(rows), w.v[i].stem);
         b.on_health |= bits >> WANTED & 1;
         is_food |= bits >> WANTED_FOOD & 1;
         is_asked |= bits >> WANTED_ASKED & 1;
@@ -281,6 +265,6 @@ bool attributes_of_food(const struct words *w)
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < w->n; i++)
-        bits |= stem_bits(stems(), w->v[i].stem);
+        bits |= stem_bits(STEM_TABLE(rows), w->v[i].stem);
     return (bits >> FOOD & 1) && !(bits >> NO_FOOD & 1);
 }

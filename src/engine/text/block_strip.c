@@ -149,7 +149,6 @@ static str text_of_line(str line, bool is_own)
     return str_trim(str_sub(line, is_dated ? text + mark.n : 2, line.n));
 }
 
-/* The texts of the first block's lines without date, origin and id. */
 struct strs block_texts(struct arena *a, str block)
 {
     struct strs out = {NEW_N(a, str, block.n / 2 + 1), 0};

@@ -32,6 +32,7 @@ static const struct row {
 #include "lang/claims.def"
 };
 
+/* Bits: slots that a word may begin, from ENDS_AT on those that it ends, and the two above. */
 static const struct stem_row firsts[] = {
 #define FILLS(slot, words, behind) {1u << SLOT_##slot, words},
 #include "lang/claims.def"
@@ -68,14 +69,6 @@ bool slot_is_kept(enum slot slot)
 str slot_name(enum slot slot)
 {
     return str_of(slots[slot].name);
-}
-
-/*
- * The bits of a row: slots it may fill, from ENDS_AT on slots it ends, IDLE_BIT and SUPPOSES_BIT.
- */
-static const struct stem_table *first_words(void)
-{
-    return stem_table_of(firsts, sizeof firsts / sizeof *firsts);
 }
 
 /* --- one row --- */
@@ -147,7 +140,7 @@ static bool is_idle(const struct words *w, const struct claim *c)
     size_t i = c->value;
     while (i < c->end && (w->v[i].is_stop || lexicon_is(w->v[i].text, LEX_ARTICLE)))
         i++;
-    return i < c->end && (stem_bits(first_words(), w->v[i].stem) >> IDLE_BIT & 1);
+    return i < c->end && (stem_bits(STEM_TABLE(firsts), w->v[i].stem) >> IDLE_BIT & 1);
 }
 
 /* "Moved to Wednesdays". */
@@ -217,7 +210,7 @@ static bool is_move(const struct word *w)
 #define MOVED(words) {1, words},
 #include "lang/claims.def"
     };
-    return stem_bits(stem_table_of(moves, sizeof moves / sizeof *moves), w->stem);
+    return stem_bits(STEM_TABLE(moves), w->stem);
 }
 
 /* "I", "we", "wir"; not "my". Who lives with the speaker moves with him. */
@@ -286,7 +279,7 @@ static bool read_word(const struct words *w, size_t at, uint32_t bits, struct cl
 /* The first slot that a word fills or ends counts; slot is SLOT_COUNT where there is none. */
 struct claim claim_of(const struct words *w)
 {
-    const struct stem_table *t = first_words();
+    const struct stem_table *t = STEM_TABLE(firsts);
     struct claim out = {.slot = SLOT_COUNT};
     bool is_supposed = false;
     for (size_t i = 0; i < w->n && RULE("claims"); i++) {

@@ -4,12 +4,6 @@
 #include "base/id.h"
 #include "engine/text/bytes.h"
 
-/*
- * A readable slug of the content; where characters are lost in it (it is longer than the slug, or
- * not ASCII), a hash of the whole is put behind, so that two contents never share a key by chance
- * of their beginning.
- */
-
 str content_key(struct arena *a, str content)
 {
     char slug[40];

@@ -7,8 +7,8 @@
 
 /*
  * By the rule of extracted facts: lower case, "_" for characters that are no letter or digit, 40
- * characters. A key that loses something gets a hash of the content, so that two contents never
- * share a key by accident.
+ * characters. A key that loses something (by its length, or not ASCII) gets a hash of the content,
+ * so that two contents never share a key by accident.
  */
 str content_key(struct arena *a, str content);
 

@@ -175,8 +175,6 @@ static bool asks_whole_behind(const struct words *w, size_t pronoun)
     return false;
 }
 
-/* Only questions of at most FOLLOW_WORDS_MAX words: a longer one explains itself. `because` is the
- * word that was found, for the receipt. */
 struct follow follow_of(const struct words *w, str question)
 {
     struct follow f = {.because = S("")};

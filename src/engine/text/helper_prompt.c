@@ -7,13 +7,10 @@
 #include "lang/helper_prompt_lists.h"
 
 /*
- * Chat programs ask the same model for titles, tags and follow-up suggestions. Nobody said these
- * prompts, so they must neither be recalled for nor remembered. The templates of known programs are
- * recognized before (surface/common/helper_calls.c). Users may reword them, so here the form
- * decides: an order with a form of output ("one JSON object", "at most five words"), no "I" or "my"
- * outside the quoted conversation, and that conversation in lines with roles. The error to avoid is
- * the other one, a user's message taken for a program's: a word for oneself outside the
- * conversation is enough to let it pass.
+ * Nobody said these prompts, so they must neither be recalled for nor remembered. The templates of
+ * known programs are recognized before (surface/common/helper_calls.c). The error to avoid is the
+ * other one, a user's message taken for a program's: a word for oneself outside the conversation is
+ * enough to let it pass.
  */
 
 /* Bytes that are looked at: templates bring long guidelines, and a long system prompt is that of an

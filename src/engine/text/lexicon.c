@@ -26,8 +26,7 @@ static const struct entry *entry_of(str word)
 {
     if (!word.n || word.n > WORD_MAX)
         return NULL;
-    const struct word_index *index = word_index_of(entries, ENTRIES, sizeof *entries);
-    uint32_t at = word_index_find_lower(index, word);
+    uint32_t at = word_index_find_lower(WORD_INDEX(entries), word);
     return at == NO_WORD ? NULL : &entries[at];
 }
 
@@ -37,7 +36,6 @@ unsigned lexicon_classes(str word)
     return e ? e->classes : 0;
 }
 
-/* Whether the word has any of these classes, in whatever case. */
 bool lexicon_is(str word, unsigned classes)
 {
     return lexicon_classes(word) & classes;
@@ -48,7 +46,6 @@ bool lexicon_in(const struct words *w, unsigned classes)
     return SOME(i, w->n, lexicon_is(w->v[i].text, classes));
 }
 
-/* 0 to 11, or -1. Full names and abbreviations. */
 int lexicon_month(str word)
 {
     const struct entry *e = entry_of(word);
@@ -60,7 +57,6 @@ bool word_says_nothing(const struct word *w)
     return w->is_stop || lexicon_is(w->text, LEX_USER | LEX_MONTH | LEX_WEEKDAY);
 }
 
-/* A filter by first letter and length, which spares most words of a text the look-up. */
 struct lexicon_lengths lexicon_lengths_of(unsigned classes)
 {
     struct lexicon_lengths l = {{0}};

@@ -126,7 +126,6 @@ double model_billions(str model)
     return is_told ? size : by_word(name);
 }
 
-/* Below 3, 9 and 34 billion parameters; the rest is large. */
 enum model_tier tier_of_model(str model)
 {
     double billions = model_billions(model);

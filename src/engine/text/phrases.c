@@ -90,10 +90,6 @@ str phrase_fold(struct arena *a, str message)
  * table of anchors, and only phrases with a hit are compared place by place. So a text costs one
  * look-up for each word, however many phrases the list has. Phrases without a place that must be
  * there (only "*" or optional words) are compared always.
- *
- * Syntax: "how old|tall am i" has four places, "|" parts choices, "?" in front makes a place
- * optional, "*" is any word, "#" a date, "@month" and "@weekday" a name of these, "." the end of a
- * sentence, and "^ " in front binds the phrase to the beginning of the text.
  */
 
 enum choice_kind { CHOICE_WORDS, CHOICE_ANY, CHOICE_DATE, CHOICE_MONTH, CHOICE_WEEKDAY };

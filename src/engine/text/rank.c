@@ -14,7 +14,6 @@ double rank_idf(int64_t all, int64_t found)
     return log(1 + (others + 0.5) / ((double)found + 0.5));
 }
 
-/* From any number to a probability between 0 and 1. */
 double rank_logistic(double x)
 {
     return 1 / (1 + exp(-x));
@@ -89,9 +88,7 @@ static size_t next_choice(struct arena *a, struct choice *v, const str *texts, s
     return best;
 }
 
-/* Maximal marginal relevance: 0.85 of the scaled score less 0.15 of the likeness to the most alike
- * of those taken. The first `most` places are chosen so, in at most O(n · most) comparisons; the
- * rest keep their order. On return order[] holds the index of each text once. */
+/* In at most O(n · most) comparisons. */
 void rank_diversify(struct arena *a, const double *scores, const str *texts, size_t n, size_t most,
                     size_t *order)
 {
@@ -113,9 +110,8 @@ void rank_diversify(struct arena *a, const double *scores, const str *texts, siz
             order[done++] = i;
 }
 
-/* How many from the front fit into the budget; the first always does, so that a long best line is
- * not lost. A negative budget has no limit. Stops at the first that does not fit: a worse line must
- * not take the place of a better one because it is short. */
+/* A long best line must not be lost, and a worse line must not take the place of a better one
+ * because it is short. */
 size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget)
 {
     int64_t total = 0;

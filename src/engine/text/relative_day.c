@@ -19,10 +19,9 @@ static bool has_year(str text)
     return false;
 }
 
-/* "User flies to Oslo tomorrow" becomes "… tomorrow (said 2026-03-05)". A text that names a year
- * gets nothing, as it has a date of its own. said_ms is unix ms; the day is UTC. The word itself
- * stays: a rule that put a date in its place would have to know what "mañana" or "next Friday"
- * means in each case. */
+/* A text that names a year has a date of its own. The day is UTC. The word itself stays: a rule
+ * that put a date in its place would have to know what "mañana" or "next Friday" means in each
+ * case. */
 str text_with_day(struct arena *a, str text, int64_t said_ms)
 {
     if (said_ms <= 0 || has_year(text))

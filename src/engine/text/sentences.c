@@ -164,8 +164,6 @@ static size_t next_stop(str text, size_t i)
     return i;
 }
 
-/* Cuts the first sentence off *rest, with what stands in front of it and its marks; all sentences
- * together are the text again, byte by byte. False when *rest is empty. */
 bool sentence_cut(str *rest, struct sentence *out)
 {
     str text = *rest;
@@ -183,7 +181,6 @@ bool sentence_cut(str *rest, struct sentence *out)
     return text.n > 0;
 }
 
-/* At most n of them; a sentence that goes on in small letters ("…") is one with what follows. */
 str first_sentences(str text, size_t n)
 {
     struct sentence s;

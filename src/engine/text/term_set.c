@@ -5,8 +5,7 @@
 
 /*
  * Words as 64-bit hashes in a sorted array: two texts are compared in one pass without allocation.
- * A collision of two words in one comparison is too rare to matter. Sets are filled with terms_add
- * and sorted once by terms_sort, which also drops repeats; all other functions need them sorted.
+ * A collision of two words in one comparison is too rare to matter.
  */
 
 struct term_set terms_with_room(struct arena *a, size_t n)
@@ -69,7 +68,6 @@ size_t terms_shared(const struct term_set *one, const struct term_set *other)
     return shared;
 }
 
-/* Shared terms as a share of all, 0 to 1; two empty sets share nothing. */
 double terms_jaccard(const struct term_set *one, const struct term_set *other)
 {
     size_t shared = terms_shared(one, other), all = one->n + other->n - shared;

@@ -202,8 +202,7 @@ static bool has_speaker_mark(str sentence)
     return false;
 }
 
-/* What reads as an order to a model. Users may give some orders that tools and answers may not
- * (others): "you should always …" from a web page is an attack, from the user a wish. */
+/* "You should always …" from a web page is an attack, from the user a wish. */
 bool sentence_instructs(struct arena *a, str sentence, bool is_user)
 {
     if (has_speaker_mark(sentence))
@@ -288,8 +287,8 @@ static str stated_before(str sentence)
     return tells ? head : S("");
 }
 
-/* The text itself, and no copy, when all of it states something; "" when nothing does. What judging
- * a sentence takes is used again for the next: answers are long, and a recall judges sixty. */
+/* What judging a sentence takes is used again for the next: answers are long, and a recall judges
+ * sixty. */
 str utterance_statements(struct arena *a, str text, bool is_user)
 {
     struct sentence s;

@@ -6,7 +6,6 @@
 
 enum { FADING_DAYS = 30 };
 
-/* 1 for now and the future, half after each half life. */
 double age_decay(int64_t age_ms, double half_life_days)
 {
     assert(half_life_days > 0);
@@ -15,8 +14,7 @@ double age_decay(int64_t age_ms, double half_life_days)
     return exp2(-(double)age_ms / (half_life_days * 86400000.0));
 }
 
-/* What the memory is worth today: e^(−days / 30) since it was last used, between 0 and 1. Computed
- * when it is read, so nothing has to be updated daily. */
+/* Computed when it is read, so nothing has to be updated daily. */
 double salience_now(const struct memory *m, int64_t now)
 {
     double days = (double)(now - m->last_used) / DAY_MS;
@@ -24,14 +22,11 @@ double salience_now(const struct memory *m, int64_t now)
     return worth > 1 ? 1 : worth > 0 ? worth : 0;
 }
 
-/* Exponential decay by a rate per day. */
 double importance_after(double importance, double per_day, int64_t days)
 {
     return importance * exp(-per_day * (double)(days > 0 ? days : 0));
 }
 
-/* Similarity plus a bonus for the priority, halved every 30 days, and a tenth of the logarithm of
- * its uses more; at most 1. */
 double relevance_of(double similarity, enum priority priority, int64_t days, int64_t uses)
 {
     static const double by_priority[PRIORITY_COUNT] = {0.3, 0.2, 0.1, 0};
