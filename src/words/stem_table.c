@@ -13,11 +13,6 @@
 /* More words than any row has; a row that reaches it would lose words, so that is asserted. */
 enum { ROW_WORDS_MAX = 2000 };
 
-struct made {
-    struct stem_table table;
-    struct arena arena; /* of the stems */
-};
-
 ORDER(by_text, struct stem, BY_TEXT(text));
 
 /* Rows that share a stem become one entry. */
@@ -38,25 +33,25 @@ static void *make_table(const void *key, size_t n, size_t size)
 {
     const struct stem_row *rows = key;
     assert(size == sizeof *rows);
-    struct made *m = heap_alloc(sizeof *m);
+    struct stem_table *t = heap_alloc(sizeof *t);
     struct stem *v = NULL;
     size_t count = 0, cap = 0;
     for (size_t r = 0; r < n; r++) {
-        struct words w = words_of(&m->arena, str_of(rows[r].words), ROW_WORDS_MAX);
+        struct words w = words_of(&t->arena, str_of(rows[r].words), ROW_WORDS_MAX);
         assert(w.n < ROW_WORDS_MAX);
         for (size_t i = 0; i < w.n; i++) {
-            ARENA_ADD(&m->arena, v, count, cap) = (struct stem){w.v[i].stem, rows[r].bits};
+            ARENA_ADD(&t->arena, v, count, cap) = (struct stem){w.v[i].stem, rows[r].bits};
         }
     }
-    count = count ? merge_stems(v, count) : 0;
-    m->table = (struct stem_table){v, count, word_index_make(v, count, sizeof *v)};
-    return m;
+    t->v = v;
+    t->n = count ? merge_stems(v, count) : 0;
+    t->index = word_index_make(v, t->n, sizeof *v);
+    return t;
 }
 
 const struct stem_table *stem_table_of(const struct stem_row *rows, size_t n)
 {
-    const struct made *m = once_of(rows, n, sizeof *rows, make_table);
-    return &m->table;
+    return once_of(rows, n, sizeof *rows, make_table);
 }
 
 uint32_t stem_bits(const struct stem_table *t, str stem)

@@ -18,6 +18,7 @@ struct stem_table {
     const struct stem *v; /* ascending by text, each once */
     size_t n;
     struct word_index index;
+    struct arena arena; /* of the stems */
 };
 
 /*

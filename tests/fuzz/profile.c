@@ -23,7 +23,7 @@ static bool is_visible(str s)
     return utf8_is_valid(s) && str_trim(s).n == s.n;
 }
 
-static void check_facts(struct ctx *ctx, const struct engine *e, const struct json *facts)
+static void check_facts(struct ctx *ctx, const struct json *facts)
 {
     assert(facts->type == JSON_OBJECT && facts->n <= PROFILE_MAX && !ctx->why[0]);
     for (const struct json *m = facts->first; m; m = m->next) {
@@ -40,7 +40,7 @@ static void check_facts(struct ctx *ctx, const struct engine *e, const struct js
     }
 }
 
-static void check_answer(struct ctx *ctx, const struct engine *e, str text)
+static void check_answer(struct ctx *ctx, str text)
 {
     struct reading r = {.ctx = ctx};
     struct json *facts;
@@ -49,7 +49,7 @@ static void check_answer(struct ctx *ctx, const struct engine *e, str text)
     assert(is_read == (how.n > 0) && (is_read || !r.n));
     enum status s = reading_json(&r, &facts);
     assert(s == OK);
-    check_facts(ctx, e, facts);
+    check_facts(ctx, facts);
 }
 
 static void check_sources(struct ctx *ctx, struct engine *e, str text)
@@ -63,7 +63,7 @@ static void check_sources(struct ctx *ctx, struct engine *e, str text)
     for (size_t i = 0; i < 3; i++) {
         enum status s = engine_read_profile(ctx, e, pool, &all[i], &facts, &how);
         assert(s == OK && str_is(how, "rules"));
-        check_facts(ctx, e, facts);
+        check_facts(ctx, facts);
     }
 }
 
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             return 1;
     }
     str text = str_dup(&ctx.arena, (str){(const char *)data, size});
-    check_answer(&ctx, e, text);
+    check_answer(&ctx, text);
     check_sources(&ctx, e, text);
     ctx_free(&ctx);
     return 0;

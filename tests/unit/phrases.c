@@ -14,7 +14,7 @@ static const char *const grammar[] = {
 static int found(struct ctx *ctx, const char *text, int from, str *part)
 {
     struct phrase_words w = phrase_words_of(&ctx->arena, phrase_fold(&ctx->arena, str_of(text)));
-    return phrase_next(&w, grammar, from, part);
+    return phrase_next(&w, grammar, sizeof *grammar, from, part);
 }
 
 TEST(each_sign_of_a_phrase_means_something)
@@ -138,7 +138,7 @@ static void compare_lists(struct arena *a, const char *const *list)
         for (size_t i = 0; i < n; i++) {
             bool stands = stands_plainly(&w, list[i]);
             hits += stands;
-            if (stands != (phrase_next(&w, list, (int)i, NULL) == (int)i))
+            if (stands != (phrase_next(&w, list, sizeof *list, (int)i, NULL) == (int)i))
                 fail_msg("'%s' in '%.*s'", list[i], (int)text.n, text.p);
         }
     }

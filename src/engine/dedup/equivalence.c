@@ -13,9 +13,7 @@
  * answer they are not the same where one has a content word in the place of another, where numbers
  * or names differ, or where the newer text has more than one content word that the older one lacks.
  * Only other wording ("name is", "is referred to as") is decided by the cosine.
- */
-
-/*
+ *
  * What the rules say of an older and a newer text:
  *   SAME       "I live in Oslo" / "The user lives in Oslo"
  *   CHANGED    "My favourite tea is Assam" / "… is Sencha"; "eats fish" / "doesn't eat fish"

@@ -11,9 +11,7 @@
  * A fact counts as mentioned by an episode that holds two fifths of its words. The share is of the
  * fact's own words (containment), because a short fact never makes up two fifths of a long summary;
  * words that say nothing about the topic do not count, or every summary would mention every fact.
- */
-
-/*
+ *
  * The pass runs over one space at a time: read the newest episodes, merge near repeats
  * (merge_episodes.c), raise the salience of facts that many recent episodes mention, mark faded
  * facts for eviction, and prune old transcripts where a number of days is set. All changes except

@@ -14,9 +14,7 @@
  * A worker claims a session before it distils it. The memories and the removal of the pending turns
  * are one write: a process that dies between the model's answer and that write has changed nothing,
  * and its claim expires. The model is not trusted: only facts in the user's own words are kept.
- */
-
-/*
+ *
  * From waiting turns to memories, for one session:
  *   1. the user's own words of each turn, without barred sentences and pasted text (strip_turns)
  *   2. too little said (NOVELTY_LEAST): done without asking the model

@@ -10,9 +10,7 @@
  * Shared words are a sign and no proof: an honest paraphrase may share few, and a line in another
  * language hardly any. So they decide how far a line is trusted, and never whether a session is
  * done. What only others said, or the user only asked, is another matter: that is a sign against.
- */
-
-/*
+ *
  * Example: the user says "I moved to Bergen and work as a carpenter there." The line "User lives in
  * Bergen" is full support: all of its telling words ("Bergen") are the user's. "User owns a
  * workshop" is weak: nothing speaks against it, nothing for it. "User works for Equinor", where

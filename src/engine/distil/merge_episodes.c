@@ -7,9 +7,7 @@
  * Two episodes are near-duplicates when their shingles overlap by nine tenths (Jaccard). The later
  * one is closed. The earlier one takes over its lists and its date: an episode is as old as the
  * last conversation that it covers.
- */
-
-/*
+ *
  * Cost: up to MERGED_AMONG episodes are compared with each other, half a million pairs. Only of two
  * of about the same length the shingles are counted, as J is at most the shorter by the longer.
  */

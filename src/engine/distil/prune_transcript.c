@@ -5,9 +5,7 @@
  * The setting is for episodes and for the transcript. By its default both would go after a year,
  * and so would each old chat that someone imports: nobody loses what was said for a default. The
  * turns go only when someone has set the days.
- */
-
-/*
+ *
  * Sessions are listed by when they were last spoken in, so pages are read from the end until one
  * has no old session. Reading and erasing are two steps: a dry run only reads.
  */

@@ -9,9 +9,7 @@
  * begins to keep the turn. So a turn is listed before the last byte goes out, and a question that
  * comes first keeps the turn itself. To wait for the worker instead would be wrong: with all
  * workers waiting, none would be left to do it.
- */
-
-/*
+ *
  * Phases of a turn: OUT (in no list) → WAITS (unkept_add, before the last byte of the answer) →
  * RUNS (somebody keeps it) → OUT. Whoever comes first keeps it: the worker behind the answer
  * (unkept_end) or a request of the same pool that must see it (engine_catch_up). The lock guards

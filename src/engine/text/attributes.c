@@ -2,6 +2,7 @@
 #include "engine/text/attributes.h"
 
 #include "base/buf.h"
+#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "lang/attributes_lists.h"
@@ -132,59 +133,53 @@ static str without_possessives(struct arena *a, str folded)
     return buf_str(&b);
 }
 
+struct attribute_phrase {
+    const char *text;
+    uint32_t attribute;
+};
+
 /* The attributes of the phrases that stand in a folded text. */
-static uint32_t attributes_by_phrase(struct arena *a, str folded, const char *const *phrases,
-                                     const uint32_t *attributes)
+static uint32_t attributes_by_phrase(struct arena *a, str folded,
+                                     const struct attribute_phrase *list)
 {
     uint32_t found = 0;
     struct phrase_words w = phrase_words_of(a, folded);
-    for (int i = 0; (i = phrase_next(&w, phrases, i, NULL)) >= 0; i++)
-        found |= attributes[i];
+    for (int i = 0; (i = phrase_next(&w, &list->text, sizeof *list, i, NULL)) >= 0; i++)
+        found |= list[i].attribute;
     return found;
 }
 
 /* Parts (ASKS_PART) are for scripts that do not part words; all others are whole words. */
 uint32_t attributes_asked(struct arena *a, str question)
 {
-    static const uint32_t attributes[] = {
-#define ASKS(name, phrase) ATTRIBUTE_BIT(name),
+    static const struct attribute_phrase asks[] = {
+#define ASKS(name, phrase) {phrase, ATTRIBUTE_BIT(name)},
+#include "lang/attributes.def"
+        {0}};
+    static const struct attribute_phrase parts[] = {
+#define ASKS_PART(name, text) {text, ATTRIBUTE_BIT(name)},
 #include "lang/attributes.def"
     };
-    static const char *const asks[] = {
-#define ASKS(name, phrase) phrase,
-#include "lang/attributes.def"
-        NULL};
     uint32_t asked = 0;
     if (question.n > REQUEST_MAX)
         return 0;
-    static const struct {
-        uint32_t attribute;
-        const char *text;
-    } parts[] = {
-#define ASKS_PART(name, text) {ATTRIBUTE_BIT(name), text},
-#include "lang/attributes.def"
-    };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (str_find(question, str_of(parts[i].text)) < question.n)
+        if (text_holds(question, parts[i].text))
             asked |= parts[i].attribute;
     str folded = phrase_fold(a, question), plain = without_possessives(a, folded);
-    asked |= attributes_by_phrase(a, folded, asks, attributes);
+    asked |= attributes_by_phrase(a, folded, asks);
     if (plain.n < folded.n)
-        asked |= attributes_by_phrase(a, plain, asks, attributes);
+        asked |= attributes_by_phrase(a, plain, asks);
     return asked;
 }
 
 uint32_t attributes_told_so(struct arena *a, str line)
 {
-    static const char *const phrases[] = {
-#define TELLS_SO(name, phrase) phrase,
+    static const struct attribute_phrase tells[] = {
+#define TELLS_SO(name, phrase) {phrase, ATTRIBUTE_BIT(name)},
 #include "lang/attributes.def"
-        NULL};
-    static const uint32_t attributes[] = {
-#define TELLS_SO(name, phrase) ATTRIBUTE_BIT(name),
-#include "lang/attributes.def"
-    };
-    return attributes_by_phrase(a, phrase_fold(a, line), phrases, attributes);
+        {0}};
+    return attributes_by_phrase(a, phrase_fold(a, line), tells);
 }
 
 static bool is_someone(const struct word *w)

@@ -3,19 +3,14 @@
 
 #include <utf8proc.h>
 
+#include "engine/text/bytes.h"
+
 /*
  * Clients send back what they were given. If it were kept as the user's words, memory would
  * remember itself. Two forms are known: our own (BLOCK_OPENING to BLOCK_CLOSING, also without its
  * end) and "[Memory] … [/Memory]", which is cut only when it is whole, as a person may type
  * "[Memory]".
  */
-
-/* Where the line that begins at from ends, behind its line break. */
-static size_t line_end(str text, size_t from)
-{
-    size_t end = from + str_find(str_sub(text, from, text.n), S("\n"));
-    return end < text.n ? end + 1 : text.n;
-}
 
 /* Its length at from, line breaks of either kind, or 0. */
 static size_t starts_at(str text, size_t from, const char *opening)
@@ -49,7 +44,7 @@ static bool own_block(str text, size_t from, struct cut *out)
     if (!opening)
         return false;
     while (to < text.n && str_starts(str_sub(text, to, text.n), S("- ")))
-        to = line_end(text, to);
+        to = next_line(text, to);
     if (str_starts(str_sub(text, to, text.n), S(BLOCK_CLOSING)))
         to += sizeof BLOCK_CLOSING - 1;
     *out = (struct cut){from, to};
@@ -159,8 +154,8 @@ struct strs block_texts(struct arena *a, str block)
     if (at == block.n)
         return out;
     bool is_own = block.p[at] == '<';
-    for (at += is_own ? opening_at(block, at) : 0; at < cut.to; at = line_end(block, at)) {
-        str text = text_of_line(str_sub(block, at, line_end(block, at)), is_own);
+    for (at += is_own ? opening_at(block, at) : 0; at < cut.to; at = next_line(block, at)) {
+        str text = text_of_line(str_sub(block, at, next_line(block, at)), is_own);
         if (text.n)
             out.v[out.n++] = text;
     }

@@ -1,4 +1,4 @@
-/* bytes.h - classes of bytes: digits, letters of ASCII, and those of other scripts. */
+/* bytes.h - classes of bytes, and plain questions about the bytes of a text. */
 #pragma once
 
 #include "base/str.h"
@@ -38,4 +38,24 @@ static inline bool is_ascii_word(char c)
 static inline char lower_of(char c)
 {
     return is_upper(c) ? (char)(c + 'a' - 'A') : c;
+}
+
+static inline bool text_holds(str text, const char *part)
+{
+    return str_find(text, str_of(part)) < text.n;
+}
+
+/* With one of a NULL-ended list. */
+static inline bool text_starts_with_any(str text, const char *const *list)
+{
+    while (*list && !str_starts(text, str_of(*list)))
+        list++;
+    return *list;
+}
+
+/* Where the line ends, behind its line break. */
+static inline size_t next_line(str text, size_t at)
+{
+    size_t to = at + str_find(str_sub(text, at, text.n), S("\n"));
+    return to < text.n ? to + 1 : text.n;
 }

@@ -16,33 +16,26 @@ enum { ENTITY_MIN = 4 };
 enum { EPISODE_asks, EPISODE_time };
 
 static const struct rule {
+    const char *phrase;
     enum gate_section section; /* GATE_NONE: none of the rows behind it fires, either */
     bool is_weak, is_time;
 } rules[] = {
-#define IDENTITY(phrase) {GATE_IDENTITY, false, false},
-#define TRANSCRIPT(phrase) {GATE_TRANSCRIPT, false, false},
-#define EPISODE(is, phrase) {GATE_EPISODE, false, EPISODE_##is},
+#define IDENTITY(phrase) {phrase, GATE_IDENTITY, false, false},
+#define TRANSCRIPT(phrase) {phrase, GATE_TRANSCRIPT, false, false},
+#define EPISODE(is, phrase) {phrase, GATE_EPISODE, false, EPISODE_##is},
 #include "lang/memory_intent.def"
-    {GATE_PINNED, true, false}, /* ENTITIES */
-#define PINNED(phrase) {GATE_PINNED, false, false},
-#define NOT_PINNED(phrase) {GATE_NONE, false, false},
-#define ALSO_PINNED(phrase) {GATE_PINNED, false, false},
-#define OWN(phrase) {GATE_PINNED, true, false},
+    {ENTITIES, GATE_PINNED, true, false},
+#define PINNED(phrase) {phrase, GATE_PINNED, false, false},
+#define NOT_PINNED(phrase) {phrase, GATE_NONE, false, false},
+#define ALSO_PINNED(phrase) {phrase, GATE_PINNED, false, false},
+#define OWN(phrase) {phrase, GATE_PINNED, true, false},
 #include "lang/memory_intent.def"
-};
+    {0}};
 
-static const char *const phrases[] = {
-#define IDENTITY(phrase) phrase,
-#define TRANSCRIPT(phrase) phrase,
-#define EPISODE(is, phrase) phrase,
-#include "lang/memory_intent.def"
-    ENTITIES,
-#define PINNED(phrase) phrase,
-#define NOT_PINNED(phrase) phrase,
-#define ALSO_PINNED(phrase) phrase,
-#define OWN(phrase) phrase,
-#include "lang/memory_intent.def"
-    NULL};
+static int next_rule(const struct phrase_words *t, int from, str *phrase)
+{
+    return phrase_next(t, &rules->phrase, sizeof *rules, from, phrase);
+}
 
 /* A known name as whole words. */
 static bool find_entity(struct arena *a, str text, const str *entities, size_t n, str *out)
@@ -78,7 +71,7 @@ static bool is_time_alone(const struct phrase_words *t, int row)
     if (SOME(i, t->n, lexicon_is(t->v[i].text, LEX_SELF | LEX_SELF_TOO)))
         return false;
     do
-        next = phrase_next(t, phrases, next + 1, &phrase);
+        next = next_rule(t, next + 1, &phrase);
     while (next >= 0 && (rules[next].is_time || rules[next].is_weak));
     return next < 0;
 }
@@ -91,9 +84,10 @@ struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)
     if (utf16_length(text) < 3)
         return (struct gate){GATE_NONE, S(""), false, false};
     struct phrase_words t = phrase_words_of(a, text);
-    int row = phrase_next(&t, phrases, 0, &phrase);
-    int names = name_index(phrases, S(ENTITIES), -1); /* phrases before it win over a name */
+    int row = next_rule(&t, 0, &phrase), names = 0;
     str name;
+    while (strcmp(rules[names].phrase, ENTITIES) != 0) /* phrases before it win over a name */
+        names++;
     if ((row < 0 || row > names) && find_entity(a, text, entities, n, &name))
         return (struct gate){rules[names].section, name, rules[names].is_weak, false};
     if (row < 0)

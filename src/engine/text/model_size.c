@@ -92,11 +92,6 @@ static bool in_table(str name, double *out)
     return longest;
 }
 
-static bool has(str name, const char *part)
-{
-    return str_find(name, str_of(part)) < name.n;
-}
-
 /* What is left to a name without a size: a tag, or a word for it. */
 static double by_word(str name)
 {
@@ -105,11 +100,11 @@ static double by_word(str name)
         double billions;
     } latest[] = {{"llama3.2", 3}, {"llama3.1", 8}, {"llama3:", 8}, {"mistral", 7}},
       any[] = {{"mini", 3.8}, {"medium", 14}};
-    for (size_t i = 0; has(name, "latest") && i < sizeof latest / sizeof *latest; i++)
-        if (has(name, latest[i].word))
+    for (size_t i = 0; text_holds(name, "latest") && i < sizeof latest / sizeof *latest; i++)
+        if (text_holds(name, latest[i].word))
             return latest[i].billions;
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-        if (has(name, any[i].word))
+        if (text_holds(name, any[i].word))
             return any[i].billions;
     return unknown;
 }

@@ -1,6 +1,7 @@
 /* own_words.c - the part of a message that its writer wrote, without what was pasted and quoted. */
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/utterance.h"
 #include "lang/own_words_lists.h"
@@ -37,12 +38,6 @@ static str line_at(str text, size_t at)
 {
     str rest = rest_from(text, at);
     return str_sub(rest, 0, str_find(rest, S("\n")));
-}
-
-static size_t next_line(str text, size_t at)
-{
-    size_t to = at + line_at(text, at).n;
-    return to < text.n ? to + 1 : text.n;
 }
 
 /* By blanks: a quote is measured, not read. */
@@ -172,20 +167,13 @@ static size_t behind_mail(struct arena *a, str text, size_t at)
     return text.n;
 }
 
-static bool starts_with_any(str line, const char *const *list)
-{
-    while (*list && !str_starts(line, str_of(*list)))
-        list++;
-    return *list != NULL;
-}
-
 /* "From: …" and "Subject: …" head a mail. */
 static bool is_mail_head(str text, size_t at)
 {
     str line = line_at(text, at);
-    if (!starts_with_any(line, mail_from))
+    if (!text_starts_with_any(line, mail_from))
         return false;
-    return starts_with_any(line_at(text, next_line(text, at)), mail_fields);
+    return text_starts_with_any(line_at(text, next_line(text, at)), mail_fields);
 }
 
 /* "Example: 'I hate my boss' -> work", "Review: …": what a prompt is about. */
@@ -202,7 +190,7 @@ static bool is_example(struct arena *a, str line)
     if (!code.n || !char_is_one_of(code.p[0], "'\""))
         return false;
     for (const char *const *w = arrows; *w; w++)
-        if (str_find(line, str_of(*w)) < line.n)
+        if (text_holds(line, *w))
             return true;
     return false;
 }

@@ -223,11 +223,14 @@ static void link_anchors(struct phrase_set *set)
     set->last_slot = room - 1;
 }
 
-static void *read_list(const void *list, size_t n, size_t size)
+static const char *row_at(const void *column, size_t i, size_t size)
 {
-    const char *const *phrases = list;
-    assert(size == sizeof *phrases);
-    while (phrases[n])
+    return *(const char *const *)((const char *)column + i * size);
+}
+
+static void *read_list(const void *column, size_t n, size_t size)
+{
+    while (row_at(column, n, size))
         n++;
     assert(n <= PHRASES_MAX);
     struct phrase_set *set = heap_alloc(sizeof *set);
@@ -235,17 +238,11 @@ static void *read_list(const void *list, size_t n, size_t size)
     set->v = v;
     set->n = n;
     for (size_t i = 0; i < n; i++) {
-        v[i] = phrase_of(&set->arena, str_of(phrases[i]));
+        v[i] = phrase_of(&set->arena, str_of(row_at(column, i, size)));
         anchor_phrase(set, (uint32_t)i);
     }
     link_anchors(set);
     return set;
-}
-
-/* Of a static, NULL-ended list; read at the first call. */
-static const struct phrase_set *phrase_set_of(const char *const *phrases)
-{
-    return once_of(phrases, 0, sizeof *phrases, read_list);
 }
 
 /* --- finding --- */
@@ -328,9 +325,10 @@ static struct phrase_marks mark_phrases(const struct phrase_words *t, const stru
 }
 
 /* Lists are in the order of precedence. */
-int phrase_next(const struct phrase_words *t, const char *const *phrases, int from, str *out)
+int phrase_next(const struct phrase_words *t, const char *const *column, size_t size, int from,
+                str *out)
 {
-    const struct phrase_set *set = phrase_set_of(phrases);
+    const struct phrase_set *set = once_of(column, 0, size, read_list);
     struct phrase_marks marks = mark_phrases(t, set);
     for (size_t i = (size_t)from; i < set->n; i++)
         if (marks.v[i / 64] >> i % 64 & 1 && phrase_stands(t, &set->v[i], out))
@@ -340,5 +338,5 @@ int phrase_next(const struct phrase_words *t, const char *const *phrases, int fr
 
 bool phrase_find_any(const struct phrase_words *t, const char *const *phrases)
 {
-    return phrase_next(t, phrases, 0, NULL) >= 0;
+    return phrase_next(t, phrases, sizeof *phrases, 0, NULL) >= 0;
 }

@@ -30,13 +30,14 @@ str phrase_fold(struct arena *a, str text);
 struct phrase_words phrase_words_of(struct arena *a, str text);
 
 /*
- * The first phrase of a static, NULL-ended list, from that index on, that stands in the text: its
- * index, or -1. *out (or NULL) is the part of the text that matched. All phrases of a list are
- * looked for in one pass over the words.
+ * The first phrase of a column of a static table, from that row on, that stands in the text: its
+ * row, or -1. The phrases, each `size` bytes behind the one before, end with NULL. *out (or NULL)
+ * is the part of the text that matched. All phrases are looked for in one pass over the words.
  */
-int phrase_next(const struct phrase_words *t, const char *const *phrases, int from, str *out);
+int phrase_next(const struct phrase_words *t, const char *const *column, size_t size, int from,
+                str *out);
 
-/* Whether one of them stands in the text. */
+/* Whether one of a static, NULL-ended list stands in the text. */
 bool phrase_find_any(const struct phrase_words *t, const char *const *phrases);
 
 /* Whether a byte is part of a word here. */

@@ -13,11 +13,6 @@ enum { LEAST = 2 };
  * they quote, and what the user asked about them stays.
  */
 
-static bool line_holds(str line, const char *part)
-{
-    return str_find(line, str_of(part)) < line.n;
-}
-
 /* "main.c:41", "load.py\", line 17", "(Main.java:12)". */
 static bool names_place(str line)
 {
@@ -25,7 +20,7 @@ static bool names_place(str line)
         if (line.p[i] == ':' && is_digit(line.p[i + 1]) && !is_digit(line.p[i - 1]) &&
             line.p[i - 1] != ' ')
             return true;
-    return line_holds(line, "\", line ") || line_holds(line, ", in <");
+    return text_holds(line, "\", line ") || text_holds(line, ", in <");
 }
 
 /* "IndexError: …", "java.lang.NullPointerException", "error[E0382]", "panic: …". */
@@ -34,9 +29,8 @@ static bool names_failure(str line)
     static const char *const begins[] = {"Traceback", "Caused by",  "Exception in", "panic:",
                                          "fatal:",    "goroutine ", "Segmentation", "error[",
                                          "error:",    "Error:",     "Uncaught ",    NULL};
-    for (const char *const *b = begins; *b; b++)
-        if (str_starts(line, str_of(*b)))
-            return true;
+    if (text_starts_with_any(line, begins))
+        return true;
     str word = str_sub(line, 0, str_find(line, S(" ")));
     word = str_ends(word, S(":")) ? str_sub(word, 0, word.n - 1) : word;
     bool is_class = str_ends(word, S("Error")) || str_ends(word, S("Exception")) ||
@@ -47,7 +41,7 @@ static bool names_failure(str line)
 static bool is_trace(str line)
 {
     line = str_trim(line);
-    bool is_frame = str_starts(line, S("at ")) && (line_holds(line, "(") || names_place(line));
+    bool is_frame = str_starts(line, S("at ")) && (text_holds(line, "(") || names_place(line));
     return line.n && (names_failure(line) || names_place(line) || is_frame);
 }
 

@@ -197,7 +197,7 @@ static bool has_speaker_mark(str sentence)
         may_have = c == '<' || c == '[' || c == '#' || c == ':';
     }
     for (const char *const *m = marks; *m && may_have; m++)
-        if (str_find(sentence, str_of(*m)) < sentence.n)
+        if (text_holds(sentence, *m))
             return true;
     return false;
 }
