@@ -21,20 +21,12 @@ struct word_place {
 
 enum { MARKS = 16, WORD_BITS = 64 };
 
-/* FNV-1a, by steps, so that a word's lower case has a hash without a copy. */
+/* FNV-1a as str_hash has it, by steps, so that a word's lower case has a hash without a copy. */
 #define HASH_BEGIN 14695981039346656037u
 
 static inline uint64_t hash_step(uint64_t hash, unsigned char c)
 {
     return (hash ^ c) * 1099511628211u;
-}
-
-static uint64_t hash_of(str word)
-{
-    uint64_t hash = HASH_BEGIN;
-    for (size_t i = 0; i < word.n; i++)
-        hash = hash_step(hash, (unsigned char)word.p[i]);
-    return hash;
 }
 
 /* By the upper bits; the lower ones are the place. */
@@ -62,7 +54,7 @@ struct word_index word_index_make(const void *rows, size_t n, size_t size)
                            .last = (uint32_t)(room - 1)};
     for (size_t i = 0; i < n; i++) {
         str word = *(const str *)((const char *)rows + i * size);
-        uint64_t hash = hash_of(word), bit;
+        uint64_t hash = str_hash(word), bit;
         uint32_t at = (uint32_t)hash & x.last;
         *mark_of(&x, hash, &bit) |= bit;
         while (x.v[at].p)
@@ -86,7 +78,7 @@ const struct word_index *word_index_of(const void *rows, size_t n, size_t size)
 
 uint32_t word_index_find(const struct word_index *x, str word)
 {
-    uint64_t hash = hash_of(word);
+    uint64_t hash = str_hash(word);
     uint32_t at = (uint32_t)hash & x->last;
     if (!may_have(x, hash))
         return NO_WORD;

@@ -2,6 +2,7 @@
 #include "engine/dedup/equivalence.h"
 
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
 #include "engine/text/claims.h"
 #include "engine/text/lexicon.h"
 #include "lang/equivalence_lists.h"
@@ -65,9 +66,7 @@ static struct term_set written_words(struct arena *a, str text)
 {
     struct term_set out = {0};
     for (str rest = utf8_lower(a, text), word; rest.n;) {
-        word = str_cut(&rest, ' ');
-        while (word.n && char_is_one_of(word.p[word.n - 1], ".,;:!?"))
-            word.n--;
+        word = text_without_end(str_cut(&rest, ' '), ".,;:!?");
         if (word.n)
             terms_add(a, &out, str_hash(word));
     }

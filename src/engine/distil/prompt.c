@@ -1,6 +1,7 @@
 /* prompt.c - the core model's prompt for a session, and the shape of its answer. */
 #include "engine/distil/prompt.h"
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
 #include "lang/prompt_lists.h"
 
 /*
@@ -168,26 +169,20 @@ size_t distil_part(const struct pending_signal *signals, size_t n, size_t most)
 
 /* --- the summary --- */
 
-/* ASCII only, which suffices for the openings. */
-static bool starts_nocase(str s, str with)
-{
-    return s.n >= with.n && str_eq_nocase(str_sub(s, 0, with.n), with);
-}
-
 /* "Certainly, ", "Sure! " and "Here is a summary of the conversation: " say nothing. */
 static str without_opening(str text)
 {
     enum { HEADING_MAX = 80 };
     for (const char *const *word = answer_openings; *word; word++) {
         str w = str_of(*word);
-        if (starts_nocase(text, w) && text.n > w.n && strchr(",.!:", text.p[w.n]))
+        if (text_starts_nocase(text, w) && text.n > w.n && strchr(",.!:", text.p[w.n]))
             return str_trim(str_sub(text, w.n + 1, text.n));
-        if (text.n == w.n && starts_nocase(text, w))
+        if (text.n == w.n && text_starts_nocase(text, w))
             return S("");
     }
     for (const char *const *heading = summary_headings; *heading; heading++) {
         size_t colon = str_find(text, S(":")), line = str_find(text, S(". "));
-        if (starts_nocase(text, str_of(*heading)) && colon < text.n && colon <= HEADING_MAX &&
+        if (text_starts_nocase(text, str_of(*heading)) && colon < text.n && colon <= HEADING_MAX &&
             colon < line)
             return str_trim(str_sub(text, colon + 1, text.n));
     }

@@ -459,12 +459,8 @@ static bool is_foreign(str line)
     if (str_starts(line, S("\t")) || str_starts(line, S("    ")))
         return !char_is_one_of(*str_trim(line).p, "-*+0123456789");
     line = str_trim(line);
-    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
-        str o = str_of(openings[i]);
-        if (line.n >= o.n && str_eq_nocase(str_sub(line, 0, o.n), o))
-            return true;
-    }
-    return false;
+    return SOME(i, sizeof openings / sizeof *openings,
+                text_starts_nocase(line, str_of(openings[i])));
 }
 
 /* Without the mark of a list's item. */

@@ -1,6 +1,7 @@
 /* languages.c - statements of people about themselves in other languages than English. */
 #include "engine/extract/extract.h"
 
+#include "engine/text/bytes.h"
 #include "words/language.h"
 
 /*
@@ -73,10 +74,7 @@ static str thing_of(const struct reading *r, str value)
 
 static str trimmed(str s)
 {
-    s = str_trim(s);
-    while (s.n && char_is_one_of(s.p[s.n - 1], " ,;:.!"))
-        s.n--;
-    return s;
+    return text_without_end(str_trim(s), " ,;:.!");
 }
 
 static bool is_told(const struct reading *r, const struct told_row *row, str value)

@@ -39,7 +39,6 @@ static bool take_turn(struct dependency *d, int64_t *ticket)
                       atomic_compare_exchange_strong(&d->until_us, &until, now + *ticket * 1000));
 }
 
-/* Every begin that returned OK needs one dependency_end with its ticket. */
 enum status dependency_begin(struct ctx *ctx, struct dependency *d, int64_t *ticket)
 {
     if (!take_turn(d, ticket)) {
@@ -63,8 +62,7 @@ static void close_circuit(struct dependency *d)
     d->wait_ms = 0;
 }
 
-/* Doubles the pause of the try's ticket. The comparison lets only one of several tries that failed
- * together double it. */
+/* The comparison lets only one of several tries that failed together double the pause. */
 static void open_circuit(struct dependency *d, int64_t ticket)
 {
     int64_t wait = ticket ? 2 * ticket : DEPENDENCY_FIRST_MS;
@@ -74,7 +72,6 @@ static void open_circuit(struct dependency *d, int64_t ticket)
         d->until_us = clock_mono_us() + wait * 1000;
 }
 
-/* Once when it begins to fail and once when it is well again, not at each call. */
 static void log_change(const struct ctx *ctx, const struct dependency *d, enum status before,
                        enum status now)
 {

@@ -77,7 +77,6 @@ void unkept_end(struct ctx *ctx, struct engine *e, struct unkept *u)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Space "": of every space; user "": of everyone. */
 static struct unkept *unkept_of(const struct unkept_list *l, struct pool_ref pool)
 {
     struct unkept *u = l->first;

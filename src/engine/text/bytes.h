@@ -24,7 +24,7 @@ static inline bool is_letter(char c)
     return is_upper(c) || is_lower(c) || (unsigned char)c >= 0x80;
 }
 
-static inline bool is_word(char c)
+static inline bool in_word(char c)
 {
     return is_letter(c) || is_digit(c);
 }
@@ -58,4 +58,18 @@ static inline size_t next_line(str text, size_t at)
 {
     size_t to = at + str_find(str_sub(text, at, text.n), S("\n"));
     return to < text.n ? to + 1 : text.n;
+}
+
+/* Whatever the case of ASCII letters. */
+static inline bool text_starts_nocase(str text, str with)
+{
+    return text.n >= with.n && str_eq_nocase(str_sub(text, 0, with.n), with);
+}
+
+/* Without any of these bytes at its end. */
+static inline str text_without_end(str text, const char *bytes)
+{
+    while (text.n && char_is_one_of(text.p[text.n - 1], bytes))
+        text.n--;
+    return text;
 }

@@ -2,6 +2,7 @@
 #include "engine/text/claims.h"
 
 #include "base/rule.h"
+#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "lang/claims_lists.h"
 #include "lang/pronouns_lists.h"
@@ -304,7 +305,7 @@ struct claim claim_of(const struct words *w)
 
 static bool cut_front(str *line, str with)
 {
-    if (line->n < with.n || !str_eq_nocase(str_sub(*line, 0, with.n), with))
+    if (!text_starts_nocase(*line, with))
         return false;
     *line = str_sub(*line, with.n, line->n);
     return true;

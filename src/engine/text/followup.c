@@ -1,5 +1,6 @@
 /* followup.c - questions that need the words before them, known by their own words. */
 #include "engine/text/followup.h"
+#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "lang/followup_lists.h"
 #include "lang/pronouns_lists.h"
@@ -121,7 +122,7 @@ static bool is_left_out(const struct words *w, size_t i)
 static str opening_of(str question)
 {
     for (const char *const *o = followup_openings; *o; o++)
-        if (question.n >= strlen(*o) && str_eq_nocase(str_sub(question, 0, strlen(*o)), str_of(*o)))
+        if (text_starts_nocase(question, str_of(*o)))
             return str_trim(str_sub(question, 0, strlen(*o)));
     return S("");
 }

@@ -24,9 +24,6 @@ enum {
  * and examples of a prompt. When nothing was removed, "Translate into German: …" loses what stands
  * behind the colon, and "What does this mean?" the paragraph below it. A page of many lines keeps
  * only what introduces it and what follows it. What is left is what the writer said.
- *
- * Each behind_… function gives the place behind the document that begins at `at`, or 0 when none
- * begins there.
  */
 
 static str rest_from(str text, size_t at)
@@ -50,7 +47,7 @@ static size_t word_count(str text)
     return n;
 }
 
-/* --- documents between marks: each gives the place behind the document at `at`, or 0 --- */
+/* --- documents between marks: each behind_… gives the place behind one at `at`, or 0 --- */
 
 /* A fence without an end goes to the end of the text, as clients show it. */
 static size_t behind_fence(str text, size_t at)
@@ -127,10 +124,8 @@ static size_t behind_quote(struct reader *r, size_t at)
 static bool is_rule(str line)
 {
     line = str_trim(line);
-    for (size_t i = 0; i < line.n; i++)
-        if (line.p[i] != line.p[0])
-            return false;
-    return line.n >= 3 && char_is_one_of(line.p[0], "-=*_<>");
+    return line.n >= 3 && char_is_one_of(line.p[0], "-=*_<>") &&
+           EVERY(i, line.n, line.p[i] == line.p[0]);
 }
 
 /* Between two rules ("---"), or behind the only one. */

@@ -75,10 +75,8 @@ static bool starts_capital(str word)
 /* "J", "U.S": letters with dots between them. */
 static bool is_initials(str word)
 {
-    for (size_t i = 0; i < word.n; i++)
-        if (i % 2 ? word.p[i] != '.' : !is_letter(word.p[i]))
-            return false;
-    return word.n % 2 && !str_is(word, "I");
+    return word.n % 2 && !str_is(word, "I") &&
+           EVERY(i, word.n, i % 2 ? word.p[i] == '.' : is_letter(word.p[i]));
 }
 
 /* "J. A. Smith" and "the U.S. economy" go on; "plan B. We …" and "plan b. i …" do not. */

@@ -83,7 +83,7 @@ struct term_set shingles_of(struct arena *a, str text)
     for (size_t i = 0; i < text.n;) {
         char word[CUT];
         size_t n = 0, from = i;
-        for (; i < text.n && is_word(text.p[i]); i++)
+        for (; i < text.n && in_word(text.p[i]); i++)
             if (n < CUT)
                 word[n++] = lower_of(text.p[i]);
         if (n)

@@ -38,10 +38,10 @@ struct opening {
 static str next_word(str sentence, size_t *at)
 {
     size_t i = *at;
-    while (i < sentence.n && !is_word(sentence.p[i]))
+    while (i < sentence.n && !in_word(sentence.p[i]))
         i++;
     size_t from = i;
-    while (i < sentence.n && is_word(sentence.p[i]))
+    while (i < sentence.n && in_word(sentence.p[i]))
         i++;
     *at = i;
     return str_sub(sentence, from, i);
@@ -103,9 +103,7 @@ static bool requests_answer(const struct opening *o)
 
 static bool ends_asking(str sentence)
 {
-    sentence = str_trim(sentence);
-    while (sentence.n && char_is_one_of(sentence.p[sentence.n - 1], "\"')* \n!"))
-        sentence.n--;
+    sentence = text_without_end(str_trim(sentence), "\"')* \n!");
     return str_ends(sentence, S("?")) || str_ends(sentence, S("？")) ||
            str_ends(sentence, S("か。")) || str_ends(sentence, S("か"));
 }
@@ -191,11 +189,7 @@ static bool has_speaker_mark(str sentence)
                                         "</system>",  "SYSTEM:",        "### Instruction",
                                         "ASSISTANT:", "\"tool_calls\"", "<tool_call>",
                                         NULL};
-    bool may_have = false; /* each has one of these */
-    for (size_t i = 0; i < sentence.n && !may_have; i++) {
-        char c = sentence.p[i];
-        may_have = c == '<' || c == '[' || c == '#' || c == ':';
-    }
+    bool may_have = SOME(i, sentence.n, char_is_one_of(sentence.p[i], "<[#:")); /* as each has */
     for (const char *const *m = marks; *m && may_have; m++)
         if (text_holds(sentence, *m))
             return true;
