@@ -293,28 +293,17 @@ static const struct cut verbs[] = {
 #include "lang/arabic.def"
 };
 
-static bool cut_front(str *w, const struct cut *cuts, size_t n)
+/* The first that fits, at the front of the word or at its end. */
+static void cut_one(str *w, const struct cut *cuts, size_t n, bool at_end)
 {
     for (size_t i = 0; i < n; i++) {
-        str front = str_of(cuts[i].text);
-        if (str_starts(*w, front) && w->n >= front.n + LETTER * cuts[i].least) {
-            *w = str_sub(*w, front.n, w->n);
-            return true;
+        str text = str_of(cuts[i].text);
+        bool is_there = at_end ? str_ends(*w, text) : str_starts(*w, text);
+        if (is_there && w->n >= text.n + LETTER * cuts[i].least) {
+            *w = at_end ? str_sub(*w, 0, w->n - text.n) : str_sub(*w, text.n, w->n);
+            return;
         }
     }
-    return false;
-}
-
-static bool cut_back(str *w)
-{
-    for (size_t i = 0; i < sizeof backs / sizeof *backs; i++) {
-        str back = str_of(backs[i].text);
-        if (str_ends(*w, back) && w->n >= back.n + LETTER * backs[i].least) {
-            w->n -= back.n;
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool is_vowel(str letter)
@@ -344,11 +333,11 @@ static str arabic_stem(struct arena *a, str word)
     for (size_t i = 0; i < w.n; i++)
         if ((unsigned char)w.p[i] < 0x80 || (unsigned char)w.p[i] >= 0xE0)
             return word; /* other letters are among them */
-    cut_back(&w);
-    cut_back(&w);
-    cut_front(&w, fronts, sizeof fronts / sizeof *fronts);
+    cut_one(&w, backs, sizeof backs / sizeof *backs, true);
+    cut_one(&w, backs, sizeof backs / sizeof *backs, true);
+    cut_one(&w, fronts, sizeof fronts / sizeof *fronts, false);
     str root = consonants_of(a, w);
-    cut_front(&root, verbs, sizeof verbs / sizeof *verbs);
+    cut_one(&root, verbs, sizeof verbs / sizeof *verbs, false);
     return root.n >= 2 * LETTER ? root : w;
 }
 

@@ -179,9 +179,7 @@ size_t secret_next(const struct secret_table *t, str text, size_t from)
 bool secret_name_at(const struct secret_table *t, str text, size_t at, uint32_t *state,
                     struct secret_name *out)
 {
-    if (at + 1 >= text.n)
-        return false;
-    if (!may_begin(t, text, at))
+    if (at + 1 >= text.n || !may_begin(t, text, at))
         return false;
     uint32_t bucket = bucket_of(pair_of(text.p[at], text.p[at + 1]));
     for (uint32_t i = *state ? t->v[*state - 1].next : t->buckets[bucket]; i;
