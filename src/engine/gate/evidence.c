@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "engine/gate/rarity.h"
+#include "engine/questions/snippet.h"
 #include "engine/text/form.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
@@ -21,14 +22,16 @@
  */
 
 /* Bytes of a question that are looked at. Texts that are read for words and for phrases, bytes and
- * words of each, and how far apart two words of a phrase may be; what a word of a label counts. */
+ * words of each, how far apart two words of a phrase may be, and how much longer than its stem a
+ * word is; what a word of a label counts. */
 enum {
     QUESTION_MAX = 2000,
     EXACT_IN = 5,
     RESULTS = 10,
     LOOKED_AT = 1200,
     APART = 2,
-    TEXT_WORDS = 250
+    TEXT_WORDS = 250,
+    ENDING_MOST = 4
 };
 static const double label_worth = 0.18;
 
@@ -141,12 +144,14 @@ static void look_at_words(struct gate_look *l)
 
 /* --- what the pool says of them --- */
 
-static double worth_of(const struct gate_look *l, const struct sight *s)
+/* by_rarity: of words by their worth; else by their weight in the pool alone. */
+static double worth_of(const struct gate_look *l, const struct sight *s, bool by_rarity)
 {
     double worth = 0;
-    for (size_t i = 0; i < l->n; i++)
-        worth += (s->own >> i & 1) ? l->words[i].worth
-                                   : (s->label >> i & 1) * label_worth * l->words[i].worth;
+    for (size_t i = 0; i < l->n; i++) {
+        double of_word = by_rarity ? l->words[i].worth : (double)l->in->weights[i];
+        worth += (s->own >> i & 1) ? of_word : (s->label >> i & 1) * label_worth * of_word;
+    }
     return worth;
 }
 
@@ -183,18 +188,19 @@ static void look_at_hits(struct gate_look *l, struct arena *a)
         struct sight s = sight_of(l, &hits->v[h]);
         l->sights[l->n_sights++] = s;
         if (s.own != last.own || s.label != last.label)
-            l->best = fmax(l->best, worth_of(l, &s));
+            l->best = fmax(l->best, worth_of(l, &s, true));
         last = s;
     }
     l->out[GATE_cover] = l->all > 0 ? l->best / l->all : 0;
 }
 
-/* The words of a message and of those around it: two before, one after. */
-static struct sight sight_around(const struct gate_look *l, size_t at, doc_id doc)
+/* The words of a message and of those around it: so many before, one after; at is the first that
+ * may be near. */
+static struct sight sight_around(const struct gate_look *l, size_t at, doc_id doc, int before)
 {
     struct sight all = {.doc = doc};
     for (size_t i = at; i < l->n_sights && l->sights[i].doc <= doc + 1; i++) {
-        bool is_near = l->sights[i].doc >= doc - 2 && !doc_is_memory(doc);
+        bool is_near = l->sights[i].doc >= doc - before && !doc_is_memory(doc);
         if (!is_near && l->sights[i].doc != doc)
             continue;
         all.own |= l->sights[i].own;
@@ -213,24 +219,19 @@ static void look_at_windows(struct gate_look *l)
         plain += l->words[i].is_unsaid ? l->in->rarest : (double)l->in->weights[i];
     for (size_t h = 0; h < l->n_sights; h++) {
         doc_id doc = l->sights[h].doc;
-        struct sight s = sight_around(l, h, doc_is_memory(doc) ? doc : doc + 2);
+        struct sight s = sight_around(l, h, doc_is_memory(doc) ? doc : doc + 2, 2);
         if (s.own == last)
             continue;
         last = s.own;
-        double worth = 0;
-        for (size_t i = 0; i < l->n; i++)
-            worth += (s.own >> i & 1)     ? (double)l->in->weights[i]
-                     : (s.label >> i & 1) ? label_worth * (double)l->in->weights[i]
-                                          : 0;
-        best = fmax(best, worth);
+        best = fmax(best, worth_of(l, &s, false));
     }
     l->out[GATE_window] = plain > 0 ? best / plain : 0;
     if (!l->in->n || l->all <= 0)
         return;
     doc_id doc = l->in->v[0].doc;
     struct sight s =
-        sight_around(l, doc_place(l->sights, l->n_sights, sizeof *l->sights, doc - 2), doc);
-    l->out[GATE_first] = worth_of(l, &s) / l->all;
+        sight_around(l, doc_place(l->sights, l->n_sights, sizeof *l->sights, doc - 2), doc, 2);
+    l->out[GATE_first] = worth_of(l, &s, true) / l->all;
 }
 
 /* A topic is talked about in few conversations, and often there. */
@@ -262,17 +263,6 @@ static void count_centre(struct counts *c, unsigned words, size_t n)
     }
 }
 
-/* The words around a place in a conversation; at is the first that may be near. */
-static unsigned words_around(const struct gate_look *l, size_t at, doc_id centre)
-{
-    unsigned words = 0;
-    for (size_t i = at; i < l->n_sights && l->sights[i].doc <= centre + 1; i++)
-        if (l->sights[i].doc >= centre - 1 &&
-            (l->sights[i].doc == centre || !doc_is_memory(centre)))
-            words |= l->sights[i].own;
-    return words;
-}
-
 static void count_pairs(const struct gate_look *l, struct counts *c)
 {
     unsigned no_names = 0;
@@ -284,7 +274,7 @@ static void count_pairs(const struct gate_look *l, struct counts *c)
         bool is_alone = doc_is_memory(doc);
         doc_id from = is_alone ? doc : doc - 1, to = is_alone ? doc : doc + 1;
         for (doc_id d = from < next ? next : from; d <= to; d++)
-            count_centre(c, words_around(l, i < 2 ? 0 : i - 2, d) & no_names, l->n);
+            count_centre(c, sight_around(l, i < 2 ? 0 : i - 2, d, 1).own & no_names, l->n);
         next = to + 1;
     }
 }
@@ -309,15 +299,6 @@ static void look_at_pairs(struct gate_look *l, struct arena *a)
 
 /* --- what the texts say --- */
 
-/* A word of a text is one of the question when it goes on like its stem. */
-static bool is_form_of(str word, str stem)
-{
-    enum { STEM_LEAST = 3, ENDING_MOST = 4 };
-    size_t n = stem.n > STEM_LEAST ? stem.n - 1 : stem.n;
-    return n && word.n >= n && word.n <= stem.n + ENDING_MOST &&
-           str_eq_nocase(str_sub(word, 0, n), str_sub(stem, 0, n));
-}
-
 /* Which words of the question stand where: a bit for each, by place in the text. */
 static size_t forms_in(const struct gate_look *l, str text, uint16_t *forms)
 {
@@ -327,7 +308,7 @@ static size_t forms_in(const struct gate_look *l, str text, uint16_t *forms)
         forms[n] = 0;
         for (size_t i = 0; i < l->n; i++)
             if (l->words[i].place >= 0 && !l->words[i].is_name)
-                forms[n] |= (uint16_t)(is_form_of(word, l->words[i].stem) << i);
+                forms[n] |= (uint16_t)(word_goes_on(word, l->words[i].stem, ENDING_MOST) << i);
     }
     return n;
 }

@@ -155,7 +155,6 @@ static enum status add_known(struct plan *p, size_t most, struct list *out)
     struct recalled *v;
     size_t n;
     TRY(known_of(&p->finder, p->after, p->budget, &v, &n));
-    n = find_shown(&p->finder, v, n);
     for (size_t i = 0; i < n; i++) {
         v[i].text = v[i].memory.content;
         if (v[i].memory.layer == LAYER_FACT)

@@ -1,26 +1,15 @@
 /* past.c - memories as they were true at a time, for a recall that asks how it was then. */
 #include "engine/past/past.h"
 
-#include "base/clock.h"
 #include "core/index.h"
 
 /*
- * Recall reads memories by four calls of the store. These stand in front of them and give what the
+ * Recall reads memories by three calls of the store. These stand in front of them and give what the
  * store would have given at that time, so that the rest of recall needs not know of it.
  */
 
 /* Closed memories that are looked at. Each costs a few microseconds a question. */
 enum { ONCE_TRUE_MAX = 5000, COUNT_MAX = 15 };
-
-int64_t past_now(int64_t at)
-{
-    return at ? at : clock_ms();
-}
-
-bool past_is_later(int64_t at, int64_t created)
-{
-    return at && created > at;
-}
 
 /* As it was: open, and as old as it was said until then. */
 static void see_then(const struct past *past, struct memory *m)
@@ -110,17 +99,6 @@ enum status past_words(struct ctx *ctx, struct engine *e, struct pool_ref pool,
     qsort(more, n_more, sizeof *more, by_doc);
     merge_hits(&ctx->arena, out, more, n_more, n);
     return OK;
-}
-
-/* A word that stands nearly everywhere tells nothing beside others, and all where it is alone. */
-enum status past_common_words(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                              bool memories_only, const str *stems, size_t n, size_t max,
-                              struct word_hits *hits)
-{
-    bool is_any_common = SOME(i, n, hits->found[i] == UINT32_MAX);
-    if (hits->n || !is_any_common)
-        return OK;
-    return store_search_newest_words(ctx, e->store, pool, stems, n, memories_only, max, hits);
 }
 
 /* --- read and listed --- */

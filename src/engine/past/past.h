@@ -20,14 +20,10 @@ MUST_USE enum status past_open(struct ctx *ctx, struct engine *e, struct pool_re
                                struct past *out);
 
 /* store_search_words and (memories_only) store_search_memory_words, with those as well. What was
- * made later is among the hits, too: who reads it decides (past_is_later). */
+ * made later is among the hits, too: who reads it decides (find_wants). */
 MUST_USE enum status past_words(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct past *past, bool memories_only, const str *stems,
                                 size_t n, size_t max, struct word_hits *out);
-/* Where past_words found nothing since all words are too common: the newest. */
-MUST_USE enum status past_common_words(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                       bool memories_only, const str *stems, size_t n, size_t max,
-                                       struct word_hits *hits);
 /* store_memories, each as it was then. */
 MUST_USE enum status past_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    const struct past *past, const doc_id *docs, size_t n,
@@ -36,8 +32,3 @@ MUST_USE enum status past_memories(struct ctx *ctx, struct engine *e, struct poo
  * session, after and limit count. */
 MUST_USE enum status past_list(struct ctx *ctx, struct engine *e, const struct past *past,
                                const struct memory_filter *f, struct memory **out, size_t *n);
-
-/* The time that expiry is judged by. */
-int64_t past_now(int64_t at);
-/* Whether something that was made at `created` was not there then. */
-bool past_is_later(int64_t at, int64_t created);

@@ -51,12 +51,6 @@ static void leave_relative(const struct query *q, struct words *w)
     }
 }
 
-/* Whether it speaks of a time at all. */
-bool query_names_time(const struct query *q)
-{
-    return q->times.n > 0;
-}
-
 /* Whether t (unix ms) is in one of its times. */
 bool query_has_time(const struct query *q, int64_t t)
 {
@@ -71,23 +65,11 @@ static int promise(const struct word *w)
            (w->stem.n < 12 ? (int)w->stem.n : 12);
 }
 
-static void take(struct query *q, size_t at, const struct word *w)
-{
-    q->stems[at] = w->stem;
-    q->texts[at] = w->text;
-}
-
-/* Each stem once: a word said twice does not count twice. */
-static bool has(const struct query *q, str stem)
-{
-    return SOME(i, q->n, str_eq(q->stems[i], stem));
-}
-
-/* A long message has more words than can be searched: the least promising gives way. "Do you
- * remember" asks and says nothing. */
+/* Each stem once. A long message has more words than can be searched: the least promising gives
+ * way. "Do you remember" asks and says nothing. */
 static void add_stem(struct query *q, int *promises, const struct word *w)
 {
-    if (lexicon_is(w->stem, LEX_ASKING) || has(q, w->stem))
+    if (lexicon_is(w->stem, LEX_ASKING) || SOME(i, q->n, str_eq(q->stems[i], w->stem)))
         return;
     size_t at = q->n;
     if (q->n < QUERY_WORDS_MAX) {
@@ -101,7 +83,8 @@ static void add_stem(struct query *q, int *promises, const struct word *w)
             return;
     }
     promises[at] = promise(w);
-    take(q, at, w);
+    q->stems[at] = w->stem;
+    q->texts[at] = w->text;
 }
 
 /* Messages are labelled with their date: "yesterday" is searched as "19 November 2026", "last

@@ -18,8 +18,6 @@ struct query {
 /* asked (unix ms) is what "yesterday" and "last week" are told from. */
 struct query query_of(struct arena *a, str question, int64_t asked);
 
-bool query_names_time(const struct query *q);
-
 /* Whether the question speaks of the time t lies in. */
 bool query_has_time(const struct query *q, int64_t t);
 

@@ -1,7 +1,8 @@
-/* relatives.c - people by what they are to the one who speaks. */
+/* relatives.c - persons without a name: the speaker, others, and who they are to the speaker. */
 #include "engine/questions/relatives.h"
 
-#include "engine/questions/persons.h"
+#include "engine/text/lexicon.h"
+#include "lang/pronouns_lists.h"
 #include "words/stem_table.h"
 
 enum {
@@ -31,6 +32,25 @@ static const struct stem_row rows[] = {
 #define RELATIVE(who, words) {who, words},
 #include "lang/relatives.def"
 };
+
+bool word_is_speaker(str word)
+{
+    return str_is_one_of(word, self_pronouns);
+}
+
+bool word_is_pronoun(str word)
+{
+    return lexicon_is(word, LEX_PERSON | LEX_THING) || str_is_one_of(word, other_pronouns);
+}
+
+bool word_is_kin(str stem)
+{
+    static const struct stem_row kin[] = {
+#define KIN(words) {1, words},
+#include "lang/kin.def"
+    };
+    return stem_bits(stem_table_of(kin, sizeof kin / sizeof *kin), stem);
+}
 
 /* Whether one of the words for them is among these. */
 static bool are_named(const struct stem_table *t, uint32_t who, const struct term_set *terms)

@@ -11,7 +11,7 @@
  * of the question.
  */
 
-enum { DOTS = 3, ENDING_MAX = 5 };
+enum { DOTS = 3, ENDING_MOST = 5 };
 
 struct mark {
     size_t from, to;
@@ -23,16 +23,13 @@ static bool in_word(unsigned char c)
     return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/*
- * Whether a word may be a form of the stem: it begins so, but for the stem's last letter, which
- * endings change ("happi", "happy"). Stemming a whole document would cost more than the recall.
- */
-static bool may_be(str word, str stem)
+/* Stemming a whole document would cost more than the recall. */
+bool word_goes_on(str word, str stem, size_t ending_most)
 {
     size_t sure = stem.n > 3 ? stem.n - 1 : stem.n;
-    if ((word.p[0] ^ stem.p[0]) & ~0x20) /* most words begin with another letter, in any case */
+    if (!sure || (word.p[0] ^ stem.p[0]) & ~0x20) /* most words begin with another letter */
         return false;
-    return word.n >= sure && word.n <= stem.n + ENDING_MAX &&
+    return word.n >= sure && word.n <= stem.n + ending_most &&
            str_eq_nocase(str_sub(word, 0, sure), str_sub(stem, 0, sure));
 }
 
@@ -40,7 +37,7 @@ static bool may_be(str word, str stem)
 static bool find_in(str word, str stem, struct mark *m)
 {
     if ((unsigned char)stem.p[0] < 0x80)
-        return may_be(word, stem);
+        return word_goes_on(word, stem, ENDING_MOST);
     size_t at = str_find(word, stem);
     if (at == word.n)
         return false;

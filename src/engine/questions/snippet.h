@@ -3,6 +3,10 @@
 
 #include "engine/questions/query.h"
 
+/* Whether a word may be a form of the stem: it begins so, but for the stem's last letter, which
+ * endings change ("happi", "happy"), and is at most so much longer. */
+bool word_goes_on(str word, str stem, size_t ending_most);
+
 /*
  * The text itself when it has at most `most` bytes; else the part that holds the most weight of the
  * question's words, begun and ended between words, with "…" where something is missing.

@@ -40,9 +40,8 @@ static size_t condition_at(str text)
 static bool shares_topic(const struct words *x, const struct words *y)
 {
     for (size_t i = 0; i < x->n; i++)
-        for (size_t k = 0; k < y->n && is_topic(&x->v[i]); k++)
-            if (str_eq(x->v[i].stem, y->v[k].stem))
-                return true;
+        if (is_topic(&x->v[i]) && SOME(k, y->n, str_eq(x->v[i].stem, y->v[k].stem)))
+            return true;
     return false;
 }
 
@@ -72,34 +71,24 @@ static size_t way_of(const struct words *w)
     return w->n;
 }
 
-static bool is_capital(const struct word *w)
-{
-    return w->text.p[0] >= 'A' && w->text.p[0] <= 'Z';
-}
-
 /* "in German", "auf Englisch": one word with a capital at the end, which is the language. */
 static bool asks_language(const struct words *w)
 {
     size_t at = way_of(w);
-    return at + 1 == w->n && is_capital(&w->v[at]);
+    return at + 1 == w->n && w->v[at].text.p[0] >= 'A' && w->v[at].text.p[0] <= 'Z';
 }
 
 /* The same topic up to the way, which differs: "format dates as …". */
 static bool differs_in_way(const struct words *x, const struct words *y)
 {
     size_t x_way = way_of(x), y_way = way_of(y), topics = 0;
-    struct words x_front = {x->v, x_way}, y_front = {y->v, y_way};
     if (x_way == x->n || y_way == y->n)
         return false;
-    for (size_t i = 0; i < x_front.n; i++) {
-        bool is_there = false;
-        if (!is_topic(&x_front.v[i]))
-            continue;
-        for (size_t k = 0; k < y_front.n; k++)
-            is_there |= str_eq(x_front.v[i].stem, y_front.v[k].stem);
-        if (!is_there)
+    for (size_t i = 0; i < x_way; i++) {
+        bool is_there = SOME(k, y_way, str_eq(x->v[i].stem, y->v[k].stem));
+        if (is_topic(&x->v[i]) && !is_there)
             return false;
-        topics++;
+        topics += is_topic(&x->v[i]);
     }
     return topics > 0;
 }

@@ -1,9 +1,8 @@
 /* block.c - the text that carries memory into a chat. */
 #include "engine/recall/block.h"
 
-#include <time.h>
-
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/text/block_strip.h"
@@ -27,20 +26,16 @@ static str when(struct arena *a, int64_t ms, int64_t now)
         int64_t days;
         const char *unit;
     } units[] = {{365, "year"}, {30, "month"}, {7, "week"}, {1, "day"}};
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm t;
-    char date[20];
-    if (ms <= 0 || !gmtime_r(&seconds, &t) || !strftime(date, sizeof date, "%Y-%m-%d", &t))
-        return S("");
-    int64_t day = 86400000, days = now / day - ms / day;
-    if (days <= 0)
-        return str_printf(a, days < 0 ? "%s" : "%s (today)", date);
-    if (days == 1)
-        return str_printf(a, "%s (yesterday)", date);
+    str date = ms > 0 ? time_write(a, ms, "%Y-%m-%d") : S("");
+    int64_t days = now / DAY_MS - ms / DAY_MS;
+    if (!date.n || days < 0)
+        return date;
+    if (days <= 1)
+        return str_printf(a, S_FMT " (%s)", S_ARG(date), days ? "yesterday" : "today");
     size_t i = 0;
     while (days < units[i].days * 2 && units[i].days > 1)
         i++;
-    return str_printf(a, "%s (%lld %ss ago)", date, (long long)(days / units[i].days),
+    return str_printf(a, S_FMT " (%lld %ss ago)", S_ARG(date), (long long)(days / units[i].days),
                       units[i].unit);
 }
 
@@ -135,11 +130,9 @@ static void leave_out(struct recalled *r, const char *why)
 static bool has_words(struct arena *a, str passage, str memory)
 {
     struct words in = words_of(a, passage, LINE_WORDS), w = words_of(a, memory, LINE_WORDS);
-    for (size_t i = 0; i < w.n; i++) {
-        bool is_there = w.v[i].is_stop || SOME(k, in.n, str_eq(in.v[k].stem, w.v[i].stem));
-        if (!is_there)
+    for (size_t i = 0; i < w.n; i++)
+        if (!w.v[i].is_stop && !SOME(k, in.n, str_eq(in.v[k].stem, w.v[i].stem)))
             return false;
-    }
     return w.n > 0;
 }
 
@@ -182,18 +175,12 @@ static size_t drop_told(struct arena *a, struct recalled *v, struct line *lines,
     return units;
 }
 
-static bool is_same_day(const struct line *x, const struct line *y)
-{
-    const int64_t day = 86400000;
-    return x->created / day == y->created / day;
-}
-
 /* A line right behind another of its day does not tell the day again. */
 static void tell_days_once(struct arena *a, struct recalled *v, struct line *lines, size_t n,
                            int64_t now)
 {
     for (size_t i = 1; i < n; i++)
-        if (is_same_day(&lines[i], &lines[i - 1])) {
+        if (lines[i].created / DAY_MS == lines[i - 1].created / DAY_MS) {
             struct recalled *r = &v[lines[i].rank];
             lines[i].text = line_of(a, r, now, false);
             r->tokens = tokens_of(lines[i].text);

@@ -83,8 +83,11 @@ static enum status search_words(struct search *s)
     struct word_hits *words = &f->asked.words;
     TRY(past_words(f->ctx, f->e, in->pool, &f->past, in->only.memories, q->stems, q->n,
                    FOUND_HITS_MAX, words));
-    TRY(past_common_words(f->ctx, f->e, in->pool, in->only.memories, q->stems, q->n, NEWEST,
-                          words));
+    /* A word that stands nearly everywhere tells nothing beside others, and all where alone. */
+    bool is_any_common = SOME(w, q->n, words->found[w] == UINT32_MAX);
+    if (!words->n && is_any_common)
+        TRY(store_search_newest_words(f->ctx, f->e->store, in->pool, q->stems, q->n,
+                                      in->only.memories, NEWEST, words));
     if (in->only.turns)
         hits_leave_memories_out(words);
     int64_t all = words->memories + (in->only.memories ? 0 : words->messages);
@@ -268,7 +271,7 @@ static void leave_unlikely_out(struct search *s)
     bool by_words = f->how.weighed == WORDS_ALONE;
     size_t read = by_words ? READ_BY_WORDS : READ;
     size_t most = (DIVERSE * s->limit < read ? read : DIVERSE * s->limit) + seen(s);
-    if (s->n > most && !s->is_wide && !(by_words && query_names_time(q)))
+    if (s->n > most && !s->is_wide && !(by_words && q->times.n))
         s->n = signals_most_promising(&f->ctx->arena, &s->asked, f->how.weighed, s->v, s->n, most);
 }
 

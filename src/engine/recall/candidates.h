@@ -58,9 +58,6 @@ struct finder {
 MUST_USE enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                struct finder *out);
 
-/* That of its spaces, or NULL. */
-const struct finder *find_space(const struct finder *f, str space);
-
 /* The best `limit` that the question finds by words and, where there are some, by vectors. Fills
  * found. */
 MUST_USE enum status find_answers(struct finder *f, size_t limit);
@@ -93,17 +90,11 @@ bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
 /* The one place that decides what may be shown of a result: whether it is wanted, and what the
  * tombstones leave of it, which it is cut to. False: nothing. */
 bool find_shows(const struct finder *f, struct recalled *r);
-/* The same for a list; how many are left. */
-size_t find_shown(const struct finder *f, struct recalled *v, size_t n);
 
 /* Why a candidate was found: "says lake, paint; near it: sunrise; by Melanie, whom the question
  * names". */
 str found_why(struct arena *a, const struct query *q, const struct candidate *c,
               const struct recalled *r);
-
-/* The gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"". */
-str gate_reason(struct arena *a, struct gate gate, double probability, double threshold,
-                str unsaid);
 
 /* What is compared and shown of it: of an answer that was given with memory beside it only what was
  * new. */

@@ -268,66 +268,45 @@ static double base_of(const struct scanner *s, const struct slot *slot)
            base_session * share(s->sessions[slot->session], s->out.best_session);
 }
 
-/* No less than base_of but for rounding, without its divisions. */
-struct bound {
-    double turn, window, session;
-};
-
-static struct bound bound_of(const struct scanner *s)
-{
-    return (struct bound){s->out.best_turn > 0 ? base_turn / (double)s->out.best_turn : 0,
-                          s->out.best_window > 0 ? base_window / (double)s->out.best_window : 0,
-                          s->out.best_session > 0 ? base_session / (double)s->out.best_session : 0};
-}
-
-static double about_of(const struct scanner *s, const struct bound *b, const struct slot *slot)
-{
-    return b->turn * (double)slot->turn + b->window * (double)slot->window +
-           b->session * (double)s->sessions[slot->session];
-}
-
-/* What at least `most` slots reach, to a step: their bounds are counted by size. */
-static double least_of_best(const struct scanner *s, const struct bound *b, size_t most)
+/* What at least `most` of these reach, to a step: they are counted by size. */
+static double least_of_best(const double *bases, size_t n, size_t most)
 {
     enum { STEPS = 1024 };
     const double step = (base_turn + base_window + base_session) / (STEPS - 1);
     uint32_t counts[STEPS] = {0};
-    size_t least = s->n > most ? STEPS : 0;
-    for (size_t i = 0; i < s->n && least; i++)
-        counts[(size_t)(about_of(s, b, &s->slots[i]) / step)]++;
-    for (size_t n = 0; least && n < most;)
-        n += counts[--least];
+    size_t least = n > most ? STEPS : 0;
+    for (size_t i = 0; i < n && least; i++)
+        counts[(size_t)(bases[i] / step)]++;
+    for (size_t reached = 0; least && reached < most;)
+        reached += counts[--least];
     return (double)least * step;
 }
 
-/* Those that may be among the best `most`, a few more than these, are weighed exactly and sorted.
- * Of equals the first document comes first. */
+/* Those that may be among the best `most`, a few more than these, are sorted. Of equals the first
+ * document comes first. */
 static struct ranked *pick_best(struct arena *a, const struct scanner *s, size_t most, size_t *n)
 {
     static const double rounding = 1e-9;
-    const struct bound bound = bound_of(s);
-    const double least = least_of_best(s, &bound, most) - rounding;
+    double *bases = ROOM_N(a, double, s->n + 1);
+    for (size_t i = 0; i < s->n; i++)
+        bases[i] = base_of(s, &s->slots[i]);
+    const double least = least_of_best(bases, s->n, most) - rounding;
     size_t cap = 2 * most;
     struct ranked *best = ROOM_N(a, struct ranked, cap);
-    for (size_t i = *n = 0; i < s->n; i++) {
-        if (about_of(s, &bound, &s->slots[i]) < least)
-            continue;
-        ARENA_ADD(a, best, *n, cap) = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
-    }
+    for (size_t i = *n = 0; i < s->n; i++)
+        if (bases[i] >= least)
+            ARENA_ADD(a, best, *n, cap) = (struct ranked){bases[i], (int64_t)i, i};
     rank_sort(best, *n);
     *n = *n < most ? *n : most;
     return best;
 }
 
-static uint8_t at_most_255(unsigned n)
-{
-    return n < 255 ? (uint8_t)n : 255;
-}
-
 static void add_counts(const struct scanner *s, const uint8_t *more, uint8_t *counts)
 {
-    for (size_t w = 0; w < s->n_words && more != no_counts; w++)
-        counts[w] = at_most_255(counts[w] + (more[w] & 15u) + (more[w] >> 4));
+    for (size_t w = 0; w < s->n_words && more != no_counts; w++) {
+        unsigned all = counts[w] + (more[w] & 15u) + (more[w] >> 4);
+        counts[w] = all < UINT8_MAX ? (uint8_t)all : UINT8_MAX;
+    }
 }
 
 /* How much of the question stands in it or its window: each word once, a mention counts less. */
@@ -471,18 +450,13 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     return s->out;
 }
 
-static float greater(float a, float b)
-{
-    return a > b ? a : b;
-}
-
 void scan_measure(struct scan *scan, const struct candidate *v, size_t n)
 {
     scan->best_turn = scan->best_window = scan->best_session = 0;
     for (size_t i = 0; i < n; i++) {
-        scan->best_turn = greater(scan->best_turn, v[i].turn);
-        scan->best_window = greater(scan->best_window, v[i].window);
-        scan->best_session = greater(scan->best_session, v[i].session);
+        scan->best_turn = fmaxf(scan->best_turn, v[i].turn);
+        scan->best_window = fmaxf(scan->best_window, v[i].window);
+        scan->best_session = fmaxf(scan->best_session, v[i].session);
     }
 }
 

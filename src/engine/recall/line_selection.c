@@ -155,6 +155,21 @@ static double personal_least(const struct gate_evidence *e)
     return 0.2 + (0.78 - 0.2) * smallness(e);
 }
 
+/* The gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"". */
+static str gate_reason(struct arena *a, struct gate gate, double probability, double threshold,
+                       str unsaid)
+{
+    enum { REASON_MAX = 1000 };
+    struct buf b = buf_make(a, REASON_MAX);
+    if (gate.section != GATE_NONE && !gate.is_weak)
+        buf_printf(&b, "%s (\"" S_FMT "\"), ", gate.is_time ? "names a time" : "asks for memory",
+                   S_ARG(gate.phrase));
+    buf_printf(&b, "probability of an answer %.3f, %.3f needed", probability, threshold);
+    if (probability < threshold && unsaid.n)
+        buf_printf(&b, "; nobody here said " S_FMT, S_ARG(unsaid));
+    return buf_str(&b);
+}
+
 /* The question as a whole must need what was told, and reach the threshold; once memory speaks,
  * lines may be less sure. */
 struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)

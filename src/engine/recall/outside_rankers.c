@@ -5,6 +5,7 @@
 
 #include "engine/questions/snippet.h"
 #include "engine/rerank/ask_order.h"
+#include "engine/text/rank.h"
 #include "engine/vectors/qdrant_sync.h"
 
 enum {
@@ -94,6 +95,15 @@ struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
     return out;
 }
 
+/* That of its spaces, or NULL. */
+static const struct finder *find_space(const struct finder *f, str space)
+{
+    for (size_t i = 0; i < f->n_spaces; i++)
+        if (str_eq(f->spaces[i].in->pool.space, space))
+            return &f->spaces[i];
+    return NULL;
+}
+
 /* A hit whose memory is gone or barred, even in part, is not shown: its payload is a copy. */
 enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
                                  size_t limit, struct engine_hit **out, size_t *n)
@@ -144,27 +154,23 @@ void scores_by_place(struct arena *a, struct recalled *v, size_t n)
     }
 }
 
-/* The model decides what goes in, recall how much (decisions/024). */
+/* The model decides what goes in, recall how much (decisions/024). Texts without a score come last,
+ * equals as they were. */
 static void put_in_order(struct finder *f, const double *scores)
 {
     struct arena *a = &f->ctx->arena;
-    const struct reranked *places = reranked_of(a, scores, f->n);
+    struct ranked *order = NEW_N(a, struct ranked, f->n);
     struct recalled *found = NEW_N(a, struct recalled, f->n);
+    for (size_t i = 0; i < f->n; i++)
+        order[i] = isnan(scores[i]) ? (struct ranked){-INFINITY, (int64_t)(f->n + i), i}
+                                    : (struct ranked){scores[i], (int64_t)i, i};
+    rank_sort(order, f->n);
     for (size_t i = 0; i < f->n; i++) {
-        assert(places[i].was < f->n);
-        found[i] = f->found[places[i].was];
-        found[i].measured.ordered = places[i].score;
+        found[i] = f->found[order[i].at];
+        found[i].measured.ordered = scores[order[i].at];
     }
     scores_by_place(a, found, f->n);
     f->found = found;
-}
-
-static size_t scores_given(const double *scores, size_t n)
-{
-    size_t given = 0;
-    for (size_t i = 0; i < n; i++)
-        given += !isnan(scores[i]);
-    return given;
 }
 
 /* A model of this machine takes time for every word, so it judges what a chat would be shown of a
@@ -194,7 +200,8 @@ void order_beside(struct finder *f)
     if (f->how.steps.is_reranked) {
         put_in_order(f, scores);
         f->how.steps.reranker = by.model;
-        f->how.steps.reranked = scores_given(scores, f->n);
+        for (size_t i = 0; i < f->n; i++)
+            f->how.steps.reranked += !isnan(scores[i]);
     } else if (by.why.n) {
         add_reason(f, "rerank", by.why);
     }

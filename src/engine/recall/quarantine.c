@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "core/text_annotations.h"
+#include "engine/extract/secrets.h"
+#include "engine/judge/directive.h"
 #include "engine/questions/standing.h"
 
 /*
@@ -20,7 +22,8 @@ static const bool is_own[ORIGIN_COUNT] = {
     [ORIGIN_MCP] = false,       /* a model stored it: MCP and the memory tool */
 };
 
-bool quarantine_is_own(const struct recalled *r)
+/* Whether it is what the user said himself, so that it may be his wish (decisions/017). */
+static bool is_users_own(const struct recalled *r)
 {
     enum origin origin = r->is_memory ? r->memory.origin : r->message.origin;
     return (r->is_memory || str_is(r->message.role, "user")) && origin < ORIGIN_COUNT &&
@@ -29,7 +32,7 @@ bool quarantine_is_own(const struct recalled *r)
 
 static enum whose whose_of(const struct recalled *r)
 {
-    if (quarantine_is_own(r))
+    if (is_users_own(r))
         return WHOSE_OWN;
     return !r->is_memory && str_is(r->message.role, "assistant") ? WHOSE_ANSWER : WHOSE_OTHERS;
 }
@@ -37,7 +40,7 @@ static enum whose whose_of(const struct recalled *r)
 /* What somebody else stored as a standing instruction is one, however it is worded. */
 static bool is_foreign_wish(const struct recalled *r)
 {
-    return r->is_memory && str_is(r->memory.category, STANDING_CATEGORY) && !quarantine_is_own(r);
+    return r->is_memory && str_is(r->memory.category, STANDING_CATEGORY) && !is_users_own(r);
 }
 
 str quarantine_text(struct arena *a, const struct recalled *r, str text)
@@ -45,11 +48,19 @@ str quarantine_text(struct arena *a, const struct recalled *r, str text)
     return is_foreign_wish(r) ? text : text_directed(a, text, whose_of(r)).taken;
 }
 
+/* allows: what tells a model what to do stays. */
 static struct quotable line_of(struct arena *a, const struct recalled *r, bool allows)
 {
+    struct directed d = {.kept = r->text};
     if (is_foreign_wish(r) && !allows)
         return (struct quotable){S(""), "it is somebody else's instruction to the model", true};
-    return quotable_line(a, r->text, whose_of(r), allows);
+    if (!allows)
+        d = text_directed(a, r->text, whose_of(r));
+    if (!d.kept.n)
+        return (struct quotable){S(""), "it reads as an instruction to the model", true};
+    str masked = secrets_masked(a, d.kept);
+    bool is_whole = masked.n == r->text.n && !d.is_any;
+    return (struct quotable){masked, is_whole ? NULL : "secrets are masked", d.is_any};
 }
 
 /* Each is a decision about one content: a memory that was changed since is held again. */

@@ -4,13 +4,12 @@
 #include "engine/recall/quotable.h"
 #include "engine/state/state.h"
 
-/* As quotable_line, for a message or memory of the pool. What is held back is listed for review
- * (engine/review.h), and given when somebody has allowed it. Without notes it is not listed: no
- * chat was to be given it. */
+/* The text of a message or memory of the pool without secrets and without what tells a model what
+ * to do; "" when nothing is left. What is held back is listed for review (engine/review.h), and
+ * given when somebody has allowed it. Without notes it is not listed: no chat was to be given it.
+ */
 struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct recalled *r, bool notes);
 
 /* What of the text tells a model what to do: one sentence a line; "" when nothing does. */
 str quarantine_text(struct arena *a, const struct recalled *r, str text);
-/* Whether it is what the user said himself, so that it may be his wish (decisions/017). */
-bool quarantine_is_own(const struct recalled *r);

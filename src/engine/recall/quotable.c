@@ -3,8 +3,6 @@
 
 #include "base/rule.h"
 #include "core/text_annotations.h"
-#include "engine/extract/secrets.h"
-#include "engine/state/state.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
@@ -91,17 +89,4 @@ struct quotable quotable_of(struct arena *a, const struct message *m)
     if (m->speaker.n)
         return (struct quotable){text, NULL};
     return given_of_text(a, m, text);
-}
-
-/* Runs on the few lines that are about to be given, not on all candidates. */
-struct quotable quotable_line(struct arena *a, str text, enum whose whose, bool allows)
-{
-    struct directed d = {.kept = text};
-    if (!allows)
-        d = text_directed(a, text, whose);
-    if (!d.kept.n)
-        return (struct quotable){S(""), "it reads as an instruction to the model", true};
-    str masked = secrets_masked(a, d.kept);
-    bool is_whole = masked.n == text.n && !d.is_any;
-    return (struct quotable){masked, is_whole ? NULL : "secrets are masked", d.is_any};
 }

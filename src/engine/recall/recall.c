@@ -17,7 +17,6 @@
 #include "engine/recall/supersession.h"
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
-#include "engine/text/content_key.h"
 #include "engine/text/form.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/rank.h"
@@ -140,7 +139,7 @@ static enum status find_known(struct finder *space, const struct gathering *g,
     if (!g->asks_known || (is_told && !g->asks_all) || !RULE("known"))
         return OK;
     TRY(known_of(space, g->f->in->only.after, g->budget, &out->v, &out->n));
-    out->n_first = out->n = find_shown(space, out->v, out->n);
+    out->n_first = out->n;
     out->decision = str_of(gate_section_names[g->gate.section]);
     out->reason = g->asks_all
                       ? S("the question asks what is known about the user")
@@ -204,51 +203,21 @@ static enum status add_source(struct gathering *g, const struct source *source)
 
 /* --- the new beats the old --- */
 
-/* What an assistant said replaces nothing. */
-static struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
-{
-    bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
-    return (struct dated_line){.text = is_users ? found_text(r) : S(""),
-                               .created = recalled_created(r),
-                               .place = r->is_memory ? r->memory.doc : r->message.doc,
-                               .id = recalled_id(r),
-                               .source = r->is_memory ? r->memory.source : S(""),
-                               .space = r->space,
-                               .name = r->is_memory ? callers_key(a, &r->memory) : S("")};
-}
-
-/* What was noted from a message is as old as the message, however late it was noted. */
-static void date_by_source(struct dated_line *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n && v[i].source.n; k++)
-            if (str_eq(v[k].id, v[i].source)) {
-                v[i].created = v[k].created;
-                v[i].place = v[k].place;
-            }
-}
-
 /* A line that a later one may replace is marked, and the later one goes in with it. */
 static enum status settle_supersession(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
-    struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
-    bool *given = NEW_N(a, bool, f->n + 1);
+    size_t *by = NEW_N(a, size_t, f->n + 1);
+    TRY(supersession_judge(f, by));
     for (size_t i = 0; i < f->n; i++) {
-        given[i] = f->found[i].state == LINE_QUOTABLE;
-        lines[i] = dated_line_of(a, &f->found[i]);
-    }
-    date_by_source(lines, f->n);
-    TRY(supersession_judge(f, lines, f->n, given));
-    for (size_t i = 0; i < f->n; i++) {
-        assert(lines[i].by < f->n);
-        struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
+        assert(by[i] < f->n);
+        struct recalled *r = &f->found[i], *newer = &f->found[by[i]];
         /* Instructions end one another by rules of their own (standing_ends). */
-        if (r->state != LINE_QUOTABLE || !lines[i].is_doubtful || r->origin == LINE_STANDING)
+        if (r->state != LINE_QUOTABLE || by[i] == i || r->origin == LINE_STANDING)
             continue;
-        if (by->state != LINE_QUOTABLE && !may_be_given(f, by))
+        if (newer->state != LINE_QUOTABLE && !may_be_given(f, newer))
             continue;
-        by->state = LINE_QUOTABLE;
+        newer->state = LINE_QUOTABLE;
         r->text = str_printf(a, OUTDATED_MARK S_FMT, S_ARG(r->text));
     }
     return OK;
@@ -292,6 +261,45 @@ static void show_part(const struct finder *f, struct recalled *r, size_t place)
     }
     r->text =
         (has_sentences ? passage_of : excerpt_of)(a, text, &f->asked.query, f->asked.weights, room);
+}
+
+static void add_words(struct buf *b, const struct query *q, str what, const uint8_t *in,
+                      const uint8_t *but)
+{
+    bool first = true;
+    for (size_t w = 0; w < q->n; w++) {
+        if (!in[w] || (but && but[w]))
+            continue;
+        buf_add(b, first ? what : S(", "));
+        buf_add(b, q->texts[w]);
+        first = false;
+    }
+}
+
+static void add_reason(struct buf *b, str reason)
+{
+    buf_printf(b, "%s" S_FMT, b->n ? "; " : "", S_ARG(reason));
+}
+
+str found_why(struct arena *a, const struct query *q, const struct candidate *c,
+              const struct recalled *r)
+{
+    enum { WHY_MAX = 400 };
+    struct buf b = buf_make(a, WHY_MAX);
+    add_words(&b, q, S("says "), c->own, NULL);
+    add_words(&b, q, b.n ? S("; near it: ") : S("near it: "), c->near, c->own);
+    if (c->dense >= FOUND_CLOSE)
+        add_reason(&b, str_printf(a, "close in meaning (%.2f)", (double)c->dense));
+    if (r->measured.signals[SIGNAL_speaker] > 0)
+        add_reason(&b, str_printf(a, "by " S_FMT ", whom the question names",
+                                  S_ARG(r->message.speaker)));
+    if (r->measured.signals[SIGNAL_answers] > 0)
+        add_reason(&b, S("answers a question about it"));
+    if (r->measured.signals[SIGNAL_time] > 0)
+        add_reason(&b, S("of the time the question names"));
+    if (r->measured.signals[SIGNAL_date] > 0)
+        add_reason(&b, S("holds a date"));
+    return buf_str(&b);
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */

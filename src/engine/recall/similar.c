@@ -94,8 +94,7 @@ static enum status look_by_words(struct looking *l)
 static bool is_about_user(struct arena *a, str question)
 {
     struct words w = words_of(a, question, QUESTION_WORDS);
-    bool is_self = SOME(i, w.n, lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO));
-    return is_self;
+    return lexicon_in(&w, LEX_SELF | LEX_SELF_TOO);
 }
 
 /* Maps recall's probability to the scale that clients expect: below what is enough to less than
@@ -117,14 +116,6 @@ static struct likely *worded(const struct looking *l, doc_id doc)
     return l->n_words ? bsearch(&key, l->words, l->n_words, sizeof key, by_doc) : NULL;
 }
 
-static void raise(struct likely *v, size_t *n, struct likely *known, doc_id doc, double similarity)
-{
-    if (known)
-        known->similarity = fmax(known->similarity, similarity);
-    else
-        v[(*n)++] = (struct likely){doc, similarity};
-}
-
 /* Whether half of the question's words name the attribute that it asks for: "Is my cat allergic to
  * chicken?" asks for something else, too. */
 static bool asks_attribute(const struct looking *l)
@@ -134,11 +125,7 @@ static bool asks_attribute(const struct looking *l)
     size_t n, named = 0;
     const str *stems = attributes_stems(a, attributes_asked(a, l->in->query), &n);
     for (size_t w = 0; w < q->n; w++)
-        for (size_t i = 0; i < n; i++)
-            if (str_eq(q->stems[w], stems[i])) {
-                named++;
-                break;
-            }
+        named += SOME(i, n, str_eq(q->stems[w], stems[i]));
     return named && 2 * named >= q->n;
 }
 
@@ -175,21 +162,20 @@ static enum status look_by_recall(struct looking *l)
     v = DUP_N(&l->ctx->arena, l->words, n, n + f->n + given.n + 1);
     l->words = v;
     for (size_t i = 0; i < f->n; i++) {
-        struct likely *known = worded(l, f->found[i].memory.doc);
+        const struct likely *known = worded(l, f->found[i].memory.doc);
         bool is_close = f->found[i].by->dense >= FOUND_CLOSE;
         double share = known ? known->similarity : 0;
         bool is_cosine =
             !weights_by_encoder(f->how.weighed) && f->found[i].score <= f->found[i].measured.cosine;
         if (is_cosine) /* it counts as it is */
             continue;
-        if (is_close || (share >= least_share))
-            raise(v, &n, known, f->found[i].memory.doc,
-                  alike_when_sure(l, f->found[i].score, share));
+        if (is_close || share >= least_share)
+            v[n++] = (struct likely){f->found[i].memory.doc,
+                                     alike_when_sure(l, f->found[i].score, share)};
     }
     for (size_t i = 0; asks_attribute(l) && i < given.n; i++) {
-        doc_id doc = given.v[i].memory.doc;
         if (given.v[i].state == LINE_INJECTED && given.v[i].origin == LINE_BY_ATTRIBUTE)
-            raise(v, &n, worded(l, doc), doc, sure_alike);
+            v[n++] = (struct likely){given.v[i].memory.doc, sure_alike};
     }
     l->n_words = each_once(v, n);
     return OK;

@@ -115,14 +115,6 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
     return OK;
 }
 
-const struct finder *find_space(const struct finder *f, str space)
-{
-    size_t i = 0;
-    while (i < f->n_spaces && !str_eq(f->spaces[i].in->pool.space, space))
-        i++;
-    return i < f->n_spaces ? &f->spaces[i] : NULL;
-}
-
 /* Scores of several spaces are compared as they are, since they are probabilities. */
 static bool is_before(const struct recalled *x, const struct recalled *y)
 {
@@ -211,8 +203,8 @@ bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
     assert(m || memory);
     int64_t created = m ? m->created : memory->created;
     /* What was said before 1970 has a negative time. */
-    bool is_old =
-        (in->only.after && created < in->only.after) || past_is_later(in->only.as_of, created);
+    bool is_old = (in->only.after && created < in->only.after) ||
+                  (in->only.as_of && created > in->only.as_of);
     bool is_of_now = memory && in->seen.session.n && memory->layer == LAYER_EPISODE &&
                      str_eq(memory->session, in->seen.session);
     bool is_within =
@@ -220,8 +212,9 @@ bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
     if (m)
         return m->id.n && is_within && !is_old && !is_excluded(in, m->id) &&
                !(m->is_echo && !str_trim(m->says).n);
-    bool is_over = memory->valid_to || memory->superseded_by.n ||
-                   (memory->expires && memory->expires <= past_now(in->only.as_of));
+    bool is_over =
+        memory->valid_to || memory->superseded_by.n ||
+        (memory->expires && memory->expires <= (in->only.as_of ? in->only.as_of : clock_ms()));
     return memory->id.n && is_within && !is_over && !is_of_now && !is_old &&
            !is_excluded(in, memory->id) &&
            (!is_excluded(in, memory->source) || tombstones_touch(tombstones, memory->source)) &&
@@ -238,18 +231,6 @@ bool find_shows(const struct finder *f, struct recalled *r)
     return find_wants(f->in, &f->tombstones, r->is_memory ? NULL : &r->message,
                       r->is_memory ? &r->memory : NULL) &&
            tombstones_keep(&f->tombstones, &f->ctx->arena, r);
-}
-
-/* Keeps the order; gives how many are left. */
-size_t find_shown(const struct finder *f, struct recalled *v, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct recalled one = v[i];
-        if (find_shows(f, &one))
-            v[kept++] = one;
-    }
-    return kept;
 }
 
 const struct recalled *recalled_find(const struct recalled *v, size_t n, const struct recalled *r)

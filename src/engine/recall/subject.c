@@ -1,7 +1,6 @@
 /* subject.c - the subject of a statement, compared with the one whom a question is about. */
 #include "engine/recall/subject.h"
 
-#include "engine/questions/persons.h"
 #include "engine/questions/relatives.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"

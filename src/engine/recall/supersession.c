@@ -2,7 +2,7 @@
 #include "engine/recall/supersession.h"
 
 #include "engine/pairs/pair.h"
-#include "engine/recall/candidates.h"
+#include "engine/text/content_key.h"
 #include "engine/text/phrases.h"
 
 /*
@@ -28,14 +28,50 @@ bool supersession_asks_past(struct arena *a, str question)
 
 /* --- lines as the judge reads them --- */
 
+struct dated_line {
+    str text;
+    int64_t created;        /* unix ms */
+    doc_id place;           /* its document: which of two of the same time was said later */
+    str id, source;         /* a memory and the message that it came from are no pair */
+    str space, name;        /* nor are those of two spaces, or memories with names of their own */
+    bool is_judged;         /* it would be given, or be given for one that is */
+    str tokens;             /* by the encoder, or "" */
+    struct pair_text *read; /* NULL: not read yet */
+    double odds;            /* of what replaces it most surely */
+    size_t by;              /* … which is this line; else the line itself */
+};
+
 struct judging {
-    struct finder *f;
+    const struct finder *f;
     struct dated_line *v;
     size_t n;
-    str *tokens;             /* of each line, by the encoder, or "" */
-    struct pair_text **read; /* NULL: not read yet */
-    double *odds;            /* of what replaces it most surely */
 };
+
+/* What an assistant said replaces nothing. */
+static struct dated_line dated_line_of(struct arena *a, const struct recalled *r, size_t place)
+{
+    bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
+    return (struct dated_line){.text = is_users ? found_text(r) : S(""),
+                               .created = recalled_created(r),
+                               .place = r->is_memory ? r->memory.doc : r->message.doc,
+                               .id = recalled_id(r),
+                               .source = r->is_memory ? r->memory.source : S(""),
+                               .space = r->space,
+                               .name = r->is_memory ? callers_key(a, &r->memory) : S(""),
+                               .is_judged = r->state == LINE_QUOTABLE,
+                               .by = place};
+}
+
+/* What was noted from a message is as old as the message, however late it was noted. */
+static void date_by_source(struct judging *j)
+{
+    for (size_t i = 0; i < j->n; i++)
+        for (size_t k = 0; k < j->n && j->v[i].source.n; k++)
+            if (str_eq(j->v[k].id, j->v[i].source)) {
+                j->v[i].created = j->v[k].created;
+                j->v[i].place = j->v[k].place;
+            }
+}
 
 struct loading {
     struct judging *j;
@@ -45,7 +81,7 @@ struct loading {
 static void keep_tokens(void *what, size_t i, str row)
 {
     const struct loading *l = what;
-    l->j->tokens[l->lines[i]] = str_dup(&l->j->f->ctx->arena, row);
+    l->j->v[l->lines[i]].tokens = str_dup(&l->j->f->ctx->arena, row);
 }
 
 static enum status load_space(struct judging *j, str space)
@@ -84,12 +120,12 @@ static enum status load_tokens(struct judging *j)
 static struct pair_text *line_at(struct judging *j, size_t i)
 {
     struct arena *a = &j->f->ctx->arena;
-    if (!j->read[i]) {
-        j->read[i] = NEW(a, struct pair_text);
-        pair_read(a, j->v[i].text, (const int8_t *)j->tokens[i].p, j->tokens[i].n / ENCODER_KEPT,
-                  j->read[i]);
+    struct dated_line *x = &j->v[i];
+    if (!x->read) {
+        x->read = NEW(a, struct pair_text);
+        pair_read(a, x->text, (const int8_t *)x->tokens.p, x->tokens.n / ENCODER_KEPT, x->read);
     }
-    return j->read[i];
+    return x->read;
 }
 
 /* --- judging --- */
@@ -117,29 +153,26 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     if (older == newer || !is_pair(x, y) || !pair_may_be(line_at(j, older), line_at(j, newer)))
         return;
     struct pair_odds odds = pair_judge(line_at(j, older), line_at(j, newer));
-    if (!odds.may_replace || odds.of[PAIR_REPLACES] <= j->odds[older])
+    if (!odds.may_replace || odds.of[PAIR_REPLACES] <= x->odds)
         return;
-    j->odds[older] = odds.of[PAIR_REPLACES];
-    x->is_doubtful = true;
+    x->odds = odds.of[PAIR_REPLACES];
     x->by = newer;
 }
 
 /* A line that replaces one that is given may be given for it, and be replaced itself. */
-enum status supersession_judge(struct finder *f, struct dated_line *v, size_t n, const bool *given)
+enum status supersession_judge(const struct finder *f, size_t *by)
 {
     struct arena *a = &f->ctx->arena;
-    struct judging j = {.f = f,
-                        .v = v,
-                        .n = n,
-                        .tokens = NEW_N(a, str, n + 1),
-                        .read = NEW_N(a, struct pair_text *, n + 1),
-                        .odds = NEW_N(a, double, n + 1)};
-    bool *wanted = NEW_N(a, bool, n + 1);
+    struct judging j = {f, NEW_N(a, struct dated_line, f->n + 1), f->n};
+    for (size_t i = 0; i < j.n; i++)
+        j.v[i] = dated_line_of(a, &f->found[i], i);
+    date_by_source(&j);
     TRY(load_tokens(&j));
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n && (given[i] || wanted[i]); k++)
+    for (size_t i = 0; i < j.n; i++) {
+        for (size_t k = 0; k < j.n && j.v[i].is_judged; k++)
             judge_pair(&j, i, k);
-        wanted[v[i].by] |= v[i].is_doubtful;
+        by[i] = j.v[i].by;
+        j.v[by[i]].is_judged |= j.v[i].is_judged;
     }
     return OK;
 }

@@ -124,21 +124,24 @@ static bool is_whole(struct finding *f, const struct message *m)
     return true;
 }
 
+static void bar_whole(struct finding *f, const struct message *m)
+{
+    static const struct statement anything;
+    (void)bar_sentences(f, m, &anything, STATES_NOTHING, true);
+}
+
 /* A memory that a model has put in words of its own may share none with its message, which then
  * says nothing else that is known. */
 static void bar_source(struct finding *f, const struct message *m, const struct statement *s)
 {
-    static const struct statement anything;
-    if (bar_sentences(f, m, s, STATES, true) || bar_sentences(f, m, s, MENTIONS, true))
-        return;
-    (void)bar_sentences(f, m, &anything, STATES_NOTHING, true);
+    if (!bar_sentences(f, m, s, STATES, true) && !bar_sentences(f, m, s, MENTIONS, true))
+        bar_whole(f, m);
 }
 
 /* An answer to a message of which nothing is left is about nothing else. In other answers of the
  * session the sentences that mention it repeat it. */
 static enum status bar_echoes(struct finding *f, const struct message *m, const struct statement *s)
 {
-    static const struct statement anything;
     struct message *v;
     size_t n = 0;
     bool is_answer = str_is(m->role, "user") && is_whole(f, m);
@@ -151,7 +154,7 @@ static enum status bar_echoes(struct finding *f, const struct message *m, const 
         if (str_is(v[i].role, "user"))
             is_answer = false;
         else if (is_answer)
-            (void)bar_sentences(f, &v[i], &anything, STATES_NOTHING, true);
+            bar_whole(f, &v[i]);
         else
             (void)bar_sentences(f, &v[i], s, MENTIONS, true);
     }
@@ -232,8 +235,7 @@ static enum status bar_memory(struct finding *f, const struct memory *m, bool se
 /* The erased message's own sentences and what answers made of them. */
 static enum status bar_erased(struct finding *f, const struct message *m)
 {
-    static const struct statement anything;
-    (void)bar_sentences(f, m, &anything, STATES_NOTHING, true);
+    bar_whole(f, m);
     struct statement s = statement_of(&f->ctx->arena, text_of(m));
     return bar_echoes(f, m, &s);
 }
@@ -292,12 +294,6 @@ static enum status change_titles(struct finding *f)
 
 /* --- the whole of it --- */
 
-/* Linear: the list holds the sessions of one call. */
-static bool holds(const str *v, size_t n, str id)
-{
-    return SOME(i, n, str_eq(v[i], id));
-}
-
 static enum status write_bars(struct finding *f, int64_t *barred)
 {
     str *messages = NEW_N(&f->ctx->arena, str, f->n + 1);
@@ -318,7 +314,8 @@ static enum status write_bars(struct finding *f, int64_t *barred)
         if (f->in->reason == BAR_SUPERSEDED)
             continue;
         messages[b.n_messages++] = t->message.id;
-        if (!holds(sessions, b.n_sessions, t->message.session))
+        bool is_there = SOME(k, b.n_sessions, str_eq(sessions[k], t->message.session));
+        if (!is_there)
             sessions[b.n_sessions++] = t->message.session;
     }
     assert(b.n_messages <= f->n && b.n_sessions <= b.n_messages);

@@ -125,8 +125,7 @@ static struct term_set term_set_of(const uint64_t *v, size_t n)
 static struct barred barred_of(const struct bar *bar)
 {
     struct barred out = {.kind = bar->kind,
-                         .is_history = bar->reason == BAR_SUPERSEDED,
-                         .is_expiry = bar->reason == BAR_EXPIRED,
+                         .reason = bar->reason,
                          .at = bar->at,
                          .message = bar->message};
     if (bar->kind == BAR_SENTENCES)
@@ -150,7 +149,7 @@ int64_t tombstones_end_of(const struct memory *m)
 static struct barred barred_by_time(struct arena *a, const struct memory *m)
 {
     return (struct barred){.kind = BAR_STATEMENT,
-                           .is_expiry = true,
+                           .reason = BAR_EXPIRED,
                            .at = tombstones_end_of(m),
                            .message = m->source.n ? tombstones_message(m->source) : 0,
                            .statement = statement_of(a, m->content)};
@@ -184,14 +183,12 @@ enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref p
     return OK;
 }
 
-/*
- * For questions how it was: what was only superseded may be seen again, what was forgotten may not.
- */
+/* For questions how it was: what was only superseded may be seen again, what was forgotten not. */
 void tombstones_allow_history(struct tombstones *b)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->n; i++)
-        if (!b->v[i].is_history)
+        if (b->v[i].reason != BAR_SUPERSEDED)
             b->v[kept++] = b->v[i];
     b->n = kept;
 }
@@ -201,7 +198,7 @@ void tombstones_lift_later(struct tombstones *b, int64_t at)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->n; i++)
-        if (b->v[i].at <= at || !(b->v[i].is_history || b->v[i].is_expiry))
+        if (b->v[i].at <= at || (b->v[i].reason != BAR_SUPERSEDED && b->v[i].reason != BAR_EXPIRED))
             b->v[kept++] = b->v[i];
     b->n = kept;
 }

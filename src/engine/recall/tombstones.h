@@ -40,8 +40,7 @@ uint64_t tombstones_message(str id);
 /* One bar in force. */
 struct barred {
     enum bar_kind kind;
-    bool is_history; /* a newer value replaced it: who asks how it was may be given it */
-    bool is_expiry;  /* its time was over */
+    enum bar_reason reason; /* superseded: who asks how it was may be given it */
     int64_t at;
     uint64_t message;
     struct statement statement;

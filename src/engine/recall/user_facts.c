@@ -37,8 +37,8 @@ ORDER(first, struct memory, (y->layer == LAYER_IDENTITY) - (x->layer == LAYER_ID
       ?: DOWN(importance) ?: DOWN(created) ?: DOWN(doc));
 
 /* The facts that a question such as "what do you know about me?" gets when its words find nothing:
- * between LEAST and MOST, one for each TOKENS_EACH of the budget. The caller applies tombstones
- * (find_shown). */
+ * between LEAST and MOST, one for each TOKENS_EACH of the budget. One that may not be shown takes a
+ * place and is left out. */
 enum status known_of(const struct finder *f, int64_t after, int64_t budget_tokens,
                      struct recalled **out, size_t *n)
 {
@@ -51,15 +51,18 @@ enum status known_of(const struct finder *f, int64_t after, int64_t budget_token
     int64_t most = budget_tokens < 0 ? MOST : budget_tokens / TOKENS_EACH;
     most = most < LEAST ? LEAST : most > MOST ? MOST : most;
     *out = NEW_N(&f->ctx->arena, struct recalled, (size_t)most + 1);
-    for (size_t i = 0; i < found && taken < (size_t)most; i++)
-        if (v[i].layer == LAYER_FACT || v[i].layer == LAYER_IDENTITY)
-            (*out)[taken++] =
-                (struct recalled){.is_memory = true,
-                                  .memory = v[i],
-                                  .score = v[i].importance,
-                                  .why = S("the question asks what is known about the user")};
-    assert(taken <= found);
-    *n = taken;
+    *n = 0;
+    for (size_t i = 0; i < found && taken < (size_t)most; i++) {
+        if (v[i].layer != LAYER_FACT && v[i].layer != LAYER_IDENTITY)
+            continue;
+        struct recalled *r = &(*out)[*n];
+        *r = (struct recalled){.is_memory = true,
+                               .memory = v[i],
+                               .score = v[i].importance,
+                               .why = S("the question asks what is known about the user")};
+        taken++;
+        *n += find_shows(f, r);
+    }
     return OK;
 }
 

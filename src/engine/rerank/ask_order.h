@@ -18,13 +18,6 @@ bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *text
 /* Whether the settings choose a model of this machine. */
 bool rerank_is_here(struct engine *e);
 
-struct reranked {
-    double score; /* NAN: the model gave none */
-    size_t was;   /* its place before */
-};
-/* Best first, in the arena. Texts without a score come last, in their earlier order. */
-const struct reranked *reranked_of(struct arena *a, const double *scores, size_t n);
-
 /* Fills out->rerank: how the last call went, or (probe) how one goes now; a call may cost money, so
  * that a status that is asked again and again makes one a minute. */
 void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out);
