@@ -267,7 +267,8 @@ double directive_share(const struct directive_features *f, bool is_run)
                   : cues_count / sqrt((double)(f->n - f->n_runs) + 1);
 }
 
-double directive_odds(enum whose whose, const struct directive_features *f)
+/* How far it is on the side of an order, by the weights in the binary; from 0 on it is one. */
+static double directive_odds(enum whose whose, const struct directive_features *f)
 {
     const struct directive_bar *bar = &bars[whose];
     const int8_t *of = directive_bytes + (size_t)bar->kind * DIRECTIVE_SPACE;

@@ -41,9 +41,6 @@ enum whose {
     WHOSE_COUNT
 };
 
-/* How far it is on the side of an order, by the weights in the binary; from 0 on it is one. */
-double directive_odds(enum whose whose, const struct directive_features *f);
-
 /* The weights of each kind, one after the other. */
 extern const int8_t directive_bytes[], directive_bytes_end[];
 

@@ -58,7 +58,7 @@ static enum status plan_find(struct ctx *ctx, struct engine *e, const struct lay
         struct recalled *r = &f.found[i];
         r->text = found_text(r);
         r->tokens = tokens_of(r->text);
-        r->why = found_why(&ctx->arena, &f.asked.query, r->by, r);
+        r->why = found_why(&f, r);
     }
     *out = f.found;
     *n = f.n;

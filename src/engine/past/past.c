@@ -27,7 +27,7 @@ static void see_then(const struct past *past, struct memory *m)
 enum status past_open(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t at,
                       struct past *out)
 {
-    *out = (struct past){.at = at};
+    *out = (struct past){.ctx = ctx, .e = e, .pool = pool, .at = at};
     if (!at)
         return OK;
     TRY(store_once_true(ctx, e->store, pool, at, ONCE_TRUE_MAX, &out->v, &out->n));
@@ -83,30 +83,30 @@ static void merge_hits(struct arena *a, struct word_hits *hits, const struct wor
     hits->n = n;
 }
 
-enum status past_words(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                       const struct past *past, bool memories_only, const str *stems, size_t n,
+enum status past_words(const struct past *past, bool memories_only, const str *stems, size_t n,
                        size_t max, struct word_hits *out)
 {
+    struct arena *a = &past->ctx->arena;
     assert(n <= QUERY_WORDS_MAX);
-    TRY((memories_only ? store_search_memory_words : store_search_words)(ctx, e->store, pool, stems,
-                                                                         n, max, out));
-    struct word_hit *more = NEW_N(&ctx->arena, struct word_hit, past->n + 1);
+    TRY((memories_only ? store_search_memory_words : store_search_words)(past->ctx, past->e->store,
+                                                                         past->pool, stems, n, max,
+                                                                         out));
+    struct word_hit *more = NEW_N(a, struct word_hit, past->n + 1);
     size_t n_more = 0;
     for (size_t i = 0; i < past->n; i++)
-        n_more += hit_of(&ctx->arena, &past->v[i], stems, n, &more[n_more]);
+        n_more += hit_of(a, &past->v[i], stems, n, &more[n_more]);
     if (!n_more)
         return OK;
     qsort(more, n_more, sizeof *more, by_doc);
-    merge_hits(&ctx->arena, out, more, n_more, n);
+    merge_hits(a, out, more, n_more, n);
     return OK;
 }
 
 /* --- read and listed --- */
 
-enum status past_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                          const struct past *past, const doc_id *docs, size_t n, struct memory *out)
+enum status past_memories(const struct past *past, const doc_id *docs, size_t n, struct memory *out)
 {
-    TRY(store_memories(ctx, e->store, pool, docs, n, out));
+    TRY(store_memories(past->ctx, past->e->store, past->pool, docs, n, out));
     for (size_t i = 0; i < n; i++)
         see_then(past, &out[i]);
     return OK;
@@ -122,20 +122,21 @@ static bool is_listed(const struct memory_filter *f, const struct memory *m)
 
 ORDER(newest_first, struct memory, DOWN(created) ?: DOWN(doc));
 
-enum status past_list(struct ctx *ctx, struct engine *e, const struct past *past,
-                      const struct memory_filter *f, struct memory **out, size_t *n)
+enum status past_list(const struct past *past, const struct memory_filter *f, struct memory **out,
+                      size_t *n)
 {
     struct memory_filter then = *f;
     struct memory *v;
     size_t have;
+    then.pool = past->pool;
     if (past->at)
         then.before = past->at + 1;
-    TRY(store_list_memories(ctx, e->store, &then, &v, &have, NULL));
+    TRY(store_list_memories(past->ctx, past->e->store, &then, &v, &have, NULL));
     *out = v;
     *n = have;
     if (!past->n)
         return OK;
-    struct memory *all = DUP_N(&ctx->arena, v, have, have + past->n);
+    struct memory *all = DUP_N(&past->ctx->arena, v, have, have + past->n);
     for (size_t i = 0; i < past->n; i++)
         if (is_listed(f, &past->v[i]))
             all[have++] = past->v[i];

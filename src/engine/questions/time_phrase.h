@@ -1,8 +1,12 @@
 /* time_phrase.h - the times that a question names: "last May", "two weeks ago", "since March". */
 #pragma once
 
-#include "engine/questions/calendar.h"
 #include "words/words.h"
+
+/* Unix ms; `to` is the first moment behind it. */
+struct time_span {
+    int64_t from, to;
+};
 
 /* A stretch of time, or months of one year or of any. */
 struct time_phrase {

@@ -1,7 +1,15 @@
 /* time_point.h - inside this room: the words of times, and the points that they name. */
 #pragma once
 
+#include <time.h>
+
 #include "engine/questions/time_phrase.h"
+
+/* The calendar's day that t (unix ms) lies in, in UTC. */
+struct tm calendar_day(int64_t t);
+/* The start of the day (d), week (w; its Monday), month (m) or year (y) that t lies in, moved by so
+ * many of them. */
+int64_t calendar_start(int64_t t, char unit, int moved);
 
 /* Words of a text that are looked at. */
 enum { TIME_WORDS_MAX = 400 };

@@ -128,8 +128,7 @@ static enum status search_stems(struct finder *f, const str *stems, size_t n, st
         size_t some = n - at < QUERY_WORDS_MAX ? n - at : QUERY_WORDS_MAX;
         double worths[QUERY_WORDS_MAX];
         struct word_hits hits;
-        TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, f->in->only.memories, stems + at, some,
-                       HITS_MAX, &hits));
+        TRY(past_words(&f->past, f->in->only.memories, stems + at, some, HITS_MAX, &hits));
         weigh_stems(&hits, some, worths);
         v = join_hits(a, v, &found, &hits, worths, some);
     }
@@ -155,7 +154,7 @@ static enum status read_hits(struct finder *f, const struct stem_hit *hits, size
     for (size_t i = 0; i < n; i++)
         if (doc_is_memory(hits[i].doc))
             docs[memories_n++] = hits[i].doc;
-    TRY(past_memories(f->ctx, f->e, f->in->pool, &f->past, docs, memories_n, memories));
+    TRY(past_memories(&f->past, docs, memories_n, memories));
     for (size_t i = 0; i < n; i++) {
         bool is_memory = doc_is_memory(hits[i].doc);
         (*out)[i].is_memory = is_memory;

@@ -81,8 +81,7 @@ static enum status search_words(struct search *s)
     const struct recall_in *in = f->in;
     const struct query *q = &f->asked.query;
     struct word_hits *words = &f->asked.words;
-    TRY(past_words(f->ctx, f->e, in->pool, &f->past, in->only.memories, q->stems, q->n,
-                   FOUND_HITS_MAX, words));
+    TRY(past_words(&f->past, in->only.memories, q->stems, q->n, FOUND_HITS_MAX, words));
     /* A word that stands nearly everywhere tells nothing beside others, and all where alone. */
     bool is_any_common = SOME(w, q->n, words->found[w] == UINT32_MAX);
     if (!words->n && is_any_common)
@@ -374,7 +373,7 @@ static enum status fetch(struct search *s)
     s->read.messages = ROOM_N(a, struct message, kept + 1);
     s->read.memories = ROOM_N(a, struct memory, n_memories + 1);
     TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, kept, s->read.messages));
-    TRY(past_memories(f->ctx, f->e, f->in->pool, &f->past, memories, n_memories, s->read.memories));
+    TRY(past_memories(&f->past, memories, n_memories, s->read.memories));
     return late(f->ctx);
 }
 
@@ -418,7 +417,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     assert(!m != !memory && f->n < s->n);
     struct recalled *r = &f->found[f->n];
     *r = (struct recalled){0};
-    if (!find_wants(f->in, &f->tombstones, m, memory)) {
+    if (!find_wants(f, m, memory)) {
         note_unwanted(s, c, m);
         return;
     }

@@ -84,17 +84,15 @@ MUST_USE enum status recall_counted(struct ctx *ctx, struct engine *e, const str
 
 /* Whether a search that asks so wants it: one of the two is NULL. What the reader has in front of
  * it is not wanted, nor what was made of that, unless it was corrected since. */
-bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
-                const struct message *m, const struct memory *memory);
+bool find_wants(const struct finder *f, const struct message *m, const struct memory *memory);
 
 /* The one place that decides what may be shown of a result: whether it is wanted, and what the
  * tombstones leave of it, which it is cut to. False: nothing. */
 bool find_shows(const struct finder *f, struct recalled *r);
 
-/* Why a candidate was found: "says lake, paint; near it: sunrise; by Melanie, whom the question
+/* Why the question found it: "says lake, paint; near it: sunrise; by Melanie, whom the question
  * names". */
-str found_why(struct arena *a, const struct query *q, const struct candidate *c,
-              const struct recalled *r);
+str found_why(const struct finder *f, const struct recalled *r);
 
 /* What is compared and shown of it: of an answer that was given with memory beside it only what was
  * new. */

@@ -268,34 +268,52 @@ static double base_of(const struct scanner *s, const struct slot *slot)
            base_session * share(s->sessions[slot->session], s->out.best_session);
 }
 
-/* What at least `most` of these reach, to a step: they are counted by size. */
-static double least_of_best(const double *bases, size_t n, size_t most)
+/* No less than base_of but for rounding, without its divisions. */
+struct bound {
+    double turn, window, session;
+};
+
+static struct bound bound_of(const struct scanner *s)
+{
+    return (struct bound){s->out.best_turn > 0 ? base_turn / (double)s->out.best_turn : 0,
+                          s->out.best_window > 0 ? base_window / (double)s->out.best_window : 0,
+                          s->out.best_session > 0 ? base_session / (double)s->out.best_session : 0};
+}
+
+static double about_of(const struct scanner *s, const struct bound *b, const struct slot *slot)
+{
+    return b->turn * (double)slot->turn + b->window * (double)slot->window +
+           b->session * (double)s->sessions[slot->session];
+}
+
+/* What at least `most` slots reach, to a step: their bounds are counted by size. */
+static double least_of_best(const struct scanner *s, const struct bound *b, size_t most)
 {
     enum { STEPS = 1024 };
     const double step = (base_turn + base_window + base_session) / (STEPS - 1);
     uint32_t counts[STEPS] = {0};
-    size_t least = n > most ? STEPS : 0;
-    for (size_t i = 0; i < n && least; i++)
-        counts[(size_t)(bases[i] / step)]++;
-    for (size_t reached = 0; least && reached < most;)
-        reached += counts[--least];
+    size_t least = s->n > most ? STEPS : 0;
+    for (size_t i = 0; i < s->n && least; i++)
+        counts[(size_t)(about_of(s, b, &s->slots[i]) / step)]++;
+    for (size_t n = 0; least && n < most;)
+        n += counts[--least];
     return (double)least * step;
 }
 
-/* Those that may be among the best `most`, a few more than these, are sorted. Of equals the first
- * document comes first. */
+/* Those that may be among the best `most`, a few more than these, are weighed exactly and sorted.
+ * Of equals the first document comes first. */
 static struct ranked *pick_best(struct arena *a, const struct scanner *s, size_t most, size_t *n)
 {
     static const double rounding = 1e-9;
-    double *bases = ROOM_N(a, double, s->n + 1);
-    for (size_t i = 0; i < s->n; i++)
-        bases[i] = base_of(s, &s->slots[i]);
-    const double least = least_of_best(bases, s->n, most) - rounding;
+    const struct bound bound = bound_of(s);
+    const double least = least_of_best(s, &bound, most) - rounding;
     size_t cap = 2 * most;
     struct ranked *best = ROOM_N(a, struct ranked, cap);
-    for (size_t i = *n = 0; i < s->n; i++)
-        if (bases[i] >= least)
-            ARENA_ADD(a, best, *n, cap) = (struct ranked){bases[i], (int64_t)i, i};
+    for (size_t i = *n = 0; i < s->n; i++) {
+        if (about_of(s, &bound, &s->slots[i]) < least)
+            continue;
+        ARENA_ADD(a, best, *n, cap) = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
+    }
     rank_sort(best, *n);
     *n = *n < most ? *n : most;
     return best;

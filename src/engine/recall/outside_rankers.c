@@ -40,7 +40,7 @@ static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most, st
             if (soft_if(own, s, NOT_FOUND))
                 continue;
             TRY(s);
-            if (hits[i].score > 0 && find_wants(f->in, &f->tombstones, NULL, &m))
+            if (hits[i].score > 0 && find_wants(f, NULL, &m))
                 out[(*n)++] = (struct near_beside){m.doc, (float)hits[i].score};
         }
         if (*n == most || found < limit || limit >= NEAREST_MAX)

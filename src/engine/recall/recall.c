@@ -281,9 +281,11 @@ static void add_reason(struct buf *b, str reason)
     buf_printf(b, "%s" S_FMT, b->n ? "; " : "", S_ARG(reason));
 }
 
-str found_why(struct arena *a, const struct query *q, const struct candidate *c,
-              const struct recalled *r)
+str found_why(const struct finder *f, const struct recalled *r)
 {
+    struct arena *a = &f->ctx->arena;
+    const struct query *q = &f->asked.query;
+    const struct candidate *c = r->by;
     enum { WHY_MAX = 400 };
     struct buf b = buf_make(a, WHY_MAX);
     add_words(&b, q, S("says "), c->own, NULL);
@@ -311,7 +313,7 @@ static enum status choose(struct finder *f, struct line_budget budget, int64_t *
         struct recalled *r = &f->found[i];
         show_part(f, r, place);
         if (r->by)
-            r->why = found_why(&f->ctx->arena, &f->asked.query, r->by, r);
+            r->why = found_why(f, r);
         r->tokens = tokens_of(r->text);
         if (r->state != LINE_CHOSEN || !may_be_given(f, r))
             continue;

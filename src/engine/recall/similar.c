@@ -233,26 +233,21 @@ static void show(struct looking *l, const struct memory *m, double similarity)
 }
 
 /* PAGE memories at once, in the order of similarity, until MOST may be shown. */
-static enum status read_page(struct looking *l, size_t from, size_t n)
-{
-    doc_id docs[PAGE];
-    struct memory *read = NEW_N(&l->ctx->arena, struct memory, PAGE);
-    assert(n <= PAGE && from + n <= l->n);
-    for (size_t i = 0; i < n; i++)
-        docs[i] = l->all[from + i].doc;
-    TRY(store_memories(l->ctx, l->e->store, l->in->pool, docs, n, read));
-    for (size_t i = 0; i < n && l->n_found < MOST; i++)
-        show(l, &read[i], l->all[from + i].similarity);
-    return OK;
-}
-
 static enum status read(struct looking *l)
 {
+    doc_id docs[PAGE];
     l->n_found = 0;
     if (l->n)
         qsort(l->all, l->n, sizeof *l->all, most_alike);
-    for (size_t from = 0; from < l->n && l->n_found < MOST; from += PAGE)
-        TRY(read_page(l, from, l->n - from < PAGE ? l->n - from : PAGE));
+    for (size_t from = 0; from < l->n && l->n_found < MOST; from += PAGE) {
+        size_t n = l->n - from < PAGE ? l->n - from : PAGE;
+        struct memory *page = NEW_N(&l->ctx->arena, struct memory, PAGE);
+        for (size_t i = 0; i < n; i++)
+            docs[i] = l->all[from + i].doc;
+        TRY(store_memories(l->ctx, l->e->store, l->in->pool, docs, n, page));
+        for (size_t i = 0; i < n && l->n_found < MOST; i++)
+            show(l, &page[i], l->all[from + i].similarity);
+    }
     return OK;
 }
 

@@ -20,18 +20,23 @@ static str session_of(const struct recall_in *in)
 
 /* --- one space --- */
 
+static struct memory_filter filter_of(const struct finder *f, size_t limit)
+{
+    const struct recall_in *in = f->in;
+    return (struct memory_filter){.type = in->only.type,
+                                  .layer = in->only.layer,
+                                  .session = session_of(in),
+                                  .after = in->only.after,
+                                  .limit = in->only.turns ? 0 : limit};
+}
+
 /* The strategy `recent`: nothing is searched, and the score is 1 for all. */
 static enum status find_newest(struct finder *f, size_t limit)
 {
     struct memory *v;
     size_t n = 0;
-    const struct memory_filter filter = {.pool = f->in->pool,
-                                         .type = f->in->only.type,
-                                         .layer = f->in->only.layer,
-                                         .session = session_of(f->in),
-                                         .after = f->in->only.after,
-                                         .limit = f->in->only.turns ? 0 : limit};
-    TRY(past_list(f->ctx, f->e, &f->past, &filter, &v, &n));
+    const struct memory_filter filter = filter_of(f, limit);
+    TRY(past_list(&f->past, &filter, &v, &n));
     f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
     f->n = 0;
     f->how.steps.strategy = STRATEGY_RECENT;
@@ -51,20 +56,14 @@ enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
     struct memory *memories;
     struct message *messages = NULL;
     size_t n_memories, n_messages = 0;
-    str session = session_of(in);
-    const struct memory_filter wanted = {.pool = in->pool,
-                                         .type = in->only.type,
-                                         .layer = in->only.layer,
-                                         .session = session,
-                                         .after = in->only.after,
-                                         .limit = in->only.turns ? 0 : WANTED_MAX};
+    const struct memory_filter wanted = filter_of(f, WANTED_MAX);
     *n = 0;
-    if (!session.n && !in->only.type.n && !in->only.layer.n)
+    if (!wanted.session.n && !in->only.type.n && !in->only.layer.n)
         return OK;
-    TRY(past_list(f->ctx, f->e, &f->past, &wanted, &memories, &n_memories));
-    if (session.n && !in->only.memories)
-        TRY(store_session_messages(f->ctx, f->e->store, in->pool, session, -WANTED_MAX, WANTED_MAX,
-                                   &messages, &n_messages));
+    TRY(past_list(&f->past, &wanted, &memories, &n_memories));
+    if (wanted.session.n && !in->only.memories)
+        TRY(store_session_messages(f->ctx, f->e->store, in->pool, wanted.session, -WANTED_MAX,
+                                   WANTED_MAX, &messages, &n_messages));
     *out = NEW_N(&f->ctx->arena, doc_id, n_memories + n_messages + 1);
     for (size_t i = 0; i < n_memories; i++)
         (*out)[(*n)++] = memories[i].doc;
@@ -197,9 +196,9 @@ static bool is_excluded(const struct recall_in *in, str id)
 /* Whether a result may be found by this question at all, by its state and not its words: not
  * closed, not expired, not older than asked, not in front of the reader, of the wanted layer and
  * type. The episode of the running session is left out, as it retells what the model reads. */
-bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
-                const struct message *m, const struct memory *memory)
+bool find_wants(const struct finder *f, const struct message *m, const struct memory *memory)
 {
+    const struct recall_in *in = f->in;
     assert(m || memory);
     int64_t created = m ? m->created : memory->created;
     /* What was said before 1970 has a negative time. */
@@ -217,7 +216,7 @@ bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
         (memory->expires && memory->expires <= (in->only.as_of ? in->only.as_of : clock_ms()));
     return memory->id.n && is_within && !is_over && !is_of_now && !is_old &&
            !is_excluded(in, memory->id) &&
-           (!is_excluded(in, memory->source) || tombstones_touch(tombstones, memory->source)) &&
+           (!is_excluded(in, memory->source) || tombstones_touch(&f->tombstones, memory->source)) &&
            (!in->only.layer.n || str_is(in->only.layer, layer_names[memory->layer])) &&
            (!in->only.type.n || str_is(in->only.type, type_names[memory->type]));
 }
@@ -228,8 +227,7 @@ bool find_wants(const struct recall_in *in, const struct tombstones *tombstones,
  */
 bool find_shows(const struct finder *f, struct recalled *r)
 {
-    return find_wants(f->in, &f->tombstones, r->is_memory ? NULL : &r->message,
-                      r->is_memory ? &r->memory : NULL) &&
+    return find_wants(f, r->is_memory ? NULL : &r->message, r->is_memory ? &r->memory : NULL) &&
            tombstones_keep(&f->tombstones, &f->ctx->arena, r);
 }
 
@@ -265,8 +263,7 @@ struct quotable found_quotable(const struct finder *f, const struct message *m)
 str found_stated(const struct finder *f, struct recalled *r)
 {
     const struct message *m = &r->message;
-    if (!m->id.n || !str_is(m->role, "user") || m->speaker.n ||
-        !find_wants(f->in, &f->tombstones, m, NULL))
+    if (!m->id.n || !str_is(m->role, "user") || m->speaker.n || !find_wants(f, m, NULL))
         return S("");
     return r->part.quotable = found_quotable(f, m).text;
 }

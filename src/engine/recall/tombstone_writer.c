@@ -32,7 +32,6 @@ enum { SEARCHED = 200, HITS_MAX = 5000, READ_MAX = 60, ECHOES = 200, TITLE_AMONG
 struct target {
     struct message message;
     struct term_set sentences;
-    bool is_whole; /* nothing is left of it */
 };
 
 struct finding {
@@ -59,13 +58,13 @@ static void add_statement(struct finding *f, const struct statement *s)
 {
     size_t particular = s->particular.n, n = 1 + particular + s->terms.n;
     uint64_t *terms = NEW_N(&f->ctx->arena, uint64_t, n);
+    if (!s->terms.n)
+        return;
     terms[0] = particular;
     if (particular)
         memcpy(terms + 1, s->particular.v, particular * sizeof *terms);
-    if (s->terms.n)
-        memcpy(terms + 1 + particular, s->terms.v, s->terms.n * sizeof *terms);
-    if (s->terms.n)
-        add_bar(f, (struct bar){.kind = BAR_STATEMENT, .at = f->now, .terms = terms, .n = n});
+    memcpy(terms + 1 + particular, s->terms.v, s->terms.n * sizeof *terms);
+    add_bar(f, (struct bar){.kind = BAR_STATEMENT, .at = f->now, .terms = terms, .n = n});
 }
 
 /* --- messages --- */
@@ -182,10 +181,8 @@ static size_t stems_of(struct arena *a, str text, str *out)
     struct words w = words_of(a, text, 256);
     size_t n = 0;
     for (size_t i = 0; i < w.n && n < QUERY_WORDS_MAX; i++) {
-        bool is_new = !w.v[i].is_stop && !lexicon_is(w.v[i].text, LEX_USER | LEX_STRESS);
-        for (size_t k = 0; k < n; k++)
-            is_new &= !str_eq(out[k], w.v[i].stem);
-        if (is_new)
+        bool is_telling = !w.v[i].is_stop && !lexicon_is(w.v[i].text, LEX_USER | LEX_STRESS);
+        if (is_telling && !SOME(k, n, str_eq(out[k], w.v[i].stem)))
             out[n++] = w.v[i].stem;
     }
     return n;
@@ -235,8 +232,8 @@ static enum status bar_memory(struct finding *f, const struct memory *m, bool se
 /* The erased message's own sentences and what answers made of them. */
 static enum status bar_erased(struct finding *f, const struct message *m)
 {
-    bar_whole(f, m);
     struct statement s = statement_of(&f->ctx->arena, text_of(m));
+    bar_whole(f, m);
     return bar_echoes(f, m, &s);
 }
 

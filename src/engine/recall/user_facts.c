@@ -44,8 +44,8 @@ enum status known_of(const struct finder *f, int64_t after, int64_t budget_token
 {
     struct memory *v;
     size_t found = 0, taken = 0;
-    const struct memory_filter newest = {.pool = f->in->pool, .after = after, .limit = LOOKED_AT};
-    TRY(past_list(f->ctx, f->e, &f->past, &newest, &v, &found));
+    const struct memory_filter newest = {.after = after, .limit = LOOKED_AT};
+    TRY(past_list(&f->past, &newest, &v, &found));
     if (found)
         qsort(v, found, sizeof *v, first);
     int64_t most = budget_tokens < 0 ? MOST : budget_tokens / TOKENS_EACH;
@@ -85,13 +85,13 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     struct words w = words_of(a, S(STANDING_CATEGORY), 1);
     struct word_hits hits;
     assert(w.n == 1);
-    TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, true, &w.v[0].stem, 1, LOOKED_AT, &hits));
+    TRY(past_words(&f->past, true, &w.v[0].stem, 1, LOOKED_AT, &hits));
     size_t read = hits.n < STANDING_READ ? hits.n : STANDING_READ;
     doc_id *docs = NEW_N(a, doc_id, read + 1);
     struct memory *v = NEW_N(a, struct memory, read + 1);
     for (size_t i = 0; i < read; i++)
         docs[i] = hits.v[hits.n - 1 - i].doc;
-    TRY(past_memories(f->ctx, f->e, f->in->pool, &f->past, docs, read, v));
+    TRY(past_memories(&f->past, docs, read, v));
     *n = 0;
     for (size_t i = 0; i < read; i++) {
         struct recalled r = {.is_memory = true, .memory = v[i]};

@@ -203,11 +203,19 @@ static uint64_t mark_of(const struct vector_set *set)
     return str_hash(set->signature) * 2 + set->is_int8 + 1;
 }
 
-/* Two processes on one store with different sources would replace each other's set for ever, so the
+/* The source may have been asked for long, and another thread of ours may have begun the set. Two
+ * processes on one store with different sources would replace each other's set for ever, so the
  * process whose set was replaced stops. */
-static enum status begin_set(struct ctx *ctx, struct engine *e, const struct vector_set *set,
-                             bool anew)
+static enum status look_and_begin(struct ctx *ctx, struct engine *e, const struct vector_set *set,
+                                  bool anew)
 {
+    struct vector_set now;
+    TRY(in_trouble(e, TROUBLE_STORE, store_vector_set(ctx, e->store, &now)));
+    if (!anew && now.dimensions == set->dimensions && now.is_int8 == set->is_int8 &&
+        str_eq(now.signature, set->signature)) {
+        e->vectors.begun = mark_of(set);
+        return OK;
+    }
     assert(set->dimensions > 0 && set->signature.n);
     if (!anew && e->vectors.begun == mark_of(set)) {
         e->vectors.trouble = TROUBLE_OTHER;
@@ -217,19 +225,6 @@ static enum status begin_set(struct ctx *ctx, struct engine *e, const struct vec
     TRY(in_trouble(e, TROUBLE_STORE, store_begin_vectors(ctx, e->store, set, anew)));
     log_event(LOG_INFO, "vectors.begun", "signature=" S_FMT " int8=%d", S_ARG(set->signature),
               set->is_int8);
-    return OK;
-}
-
-/* The source may have been asked for long, and another thread of ours may have begun the set. */
-static enum status look_and_begin(struct ctx *ctx, struct engine *e, const struct vector_set *set,
-                                  bool anew)
-{
-    struct vector_set now;
-    TRY(in_trouble(e, TROUBLE_STORE, store_vector_set(ctx, e->store, &now)));
-    bool is_begun = !anew && now.dimensions == set->dimensions && now.is_int8 == set->is_int8 &&
-                    str_eq(now.signature, set->signature);
-    if (!is_begun)
-        TRY(begin_set(ctx, e, set, anew));
     e->vectors.begun = mark_of(set);
     return OK;
 }
