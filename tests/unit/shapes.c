@@ -24,7 +24,7 @@ TEST(a_list_over_the_limit_is_an_error)
     CHECK_STATUS(surface_memories_json(ctx, v, MANY, MANY, &out), TOO_LARGE);
     ctx_clear_failure(ctx);
     CHECK_INT(out.n, 0);
-    CHECK_STATUS(show_memories(ctx, v, MANY, &list), TOO_LARGE);
+    CHECK_STATUS(json_list(ctx, memory_shown_fields, v, MANY, sizeof *v, &list), TOO_LARGE);
     ctx_clear_failure(ctx);
     CHECK_OK(surface_memories_json(ctx, v, MANY / 2, MANY, &out));
     struct json *root;

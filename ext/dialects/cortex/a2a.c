@@ -22,9 +22,8 @@ SHAPE(envelope_in, (STR, message_id, .required = true, .min = 1, .max = KEY_MAX)
 SHAPE(create_in,
       (OBJECT, envelope, struct envelope_in, .required = true, .inside = envelope_in_fields),
       (STR, user_id, .required = true, .help = "the token's user"),
-      (STR, app_id, .otherwise_str = "", .max = APP_ID_MAX));
-SHAPE(create_out, (JSON, envelope, .required = true), (STR, session_id, .required = true),
-      (TIME, created_at, .required = true));
+      (STR, app_id, .otherwise_str = "", .max = SPACE_NAME_MAX));
+SHAPE(create_out, (JSON, envelope), (STR, session_id), (TIME, created_at, .required = true));
 
 static const char *const actions[] = {"chat", NULL};
 SHAPE(say_in,

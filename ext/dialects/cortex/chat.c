@@ -72,17 +72,6 @@ static enum status find_model(struct ctx *ctx, const struct settings *s, struct 
                 S_ARG(scene->model), S_ARG(preference), S_ARG(setting));
 }
 
-/* Whoever begins a turn here writes into the session, so it must be one that the caller reaches. */
-static enum status find_session(struct ctx *ctx, struct app *app, const struct request *in, str id,
-                                struct chat_scene *out)
-{
-    assert(in->who.pool.user.n);
-    TRY(session_of(ctx, app, in, id, &out->in.pool, &out->session));
-    out->owner = in->who.own.user;
-    out->in.session = out->session.id;
-    return OK;
-}
-
 /* The shares stay: the message may take what it might have taken. */
 static void hide_history(struct chat_scene *scene)
 {
@@ -98,8 +87,11 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
                           str preference, str message, struct chat_scene *out)
 {
     const struct settings *s = app->settings;
-    *out = (struct chat_scene){0};
-    TRY(find_session(ctx, app, in, session, out));
+    assert(in->who.pool.user.n);
+    *out = (struct chat_scene){.owner = in->who.own.user};
+    /* Whoever begins a turn writes into the session, so it must be one that the caller reaches. */
+    TRY(session_of(ctx, app, in, session, &out->in.pool, &out->session));
+    out->in.session = out->session.id;
     TRY(switches_mode(ctx, in, &out->in.mode));
     TRY(find_model(ctx, s, out, preference));
     out->system = out->to.up && target_rejects_system(&ctx->arena, &out->to) ? S("") : S(SYSTEM);
@@ -327,8 +319,6 @@ static const struct route routes[] = {
     {ROUTE("POST", "/v1/chat", answer_chat), .scope = MAY_CHAT, HEADERS(switch),
      .words.stream = "text/event-stream", READS(chat_in), ANSWERS(chat_out),
      .help = "a message in a session, answered whole or as events (message, done, error)"},
-    {ROUTE("GET", "/v1/session/{id}/context", chat_context), READS(context_in),
-     ANSWERS(context_out), .help = "what the model would receive with the next message"},
     {0},
 };
 

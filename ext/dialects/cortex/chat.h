@@ -38,15 +38,6 @@ MUST_USE enum status chat_scene_of(struct ctx *ctx, struct app *app, const struc
                                    str session, str preference, str message,
                                    struct chat_scene *out);
 
-/* GET /v1/session/{id}/context */
-struct context_in {
-    str query, model_preference;
-    int64_t budget;
-};
-extern const struct field context_in_fields[], context_out_fields[];
-enum status chat_context(struct ctx *ctx, struct app *app, const struct request *in,
-                         struct reply *out);
-
 /* --- the answer --- */
 
 /* What an answer needs before it comes. All of it lives as long as the exchange. */
@@ -65,22 +56,7 @@ struct chat_answer_in {
 /* The end of a request for a stream; a server that refuses it is asked again without it. */
 #define CHAT_USAGE_WISH ",\"stream_options\":{\"include_usage\":true}}"
 
-struct chat_usage {
-    int64_t tokens_in, tokens_out;
-};
-struct chat_envelope {
-    str message_id, sender_agent_key;
-    int64_t timestamp;
-    str in_reply_to;
-};
-struct chat_out {
-    const struct json *envelope; /* NULL: none */
-    str message_id, content;
-    struct chat_usage usage;
-    double cost_usd;
-    str model;
-};
-extern const struct field chat_out_fields[], chat_envelope_fields[];
+extern const struct field chat_out_fields[];
 
 /* The envelope of an answer to an agent's message, as JSON; NULL when in_reply_to is "". */
 const struct json *chat_envelope(struct ctx *ctx, str in_reply_to);

@@ -6,7 +6,6 @@
 #include "surface/common/error_body.h"
 
 #define TRACE_HEADER "X-Trace-ID"
-enum { APP_ID_MAX = 200 };
 
 /*
  * An app is a space of the caller's user. Without a name it is DEFAULT_SPACE; of a token that has a

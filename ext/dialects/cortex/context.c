@@ -14,53 +14,40 @@ enum { REASONS = 3, QUERY_MAX = 8000 };
 
 /* --- shapes --- */
 
-FIELDS(context_in,
-       (STR, query, .otherwise_str = "", .max = QUERY_MAX,
-        .help = "the next message; without it memory is not searched"),
-       (INT, budget, .max = 10000000, .help = "token budget; 0: context_tokens minus the answer"),
-       (STR, model_preference, .otherwise_str = "balanced", .one_of = chat_preferences,
-        .help = "the model's size decides how much context it gets"));
+SHAPE(context_in,
+      (STR, query, .otherwise_str = "", .max = QUERY_MAX,
+       .help = "the next message; without it memory is not searched"),
+      (INT, budget, .max = 10000000, .help = "token budget; 0: context_tokens minus the answer"),
+      (STR, model_preference, .otherwise_str = "balanced", .one_of = chat_preferences,
+       .help = "the model's size decides how much context it gets"));
 
 SHAPE(context_memory, (STR, id), (STR, kind, .help = "memory, or message: of another conversation"),
       (STR, content), (NUM, score, .help = "0 to 1: how likely it helps"), (STR, why),
       (INT, token_count), (TIME, created_at));
 SHAPE(context_message, (STR, id), (STR, role), (STR, content), (INT, token_count),
       (TIME, created_at));
-/* block is the memories as the model reads them; memories are the same, one by one, with
- * reasons. */
-struct context_out {
-    str session_id, model, system;
-    const struct json *memories, *messages;
-    str block;
-    int64_t token_count, budget;
-    struct strs reasons;
-};
-FIELDS(context_out, (STR, session_id, .required = true), (STR, model, .required = true),
-       (STR, system, .required = true),
-       (JSON, memories, .required = true, .inside = context_memory_fields,
-        .help = "memories that would be added to the message"),
-       (JSON, messages, .required = true, .inside = context_message_fields,
-        .help = "the session's earlier messages"),
-       (STR, block, .help = "the memories as the model reads them"),
-       (INT, token_count, .required = true, .help = "of system, block and messages"),
-       (INT, budget, .required = true),
-       (STRS, reasons, .required = true, .help = "reasons for this choice"));
+SHAPE(context_out, (STR, session_id), (STR, model), (STR, system),
+      (JSON, memories, .inside = context_memory_fields,
+       .help = "memories that would be added to the message"),
+      (JSON, messages, .inside = context_message_fields, .help = "the session's earlier messages"),
+      (STR, block, .help = "the memories as the model reads them"),
+      (INT, token_count, .help = "of system, block and messages"), (INT, budget),
+      (STRS, reasons, .help = "reasons for this choice"));
 
 /* --- assembling --- */
 
 /* Reasons are at most one about messages, one about the query and one about memory: REASONS. */
 struct context {
     struct chat_scene scene;
-    int64_t budget, system_tokens;
+    int64_t system_tokens;
     struct recall_out found;
-    str block;
-    struct strs reasons;
+    struct context_out shape;
 };
 
 static void add_reason(struct context *c, str text)
 {
-    assert(c->reasons.n < REASONS);
-    c->reasons.v[c->reasons.n++] = text;
+    assert(c->shape.reasons.n < REASONS);
+    c->shape.reasons.v[c->shape.reasons.n++] = text;
 }
 
 /* A budget below the model's own is divided as a context window of that size; the oldest messages
@@ -70,12 +57,12 @@ static void fit_messages(struct ctx *ctx, struct context *c, int64_t wanted)
     struct window *w = &c->scene.window;
     const struct shares *given = &w->shares;
     size_t before = w->n;
-    c->budget = given->total - given->generation;
-    if (wanted && wanted < c->budget) {
+    c->shape.budget = given->total - given->generation;
+    if (wanted && wanted < c->shape.budget) {
         const struct shares shares = shares_of(given->tier, wanted, c->system_tokens, 0);
         int64_t left = wanted - c->system_tokens;
         int64_t most = shares.history < left ? shares.history : left;
-        c->budget = wanted;
+        c->shape.budget = wanted;
         for (; w->n && w->tokens > most; w->v++, w->n--)
             w->tokens -= tokens_of(w->v[0].text);
     }
@@ -110,7 +97,7 @@ static str question_of(struct ctx *ctx, struct app *app, struct context *c, str 
 static enum status find_memories(struct ctx *ctx, struct app *app, struct context *c, str query)
 {
     const struct window *w = &c->scene.window;
-    int64_t left = c->budget - c->system_tokens - w->tokens;
+    int64_t left = c->shape.budget - c->system_tokens - w->tokens;
     bool is_whole = w->n && doc_position(w->v[0].doc) == 0;
     str *shown = NEW_N(&ctx->arena, str, w->n + 1);
     bool is_off = !engine_remembers(app->engine) || c->scene.in.mode == MODE_OFF ||
@@ -128,10 +115,10 @@ static enum status find_memories(struct ctx *ctx, struct app *app, struct contex
                            .seen.ids = shown,
                            .seen.n = w->n,
                            .seen.session = is_whole ? c->scene.session.id : S("")};
-    TRY(engine_context(ctx, app->engine, &in, &c->found, &c->block));
+    TRY(engine_context(ctx, app->engine, &in, &c->found, &c->shape.block));
     in.budget_tokens = left;
-    if (tokens_of(c->block) > left)
-        TRY(engine_context(ctx, app->engine, &in, &c->found, &c->block));
+    if (tokens_of(c->shape.block) > left)
+        TRY(engine_context(ctx, app->engine, &in, &c->found, &c->shape.block));
     add_reason(c, str_printf(&ctx->arena, "memory: " S_FMT ": " S_FMT, S_ARG(c->found.decision),
                              S_ARG(c->found.reason)));
     return OK;
@@ -147,7 +134,7 @@ static enum status list_memories(struct ctx *ctx, const struct context *c, const
     size_t n = 0;
     for (size_t i = 0; i < found->n; i++) {
         const struct recalled *r = &found->v[i];
-        if (r->state != LINE_INJECTED || !c->block.n)
+        if (r->state != LINE_INJECTED || !c->shape.block.n)
             continue;
         v[n++] = (struct context_memory){
             .id = recalled_id(r),
@@ -178,27 +165,30 @@ static enum status list_messages(struct ctx *ctx, const struct window *w, const 
 
 /* The budget covers system, messages and block; what the message itself would take is left to the
  * caller, who has not written it yet. */
-HANDLER(chat_context)
+static HANDLER(chat_context)
 {
     const struct context_in *asked = in->in;
     struct context *c = NEW(&ctx->arena, struct context);
-    struct context_out shape;
+    struct context_out *shape = &c->shape;
     str query = str_trim(asked->query);
-    c->reasons.v = NEW_N(&ctx->arena, str, REASONS);
+    shape->reasons.v = NEW_N(&ctx->arena, str, REASONS);
     TRY(chat_scene_of(ctx, app, in, in->params[0], asked->model_preference, query, &c->scene));
     c->system_tokens = tokens_of(c->scene.system);
     fit_messages(ctx, c, asked->budget);
     TRY(find_memories(ctx, app, c, query));
-    shape = (struct context_out){
-        .session_id = c->scene.session.id,
-        .model = c->scene.to.model,
-        .system = c->scene.system,
-        .block = c->block,
-        .token_count = c->system_tokens + c->scene.window.tokens + tokens_of(c->block),
-        .budget = c->budget,
-        .reasons = c->reasons,
-    };
-    TRY(list_memories(ctx, c, &shape.memories));
-    TRY(list_messages(ctx, &c->scene.window, &shape.messages));
-    return reply_fields(out, context_out_fields, &shape);
+    shape->session_id = c->scene.session.id;
+    shape->model = c->scene.to.model;
+    shape->system = c->scene.system;
+    shape->token_count = c->system_tokens + c->scene.window.tokens + tokens_of(shape->block);
+    TRY(list_memories(ctx, c, &shape->memories));
+    TRY(list_messages(ctx, &c->scene.window, &shape->messages));
+    return reply_fields(out, context_out_fields, shape);
 }
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/session/{id}/context", chat_context), READS(context_in),
+     ANSWERS(context_out), .help = "what the model would receive with the next message"},
+    {0},
+};
+
+const struct surface surface_cortex_context = CORTEX_SURFACE(routes);

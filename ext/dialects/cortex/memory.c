@@ -39,8 +39,8 @@ SHAPE(search_in,
       (AS_STR, key, "switch_ai_api_key",
        .help = "accepted and ignored: the server's own embedding source and key are used"));
 
-SHAPE(hit_out, (STR, id, .required = true), (STR, content, .required = true),
-      (NUM, similarity, .required = true), (AS_TIME, created, "created_at", .required = true));
+SHAPE(hit_out, (STR, id), (STR, content), (NUM, similarity),
+      (AS_TIME, created, "created_at", .required = true));
 
 /* The list is written twice, under both names that clients read. */
 struct search_out {
@@ -48,11 +48,10 @@ struct search_out {
     int64_t total, limit, offset;
 };
 static FIELDS(search_out,
-              (JSON, results, .required = true, .inside = hit_out_fields,
-               .help = "most similar first, then newest"),
-              (INT, total, .required = true, .help = "number of results, counted up to 1000"),
-              (INT, limit, .required = true), (INT, offset, .required = true),
-              (AS_JSON, results, "memories", .required = true, .inside = hit_out_fields,
+              (JSON, results, .inside = hit_out_fields, .help = "most similar first, then newest"),
+              (INT, total, .help = "number of results, counted up to 1000"), (INT, limit),
+              (INT, offset),
+              (AS_JSON, results, "memories", .inside = hit_out_fields,
                .help = "the results again, under the name that Traylinx's command line reads"));
 
 /* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
@@ -86,26 +85,13 @@ SHAPE(list_in, (AS_STR, app, "app_id", .help = "only of this application; withou
       (INT, limit, .otherwise = 15, .min = 1, .max = 100, .help = "most results"),
       (INT, offset, .max = 1e9, .help = "results to skip"));
 
-struct shown {
-    str id, content;
-    double importance;
-    struct strs tags;
-    int64_t created;
-};
-/* As rows, since the same members stand in a list and inside the answer to a save. */
-#define SHOWN_ROWS                                                                                 \
-    {STR(struct shown, id), .required = true}, {STR(struct shown, content), .required = true},     \
-        {AS_NUM(struct shown, importance, "importance_score"), .required = true,                   \
-         .help = "0 to 1, decays with age (memory_decay)"},                                        \
-        {STRS(struct shown, tags), .required = true, .help = "its tags, or its category"},         \
-    {                                                                                              \
-        AS_TIME(struct shown, created, "created_at"), .required = true                             \
-    }
-static const struct field shown_fields[] = {SHOWN_ROWS, {0}};
+SHAPE(shown, (STR, id), (STR, content),
+      (AS_NUM, importance, "importance_score", .help = "0 to 1, decays with age (memory_decay)"),
+      (STRS, tags, .help = "its tags, or its category"),
+      (AS_TIME, created, "created_at", .required = true));
 
-SHAPE(list_out, (JSON, memories, .required = true, .inside = shown_fields, .help = "newest first"),
-      (INT, total, .required = true), (INT, limit, .required = true),
-      (INT, offset, .required = true));
+SHAPE(list_out, (JSON, memories, .inside = shown_fields, .help = "newest first"), (INT, total),
+      (INT, limit), (INT, offset));
 
 /* importance decays with age when it is shown (setting memory_decay); the stored one stays. */
 static struct shown show_memory(struct ctx *ctx, struct app *app, const struct memory *m,
@@ -152,9 +138,8 @@ struct save_out {
     struct shown memory;
     bool success;
 };
-static FIELDS(save_out, (BOOL, success, .required = true),
-              (OBJECT, memory, struct shown, .required = true, .inside = shown_fields),
-              (AS_STR, memory.id, "id", .required = true));
+static FIELDS(save_out, (BOOL, success), (OBJECT, memory, struct shown, .inside = shown_fields),
+              (AS_STR, memory.id, "id"));
 
 /* The table checks that tags are strings; their number and length it cannot. */
 static enum status check_tags(struct ctx *ctx, const struct strs *tags)
@@ -186,22 +171,15 @@ static HANDLER(save_memory)
 
 /* --- delete --- */
 
-SHAPE(gone_out, (BOOL, success, .required = true), (STR, message, .required = true));
+SHAPE(gone_out, (BOOL, success), (STR, message));
 
-/* Wherever the caller reaches it: the path names no app. */
-static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct memory *out)
-{
-    return cortex_found(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out), "memory");
-}
-
-/* Finding first tells the id of a memory from that of a message or session, which forget would take
- * as well. */
+/* Wherever the caller reaches it: the path names no app. Finding first tells the id of a memory
+ * from that of a message or session, which forget would take as well. */
 static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
-    TRY(find_memory(ctx, app, in, &m));
+    TRY(cortex_found(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], &m), "memory"));
     struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
     TRY(cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "memory"));
     return reply_fields(out, gone_out_fields,
@@ -217,8 +195,8 @@ static FIELDS_OF(
      .help = "the application; default: the token's own, or default; * for all visible ones"));
 
 SHAPE(
-    erased_out, (BOOL, success, .required = true),
-    (AS_INT, count, "deleted_count", .required = true,
+    erased_out, (BOOL, success),
+    (AS_INT, count, "deleted_count",
      .help = "deleted memories, including superseded ones; messages and sessions are not counted"));
 
 /* The app of that name; for "*" all that the caller sees: one pool without a space for the whole
@@ -269,16 +247,14 @@ static HANDLER(erase_all)
 
 static FIELDS(app_in, (AS_STR, app, "app_id", .help = app_help));
 
-SHAPE(duplicate_out, (STR, id, .required = true), (STR, content, .required = true),
-      (AS_TIME, created, "created_at", .required = true),
-      (AS_NUM, similarity, "similarity_to_canonical", .required = true));
+SHAPE(duplicate_out, (STR, id), (STR, content), (AS_TIME, created, "created_at", .required = true),
+      (AS_NUM, similarity, "similarity_to_canonical"));
 
-SHAPE(group_out, (AS_STR, id, "canonical_id", .required = true, .help = "id of the oldest memory"),
-      (AS_STR, content, "canonical_content", .required = true),
-      (JSON, duplicates, .required = true, .inside = duplicate_out_fields, .help = "by age"));
+SHAPE(group_out, (AS_STR, id, "canonical_id", .help = "id of the oldest memory"),
+      (AS_STR, content, "canonical_content"),
+      (JSON, duplicates, .inside = duplicate_out_fields, .help = "by age"));
 
-SHAPE(groups_out, (JSON, groups, .required = true, .inside = group_out_fields),
-      (AS_INT, total, "total_duplicates", .required = true));
+SHAPE(groups_out, (JSON, groups, .inside = group_out_fields), (AS_INT, total, "total_duplicates"));
 
 /* The oldest memory is the canonical one, the others are shown with their similarity to it. */
 static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
@@ -320,10 +296,9 @@ static enum status app_of(struct ctx *ctx, const struct request *in, str named, 
     return OK;
 }
 
-SHAPE(merged_out, (BOOL, success, .required = true),
-      (AS_INT, closed, "deleted_count", .required = true,
-       .help = "archived duplicates; they remain as history"),
-      (AS_INT, groups, "groups_merged", .required = true));
+SHAPE(merged_out, (BOOL, success),
+      (AS_INT, closed, "deleted_count", .help = "archived duplicates; they remain as history"),
+      (AS_INT, groups, "groups_merged"));
 
 /* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
  * erased. */
@@ -348,14 +323,11 @@ SHAPE(tidy_in,
 
 /* merged, promoted, decayed and deleted are the four things that consolidation does; decayed are
  * closed, deleted are gone. */
-SHAPE(tidied_out, (BOOL, success, .required = true),
-      (INT, merged, .required = true, .help = "duplicate episodes merged"),
-      (INT, decayed, .required = true,
-       .help = "unused facts that were archived; they remain as history"),
-      (INT, deleted, .required = true, .help = "episodes deleted after their retention"),
-      (INT, promoted, .required = true,
-       .help = "facts promoted because conversations return to them"),
-      (INT, looked_at, .required = true), (BOOL, dry_run, .required = true));
+SHAPE(tidied_out, (BOOL, success), (INT, merged, .help = "duplicate episodes merged"),
+      (INT, decayed, .help = "unused facts that were archived; they remain as history"),
+      (INT, deleted, .help = "episodes deleted after their retention"),
+      (INT, promoted, .help = "facts promoted because conversations return to them"),
+      (INT, looked_at), (BOOL, dry_run));
 
 static HANDLER(consolidate_memories)
 {

@@ -18,11 +18,9 @@
 
 /* --- one --- */
 
-SHAPE(session_out, (STR, id, .required = true), (STR, user_id, .required = true),
-      (STR, app_id, .required = true),
-      (STR, title, .required = true, .empty = EMPTY_NULL, .help = "null before the first message"),
-      (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
-      (JSON, metadata, .required = true));
+SHAPE(session_out, (STR, id), (STR, user_id), (STR, app_id),
+      (STR, title, .empty = EMPTY_NULL, .help = "null before the first message"),
+      (TIME, created_at, .required = true), (TIME, updated_at, .required = true), (JSON, metadata));
 
 /* Metadata is kept as text and parsed for the answer only; it was an object when it came in. */
 static enum status reply_session(struct ctx *ctx, const struct request *in, const struct session *s,
@@ -52,7 +50,7 @@ static HANDLER(get_session)
 /* metadata is the client's own object; nothing here reads it. */
 SHAPE(make_in, (STR, app_id, .help = "default: default"), (JSON, metadata, .help = "an object"));
 
-SHAPE(make_out, (STR, session_id, .required = true), (TIME, created_at, .required = true));
+SHAPE(make_out, (STR, session_id), (TIME, created_at, .required = true));
 
 /* 201 with the id that all later requests name. */
 static HANDLER(make_session)
@@ -106,12 +104,11 @@ static HANDLER(forget_session)
 
 /* --- what was said in it --- */
 
-SHAPE(said_out, (STR, id, .required = true), (STR, role, .required = true),
-      (STR, content, .required = true), (INT, token_count, .required = true, .help = "estimated"),
+SHAPE(said_out, (STR, id), (STR, role), (STR, content), (INT, token_count, .help = "estimated"),
       (TIME, created_at, .required = true));
 
-SHAPE(history_out, (STR, session_id, .required = true),
-      (JSON, messages, .required = true, .inside = said_out_fields, .help = "oldest first"));
+SHAPE(history_out, (STR, session_id),
+      (JSON, messages, .inside = said_out_fields, .help = "oldest first"));
 
 /* All messages, oldest first, without pages: the same ones a chat in this session would continue
  * from. The token counts are our estimate, the same as in budgets. */
@@ -147,9 +144,9 @@ SHAPE(list_in, (STR, app_id, .help = "only this app's"),
       (TIME, after, .help = "only last spoken in at this time or later"),
       (TIME, before, .help = "only last spoken in before this time"), LIST_CURSOR);
 
-SHAPE(row_out, (STR, id, .required = true), (STR, title, .required = true, .empty = EMPTY_NULL),
-      (STR, app_id, .required = true), (TIME, created_at, .required = true),
-      (TIME, updated_at, .required = true), (INT, message_count, .required = true),
+SHAPE(row_out, (STR, id), (STR, title, .empty = EMPTY_NULL), (STR, app_id),
+      (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+      (INT, message_count),
       (NUM, score, .empty = EMPTY_OUT,
        .help = "with query: 0 to 1, how likely the message helps to answer"),
       (STR, message_id, .empty = EMPTY_OUT,
@@ -157,10 +154,9 @@ SHAPE(row_out, (STR, id, .required = true), (STR, title, .required = true, .empt
       (STR, text, .empty = EMPTY_OUT, .help = "with query: what of that was found"));
 
 SHAPE(list_out,
-      (JSON, sessions, .required = true, .inside = row_out_fields,
+      (JSON, sessions, .inside = row_out_fields,
        .help = "most recently used first; with query the likeliest first"),
-      (INT, total, .required = true), (INT, limit, .required = true),
-      (INT, offset, .required = true),
+      (INT, total), (INT, limit), (INT, offset),
       (STR, next, .empty = EMPTY_NULL,
        .help = "cursor of the next page; null: this is the last one"));
 

@@ -24,21 +24,24 @@ enum {
 
 /* --- shapes --- */
 
-static FIELDS_OF(chat_usage, usage,
-                 (INT, tokens_in, .help = "as the model's server counts, else estimated"),
-                 (INT, tokens_out));
-FIELDS(chat_envelope, (STR, message_id, .required = true),
-       (STR, sender_agent_key, .required = true), (TIME, timestamp, .required = true),
-       (STR, in_reply_to, .empty = EMPTY_OUT));
+SHAPE(chat_usage, (INT, tokens_in, .help = "as the model's server counts, else estimated"),
+      (INT, tokens_out));
+SHAPE(chat_envelope, (STR, message_id), (STR, sender_agent_key),
+      (TIME, timestamp, .required = true), (STR, in_reply_to, .empty = EMPTY_OUT));
+struct chat_out {
+    const struct json *envelope; /* NULL: none */
+    str message_id, content;
+    struct chat_usage usage;
+    double cost_usd;
+    str model;
+};
 FIELDS(chat_out, (JSON, envelope, .empty = EMPTY_OUT),
-       (STR, message_id, .required = true, .help = "of the answer, in the history"),
-       (STR, content, .required = true),
-       (OBJECT, usage, struct chat_usage, .required = true, .inside = usage_fields),
-       (NUM, cost_usd, .required = true, .help = "by the setting prices, else 0"),
-       (STR, model, .required = true));
+       (STR, message_id, .help = "of the answer, in the history"), (STR, content),
+       (OBJECT, usage, struct chat_usage, .inside = chat_usage_fields),
+       (NUM, cost_usd, .help = "by the setting prices, else 0"), (STR, model));
 
 SHAPE(chunk, (STR, chunk), (STR, id));
-SHAPE(done_event, (STR, status), (OBJECT, usage, struct chat_usage, .inside = usage_fields),
+SHAPE(done_event, (STR, status), (OBJECT, usage, struct chat_usage, .inside = chat_usage_fields),
       (NUM, cost_usd), (STR, model));
 
 /* NULL for a chat without one: the member is left out of the answer then. */

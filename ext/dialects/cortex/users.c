@@ -12,12 +12,9 @@
  * hash is stored. The model key is stored encrypted and never shown again but for its ends.
  */
 
-static const char prefix[] = "ctx_";
-
 enum { REGISTER_MAX = 256 << 10 }; /* bytes of a body that is read without a token */
 
-SHAPE(token_made, (STR, access_token, .required = true, .help = "shown once"),
-      (STR, token_type, .required = true, .help = "Bearer"));
+SHAPE(token_made, (STR, access_token, .help = "shown once"), (STR, token_type, .help = "Bearer"));
 
 static enum status give_token(struct reply *out, str secret)
 {
@@ -98,14 +95,10 @@ static HANDLER(add_user)
 
 /* --- who one is --- */
 
-SHAPE(user_out, (STR, id, .required = true),
-      (STR, email, .required = true, .empty = EMPTY_NULL, .help = "null: has not registered"),
-      (STR, first_name, .required = true, .empty = EMPTY_NULL),
-      (STR, last_name, .required = true, .empty = EMPTY_NULL), (BOOL, is_active, .required = true),
-      (TIME, created_at, .required = true, .empty = EMPTY_NULL),
-      (BOOL, has_api_key, .required = true),
-      (STR, api_key_preview, .required = true, .empty = EMPTY_NULL,
-       .help = "its first and last characters"));
+SHAPE(user_out, (STR, id), (STR, email, .empty = EMPTY_NULL, .help = "null: has not registered"),
+      (STR, first_name, .empty = EMPTY_NULL), (STR, last_name, .empty = EMPTY_NULL),
+      (BOOL, is_active), (TIME, created_at, .empty = EMPTY_NULL), (BOOL, has_api_key),
+      (STR, api_key_preview, .empty = EMPTY_NULL, .help = "its first and last characters"));
 
 /* A user need not have registered, and has an id only then. */
 static HANDLER(show_me)
@@ -128,8 +121,7 @@ static HANDLER(show_me)
 
 SHAPE(key_in, (STR, api_key, .help = "key of the model server; null or \"\" deletes it"));
 
-SHAPE(key_out, (STR, message, .required = true), (BOOL, has_api_key, .required = true),
-      (STR, api_key_preview, .required = true, .empty = EMPTY_NULL));
+SHAPE(key_out, (STR, message), (BOOL, has_api_key), (STR, api_key_preview, .empty = EMPTY_NULL));
 
 /* null and "" both delete, so the absent member must be told from them: the table reads all three
  * as "". */
@@ -155,21 +147,19 @@ SHAPE(name_in, (STR, name, .otherwise_str = "API Token", .max = 200,
 static HANDLER(add_token)
 {
     const struct name_in *a = in->in;
-    struct token made = {.name = a->name, .pool = in->who.pool, .prefix = str_of(prefix)};
+    struct token made = {.name = a->name, .pool = in->who.pool, .prefix = S("ctx_")};
     str secret;
     TRY(auth_inherit(ctx, app, &in->who, &made));
     TRY(engine_make_token(ctx, app->engine, &made, &secret));
     return give_token(out, secret);
 }
 
-SHAPE(token_row, (STR, id, .required = true), (STR, name, .required = true),
-      (STR, token_prefix, .required = true, .help = "first characters of the token"),
-      (TIME, last_used_at, .required = true, .empty = EMPTY_NULL,
-       .help = "to a minute; null: never"),
+SHAPE(token_row, (STR, id), (STR, name),
+      (STR, token_prefix, .help = "first characters of the token"),
+      (TIME, last_used_at, .empty = EMPTY_NULL, .help = "to a minute; null: never"),
       (TIME, created_at, .required = true));
 
-SHAPE(tokens_out,
-      (JSON, tokens, .required = true, .inside = token_row_fields, .help = "newest first"));
+SHAPE(tokens_out, (JSON, tokens, .inside = token_row_fields, .help = "newest first"));
 
 /* Those that still work. */
 static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct identity *who,

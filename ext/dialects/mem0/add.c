@@ -23,14 +23,13 @@ const struct field mem0_add_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
     (NUM, timestamp, .max = 1e11,
      .help = "seconds since 1970: when it was said; with infer false")){0}};
 
-SHAPE(added_text, (STR, memory, .required = true));
+SHAPE(added_text, (STR, memory));
 struct added {
     str id, memory, event;
     struct added_text data;
 };
-FIELDS_OF(added, mem0_added, (STR, id, .required = true), (STR, memory, .required = true),
-          (STR, event, .required = true, .help = "ADD"),
-          (OBJECT, data, struct added_text, .required = true, .inside = added_text_fields,
+FIELDS_OF(added, mem0_added, (STR, id), (STR, memory), (STR, event, .help = "ADD"),
+          (OBJECT, data, struct added_text, .inside = added_text_fields,
            .help = "the text once more"));
 
 struct adding {
@@ -150,12 +149,8 @@ static enum status gather_facts(struct adding *a, str session, const struct strs
     ask.select.session = session;
     TRY(engine_page(a->ctx, a->app->engine, &ask, &page));
     for (size_t i = 0; i < page.n; i++) {
-        bool is_of_turn = false, is_told = false;
-        for (size_t k = 0; k < ids->n; k++)
-            is_of_turn |= str_eq(page.v[i].source, ids->v[k]);
-        for (size_t k = 0; k < a->n; k++)
-            is_told |= str_eq(page.v[i].id, a->v[k].id);
-        if (is_of_turn && !is_told && page.v[i].created >= since)
+        bool is_told = SOME(k, a->n, str_eq(page.v[i].id, a->v[k].id));
+        if (strs_have(ids, page.v[i].source) && !is_told && page.v[i].created >= since)
             add_result(a, &page.v[i]);
     }
     return OK;

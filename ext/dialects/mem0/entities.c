@@ -1,5 +1,5 @@
 /* entities.c - mem0's users, agents, apps and runs: listed, and erased with all they hold. */
-#include "ext/dialects/mem0/entities.h"
+#include "ext/dialects/mem0/read.h"
 
 #include <math.h>
 
@@ -17,10 +17,10 @@ struct entity {
     int64_t created_at, updated_at;
     double total_memories; /* NAN: they are not counted */
 };
-FIELDS_OF(entity, mem0_entity, (STR, id, .required = true, .help = "the name"),
-          (STR, name, .required = true), (ENUM, type, .required = true, .one_of = mem0_entities),
-          (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
-          (NUM, total_memories, .required = true, .empty = EMPTY_NULL,
+FIELDS_OF(entity, mem0_entity, (STR, id, .help = "the name"), (STR, name),
+          (ENUM, type, .one_of = mem0_entities), (TIME, created_at, .required = true),
+          (TIME, updated_at, .required = true),
+          (NUM, total_memories, .empty = EMPTY_NULL,
            .help = "null: those of a run are not counted"));
 
 struct entities {
@@ -130,9 +130,8 @@ struct entity_page {
 };
 const struct field mem0_entity_page_fields[] = {
     FIELD_ROWS(mem0_page, MEM0_PAGE(mem0_entity_fields))
-        FIELD_ROWS(entity_page, (INT, total_users, .required = true),
-                   (INT, total_agents, .required = true), (INT, total_apps, .required = true),
-                   (INT, total_runs, .required = true)){0}};
+        FIELD_ROWS(entity_page, (INT, total_users), (INT, total_agents), (INT, total_apps),
+                   (INT, total_runs)){0}};
 
 HANDLER(mem0_entity_list)
 {

@@ -292,17 +292,23 @@ static bool fits_time(enum test_op op, int64_t is, const struct json *v)
                        : is && is >= from && is < until;
 }
 
+/* A part of a text, or an element of a list. */
+static bool holds_json(const struct asked *q, const struct json *whole, const struct json *part,
+                       bool any_case)
+{
+    bool is_in = false;
+    if (whole->type == JSON_STRING && part->type == JSON_STRING)
+        return holds_text(&q->ctx->arena, json_string(whole), json_string(part), any_case);
+    for (const struct json *one = whole->type == JSON_ARRAY ? whole->first : NULL; one;
+         one = one->next)
+        is_in |= is_same_json(one, part);
+    return is_in;
+}
+
 static bool fits_pair(const struct asked *q, enum test_op op, const struct json *pair)
 {
     const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, json_name(pair)));
-    bool fits = false;
-    if (op != CONTAINS || !is)
-        return is_same_json(is, pair);
-    if (is->type == JSON_STRING && pair->type == JSON_STRING)
-        return holds_text(&q->ctx->arena, json_string(is), json_string(pair), false);
-    for (const struct json *one = is->type == JSON_ARRAY ? is->first : NULL; one; one = one->next)
-        fits |= is_same_json(one, pair);
-    return fits || is_same_json(is, pair);
+    return is_same_json(is, pair) || (op == CONTAINS && is && holds_json(q, is, pair, false));
 }
 
 static bool fits_pairs(const struct asked *q, enum test_op op, const struct json *v)
@@ -327,7 +333,7 @@ static int compare_json(const struct json *a, const struct json *b)
 static bool fits_member(const struct asked *q, str name, enum test_op op, const struct json *v)
 {
     const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, name));
-    bool is_there = is && is->type != JSON_NULL, is_in = false;
+    bool is_there = is && is->type != JSON_NULL;
     bool any = v->type == JSON_STRING && str_is(json_string(v), "*");
     switch (op) {
     case EQ:
@@ -336,12 +342,7 @@ static bool fits_member(const struct asked *q, str name, enum test_op op, const 
         return is && is_same_json(is, v);
     case CONTAINS:
     case ICONTAINS:
-        for (const struct json *one = is && is->type == JSON_ARRAY ? is->first : NULL; one;
-             one = one->next)
-            is_in |= is_same_json(one, v);
-        return is_in ||
-               (is && is->type == JSON_STRING && v->type == JSON_STRING &&
-                holds_text(&q->ctx->arena, json_string(is), json_string(v), op == ICONTAINS));
+        return is && holds_json(q, is, v, op == ICONTAINS);
     default:
         if (!is_there || is->type != v->type)
             return false;

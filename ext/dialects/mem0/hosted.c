@@ -1,7 +1,4 @@
 /* hosted.c - mem0's hosted API: the paths of v1, v2 and v3 that its clients call. */
-
-#include "ext/dialects/mem0/entities.h"
-#include "ext/dialects/mem0/mem0.h"
 #include "ext/dialects/mem0/read.h"
 #include "surface/common/dialects.h"
 #include "surface/common/memory_json.h"
@@ -13,10 +10,9 @@
 
 static const double threshold_v2 = 0.3, threshold_v3 = 0.1;
 
-SHAPE(ping_out, (STR, status, .required = true, .help = "ok"),
-      (STR, org_id, .required = true, .empty = EMPTY_NULL),
-      (STR, project_id, .required = true, .empty = EMPTY_NULL),
-      (STR, user_email, .required = true, .empty = EMPTY_NULL,
+SHAPE(ping_out, (STR, status, .help = "ok"), (STR, org_id, .empty = EMPTY_NULL),
+      (STR, project_id, .empty = EMPTY_NULL),
+      (STR, user_email, .empty = EMPTY_NULL,
        .help = "null: there are no organizations, projects and addresses here"));
 
 /* mem0's client asks once, before anything else, whether its key is good. */
@@ -28,9 +24,8 @@ static HANDLER(answer_ping)
 
 /* --- add --- */
 
-SHAPE(add_out, (STR, status, .required = true, .help = "SUCCEEDED"),
-      (STR, message, .empty = EMPTY_OUT),
-      (JSON, results, .required = true, .inside = mem0_added_fields));
+SHAPE(add_out, (STR, status, .help = "SUCCEEDED"), (STR, message, .empty = EMPTY_OUT),
+      (JSON, results, .inside = mem0_added_fields));
 
 static HANDLER(add_messages)
 {
@@ -47,16 +42,25 @@ static HANDLER(add_messages)
 static const struct field asked_fields[] = {MEM0_ASKED_ROWS{0}};
 static FIELDS_OF(mem0_page, memory_page, MEM0_PAGE(mem0_memory_fields));
 
+/* The page of a request's query. */
+static enum status read_query(struct ctx *ctx, const struct request *in, struct mem0_page_in *out)
+{
+    fields_defaults(mem0_page_in_fields, out);
+    for (const struct field *f = mem0_page_in_fields; f->name; f++) {
+        str value = request_query(ctx, in, f->name);
+        if (value.n)
+            TRY(fields_set(ctx, mem0_page_in_fields, str_of(f->name), value, out));
+    }
+    return OK;
+}
+
 static enum status read_page(struct ctx *ctx, struct app *app, const struct request *in,
                              const struct mem0_asked *asked, const struct mem0_page_in *page,
                              struct mem0_page *out)
 {
-    struct mem0_memories found;
     int64_t at = page->page ? page->page - 1 : 0;
     TRY(mem0_list(ctx, app, in, asked, FILTER_STRICT, (size_t)(at * page->page_size),
-                  (size_t)page->page_size, &found));
-    TRY(json_list(ctx, mem0_memory_fields, found.v, found.n, sizeof *found.v, &out->results));
-    out->count = found.total;
+                  (size_t)page->page_size, &out->results, &out->count));
     mem0_page_links(ctx, in, page, out);
     return OK;
 }
@@ -65,7 +69,7 @@ static HANDLER(list_v3)
 {
     struct mem0_page_in page;
     struct mem0_page shape = {0};
-    TRY(mem0_page_read(ctx, in, &page));
+    TRY(read_query(ctx, in, &page));
     TRY(read_page(ctx, app, in, in->in, &page, &shape));
     return reply_fields(out, memory_page_fields, &shape);
 }
@@ -75,7 +79,7 @@ static HANDLER(list_v2)
 {
     struct mem0_page_in page;
     struct mem0_page shape = {0};
-    TRY(mem0_page_read(ctx, in, &page));
+    TRY(read_query(ctx, in, &page));
     TRY(read_page(ctx, app, in, in->in, &page, &shape));
     buf_add(&out->body, shape.results->source);
     return OK;
@@ -99,29 +103,20 @@ static HANDLER(list_v1)
     return OK;
 }
 
-SHAPE(found_list, (JSON, results, .required = true, .inside = mem0_memory_fields,
-                   .help = "the most alike first"));
-
-static enum status search_by(struct ctx *ctx, struct app *app, const struct request *in,
-                             double threshold, struct found_list *out)
-{
-    struct mem0_memories found;
-    TRY(mem0_search(ctx, app, in, in->in, FILTER_STRICT, threshold, &found));
-    return json_list(ctx, mem0_memory_fields, found.v, found.n, sizeof *found.v, &out->results);
-}
+SHAPE(found_list, (JSON, results, .inside = mem0_memory_fields, .help = "the most alike first"));
 
 static HANDLER(search_v3)
 {
     struct found_list shape;
-    TRY(search_by(ctx, app, in, threshold_v3, &shape));
+    TRY(mem0_search(ctx, app, in, in->in, FILTER_STRICT, threshold_v3, &shape.results));
     return reply_fields(out, found_list_fields, &shape);
 }
 
 static HANDLER(search_v2)
 {
-    struct found_list shape;
-    TRY(search_by(ctx, app, in, threshold_v2, &shape));
-    buf_add(&out->body, shape.results->source);
+    const struct json *results;
+    TRY(mem0_search(ctx, app, in, in->in, FILTER_STRICT, threshold_v2, &results));
+    buf_add(&out->body, results->source);
     return OK;
 }
 

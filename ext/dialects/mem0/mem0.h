@@ -102,6 +102,10 @@ MUST_USE enum status mem0_add(struct ctx *ctx, struct app *app, const struct req
                               str *message);
 extern const struct field mem0_added_fields[];
 
+/* Users, agents, apps and runs are listed, and erased with all they hold. */
+extern const struct field mem0_entity_page_fields[], mem0_ids_fields[];
+handler mem0_entity_list, mem0_erase_all, mem0_erase_entity;
+
 handler mem0_get, mem0_history, mem0_erase;
 struct mem0_erase_in {
     bool delete_linked;

@@ -75,18 +75,15 @@ HANDLER(mem0_erase)
 /* --- history --- */
 
 struct past {
-    str id, memory_id, old_memory, new_memory, event;
-    struct mem0_ids ids;
+    str id, memory_id, old_memory, new_memory, event, user_id;
     int64_t created_at, updated_at;
     bool is_deleted;
 };
-FIELDS_OF(past, mem0_history, (STR, id, .required = true), (STR, memory_id, .required = true),
-          (STR, old_memory, .required = true, .empty = EMPTY_NULL),
-          (STR, new_memory, .required = true, .empty = EMPTY_NULL),
-          (STR, event, .required = true, .help = "ADD, UPDATE or DELETE"),
-          (AS_STR, ids.user_id, "user_id", .required = true, .empty = EMPTY_NULL),
-          (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
-          (BOOL, is_deleted, .required = true, .help = "it is superseded by another one"));
+FIELDS_OF(past, mem0_history, (STR, id), (STR, memory_id), (STR, old_memory, .empty = EMPTY_NULL),
+          (STR, new_memory, .empty = EMPTY_NULL), (STR, event, .help = "ADD, UPDATE or DELETE"),
+          (STR, user_id, .empty = EMPTY_NULL), (TIME, created_at, .required = true),
+          (TIME, updated_at, .required = true),
+          (BOOL, is_deleted, .help = "it is superseded by another one"));
 
 static void add_past(struct ctx *ctx, const struct mem0_found *of, struct past *v, size_t *n,
                      struct past one)
@@ -94,7 +91,7 @@ static void add_past(struct ctx *ctx, const struct mem0_found *of, struct past *
     const str parts[] = {of->memory.id, str_printf(&ctx->arena, "%zu", *n)};
     one.id = id_of(&ctx->arena, parts, 2);
     one.memory_id = of->memory.id;
-    one.ids.user_id = of->who.user_id;
+    one.user_id = of->who.user_id;
     one.created_at = of->memory.created;
     one.is_deleted = of->memory.valid_to != 0;
     v[(*n)++] = one;

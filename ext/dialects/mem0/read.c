@@ -21,17 +21,6 @@ const struct field mem0_search_in_fields[] = {MEM0_ASKED_ROWS FIELD_ROWS(
 FIELDS(mem0_page_in, (INT, page, .min = 1, .max = 1e7, .help = "from 1"),
        (INT, page_size, .otherwise = 100, .min = 1, .max = 1000));
 
-enum status mem0_page_read(struct ctx *ctx, const struct request *in, struct mem0_page_in *out)
-{
-    fields_defaults(mem0_page_in_fields, out);
-    for (const struct field *f = mem0_page_in_fields; f->name; f++) {
-        str value = request_query(ctx, in, f->name);
-        if (value.n)
-            TRY(fields_set(ctx, mem0_page_in_fields, str_of(f->name), value, out));
-    }
-    return OK;
-}
-
 /* The request's own address with another page: whatever else its query names stays. */
 static str page_link(struct ctx *ctx, const struct request *in, int64_t page, int64_t size)
 {
@@ -134,8 +123,9 @@ struct reading {
     bool is_ids_alone;
     struct mem0_who *users;
     size_t n_users;
-    struct mem0_memories found;
-    size_t cap;
+    struct mem0_memory *v; /* what was found */
+    size_t n, cap;
+    int64_t total;
 };
 
 static enum status begin_reading(struct reading *r, enum mem0_grammar grammar)
@@ -153,8 +143,12 @@ static enum status begin_reading(struct reading *r, enum mem0_grammar grammar)
 
 static void add_found(struct reading *r, struct mem0_memory shape)
 {
-    struct mem0_memories *f = &r->found;
-    ARENA_ADD(&r->ctx->arena, f->v, f->n, r->cap) = shape;
+    ARENA_ADD(&r->ctx->arena, r->v, r->n, r->cap) = shape;
+}
+
+static enum status show_found(const struct reading *r, const struct json **results)
+{
+    return json_list(r->ctx, mem0_memory_fields, r->v, r->n, sizeof *r->v, results);
 }
 
 /* --- lists --- */
@@ -186,7 +180,7 @@ static enum status list_by_ids(struct reading *r, size_t offset, size_t limit)
     TRY(engine_page(r->ctx, r->app->engine, &ask, &page));
     for (size_t i = 0; i < page.n; i++)
         add_found(r, mem0_shape(r->ctx, who, &page.v[i]));
-    r->found.total = page.total;
+    r->total = page.total;
     return OK;
 }
 
@@ -196,7 +190,7 @@ static void look_at(struct reading *r, struct ctx *round, const struct mem0_who 
 {
     if (m->valid_to || !mem0_filter_fits(round, r->filter, who, m))
         return;
-    size_t at = (size_t)r->found.total++;
+    size_t at = (size_t)r->total++;
     if (at < offset || at - offset >= limit)
         return;
     struct memory kept = memory_copy(&r->ctx->arena, m);
@@ -239,7 +233,7 @@ static enum status scan_user(struct reading *r, const struct mem0_who *who, size
 
 enum status mem0_list(struct ctx *ctx, struct app *app, const struct request *in,
                       const struct mem0_asked *asked, enum mem0_grammar grammar, size_t offset,
-                      size_t limit, struct mem0_memories *out)
+                      size_t limit, const struct json **results, int64_t *total)
 {
     struct reading r = {.ctx = ctx, .app = app, .in = in, .asked = asked};
     TRY(begin_reading(&r, grammar));
@@ -248,8 +242,8 @@ enum status mem0_list(struct ctx *ctx, struct app *app, const struct request *in
     else
         for (size_t i = 0; i < r.n_users; i++)
             TRY(scan_user(&r, &r.users[i], offset, limit));
-    *out = r.found;
-    return OK;
+    *total = r.total;
+    return show_found(&r, results);
 }
 
 /* --- searches --- */
@@ -279,7 +273,7 @@ ORDER(most_alike, struct mem0_memory, DOWN(score) ?: DOWN(created_at) ?: BY_TEXT
 
 enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *in,
                         const struct mem0_search_in *asked, enum mem0_grammar grammar,
-                        double threshold, struct mem0_memories *out)
+                        double threshold, const struct json **results)
 {
     struct reading r = {.ctx = ctx, .app = app, .in = in, .asked = &asked->asked};
     size_t most = (size_t)(asked->top_k ? asked->top_k : asked->limit ? asked->limit : 10);
@@ -297,10 +291,8 @@ enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *
             TRY(search_pool(&r, &r.users[i], pools[k], query,
                             asked->threshold < 0 ? threshold : asked->threshold));
     }
-    if (r.found.n)
-        qsort(r.found.v, r.found.n, sizeof *r.found.v, most_alike);
-    r.found.n = r.found.n < most ? r.found.n : most;
-    r.found.total = (int64_t)r.found.n;
-    *out = r.found;
-    return OK;
+    if (r.n)
+        qsort(r.v, r.n, sizeof *r.v, most_alike);
+    r.n = r.n < most ? r.n : most;
+    return show_found(&r, results);
 }

@@ -27,35 +27,28 @@ struct mem0_search_in {
 };
 extern const struct field mem0_search_in_fields[];
 
-/* The page of a request's query; page 0: none was asked for. */
+/* page 0: none was asked for. */
 struct mem0_page_in {
     int64_t page, page_size;
 };
 extern const struct field mem0_page_in_fields[];
-MUST_USE enum status mem0_page_read(struct ctx *ctx, const struct request *in,
-                                    struct mem0_page_in *out);
 /* {count, next, previous, results}: next and previous are whole addresses, or null. */
 #define MEM0_PAGE(FIELDS)                                                                          \
-    (INT, count, .required = true, .help = "on all pages"),                                        \
-        (STR, next, .required = true, .empty = EMPTY_NULL, .help = "address of the next page"),    \
-        (STR, previous, .required = true, .empty = EMPTY_NULL),                                    \
-        (JSON, results, .required = true, .inside = FIELDS)
+    (INT, count, .help = "on all pages"),                                                          \
+        (STR, next, .empty = EMPTY_NULL, .help = "address of the next page"),                      \
+        (STR, previous, .empty = EMPTY_NULL), (JSON, results, .inside = FIELDS)
 struct mem0_page {
     SHAPE_EACH(SHAPE_MEMBER, mem0_page, MEM0_PAGE(NULL))
 };
 void mem0_page_links(struct ctx *ctx, const struct request *in, const struct mem0_page_in *page,
                      struct mem0_page *io);
 
-struct mem0_memories {
-    struct mem0_memory *v;
-    size_t n;
-    int64_t total;
-};
-/* Newest first; of several users one after the other. */
+/* Memories, newest first; of several users one after the other. */
 MUST_USE enum status mem0_list(struct ctx *ctx, struct app *app, const struct request *in,
                                const struct mem0_asked *asked, enum mem0_grammar grammar,
-                               size_t offset, size_t limit, struct mem0_memories *out);
+                               size_t offset, size_t limit, const struct json **results,
+                               int64_t *total);
 /* The most alike first. */
 MUST_USE enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *in,
                                  const struct mem0_search_in *asked, enum mem0_grammar grammar,
-                                 double threshold, struct mem0_memories *out);
+                                 double threshold, const struct json **results);

@@ -1,5 +1,5 @@
 /* server.c - the API of mem0's own server, which people host themselves: /memories and /search. */
-#include "ext/dialects/mem0/entities.h"
+#include "ext/dialects/mem0/read.h"
 #include "surface/common/dialects.h"
 #include "surface/common/memory_json.h"
 
@@ -11,9 +11,8 @@
 static const double threshold_default = 0.1;
 
 /* What a list of results is of: memories that are there, or what was added. */
-SHAPE(results, (JSON, results, .required = true, .inside = mem0_memory_fields));
-static FIELDS_OF(results, added_list,
-                 (JSON, results, .required = true, .inside = mem0_added_fields));
+SHAPE(results, (JSON, results, .inside = mem0_memory_fields));
+static FIELDS_OF(results, added_list, (JSON, results, .inside = mem0_added_fields));
 
 /* Without names the request's own memory would be meant, and no one would notice. */
 static HANDLER(server_add)
@@ -40,19 +39,17 @@ static const struct field server_list_in_fields[] = {MEM0_ID_ROWS FIELD_ROWS(
 static HANDLER(server_list)
 {
     const struct server_list_in *l = in->in;
-    struct mem0_memories found;
     struct results shape;
-    TRY(mem0_list(ctx, app, in, &l->asked, FILTER_OPEN, 0, (size_t)l->top_k, &found));
-    TRY(json_list(ctx, mem0_memory_fields, found.v, found.n, sizeof *found.v, &shape.results));
+    int64_t total;
+    TRY(mem0_list(ctx, app, in, &l->asked, FILTER_OPEN, 0, (size_t)l->top_k, &shape.results,
+                  &total));
     return reply_fields(out, results_fields, &shape);
 }
 
 static HANDLER(server_search)
 {
-    struct mem0_memories found;
     struct results shape;
-    TRY(mem0_search(ctx, app, in, in->in, FILTER_OPEN, threshold_default, &found));
-    TRY(json_list(ctx, mem0_memory_fields, found.v, found.n, sizeof *found.v, &shape.results));
+    TRY(mem0_search(ctx, app, in, in->in, FILTER_OPEN, threshold_default, &shape.results));
     return reply_fields(out, results_fields, &shape);
 }
 

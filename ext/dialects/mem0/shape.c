@@ -17,19 +17,19 @@
 
 #define SHOWN_ID(MEMBER)                                                                           \
     {                                                                                              \
-        AS_STR(struct mem0_memory, ids.MEMBER, #MEMBER), .required = true, .empty = EMPTY_NULL     \
+        AS_STR(struct mem0_memory, ids.MEMBER, #MEMBER), .empty = EMPTY_NULL                       \
     }
 const struct field mem0_memory_fields[] = {
-    {STR(struct mem0_memory, id), .required = true, .help = "UUID"},
-    {STR(struct mem0_memory, memory), .required = true, .help = "what is remembered"},
-    {STR(struct mem0_memory, hash), .required = true, .help = "of the text"},
+    {STR(struct mem0_memory, id), .help = "UUID"},
+    {STR(struct mem0_memory, memory), .help = "what is remembered"},
+    {STR(struct mem0_memory, hash), .help = "of the text"},
     SHOWN_ID(user_id),
     SHOWN_ID(agent_id),
     SHOWN_ID(app_id),
     SHOWN_ID(run_id),
-    {RAW(struct mem0_memory, metadata), .required = true, .help = "an object, or null"},
-    {STRS(struct mem0_memory, categories), .required = true, .help = "its category and its tags"},
-    {STR(struct mem0_memory, expiration_date), .required = true, .empty = EMPTY_NULL,
+    {RAW(struct mem0_memory, metadata), .help = "an object, or null"},
+    {STRS(struct mem0_memory, categories), .help = "its category and its tags"},
+    {STR(struct mem0_memory, expiration_date), .empty = EMPTY_NULL,
      .help = "the last day on which it counts, UTC"},
     {TIME(struct mem0_memory, created_at), .required = true},
     {TIME(struct mem0_memory, updated_at), .required = true},
@@ -83,7 +83,7 @@ enum status mem0_show(struct ctx *ctx, const struct mem0_found *found, struct re
 
 /* --- messages --- */
 
-FIELDS(mem0_said, (STR, message, .required = true));
+FIELDS(mem0_said, (STR, message));
 
 enum status mem0_say(struct reply *out, str message)
 {

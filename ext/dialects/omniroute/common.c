@@ -22,12 +22,6 @@ FIELDS_OF(memory, memory_shown, (STR, id, .required = true, .help = "UUID"),
           (AS_TIME, updated, "updatedAt", .required = true),
           (AS_TIME, expires, "expiresAt", .help = "null: never"));
 
-enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
-                          const struct json **out)
-{
-    return json_list(ctx, memory_shown_fields, v, n, sizeof *v, out);
-}
-
 /* At the first slash: a model's own name may hold more of them. */
 str model_of(str provider_model)
 {

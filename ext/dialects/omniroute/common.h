@@ -8,9 +8,6 @@
 
 /* A memory as OmniRoute shows it. */
 extern const struct field memory_shown_fields[];
-/* Many of them, as an array. */
-MUST_USE enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
-                                   const struct json **out);
 
 /* auth_request in OmniRoute's words. What concerns the server is for admins; memories are for
  * whoever reaches their space. */

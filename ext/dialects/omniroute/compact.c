@@ -9,8 +9,6 @@
  * after, and tells by reason what was left alone. The command line prints the same report.
  */
 
-enum { SPACE_MAX = 200 };
-
 /* --- summarize --- */
 
 /* Without apiKeyId each space is summarized by itself: what is said in one must not appear in
@@ -18,7 +16,7 @@ enum { SPACE_MAX = 200 };
 SHAPE(summarize_in,
       (AS_INT, days, "olderThanDays", .otherwise = 30, .min = 1, .max = 365,
        .help = "older memories are summarized"),
-      (AS_STR, api_key, "apiKeyId", .max = SPACE_MAX,
+      (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX,
        .help = "id of one of your keys, or the name of a space; default: each space separately"),
       (AS_BOOL, dry_run, "dryRun", .help = "report without changing anything"));
 
@@ -54,10 +52,11 @@ SHAPE(summarize_out,
 static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
                               const struct json **out)
 {
-    enum status s = show_memories(ctx, v, n, out);
-    for (; n && soft_if(ctx, s, TOO_LARGE); s = show_memories(ctx, v, n, out))
-        n /= 2;
-    return s;
+    for (;; n /= 2) {
+        enum status s = json_list(ctx, memory_shown_fields, v, n, sizeof *v, out);
+        if (!n || !soft_if(ctx, s, TOO_LARGE))
+            return s;
+    }
 }
 
 static enum status show_skipped(struct ctx *ctx, const struct condense_out *done,
@@ -153,8 +152,8 @@ static HANDLER(list_replaced)
 }
 
 SHAPE(
-    reopen_out, (BOOL, success, .required = true),
-    (AS_INT, reopened, "reopenedCount", .required = true,
+    reopen_out, (BOOL, success),
+    (AS_INT, reopened, "reopenedCount",
      .help =
          "memories that are active again; one whose key another memory has by now stays archived"));
 

@@ -13,7 +13,7 @@
  */
 
 /* NEWEST is the page of a preview by time, where nothing is ranked. */
-enum { QUERY_MAX = 65536, SPACE_MAX = 200, NEWEST = 20 };
+enum { QUERY_MAX = 65536, NEWEST = 20 };
 
 static const char key_help[] = "a key of yours, or a space by its name; without it all of yours";
 
@@ -29,7 +29,7 @@ SHAPE(preview_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .he
       (AS_INT, max_tokens, "maxTokens", .min = 1, .max = 16000,
        .help = "token budget of all contents; at most 8000 are used; default: what a chat has room "
                "for"),
-      (AS_STR, api_key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
+      (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
       (INT, limit, .min = 1, .max = RECALL_LIMIT_MAX,
        .help = "most results; default: as many as a chat receives, 20 of the newest"),
       (BOOL, explain, .help = "say what the gate of chats decides, and why"));
@@ -119,15 +119,6 @@ static enum status preview_lines(struct ctx *ctx, const struct recall_out *found
     return json_list(ctx, preview_line_fields, lines, found->n, sizeof *lines, out);
 }
 
-/* Without a name the setting; the table has refused unknown ones. */
-static enum strategy strategy_of(const struct app *app, str name)
-{
-    int i = 0;
-    while (strategies[i] && !str_is(name, strategies[i]))
-        i++;
-    return strategies[i] ? (enum strategy)i : engine_runtime(app->engine)->strategy;
-}
-
 /* What a chat is given of what was found. */
 static const struct json *gate_of(struct ctx *ctx, const struct app *app,
                                   const struct recall_out *found)
@@ -148,10 +139,11 @@ static const struct json *gate_of(struct ctx *ctx, const struct app *app,
 static HANDLER(preview_retrieval)
 {
     const struct preview_in *p = in->in;
-    int64_t setting = omniroute_budget(engine_runtime(app->engine));
+    const struct settings *now = engine_runtime(app->engine);
+    int by = name_index(strategies, p->strategy, (int)now->strategy);
     struct recall_out found;
     struct recall_in ask = {.question = p->query,
-                            .by.strategy = strategy_of(app, p->strategy),
+                            .by.strategy = (enum strategy)by,
                             .gate = true,
                             .limit = (size_t)p->limit};
     if (!ask.limit && ask.by.strategy == STRATEGY_RECENT)
@@ -162,7 +154,7 @@ static HANDLER(preview_retrieval)
     TRY(engine_search(ctx, app->engine, &ask, &found));
     struct preview_out shape = {.resolution = found.steps,
                                 .gate = p->explain ? gate_of(ctx, app, &found) : NULL,
-                                .budget = p->max_tokens ? p->max_tokens : setting};
+                                .budget = p->max_tokens ? p->max_tokens : omniroute_budget(now)};
     engine_memories_within(ctx, &found, ask.limit ? ask.limit : RECALL_LIMIT_MAX, shape.budget);
     shape.tokens = found.tokens;
     TRY(preview_lines(ctx, &found, &shape.memories));
@@ -296,8 +288,8 @@ static HANDLER(list_providers)
 
 SHAPE(reindex_in, (BOOL, force, .help = "recreate all vectors, not only missing ones"));
 
-SHAPE(reindex_out, (BOOL, started, .required = true),
-      (INT, pending, .required = true,
+SHAPE(reindex_out, (BOOL, started),
+      (INT, pending,
        .help = "your memories waiting for a vector; engine-status shows progress as "
                "vectorStore.needsReindex"));
 

@@ -20,7 +20,7 @@ static const char key_help[] = "id of one of your keys; default: the key of the 
 /* --- search --- */
 
 /* apiKeyId names a space by the id of a key; without it the space of the request. */
-SHAPE(search_in, (AS_STR, api_key, "apiKeyId", .max = 200, .help = key_help),
+SHAPE(search_in, (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
       (STR, query, .max = CONTENT_MAX, .help = "words to search; default: the newest memories"),
       (STR, type, .one_of = type_names, .help = "only this type"),
       (AS_INT, max_tokens, "maxTokens", .min = 1, .max = RECALL_BUDGET_MAX,
@@ -74,7 +74,7 @@ struct add_in {
     str api_key;
     struct memory memory;
 };
-static FIELDS(add_in, (AS_STR, api_key, "apiKeyId", .max = 200, .help = key_help),
+static FIELDS(add_in, (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
               (AS_STR, memory.session, "sessionId", .max = 256,
                .help = "the conversation it belongs to"),
               (AS_ENUM, memory.type, "type", .required = true, .one_of = type_names,
@@ -108,7 +108,7 @@ static enum status tool_add(struct tool_call *c)
 /* --- clear --- */
 
 /* Both limits are optional. Without them all memories of the space are erased. */
-SHAPE(clear_in, (AS_STR, api_key, "apiKeyId", .max = 200, .help = key_help),
+SHAPE(clear_in, (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
       (STR, type, .one_of = type_names, .help = "only this type"),
       (AS_TIME, older_than, "olderThan", .help = "only memories created before"));
 

@@ -15,7 +15,7 @@
  * is polled and writes nothing.
  */
 
-enum { CONTENT_MAX = 65536, KEY_MAX = 512, NAME_MAX_BYTES = 256, SPACE_MAX = 200 };
+enum { CONTENT_MAX = 65536, KEY_MAX = 512, NAME_MAX_BYTES = 256 };
 
 static const char key_help[] = "id of one of your keys, or the name of a space",
                   alias_help[] = "the same, as OmniRoute's command line calls it";
@@ -25,7 +25,7 @@ static str first_of(str a, str b)
     return a.n ? a : b;
 }
 
-SHAPE(done_out, (BOOL, success, .required = true));
+SHAPE(done_out, (BOOL, success));
 
 static enum status reply_done(struct reply *out)
 {
@@ -34,8 +34,8 @@ static enum status reply_done(struct reply *out)
 
 /* --- list --- */
 
-SHAPE(list_in, (AS_STR, key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
-      (AS_STR, alias, "apiKey", .max = SPACE_MAX, .help = alias_help),
+SHAPE(list_in, (AS_STR, key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
+      (AS_STR, alias, "apiKey", .max = SPACE_NAME_MAX, .help = alias_help),
       (STR, type, .help = "only this type"),
       (AS_STR, session, "sessionId", .help = "only of this conversation"),
       (AS_STR, contains, "q", .help = "only with this text in content or key"),
@@ -108,7 +108,7 @@ static enum status find_page(struct ctx *ctx, struct app *app, const struct memo
     TRY(engine_list(ctx, app->engine, f, &v, &n, &out->total));
     TRY(engine_totals(ctx, app->engine, f, &totals));
     n = fitting_count(v, n, budget);
-    TRY(show_memories(ctx, v, n, &out->data));
+    TRY(json_list(ctx, memory_shown_fields, v, n, sizeof *v, &out->data));
     out->stats.total = out->total;
     out->stats.tokens = totals.tokens;
     out->stats.by_type = json_counts(ctx, type_names, totals.by_type, false);
@@ -138,7 +138,7 @@ static HANDLER(list_memories)
                               .limit = (size_t)l->limit};
     TRY(managed_pool(ctx, app, in, first_of(l->key, l->alias), &f.pool));
     if (l->type.n && name_index(type_names, l->type, -1) < 0) {
-        TRY(show_memories(ctx, NULL, 0, &shape.data));
+        TRY(json_list(ctx, memory_shown_fields, NULL, 0, sizeof(struct memory), &shape.data));
         shape.stats.by_type = json_counts(ctx, type_names, (int64_t[TYPE_COUNT]){0}, false);
     } else {
         TRY(find_page(ctx, app, &f, l->budget, &shape));
@@ -161,16 +161,16 @@ SHAPE(create_in,
        .help = "kind of knowledge"),
       (AS_STR, session, "sessionId", .max = NAME_MAX_BYTES,
        .help = "the conversation it belongs to"),
-      (AS_STR, api_key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
-      (AS_STR, alias, "apiKey", .max = SPACE_MAX, .help = alias_help),
+      (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
+      (AS_STR, alias, "apiKey", .max = SPACE_NAME_MAX, .help = alias_help),
       (JSON, metadata, .help = "an object"),
       (AS_JSON, expires, "expiresAt",
        .help = "an ISO 8601 time, or unix milliseconds; null: never"));
 
 /* OmniRoute's server returns the whole object as "id". Its API reference does not, and none of its
  * clients read that member. Here id is the id, memory the object, as in the answer to a GET. */
-SHAPE(create_out, (BOOL, success, .required = true), (STR, id, .required = true, .help = "UUID"),
-      (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields));
+SHAPE(create_out, (BOOL, success), (STR, id, .help = "UUID"),
+      (OBJECT, memory, struct memory, .inside = memory_shown_fields));
 
 /* An absent one and null are both "". */
 static enum status metadata_of(struct ctx *ctx, const struct json *metadata, str *out)
@@ -221,13 +221,12 @@ static HANDLER(create_memory)
 
 /* --- clear --- */
 
-SHAPE(clear_in, (AS_STR, key, "apiKeyId", .max = SPACE_MAX, .help = key_help),
-      (AS_STR, alias, "apiKey", .max = SPACE_MAX, .help = alias_help),
+SHAPE(clear_in, (AS_STR, key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
+      (AS_STR, alias, "apiKey", .max = SPACE_NAME_MAX, .help = alias_help),
       (STR, type, .one_of = type_names, .help = "only this type"),
       (AS_TIME, older_than, "olderThan", .help = "only memories created before"));
 
-SHAPE(clear_out, (BOOL, success, .required = true),
-      (AS_INT, count, "deletedCount", .required = true));
+SHAPE(clear_out, (BOOL, success), (AS_INT, count, "deletedCount"));
 
 /* Memories only: conversations stay. Nothing to delete is a success with 0. */
 static HANDLER(clear_memories)
@@ -245,7 +244,7 @@ static HANDLER(clear_memories)
 
 /* --- one memory --- */
 
-SHAPE(get_out, (OBJECT, memory, struct memory, .required = true, .inside = memory_shown_fields));
+SHAPE(get_out, (OBJECT, memory, struct memory, .inside = memory_shown_fields));
 
 /* In OmniRoute's words, and the same for what is out of reach. */
 static enum status not_there(struct ctx *ctx, enum status s)
@@ -327,8 +326,7 @@ static HANDLER(erase_memory)
 
 /* --- health --- */
 
-SHAPE(health_out, (BOOL, working, .required = true),
-      (AS_NUM, latency_ms, "latencyMs", .required = true),
+SHAPE(health_out, (BOOL, working), (AS_NUM, latency_ms, "latencyMs"),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Only reads: it is polled often, and must not write test data among memories. */

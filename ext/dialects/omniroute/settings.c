@@ -112,7 +112,7 @@ static str reason_of(struct ctx *ctx, enum status s)
     return s == OK ? S("") : why.n ? why : str_of(status_name(s));
 }
 
-SHAPE(health_out, (BOOL, ok, .required = true), (AS_NUM, latency_ms, "latencyMs", .required = true),
+SHAPE(health_out, (BOOL, ok), (AS_NUM, latency_ms, "latencyMs"),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Asks Qdrant itself, now. */
@@ -130,8 +130,7 @@ SHAPE(search_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .hel
 SHAPE(hit_out, (STR, id), (NUM, score),
       (JSON, payload, .empty = EMPTY_OUT, .help = "payload of the point"));
 
-SHAPE(search_out, (BOOL, ok, .required = true),
-      (JSON, results, .required = true, .inside = hit_out_fields),
+SHAPE(search_out, (BOOL, ok), (JSON, results, .inside = hit_out_fields),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* The server's payload is passed on only if it is JSON. */
@@ -162,9 +161,8 @@ static HANDLER(qdrant_search_now)
     return reply_fields(out, search_out_fields, &shape);
 }
 
-SHAPE(cleanup_out, (BOOL, ok, .required = true),
-      (AS_INT, deleted, "deletedCount", .required = true),
-      (AS_INT, retention_days, "retentionDays", .required = true),
+SHAPE(cleanup_out, (BOOL, ok), (AS_INT, deleted, "deletedCount"),
+      (AS_INT, retention_days, "retentionDays"),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
 /* Only points of the caller's user; memories in the database are not touched. */

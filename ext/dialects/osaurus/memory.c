@@ -50,7 +50,7 @@ static HANDLER(change_config)
 
 /* --- how it does --- */
 
-SHAPE(agent_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help));
+SHAPE(agent_in, (AS_STR, agent, "agent_id", .max = SPACE_NAME_MAX, .help = agent_help));
 
 /* A signal is a turn that waits to be distilled; a session is dead after too many failures and
  * waits for a sync. */
@@ -209,11 +209,11 @@ static HANDLER(show_status)
 
 /* --- sync --- */
 
-SHAPE(sync_out, (STR, status, .required = true, .help = "ok"),
-      (INT, sessions, .required = true, .help = "conversations that are due now"),
-      (AS_BOOL, distils, "distilling", .required = true,
+SHAPE(sync_out, (STR, status, .help = "ok"),
+      (INT, sessions, .help = "conversations that are due now"),
+      (AS_BOOL, distils, "distilling",
        .help = "whether they are distilled in the background; false: they wait"),
-      (STR, reason, .required = true, .empty = EMPTY_NULL, .help = "why they wait"));
+      (STR, reason, .empty = EMPTY_NULL, .help = "why they wait"));
 
 /* Returns at once: the background distils. sessions says how many are due, not how many are
  * done. */
@@ -240,15 +240,15 @@ static HANDLER(sync_now)
 
 /* --- consolidation --- */
 
-SHAPE(consolidate_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
+SHAPE(consolidate_in, (AS_STR, agent, "agent_id", .max = SPACE_NAME_MAX, .help = agent_help),
       (BOOL, dry_run, .help = "report what would change without changing it"));
 
 static FIELDS_OF(consolidate_line, line, (STR, what, .help = "merge, promote, evict or prune"),
                  (STR, id, .help = "of the memory"), (STR, text), (STR, why));
 
-SHAPE(consolidate_out, (BOOL, dry_run, .required = true),
+SHAPE(consolidate_out, (BOOL, dry_run),
       (OBJECT, report, struct consolidate_report, .inside = tidied_out_fields),
-      (JSON, changes, .required = true, .inside = line_fields, .help = "the first 200"));
+      (JSON, changes, .inside = line_fields, .help = "the first 200"));
 
 /* Runs within the request, on its worker, and answers when it is done. */
 static HANDLER(consolidate_now)
@@ -267,7 +267,7 @@ static HANDLER(consolidate_now)
 
 /* --- the log --- */
 
-SHAPE(log_in, (AS_STR, agent, "agent_id", .max = AGENT_MAX, .help = agent_help),
+SHAPE(log_in, (AS_STR, agent, "agent_id", .max = SPACE_NAME_MAX, .help = agent_help),
       (AS_STR, kind, "task_type", .max = 64,
        .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
                "or prune"),
@@ -280,8 +280,7 @@ static FIELDS_OF(work, work_out, (AS_STR, pool.space, "agent_id"), (AS_STR, kind
                  (AS_INT, tokens_in, "input_tokens"), (AS_INT, tokens_out, "output_tokens"),
                  (AS_INT, took_ms, "duration_ms"), (AS_TIME, created, "created_at"));
 
-SHAPE(log_out, (JSON, log, .required = true, .inside = work_out_fields,
-                .help = "newest first, of the last 30 days"));
+SHAPE(log_out, (JSON, log, .inside = work_out_fields, .help = "newest first, of the last 30 days"));
 
 /* Without an agent, an admin sees all agents of the user. */
 static HANDLER(work_log)

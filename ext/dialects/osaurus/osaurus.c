@@ -97,19 +97,16 @@ enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in
     return OK;
 }
 
-SHAPE(agent_out, (STR, id, .required = true, .help = "as agent_id and X-Osaurus-Agent-Id"),
-      (STR, name, .required = true, .help = "the same"), (STR, description, .required = true),
-      (STR, default_model, .required = true, .empty = EMPTY_NULL,
-       .help = "null: a request names its model"),
-      (STR, effective_model, .required = true, .empty = EMPTY_NULL),
-      (BOOL, supports_thinking, .required = true), (BOOL, supports_vision, .required = true),
-      (BOOL, is_built_in, .required = true),
-      (AS_INT, entries, "memory_entry_count", .required = true, .help = "facts in force"),
+SHAPE(agent_out, (STR, id, .help = "as agent_id and X-Osaurus-Agent-Id"),
+      (STR, name, .help = "the same"), (STR, description),
+      (STR, default_model, .empty = EMPTY_NULL, .help = "null: a request names its model"),
+      (STR, effective_model, .empty = EMPTY_NULL), (BOOL, supports_thinking),
+      (BOOL, supports_vision), (BOOL, is_built_in),
+      (AS_INT, entries, "memory_entry_count", .help = "facts in force"),
       (AS_TIME, created, "created_at", .required = true),
       (AS_TIME, updated, "updated_at", .required = true));
 
-SHAPE(agents_out,
-      (JSON, agents, .required = true, .inside = agent_out_fields, .help = "facts by name"));
+SHAPE(agents_out, (JSON, agents, .inside = agent_out_fields, .help = "facts by name"));
 
 /* Members about models are there because Osaurus's clients read them; an agent here has no model of
  * its own. */
@@ -161,7 +158,7 @@ static FIELDS_OF(ingest_turn, turn, (STR, user, .required = true, .help = "what 
                  (TIME, date, .help = "time of the turn, ISO 8601; default: session_date"));
 
 SHAPE(ingest_in,
-      (AS_STR, agent, "agent_id", .required = true, .min = 1, .max = AGENT_MAX,
+      (AS_STR, agent, "agent_id", .required = true, .min = 1, .max = SPACE_NAME_MAX,
        .help = "agent that owns the memory; any text names one"),
       (AS_STR, conversation, "conversation_id", .required = true, .min = 1, .max = 255,
        .help = "a conversation with the same id is replaced"),
@@ -172,8 +169,8 @@ SHAPE(ingest_in,
 /* status is about the turns, distillation about what was made of them: a failure there does not
  * undo the rest. */
 SHAPE(
-    ingest_out, (STR, status, .required = true, .help = "ok: the turns are stored"),
-    (AS_INT, turns, "turns_ingested", .required = true),
+    ingest_out, (STR, status, .help = "ok: the turns are stored"),
+    (AS_INT, turns, "turns_ingested"),
     (STR, distillation, .empty = EMPTY_OUT,
      .help = "distilled, no_signals, or skipped, empty, pending or error with the reason behind a "
              "colon; left out when it was to be skipped"),

@@ -5,8 +5,6 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
-enum { AGENT_MAX = 200 };
-
 /* An agent is a space of the caller's user. *out is its pool if the caller may use it. Without a
  * name: all spaces for an admin, otherwise the caller's own. */
 enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *in, str agent,

@@ -1,7 +1,8 @@
-/* memory.c - the memory of a user as the RAG backend shows, counts, changes and clears it. */
+/* memory.c - a user's memories as the RAG backend shows, finds, counts, changes and clears them. */
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 #include "ext/dialects/rag/rag.h"
 #include "surface/common/memory_json.h"
@@ -11,7 +12,7 @@
  * clients were written for is a FastAPI program, so wrong input is 422 with a list of {loc, msg,
  * type}, and other failures are {detail: sentence}. Priorities are stored as importance
  * (rag_importance) and read back by ranges (priority_of), so that memories made elsewhere have one
- * as well.
+ * as well. Search ranks by relevance, which mixes similarity with priority, age and use.
  */
 
 /* HALF_LIFE_DAYS is that of decay_score, which is only shown; ranking has its own. */
@@ -91,28 +92,23 @@ static void word_rag_error(struct ctx *ctx, enum status s, const struct request 
 }
 
 /* The same answer for a missing memory and for another user's, so that ids cannot be probed. */
-static enum status memory_missing(struct ctx *ctx)
+static enum status not_there(struct ctx *ctx, enum status s)
 {
-    ctx_clear_failure(ctx);
-    return fail(ctx, NOT_FOUND, "Memory not found");
+    return soft_if(ctx, s, NOT_FOUND) ? fail(ctx, NOT_FOUND, "Memory not found") : s;
 }
 
 /* --- a memory --- */
 
-FIELDS(rag_shown, (STR, id, .required = true, .help = "UUID"),
-       (AS_STR, user, "user_id", .empty = EMPTY_OUT, .help = "of an export"),
-       (STR, content, .required = true),
-       (ENUM, memory_type, .required = true, .one_of = kind_names),
-       (ENUM, priority, .required = true, .one_of = priority_names),
+FIELDS(rag_shown, (STR, id, .help = "UUID"),
+       (AS_STR, user, "user_id", .empty = EMPTY_OUT, .help = "of an export"), (STR, content),
+       (ENUM, memory_type, .one_of = kind_names), (ENUM, priority, .one_of = priority_names),
        (TIME, created_at, .required = true),
-       (TIME, last_accessed, .required = true, .help = "last recall or read"),
-       (INT, access_count, .required = true),
-       (STR, source, .required = true, .empty = EMPTY_NULL,
+       (TIME, last_accessed, .required = true, .help = "last recall or read"), (INT, access_count),
+       (STR, source, .empty = EMPTY_NULL,
         .help = "the given source, or id of the message it came from"),
-       (STRS, entities, .required = true, .help = "entities of its metadata"),
-       (NUM, decay_score, .required = true,
-        .help = "1 right after an access, halved every 30 days"),
-       (JSON, metadata, .required = true, .help = "an object"));
+       (STRS, entities, .help = "entities of its metadata"),
+       (NUM, decay_score, .help = "1 right after an access, halved every 30 days"),
+       (JSON, metadata, .help = "an object"));
 
 /* An array of names, or of objects that have one. */
 static struct strs names_of(struct ctx *ctx, const struct json *array)
@@ -188,7 +184,7 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
 {
     enum status s = find_any(ctx, app, in, out);
     bool is_gone = s == OK && (out->valid_to || (out->expires && out->expires <= clock_ms()));
-    return is_gone || s == NOT_FOUND ? memory_missing(ctx) : s;
+    return not_there(ctx, is_gone ? NOT_FOUND : s);
 }
 
 /* --- list --- */
@@ -201,13 +197,10 @@ SHAPE(list_in, (INT, page, .otherwise = 1, .min = 1, .max = 1e7, .help = "page n
        .help = "only with this text, letters of any case; at most 200 "
                "characters"));
 
-SHAPE(list_out,
-      (JSON, memories, .required = true, .inside = rag_shown_fields, .help = "last accessed first"),
-      (INT, total, .required = true), (INT, page, .required = true),
-      (INT, page_size, .required = true));
+SHAPE(list_out, (JSON, memories, .inside = rag_shown_fields, .help = "last accessed first"),
+      (INT, total), (INT, page), (INT, page_size));
 
-static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, str user,
-                            struct rag_shown **out)
+static struct rag_shown *show_all(struct ctx *ctx, const struct memory *v, size_t n, str user)
 {
     int64_t now = clock_ms();
     struct rag_shown *items = NEW_N(&ctx->arena, struct rag_shown, n + 1);
@@ -215,8 +208,7 @@ static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, s
         items[i] = rag_show(ctx, &v[i], now);
         items[i].user = user;
     }
-    *out = items;
-    return OK;
+    return items;
 }
 
 /* SEARCH_MAX counts characters, which the limit of a table's row does not: hence the check here. */
@@ -232,24 +224,21 @@ static HANDLER(list_memories)
                               .limit = (size_t)l->page_size};
     struct list_out shape = {.page = l->page, .page_size = l->page_size};
     struct memory *v;
-    struct rag_shown *items;
     size_t n;
     if (utf8_length(l->search) > SEARCH_MAX)
         return fail_field(ctx, "search", "must have at most %d characters", SEARCH_MAX);
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
-    TRY(show_all(ctx, v, n, S(""), &items));
+    const struct rag_shown *items = show_all(ctx, v, n, S(""));
     TRY(json_list(ctx, rag_shown_fields, items, n, sizeof *items, &shape.memories));
     return reply_fields(out, list_out_fields, &shape);
 }
 
 /* --- statistics --- */
 
-SHAPE(stats_out, (INT, total_memories, .required = true),
-      (JSON, memories_by_type, .required = true, .help = "memories by type"),
-      (JSON, memories_by_priority, .required = true, .help = "memories by priority"),
-      (NUM, avg_access_count, .required = true),
-      (TIME, oldest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"),
-      (TIME, newest_memory, .required = true, .empty = EMPTY_NULL, .help = "null: no memories"));
+SHAPE(stats_out, (INT, total_memories), (JSON, memories_by_type, .help = "memories by type"),
+      (JSON, memories_by_priority, .help = "memories by priority"), (NUM, avg_access_count),
+      (TIME, oldest_memory, .empty = EMPTY_NULL, .help = "null: no memories"),
+      (TIME, newest_memory, .empty = EMPTY_NULL, .help = "null: no memories"));
 
 /* Of memories that are in force; counts of 0 are written as well, so every type and priority is a
  * member. */
@@ -273,11 +262,10 @@ static HANDLER(show_stats)
 
 static const struct field export_out_fields[] = {
     {.name = "exported_at", .type = FIELD_TIME, .required = true},
-    {.name = "user_id", .type = FIELD_STR, .required = true},
-    {.name = "total_memories", .type = FIELD_INT, .required = true},
+    {.name = "user_id", .type = FIELD_STR},
+    {.name = "total_memories", .type = FIELD_INT},
     {.name = "memories",
      .type = FIELD_JSON,
-     .required = true,
      .inside = rag_shown_fields,
      .help = "all of them, oldest first"},
     {0},
@@ -286,18 +274,16 @@ static const struct field export_out_fields[] = {
 /* memories_<user>_<day>.json, only with characters that are safe in file names and headers. */
 static str file_name(struct ctx *ctx, str user, int64_t now)
 {
-    struct buf b = buf_make(&ctx->arena, 200);
-    char name[9] = "", day[16] = "";
-    struct json_out w = json_to(&b);
+    char name[9] = "";
     for (size_t i = 0; i < user.n && i < 8; i++) {
         char c = user.p[i];
         bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                         (c >= '0' && c <= '9') || c == '-' || c == '_';
         name[i] = is_plain ? c : '_';
     }
-    json_time(&w, now); /* "2026-11-20T… */
-    snprintf(day, sizeof day, "%.4s%.2s%.2s", b.p + 1, b.p + 6, b.p + 9);
-    return str_printf(&ctx->arena, "attachment; filename=\"memories_%s_%s.json\"", name, day);
+    str day = time_write(&ctx->arena, now, "%Y%m%d");
+    return str_printf(&ctx->arena, "attachment; filename=\"memories_%s_" S_FMT ".json\"", name,
+                      S_ARG(day));
 }
 
 /* Written piece by piece, not through a list in the arena: the export may be as large as an answer
@@ -306,11 +292,10 @@ static HANDLER(export_all)
 {
     struct memory_filter f = {.pool = rag_pool(in), .oldest_first = true, .limit = SIZE_MAX};
     struct memory *v;
-    struct rag_shown *items;
     size_t n;
     int64_t now = clock_ms();
     TRY(engine_list(ctx, app->engine, &f, &v, &n, NULL));
-    TRY(show_all(ctx, v, n, f.pool.user, &items));
+    const struct rag_shown *items = show_all(ctx, v, n, f.pool.user);
     struct json_out w = json_to(&out->body);
     json_open(&w, '{');
     json_key(&w, "exported_at");
@@ -361,15 +346,12 @@ static HANDLER(change_memory)
     }
     if (!to.what)
         return fail_field(ctx, "content", "content, priority or both are required");
-    enum status s = engine_change(ctx, app->engine, &to, &m);
-    if (s == NOT_FOUND)
-        return memory_missing(ctx);
-    TRY(s);
+    TRY(not_there(ctx, engine_change(ctx, app->engine, &to, &m)));
     struct rag_shown shape = rag_show(ctx, &m, clock_ms());
     return reply_fields(out, rag_shown_fields, &shape);
 }
 
-SHAPE(gone_out, (BOOL, deleted, .required = true), (STR, memory_id, .required = true));
+SHAPE(gone_out, (BOOL, deleted), (STR, memory_id));
 
 /* Also a closed memory. Checks first that the id is a memory's, because forget also accepts ids of
  * messages and sessions. */
@@ -377,24 +359,102 @@ static HANDLER(erase_memory)
 {
     struct memory m;
     int64_t erased;
-    enum status s = find_any(ctx, app, in, &m);
-    if (s == OK) {
-        struct forget what = {.pool = pool_of(in, &m), .id = m.id};
-        s = engine_forget(ctx, app->engine, &what, &erased);
-    }
-    if (s == NOT_FOUND)
-        return memory_missing(ctx);
-    TRY(s);
+    TRY(not_there(ctx, find_any(ctx, app, in, &m)));
+    const struct forget what = {.pool = pool_of(in, &m), .id = m.id};
+    TRY(not_there(ctx, engine_forget(ctx, app->engine, &what, &erased)));
     return reply_fields(out, gone_out_fields, &(struct gone_out){true, m.id});
+}
+
+/* --- search --- */
+
+SHAPE(search_in, (STR, query, .required = true, .min = 1, .max = RAG_CONTENT_MAX),
+      (INT, top_k, .otherwise = 10, .min = 1, .max = 100, .help = "most results"),
+      (ENUM_OF, memory_type, enum memory_kind, .one_of = kind_names, .otherwise = KIND_COUNT,
+       .help = "only of this type"),
+      (AS_NUM, least, "min_similarity", .otherwise = 0.7, .min = 0, .max = 1,
+       .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
+               "holds, or how sure recall is of it, whichever is most"),
+      (AS_BOOL, graph, "include_graph", .otherwise = 1,
+       .help = "accepted and ignored: this server has no graph"));
+
+struct hit {
+    str id, content;
+    enum memory_kind type;
+    str source;
+    double similarity, relevance;
+    int64_t created;
+    doc_id doc;
+};
+static FIELDS(hit, (STR, id), (STR, content), (ENUM, type, .one_of = kind_names), (NUM, similarity),
+              (NUM, relevance, .help = "of similarity, priority, age and use"),
+              (STR, source, .help = "vector: by similarity"));
+
+/* total is the length of this list: there are no pages. */
+SHAPE(search_out, (JSON, memories, .inside = hit_fields, .help = "the most relevant first"),
+      (INT, total, .help = "number of results"));
+
+static double score_rounded(double value)
+{
+    assert(isfinite(value));
+    return round(value * 1000000) / 1000000;
+}
+
+/* similarity is that of the texts, relevance what the order goes by. */
+static struct hit hit_of(const struct similar *s, int64_t now)
+{
+    const struct memory *m = &s->memory;
+    int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
+    double relevance = relevance_of(s->similarity, priority_of(m->importance), days, m->uses);
+    return (struct hit){m->id,
+                        m->content,
+                        kind_of(m),
+                        S("vector"),
+                        score_rounded(s->similarity),
+                        score_rounded(relevance),
+                        m->created,
+                        m->doc};
+}
+
+/* Of two alike the newer one first, so that the order is the same each time. */
+ORDER(most_relevant, struct hit, DOWN(relevance) ?: DOWN(created) ?: DOWN(doc));
+
+/* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories
+ * that are returned count as accessed. */
+static HANDLER(rag_search)
+{
+    enum { MOST = 1000 };
+    const struct search_in *q = in->in;
+    struct similar_in ask = {.pool = rag_pool(in),
+                             .query = str_trim(q->query),
+                             .least = q->least,
+                             .limit = q->memory_type != KIND_COUNT ? MOST : 2 * (size_t)q->top_k};
+    struct similar *v;
+    size_t n, kept = 0, most = (size_t)q->top_k;
+    int64_t total, now = clock_ms();
+    if (!ask.query.n)
+        return fail_field(ctx, "query", "must not be blank");
+    TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &total));
+    struct hit *hits = NEW_N(&ctx->arena, struct hit, n + 1);
+    doc_id *docs = NEW_N(&ctx->arena, doc_id, most);
+    for (size_t i = 0; i < n; i++)
+        if (q->memory_type == KIND_COUNT || q->memory_type == kind_of(&v[i].memory))
+            hits[kept++] = hit_of(&v[i], now);
+    qsort(hits, kept, sizeof *hits, most_relevant);
+    kept = kept < most ? kept : most;
+    for (size_t i = 0; i < kept; i++)
+        docs[i] = hits[i].doc;
+    engine_accessed(ctx, app->engine, ask.pool, docs, kept);
+    struct search_out shape = {.total = (int64_t)kept};
+    TRY(json_list(ctx, hit_fields, hits, kept, sizeof *hits, &shape.memories));
+    return reply_fields(out, search_out_fields, &shape);
 }
 
 /* --- clear --- */
 
 SHAPE(clear_in, (BOOL, confirm, .help = "must be true"));
 
-SHAPE(clear_out, (BOOL, cleared, .required = true),
-      (INT, count, .required = true,
-       .help = "deleted memories, including superseded and expired ones"));
+SHAPE(clear_out, (BOOL, cleared),
+      (INT, count, .help = "deleted memories, including superseded and expired ones"));
 
 /* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
  * sound, and nothing is to be corrected but the intent. */
@@ -416,17 +476,15 @@ static const struct route routes[] = {
     {ROUTE("GET", "/api/v1/memory", list_memories), READS(list_in), ANSWERS(list_out),
      .help = "a page of your memories, last accessed first"},
     {ROUTE("POST", "/api/v1/memory", rag_create), .words.code = 201, .words.code_too = 200,
-     READS_AS(rag_create_in, rag_create_in), ANSWERS(rag_create_out),
-     .help = "add a memory; a duplicate is merged"},
+     READS(rag_create_in), ANSWERS(rag_create_out), .help = "add a memory; a duplicate is merged"},
     {ROUTE("DELETE", "/api/v1/memory", clear_memories), READS(clear_in), ANSWERS(clear_out),
      .help = "erase all memories, with confirm=true"},
     {ROUTE("GET", "/api/v1/memory/stats", show_stats), ANSWERS(stats_out),
      .help = "how many memories there are, by type and priority"},
     {ROUTE("GET", "/api/v1/memory/export", export_all), .scope = MAY_EXPORT, ANSWERS(export_out),
      .help = "all memories as a file"},
-    {ROUTE("POST", "/api/v1/memory/search", rag_search), .scope = MAY_READ,
-     READS_AS(rag_search_in, rag_search_in), ANSWERS(rag_search_out),
-     .help = "search memories by meaning, most relevant first"},
+    {ROUTE("POST", "/api/v1/memory/search", rag_search), .scope = MAY_READ, READS(search_in),
+     ANSWERS(search_out), .help = "search memories by meaning, most relevant first"},
     {ROUTE("GET", "/api/v1/memory/{id}", get_memory), ANSWERS(rag_shown),
      .help = "one memory, which counts as access"},
     {ROUTE("PATCH", "/api/v1/memory/{id}", change_memory), READS(change_in), ANSWERS(rag_shown),

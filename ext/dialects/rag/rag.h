@@ -27,7 +27,7 @@ struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now);
 /* The JSON object in a text, or an empty object. */
 struct json *rag_object(struct ctx *ctx, str text);
 
-/* --- add_search.c --- */
+/* --- add.c --- */
 
 struct rag_create_in {
     str content, source;
@@ -37,13 +37,3 @@ struct rag_create_in {
 };
 extern const struct field rag_create_in_fields[], rag_create_out_fields[];
 handler rag_create;
-
-struct rag_search_in {
-    str query;
-    enum memory_kind memory_type; /* KIND_COUNT: any */
-    int64_t top_k;
-    double least;
-    bool graph;
-};
-extern const struct field rag_search_in_fields[], rag_search_out_fields[];
-handler rag_search;

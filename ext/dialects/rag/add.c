@@ -1,4 +1,4 @@
-/* add_search.c - the RAG backend's memory: something new, or said once more; and search. */
+/* add.c - a memory that the RAG backend is given: something new, or said once more. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -8,16 +8,12 @@
 #include "surface/common/memory_json.h"
 
 /*
- * POST /api/v1/memory and …/search of the RAG backend. Adding looks for the same statement first:
- * the same text ignoring case, then the same thing in other words. A hit is merged (200, merged)
- * instead of kept twice (201, added). Search ranks by relevance, which mixes similarity with
- * priority, age and use, and then counts the results as accessed.
+ * Adding looks for the same statement first: the same text ignoring case, then the same thing in
+ * other words. A hit is merged (200, merged) instead of kept twice (201, added).
  */
 
 /* Bytes of a source, which becomes a member of the metadata. */
 enum { SOURCE_MAX = 500 };
-
-/* --- creating --- */
 
 FIELDS(
     rag_create_in, (STR, content, .required = true, .min = 1, .max = RAG_CONTENT_MAX),
@@ -33,9 +29,8 @@ struct create_out {
     str memory_id, status;
     struct rag_shown memory;
 };
-FIELDS_OF(create_out, rag_create_out, (STR, memory_id, .required = true),
-          (STR, status, .required = true, .help = "added, or merged"),
-          (OBJECT, memory, struct rag_shown, .required = true, .inside = rag_shown_fields));
+FIELDS_OF(create_out, rag_create_out, (STR, memory_id), (STR, status, .help = "added, or merged"),
+          (OBJECT, memory, struct rag_shown, .inside = rag_shown_fields));
 
 /* Members that only the old metadata has are kept. source is a member of the metadata. */
 static str merged_metadata(struct ctx *ctx, str old, const struct rag_create_in *c)
@@ -200,96 +195,4 @@ HANDLER(rag_create)
                                rag_show(ctx, &m, clock_ms())};
     out->code = is_new ? 201 : 200;
     return reply_fields(out, rag_create_out_fields, &shape);
-}
-
-/* --- search --- */
-
-FIELDS(rag_search_in, (STR, query, .required = true, .min = 1, .max = RAG_CONTENT_MAX),
-       (INT, top_k, .otherwise = 10, .min = 1, .max = 100, .help = "most results"),
-       (ENUM, memory_type, .one_of = kind_names, .otherwise = KIND_COUNT,
-        .help = "only of this type"),
-       (AS_NUM, least, "min_similarity", .otherwise = 0.7, .min = 0, .max = 1,
-        .help = "how alike a memory must be: its cosine, the weight of the query's words that it "
-                "holds, or how sure recall is of it, whichever is most"),
-       (AS_BOOL, graph, "include_graph", .otherwise = 1,
-        .help = "accepted and ignored: this server has no graph"));
-
-struct hit {
-    str id, content;
-    enum memory_kind type;
-    str source;
-    double similarity, relevance;
-    int64_t created;
-    doc_id doc;
-};
-static FIELDS(hit, (STR, id, .required = true), (STR, content, .required = true),
-              (ENUM, type, .required = true, .one_of = kind_names),
-              (NUM, similarity, .required = true),
-              (NUM, relevance, .required = true, .help = "of similarity, priority, age and use"),
-              (STR, source, .required = true, .help = "vector: by similarity"));
-
-/* total is the length of this list: there are no pages. */
-struct search_out {
-    const struct json *memories;
-    int64_t total;
-};
-FIELDS_OF(search_out, rag_search_out,
-          (JSON, memories, .required = true, .inside = hit_fields,
-           .help = "the most relevant first"),
-          (INT, total, .required = true, .help = "number of results"));
-
-static double score_rounded(double value)
-{
-    assert(isfinite(value));
-    return round(value * 1000000) / 1000000;
-}
-
-/* similarity is that of the texts, relevance what the order goes by. */
-static struct hit hit_of(const struct similar *s, int64_t now)
-{
-    const struct memory *m = &s->memory;
-    int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
-    double relevance = relevance_of(s->similarity, priority_of(m->importance), days, m->uses);
-    return (struct hit){m->id,
-                        m->content,
-                        kind_of(m),
-                        S("vector"),
-                        score_rounded(s->similarity),
-                        score_rounded(relevance),
-                        m->created,
-                        m->doc};
-}
-
-/* Of two alike the newer one first, so that the order is the same each time. */
-ORDER(most_relevant, struct hit, DOWN(relevance) ?: DOWN(created) ?: DOWN(doc));
-
-/* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories
- * that are returned count as accessed. */
-HANDLER(rag_search)
-{
-    enum { MOST = 1000 };
-    const struct rag_search_in *q = in->in;
-    struct similar_in ask = {.pool = rag_pool(in),
-                             .query = str_trim(q->query),
-                             .least = q->least,
-                             .limit = q->memory_type != KIND_COUNT ? MOST : 2 * (size_t)q->top_k};
-    struct similar *v;
-    size_t n, kept = 0, most = (size_t)q->top_k;
-    int64_t total, now = clock_ms();
-    if (!ask.query.n)
-        return fail_field(ctx, "query", "must not be blank");
-    TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &total));
-    struct hit *hits = NEW_N(&ctx->arena, struct hit, n + 1);
-    doc_id *docs = NEW_N(&ctx->arena, doc_id, most);
-    for (size_t i = 0; i < n; i++)
-        if (q->memory_type == KIND_COUNT || q->memory_type == kind_of(&v[i].memory))
-            hits[kept++] = hit_of(&v[i], now);
-    qsort(hits, kept, sizeof *hits, most_relevant);
-    kept = kept < most ? kept : most;
-    for (size_t i = 0; i < kept; i++)
-        docs[i] = hits[i].doc;
-    engine_accessed(ctx, app->engine, ask.pool, docs, kept);
-    struct search_out shape = {.total = (int64_t)kept};
-    TRY(json_list(ctx, hit_fields, hits, kept, sizeof *hits, &shape.memories));
-    return reply_fields(out, rag_search_out_fields, &shape);
 }
