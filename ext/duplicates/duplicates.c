@@ -12,9 +12,7 @@
  * A pair is looked at when its vectors are near or its rarest words are shared, never each text
  * with each. Two memories that both have a vector are as near as their cosine says; of others the
  * share of their telling words counts.
- */
-
-/*
+ *
  * Steps of a call: read the newest memories, fold those with the same words into one entry, note
  * pairs by near vectors, then pairs by shared rare words, ask the core model about the pairs in
  * doubt, and group. The oldest of a group stays; the rest would be closed in its favour
@@ -106,8 +104,7 @@ static void fold_equal(struct search *s)
     struct worded *all = NEW_N(&s->ctx->arena, struct worded, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
         all[i] = (struct worded){s->v[i].says.all, i};
-    if (s->n)
-        qsort(all, s->n, sizeof *all, by_word);
+    qsort(all, s->n, sizeof *all, by_word);
     for (size_t i = 1; i < s->n; i++)
         if (all[i].word == all[i - 1].word && s->v[all[i].at].says.plain.n)
             s->v[all[i].at].first = s->v[all[i - 1].at].first;
@@ -206,8 +203,7 @@ static void add_rarest(struct search *s, size_t i, const struct worded *all, siz
     struct worded *words = NEW_N(&s->ctx->arena, struct worded, t->n + 1);
     for (size_t k = 0; k < t->n; k++)
         words[k] = (struct worded){count_word(all, n_all, t->v[k]), k};
-    if (t->n)
-        qsort(words, t->n, sizeof *words, by_word);
+    qsort(words, t->n, sizeof *words, by_word);
     for (size_t k = 0; k < t->n && k < prefix_of(s->e->settings->dedup_similarity, t->n); k++)
         out[(*n)++] = (struct worded){t->v[words[k].at], i};
 }
@@ -224,13 +220,11 @@ static void look_by_words(struct search *s, const bool *has_vector)
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; is_first(s, i) && k < s->v[i].says.telling.n; k++)
             all[n_all++] = (struct worded){s->v[i].says.telling.v[k], i};
-    if (n_all)
-        qsort(all, n_all, sizeof *all, by_word);
+    qsort(all, n_all, sizeof *all, by_word);
     for (size_t i = 0; i < s->n; i++)
         if (is_first(s, i))
             add_rarest(s, i, all, n_all, rare, &n);
-    if (n)
-        qsort(rare, n, sizeof *rare, by_word);
+    qsort(rare, n, sizeof *rare, by_word);
     for (size_t i = 0; i < n; i++)
         for (size_t k = i + 1; k < n && k - i < BUCKET_MAX && rare[k].word == rare[i].word; k++)
             hold_together(s, rare[i].at, rare[k].at, has_vector);
@@ -289,28 +283,28 @@ static void group_pairs(struct search *s)
     }
 }
 
-/* Three passes: how many each group has, where each begins, and its members in order of age. */
+/* Four passes: how many each group has, room for them, its members in order of age, and only groups
+ * that have some. */
 static void gather_groups(struct search *s, struct duplicates **out, size_t *n)
 {
     struct arena *a = &s->ctx->arena;
-    size_t *sizes = NEW_N(a, size_t, s->n + 1), *places = NEW_N(a, size_t, s->n + 1);
+    struct duplicates *groups = NEW_N(a, struct duplicates, s->n + 1);
     *n = 0;
     for (size_t i = 0; i < s->n; i++)
-        sizes[s->v[i].first] += !is_first(s, i);
-    *out = NEW_N(a, struct duplicates, s->n + 1);
+        groups[s->v[i].first].n += !is_first(s, i);
+    for (size_t i = 0; i < s->n; i++)
+        groups[i] = (struct duplicates){.first = *s->v[i].memory,
+                                        .v = NEW_N(a, struct similar, groups[i].n)};
     for (size_t i = 0; i < s->n; i++) {
-        if (!sizes[i])
-            continue;
-        places[i] = *n;
-        (*out)[(*n)++] =
-            (struct duplicates){.first = *s->v[i].memory, .v = NEW_N(a, struct similar, sizes[i])};
-    }
-    for (size_t i = 0; i < s->n; i++) {
+        struct duplicates *group = &groups[s->v[i].first];
         assert(is_first(s, s->v[i].first));
-        struct duplicates *d = &(*out)[places[s->v[i].first]];
         if (!is_first(s, i))
-            d->v[d->n++] = (struct similar){*s->v[i].memory, s->v[i].similarity};
+            group->v[group->n++] = (struct similar){*s->v[i].memory, s->v[i].similarity};
     }
+    for (size_t i = 0; i < s->n; i++)
+        if (groups[i].n)
+            groups[(*n)++] = groups[i];
+    *out = groups;
 }
 
 /* Shows and changes nothing but vectors that were due anyway. The caller's ctx holds all of it: at

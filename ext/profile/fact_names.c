@@ -183,15 +183,19 @@ str profile_text(struct arena *a, str text)
     return str_trim(buf_str(&b));
 }
 
+str strip_marks(str s, const char *marks)
+{
+    while (s.n && char_is_one_of(s.p[0], marks))
+        s = str_sub(s, 1, s.n);
+    while (s.n && char_is_one_of(s.p[s.n - 1], marks))
+        s.n--;
+    return s;
+}
+
 /* Words by which forms and models say that there is nothing. */
 static bool is_placeholder(str value)
 {
-    static const char around[] = " .,;:<>[](){}-_\"'`*?";
-    while (value.n && strchr(around, value.p[0]))
-        value = str_sub(value, 1, value.n);
-    while (value.n && strchr(around, value.p[value.n - 1]))
-        value.n--;
-    return str_is_one_of(value, no_facts);
+    return str_is_one_of(strip_marks(value, " .,;:<>[](){}-_\"'`*?"), no_facts);
 }
 
 /* --- secrets --- */

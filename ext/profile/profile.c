@@ -5,6 +5,8 @@
 #include "base/utf8.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/tombstone_writer.h"
+#include "engine/text/claims.h"
+#include "lang/profile_told_lists.h"
 
 /*
  * A profile has no table of its own. Each of its facts is a memory in the layer identity with the
@@ -121,6 +123,63 @@ static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_r
     return OK;
 }
 
+/* The last that the user said in a chat of each of these names, and when; at 0: nothing. A name, a
+ * home, an employer, a job and a school count, which one has once. */
+struct told {
+    str value;
+    int64_t at;
+    doc_id doc; /* of two in one millisecond the higher one came later */
+};
+
+/* A street is more than the town that someone says. */
+static enum slot slot_of_name(struct arena *a, str name)
+{
+    str words = profile_words(a, name);
+    enum slot slot = slot_of_label(words);
+    bool is_single = slot != SLOT_COUNT && slot_is_single(slot) && slot != SLOT_partner;
+    return is_single && !str_is(words, "address") ? slot : SLOT_COUNT;
+}
+
+/* "Lives in Hamar now". */
+static str without_now(str value)
+{
+    for (const char *const *end = value_ends; *end; end++)
+        if (str_ends(value, str_of(*end)))
+            return str_trim(str_sub(value, 0, value.n - strlen(*end)));
+    return value;
+}
+
+static void take_told(struct arena *a, const struct read_fact *said, const struct memory *m,
+                      const struct profile_fact *v, size_t n, struct told *out)
+{
+    bool is_calling =
+        str_is(said->name, "nickname") && !SOME(i, n, str_eq_nocase(v[i].name, said->name));
+    enum slot slot = is_calling ? SLOT_name : slot_of_name(a, said->name);
+    for (size_t i = 0; i < n && slot != SLOT_COUNT; i++)
+        if (m->created > out[i].at && slot == slot_of_name(a, v[i].name))
+            out[i] = (struct told){without_now(said->value), m->created, m->doc};
+}
+
+static enum status gather_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               const struct profile_fact *v, size_t n, struct told *out)
+{
+    enum { LOOKED_AT = 500 }; /* of the newest facts */
+    struct memory_filter f = {.pool = pool, .limit = LOOKED_AT};
+    struct memory *said;
+    size_t n_said = 0;
+    TRY(store_list_memories(ctx, e->store, &f, &said, &n_said, NULL));
+    for (size_t i = 0; i < n_said; i++) {
+        const struct memory *m = &said[i];
+        struct reading r = {.ctx = ctx, .x = e->extractor};
+        if (m->origin != ORIGIN_USER || (m->layer != LAYER_IDENTITY && m->layer != LAYER_FACT))
+            continue;
+        read_fact_memory(&r, m);
+        for (size_t k = 0; k < r.n; k++)
+            take_told(&ctx->arena, &r.v[k], m, v, n, out);
+    }
+    return OK;
+}
+
 /* Current facts by name; updated is when the last of them changed, 0 for an empty profile. What a
  * chat of the last moments has said counts. */
 enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -134,7 +193,7 @@ enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref po
     for (size_t i = 0; i < kept.n; i++)
         p.v[i] = kept.v[i].fact;
     if (kept.n)
-        TRY(profile_told(ctx, e, pool, p.v, p.n, told));
+        TRY(gather_told(ctx, e, pool, p.v, p.n, told));
     for (size_t i = 0; i < kept.n; i++) {
         const struct memory *m = kept.v[i].memory;
         int64_t set = m->updated;
@@ -174,8 +233,7 @@ static void gather_changes(struct changes *c, const struct json *facts)
     size_t n = 0;
     for (const struct json *m = facts->first; m; m = m->next)
         all[n++] = m;
-    if (n)
-        qsort(all, n, sizeof *all, by_member);
+    qsort(all, n, sizeof *all, by_member);
     c->v = NEW_N(&c->ctx->arena, struct profile_fact, n + 1);
     for (size_t i = 0; i < n; i++)
         if (i + 1 == n || !str_eq(json_name(all[i]), json_name(all[i + 1])))
@@ -212,10 +270,9 @@ static enum status check_fact(struct ctx *ctx, const struct profile_fact *f)
 /* Noted here, barred before anything is erased (write_changes). */
 static void bar_fact(struct changes *c, const struct memory *m, str content)
 {
-    c->forgotten = arena_more(&c->ctx->arena, c->forgotten, c->n_forgotten, &c->cap_forgotten,
-                              sizeof *c->forgotten);
-    c->forgotten[c->n_forgotten] = *m;
-    c->forgotten[c->n_forgotten++].content = content;
+    struct memory one = *m;
+    one.content = content;
+    ARENA_ADD(&c->ctx->arena, c->forgotten, c->n_forgotten, c->cap_forgotten) = one;
 }
 
 /* "dog name: Olivia" is said as "my dog is called Olivia", without the word. */
@@ -247,8 +304,7 @@ static void set_fact(struct changes *c, const struct profile_fact *f, enum origi
     assert(f->name.n && f->value->type != JSON_NULL);
     struct strs tags = {NEW(a, str), 1};
     tags.v[0] = S(CATEGORY);
-    b->memories = arena_more(a, b->memories, b->n_memories, &c->cap, sizeof *b->memories);
-    b->memories[b->n_memories++] =
+    ARENA_ADD(a, b->memories, b->n_memories, c->cap) =
         (struct memory){.layer = LAYER_IDENTITY,
                         .type = TYPE_FACTUAL,
                         .category = S(CATEGORY),
@@ -299,14 +355,6 @@ static size_t forget_kept(struct changes *c, const struct profile_fact *f, int64
     return live;
 }
 
-static size_t live_of(const struct kept *kept, int64_t now)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < kept->n; i++)
-        n += is_true(kept->v[i].memory, now);
-    return n;
-}
-
 /* Removals come first: a request that removes one name and adds another must fit a full profile,
  * which drops facts that were read from a text and refuses those of a caller. */
 static enum status merge_facts(struct changes *c, struct engine *e, enum origin origin)
@@ -315,7 +363,9 @@ static enum status merge_facts(struct changes *c, struct engine *e, enum origin 
     engine_catch_up(c->ctx, e, c->b.pool); /* what was said before is older than this edit */
     int64_t now = clock_ms();
     TRY(list_profile(c->ctx, e, c->b.pool, true, &c->kept));
-    size_t n = live_of(&c->kept, now), removed = 0, added = 0;
+    size_t live = 0, removed = 0, added = 0;
+    for (size_t i = 0; i < c->kept.n; i++)
+        live += is_true(c->kept.v[i].memory, now);
     for (size_t i = 0; i < c->n; i++)
         if (c->v[i].value->type == JSON_NULL)
             removed += forget_kept(c, &c->v[i], now);
@@ -323,14 +373,14 @@ static enum status merge_facts(struct changes *c, struct engine *e, enum origin 
         if (c->v[i].value->type == JSON_NULL)
             continue;
         bool is_new = !forget_kept(c, &c->v[i], now);
-        if (is_new && origin == ORIGIN_DISTILLED && n - removed + added >= PROFILE_MAX)
+        if (is_new && origin == ORIGIN_DISTILLED && live - removed + added >= PROFILE_MAX)
             continue;
         added += is_new;
         set_fact(c, &c->v[i], origin, now);
     }
-    if (added && n - removed + added > PROFILE_MAX)
-        return fail_field(c->ctx, "facts", "would have %zu names; at most %d", n - removed + added,
-                          PROFILE_MAX);
+    if (added && live - removed + added > PROFILE_MAX)
+        return fail_field(c->ctx, "facts", "would have %zu names; at most %d",
+                          live - removed + added, PROFILE_MAX);
     return OK;
 }
 

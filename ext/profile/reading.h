@@ -37,6 +37,8 @@ str profile_camel(struct arena *a, str name);
 str profile_words(struct arena *a, str name);
 /* A text on one line, visible, at most PROFILE_VALUE_MAX characters. */
 str profile_text(struct arena *a, str text);
+/* Without these marks at both ends. */
+str strip_marks(str s, const char *marks);
 /* A day as YYYY-MM-DD. The text itself when it is not a day, or could be two (3/4/1990). */
 str profile_day(struct arena *a, str text);
 
@@ -51,18 +53,6 @@ void read_statements(struct reading *r, struct engine *e, str text);
 
 /* What extraction made of such a statement. */
 void read_fact_memory(struct reading *r, const struct memory *m);
-
-/* --- told.c --- */
-
-/* The last that the user said in a chat of each of these names, and when; at 0: nothing. A name, a
- * home, an employer, a job and a school count, which one has once. */
-struct told {
-    str value;
-    int64_t at;
-    doc_id doc; /* of two in one millisecond the higher one came later */
-};
-MUST_USE enum status profile_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                  const struct profile_fact *v, size_t n, struct told *out);
 
 /* --- read.c --- */
 

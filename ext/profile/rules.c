@@ -61,15 +61,6 @@ static bool is_word_char(char c)
            (unsigned char)c >= 0x80 || c == '_' || c == '-' || c == '.';
 }
 
-static str strip_marks(str s, const char *marks)
-{
-    while (s.n && char_is_one_of(s.p[0], marks))
-        s = str_sub(s, 1, s.n);
-    while (s.n && char_is_one_of(s.p[s.n - 1], marks))
-        s.n--;
-    return s;
-}
-
 /* Up to four plain words. */
 static bool is_name(str s)
 {

@@ -2,7 +2,6 @@
 #include "ext/verify/verify.h"
 
 #include "base/id.h"
-#include "ext/verify/adapters.h"
 #include "http/http.h"
 
 /*

@@ -8,21 +8,21 @@
 #include "core/url.h"
 
 #include "app/print.h"
-#include "ext/verify/command.h"
 
 /*
  * The server is used as any client uses it. What is written stays in two spaces of its own, whose
  * names begin with "verify-", for the operator to erase. A presence, and an absence that follows an
  * erasure, may take a server some seconds; an absence that must always hold is looked at once.
  */
+#define TOKEN_VARIABLE "REMEMBERD_TOKEN"
+#define OTHER_VARIABLE "REMEMBERD_OTHER_TOKEN"
 enum { PATIENCE_MS = 10000 };
 static const struct timespec again = {.tv_nsec = 200000000};
 
 enum outcome { PASSES, FAILS, NOT_RUN };
-static const char *const outcome_names[] = {
-    [PASSES] = "pass", [FAILS] = "FAIL", [NOT_RUN] = "not run"};
+static const char *const outcome_names[] = {"pass", "FAIL", "not run", NULL};
 
-SHAPE(verify_row, (STR, test), (STR, result), (STR, why));
+SHAPE(verify_row, (STR, test), (ENUM, result, .one_of = outcome_names), (STR, why));
 
 /* --- what is wanted --- */
 
@@ -132,13 +132,12 @@ static void begin_test(struct arena *a, struct target *t)
 static struct verify_row run_test(struct ctx *ctx, struct target *t, const struct acceptance *test)
 {
     const char *why = why_not(&ctx->arena, t, test);
-    struct verify_row row = {str_of(test->id), str_of(outcome_names[why ? NOT_RUN : PASSES]),
-                             str_of(why ? why : "")};
+    struct verify_row row = {str_of(test->id), why ? NOT_RUN : PASSES, str_of(why ? why : "")};
     begin_test(&ctx->arena, t);
     for (size_t i = 0; !why && i < steps_of(test); i++) {
         if (run_step(ctx, t, &test->steps[i]) == OK)
             continue;
-        row.result = str_of(outcome_names[FAILS]);
+        row.result = FAILS;
         str failure = ctx_take_why(ctx);
         row.why = str_printf(&ctx->arena, "step %zu: " S_FMT, i + 1, S_ARG(failure));
         break;
@@ -173,21 +172,20 @@ static void print_row(const struct options *o, struct arena *a, const struct ver
     if (o->json)
         fields_write(&w, verify_row_fields, row);
     else
-        buf_printf(&b, "%-8.*s %-44.*s " S_FMT, (int)row->result.n, row->result.p, (int)row->test.n,
+        buf_printf(&b, "%-8s %-44.*s " S_FMT, outcome_names[row->result], (int)row->test.n,
                    row->test.p, S_ARG(row->why));
     print_line(str_trim(buf_str(&b)));
 }
 
 /* CONFLICT when a test fails. */
-enum status command_verify(struct ctx *ctx, const struct options *o)
+static enum status command_verify(struct ctx *ctx, const struct options *o)
 {
     struct target t;
     size_t counts[NOT_RUN + 1] = {0};
     TRY(find_target(ctx, o, &t));
     for (const struct acceptance *test = acceptance_tests; test->id; test++) {
         struct verify_row row = run_test(ctx, &t, test);
-        for (size_t i = PASSES; i <= NOT_RUN; i++)
-            counts[i] += str_is(row.result, outcome_names[i]);
+        counts[row.result]++;
         print_row(o, &ctx->arena, &row);
     }
     if (!o->json)
@@ -195,3 +193,11 @@ enum status command_verify(struct ctx *ctx, const struct options *o)
                               counts[PASSES], counts[FAILS], counts[NOT_RUN]));
     return counts[FAILS] ? fail(ctx, CONFLICT, "%zu of the tests fail", counts[FAILS]) : OK;
 }
+
+const struct command verify_commands[] = {
+    {"verify", "verify URL [ADAPTER]",
+     "Run acceptance tests against a memory server, this one or another whose API a file "
+     "describes, and print a table",
+     "verify http://127.0.0.1:7077", " json ", 1, 2, NULL, command_verify},
+    {0},
+};

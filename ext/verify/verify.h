@@ -19,6 +19,8 @@ enum verb {
     VERB_COUNT
 };
 extern const char *const verb_names[VERB_COUNT];
+/* The file rememberd.json: the adapter of rememberd. */
+extern const char own_adapter[], own_adapter_end[];
 
 enum wanted {
     W_DONE,    /* the call goes well */
