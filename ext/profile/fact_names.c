@@ -28,10 +28,10 @@ enum kind { MARK, LOWER, UPPER };
 /* Reads one character of UTF-8 at *at and moves behind it; damaged bytes are marks. */
 static enum kind kind_at(str s, size_t *at, int32_t *c)
 {
-    utf8proc_ssize_t took =
-        utf8proc_iterate((const uint8_t *)s.p + *at, (utf8proc_ssize_t)(s.n - *at), c);
-    *at += took > 0 ? (size_t)took : 1;
-    if (took <= 0 || !(utf8_is_letter(*c) || utf8_is_digit(*c)))
+    size_t took;
+    *c = utf8_at(s, *at, &took);
+    *at += took;
+    if (*c < 0 || !(utf8_is_letter(*c) || utf8_is_digit(*c)))
         return MARK;
     utf8proc_category_t category = utf8proc_category(*c);
     return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LT ? UPPER : LOWER;
@@ -167,15 +167,11 @@ static str american_name(struct arena *a, str name)
 str profile_text(struct arena *a, str text)
 {
     struct buf b = buf_make(a, LOOKED_AT + 8);
-    size_t n = 0;
-    int32_t c;
-    for (size_t at = 0; at < text.n && n < PROFILE_VALUE_MAX;) {
-        utf8proc_ssize_t took =
-            utf8proc_iterate((const uint8_t *)text.p + at, (utf8proc_ssize_t)(text.n - at), &c);
-        at += took > 0 ? (size_t)took : 1;
-        bool is_blank =
-            took > 0 && (c <= ' ' || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029);
-        if (took <= 0 || c == 0xFFFD || c == 0xFEFF || (is_blank && (!n || b.p[b.n - 1] == ' ')))
+    size_t n = 0, took;
+    for (size_t at = 0; at < text.n && n < PROFILE_VALUE_MAX; at += took) {
+        int32_t c = utf8_at(text, at, &took);
+        bool is_blank = c <= ' ' || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029;
+        if (c < 0 || c == 0xFFFD || c == 0xFEFF || (is_blank && (!n || b.p[b.n - 1] == ' ')))
             continue;
         put_character(&b, is_blank ? ' ' : c);
         n++;

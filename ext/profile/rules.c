@@ -265,13 +265,6 @@ static void add_job(struct reading *r, str what, bool is_job)
     add_fact(r, is_job ? "employer" : "job", without_article(second));
 }
 
-/* "was born in 1990" and "… in Rome". */
-static void add_born(struct reading *r, str what)
-{
-    bool is_time = SOME(i, what.n, what.p[i] >= '0' && what.p[i] <= '9');
-    add_fact(r, is_time ? "birthDate" : "birthPlace", what);
-}
-
 /* "my favourite colour is blue", "my wife's name is Eva": the thing names the fact. */
 static bool add_own(struct reading *r, str says)
 {
@@ -314,19 +307,15 @@ static bool add_being(struct reading *r, const struct memory *m)
     str what = m->content;
     if (!cut_front(&what, "is "))
         return false;
-    if (str_is(m->key, "entity:age")) {
+    if (str_is(m->key, "entity:age"))
         add_fact(r, "age", str_cut(&what, ' '));
-        return true;
-    }
-    if (str_is(m->key, "entity:job")) {
+    else if (str_is(m->key, "entity:job"))
         add_job(r, without_article(what), true);
-        return true;
-    }
-    if (str_is(m->key, "health:diet_food")) {
+    else if (str_is(m->key, "health:diet_food"))
         add_fact(r, "diet", what);
-        return true;
-    }
-    return false;
+    else
+        return false;
+    return true;
 }
 
 /* The first form that fits: "my …", "has a … called", "is …", then the table of verbs. */
@@ -344,8 +333,8 @@ static void add_statement(struct reading *r, const struct memory *m)
         add_location(r, what);
     else if (!strcmp(s->name, "job") || !strcmp(s->name, "employer"))
         add_job(r, what, !strcmp(s->name, "job"));
-    else if (!strcmp(s->name, "born"))
-        add_born(r, what);
+    else if (!strcmp(s->name, "born")) /* "in 1990", or "in Rome" */
+        add_fact(r, str_has_digit(what) ? "birthDate" : "birthPlace", what);
     else
         add_fact(r, s->name, what);
 }

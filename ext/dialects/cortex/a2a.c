@@ -35,21 +35,19 @@ SHAPE(say_in,
 
 /* --- what both check --- */
 
-/* Registered users have lower-case UUIDs, whatever case they registered with. A person behind a
- * token is called as the client calls it. */
-static bool is_user(struct arena *a, str said, str user)
-{
-    return (id_is_uuid(said) && str_eq_nocase(said, user)) || person_is_owner(a, user, said);
-}
-
-/* An agent acts for the user whose token it shows, and for no other. */
+/* An agent acts for the user whose token it shows, and for no other. Registered users have
+ * lower-case UUIDs, whatever case they registered with. A person behind a token is called as the
+ * client calls it. */
 static enum status check_health(struct ctx *ctx, const struct request *in,
-                                const struct envelope_in *envelope, str user)
+                                const struct envelope_in *envelope, str said)
 {
+    str user = in->who.pool.user;
+    bool is_user =
+        (id_is_uuid(said) && str_eq_nocase(said, user)) || person_is_owner(&ctx->arena, user, said);
     int64_t ms;
     if (!time_read(envelope->timestamp, &ms))
         return fail_field(ctx, "timestamp", "must be a time in ISO 8601");
-    if (!is_user(&ctx->arena, user, in->who.pool.user))
+    if (!is_user)
         return fail(ctx, FORBIDDEN, "user_id: the token belongs to another user");
     return OK;
 }

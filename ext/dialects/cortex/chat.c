@@ -204,13 +204,6 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
     return r;
 }
 
-/* An estimate for servers that send no usage. */
-static int64_t tokens_asked(const struct chat_scene *scene, str block)
-{
-    return tokens_of(scene->system) + scene->window.tokens + tokens_of(block) +
-           tokens_of(scene->in.said[0].text);
-}
-
 /* The texts of the request, which no complaint of the model's server may bring into a log. */
 static const str *asked_of(struct ctx *ctx, const struct chat_scene *scene, str block, size_t *n)
 {
@@ -280,7 +273,8 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
                                     .answer_id = asks->answer_id,
                                     .model = scene->to.model,
                                     .priced = scene->model,
-                                    .tokens_in = tokens_asked(scene, turn->block),
+                                    .tokens_in = tokens_of(scene->system) + scene->window.tokens +
+                                                 tokens_of(turn->block) + tokens_of(wish->message),
                                     .is_stream = wish->is_stream,
                                     .in_reply_to = wish->in_reply_to};
     out->type = wish->is_stream ? S("text/event-stream")

@@ -223,9 +223,8 @@ static enum status erase_app(struct ctx *ctx, struct app *app, struct pool_ref p
     struct memory_totals totals;
     int64_t erased;
     TRY(engine_totals(ctx, app->engine, &f, &totals));
-    enum status s = engine_forget(ctx, app->engine, &what, &erased);
     *count += totals.total;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND);
 }
 
 /* Deletes transcripts as well, because they contain the same facts. */

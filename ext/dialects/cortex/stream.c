@@ -255,12 +255,19 @@ static void complete_usage(struct chat_usage *usage, const struct chat_answer_in
 }
 
 /* The turn first, then the bytes: what the client reads as done is in the session already. is_read
- * tells the later calls that nobody else may keep the turn. */
-static enum status keep_answer(struct ctx *ctx, struct app *app, struct chat_answer *a,
-                               const struct relay *r)
+ * tells the later calls that nobody else may keep the turn. At most one more request: only one
+ * whose body still ends with the wish is asked again without it. */
+static enum status finish_answer(struct filter *f, struct ctx *ctx, struct app *app,
+                                 struct relay *r, struct filter_work *out)
 {
+    struct chat_answer *a = answer_of(f);
     str text;
-    assert(a->is_read);
+    assert(!a->is_read);
+    ctx_clear_failure(ctx);
+    out->asks_again = asks_otherwise(ctx, a, r);
+    if (out->asks_again)
+        return OK;
+    a->is_read = true;
     TRY(read_answer(ctx, a, r, &text));
     TRY(engine_end_turn(ctx, app->engine, a->in.turn, text));
     complete_usage(&a->usage, &a->in, text);
@@ -268,22 +275,6 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct chat_ans
     if (a->in.is_stream && !a->is_stream) /* the server answered a stream's request whole */
         write_chunk(&a->out, &ctx->arena, a->in.answer_id, text);
     write_end(ctx, &a->out, &a->in, app->settings->prices, text, &a->usage);
-    return OK;
-}
-
-/* At most one more request: only one whose body still ends with the wish is asked again without
- * it. */
-static enum status finish_answer(struct filter *f, struct ctx *ctx, struct app *app,
-                                 struct relay *r, struct filter_work *out)
-{
-    struct chat_answer *a = answer_of(f);
-    assert(!a->is_read);
-    ctx_clear_failure(ctx);
-    out->asks_again = asks_otherwise(ctx, a, r);
-    if (out->asks_again)
-        return OK;
-    a->is_read = true;
-    TRY(keep_answer(ctx, app, a, r));
     out->rest = buf_str(&a->out);
     return OK;
 }

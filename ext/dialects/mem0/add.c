@@ -87,20 +87,14 @@ static bool is_kept(const struct said *said)
 
 /* --- as they are --- */
 
-/* A run that the client names is a session, also where no conversation was kept. */
-static enum status make_run(struct adding *a)
-{
-    struct session session = {.id = a->in->ids.run_id};
-    enum status s =
-        session.id.n ? engine_make_session(a->ctx, a->app->engine, a->pool, &session) : OK;
-    return soft_if(a->ctx, s, CONFLICT) ? OK : s;
-}
-
-/* Each has an id of its own: what says the same as another memory is kept as well. */
+/* Each has an id of its own: what says the same as another memory is kept as well. A run that the
+ * client names is a session, also where no conversation was kept. */
 static enum status add_as_given(struct adding *a)
 {
     const struct mem0_add_in *in = a->in;
-    TRY(make_run(a));
+    struct session run = {.id = in->ids.run_id};
+    if (run.id.n)
+        TRY(soft_or(a->ctx, engine_make_session(a->ctx, a->app->engine, a->pool, &run), CONFLICT));
     for (size_t i = 0; i < a->n_said; i++) {
         if (!is_kept(&a->said[i]))
             continue;

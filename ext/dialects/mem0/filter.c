@@ -97,18 +97,14 @@ static bool read_moment(const struct json *v, int64_t *from, int64_t *until)
     return true;
 }
 
-static bool is_scalar(const struct json *v)
-{
-    return v->type == JSON_STRING || v->type == JSON_NUMBER || v->type == JSON_BOOL;
-}
-
 static bool value_fits(const struct filtered *field, enum test_op op, const struct json *v)
 {
     int64_t from, until;
+    bool is_scalar = v->type == JSON_STRING || v->type == JSON_NUMBER || v->type == JSON_BOOL;
     if (field->kind == KIND_PAIRS)
         return v->type == JSON_OBJECT;
     if (field->kind == KIND_MEMBER)
-        return is_scalar(v) || (op <= NE && v->type == JSON_NULL);
+        return is_scalar || (op <= NE && v->type == JSON_NULL);
     return field->kind == KIND_TIME ? read_moment(v, &from, &until) : v->type == JSON_STRING;
 }
 
@@ -268,17 +264,6 @@ static bool holds_text(struct arena *a, str whole, str part, bool any_case)
     return !part.n || str_find(whole, part) < whole.n;
 }
 
-/* "*" is any value but none. */
-static bool fits_name(str is, const struct json *v)
-{
-    return str_is(json_string(v), "*") ? is.n > 0 : str_eq(is, json_string(v));
-}
-
-static bool has_label(const struct memory *m, str label)
-{
-    return (m->category.n && str_eq(m->category, label)) || strs_have(&m->tags, label);
-}
-
 /* A memory without the time is later and earlier than none. */
 static bool fits_time(enum test_op op, int64_t is, const struct json *v)
 {
@@ -372,17 +357,20 @@ static int64_t time_of(const struct memory *m, const struct filtered *field)
 static bool fits_value(const struct asked *q, const struct mem0_filter *t, enum test_op op,
                        const struct json *v)
 {
+    const struct memory *m = q->m;
+    str text = json_string(v), name;
     switch (t->field->kind) {
-    case KIND_NAME:
-        return fits_name(name_of(q, t->field), v);
+    case KIND_NAME: /* "*" is any value but none */
+        name = name_of(q, t->field);
+        return str_is(text, "*") ? name.n > 0 : str_eq(name, text);
     case KIND_LABELS:
-        return has_label(q->m, json_string(v));
+        return (m->category.n && str_eq(m->category, text)) || strs_have(&m->tags, text);
     case KIND_TIME:
-        return fits_time(op, time_of(q->m, t->field), v);
+        return fits_time(op, time_of(m, t->field), v);
     case KIND_PAIRS:
         return fits_pairs(q, op, v);
     case KIND_TEXT:
-        return holds_text(&q->ctx->arena, q->m->content, json_string(v), op == ICONTAINS);
+        return holds_text(&q->ctx->arena, m->content, text, op == ICONTAINS);
     case KIND_MEMBER:
         return fits_member(q, t->member, op, v);
     }

@@ -192,9 +192,7 @@ static HANDLER(erase_batch)
     TRY(read_batch(ctx, app, in, erase_row_fields, &b));
     for (size_t i = 0; i < b.n; i++) {
         const struct forget what = {.pool = b.found[i].pool, .id = b.found[i].memory.id};
-        enum status s = engine_forget(ctx, app->engine, &what, &erased);
-        if (s != OK && !soft_if(ctx, s, NOT_FOUND))
-            return s;
+        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));
     }
     return mem0_say(out, str_printf(&ctx->arena, "Successfully deleted %zu memories", b.n));
 }

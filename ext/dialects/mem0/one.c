@@ -56,8 +56,7 @@ static enum status erase_older(struct ctx *ctx, struct app *app, const struct me
         kept++;
     }
     const struct forget what = {.pool = of->pool, .ids = ids, .n_ids = kept};
-    enum status s = kept ? engine_forget(ctx, app->engine, &what, erased) : OK;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return kept ? soft_or(ctx, engine_forget(ctx, app->engine, &what, erased), NOT_FOUND) : OK;
 }
 
 HANDLER(mem0_erase)

@@ -188,13 +188,6 @@ enum status mem0_pools(struct ctx *ctx, struct app *app, const struct mem0_who *
 /* --- by id --- */
 
 /* Whether it is anywhere is one look-up; whether the caller reaches the space takes more. */
-static enum status find_in(struct ctx *ctx, struct app *app, const struct mem0_who *who, str id,
-                           struct memory *out)
-{
-    TRY(engine_get(ctx, app->engine, (struct pool_ref){who->id.pool.user, S("")}, id, out));
-    return auth_find_memory(ctx, app, &who->id, id, out);
-}
-
 enum status mem0_find(struct ctx *ctx, struct app *app, const struct request *in, str id,
                       struct mem0_found *out)
 {
@@ -203,8 +196,11 @@ enum status mem0_find(struct ctx *ctx, struct app *app, const struct request *in
     enum status s = NOT_FOUND;
     TRY(mem0_everyone(ctx, app, in, &all, &n));
     for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
-        s = find_in(ctx, app, &all[i], id, &out->memory);
+        const struct pool_ref anywhere = {all[i].id.pool.user, S("")};
         out->who = all[i];
+        s = engine_get(ctx, app->engine, anywhere, id, &out->memory);
+        if (s == OK)
+            s = auth_find_memory(ctx, app, &all[i].id, id, &out->memory);
     }
     TRY(s);
     out->pool = (struct pool_ref){out->who.id.pool.user, out->memory.space};

@@ -115,12 +115,6 @@ static enum status find_page(struct ctx *ctx, struct app *app, const struct memo
     return OK;
 }
 
-/* OmniRoute's command line is known by its header and by parameters that only it sends. */
-static bool is_command_line(const struct request *in, const struct list_in *l)
-{
-    return request_header(in, "X-OmniRoute-CLI-Token").n || l->alias.n || l->budget;
-}
-
 /* offset wins over page, and page is then worked out from it. An unknown type is an empty list, not
  * an error. Expired memories are listed. */
 static HANDLER(list_memories)
@@ -144,7 +138,9 @@ static HANDLER(list_memories)
         TRY(find_page(ctx, app, &f, l->budget, &shape));
     }
     count_cache(ctx, app, in, &shape.stats);
-    shape.items = is_command_line(in, l) ? shape.data : NULL;
+    /* OmniRoute's command line is known by its header and by parameters that only it sends. */
+    if (request_header(in, "X-OmniRoute-CLI-Token").n || l->alias.n || l->budget)
+        shape.items = shape.data;
     shape.pages = (shape.total + l->limit - 1) / l->limit;
     return reply_fields(out, list_out_fields, &shape);
 }

@@ -1,6 +1,4 @@
 /* add.c - a memory that the RAG backend is given: something new, or said once more. */
-#include <math.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"
@@ -116,14 +114,6 @@ static enum status merge_memory(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
-/* What the rules find important counts only above the highest priority that a type gives. */
-static double rule_above_types(struct ctx *ctx, str content)
-{
-    const struct memory plain = {.content = content};
-    double rule = importance_by_rule(&ctx->arena, &plain);
-    return rule > rag_importance(PRIORITY_HIGH) ? rule : 0;
-}
-
 /* The kinds of the backend are kept as the category; type is the nearest of ours. */
 static enum status add_memory(struct ctx *ctx, struct app *app, const struct request *in,
                               str content, struct memory *out)
@@ -146,9 +136,11 @@ static enum status add_memory(struct ctx *ctx, struct app *app, const struct req
                            .importance = rag_importance(is_asked ? c->priority : by_kind[kind]),
                            .metadata = merged_metadata(ctx, S(""), c),
                            .origin = ORIGIN_API};
-    /* What may hurt someone weighs more than its type tells. */
-    if (!is_asked)
-        out->importance = fmax(out->importance, rule_above_types(ctx, content));
+    const struct memory plain = {.content = content};
+    double rule = is_asked ? 0 : importance_by_rule(&ctx->arena, &plain);
+    /* What may hurt someone weighs more than the highest priority that a type gives. */
+    if (rule > rag_importance(PRIORITY_HIGH))
+        out->importance = rule;
     return engine_add(ctx, app->engine, rag_pool(in), out);
 }
 
@@ -163,9 +155,8 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
         return NOT_FOUND;
     TRY(s);
     struct forget mine = {.pool = rag_pool(in), .id = m->id, .keeps_statements = true};
-    s = engine_forget(ctx, app->engine, &mine, &erased);
-    if (s != OK && !soft_if(ctx, s, NOT_FOUND)) /* another request has erased it in its turn */
-        return s;
+    /* Another request may have erased it in its turn. */
+    TRY(soft_or(ctx, engine_forget(ctx, app->engine, &mine, &erased), NOT_FOUND));
     *m = first;
     return merge_memory(ctx, app, in, m);
 }

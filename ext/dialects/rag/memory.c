@@ -38,12 +38,6 @@ double rag_importance(enum priority priority)
 
 /* --- failures, as FastAPI words them --- */
 
-/* Where the field of a failure was read from: FastAPI tells body and query apart. */
-static bool has_body(const struct request *in)
-{
-    return str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
-}
-
 SHAPE(invalid, (JSON, loc), (STR, msg), (STR, type));
 
 /* detail is a list for input that breaks a rule, else a sentence. */
@@ -58,15 +52,17 @@ static const struct field error_words[] = {
 static const struct error_shape rag_errors = {"RagError", "application/json", error_words};
 static const struct error_rule rules[] = {{BAD_INPUT, .code = 422}, {0}};
 
-/* [{"loc": ["query", "page"], "msg": "…", "type": "…"}] */
+/* [{"loc": ["query", "page"], "msg": "…", "type": "…"}]: FastAPI tells body and query apart. */
 static const struct json *invalid_list(struct ctx *ctx, const struct request *in)
 {
-    str place = has_body(in) ? S("body") : S("query"), field = str_of(ctx->field);
+    bool has_body =
+        str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
+    str field = str_of(ctx->field);
     struct json *loc = NEW(&ctx->arena, struct json);
     struct buf b = buf_make(&ctx->arena, 1024);
     struct json_out w = json_to(&b);
     json_open(&w, '[');
-    json_str(&w, place);
+    json_str(&w, has_body ? S("body") : S("query"));
     if (field.n)
         json_str(&w, field);
     json_close(&w, ']');
