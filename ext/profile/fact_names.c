@@ -204,6 +204,13 @@ static bool names_secret(str words)
     return false;
 }
 
+/* As it would be kept. */
+static bool says_secret(const struct reading *r, str words, str value)
+{
+    return secrets_are_in(r->x,
+                          str_printf(&r->ctx->arena, S_FMT ": " S_FMT, S_ARG(words), S_ARG(value)));
+}
+
 /* By name ("password", "pin") or by value; the whole path is looked at, as in {"bank": {"pin":
  * 1234}}. */
 static bool is_secret(const struct reading *r, const str *path, size_t depth, str value)
@@ -217,9 +224,7 @@ static bool is_secret(const struct reading *r, const str *path, size_t depth, st
     buf_byte(&b, ' ');
     if (b.full || names_secret(str_lower(a, buf_str(&b))))
         return true;
-    str said = str_printf(a, S_FMT ": " S_FMT, S_ARG(str_trim(buf_str(&b))),
-                          S_ARG(utf8_cut(value, LOOKED_AT)));
-    return secrets_are_in(said);
+    return says_secret(r, str_trim(buf_str(&b)), utf8_cut(value, LOOKED_AT));
 }
 
 /* --- days --- */
@@ -359,14 +364,6 @@ static bool is_said(const struct reading *r, str name, str value)
     return f && str_eq_nocase(f->value, value);
 }
 
-/* As it would be kept. */
-static bool says_secret(const struct reading *r, str name, str value)
-{
-    struct arena *a = &r->ctx->arena;
-    return secrets_are_in(
-        str_printf(a, S_FMT ": " S_FMT, S_ARG(profile_words(a, name)), S_ARG(value)));
-}
-
 /* A list's items become one value, "climbing, chess", each once. */
 static void extend_fact(struct reading *r, struct read_fact *f, str value)
 {
@@ -376,7 +373,7 @@ static void extend_fact(struct reading *r, struct read_fact *f, str value)
         str_find(there, str_printf(a, ", " S_FMT ",", S_ARG(value))) < there.n)
         return;
     str longer = profile_text(a, str_printf(a, S_FMT ", " S_FMT, S_ARG(f->value), S_ARG(value)));
-    if (!says_secret(r, f->name, longer))
+    if (!says_secret(r, profile_words(a, f->name), longer))
         f->value = longer;
 }
 
@@ -398,8 +395,8 @@ void reading_add(struct reading *r, const str *path, size_t depth, str value)
         return;
     }
     str name = name_of(r, path, depth);
-    if (!name.n || fact_named(r, name) || is_said(r, name, text) || says_secret(r, name, text) ||
-        r->n == PROFILE_MAX)
+    if (!name.n || fact_named(r, name) || is_said(r, name, text) ||
+        says_secret(r, profile_words(a, name), text) || r->n == PROFILE_MAX)
         return;
     ARENA_ADD(a, r->v, r->n, r->cap) = (struct read_fact){name, text, place};
 }

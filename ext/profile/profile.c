@@ -170,7 +170,7 @@ static enum status gather_told(struct ctx *ctx, struct engine *e, struct pool_re
     TRY(store_list_memories(ctx, e->store, &f, &said, &n_said, NULL));
     for (size_t i = 0; i < n_said; i++) {
         const struct memory *m = &said[i];
-        struct reading r = {.ctx = ctx, .x = e->extractor};
+        struct reading r = {.ctx = ctx};
         if (m->origin != ORIGIN_USER || (m->layer != LAYER_IDENTITY && m->layer != LAYER_FACT))
             continue;
         read_fact_memory(&r, m);

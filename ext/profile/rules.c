@@ -187,10 +187,9 @@ void read_pairs(struct reading *r, str text)
 /* --- what one says --- */
 
 /* What the words of a statement are about. */
-struct statement {
+static const struct statement {
     const char *says, *name;
-};
-static const struct statement statements[] = {
+} statements[] = {
 #define SAYS(says, name) {says, #name},
 #include "lang/profile_rules.def"
     {0}};

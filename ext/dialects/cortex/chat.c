@@ -88,7 +88,7 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
 {
     const struct settings *s = app->settings;
     assert(in->who.pool.user.n);
-    *out = (struct chat_scene){.owner = in->who.own.user};
+    *out = (struct chat_scene){0};
     /* Whoever begins a turn writes into the session, so it must be one that the caller reaches. */
     TRY(session_of(ctx, app, in, session, &out->in.pool, &out->session));
     out->in.session = out->session.id;
@@ -165,8 +165,8 @@ static enum status with_block(struct ctx *ctx, const struct app *app,
 }
 
 /* The nearest key wins: of this request, of the user, of the server. */
-static enum status credential_of(struct ctx *ctx, struct app *app, const struct chat_scene *scene,
-                                 str given, str *out)
+static enum status credential_of(struct ctx *ctx, struct app *app, const struct identity *who,
+                                 const struct chat_scene *scene, str given, str *out)
 {
     *out = str_trim(given);
     TRY(engine_check_model_key(ctx, "switch_ai_api_key", *out));
@@ -174,7 +174,7 @@ static enum status credential_of(struct ctx *ctx, struct app *app, const struct 
         TRY(engine_model_key(ctx, app->engine, scene->in.pool.user, out));
     /* A front end's people ask its model. */
     if (!out->n)
-        TRY(engine_model_key(ctx, app->engine, scene->owner, out));
+        TRY(engine_model_key(ctx, app->engine, who->own.user, out));
     if (!out->n)
         *out = scene->to.up->key;
     return OK;
@@ -205,15 +205,14 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
 }
 
 /* The texts of the request, which no complaint of the model's server may bring into a log. */
-static const str *asked_of(struct ctx *ctx, const struct chat_scene *scene, str block, size_t *n)
+static struct strs asked_of(struct ctx *ctx, const struct chat_scene *scene, str block)
 {
-    str *v = NEW_N(&ctx->arena, str, scene->window.n + 2);
-    *n = 0;
-    v[(*n)++] = scene->in.said[0].text;
-    v[(*n)++] = block;
+    struct strs asked = {NEW_N(&ctx->arena, str, scene->window.n + 2), 0};
+    asked.v[asked.n++] = scene->in.said[0].text;
+    asked.v[asked.n++] = block;
     for (size_t i = 0; i < scene->window.n; i++)
-        v[(*n)++] = scene->window.v[i].text;
-    return v;
+        asked.v[asked.n++] = scene->window.v[i].text;
+    return asked;
 }
 
 static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat_wish *wish,
@@ -221,10 +220,10 @@ static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat
                              struct reply *out)
 {
     str key, body = S(""), block = turn_out_of(answer->turn)->block;
-    TRY(credential_of(ctx, app, scene, wish->key, &key));
+    TRY(credential_of(ctx, app, &answer->request->who, scene, wish->key, &key));
     TRY(with_block(ctx, app, scene, block, body_of(ctx, scene, wish->is_stream), &body));
     answer->key = key;
-    answer->asked = asked_of(ctx, scene, block, &answer->n_asked);
+    answer->asked = asked_of(ctx, scene, block);
     out->relay = relay_of(ctx, scene, key, wish->is_stream, body);
     chat_answer_add(ctx, app, out->relay, answer);
     return OK;

@@ -27,7 +27,6 @@ struct chat_scene {
     struct target to; /* without an upstream the built-in model answers */
     str model;        /* as it is called here, with the name of its upstream */
     str system;
-    str owner;         /* of the credential, for the key of the model's server */
     struct turn_in in; /* pool, session, model, stand_in and window are set */
     struct window window;
     int64_t room; /* tokens for the message and the memory block */
@@ -49,9 +48,8 @@ struct chat_answer_in {
     int64_t tokens_in; /* estimated; the server's count wins */
     bool is_stream;
     str in_reply_to;
-    str key;          /* sent to the model's server */
-    const str *asked; /* what a complaint must not repeat */
-    size_t n_asked;
+    str key;           /* sent to the model's server */
+    struct strs asked; /* what a complaint must not repeat */
 };
 /* The end of a request for a stream; a server that refuses it is asked again without it. */
 #define CHAT_USAGE_WISH ",\"stream_options\":{\"include_usage\":true}}"

@@ -193,7 +193,7 @@ static enum status fail_with_text(struct ctx *ctx, const struct chat_answer *a, 
                                   str answer)
 {
     str said =
-        http_complaint(&ctx->arena, answer, COMPLAINT_MAX, a->in.key, a->in.asked, a->in.n_asked);
+        http_complaint(&ctx->arena, answer, COMPLAINT_MAX, a->in.key, a->in.asked.v, a->in.asked.n);
     return fail(ctx, UPSTREAM, "the model's server %s%s" S_FMT, what, said.n ? ": " : "",
                 S_ARG(said));
 }

@@ -62,8 +62,7 @@ static enum status read_messages(struct adding *a)
     if (messages->type != JSON_STRING) {
         if (!said_read(a->ctx, messages, &said, &a->n_said))
             return fail_field(a->ctx, "messages",
-                              "must be a text, or a list of messages with role "
-                              "and content");
+                              "must be a text, or a list of messages with role and content");
         a->said = said;
         for (const struct json *m = messages->first; m; m = m->next) {
             const struct json *content = json_get(m, "content");

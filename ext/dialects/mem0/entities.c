@@ -11,17 +11,10 @@
  * and conversations, for everyone whom the credential may speak for.
  */
 
-struct entity {
-    str id, name;
-    enum mem0_entity type;
-    int64_t created_at, updated_at;
-    double total_memories; /* NAN: they are not counted */
-};
-FIELDS_OF(entity, mem0_entity, (STR, id, .help = "the name"), (STR, name),
-          (ENUM, type, .one_of = mem0_entities), (TIME, created_at, .required = true),
-          (TIME, updated_at, .required = true),
-          (NUM, total_memories, .empty = EMPTY_NULL,
-           .help = "null: those of a run are not counted"));
+SHAPE(entity, (STR, id, .help = "the name"), (STR, name),
+      (ENUM_OF, type, enum mem0_entity, .one_of = mem0_entities),
+      (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+      (NUM, total_memories, .empty = EMPTY_NULL, .help = "null: those of a run are not counted"));
 
 struct entities {
     struct ctx *ctx;
@@ -42,16 +35,14 @@ static void add_entity(struct entities *e, enum mem0_entity type, str name, stru
 
 /* --- what there is --- */
 
-static enum status add_spaces(struct entities *e, const struct mem0_who *who)
+static enum status add_spaces(struct entities *e, const struct mem0_who *who, struct pools reached)
 {
     struct pool_info *v;
     struct entity user = {0};
-    struct pool_ref *pools;
-    size_t n, reached;
+    size_t n;
     TRY(engine_spaces(e->ctx, e->app->engine, who->id.pool.user, &v, &n));
-    TRY(mem0_pools(e->ctx, e->app, who, &(struct mem0_ids){0}, &pools, &reached));
     for (size_t i = 0; i < n; i++) {
-        bool is_reached = SOME(k, reached, str_eq(pools[k].space, v[i].pool.space));
+        bool is_reached = SOME(k, reached.n, str_eq(reached.v[k].space, v[i].pool.space));
         if (!is_reached || !(v[i].memories || v[i].sessions))
             continue;
         struct mem0_ids ids = mem0_ids_of(e->ctx, who, v[i].pool.space, S(""));
@@ -70,15 +61,12 @@ static enum status add_spaces(struct entities *e, const struct mem0_who *who)
     return OK;
 }
 
-static enum status add_runs(struct entities *e, const struct mem0_who *who)
+static enum status add_runs(struct entities *e, struct pools reached)
 {
     enum { MOST = 100000 };
     const struct session_filter all = {.limit = MOST};
-    struct pool_ref *pools;
     struct sessions_out found;
-    size_t n;
-    TRY(mem0_pools(e->ctx, e->app, who, &(struct mem0_ids){0}, &pools, &n));
-    TRY(engine_sessions_page(e->ctx, e->app->engine, (struct pools){pools, n}, &all, &found));
+    TRY(engine_sessions_page(e->ctx, e->app->engine, reached, &all, &found));
     for (size_t i = 0; i < found.n; i++)
         add_entity(e, ENTITY_RUN, found.v[i].id,
                    (struct entity){.created_at = found.v[i].created,
@@ -115,8 +103,11 @@ static enum status gather_entities(struct entities *e, const struct request *in)
     size_t n;
     TRY(mem0_everyone(e->ctx, e->app, in, &all, &n));
     for (size_t i = 0; i < n; i++) {
-        TRY(add_spaces(e, &all[i]));
-        TRY(add_runs(e, &all[i]));
+        struct pool_ref *pools;
+        size_t n_pools;
+        TRY(mem0_pools(e->ctx, e->app, &all[i], &(struct mem0_ids){0}, &pools, &n_pools));
+        TRY(add_spaces(e, &all[i], (struct pools){pools, n_pools}));
+        TRY(add_runs(e, (struct pools){pools, n_pools}));
     }
     join_same(e);
     return OK;
@@ -129,7 +120,7 @@ struct entity_page {
     int64_t total_users, total_agents, total_apps, total_runs;
 };
 const struct field mem0_entity_page_fields[] = {
-    FIELD_ROWS(mem0_page, MEM0_PAGE(mem0_entity_fields))
+    FIELD_ROWS(mem0_page, MEM0_PAGE(entity_fields))
         FIELD_ROWS(entity_page, (INT, total_users), (INT, total_agents), (INT, total_apps),
                    (INT, total_runs)){0}};
 
@@ -146,7 +137,7 @@ HANDLER(mem0_entity_list)
                                 .total_agents = e.totals[ENTITY_AGENT],
                                 .total_apps = e.totals[ENTITY_APP],
                                 .total_runs = e.totals[ENTITY_RUN]};
-    TRY(json_list(ctx, mem0_entity_fields, e.v + from, n, sizeof *e.v, &shape.page.results));
+    TRY(json_list(ctx, entity_fields, e.v + from, n, sizeof *e.v, &shape.page.results));
     mem0_page_links(ctx, in, &page, &shape.page);
     return reply_fields(out, mem0_entity_page_fields, &shape);
 }

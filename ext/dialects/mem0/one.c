@@ -14,9 +14,7 @@ HANDLER(mem0_get)
 
 FIELDS(mem0_change_in, (STR, text, .max = 65536, .help = "what it says from now on"),
        (RAW, metadata, .help = "an object; null: none"),
-       (STR, expiration_date,
-        .help = "the last day on which it counts; null: "
-                "no end"),
+       (STR, expiration_date, .help = "the last day on which it counts; null: no end"),
        (JSON, timestamp, .help = "is refused: a memory keeps its time"));
 
 /* A member that is named is set, and null takes its value away. */

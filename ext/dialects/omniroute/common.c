@@ -38,9 +38,7 @@ enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_ac
                                  struct request *in)
 {
     enum status s = auth_request(ctx, app, needs, in);
-    if (s == NO_AUTH)
-        ctx_clear_failure(ctx);
-    if (s == NO_AUTH)
+    if (soft_if(ctx, s, NO_AUTH))
         return fail(ctx, s, "%s",
                     request_header(in, "Authorization").n ? "Invalid or expired access token"
                                                           : "Authentication required");
@@ -50,10 +48,8 @@ enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_ac
                     "API key lacks 'manage' scope. 'rememberd token create --admin' makes "
                     "one that has it.");
     }
-    if (s == STORAGE) {
-        ctx_clear_failure(ctx);
+    if (soft_if(ctx, s, STORAGE))
         return fail(ctx, s, "Service temporarily unavailable");
-    }
     return s;
 }
 
@@ -81,11 +77,7 @@ static str request_id(struct ctx *ctx)
     return str_printf(&ctx->arena, "%.8s-0000-8000-8000-0000%.8s", id, id + 8);
 }
 
-struct error_detail {
-    str field, message;
-};
-static FIELDS_OF(error_detail, detail, (STR, field), (STR, message));
-
+SHAPE(error_detail, (STR, field), (STR, message));
 static FIELDS_OF(error_body, error, (STR, message), (STR, type), (JSON, details));
 static const struct field body_shape[] = {
     {.name = "error", .type = FIELD_OBJECT, .inside = error_fields},
@@ -129,7 +121,7 @@ void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *
     bool breaks_rule = s == BAD_INPUT && is_json_body;
     if (!is_json_body)
         body.message = S("Invalid JSON body");
-    body.details = json_list_of(ctx, detail_fields, &detail, breaks_rule, sizeof detail);
+    body.details = json_list_of(ctx, error_detail_fields, &detail, breaks_rule, sizeof detail);
     if (breaks_rule) {
         body.summary = S("Invalid request");
         body.summary_details = body.details;

@@ -184,9 +184,8 @@ static enum status read_turn(struct ctx *ctx, const struct json *v, size_t i,
     enum status s = fields_read(ctx, turn_fields, v, false, out);
     if (s == OK)
         return OK;
-    str why = str_dup(&ctx->arena, str_of(ctx->why));
     str field = str_printf(&ctx->arena, "turns[%zu]%s%s", i, ctx->field[0] ? "." : "", ctx->field);
-    ctx_clear_failure(ctx);
+    str why = ctx_take_why(ctx);
     return fail_field(ctx, field.p, S_FMT, S_ARG(why));
 }
 

@@ -189,9 +189,7 @@ SHAPE(list_in, (INT, page, .otherwise = 1, .min = 1, .max = 1e7, .help = "page n
       (INT, page_size, .otherwise = 50, .min = 1, .max = 200),
       (STR, memory_type, .one_of = kind_names, .help = "only of this type"),
       (STR, priority, .one_of = priority_names, .help = "only of this priority"),
-      (STR, search,
-       .help = "only with this text, letters of any case; at most 200 "
-               "characters"));
+      (STR, search, .help = "only with this text, letters of any case; at most 200 characters"));
 
 SHAPE(list_out, (JSON, memories, .inside = rag_shown_fields, .help = "last accessed first"),
       (INT, total), (INT, page), (INT, page_size));
