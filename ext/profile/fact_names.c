@@ -88,7 +88,6 @@ str profile_camel(struct arena *a, str name)
     return first_characters(buf_str(&b), PROFILE_NAME_MAX);
 }
 
-/* "favoriteColor" becomes "favorite color"; other names stay as they are. */
 str profile_words(struct arena *a, str name)
 {
     struct buf b = buf_make(a, name.n * 2 + 1);

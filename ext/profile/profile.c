@@ -422,7 +422,6 @@ static enum status write_changes(struct ctx *ctx, struct engine *e, struct chang
     return OK;
 }
 
-/* facts: an object of names and values; null removes a name with its history. All or nothing. */
 enum status engine_change_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   const struct json *facts, struct profile *out)
 {

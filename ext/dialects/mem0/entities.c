@@ -103,11 +103,10 @@ static enum status gather_entities(struct entities *e, const struct request *in)
     size_t n;
     TRY(mem0_everyone(e->ctx, e->app, in, &all, &n));
     for (size_t i = 0; i < n; i++) {
-        struct pool_ref *pools;
-        size_t n_pools;
-        TRY(mem0_pools(e->ctx, e->app, &all[i], &(struct mem0_ids){0}, &pools, &n_pools));
-        TRY(add_spaces(e, &all[i], (struct pools){pools, n_pools}));
-        TRY(add_runs(e, (struct pools){pools, n_pools}));
+        struct pools reached;
+        TRY(mem0_pools(e->ctx, e->app, &all[i], &(struct mem0_ids){0}, &reached));
+        TRY(add_spaces(e, &all[i], reached));
+        TRY(add_runs(e, reached));
     }
     join_same(e);
     return OK;
@@ -148,12 +147,11 @@ HANDLER(mem0_entity_list)
 static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0_who *who,
                              const struct mem0_ids *ids)
 {
-    struct pool_ref *pools;
-    size_t n;
+    struct pools pools;
     int64_t erased;
-    TRY(mem0_pools(ctx, app, who, ids, &pools, &n));
-    for (size_t i = 0; i < n; i++) {
-        const struct forget what = {.pool = pools[i],
+    TRY(mem0_pools(ctx, app, who, ids, &pools));
+    for (size_t i = 0; i < pools.n; i++) {
+        const struct forget what = {.pool = pools.v[i],
                                     .session = ids->run_id,
                                     .everything = !ids->run_id.n};
         TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));

@@ -41,7 +41,7 @@ MUST_USE enum status mem0_pool(struct ctx *ctx, struct app *app, const struct me
                                const struct mem0_ids *ids, struct pool_ref *out);
 /* Where they may be: the pools in reach whose agent and app are these; "" is any. */
 MUST_USE enum status mem0_pools(struct ctx *ctx, struct app *app, const struct mem0_who *who,
-                                const struct mem0_ids *ids, struct pool_ref **out, size_t *n);
+                                const struct mem0_ids *ids, struct pools *out);
 /* The ids of what a space of who holds. */
 struct mem0_ids mem0_ids_of(struct ctx *ctx, const struct mem0_who *who, str space, str session);
 bool mem0_has_ids(const struct mem0_ids *ids);

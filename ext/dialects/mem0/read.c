@@ -153,12 +153,11 @@ static enum status show_found(const struct reading *r, const struct json **resul
 
 /* --- lists --- */
 
-static struct memory_page_in page_of(const struct reading *r, const struct pool_ref *pools,
-                                     size_t n)
+static struct memory_page_in page_of(const struct reading *r, struct pools pools)
 {
     struct memory_page_in ask = {.select = SELECT_ALL, .sort = SORT_CREATED};
-    ask.select.pools = pools;
-    ask.select.n_pools = n;
+    ask.select.pools = pools.v;
+    ask.select.n_pools = pools.n;
     ask.select.session = r->ids.run_id;
     ask.select.closed = r->asked->show_expired ? CLOSED_TOO : CLOSED_OUT;
     return ask;
@@ -167,15 +166,14 @@ static struct memory_page_in page_of(const struct reading *r, const struct pool_
 static enum status list_by_ids(struct reading *r, size_t offset, size_t limit)
 {
     const struct mem0_who *who = &r->users[0];
-    struct pool_ref *pools;
+    struct pools pools;
     struct memory_page page;
-    size_t n;
-    TRY(mem0_pools(r->ctx, r->app, who, &r->ids, &pools, &n));
-    struct memory_page_in ask = page_of(r, pools, n);
+    TRY(mem0_pools(r->ctx, r->app, who, &r->ids, &pools));
+    struct memory_page_in ask = page_of(r, pools);
     ask.offset = offset;
     ask.limit = limit;
     ask.counts = true;
-    if (!n)
+    if (!pools.n)
         return OK;
     TRY(engine_page(r->ctx, r->app->engine, &ask, &page));
     for (size_t i = 0; i < page.n; i++)
@@ -217,12 +215,11 @@ static enum status scan_user(struct reading *r, const struct mem0_who *who, size
                              size_t limit)
 {
     enum { AT_ONCE = 500 };
-    struct pool_ref *pools;
-    size_t n;
-    TRY(mem0_pools(r->ctx, r->app, who, &r->ids, &pools, &n));
-    struct memory_page_in ask = page_of(r, pools, n);
+    struct pools pools;
+    TRY(mem0_pools(r->ctx, r->app, who, &r->ids, &pools));
+    struct memory_page_in ask = page_of(r, pools);
     ask.limit = AT_ONCE;
-    for (bool more = n > 0; more;) {
+    for (bool more = pools.n > 0; more;) {
         CLEANUP(ctx_free) struct ctx round = ctx_child(r->ctx, 0);
         TRY(ctx_pass(r->ctx, &round, scan_page(r, &round, who, &ask, offset, limit, &more)));
         if (!ctx_has_time(r->ctx))
@@ -284,11 +281,10 @@ enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *
         return fail_field(ctx, "show_expired", "is for lists: expired memories are not searched");
     TRY(begin_reading(&r, grammar));
     for (size_t i = 0; i < r.n_users; i++) {
-        struct pool_ref *pools;
-        size_t n;
-        TRY(mem0_pools(ctx, app, &r.users[i], &r.ids, &pools, &n));
-        for (size_t k = 0; k < n; k++)
-            TRY(search_pool(&r, &r.users[i], pools[k], query,
+        struct pools pools;
+        TRY(mem0_pools(ctx, app, &r.users[i], &r.ids, &pools));
+        for (size_t k = 0; k < pools.n; k++)
+            TRY(search_pool(&r, &r.users[i], pools.v[k], query,
                             asked->threshold < 0 ? threshold : asked->threshold));
     }
     if (r.n)

@@ -168,7 +168,7 @@ enum status mem0_pool(struct ctx *ctx, struct app *app, const struct mem0_who *w
 }
 
 enum status mem0_pools(struct ctx *ctx, struct app *app, const struct mem0_who *who,
-                       const struct mem0_ids *ids, struct pool_ref **out, size_t *n)
+                       const struct mem0_ids *ids, struct pools *out)
 {
     struct pool_ref *v;
     size_t have, kept = 0;
@@ -180,8 +180,7 @@ enum status mem0_pools(struct ctx *ctx, struct app *app, const struct mem0_who *
         if (fits)
             v[kept++] = v[i];
     }
-    *out = v;
-    *n = kept;
+    *out = (struct pools){v, kept};
     return OK;
 }
 

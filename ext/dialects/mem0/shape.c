@@ -15,27 +15,16 @@
 
 /* --- a memory --- */
 
-#define SHOWN_ID(MEMBER)                                                                           \
-    {                                                                                              \
-        AS_STR(struct mem0_memory, ids.MEMBER, #MEMBER), .empty = EMPTY_NULL                       \
-    }
-const struct field mem0_memory_fields[] = {
-    {STR(struct mem0_memory, id), .help = "UUID"},
-    {STR(struct mem0_memory, memory), .help = "what is remembered"},
-    {STR(struct mem0_memory, hash), .help = "of the text"},
-    SHOWN_ID(user_id),
-    SHOWN_ID(agent_id),
-    SHOWN_ID(app_id),
-    SHOWN_ID(run_id),
-    {RAW(struct mem0_memory, metadata), .help = "an object, or null"},
-    {STRS(struct mem0_memory, categories), .help = "its category and its tags"},
-    {STR(struct mem0_memory, expiration_date), .empty = EMPTY_NULL,
-     .help = "the last day on which it counts, UTC"},
-    {TIME(struct mem0_memory, created_at), .required = true},
-    {TIME(struct mem0_memory, updated_at), .required = true},
-    {NUM(struct mem0_memory, score), .empty = EMPTY_OUT, .help = "0 to 1, of a search"},
-    {0},
-};
+FIELDS(mem0_memory, (STR, id, .help = "UUID"), (STR, memory, .help = "what is remembered"),
+       (STR, hash, .help = "of the text"), (AS_STR, ids.user_id, "user_id", .empty = EMPTY_NULL),
+       (AS_STR, ids.agent_id, "agent_id", .empty = EMPTY_NULL),
+       (AS_STR, ids.app_id, "app_id", .empty = EMPTY_NULL),
+       (AS_STR, ids.run_id, "run_id", .empty = EMPTY_NULL),
+       (RAW, metadata, .help = "an object, or null"),
+       (STRS, categories, .help = "its category and its tags"),
+       (STR, expiration_date, .empty = EMPTY_NULL, .help = "the last day on which it counts, UTC"),
+       (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+       (NUM, score, .empty = EMPTY_OUT, .help = "0 to 1, of a search"));
 
 static struct strs categories_of(struct ctx *ctx, const struct memory *m)
 {

@@ -22,14 +22,6 @@ FIELDS_OF(memory, memory_shown, (STR, id, .required = true, .help = "UUID"),
           (AS_TIME, updated, "updatedAt", .required = true),
           (AS_TIME, expires, "expiresAt", .help = "null: never"));
 
-/* At the first slash: a model's own name may hold more of them. */
-str model_of(str provider_model)
-{
-    size_t slash = str_find(provider_model, S("/"));
-    return slash == provider_model.n ? provider_model
-                                     : str_sub(provider_model, slash + 1, provider_model.n);
-}
-
 /* --- who asks --- */
 
 /* The sentences are OmniRoute's. STORAGE while asking for the token becomes 503 by the rules below,

@@ -31,9 +31,6 @@ enum status managed_pool(struct ctx *ctx, struct app *app, const struct request 
 enum { OMNIROUTE_BUDGET = 2000 };
 int64_t omniroute_budget(const struct settings *s);
 
-/* The part behind "provider/", or all of it. */
-str model_of(str provider_model);
-
 /* The report of a compaction, as the command line prints it. */
 MUST_USE enum status condensed_json(struct ctx *ctx, const struct condense_out *done,
                                     struct buf *out);

@@ -215,6 +215,14 @@ static struct qdrant_tier qdrant_tier(const struct engine_status *s)
     };
 }
 
+/* The part behind "provider/", or all of it: a model's own name may hold more slashes. */
+static str model_of(str provider_model)
+{
+    size_t slash = str_find(provider_model, S("/"));
+    return slash == provider_model.n ? provider_model
+                                     : str_sub(provider_model, slash + 1, provider_model.n);
+}
+
 /* "provider/model" in two members, as OmniRoute shows it; without a slash there is only a model. */
 static struct rerank_tier rerank_tier(const struct engine_status *s)
 {

@@ -272,23 +272,18 @@ SHAPE(change_in,
        .help = "an ISO 8601 time, or unix milliseconds; null: never"));
 
 /* null keeps a member, except for expiresAt, where null is a value: never. */
-static unsigned named_members(const struct json *body)
+static unsigned named_members(const struct change_in *c, const struct json *body)
 {
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } members[] = {
-        {"type", CHANGE_TYPE},
-        {"key", CHANGE_KEY},
-        {"content", CHANGE_CONTENT},
-        {"metadata", CHANGE_METADATA},
-    };
+    const struct json *type = json_get(body, "type");
     unsigned what = json_get(body, "expiresAt") ? CHANGE_EXPIRES : 0;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        const struct json *v = json_get(body, members[i].name);
-        if (v && v->type != JSON_NULL)
-            what |= members[i].bit;
-    }
+    if (type && type->type != JSON_NULL)
+        what |= CHANGE_TYPE;
+    if (c->key.n)
+        what |= CHANGE_KEY;
+    if (c->content.n)
+        what |= CHANGE_CONTENT;
+    if (c->metadata)
+        what |= CHANGE_METADATA;
     return what ? what : CHANGE_NOTHING;
 }
 
@@ -299,7 +294,7 @@ static HANDLER(change_memory)
     struct memory m;
     struct change change = {
         .id = in->params[0],
-        .what = named_members(in->json),
+        .what = named_members(c, in->json),
         .to = {.type = c->type, .key = c->key, .content = c->content},
     };
     TRY(metadata_of(ctx, c->metadata, &change.to.metadata));

@@ -254,16 +254,8 @@ static HANDLER(show_stats)
 
 /* --- export --- */
 
-static const struct field export_out_fields[] = {
-    {.name = "exported_at", .type = FIELD_TIME, .required = true},
-    {.name = "user_id", .type = FIELD_STR},
-    {.name = "total_memories", .type = FIELD_INT},
-    {.name = "memories",
-     .type = FIELD_JSON,
-     .inside = rag_shown_fields,
-     .help = "all of them, oldest first"},
-    {0},
-};
+SHAPE(export_out, (TIME, exported_at, .required = true), (STR, user_id), (INT, total_memories),
+      (JSON, memories, .inside = rag_shown_fields, .help = "all of them, oldest first"));
 
 /* memories_<user>_<day>.json, only with characters that are safe in file names and headers. */
 static str file_name(struct ctx *ctx, str user, int64_t now)
