@@ -1,14 +1,12 @@
 /* command.c - lists, downloads, checks and removes the models of this machine. */
 #include <sys/stat.h>
 
-#include "embed/reranker.h"
-#include "ext/models/command.h"
-#include "ext/models/cross_encoder.h"
-#include "ext/models/download.h"
-
+#include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
 #include "app/progress.h"
+#include "ext/models/download.h"
+#include "ext/models/kinds.h"
 
 /*
  * Local embedding models are files in a folder, known by a catalogue with sizes and checksums
@@ -213,7 +211,7 @@ static enum status fail_unknown(struct ctx *ctx, str name)
 }
 
 /* A model beside the catalogue may be a reranking model, which only its folder tells. */
-enum status command_model_check(struct ctx *ctx, const struct options *o)
+static enum status check_words(struct ctx *ctx, const struct options *o)
 {
     if (!verb_of(o))
         return fail(
@@ -229,7 +227,7 @@ static enum status check_reranker(struct ctx *ctx, const struct options *o, str 
 {
     str name = o->words.v[2],
         at = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(name));
-    if (!cross_encoder_is_in(ctx, at))
+    if (!local_cross_encoder.is_in(ctx, at))
         return fail_unknown(ctx, name);
     TRY(reranker_check(ctx, folder, name));
     printf(o->json ? "{\"model\":\"" S_FMT "\",\"check\":true}\n"
@@ -238,10 +236,10 @@ static enum status check_reranker(struct ctx *ctx, const struct options *o, str 
     return OK;
 }
 
-enum status command_model(struct ctx *ctx, const struct options *o)
+static enum status run_verb(struct ctx *ctx, const struct options *o)
 {
     const struct verb *verb = verb_of(o);
-    assert(verb); /* command_model_check has refused other words */
+    assert(verb); /* check_words has refused other words */
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
     str folder = model_folder(ctx, &o->settings, instance.folder);
@@ -262,3 +260,10 @@ enum status command_model(struct ctx *ctx, const struct options *o)
         say_how_to_use(ctx, o, card);
     return OK;
 }
+
+const struct command model_commands[] = {
+    {"model", "model list | model pull NAME [--from DIR] | model check NAME | model remove NAME",
+     "List, download, check and remove the models of this machine", "model pull potion-base-8M",
+     " json from ", 1, 2, check_words, run_verb, false},
+    {0},
+};

@@ -1,10 +1,9 @@
 /* cross_encoder.c - a BERT that reads a question and a passage: how well one answers it. */
-#include "ext/models/cross_encoder.h"
-
 #include "base/files.h"
 #include "base/json.h"
 #include "embed/common/floats.h"
 #include "ext/models/bert.h"
+#include "ext/models/kinds.h"
 
 /*
  * The input is [CLS] question [SEP] passage [SEP], with token type 0 up to the first [SEP] and 1
@@ -46,7 +45,7 @@ static enum status check_kind(struct ctx *ctx, str folder)
                 "the member architectures of config.json must name BertForSequenceClassification");
 }
 
-bool cross_encoder_is_in(struct ctx *ctx, str folder)
+static bool is_cross_encoder(struct ctx *ctx, str folder)
 {
     struct ctx own = ctx_detached(ctx);
     bool is_one = check_kind(&own, folder) == OK;
@@ -83,24 +82,23 @@ static enum status read_all(struct ctx *ctx, str folder, struct cross_encoder *c
     return OK;
 }
 
-enum status cross_encoder_open(struct ctx *ctx, str folder, struct cross_encoder **out)
+static void close_encoder(void *model)
+{
+    struct cross_encoder *c = model;
+    bert_close(&c->bert);
+    free(c);
+}
+
+static enum status open_encoder(struct ctx *ctx, str folder, void **out)
 {
     struct cross_encoder *c = heap_alloc(sizeof *c);
     enum status s = read_all(ctx, folder, c);
     if (s != OK) {
-        cross_encoder_close(c);
+        close_encoder(c);
         return s;
     }
     *out = c;
     return OK;
-}
-
-void cross_encoder_close(struct cross_encoder *c)
-{
-    if (!c)
-        return;
-    bert_close(&c->bert);
-    free(c);
 }
 
 /* --- running it --- */
@@ -165,9 +163,11 @@ static enum status score_batch(struct ctx *ctx, const struct cross_encoder *c, s
     return OK;
 }
 
-enum status cross_encoder_score(struct ctx *ctx, const struct cross_encoder *c, str question,
-                                const str *texts, size_t n, double *scores, size_t *done)
+/* Each call uses one core. */
+static enum status score_texts(struct ctx *ctx, const void *model, str question, const str *texts,
+                               size_t n, double *scores, size_t *done)
 {
+    const struct cross_encoder *c = model;
     const struct bert *b = &c->bert;
     const struct question q = question_of(ctx, b, question);
     CLEANUP(bert_batch_free) struct bert_batch w = bert_batch_for(b, BATCH_TOKENS);
@@ -183,3 +183,6 @@ enum status cross_encoder_score(struct ctx *ctx, const struct cross_encoder *c, 
     }
     return OK;
 }
+
+const struct reranking_kind local_cross_encoder = {is_cross_encoder, open_encoder, close_encoder,
+                                                   score_texts};

@@ -1,9 +1,8 @@
 /* static.c - model2vec: sums the rows of the first known tokens and normalises the sum. */
-#include "ext/models/static.h"
-
 #include "embed/common/floats.h"
 #include "embed/common/safetensors.h"
 #include "embed/common/tokenizer.h"
+#include "ext/models/kinds.h"
 
 /*
  * A static model is a table with one vector for each token, distilled from a transformer
@@ -61,38 +60,37 @@ static enum status read_all(struct ctx *ctx, str folder, struct static_table *t)
     return read_rows(ctx, t);
 }
 
-/* Nothing stays open on failure. NOT_FOUND: a file is missing; UNSUPPORTED and BAD_INPUT: the files
- * are of another kind, or do not fit together; STORAGE and TOO_LARGE: a file cannot be read. */
-enum status static_open(struct ctx *ctx, str folder, struct static_table **out)
+static void close_table(void *model)
 {
-    struct static_table *t = heap_alloc(sizeof *t);
-    enum status s = read_all(ctx, folder, t);
-    if (s != OK) {
-        static_close(t);
-        return s;
-    }
-    *out = t;
-    return OK;
-}
-
-void static_close(struct static_table *t)
-{
-    if (!t)
-        return;
+    struct static_table *t = model;
     tokenizer_free(t->tokenizer);
     safetensors_close(&t->file);
     free(t->own);
     free(t);
 }
 
-size_t static_dimensions(const struct static_table *t)
+/* Nothing stays open on failure. NOT_FOUND: a file is missing; UNSUPPORTED and BAD_INPUT: the files
+ * are of another kind, or do not fit together; STORAGE and TOO_LARGE: a file cannot be read. */
+static enum status open_table(struct ctx *ctx, str folder, void **out)
 {
-    return t->dimensions;
+    struct static_table *t = heap_alloc(sizeof *t);
+    enum status s = read_all(ctx, folder, t);
+    if (s != OK) {
+        close_table(t);
+        return s;
+    }
+    *out = t;
+    return OK;
+}
+
+static size_t table_dimensions(const void *model)
+{
+    return ((const struct static_table *)model)->dimensions;
 }
 
 /* The sum, not the mean: both have the same direction, and the length becomes 1 anyway. out is all
  * zeros when no token is known; callers treat that as "no vector". */
-void static_embed(const struct static_table *t, str text, float *out)
+static void embed_text(const struct static_table *t, str text, float *out)
 {
     uint32_t ids[TOKENS_MAX];
     size_t n = tokenizer_ids(t->tokenizer, text, false, ids, TOKENS_MAX);
@@ -103,3 +101,15 @@ void static_embed(const struct static_table *t, str text, float *out)
     if (!floats_unit(out, t->dimensions))
         memset(out, 0, t->dimensions * sizeof *out);
 }
+
+/* A lookup cannot fail. */
+static enum status embed_by_table(UNUSED struct ctx *ctx, const void *model, const str *texts,
+                                  size_t n, float *out)
+{
+    for (size_t i = 0; i < n; i++)
+        embed_text(model, texts[i], out + i * table_dimensions(model));
+    return OK;
+}
+
+const struct local_kind local_static = {EMBED_STATIC, open_table, close_table, table_dimensions,
+                                        embed_by_table};

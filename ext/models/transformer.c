@@ -1,8 +1,7 @@
 /* transformer.c - the vector of a text: the mean of the states of its tokens. */
-#include "ext/models/transformer.h"
-
 #include "embed/common/floats.h"
 #include "ext/models/bert.h"
+#include "ext/models/kinds.h"
 
 /*
  * A BERT with the mean of all token states as the text's vector, as sentence-transformers models
@@ -12,35 +11,29 @@
 /* Tokens in one pass; larger batches do not make the products faster. */
 enum { BATCH_TOKENS = 512 };
 
-struct transformer {
-    struct bert bert;
-};
-
-/* Nothing stays open on failure; the statuses are those of static_open. */
-enum status transformer_open(struct ctx *ctx, str folder, struct transformer **out)
+static void close_transformer(void *model)
 {
-    struct transformer *t = heap_alloc(sizeof *t);
-    enum status s = bert_open(ctx, folder, 1, &t->bert);
+    bert_close(model);
+    free(model);
+}
+
+/* Nothing stays open on failure; the statuses are those of open_table. */
+static enum status open_transformer(struct ctx *ctx, str folder, void **out)
+{
+    struct bert *b = heap_alloc(sizeof *b);
+    enum status s = bert_open(ctx, folder, 1, b);
     if (s != OK) {
-        transformer_close(t);
+        close_transformer(b);
         return s;
     }
-    bert_opened(&t->bert);
-    *out = t;
+    bert_opened(b);
+    *out = b;
     return OK;
 }
 
-void transformer_close(struct transformer *t)
+static size_t transformer_dimensions(const void *model)
 {
-    if (!t)
-        return;
-    bert_close(&t->bert);
-    free(t);
-}
-
-size_t transformer_dimensions(const struct transformer *t)
-{
-    return t->bert.hidden;
+    return ((const struct bert *)model)->hidden;
 }
 
 /* One vector for each text of the batch. */
@@ -85,10 +78,10 @@ static size_t fill_batch(const struct bert *b, struct bert_batch *w, const str *
 
 /* Texts follow each other in a batch without padding, so that a batch costs as much as its tokens;
  * only attention looks at each text alone. */
-enum status transformer_embed(struct ctx *ctx, const struct transformer *t, const str *texts,
-                              size_t n, float *out)
+static enum status embed_by_transformer(struct ctx *ctx, const void *model, const str *texts,
+                                        size_t n, float *out)
 {
-    const struct bert *b = &t->bert;
+    const struct bert *b = model;
     CLEANUP(bert_batch_free) struct bert_batch w = bert_batch_for(b, BATCH_TOKENS);
     for (size_t done = 0; done < n;) {
         size_t taken = fill_batch(b, &w, texts + done, n - done);
@@ -97,3 +90,7 @@ enum status transformer_embed(struct ctx *ctx, const struct transformer *t, cons
     }
     return OK;
 }
+
+const struct local_kind local_transformer = {EMBED_TRANSFORMERS, open_transformer,
+                                             close_transformer, transformer_dimensions,
+                                             embed_by_transformer};

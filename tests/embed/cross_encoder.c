@@ -4,25 +4,25 @@
 
 #include "base/clock.h"
 #include "cross_reference.h"
-#include "ext/models/cross_encoder.h"
+#include "ext/models/kinds.h"
 #include "lib/tiny_cross.h"
 
 enum { CASES = sizeof cross_reference / sizeof *cross_reference };
 
-static struct cross_encoder *tiny_opened(struct ctx *ctx)
+static void *tiny_opened(struct ctx *ctx)
 {
-    struct cross_encoder *c = NULL;
+    void *c = NULL;
     str folder = folder_new(ctx);
     cross_write(ctx, folder, &tiny_cross_sizes);
-    CHECK_OK(cross_encoder_open(ctx, folder, &c));
+    CHECK_OK(local_cross_encoder.open(ctx, folder, &c));
     return c;
 }
 
-static double score_of(struct ctx *ctx, const struct cross_encoder *c, str question, str text)
+static double score_of(struct ctx *ctx, const void *c, str question, str text)
 {
     double score;
     size_t done;
-    CHECK_OK(cross_encoder_score(ctx, c, question, &text, 1, &score, &done));
+    CHECK_OK(local_cross_encoder.score(ctx, c, question, &text, 1, &score, &done));
     CHECK_INT(done, 1);
     return score;
 }
@@ -35,37 +35,37 @@ static void must_be(double got, double want, const char *what)
 
 TEST_NEEDS(scores_are_those_of_the_reference, no_onednn)
 {
-    struct cross_encoder *c = tiny_opened(ctx);
+    void *c = tiny_opened(ctx);
     for (size_t i = 0; i < CASES; i++)
         must_be(score_of(ctx, c, str_of(cross_reference[i].question),
                          str_of(cross_reference[i].passage)),
                 cross_reference[i].logit, cross_reference[i].passage);
-    cross_encoder_close(c);
+    local_cross_encoder.close(c);
 }
 
 /* Of several batches, so that the passages of one stand beside those of others. */
 TEST_NEEDS(a_score_does_not_depend_on_the_batch, no_onednn)
 {
     enum { MANY = 60 };
-    struct cross_encoder *c = tiny_opened(ctx);
+    void *c = tiny_opened(ctx);
     str texts[MANY], question = str_of(cross_reference[0].question);
     double scores[MANY];
     size_t done;
     for (size_t i = 0; i < MANY; i++)
         texts[i] = str_of(cross_reference[i * 7 % CASES].passage);
-    CHECK_OK(cross_encoder_score(ctx, c, question, texts, MANY, scores, &done));
+    CHECK_OK(local_cross_encoder.score(ctx, c, question, texts, MANY, scores, &done));
     CHECK_INT(done, MANY);
     for (size_t i = 0; i < MANY; i++)
         must_be(scores[i], score_of(ctx, c, question, texts[i]), texts[i].p);
-    CHECK_OK(cross_encoder_score(ctx, c, question, texts, 0, scores, &done));
+    CHECK_OK(local_cross_encoder.score(ctx, c, question, texts, 0, scores, &done));
     CHECK_INT(done, 0);
-    cross_encoder_close(c);
+    local_cross_encoder.close(c);
 }
 
 /* 24 positions: three marks, four tokens of the question, and 17 of the passage. */
 TEST_NEEDS(a_passage_is_cut_and_the_question_kept, no_onednn)
 {
-    struct cross_encoder *c = tiny_opened(ctx);
+    void *c = tiny_opened(ctx);
     str whole = S("a a a a a a a a a a a a a a a a the cat sleeps");
     str cut = S("a a a a a a a a a a a a a a a a the");
     str other = S("a a a a a a a a a a a a a a a a dog");
@@ -75,7 +75,7 @@ TEST_NEEDS(a_passage_is_cut_and_the_question_kept, no_onednn)
                score_of(ctx, c, S("what is my name"), other)) > 1e-2);
     CHECK(fabs(score_of(ctx, c, S("what is my name"), whole) -
                score_of(ctx, c, S("what is my dog"), whole)) > 1e-2);
-    cross_encoder_close(c);
+    local_cross_encoder.close(c);
 }
 
 /* --- time --- */
@@ -84,43 +84,44 @@ TEST_NEEDS(a_call_that_is_late_or_cut_says_what_it_did, no_onednn)
 {
     const atomic_bool is_cut = true;
     struct ctx late = {.deadline_us = clock_mono_us() - 1}, cut = {.is_cut = &is_cut};
-    struct cross_encoder *c = tiny_opened(ctx);
+    void *c = tiny_opened(ctx);
     str text = S("the cat");
     double score;
     size_t done = 7;
-    CHECK_STATUS(cross_encoder_score(&late, c, text, &text, 1, &score, &done), TIMED_OUT);
+    CHECK_STATUS(local_cross_encoder.score(&late, c, text, &text, 1, &score, &done), TIMED_OUT);
     CHECK_INT(done, 0);
-    CHECK_STATUS(cross_encoder_score(&cut, c, text, &text, 1, &score, &done), TIMED_OUT);
+    CHECK_STATUS(local_cross_encoder.score(&cut, c, text, &text, 1, &score, &done), TIMED_OUT);
     ctx_free(&late);
     ctx_free(&cut);
-    cross_encoder_close(c);
+    local_cross_encoder.close(c);
 }
 
 /* More than fits into the time: what was read has the right score, in the order of the texts. */
 TEST_NEEDS(as_many_as_the_time_allows, no_onednn)
 {
     enum { MANY = 200000 };
-    struct cross_encoder *c = tiny_opened(ctx);
+    void *c = tiny_opened(ctx);
     str *texts = NEW_N(&ctx->arena, str, MANY), question = str_of(cross_reference[0].question);
     double *scores = NEW_N(&ctx->arena, double, MANY);
     size_t done;
     for (size_t i = 0; i < MANY; i++)
         texts[i] = str_of(cross_reference[i % 4].passage);
     struct ctx own = {.deadline_us = clock_mono_us() + 300000};
-    CHECK_STATUS(cross_encoder_score(&own, c, question, texts, MANY, scores, &done), TIMED_OUT);
+    CHECK_STATUS(local_cross_encoder.score(&own, c, question, texts, MANY, scores, &done),
+                 TIMED_OUT);
     CHECK(done > 0 && done < MANY);
     for (size_t i = 0; i < done && i < 1000; i++)
         must_be(scores[i], score_of(ctx, c, question, texts[i]), "in time");
     ctx_free(&own);
-    cross_encoder_close(c);
+    local_cross_encoder.close(c);
 }
 
 /* --- broken files --- */
 
 static void must_refuse(struct ctx *ctx, str folder, enum status want, const char *says)
 {
-    struct cross_encoder *c = NULL;
-    CHECK_STATUS(cross_encoder_open(ctx, folder, &c), want);
+    void *c = NULL;
+    CHECK_STATUS(local_cross_encoder.open(ctx, folder, &c), want);
     if (!holds(str_of(ctx->why), says))
         fail_msg("\"%s\" does not say \"%s\"", ctx->why, says);
     ctx_clear_failure(ctx);
@@ -205,7 +206,7 @@ TEST_NEEDS(a_classifier_of_several_outputs_is_refused, no_onednn)
 
 TEST_NEEDS(numbers_that_are_none_are_no_scores, no_onednn)
 {
-    struct cross_encoder *c = NULL;
+    void *c = NULL;
     str folder = folder_new(ctx), text = S("the cat");
     double score;
     size_t done;
@@ -215,8 +216,8 @@ TEST_NEEDS(numbers_that_are_none_are_no_scores, no_onednn)
     memcpy(broken, bytes.p, bytes.n);
     memset(broken + bytes.n - 4, 0xFF, 4); /* the bias of the classifier */
     file_write(ctx, folder, "model.safetensors", (str){broken, bytes.n});
-    CHECK_OK(cross_encoder_open(ctx, folder, &c));
-    CHECK_STATUS(cross_encoder_score(ctx, c, text, &text, 1, &score, &done), UNSUPPORTED);
+    CHECK_OK(local_cross_encoder.open(ctx, folder, &c));
+    CHECK_STATUS(local_cross_encoder.score(ctx, c, text, &text, 1, &score, &done), UNSUPPORTED);
     CHECK(holds(str_of(ctx->why), "not numbers"));
-    cross_encoder_close(c);
+    local_cross_encoder.close(c);
 }

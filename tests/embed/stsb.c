@@ -4,8 +4,7 @@
 #include "base/clock.h"
 #include "embed/common/floats.h"
 #include "embed/encoder.h"
-#include "ext/models/static.h"
-#include "ext/models/transformer.h"
+#include "ext/models/kinds.h"
 #include "lib/tiny_models.h"
 
 static const char *missing_pairs(void)
@@ -110,36 +109,35 @@ static double agreement(struct ctx *ctx, const struct pairs *p, const float *v, 
 
 TEST_NEEDS(the_table_agrees_with_people, missing)
 {
-    struct static_table *t;
+    void *t;
     struct pairs *p = read_pairs(ctx, 1);
-    CHECK_OK(static_open(ctx, model_path(ctx, "potion-base-8M"), &t));
-    size_t d = static_dimensions(t);
+    CHECK_OK(local_static.open(ctx, model_path(ctx, "potion-base-8M"), &t));
+    size_t d = local_static.dimensions(t);
     float *v = NEW_N(&ctx->arena, float, 2 * p->n * d);
     int64_t began = clock_mono_us();
-    for (size_t i = 0; i < 2 * p->n; i++)
-        static_embed(t, p->texts[i], v + i * d);
+    CHECK_OK(local_static.embed(ctx, t, p->texts, 2 * p->n, v));
     double each = (double)(clock_mono_us() - began) / (double)(2 * p->n);
     double rho = agreement(ctx, p, v, d);
     printf("potion-base-8M: %zu pairs, Spearman %.4f, %.1f us a text\n", p->n, rho, each);
     CHECK_INT(p->n, 1379);
     CHECK(rho >= 0.75);
-    static_close(t);
+    local_static.close(t);
 }
 
 TEST_NEEDS(the_transformer_agrees_with_people, missing_onednn)
 {
-    struct transformer *t;
+    void *t;
     struct pairs *p = read_pairs(ctx, STEP);
-    CHECK_OK(transformer_open(ctx, model_path(ctx, "all-MiniLM-L6-v2"), &t));
-    size_t d = transformer_dimensions(t);
+    CHECK_OK(local_transformer.open(ctx, model_path(ctx, "all-MiniLM-L6-v2"), &t));
+    size_t d = local_transformer.dimensions(t);
     float *v = NEW_N(&ctx->arena, float, 2 * p->n * d);
     int64_t began = clock_mono_us();
-    CHECK_OK(transformer_embed(ctx, t, p->texts, 2 * p->n, v));
+    CHECK_OK(local_transformer.embed(ctx, t, p->texts, 2 * p->n, v));
     double took = (double)(clock_mono_us() - began) / 1e6;
     double rho = agreement(ctx, p, v, d);
     printf("all-MiniLM-L6-v2: %zu pairs, Spearman %.4f, %.1f s\n", p->n, rho, took);
     CHECK(rho >= 0.815);
-    transformer_close(t);
+    local_transformer.close(t);
 }
 
 /* In the space of 128 dimensions; 0.823 is the unquantised model in its 384, 0.798 in the space. */

@@ -3,9 +3,8 @@
 #include <pthread.h>
 
 #include "embed/common/kernels.h"
+#include "ext/models/kinds.h"
 #include "ext/models/onednn.h"
-#include "ext/models/static.h"
-#include "ext/models/transformer.h"
 #include "lib/tiny_models.h"
 
 /* --- kernels --- */
@@ -48,37 +47,37 @@ TEST(infinity_has_no_share)
 
 TEST(a_text_is_the_mean_of_its_known_tokens)
 {
-    struct static_table *t;
+    void *t;
     str folder = folder_new(ctx);
     float v[TINY_STATIC];
     tiny_static(ctx, folder);
-    CHECK_OK(static_open(ctx, folder, &t));
-    CHECK_INT(static_dimensions(t), TINY_STATIC);
-    static_embed(t, S("The unknowable CATS"), v);
+    CHECK_OK(local_static.open(ctx, folder, &t));
+    CHECK_INT(local_static.dimensions(t), TINY_STATIC);
+    CHECK_OK(local_static.embed(ctx, t, &S("The unknowable CATS"), 1, v));
     /* the 4, cat 5, ##s 8: the unknown word counts for nothing. */
     const float want[] = {3, 3 + 17, 3 + 34, 3 + 51};
     float length = sqrtf(3 * 3 + 20 * 20 + 37 * 37 + 54 * 54);
     for (int i = 0; i < TINY_STATIC; i++)
         CHECK(fabsf(v[i] - want[i] / length) < 1e-6f);
-    static_embed(t, S("unknowable"), v);
+    CHECK_OK(local_static.embed(ctx, t, &S("unknowable"), 1, v));
     for (int i = 0; i < TINY_STATIC; i++)
         CHECK(v[i] == 0);
-    static_close(t);
+    local_static.close(t);
 }
 
 TEST(a_table_that_does_not_fit_its_tokens_is_refused)
 {
-    struct static_table *t;
+    void *t;
     str folder = folder_new(ctx);
     static const char *const more[] = {"[UNK]", "a", "b", "c", "d", "e",
                                        "f",     "g", "h", "i", "j", NULL};
     tiny_static(ctx, folder);
     file_write(ctx, folder, "tokenizer.json", tokenizer_of(ctx, more));
-    CHECK_STATUS(static_open(ctx, folder, &t), BAD_INPUT);
+    CHECK_STATUS(local_static.open(ctx, folder, &t), BAD_INPUT);
     CHECK(holds(str_of(ctx->why), "without a row"));
     ctx_clear_failure(ctx);
     file_write(ctx, folder, "tokenizer.json", S("{"));
-    CHECK_STATUS(static_open(ctx, folder, &t), BAD_INPUT);
+    CHECK_STATUS(local_static.open(ctx, folder, &t), BAD_INPUT);
 }
 
 /* --- the transformer --- */
@@ -187,14 +186,14 @@ TEST_NEEDS(an_encoder_gives_what_the_definition_gives, no_onednn)
         {"mat mat mat mat mat mat mat mat mat", {2, 7, 7, 7, 7, 7, 7, 7}, 8},
     };
     enum { N = sizeof cases / sizeof *cases };
-    struct transformer *t;
+    void *t;
     str texts[N], folder = folder_new(ctx);
     float got[N * TINY_HIDDEN];
     struct tiny_bert b = tiny_bert(ctx, folder);
-    CHECK_OK(transformer_open(ctx, folder, &t));
+    CHECK_OK(local_transformer.open(ctx, folder, &t));
     for (size_t i = 0; i < N; i++)
         texts[i] = str_of(cases[i].text);
-    CHECK_OK(transformer_embed(ctx, t, texts, N, got));
+    CHECK_OK(local_transformer.embed(ctx, t, texts, N, got));
     for (size_t i = 0; i < N; i++) {
         double want[TINY_HIDDEN];
         by_hand(&b, cases[i].ids, cases[i].n, want);
@@ -203,7 +202,7 @@ TEST_NEEDS(an_encoder_gives_what_the_definition_gives, no_onednn)
                 fail_msg("'%s' at %zu: %g, not %g", cases[i].text, d,
                          (double)got[i * TINY_HIDDEN + d], want[d]);
     }
-    transformer_close(t);
+    local_transformer.close(t);
 }
 
 TEST_NEEDS(a_model_that_does_not_fit_is_refused, no_onednn)
@@ -233,13 +232,13 @@ TEST_NEEDS(a_model_that_does_not_fit_is_refused, no_onednn)
          BAD_INPUT},
         {"{}", BAD_INPUT},
     };
-    struct transformer *t;
+    void *t;
     str folder = folder_new(ctx);
     tiny_bert(ctx, folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ctx_clear_failure(ctx);
         file_write(ctx, folder, "config.json", str_of(cases[i].config));
-        CHECK_STATUS(transformer_open(ctx, folder, &t), cases[i].status);
+        CHECK_STATUS(local_transformer.open(ctx, folder, &t), cases[i].status);
         CHECK(ctx->why[0]);
     }
 }
@@ -265,7 +264,7 @@ TEST(a_library_that_is_not_onednn_is_refused)
 
 struct worker {
     pthread_t thread;
-    const struct transformer *t;
+    const void *t;
     const float *want;
     bool differs;
 };
@@ -282,7 +281,7 @@ static void *work(void *arg)
         texts[i] = str_of(said[i]);
     for (int round = 0; round < ROUNDS; round++) {
         float got[SAID * TINY_HIDDEN];
-        w->differs |= transformer_embed(&ctx, w->t, texts, SAID, got) != OK;
+        w->differs |= local_transformer.embed(&ctx, w->t, texts, SAID, got) != OK;
         for (int i = 0; i < SAID * TINY_HIDDEN; i++)
             w->differs |= fabsf(got[i] - w->want[i]) > 1e-6f;
     }
@@ -293,14 +292,14 @@ static void *work(void *arg)
 TEST_NEEDS(several_threads_use_one_model, no_onednn)
 {
     struct worker workers[WORKERS] = {0};
-    struct transformer *t;
+    void *t;
     str folder = folder_new(ctx);
     float want[SAID * TINY_HIDDEN];
     tiny_bert(ctx, folder);
-    CHECK_OK(transformer_open(ctx, folder, &t));
+    CHECK_OK(local_transformer.open(ctx, folder, &t));
     for (int i = 0; i < SAID; i++) {
         str text = str_of(said[i]);
-        CHECK_OK(transformer_embed(ctx, t, &text, 1, want + i * TINY_HIDDEN));
+        CHECK_OK(local_transformer.embed(ctx, t, &text, 1, want + i * TINY_HIDDEN));
     }
     for (int i = 0; i < WORKERS; i++) {
         workers[i].t = t;
@@ -311,19 +310,19 @@ TEST_NEEDS(several_threads_use_one_model, no_onednn)
         pthread_join(workers[i].thread, NULL);
         CHECK(!workers[i].differs);
     }
-    transformer_close(t);
+    local_transformer.close(t);
 }
 
 TEST_NEEDS(a_deadline_ends_a_batch, no_onednn)
 {
-    struct transformer *t;
+    void *t;
     str folder = folder_new(ctx), text = S("the cat");
     float v[TINY_HIDDEN];
     tiny_bert(ctx, folder);
-    CHECK_OK(transformer_open(ctx, folder, &t));
+    CHECK_OK(local_transformer.open(ctx, folder, &t));
     ctx->deadline_us = 1;
-    CHECK_STATUS(transformer_embed(ctx, t, &text, 1, v), TIMED_OUT);
-    transformer_close(t);
+    CHECK_STATUS(local_transformer.embed(ctx, t, &text, 1, v), TIMED_OUT);
+    local_transformer.close(t);
 }
 
 /* --- the references --- */
@@ -338,14 +337,15 @@ static float farthest(const struct json *vector, const float *got)
 
 TEST_NEEDS(potion_is_the_references, missing_models)
 {
-    struct static_table *t;
+    void *t;
     float v[256];
-    CHECK_OK(static_open(ctx, model_path(ctx, "potion-base-8M"), &t));
+    CHECK_OK(local_static.open(ctx, model_path(ctx, "potion-base-8M"), &t));
     for (const struct json *c = reference(ctx, "potion-base-8M")->first; c; c = c->next) {
-        static_embed(t, json_string(json_get(c, "text")), v);
+        str text = json_string(json_get(c, "text"));
+        CHECK_OK(local_static.embed(ctx, t, &text, 1, v));
         CHECK(farthest(json_get(c, "vector"), v) < 1e-5f);
     }
-    static_close(t);
+    local_static.close(t);
 }
 
 static const char *missing_minilm(void)
@@ -356,19 +356,19 @@ static const char *missing_minilm(void)
 TEST_NEEDS(minilm_is_the_references, missing_minilm)
 {
     enum { N = 73, D = 384 };
-    struct transformer *t;
+    void *t;
     str texts[N];
     size_t i = 0;
     const struct json *cases = reference(ctx, "all-MiniLM-L6-v2");
     float *v = NEW_N(&ctx->arena, float, N *D);
-    CHECK_OK(transformer_open(ctx, model_path(ctx, "all-MiniLM-L6-v2"), &t));
+    CHECK_OK(local_transformer.open(ctx, model_path(ctx, "all-MiniLM-L6-v2"), &t));
     for (const struct json *c = cases->first; c; c = c->next)
         texts[i++] = json_string(json_get(c, "text"));
-    CHECK_OK(transformer_embed(ctx, t, texts, N, v));
+    CHECK_OK(local_transformer.embed(ctx, t, texts, N, v));
     i = 0;
     for (const struct json *c = cases->first; c; c = c->next, i++)
         if (farthest(json_get(c, "vector"), v + i * D) > 1e-3f)
             fail_msg("text %zu is off by %g", i,
                      (double)farthest(json_get(c, "vector"), v + i * D));
-    transformer_close(t);
+    local_transformer.close(t);
 }
