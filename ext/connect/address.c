@@ -1,6 +1,5 @@
 /* address.c - the server that a command talks to, and the token for it. */
 #include "core/url.h"
-
 #include "ext/connect/connect.h"
 
 /* A server that listens on all addresses is called at this machine's own. */
@@ -33,4 +32,18 @@ str server_token(void)
 {
     const char *token = getenv(TOKEN_VARIABLE);
     return str_trim(str_of(token ? token : ""));
+}
+
+enum status server_find(struct ctx *ctx, const struct options *o, str token,
+                        struct called_server *out)
+{
+    *out = (struct called_server){.headers = {{S("Content-Type"), S("application/json")}},
+                                  .n_headers = 1};
+    if (options_has(o, "space"))
+        out->headers[out->n_headers++] = (struct header){S("X-Memory-Space"), o->space};
+    if (token.n)
+        out->headers[out->n_headers++] =
+            (struct header){S("Authorization"),
+                            str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(token))};
+    return server_address(ctx, o, &out->url);
 }

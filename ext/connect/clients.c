@@ -166,72 +166,60 @@ static bool is_own_hook(const struct json *element)
         __VA_ARGS__, NULL                                                                          \
     }
 #define SERVER(IN) .place = {PATH(IN, "rememberd"), NULL}, .write = write_remote
-#define HOOK(EVENT) .place = {PATH("hooks", EVENT), is_own_hook}, .write = write_hook
+#define HOOK(VARIABLE, FOLDER, FILE, EVENT, TIMEOUT)                                               \
+    {                                                                                              \
+        VARIABLE, FOLDER, FILE, .place = {PATH("hooks", EVENT), is_own_hook}, .write = write_hook, \
+                                .timeout = TIMEOUT                                                 \
+    }
 #define CONFIG_HOME "XDG_CONFIG_HOME"
 
 static const struct client_entry claude_code[] = {
-    {"CLAUDE_CONFIG_DIR", "", ".claude.json", FORMAT_JSON, SERVER("mcpServers"), .url_name = "url",
+    {"CLAUDE_CONFIG_DIR", "", ".claude.json", SERVER("mcpServers"), .url_name = "url",
      .type = "http"},
-#define CLAUDE_HOOK(EVENT)                                                                         \
-    {                                                                                              \
-        "CLAUDE_CONFIG_DIR", ".claude", "settings.json", FORMAT_JSON, HOOK(EVENT), .timeout = 5    \
-    }
-    CLAUDE_HOOK("UserPromptSubmit"),
-    CLAUDE_HOOK("Stop"),
-    CLAUDE_HOOK("PreCompact"),
+    HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "UserPromptSubmit", 5),
+    HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "Stop", 5),
+    HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "PreCompact", 5),
     {0},
 };
 static const struct client_entry claude_desktop[] = {
-    {CONFIG_HOME, ".config", "Claude/claude_desktop_config.json", FORMAT_JSON,
+    {CONFIG_HOME, ".config", "Claude/claude_desktop_config.json",
      .place = {PATH("mcpServers", "rememberd"), NULL}, .write = write_started},
     {0},
 };
 static const struct client_entry codex[] = {
-    {"CODEX_HOME", ".codex", "config.toml", FORMAT_TOML, .table = "mcp_servers.rememberd",
-     .write = write_table},
-#define CODEX_HOOK(EVENT)                                                                          \
-    {                                                                                              \
-        "CODEX_HOME", ".codex", "hooks.json", FORMAT_JSON, HOOK(EVENT), .timeout = 5               \
-    }
-    CODEX_HOOK("UserPromptSubmit"),
-    CODEX_HOOK("Stop"),
-    CODEX_HOOK("PreCompact"),
+    {"CODEX_HOME", ".codex", "config.toml", .table = "mcp_servers.rememberd", .write = write_table},
+    HOOK("CODEX_HOME", ".codex", "hooks.json", "UserPromptSubmit", 5),
+    HOOK("CODEX_HOME", ".codex", "hooks.json", "Stop", 5),
+    HOOK("CODEX_HOME", ".codex", "hooks.json", "PreCompact", 5),
     {0},
 };
 static const struct client_entry cursor[] = {
-    {NULL, ".cursor", "mcp.json", FORMAT_JSON, SERVER("mcpServers"), .url_name = "url"},
+    {NULL, ".cursor", "mcp.json", SERVER("mcpServers"), .url_name = "url"},
     {0},
 };
 static const struct client_entry vscode[] = {
-    {CONFIG_HOME, ".config", "Code/User/mcp.json", FORMAT_JSON, SERVER("servers"),
-     .url_name = "url", .type = "http"},
+    {CONFIG_HOME, ".config", "Code/User/mcp.json", SERVER("servers"), .url_name = "url",
+     .type = "http"},
     {0},
 };
 static const struct client_entry gemini[] = {
-    {NULL, ".gemini", "settings.json", FORMAT_JSON, SERVER("mcpServers"), .url_name = "url",
-     .type = "http"},
-#define GEMINI_HOOK(EVENT) /* milliseconds */                                                      \
-    {                                                                                              \
-        NULL, ".gemini", "settings.json", FORMAT_JSON, HOOK(EVENT), .timeout = 5000                \
-    }
-    GEMINI_HOOK("BeforeAgent"),
-    GEMINI_HOOK("AfterAgent"),
-    GEMINI_HOOK("PreCompress"),
+    {NULL, ".gemini", "settings.json", SERVER("mcpServers"), .url_name = "url", .type = "http"},
+    HOOK(NULL, ".gemini", "settings.json", "BeforeAgent", 5000), /* milliseconds */
+    HOOK(NULL, ".gemini", "settings.json", "AfterAgent", 5000),
+    HOOK(NULL, ".gemini", "settings.json", "PreCompress", 5000),
     {0},
 };
 static const struct client_entry windsurf[] = {
-    {NULL, ".codeium/windsurf", "mcp_config.json", FORMAT_JSON, SERVER("mcpServers"),
-     .url_name = "serverUrl"},
+    {NULL, ".codeium/windsurf", "mcp_config.json", SERVER("mcpServers"), .url_name = "serverUrl"},
     {0},
 };
 static const struct client_entry zed[] = {
-    {CONFIG_HOME, ".config", "zed/settings.json", FORMAT_JSON, SERVER("context_servers"),
-     .url_name = "url"},
+    {CONFIG_HOME, ".config", "zed/settings.json", SERVER("context_servers"), .url_name = "url"},
     {0},
 };
 static const struct client_entry opencode[] = {
-    {CONFIG_HOME, ".config", "opencode/opencode.json", FORMAT_JSON, SERVER("mcp"),
-     .url_name = "url", .type = "remote", .is_enabled = true},
+    {CONFIG_HOME, ".config", "opencode/opencode.json", SERVER("mcp"), .url_name = "url",
+     .type = "remote", .is_enabled = true},
     {0},
 };
 

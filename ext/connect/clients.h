@@ -12,16 +12,13 @@ struct target_server {
     bool is_far; /* --url was given: hooks have to name it */
 };
 
-enum file_format { FORMAT_JSON, FORMAT_TOML };
-
 /* One entry in one file. */
 struct client_entry {
     const char *variable; /* names the folder; NULL, or not set: it is `folder` */
     const char *folder;   /* below the home folder */
     const char *file;
-    enum file_format format;
-    struct place place; /* JSON */
-    const char *table;  /* TOML */
+    struct place place; /* in JSON */
+    const char *table;  /* in TOML; NULL: the file is JSON */
     /* What the file gets: JSON, or the lines of the table. */
     void (*write)(struct ctx *ctx, const struct client_entry *e, const struct target_server *to,
                   struct buf *out);

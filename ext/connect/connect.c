@@ -7,10 +7,9 @@
 #include "base/files.h"
 #include "base/id.h"
 #include "core/suggest.h"
-#include "ext/connect/command.h"
+#include "ext/connect/clients.h"
 
 #include "app/print.h"
-#include "ext/connect/clients.h"
 #include "ext/connect/connect.h"
 
 /*
@@ -56,7 +55,7 @@ static enum status refuse_client(struct ctx *ctx, str name)
                 near.best ? "'?" : "");
 }
 
-enum status command_connect_check(struct ctx *ctx, const struct options *o)
+static enum status check_client(struct ctx *ctx, const struct options *o)
 {
     if (o->words.n < 2)
         return o->remove ? fail(ctx, BAD_INPUT, "--remove needs the name of a program") : OK;
@@ -137,12 +136,11 @@ static enum status edit_entry(struct ctx *ctx, const struct plan *p, const struc
 {
     struct buf value = buf_make(&ctx->arena, VALUE_MAX);
     if (p->is_removal)
-        return e->format == FORMAT_TOML ? edit_toml_take(ctx, f->after, e->table, &f->after)
-                                        : edit_json_take(ctx, f->after, &e->place, &f->after);
+        return e->table ? edit_toml_take(ctx, f->after, e->table, &f->after)
+                        : edit_json_take(ctx, f->after, &e->place, &f->after);
     e->write(ctx, e, &p->to, &value);
-    return e->format == FORMAT_TOML
-               ? edit_toml_put(ctx, f->after, e->table, buf_str(&value), &f->after)
-               : edit_json_put(ctx, f->after, &e->place, buf_str(&value), &f->after);
+    return e->table ? edit_toml_put(ctx, f->after, e->table, buf_str(&value), &f->after)
+                    : edit_json_put(ctx, f->after, &e->place, buf_str(&value), &f->after);
 }
 
 static enum status plan_entries(struct ctx *ctx, struct plan *p)
@@ -291,7 +289,7 @@ static enum status list_clients(struct ctx *ctx)
     return OK;
 }
 
-enum status command_connect(struct ctx *ctx, const struct options *o)
+static enum status connect_client(struct ctx *ctx, const struct options *o)
 {
     struct plan *p = NEW(&ctx->arena, struct plan);
     if (o->words.n < 2)
@@ -314,3 +312,17 @@ enum status command_connect(struct ctx *ctx, const struct options *o)
         printf("%s\n", p->client->after);
     return OK;
 }
+
+/* These set up clients, and speak for them. */
+const struct command connect_commands[] = {
+    {"connect", "connect [NAME [--remove] [--yes] [--url URL] [--space NAME]]",
+     "Configure another program, such as Claude Code or Cursor, to use this server; shows the "
+     "change and asks. Without NAME: list the programs",
+     "connect claude-code", " url space remove yes ", 0, 1, check_client, connect_client, false,
+     "the token's own space for tools, and the project's for hooks"},
+    {"hook", "hook [--url URL] [--space NAME]",
+     "Pass a coding agent's hook event from standard input to the server, and print the answer",
+     "hook --url http://127.0.0.1:7077", " url space ", 0, 0, NULL, command_hook, false,
+     "the space of the project, beside the user's own", true},
+    {0},
+};

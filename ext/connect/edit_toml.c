@@ -1,6 +1,7 @@
 /* edit_toml.c - one table of a TOML file: put in, replaced, taken out. */
 #include <ctype.h>
 
+#include "core/toml.h"
 #include "ext/connect/edit.h"
 
 /*
@@ -24,10 +25,7 @@ struct reader {
 
 static enum status refuse_line(struct reader *r, size_t at, const char *why)
 {
-    int line = 1;
-    for (size_t i = 0; i < at && i < r->text.n; i++)
-        line += r->text.p[i] == '\n';
-    return fail(r->ctx, BAD_INPUT, "line %d: %s", line, why);
+    return fail(r->ctx, BAD_INPUT, "line %zu: %s", text_line(r->text, r->text.p + at), why);
 }
 
 static char char_at(const struct reader *r, size_t i)

@@ -1,9 +1,7 @@
 /* hook.c - the command hook: passes what a coding agent reports on to the server. */
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include "ext/connect/command.h"
-#include "http/http.h"
 
 #include "ext/connect/connect.h"
 
@@ -35,6 +33,74 @@ static enum status read_event(struct ctx *ctx, str *out)
     return OK;
 }
 
+/* --- the project --- */
+
+/*
+ * Git's own rule: the nearest folder upwards that has .git. That is a folder in a repository and a
+ * file in a further work tree of one, which names the repository it belongs to: all of its work
+ * trees are one project. A repository of the whole home folder, where people keep their settings,
+ * is no project of the folders in it.
+ */
+
+enum { LINK_MAX = 4096 };
+
+static bool read_link(const char *file, char *text, size_t size)
+{
+    FILE *f = fopen(file, "re");
+    if (!f)
+        return false;
+    size_t n = fread(text, 1, size - 1, f);
+    fclose(f);
+    text[n] = 0;
+    return true;
+}
+
+/* "gitdir: /path/of/the/repository/.git/worktrees/name"; of a submodule it is .git/modules. */
+static str main_tree_of(struct arena *a, str folder, str link)
+{
+    str to = str_trim(str_cut(&link, '\n'));
+    if (!str_starts(to, S("gitdir:")))
+        return folder;
+    to = str_trim(str_sub(to, S("gitdir:").n, to.n));
+    size_t at = str_find(to, S("/.git/worktrees/"));
+    if (at == to.n)
+        return folder;
+    str root = str_sub(to, 0, at);
+    if (!str_starts(root, S("/")))
+        root = str_printf(a, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(root));
+    char *whole = realpath(str_c(a, root), NULL);
+    str found = whole ? str_dup(a, str_of(whole)) : folder;
+    free(whole);
+    return found;
+}
+
+static str parent_of(str folder)
+{
+    while (folder.n && folder.p[folder.n - 1] != '/')
+        folder.n--;
+    return folder.n > 1 ? str_sub(folder, 0, folder.n - 1) : S("");
+}
+
+/* The root of the repository that the folder is in, or the folder itself. */
+static str project_root(struct arena *a, str folder)
+{
+    const char *home = getenv("HOME");
+    for (str at = folder; at.n; at = parent_of(at)) {
+        struct stat st;
+        char link[LINK_MAX];
+        const char *git = str_printf(a, S_FMT "/.git", S_ARG(at)).p;
+        bool is_home = home && str_is(at, home) && !str_eq(at, folder);
+        if (is_home || stat(git, &st) != 0)
+            continue;
+        if (S_ISREG(st.st_mode) && read_link(git, link, sizeof link))
+            return main_tree_of(a, at, str_of(link));
+        return at;
+    }
+    return folder;
+}
+
+/* --- the call --- */
+
 /* The project's root is known on this machine alone, so it is added here. */
 static enum status with_project(struct ctx *ctx, str event, str *out)
 {
@@ -62,19 +128,12 @@ static enum status with_project(struct ctx *ctx, str event, str *out)
 static enum status send_event(struct ctx *ctx, const struct options *o, str event,
                               struct answer *out)
 {
-    struct header headers[3] = {{S("Content-Type"), S("application/json")}};
-    size_t n = 1;
-    str url;
-    TRY(server_address(ctx, o, &url));
-    if (options_has(o, "space"))
-        headers[n++] = (struct header){S("X-Memory-Space"), o->space};
-    if (server_token().n)
-        headers[n++] = (struct header){S("Authorization"), str_printf(&ctx->arena, "Bearer " S_FMT,
-                                                                      S_ARG(server_token()))};
-    const struct call call = {.url = str_printf(&ctx->arena, S_FMT "/v1/hooks", S_ARG(url)),
+    struct called_server server;
+    TRY(server_find(ctx, o, server_token(), &server));
+    const struct call call = {.url = str_printf(&ctx->arena, S_FMT "/v1/hooks", S_ARG(server.url)),
                               .method = S("POST"),
-                              .headers = headers,
-                              .n_headers = n,
+                              .headers = server.headers,
+                              .n_headers = server.n_headers,
                               .body = event,
                               .timeout_ms = TIMEOUT_MS,
                               .answer_max = ANSWER_MAX};

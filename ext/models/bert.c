@@ -37,24 +37,24 @@ struct layer {
 
 /* The tensor with this name in the file and this shape; columns 0: a vector. The check comes before
  * memory is allocated, since the sizes in config.json are untrusted. */
-static enum status find_full(struct ctx *ctx, const struct bert *b, str full, size_t rows,
-                             size_t columns, const struct tensor **out)
+static enum status find_tensor(struct ctx *ctx, const struct bert *b, str name, size_t rows,
+                               size_t columns, const struct tensor **out)
 {
-    const struct tensor *v = safetensors_find(&b->file, full);
+    const struct tensor *v = safetensors_find(&b->file, name);
     if (!v || v->type == TENSOR_OTHER)
-        return fail(ctx, UNSUPPORTED, "the model has no floats '" S_FMT "'", S_ARG(full));
+        return fail(ctx, UNSUPPORTED, "the model has no floats '" S_FMT "'", S_ARG(name));
     if (v->dims[0] != rows || v->n_dims != (columns ? 2 : 1) || (columns && v->dims[1] != columns))
-        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not %zu × %zu", S_ARG(full), rows,
+        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not %zu × %zu", S_ARG(name), rows,
                     columns ? columns : 1);
     *out = v;
     return OK;
 }
 
-enum status bert_floats(struct ctx *ctx, struct bert *b, str full, size_t rows, size_t columns,
+enum status bert_floats(struct ctx *ctx, struct bert *b, str name, size_t rows, size_t columns,
                         float **out)
 {
     const struct tensor *v = NULL;
-    TRY(find_full(ctx, b, full, rows, columns, &v));
+    TRY(find_tensor(ctx, b, name, rows, columns, &v));
     *out = NEW_N(&b->arena, float, v->count);
     tensor_floats(v, 0, v->count, *out);
     return OK;
@@ -64,18 +64,6 @@ enum status bert_floats(struct ctx *ctx, struct bert *b, str full, size_t rows, 
 static str full_of(struct ctx *ctx, const struct bert *b, str name)
 {
     return str_printf(&ctx->arena, "%s" S_FMT, b->prefix, S_ARG(name));
-}
-
-static enum status find_tensor(struct ctx *ctx, const struct bert *b, str name, size_t rows,
-                               size_t columns, const struct tensor **out)
-{
-    return find_full(ctx, b, full_of(ctx, b, name), rows, columns, out);
-}
-
-static enum status take_tensor(struct ctx *ctx, struct bert *b, str name, size_t rows,
-                               size_t columns, float **out)
-{
-    return bert_floats(ctx, b, full_of(ctx, b, name), rows, columns, out);
 }
 
 /* Transposes outputs × inputs into inputs × outputs, whose rows are step floats apart. One row of
@@ -110,7 +98,8 @@ static enum status read_qkv(struct ctx *ctx, struct bert *b, size_t i, struct la
     const struct tensor *weights[PARTS] = {0}, *biases[PARTS] = {0};
     size_t h = b->hidden;
     for (size_t p = 0; p < PARTS; p++) {
-        str name = str_printf(&ctx->arena, "encoder.layer.%zu.attention.self.%s.", i, parts[p]);
+        str name = str_printf(&ctx->arena, "%sencoder.layer.%zu.attention.self.%s.", b->prefix, i,
+                              parts[p]);
         str weight = str_printf(&ctx->arena, S_FMT "weight", S_ARG(name));
         str bias = str_printf(&ctx->arena, S_FMT "bias", S_ARG(name));
         TRY(find_tensor(ctx, b, weight, h, h, &weights[p]));
@@ -147,10 +136,10 @@ static enum status read_layer(struct ctx *ctx, struct bert *b, size_t i, struct 
     };
     TRY(read_qkv(ctx, b, i, l));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
-        str name = str_printf(&ctx->arena, "encoder.layer.%zu.%s", i, parts[p].name);
+        str name = str_printf(&ctx->arena, "%sencoder.layer.%zu.%s", b->prefix, i, parts[p].name);
         size_t rows = parts[p].rows, columns = parts[p].columns;
         TRY(columns ? take_transposed(ctx, b, name, rows, columns, parts[p].at)
-                    : take_tensor(ctx, b, name, rows, 0, parts[p].at));
+                    : bert_floats(ctx, b, name, rows, 0, parts[p].at));
     }
     return OK;
 }
@@ -160,8 +149,7 @@ static enum status read_words(struct ctx *ctx, struct bert *b)
 {
     str name = S("embeddings.word_embeddings.weight");
     b->prefix = safetensors_find(&b->file, name) ? "" : "bert.";
-    b->words =
-        safetensors_find(&b->file, str_printf(&ctx->arena, "%s" S_FMT, b->prefix, S_ARG(name)));
+    b->words = safetensors_find(&b->file, full_of(ctx, b, name));
     if (!b->words || b->words->type == TENSOR_OTHER || b->words->n_dims != 2 ||
         b->words->dims[1] != b->hidden)
         return fail(ctx, UNSUPPORTED, "the model has no word embeddings of %zu floats", b->hidden);
@@ -179,13 +167,15 @@ static enum status read_words(struct ctx *ctx, struct bert *b)
 static enum status read_places(struct ctx *ctx, struct bert *b, size_t positions, size_t n_kinds)
 {
     size_t h = b->hidden;
+    str places = full_of(ctx, b, S("embeddings.position_embeddings.weight"));
+    str norm = full_of(ctx, b, S("embeddings.LayerNorm.weight"));
+    str shift = full_of(ctx, b, S("embeddings.LayerNorm.bias"));
     const struct tensor *kinds =
         safetensors_find(&b->file, full_of(ctx, b, S("embeddings.token_type_embeddings.weight")));
     for (size_t k = 0; k < n_kinds; k++)
-        TRY(take_tensor(ctx, b, S("embeddings.position_embeddings.weight"), positions, h,
-                        &b->places[k]));
-    TRY(take_tensor(ctx, b, S("embeddings.LayerNorm.weight"), h, 0, &b->norm));
-    TRY(take_tensor(ctx, b, S("embeddings.LayerNorm.bias"), h, 0, &b->shift));
+        TRY(bert_floats(ctx, b, places, positions, h, &b->places[k]));
+    TRY(bert_floats(ctx, b, norm, h, 0, &b->norm));
+    TRY(bert_floats(ctx, b, shift, h, 0, &b->shift));
     if (!kinds || kinds->type == TENSOR_OTHER || kinds->n_dims != 2 || kinds->dims[0] < n_kinds ||
         kinds->dims[1] != h)
         return fail(ctx, UNSUPPORTED, "the model has no token type embeddings for %zu %s", n_kinds,

@@ -68,13 +68,10 @@ static void read_stats(const struct exporter *e, struct exporter_stats *out)
 
 /* --- to the collector --- */
 
-/* Until a batch is full, the exporter ends, or this long has passed. */
-static void wait_for(struct exporter *e, int64_t ms)
+/* Until a batch is full, the exporter ends, or EVERY_MS have passed. */
+static void wait_for_batch(struct exporter *e)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000 + (until.tv_nsec + ms % 1000 * 1000000) / 1000000000;
-    until.tv_nsec = (until.tv_nsec + ms % 1000 * 1000000) % 1000000000;
+    struct timespec until = steady_in_ms(EVERY_MS);
     while (!e->ends && e->n < BATCH)
         if (pthread_cond_timedwait(&e->changed, &e->lock, &until) != 0)
             return;
@@ -122,9 +119,7 @@ static void note_outcome(struct exporter *e, bool is_taken, const char *why)
 /* Sleeps before another try; false when there is none. */
 static bool may_try_again(struct exporter *e, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
+    struct timespec until = steady_in_ms(ms);
     pthread_mutex_lock(&e->lock);
     while (!e->ends && pthread_cond_timedwait(&e->changed, &e->lock, &until) == 0)
         ;
@@ -179,7 +174,7 @@ static void *send_all(void *arg)
     struct chat_row *rows = heap_alloc(BATCH * sizeof *rows);
     for (bool goes_on = true; goes_on;) {
         pthread_mutex_lock(&e->lock);
-        wait_for(e, EVERY_MS);
+        wait_for_batch(e);
         size_t n = take_batch(e, rows);
         goes_on = n || !e->ends;
         pthread_mutex_unlock(&e->lock);

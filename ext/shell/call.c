@@ -1,8 +1,6 @@
 /* call.c - calls to the running server, with the token of the environment. */
 #include "ext/shell/call.h"
 
-#include "ext/connect/connect.h"
-
 enum { TIMEOUT_MS = 10000, SILENCE_MS = 600000, ANSWER_MAX = 16 << 20, REASON_MAX = 300 };
 
 /* A key of the model's server goes where an application would send it, if there is no token. */
@@ -12,20 +10,12 @@ static str credential(void)
     return server_token().n ? server_token() : str_trim(str_of(key ? key : ""));
 }
 
-enum status shell_server_find(struct ctx *ctx, const struct options *o, struct shell_server *out)
+enum status shell_server_find(struct ctx *ctx, const struct options *o, struct called_server *out)
 {
-    *out = (struct shell_server){.headers = {{S("Content-Type"), S("application/json")}},
-                                 .n_headers = 1};
-    if (options_has(o, "space"))
-        out->headers[out->n_headers++] = (struct header){S("X-Memory-Space"), o->space};
-    if (credential().n)
-        out->headers[out->n_headers++] =
-            (struct header){S("Authorization"),
-                            str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(credential()))};
-    return server_address(ctx, o, &out->url);
+    return server_find(ctx, o, credential(), out);
 }
 
-enum status shell_call(struct ctx *ctx, const struct shell_server *s, const char *method, str path,
+enum status shell_call(struct ctx *ctx, const struct called_server *s, const char *method, str path,
                        str body, struct intake *intake, struct answer *out)
 {
     const struct call call = {.url =
@@ -57,7 +47,7 @@ enum status shell_check(struct ctx *ctx, const struct answer *answer)
                 is_refused ? " (the variable " TOKEN_VARIABLE " holds the access token)" : "");
 }
 
-enum status shell_get(struct ctx *ctx, const struct shell_server *s, str path, struct json **out)
+enum status shell_get(struct ctx *ctx, const struct called_server *s, str path, struct json **out)
 {
     struct answer answer;
     TRY(shell_call(ctx, s, "GET", path, S(""), NULL, &answer));

@@ -1,4 +1,5 @@
 /* chat.c - the command chat: a conversation at the terminal through the running server. */
+#include <time.h>
 #include <unistd.h>
 
 #include "base/id.h"
@@ -7,7 +8,6 @@
 #include "app/print.h"
 #include "ext/shell/call.h"
 #include "ext/shell/command.h"
-#include "ext/shell/why.h"
 
 /*
  * The server sees what it sees of any application: all messages of the conversation, and a header
@@ -16,7 +16,7 @@
 enum { LINE_MAX_BYTES = 1 << 20, TALK_MAX = 8 << 20, EVENT_MAX = 1 << 20 };
 
 struct chat {
-    struct shell_server server;
+    struct called_server server;
     str model, session;
     struct buf messages; /* JSON, with commas between them */
     int64_t turns;       /* of this session */
@@ -114,6 +114,68 @@ static enum status ask_model(struct ctx *ctx, struct chat *c, str question)
     return OK;
 }
 
+/* --- the receipt of an answer --- */
+
+enum { LOOKS = 40, LOOK_MS = 50 };
+
+/* The id of the newest receipt. It can be read once it is on disk: NOT_FOUND when that takes too
+ * long. */
+static enum status find_receipt(struct ctx *ctx, const struct chat *c, str *id)
+{
+    static const struct timespec a_moment = {.tv_nsec = LOOK_MS * 1000000L};
+    str path = str_printf(&ctx->arena, "/v1/sessions/" S_FMT "/receipts", S_ARG(c->session));
+    for (int look = 0; look < LOOKS; look++) {
+        struct json *list;
+        enum status found = shell_get(ctx, &c->server, path, &list);
+        if (found == OK && json_int_or(json_get(list, "total"), 0) >= c->turns) {
+            *id = json_string(json_at(list, "items.0.id"));
+            return OK;
+        }
+        if (!soft_if(ctx, found, UPSTREAM)) /* 404 before the first turn is on disk */
+            TRY(found);
+        nanosleep(&a_moment, NULL);
+    }
+    return fail(ctx, NOT_FOUND, "the receipt of the last answer is not on disk yet");
+}
+
+static void print_block(str block)
+{
+    while (block.n) {
+        fputs("  ", stdout);
+        print_line(str_cut(&block, '\n'));
+    }
+}
+
+static void print_reasons(const struct json *lines)
+{
+    const char *faint = style_code(STYLE_FAINT), *end = style_code(STYLE_END);
+    for (const struct json *one = lines ? lines->first : NULL; one; one = one->next) {
+        bool is_added = json_is_true(json_get(one, "injected"));
+        printf("  %s%s %.2f%s  ", is_added ? style_code(STYLE_GOOD) : faint, is_added ? "+" : "-",
+               json_num_or(json_get(one, "score"), 0), end);
+        print_line(json_string(json_get(one, "why")));
+    }
+}
+
+/* What memory the newest chat of the session got, and why. */
+static enum status print_why(struct ctx *ctx, const struct chat *c)
+{
+    str id;
+    struct json *receipt;
+    TRY(find_receipt(ctx, c, &id));
+    TRY(shell_get(ctx, &c->server, str_printf(&ctx->arena, "/v1/receipts/" S_FMT, S_ARG(id)),
+                  &receipt));
+    str block = json_string(json_get(receipt, "block"));
+    printf("%s%s%s: %lld tokens in %.1f ms, receipt " S_FMT "\n", style_code(STYLE_STRONG),
+           block.n ? "memory was added" : "no memory was added", style_code(STYLE_END),
+           (long long)json_int_or(json_get(receipt, "tokens"), 0),
+           (double)json_int_or(json_get(receipt, "took_us"), 0) / 1000, S_ARG(id));
+    print_line(json_string(json_get(receipt, "reason")));
+    print_block(block);
+    print_reasons(json_get(receipt, "lines"));
+    return OK;
+}
+
 /* --- commands of the chat --- */
 
 static void begin_session(struct ctx *ctx, struct chat *c)
@@ -157,8 +219,7 @@ static enum status run_line(struct ctx *ctx, struct chat *c, str line, bool *goe
     if (*line.p != '/')
         return ask_model(ctx, c, line);
     if (str_is(word, "/why"))
-        return c->turns ? why_print(ctx, &c->server, c->session, c->turns)
-                        : fail(ctx, BAD_INPUT, "there is no answer yet");
+        return c->turns ? print_why(ctx, c) : fail(ctx, BAD_INPUT, "there is no answer yet");
     if (str_is(word, "/model") && str_trim(rest).n)
         return choose_model(ctx, c, str_dup(&ctx->arena, str_trim(rest)));
     if (str_is(word, "/new"))

@@ -3,12 +3,5 @@
 
 #include "app/command.h"
 
-enum status shell_url_check(struct ctx *ctx, const struct options *o);
-enum status command_status(struct ctx *ctx, const struct options *o);
-enum status command_logs(struct ctx *ctx, const struct options *o);
-enum status command_chat(struct ctx *ctx, const struct options *o);
-enum status command_completion_check(struct ctx *ctx, const struct options *o);
-enum status command_completion(struct ctx *ctx, const struct options *o);
-enum status command_man(struct ctx *ctx, const struct options *o);
-
-extern const struct command shell_commands[];
+command_function shell_url_check, command_status, command_logs, command_chat,
+    command_completion_check, command_completion, command_man;

@@ -72,10 +72,7 @@ static void add_settings(struct buf *b)
     for (const char *const *group = settings_groups; *group; group++) {
         buf_printf(b, ".SS %s\n", *group);
         for (const struct field *f = settings_table; f->name; f++) {
-            const struct shell_flag flag = {.flag = str_of(options_flag(b->arena, f->name)),
-                                            .help = help_plain(b->arena, f->help),
-                                            .unit = f->unit,
-                                            .one_of = f->one_of};
+            const struct shell_flag flag = flag_of_row(b->arena, f);
             if (settings_is_in(f, *group))
                 add_flag(b, &flag);
         }

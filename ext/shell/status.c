@@ -1,6 +1,5 @@
 /* status.c - the command status: what the running server says about itself. */
 #include "app/print.h"
-#include "ext/connect/connect.h"
 #include "ext/shell/call.h"
 #include "ext/shell/command.h"
 
@@ -67,7 +66,7 @@ static void write_status(struct ctx *ctx, str url, const struct json *health,
 }
 
 /* A server that is not well answers 503 with the same members. */
-static enum status ask_health(struct ctx *ctx, const struct shell_server *s, struct json **out)
+static enum status ask_health(struct ctx *ctx, const struct called_server *s, struct json **out)
 {
     struct answer answer;
     TRY(shell_call(ctx, s, "GET", S("/health"), S(""), NULL, &answer));
@@ -89,7 +88,7 @@ enum status shell_url_check(struct ctx *ctx, const struct options *o)
  * that is not well. */
 enum status command_status(struct ctx *ctx, const struct options *o)
 {
-    struct shell_server s;
+    struct called_server s;
     struct json *health, *stats = NULL, *engine = NULL;
     TRY(shell_server_find(ctx, o, &s));
     TRY(ask_health(ctx, &s, &health));

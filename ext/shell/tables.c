@@ -11,13 +11,18 @@ void each_command(const struct options *o, shell_command_function *got, void *ar
             got(arg, c);
 }
 
+struct shell_flag flag_of_row(struct arena *a, const struct field *f)
+{
+    return (struct shell_flag){.flag = str_of(options_flag(a, f->name)),
+                               .help = help_plain(a, f->help),
+                               .unit = f->unit,
+                               .one_of = f->one_of,
+                               .is_switch = f->type == FIELD_BOOL};
+}
+
 static void give_row(struct arena *a, const struct field *f, shell_flag_function *got, void *arg)
 {
-    const struct shell_flag flag = {.flag = str_of(options_flag(a, f->name)),
-                                    .help = help_plain(a, f->help),
-                                    .unit = f->unit,
-                                    .one_of = f->one_of,
-                                    .is_switch = f->type == FIELD_BOOL};
+    const struct shell_flag flag = flag_of_row(a, f);
     got(arg, &flag);
 }
 
@@ -41,10 +46,7 @@ void each_flag(struct arena *a, const struct command *c, bool with_settings,
 
 static bool is_word(str text)
 {
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] < 'a' || text.p[i] > 'z')
-            return false;
-    return text.n > 0;
+    return text.n > 0 && EVERY(i, text.n, text.p[i] >= 'a' && text.p[i] <= 'z');
 }
 
 /* A usage is "token create | token list | token revoke ID". */

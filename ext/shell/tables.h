@@ -12,6 +12,9 @@ struct shell_flag {
     bool is_switch;            /* takes no value */
 };
 
+/* Of a row of options_table or settings_table. */
+struct shell_flag flag_of_row(struct arena *a, const struct field *f);
+
 typedef void shell_flag_function(void *arg, const struct shell_flag *flag);
 typedef void shell_command_function(void *arg, const struct command *c);
 
