@@ -1,5 +1,6 @@
 /* lines.c - a test of one's own: JSON lines with messages, and with questions about them. */
 #include "ext/eval/readers.h"
+#include "ext/import/ingest.h"
 
 /*
  * Two kinds of lines, in any order. A message: {"session", "id", "role", "content", "speaker",
@@ -53,16 +54,6 @@ static enum status read_line(struct ctx *ctx, str text, struct line *out)
     return OK;
 }
 
-/* The number of the line and the field in front of the reason. */
-static enum status fail_line(struct ctx *ctx, int64_t no, enum status s)
-{
-    char field[sizeof ctx->field], why[sizeof ctx->why];
-    memcpy(field, ctx->field, sizeof field);
-    memcpy(why, ctx->why, sizeof why);
-    ctx_clear_failure(ctx);
-    return fail(ctx, s, "line %lld: %s%s%s", (long long)no, field, field[0] ? " " : "", why);
-}
-
 static enum status read_lines(struct reader *r, str text)
 {
     size_t most = 1;
@@ -78,7 +69,7 @@ static enum status read_lines(struct reader *r, str text)
         struct line *l = &r->v[r->n];
         enum status s = read_line(r->ctx, line, l);
         if (s != OK)
-            return fail_line(r->ctx, no, s);
+            return fail_at_line(r->ctx, no, s);
         l->no = no;
         r->n++;
     }

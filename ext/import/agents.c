@@ -20,9 +20,14 @@ static bool is_own_text(str text)
     return !text.n;
 }
 
-static enum status give_one(struct foreign *f, str session, const struct message *m)
+/* One message with its text, unless nobody has said it. */
+static enum status give_said(struct foreign *f, str session, const struct json *time,
+                             struct message *m)
 {
     const struct session s = {.id = foreign_session_id(f, session)};
+    TRY(foreign_time(f->ctx, time, "timestamp", &m->created));
+    if (str_is(m->role, "user") ? is_own_text(m->text) : !str_trim(m->text).n)
+        return OK;
     return foreign_session(f, &s, m, 1);
 }
 
@@ -42,7 +47,6 @@ static bool is_talk(const struct code_line *l)
 enum status claude_code_line(struct foreign *f, const struct json *record)
 {
     struct code_line l;
-    struct message m = {0};
     TRY(fields_read(f->ctx, code_line_fields, record, false, &l));
     if (!is_talk(&l))
         return OK;
@@ -50,13 +54,11 @@ enum status claude_code_line(struct foreign *f, const struct json *record)
         return fail_missing(f->ctx, "sessionId");
     if (!l.message)
         return fail_missing(f->ctx, "message");
-    m.role = l.type;
-    m.ref = l.uuid;
-    m.text = foreign_text_of(&f->ctx->arena, json_get(l.message, "content"), "text");
-    TRY(foreign_time(f->ctx, l.timestamp, "timestamp", &m.created));
-    if (str_is(m.role, "user") ? is_own_text(m.text) : !str_trim(m.text).n)
-        return OK;
-    return give_one(f, l.sessionId, &m);
+    struct message m = {.role = l.type,
+                        .ref = l.uuid,
+                        .text = foreign_text_of(&f->ctx->arena, json_get(l.message, "content"),
+                                                "text")};
+    return give_said(f, l.sessionId, l.timestamp, &m);
 }
 
 /* --- Codex: ~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl --- */
@@ -85,10 +87,8 @@ enum status codex_line(struct foreign *f, const struct json *record)
         (!str_is(m.role, "user") && !str_is(m.role, "assistant")))
         return OK;
     m.text = foreign_text_of(&f->ctx->arena, json_get(payload, "content"), NULL);
-    TRY(foreign_time(f->ctx, json_get(record, "timestamp"), "timestamp", &m.created));
-    if (str_is(m.role, "user") ? is_own_text(m.text) : !str_trim(m.text).n)
-        return OK;
-    return give_one(f, f->state.session.n ? f->state.session : f->path, &m);
+    return give_said(f, f->state.session.n ? f->state.session : f->path,
+                     json_get(record, "timestamp"), &m);
 }
 
 /* --- Letta: NAME.af --- */

@@ -76,7 +76,7 @@ static enum status list_folder(struct listing *l, str path, str name, int depth)
     return s;
 }
 
-static str base_name(str path)
+str path_name(str path)
 {
     for (size_t i = path.n; i > 0; i--)
         if (path.p[i - 1] == '/')
@@ -97,7 +97,7 @@ enum status folder_files(struct ctx *ctx, str path, struct folder_file **out, si
     if (*is_folder)
         TRY(list_folder(&l, path, S(""), 0));
     else
-        add_file(&l, path, base_name(path), &st);
+        add_file(&l, path, path_name(path), &st);
     *out = l.v;
     *n = l.n;
     return OK;

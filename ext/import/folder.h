@@ -15,3 +15,6 @@ struct folder_file {
  */
 MUST_USE enum status folder_files(struct ctx *ctx, str path, struct folder_file **out, size_t *n,
                                   bool *is_folder);
+
+/* What stands behind the last slash. */
+str path_name(str path);

@@ -4,12 +4,13 @@
 #include "base/id.h"
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"
-#include "ext/import/erased.h"
 #include "ext/import/sink.h"
+#include "ext/import/transfer.h"
 
 /* Bytes, as the lines of our own export take them. */
 enum { ID_MAX = 256, TITLE_MAX = 4096, CATEGORY_MAX = 128, CONTENT_MAX = 65536 };
 enum { BATCH = 500, BATCH_BYTES = 2 << 20 };
+enum { PROGRESS_STEP = 1 << 18 }; /* bytes between two calls */
 
 static enum status check_size(struct foreign *f, const char *field, str text, size_t most)
 {
@@ -31,6 +32,15 @@ str foreign_keep(struct foreign *f, str s)
 str foreign_session_id(const struct foreign *f, str id)
 {
     return str_printf(&f->ctx->arena, "%s-" S_FMT, f->format, S_ARG(id));
+}
+
+void import_progress(struct import_run *run, int64_t done)
+{
+    int64_t now = run->done + done;
+    if (!run->in->progress || (now - run->told < PROGRESS_STEP && now < run->all))
+        return;
+    run->told = now;
+    run->in->progress(now, run->all);
 }
 
 /* --- sessions --- */
@@ -138,6 +148,26 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
     m->importance = m->salience = importance_by_rule(a, m);
     m->content = allowed_content(f, m, has_time);
     return OK;
+}
+
+enum status import_write_memories(struct import_run *run)
+{
+    struct bundle b = {.pool = run->in->pool,
+                       .memories = run->memories,
+                       .n_memories = run->n_memories,
+                       .rule = PUT_IMPORT};
+    enum status s = OK;
+    if (run->n_memories && !run->in->dry_run)
+        s = quota_check(&run->batch, run->e, b.pool,
+                        (struct quota){.memories = (int64_t)run->n_new,
+                                       .bytes = run->n_new ? (int64_t)run->bytes : 0});
+    if (s == OK && run->n_memories && !run->in->dry_run)
+        s = store_write(&run->batch, run->e->store, &b);
+    s = importer_pass(&run->record, &run->batch, s);
+    run->memories = NULL;
+    run->n_memories = run->n_new = run->bytes = 0;
+    arena_reset(&run->batch.arena);
+    return s;
 }
 
 /* What a later update of the source says is written over what is there, unless somebody changed it

@@ -15,28 +15,28 @@ static const struct import_format formats[] = {
     {"rememberd", RECORDS_LINES, .keys = "kind", .read_text = copy_lines_read, .is_copy = true},
     {"rememberd", RECORDS_TEXT, .begins = COPY_MARK, .read_text = copy_markdown_read,
      .is_copy = true},
-    {"chatgpt", RECORDS_ITEMS, '[', .keys = "mapping", .read = chatgpt_conversation},
+    {"chatgpt", RECORDS_ITEMS, .keys = "mapping", .read = chatgpt_conversation},
     {"chatgpt", RECORDS_WHOLE, .keys = "mapping current_node", .read = chatgpt_conversation},
-    {"claude", RECORDS_ITEMS, '[', .keys = "uuid chat_messages", .read = claude_conversation},
+    {"claude", RECORDS_ITEMS, .keys = "uuid chat_messages", .read = claude_conversation},
     {"claude", RECORDS_WHOLE, .keys = "uuid chat_messages", .read = claude_conversation},
-    {"claude", RECORDS_ITEMS, '[', .keys = "conversations_memory", .read = claude_memories},
+    {"claude", RECORDS_ITEMS, .keys = "conversations_memory", .read = claude_memories},
     {"claude", RECORDS_WHOLE, .keys = "conversations_memory", .read = claude_memories},
-    {"claude", RECORDS_ITEMS, '[', .keys = "uuid docs", .read = claude_project},
+    {"claude", RECORDS_ITEMS, .keys = "uuid docs", .read = claude_project},
     {"claude", RECORDS_WHOLE, .keys = "uuid docs", .read = claude_project},
     {"letta", RECORDS_WHOLE, .keys = "agents blocks", .read = letta_agent},
     {"letta", RECORDS_WHOLE, .keys = "core_memory", .read = letta_agent},
-    {"openmemory", RECORDS_ITEMS, '{', .member = "memories", .keys = "content state",
+    {"openmemory", RECORDS_ITEMS, .member = "memories", .keys = "content state",
      .read = openmemory_memory},
     {"openmemory", RECORDS_LINES, .keys = "content state", .read = openmemory_memory},
-    {"mem0", RECORDS_ITEMS, '[', .keys = "memory", .read = mem0_memory},
-    {"mem0", RECORDS_ITEMS, '{', .member = "results", .keys = "memory", .read = mem0_memory},
+    {"mem0", RECORDS_ITEMS, .keys = "memory", .read = mem0_memory},
+    {"mem0", RECORDS_ITEMS, .member = "results", .keys = "memory", .read = mem0_memory},
     {"mem0", RECORDS_LINES, .keys = "id memory", .read = mem0_memory},
     {"mcp-memory", RECORDS_LINES, .keys = "type name entityType", .read = graph_line},
     {"mcp-memory", RECORDS_LINES, .keys = "type from to relationType", .read = graph_line},
     {"claude-code", RECORDS_LINES, .keys = "type sessionId message", .read = claude_code_line},
     {"codex", RECORDS_LINES, .keys = "type payload timestamp", .read = codex_line},
     {"turns", RECORDS_LINES, .keys = "session content", .read = turn_line},
-    {"locomo", RECORDS_ITEMS, '[', .keys = "conversation qa", .read_text = locomo_all},
+    {"locomo", RECORDS_ITEMS, .keys = "conversation qa", .read_text = locomo_all},
     {"markdown", RECORDS_TEXT, .ends = ".md", .read_text = markdown_note, .may_be_any = true},
     {"markdown", RECORDS_TEXT, .ends = ".markdown", .read_text = markdown_note},
     {"list", RECORDS_TEXT, .ends = ".txt", .read_text = list_lines, .may_be_any = true},
@@ -101,8 +101,6 @@ static bool a_line_begins(str text, str with)
 static bool row_fits(const struct import_format *row, str path, str text)
 {
     char first = text.n ? *text.p : 0;
-    if (row->bracket && first != row->bracket)
-        return false;
     switch (row->shape) {
     case RECORDS_ITEMS:
         return items_fit(row->member ? items_member(text, row->member) : text, row->keys);

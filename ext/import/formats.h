@@ -14,7 +14,6 @@ enum record_shape {
 struct import_format {
     const char *name;
     enum record_shape shape;
-    char bracket;       /* that a JSON file opens with; 0: either */
     const char *member; /* of the file's object, whose elements are the records; or NULL */
     const char *keys;   /* names that a record has, between blanks; of lines one of the first */
     const char *begins, *ends; /* of TEXT: one of the first lines, and the name; or NULL */

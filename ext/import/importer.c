@@ -5,7 +5,7 @@
 #include "base/id.h"
 #include "core/session_title.h"
 #include "engine/extract/secrets.h"
-#include "ext/import/erased.h"
+#include "ext/import/transfer.h"
 
 /* Messages in one bundle; a longer session is written in parts. */
 enum { BUNDLE_MAX = 2000 };
@@ -68,18 +68,6 @@ static str id_for(struct importer *im, const struct message *m, int64_t created)
     return m->ref.n ? id_of(a, by_ref, 4) : id_of(a, by_text, 7);
 }
 
-static void keep_memories(struct importer *im, const struct memory *found, size_t n)
-{
-    if (im->n_memories + n > im->memories_cap) {
-        size_t cap = 2 * (im->n_memories + n) + 16;
-        im->memories = DUP_N(&im->work.arena, im->memories, im->n_memories, cap);
-        im->memories_cap = cap;
-    }
-    if (n)
-        memcpy(im->memories + im->n_memories, found, n * sizeof *found);
-    im->n_memories += n;
-}
-
 /* Whether it was erased here, and stays so. */
 static enum status stays_erased(struct importer *im, const struct erased_ask *ask, bool *out)
 {
@@ -90,7 +78,7 @@ static enum status stays_erased(struct importer *im, const struct erased_ask *as
 /* Facts of an import are as old as their messages, so that they do not replace newer ones. */
 static enum status extract_from(struct importer *im, const struct message *m)
 {
-    size_t n, kept = 0;
+    size_t n;
     str text = tombstones_left(&im->bars, &im->work.arena, m);
     struct memory *found = engine_extract_from(&im->work, im->e, EXTRACT_USER, m, text, &n);
     for (size_t i = 0; i < n; i++) {
@@ -103,9 +91,8 @@ static enum status extract_from(struct importer *im, const struct message *m)
         bool is_erased;
         TRY(stays_erased(im, &ask, &is_erased));
         if (!is_erased)
-            found[kept++] = found[i];
+            ARENA_ADD(&im->work.arena, im->memories, im->n_memories, im->memories_cap) = found[i];
     }
-    keep_memories(im, found, kept);
     return OK;
 }
 

@@ -35,12 +35,9 @@ enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_r
 {
     CLEANUP(importer_end) struct importer im = {0};
     TRY(importer_begin(&im, ctx, e, pool, extract));
+    im.report = *out;
     TRY(ingest_sessions(&im, c));
-    out->sessions += im.report.sessions;
-    out->messages += im.report.messages;
-    out->memories += im.report.memories;
-    out->skipped += im.report.skipped;
-    out->erased += im.report.erased;
+    *out = im.report;
     return OK;
 }
 
@@ -113,15 +110,11 @@ static enum status add_line(struct importer *im, str text)
     return importer_message(im, &m);
 }
 
-/* The number of the line in front of the reason: a file may have millions. */
-static enum status at_line(struct importer *im, int64_t no, enum status s)
+enum status fail_at_line(struct ctx *ctx, int64_t no, enum status s)
 {
-    if (s == OK)
-        return OK;
-    char why[sizeof im->ctx->why];
-    memcpy(why, im->ctx->why, sizeof why);
-    ctx_clear_failure(im->ctx);
-    return fail(im->ctx, s, "line %lld: %s", (long long)no, why);
+    str field = str_dup(&ctx->arena, str_of(ctx->field)), why = ctx_take_why(ctx);
+    return fail(ctx, s, "line %lld: " S_FMT "%s" S_FMT, (long long)no, S_ARG(field),
+                field.n ? " " : "", S_ARG(why));
 }
 
 /* A bad line ends the import; what was read before it is written, and the same file may be given
@@ -136,7 +129,7 @@ static enum status ingest_lines(struct importer *im, str text,
         no++;
         enum status s = line.n ? add_line(im, line) : OK;
         if (s != OK) {
-            s = at_line(im, no, s);
+            s = fail_at_line(im->ctx, no, s);
             TRY(importer_write(im));
             return s;
         }

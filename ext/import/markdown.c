@@ -1,6 +1,7 @@
 /* markdown.c - Markdown notes: one memory a section, named by the note and the heading. */
 #include "base/id.h"
 #include "base/time_text.h"
+#include "ext/import/folder.h"
 #include "ext/import/foreign.h"
 #include "ext/import/seen.h"
 
@@ -229,12 +230,11 @@ enum status foreign_sections(struct foreign *f, str where, str title, str text,
 
 static str name_of(str path)
 {
-    while (str_find(path, S("/")) < path.n)
-        str_cut(&path, '/');
-    for (size_t i = path.n; i > 1; i--)
-        if (path.p[i - 1] == '.')
-            return str_sub(path, 0, i - 1);
-    return path;
+    str name = path_name(path);
+    for (size_t i = name.n; i > 1; i--)
+        if (name.p[i - 1] == '.')
+            return str_sub(name, 0, i - 1);
+    return name;
 }
 
 enum status markdown_note(struct foreign *f, str text)

@@ -3,7 +3,6 @@
 #include "base/id.h"
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
-#include "ext/import/erased.h"
 #include "ext/import/import.h"
 #include "ext/import/omniroute_db.h"
 #include "ext/import/transfer.h"

@@ -11,6 +11,7 @@
  * time is a tree. So a file of any size needs the memory of its largest record.
  */
 enum { RECORD_MAX = 64 << 20 };
+enum { PROBLEM_MAX = 1000 }; /* characters: a path and the rule */
 
 static void begin_record(struct import_run *run)
 {
@@ -18,12 +19,28 @@ static void begin_record(struct import_run *run)
     arena_reset(&run->record.arena);
 }
 
+/* Counts a broken record with the failure of run->record, and clears it. no 0: the whole file. */
+static void note_broken(struct import_run *run, str path, const char *what, int64_t no)
+{
+    struct import_report *r = run->report;
+    struct arena *a = &run->ctx->arena;
+    struct ctx *from = &run->record;
+    r->broken++;
+    if (r->problems.n < IMPORT_PROBLEMS_MAX) {
+        str place = no ? str_printf(a, ", %s %lld", what, (long long)no) : S("");
+        str problem = str_printf(a, S_FMT S_FMT ": %s%s%s", S_ARG(path), S_ARG(place), from->field,
+                                 from->field[0] ? ": " : "", from->why);
+        r->problems.v[r->problems.n++] = engine_line(a, problem, PROBLEM_MAX);
+    }
+    ctx_clear_failure(from);
+}
+
 /* Only what the record itself breaks is its own: a disk that fails ends the import. */
 static enum status judge_record(struct import_run *run, const struct foreign *f, enum status s,
                                 const char *what, int64_t no)
 {
     if (s == BAD_INPUT || s == TOO_LARGE) {
-        import_note(run, f->path, what, no);
+        note_broken(run, f->path, what, no);
         return OK;
     }
     return importer_pass(run->ctx, &run->record, s);
@@ -190,13 +207,6 @@ static str without_mark(str text)
     return str_starts(text, S("\xEF\xBB\xBF")) ? str_sub(text, 3, text.n) : text;
 }
 
-static str last_name(str path)
-{
-    while (str_find(path, S("/")) < path.n)
-        str_cut(&path, '/');
-    return path;
-}
-
 /* What tells a coding agent how to work is no memory of anybody. */
 static bool is_instructions(str name)
 {
@@ -210,13 +220,13 @@ static bool is_instructions(str name)
 static bool is_left_out(const struct import_run *run, const struct import_format *row, str path)
 {
     bool is_text = row->shape == RECORDS_TEXT && !row->is_copy && !run->in->format.n;
-    return is_instructions(last_name(path)) ||
+    return is_instructions(path_name(path)) ||
            (is_text && (run->is_archive || !strcmp(row->name, "list")));
 }
 
 static bool is_archived(str path)
 {
-    str name = last_name(path);
+    str name = path_name(path);
     return str_starts(name, S("conversations")) && str_ends(name, S(".json"));
 }
 

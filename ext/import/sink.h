@@ -21,9 +21,6 @@ struct import_run {
     int64_t done, all, told; /* bytes, for the progress */
 };
 
-/* Counts a broken record with the failure of run->record, and clears it. what is "record" or
- * "line"; no 0: the whole file. */
-void import_note(struct import_run *run, str path, const char *what, int64_t no);
 /* Writes the memories that wait. */
 MUST_USE enum status import_write_memories(struct import_run *run);
 /* Tells the caller how far it is. */

@@ -1,4 +1,4 @@
-/* transfer.c - a space as a copy for elsewhere: read in parts, and put in unchanged. */
+/* transfer.c - the parts of a copy of a space, put in unchanged. */
 #include "ext/import/transfer.h"
 
 #include "engine/extract/secrets.h"
@@ -12,52 +12,6 @@
 const char *const transfer_bar_kinds[] = {"statement", "sentences", "all", NULL};
 const char *const transfer_bar_reasons[] = {"forgotten", "corrected",  "expired",
                                             "cleared",   "superseded", NULL};
-
-/* --- out --- */
-
-ORDER(by_begin, struct session, UP(created) ?: BY_TEXT(id));
-
-/* Only the ids are kept: a user may have many sessions. */
-enum status engine_transfer_sessions(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                     struct strs *out)
-{
-    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    const struct session_filter f = {.pool = pool, .limit = SIZE_MAX};
-    struct session *v;
-    size_t n;
-    engine_catch_up(ctx, e, pool);
-    TRY(ctx_pass(ctx, &own, store_sessions(&own, e->store, &f, &v, &n, NULL)));
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_begin);
-    *out = (struct strs){NEW_N(&ctx->arena, str, n + 1), n};
-    for (size_t i = 0; i < n; i++)
-        out->v[i] = str_dup(&ctx->arena, v[i].id);
-    return OK;
-}
-
-enum status engine_transfer_messages(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                     str session, int64_t from, size_t limit, struct message **out,
-                                     size_t *n)
-{
-    return store_session_messages(ctx, e->store, pool, session, from, limit, out, n);
-}
-
-enum status engine_transfer_bars(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                 struct transfer_bar **out, size_t *n)
-{
-    struct bars_read read;
-    TRY(store_bars(ctx, e->store, pool, 0, &read));
-    struct transfer_bar *v = NEW_N(&ctx->arena, struct transfer_bar, read.n + 1);
-    for (size_t i = 0; i < read.n; i++) {
-        const struct bar *b = &read.bars[i];
-        v[i] = (struct transfer_bar){b->kind, b->reason, b->at, b->message, b->terms, b->n};
-    }
-    *out = v;
-    *n = read.n;
-    return OK;
-}
-
-/* --- in --- */
 
 enum status engine_transfer_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   const struct memory *v, size_t n)
@@ -123,7 +77,7 @@ static void leave_secrets(struct ctx *ctx, const struct engine *e, struct bundle
 
 enum status engine_transfer_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                     const struct session *session, struct message *v, size_t n,
-                                    int64_t *added)
+                                    int64_t *sessions, int64_t *messages)
 {
     struct bundle b = {.pool = pool, .session = *session, .messages = v, .n_messages = n};
     struct quota more = {0};
@@ -137,11 +91,12 @@ enum status engine_transfer_session(struct ctx *ctx, struct engine *e, struct po
     if (s == NOT_FOUND)
         more.bytes += (int64_t)(b.session.title.n + b.session.metadata.n);
     TRY(quota_check(ctx, e, pool, more));
-    *added += more.messages;
+    *sessions += s == NOT_FOUND;
+    *messages += more.messages;
     return store_write(ctx, e->store, &b);
 }
 
-static bool is_same(const struct transfer_bar *a, const struct transfer_bar *b)
+static bool is_same(const struct bar *a, const struct bar *b)
 {
     return a->kind == b->kind && a->reason == b->reason && a->at == b->at &&
            a->message == b->message && a->n == b->n &&
@@ -149,32 +104,41 @@ static bool is_same(const struct transfer_bar *a, const struct transfer_bar *b)
 }
 
 enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                     const struct transfer_bar *v, size_t n, bool dry_run,
-                                     int64_t *added)
+                                     const struct bar *v, size_t n, bool dry_run, int64_t *added)
 {
-    struct transfer_bar *old;
-    size_t n_old, missing = 0;
+    struct bars_read old;
+    size_t missing = 0;
     struct bar *bars = NEW_N(&ctx->arena, struct bar, n + 1);
-    TRY(engine_transfer_bars(ctx, e, pool, &old, &n_old));
+    TRY(store_bars(ctx, e->store, pool, 0, &old));
     for (size_t i = 0; i < n; i++) {
-        bool is_there = SOME(k, n_old, is_same(&v[i], &old[k]));
+        bool is_there = SOME(k, old.n, is_same(&v[i], &old.bars[k]));
         if (!is_there)
-            bars[missing++] = (struct bar){.kind = (enum bar_kind)v[i].kind,
-                                           .reason = (enum bar_reason)v[i].reason,
-                                           .at = v[i].at,
-                                           .message = v[i].message,
-                                           .terms = v[i].terms,
-                                           .n = v[i].n};
+            bars[missing++] = v[i];
     }
     if (!missing || dry_run) {
         *added += (int64_t)missing;
         return OK;
     }
     const struct barring b = {.pool = pool, .bars = bars, .n = missing};
-    const struct bundle makes_pool = {.pool = pool};
-    struct bundle empty = makes_pool;
-    TRY(store_write(ctx, e->store, &empty));
+    struct bundle makes_pool = {.pool = pool};
+    TRY(store_write(ctx, e->store, &makes_pool));
     TRY(store_bar(ctx, e->store, &b));
     *added += (int64_t)missing;
     return OK;
+}
+
+enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                          const struct erased_ask *v, size_t n, bool again, bool *out,
+                          int64_t *erased)
+{
+    struct erased_ask *back = NEW_N(&ctx->arena, struct erased_ask, n + 1);
+    size_t n_back = 0;
+    TRY(store_was_erased(ctx, e->store, pool, v, n, out));
+    for (size_t i = 0; i < n; i++)
+        if (out[i])
+            back[n_back++] = v[i];
+    *erased += again ? 0 : (int64_t)n_back;
+    for (size_t i = 0; i < n && again; i++)
+        out[i] = false;
+    return again ? store_bring_again(ctx, e->store, pool, back, n_back) : OK;
 }

@@ -1,34 +1,15 @@
-/* transfer.h - a space, taken out and put in unchanged. */
+/* transfer.h - the parts of a copy of a space, put in unchanged. */
 #pragma once
 
-#include "core/memory.h"
 #include "core/session.h"
+#include "store/store.h"
 
 struct engine;
 
-/* What recall may not give again, as hashes: see store/bars.h. */
-struct transfer_bar {
-    unsigned kind, reason; /* of the names below */
-    int64_t at;
-    uint64_t message;
-    const uint64_t *terms;
-    size_t n;
-};
+/* NULL-ended, in the order of enum bar_kind and enum bar_reason. */
 extern const char *const transfer_bar_kinds[], *const transfer_bar_reasons[];
 
-/* --- out --- */
-
-/* The ids of a space's sessions, by when they began. */
-MUST_USE enum status engine_transfer_sessions(struct ctx *ctx, struct engine *e,
-                                              struct pool_ref pool, struct strs *out);
-/* A session's messages from a position on. */
-MUST_USE enum status engine_transfer_messages(struct ctx *ctx, struct engine *e,
-                                              struct pool_ref pool, str session, int64_t from,
-                                              size_t limit, struct message **out, size_t *n);
-MUST_USE enum status engine_transfer_bars(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                          struct transfer_bar **out, size_t *n);
-
-/* --- in: each call is all or nothing, and a second one with the same changes nothing --- */
+/* --- each call is all or nothing, and a second one with the same changes nothing --- */
 
 /* Nothing is estimated, barred or distilled: they stay what they were. A memory that is there by
  * its id stays, unless this one was changed later. *added counts new ones. */
@@ -38,10 +19,18 @@ MUST_USE enum status engine_transfer_memories(struct ctx *ctx, struct engine *e,
 /* FORBIDDEN as quota_check of those that are not there, and of what others have more. */
 MUST_USE enum status engine_transfer_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                            const struct memory *v, size_t n);
-/* Makes the session when it is missing, and adds the messages that it lacks to its end. */
+/* Makes the session when it is missing, and adds the messages that it lacks to its end. *sessions
+ * and *messages count new ones. */
 MUST_USE enum status engine_transfer_session(struct ctx *ctx, struct engine *e,
                                              struct pool_ref pool, const struct session *session,
-                                             struct message *v, size_t n, int64_t *added);
+                                             struct message *v, size_t n, int64_t *sessions,
+                                             int64_t *messages);
 MUST_USE enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e,
-                                              struct pool_ref pool, const struct transfer_bar *v,
-                                              size_t n, bool dry_run, int64_t *added);
+                                              struct pool_ref pool, const struct bar *v, size_t n,
+                                              bool dry_run, int64_t *added);
+
+/* Which rows were erased here, out[i]: they are left out. With again none is, and those that were
+ * erased count so no more. Adds to *erased. */
+MUST_USE enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   const struct erased_ask *v, size_t n, bool again, bool *out,
+                                   int64_t *erased);

@@ -3,10 +3,5 @@
 
 #include "app/command.h"
 
-enum status command_ingest(struct ctx *ctx, const struct options *o);
-enum status command_import_check(struct ctx *ctx, const struct options *o);
-enum status command_import(struct ctx *ctx, const struct options *o);
-enum status command_export_check(struct ctx *ctx, const struct options *o);
-enum status command_export(struct ctx *ctx, const struct options *o);
-
-extern const struct command import_commands[];
+command_function command_ingest, command_import_check, command_import, command_export_check,
+    command_export;

@@ -1,6 +1,7 @@
 /* import.c - imports what other programs have kept, with progress on a terminal. */
 #include "ext/import/import.h"
 #include "app/instance.h"
+#include "app/print.h"
 #include "app/progress.h"
 #include "ext/import/command/command.h"
 
@@ -71,13 +72,13 @@ static FIELDS_OF(import_report, report, (STR, format), (INT, files), (INT, ignor
                  (INT, facts), (INT, erased), (INT, skipped), (INT, broken), (STRS, problems),
                  (BOOL, dry_run));
 
-static void print_json(struct ctx *ctx, const struct import_report *r)
+static enum status print_json(struct ctx *ctx, const struct import_report *r)
 {
     enum { ANSWER_MAX = 1 << 20 };
     struct buf b = buf_make(&ctx->arena, ANSWER_MAX);
     struct json_out w = json_to(&b);
     fields_write(&w, report_fields, r);
-    printf(S_FMT "\n", S_ARG(buf_str(&b)));
+    return print_buf(&b);
 }
 
 static void print_kind(const char *name, int64_t all, int64_t fresh, int64_t updated)
@@ -134,9 +135,8 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
     progress_end(&progress);
     TRY(s);
     if (o->json)
-        print_json(ctx, &r);
-    else
-        print_report(&r);
+        return print_json(ctx, &r);
+    print_report(&r);
     return OK;
 }
 

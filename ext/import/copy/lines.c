@@ -53,9 +53,10 @@ FIELDS(message_line, (AS_STR, message.id, "id", .required = true, .min = 1, .max
        (AS_BOOL, message.is_echo, "is_echo"), (AS_STR, message.says, "says"));
 
 FIELDS(bar_line, (STR, space, .max = 200),
-       (AS_ENUM, kind, "bars", .otherwise_str = "statement", .one_of = transfer_bar_kinds),
-       (ENUM, reason, .otherwise_str = "forgotten", .one_of = transfer_bar_reasons),
-       (TIME, at, .required = true), (STR, message, .max = 16), (STR, terms));
+       (AS_ENUM, bar.kind, "bars", .otherwise_str = "statement", .one_of = transfer_bar_kinds),
+       (AS_ENUM, bar.reason, "reason", .otherwise_str = "forgotten",
+        .one_of = transfer_bar_reasons),
+       (AS_TIME, bar.at, "at", .required = true), (STR, message, .max = 16), (STR, terms));
 
 /* The kind comes first, so that a reader need not look at the rest of a line that it skips. */
 void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)

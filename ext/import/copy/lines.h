@@ -4,17 +4,16 @@
 #include "core/session.h"
 #include "ext/import/export.h"
 #include "ext/import/foreign.h"
+#include "store/store.h"
 
 enum line_kind { LINE_MEMORY, LINE_SESSION, LINE_MESSAGE, LINE_BAR, LINE_KINDS };
 extern const char *const line_kinds[];
 
-/* A bar as a line. */
+/* A bar and a message as lines: their hashes are text. */
 struct bar_line {
-    str space, message, terms; /* hashes in hex */
-    unsigned kind, reason;
-    int64_t at;
+    struct bar bar;
+    str space, message, terms;
 };
-/* A message as a line: its hashes of the conversation are text. */
 struct message_line {
     struct message message;
     str space, chain, tail;

@@ -2,7 +2,6 @@
 #include "base/id.h"
 #include "core/session_title.h"
 #include "ext/import/copy/lines.h"
-#include "ext/import/erased.h"
 #include "ext/import/sink.h"
 #include "ext/import/transfer.h"
 
@@ -20,7 +19,7 @@ struct line {
     struct memory memory;
     struct session session;
     struct message_line message;
-    struct transfer_bar bar;
+    struct bar_line bar;
 };
 
 enum copy_step { COPY_CHECKS, COPY_COUNTS, COPY_WRITES };
@@ -54,19 +53,14 @@ static enum status read_hash(struct ctx *ctx, str text, const char *field, uint6
 static enum status read_bar(struct copying *c, struct ctx *ctx, const struct json *v,
                             struct line *out)
 {
-    struct bar_line b;
+    struct bar_line *b = &out->bar;
     uint64_t *terms;
-    size_t n;
-    TRY(fields_read(ctx, bar_line_fields, v, true, &b));
-    TRY(read_hash(ctx, b.message, "message", &out->bar.message));
-    if (!hashes_read(ctx, b.terms, &terms, &n))
+    TRY(fields_read(ctx, bar_line_fields, v, true, b));
+    TRY(read_hash(ctx, b->message, "message", &b->bar.message));
+    if (!hashes_read(ctx, b->terms, &terms, &b->bar.n))
         return fail_field(ctx, "terms", "must be numbers of 16 digits in hex");
-    out->bar.kind = b.kind;
-    out->bar.reason = b.reason;
-    out->bar.at = b.at;
-    out->bar.terms = terms;
-    out->bar.n = n;
-    return find_place(c, ctx, b.space, &out->pool);
+    b->bar.terms = terms;
+    return find_place(c, ctx, b->space, &out->pool);
 }
 
 static enum status read_message(struct copying *c, struct ctx *ctx, const struct json *v,
@@ -164,18 +158,14 @@ static enum status write_session(struct copying *c, struct ctx *ctx, const struc
 {
     const struct line *first = &b->v[0];
     bool is_headed = first->kind == LINE_SESSION;
-    struct session session = first->session, there;
+    struct session session = first->session;
     struct message *v = NEW_N(&ctx->arena, struct message, b->n);
     if (!is_headed)
         session = (struct session){.id = first->message.message.session};
     for (size_t k = is_headed; k < b->n; k++)
         v[k - is_headed] = b->v[k].message.message;
-    enum status s = store_session(ctx, c->run->e->store, first->pool, session.id, &there);
-    c->added[LINE_SESSION] += s == NOT_FOUND;
-    if (!soft_if(ctx, s, NOT_FOUND))
-        TRY(s);
     return engine_transfer_session(ctx, c->run->e, first->pool, &session, v, b->n - is_headed,
-                                   &c->added[LINE_MESSAGE]);
+                                   &c->added[LINE_SESSION], &c->added[LINE_MESSAGE]);
 }
 
 static enum status write_batch(struct copying *c, struct ctx *ctx, const struct batch *b)
@@ -188,9 +178,9 @@ static enum status write_batch(struct copying *c, struct ctx *ctx, const struct 
         return engine_transfer_memories(ctx, c->run->e, pool, v, b->n, &c->added[LINE_MEMORY]);
     }
     if (b->v[0].kind == LINE_BAR) {
-        struct transfer_bar *v = NEW_N(&ctx->arena, struct transfer_bar, b->n);
+        struct bar *v = NEW_N(&ctx->arena, struct bar, b->n);
         for (size_t k = 0; k < b->n; k++)
-            v[k] = b->v[k].bar;
+            v[k] = b->v[k].bar.bar;
         return engine_transfer_put_bars(ctx, c->run->e, pool, v, b->n, c->step == COPY_COUNTS,
                                         &c->added[LINE_BAR]);
     }

@@ -1,7 +1,6 @@
 /* write.c - spaces as records, in parts: sessions, bars, memories. */
 #include "engine/state/state.h"
 #include "ext/import/copy/lines.h"
-#include "ext/import/transfer.h"
 
 /*
  * An export of any size takes the memory of one part. Each part reads what is there then; nothing
@@ -36,12 +35,32 @@ static void write_record(const struct exporting *x, struct buf *out, struct ctx 
         copy_write_line(out, ctx, kind, v);
 }
 
+ORDER(by_begin, struct session, UP(created) ?: BY_TEXT(id));
+
+/* Their ids, by when they began; no more is kept, since a user may have many. */
+static enum status list_sessions(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                 struct strs *out)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    const struct session_filter f = {.pool = pool, .limit = SIZE_MAX};
+    struct session *v;
+    size_t n;
+    engine_catch_up(ctx, e, pool);
+    TRY(ctx_pass(ctx, &own, store_sessions(&own, e->store, &f, &v, &n, NULL)));
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_begin);
+    *out = (struct strs){NEW_N(&ctx->arena, str, n + 1), n};
+    for (size_t i = 0; i < n; i++)
+        out->v[i] = str_dup(&ctx->arena, v[i].id);
+    return OK;
+}
+
 static enum status add_messages(struct exporting *x, struct ctx *ctx, struct engine *e,
                                 struct pool_ref pool, str id, struct buf *out)
 {
     struct message *v;
     size_t n;
-    TRY(engine_transfer_messages(ctx, e, pool, id, x->position, ROWS, &v, &n));
+    TRY(store_session_messages(ctx, e->store, pool, id, x->position, ROWS, &v, &n));
     for (size_t i = 0; i < n; i++) {
         struct message_line line = {.message = v[i], .space = pool.space};
         line.chain = v[i].chain ? hashes_text(ctx, &v[i].chain, 1) : S("");
@@ -61,7 +80,7 @@ static enum status add_session(struct exporting *x, struct ctx *ctx, struct engi
                                struct pool_ref pool, struct buf *out)
 {
     if (!x->has_sessions) {
-        TRY(engine_transfer_sessions(x->ctx, e, pool, &x->sessions));
+        TRY(list_sessions(x->ctx, e, pool, &x->sessions));
         x->has_sessions = true;
         x->session = 0;
     }
@@ -88,17 +107,15 @@ static enum status add_session(struct exporting *x, struct ctx *ctx, struct engi
 static enum status add_bars(struct exporting *x, struct ctx *ctx, struct engine *e,
                             struct pool_ref pool, struct buf *out)
 {
-    struct transfer_bar *v;
-    size_t n;
-    TRY(engine_transfer_bars(ctx, e, pool, &v, &n));
-    for (size_t i = 0; i < n; i++) {
-        const struct bar_line line = {.space = pool.space,
-                                      .kind = v[i].kind,
-                                      .reason = v[i].reason,
-                                      .at = v[i].at,
+    struct bars_read read;
+    TRY(store_bars(ctx, e->store, pool, 0, &read));
+    for (size_t i = 0; i < read.n; i++) {
+        const struct bar *b = &read.bars[i];
+        const struct bar_line line = {.bar = *b,
+                                      .space = pool.space,
                                       .message =
-                                          v[i].message ? hashes_text(ctx, &v[i].message, 1) : S(""),
-                                      .terms = hashes_text(ctx, v[i].terms, v[i].n)};
+                                          b->message ? hashes_text(ctx, &b->message, 1) : S(""),
+                                      .terms = hashes_text(ctx, b->terms, b->n)};
         write_record(x, out, ctx, LINE_BAR, &line);
     }
     x->step = STEP_MEMORIES;
