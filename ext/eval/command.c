@@ -17,15 +17,9 @@
 /* Each rank is measured and reported on its own: RANKS_MAX of them are enough for a curve. */
 enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
 
-/* Without --k the usual ranks, so that reports are comparable. */
+/* None without --k. */
 static enum status read_ranks(struct ctx *ctx, const struct options *o, struct eval_in *in)
 {
-    static const int64_t usual[] = {5, 10, 20};
-    if (!o->k.n) {
-        in->k = usual;
-        in->n_k = sizeof usual / sizeof *usual;
-        return OK;
-    }
     int64_t *k = NEW_N(&ctx->arena, int64_t, o->k.n);
     for (size_t i = 0; i < o->k.n; i++)
         if (!str_int(o->k.v[i], &k[i]) || k[i] < 1 || k[i] > 1000 || o->k.n > RANKS_MAX)

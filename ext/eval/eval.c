@@ -95,9 +95,9 @@ static struct tally tally_of(const struct eval_in *in, const bool *hit, size_t n
         size_t got = 0;
         for (size_t i = 0; i < n && i < (size_t)in->k[k]; i++)
             got += hit[i];
-        t.any[k] = got > 0;
-        t.all[k] = got == gold;
-        t.frac[k] = (double)got / (double)gold;
+        t.at[RANK_ANY][k] = got > 0;
+        t.at[RANK_ALL][k] = got == gold;
+        t.at[RANK_FRAC][k] = (double)got / (double)gold;
     }
     for (size_t i = 0; i < n; i++) {
         t.ndcg += hit[i] && i < NDCG_AT ? 1 / log2((double)i + 2) : 0;
@@ -114,29 +114,9 @@ static void add_tally(struct tally *to, const struct tally *t)
     to->n += t->n;
     to->ndcg += t->ndcg;
     to->mrr += t->mrr;
-    for (size_t k = 0; k < EVAL_K_MAX; k++) {
-        to->any[k] += t->any[k];
-        to->all[k] += t->all[k];
-        to->frac[k] += t->frac[k];
-    }
-}
-
-/* Kinds stand in the order of their numbers, and those of one number as they came. The last place
- * takes all that there is no room for. */
-static struct tally *tally_of_kind(struct eval_report *r, const struct exam_question *q)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < r->n_kinds; i++)
-        if (str_eq(r->kinds[i].name, q->kind))
-            return &r->kinds[i].tally;
-    if (r->n_kinds == EVAL_KINDS_MAX)
-        return &r->kinds[EVAL_KINDS_MAX - 1].tally;
-    while (at < r->n_kinds && r->kinds[at].category <= q->category)
-        at++;
-    memmove(&r->kinds[at + 1], &r->kinds[at], (r->n_kinds - at) * sizeof r->kinds[at]);
-    r->kinds[at] = (struct kind_tally){.name = q->kind, .category = q->category};
-    r->n_kinds++;
-    return &r->kinds[at].tally;
+    for (size_t f = 0; f < RANK_FIGURES; f++)
+        for (size_t k = 0; k < EVAL_K_MAX; k++)
+            to->at[f][k] += t->at[f][k];
 }
 
 static void note_tally(struct eval *v, const struct exam_question *q, const struct tally *t)
@@ -144,17 +124,12 @@ static void note_tally(struct eval *v, const struct exam_question *q, const stru
     const struct eval_in *in = v->report.in;
     char name[32];
     add_tally(&v->report.overall, t);
-    add_tally(tally_of_kind(&v->report, q), t);
-    for (size_t k = 0; k < in->n_k; k++) {
-        const struct {
-            const char *what;
-            double value;
-        } figures[] = {{"any", t->any[k]}, {"all", t->all[k]}, {"frac", t->frac[k]}};
-        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-            snprintf(name, sizeof name, "%s@%lld", figures[i].what, (long long)in->k[k]);
-            each_num(&v->each, name, figures[i].value);
+    add_tally(&v->report.tallies[eval_kind_place(&v->report.kinds, q)], t);
+    for (size_t k = 0; k < in->n_k; k++)
+        for (size_t f = 0; f < RANK_FIGURES; f++) {
+            snprintf(name, sizeof name, "%s@%lld", rank_names[f], (long long)in->k[k]);
+            each_num(&v->each, name, t->at[f][k]);
         }
-    }
     each_num(&v->each, "ndcg@10", t->ndcg);
     each_num(&v->each, "mrr", t->mrr);
 }
@@ -435,7 +410,7 @@ static enum status measure_all(struct eval *v, bool as_json, struct buf *out)
     return OK;
 }
 
-/* k must be 1 to SESSION_RESULTS. */
+/* k must be 1 to SESSION_RESULTS. Without any the usual ranks, so that reports are comparable. */
 enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in, bool as_json,
                         struct buf *out)
 {

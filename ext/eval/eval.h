@@ -7,18 +7,28 @@
 
 enum { EVAL_K_MAX = 8, EVAL_KINDS_MAX = 40, EVAL_LEVELS = 10 };
 
+/* What is counted of the first k that recall gives: some evidence is there, all of it, its share.
+ */
+enum rank_figure { RANK_ANY, RANK_ALL, RANK_FRAC, RANK_FIGURES };
+extern const char *const rank_names[RANK_FIGURES]; /* any, all, frac */
+
 /* Sums over questions; a mean is sum / n. */
 struct tally {
     int64_t n;
-    double any[EVAL_K_MAX], all[EVAL_K_MAX], frac[EVAL_K_MAX], ndcg, mrr;
+    double at[RANK_FIGURES][EVAL_K_MAX], ndcg, mrr;
 };
 
-/* Of the questions of one kind. */
-struct kind_tally {
-    str name;
-    int64_t category;
-    struct tally tally;
+/* The kinds of questions, in the order of their numbers, and those of one number as they came. */
+struct eval_kinds {
+    struct eval_kind {
+        str name;
+        int64_t category;
+        size_t place; /* of its sums, which stand as the kinds came */
+    } v[EVAL_KINDS_MAX];
+    size_t n;
 };
+/* The place of the sums of a question's kind. The last kind takes all that there is no room for. */
+size_t eval_kind_place(struct eval_kinds *kinds, const struct exam_question *q);
 
 /* What the gate would do at one least score. */
 struct silence_level {
@@ -31,9 +41,8 @@ struct silence_level {
 
 struct eval_report {
     const struct eval_in *in;
-    struct kind_tally kinds[EVAL_KINDS_MAX]; /* by category */
-    size_t n_kinds;
-    struct tally overall;
+    struct eval_kinds kinds;
+    struct tally tallies[EVAL_KINDS_MAX], overall;
     int64_t conversations, turns, left_out;
     double ingest_seconds, embed_seconds;
     str vectors, without; /* what made those that took part; "" for none, and why */

@@ -1,6 +1,7 @@
 /* followups.c - measures recall on follow-up questions, made from LoCoMo's. */
 #include "ext/eval/followups.h"
 
+#include "ext/eval/eval.h"
 #include "words/words.h"
 
 /*
@@ -327,34 +328,29 @@ static const struct exam_question *question_before(const struct exam *c, size_t 
 
 /* --- the report --- */
 
-static double percent_of(double sum, int64_t n)
-{
-    return n ? 100 * sum / (double)n : 0;
-}
-
 static void write_pairs(struct buf *b, str name, const struct pairs *p)
 {
     buf_printf(b, S_FMT ": %lld follow-ups, %lld rewritten; %lld of the originals\n", S_ARG(name),
                (long long)p->n, (long long)p->rewritten, (long long)p->alone_rewritten);
     for (int way = 0; way < WAY_COUNT; way++)
         buf_printf(b, "  %-9s any@10 %5.1f  frac@10 %5.1f  added %5.1f  off-topic %5.1f  (%s)\n",
-                   ways[way].name, percent_of(p->by[way].any, p->n),
-                   percent_of(p->by[way].frac, p->n), percent_of(p->by[way].told, p->n),
-                   percent_of(p->by[way].foreign, p->n), ways[way].help);
+                   ways[way].name, eval_percent(p->by[way].any, p->n),
+                   eval_percent(p->by[way].frac, p->n), eval_percent(p->by[way].told, p->n),
+                   eval_percent(p->by[way].foreign, p->n), ways[way].help);
 }
 
 static void put_pairs(struct json_out *w, const char *name, const struct pairs *p)
 {
     json_member_open(w, name, '{');
     json_member_int(w, "n", p->n);
-    json_member_num(w, "rewritten", percent_of((double)p->rewritten, p->n));
-    json_member_num(w, "alone_rewritten", percent_of((double)p->alone_rewritten, p->n));
+    json_member_num(w, "rewritten", eval_percent((double)p->rewritten, p->n));
+    json_member_num(w, "alone_rewritten", eval_percent((double)p->alone_rewritten, p->n));
     for (int way = 0; way < WAY_COUNT; way++) {
         json_member_open(w, ways[way].name, '{');
-        json_member_num(w, "any@10", percent_of(p->by[way].any, p->n));
-        json_member_num(w, "frac@10", percent_of(p->by[way].frac, p->n));
-        json_member_num(w, "told", percent_of(p->by[way].told, p->n));
-        json_member_num(w, "foreign", percent_of(p->by[way].foreign, p->n));
+        json_member_num(w, "any@10", eval_percent(p->by[way].any, p->n));
+        json_member_num(w, "frac@10", eval_percent(p->by[way].frac, p->n));
+        json_member_num(w, "told", eval_percent(p->by[way].told, p->n));
+        json_member_num(w, "foreign", eval_percent(p->by[way].foreign, p->n));
         json_close(w, '}');
     }
     json_close(w, '}');

@@ -251,8 +251,7 @@ static void write_text(struct buf *b, const struct audit *t)
     buf_printf(b, "%-16s %6s %6s %6s\n", "kind", "facts", "judged", "junk");
     for (size_t i = 0; i < t->n_kinds; i++) {
         const struct junk_count *c = &t->kinds[i];
-        buf_printf(b, S_FMT "%*s %6lld %6lld %6lld\n", S_ARG(c->kind),
-                   (int)(c->kind.n < 16 ? 16 - c->kind.n : 0), "", (long long)c->facts,
+        buf_printf(b, "%-16.*s %6lld %6lld %6lld\n", S_ARG(c->kind), (long long)c->facts,
                    (long long)c->judged, (long long)c->junk);
     }
     if (t->sum.judged)

@@ -1,30 +1,23 @@
 /* launch.c - the command eval of rememberd: it starts the program rememberd-eval. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>
 
-#include "app/command.h"
+#include "base/files.h"
 #include "ext/eval/row.h"
 
 /* The words of this run, which the other program reads again. */
 static enum status own_words(struct ctx *ctx, char ***out)
 {
-    enum { WORDS_BYTES_MAX = 1 << 20, WORDS_MAX = 1000 };
-    char *bytes = arena_alloc(&ctx->arena, WORDS_BYTES_MAX);
+    enum { WORDS_BYTES_MAX = (1 << 20) - 1, WORDS_MAX = 1000 };
     char **words = NEW_N(&ctx->arena, char *, WORDS_MAX + 1);
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : 0, more = 0;
-    while (fd >= 0 && got < WORDS_BYTES_MAX &&
-           (more = read(fd, bytes + got, (size_t)(WORDS_BYTES_MAX - got))) > 0)
-        got += more;
-    if (fd >= 0)
-        close(fd);
-    if (got <= 0 || more < 0 || got == WORDS_BYTES_MAX)
+    str bytes;
+    if (!soft(ctx, file_read(ctx, "/proc/self/cmdline", WORDS_BYTES_MAX, &bytes)) || !bytes.n)
         return fail(ctx, STORAGE, "/proc/self/cmdline cannot be read: run rememberd-eval itself");
+    bytes = str_dup(&ctx->arena, bytes);
     size_t n = 0;
-    for (ssize_t at = 0; at < got && n < WORDS_MAX; at += (ssize_t)strlen(bytes + at) + 1)
-        words[n++] = bytes + at;
+    for (size_t at = 0; at < bytes.n && n < WORDS_MAX; at += strlen(bytes.p + at) + 1)
+        words[n++] = (char *)bytes.p + at;
     *out = words;
     return OK;
 }

@@ -281,23 +281,6 @@ static void add_sum(struct given_sum *to, const struct given_sum *s)
         ((double *)to)[i] += ((const double *)s)[i];
 }
 
-/* In the order of their numbers; the last place takes all that there is no room for. */
-static struct given_sum *sum_of_kind(struct prompt_report *r, const struct exam_question *q)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < r->n_kinds; i++)
-        if (str_eq(r->kinds[i].name, q->kind))
-            return &r->kinds[i].sum;
-    if (r->n_kinds == EVAL_KINDS_MAX)
-        return &r->kinds[EVAL_KINDS_MAX - 1].sum;
-    while (at < r->n_kinds && r->kinds[at].category <= q->category)
-        at++;
-    memmove(&r->kinds[at + 1], &r->kinds[at], (r->n_kinds - at) * sizeof r->kinds[at]);
-    r->kinds[at] = (struct given_kind){.name = q->kind, .category = q->category};
-    r->n_kinds++;
-    return &r->kinds[at].sum;
-}
-
 static void write_each(struct each *each, const struct given_sum *s)
 {
     each_num(each, "kept", s->kept);
@@ -319,7 +302,7 @@ static enum status measure_question(struct prompt *p, size_t c, const struct exa
     p->settings.gate_threshold = r->threshold;
     TRY(ask_thrice(p, c, q, &one));
     add_sum(&r->all, &one);
-    add_sum(sum_of_kind(r, q), &one);
+    add_sum(&r->sums[eval_kind_place(&r->kinds, q)], &one);
     if (one.kept)
         p->tokens[p->n_tokens++] = (int64_t)one.tokens;
     each_begin(&p->each, &p->exams.v[c], q);

@@ -19,18 +19,12 @@ struct given_sum {
     double renamed_asked, renamed; /* … with the names of the people there */
 };
 
-struct given_kind {
-    str name;
-    int64_t category;
-    struct given_sum sum;
-};
-
 struct prompt_report {
     int64_t conversations, messages, led, left_out;
     double threshold; /* as set */
     struct given_sum all;
-    struct given_kind kinds[EVAL_KINDS_MAX];
-    size_t n_kinds;
+    struct eval_kinds kinds;
+    struct given_sum sums[EVAL_KINDS_MAX];
     struct given_sum curve[PROMPT_LEVELS];
     double levels[PROMPT_LEVELS];
     size_t n_levels;                /* 0: no curve */

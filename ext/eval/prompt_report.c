@@ -22,8 +22,7 @@ static void add_percent(struct buf *b, double sum, double n, int width)
 
 static void sum_line(struct buf *b, str name, const struct given_sum *s)
 {
-    buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 26 ? 26 - name.n : 0), "",
-               (long long)s->n);
+    buf_printf(b, "%-26.*s %6lld", S_ARG(name), (long long)s->n);
     add_percent(b, s->kept, s->n, WIDE);
     add_percent(b, s->any, s->n, WIDE);
     add_percent(b, s->frac, s->n, WIDE);
@@ -63,8 +62,8 @@ static void write_text(struct buf *b, const struct prompt_report *r)
         buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->vectors.without));
     buf_printf(b, "threshold %.3f\n\n%-26s %6s %8s %8s %8s %12s %8s %8s %8s\n", r->threshold, "%",
                "asked", "kept", "any", "frac", "answer words", "tokens", "off-topic", "renamed");
-    for (size_t i = 0; i < r->n_kinds; i++)
-        sum_line(b, r->kinds[i].name, &r->kinds[i].sum);
+    for (const struct eval_kind *kind = r->kinds.v; kind < r->kinds.v + r->kinds.n; kind++)
+        sum_line(b, kind->name, &r->sums[kind->place]);
     sum_line(b, S("all"), &r->all);
     buf_printf(b, "\ntokens of a block: p50 %lld, p95 %lld; %.0f a question\n",
                (long long)r->tokens_p50, (long long)r->tokens_p95,
@@ -123,11 +122,11 @@ static void write_json(struct buf *b, const struct prompt_report *r)
     json_member_str(w, "vectors", r->vectors.vectors);
     json_member_num(w, "threshold", r->threshold);
     json_member_open(w, "kinds", '{');
-    for (size_t i = 0; i < r->n_kinds; i++) {
+    for (const struct eval_kind *kind = r->kinds.v; kind < r->kinds.v + r->kinds.n; kind++) {
         char name[64];
-        snprintf(name, sizeof name, S_FMT, S_ARG(r->kinds[i].name));
+        snprintf(name, sizeof name, S_FMT, S_ARG(kind->name));
         json_member_open(w, name, '{');
-        put_sum(w, &r->kinds[i].sum);
+        put_sum(w, &r->sums[kind->place]);
         json_close(w, '}');
     }
     json_close(w, '}');

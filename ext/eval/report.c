@@ -9,17 +9,18 @@
     "figures "                                                                                     \
     "on these are too good; docs/recall.md has figures of conversations that were left out"
 
+const char *const rank_names[RANK_FIGURES] = {"any", "all", "frac"};
+
 /* --- text --- */
 
 static void tally_line(struct buf *b, const struct eval_in *in, str name, const struct tally *t)
 {
     if (!t->n)
         return;
-    buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 24 ? 24 - name.n : 0), "",
-               (long long)t->n);
+    buf_printf(b, "%-24.*s %6lld", S_ARG(name), (long long)t->n);
     for (size_t k = 0; k < in->n_k; k++)
-        buf_printf(b, "  %6.1f %6.1f %6.1f", eval_percent(t->any[k], t->n),
-                   eval_percent(t->all[k], t->n), eval_percent(t->frac[k], t->n));
+        buf_printf(b, "  %6.1f %6.1f %6.1f", eval_percent(t->at[RANK_ANY][k], t->n),
+                   eval_percent(t->at[RANK_ALL][k], t->n), eval_percent(t->at[RANK_FRAC][k], t->n));
     buf_printf(b, "  %6.1f %6.1f\n", eval_percent(t->ndcg, t->n), eval_percent(t->mrr, t->n));
 }
 
@@ -57,8 +58,8 @@ static void write_text(struct buf *b, const struct eval_report *r)
         buf_printf(b, "   any@%-2lld all@%-2lld frac@%-2lld", (long long)in->k[k],
                    (long long)in->k[k], (long long)in->k[k]);
     buf_printf(b, "  ndcg10    mrr\n");
-    for (size_t i = 0; i < r->n_kinds; i++)
-        tally_line(b, in, r->kinds[i].name, &r->kinds[i].tally);
+    for (const struct eval_kind *kind = r->kinds.v; kind < r->kinds.v + r->kinds.n; kind++)
+        tally_line(b, in, kind->name, &r->tallies[kind->place]);
     tally_line(b, in, S("all"), &r->overall);
     buf_printf(b, "\n%15s  %17s  %17s\n%-8s %6s  %8s %8s", "", "own space, %",
                r->other_asked ? "other space, %" : "", "", "needed", "silent", "missed");
@@ -78,17 +79,15 @@ static void write_text(struct buf *b, const struct eval_report *r)
 static void write_tally(struct json_out *w, const struct eval_in *in, const char *name,
                         const struct tally *t)
 {
-    static const char *const what[] = {"any", "all", "frac"};
     if (!t->n)
         return;
     json_member_open(w, name, '{');
     json_member_int(w, "n", t->n);
-    for (size_t m = 0; m < 3; m++)
+    for (size_t f = 0; f < RANK_FIGURES; f++)
         for (size_t k = 0; k < in->n_k; k++) {
             char key[32];
-            const double *sums = m == 0 ? t->any : m == 1 ? t->all : t->frac;
-            snprintf(key, sizeof key, "%s@%lld", what[m], (long long)in->k[k]);
-            json_member_num(w, key, eval_percent(sums[k], t->n));
+            snprintf(key, sizeof key, "%s@%lld", rank_names[f], (long long)in->k[k]);
+            json_member_num(w, key, eval_percent(t->at[f][k], t->n));
         }
     json_member_num(w, "ndcg@10", eval_percent(t->ndcg, t->n));
     json_member_num(w, "mrr", eval_percent(t->mrr, t->n));
@@ -123,10 +122,10 @@ static void write_json(struct buf *b, const struct eval_report *r)
     json_member_num(w, "embed_seconds", r->embed_seconds);
     json_member_str(w, "level", r->in->by_session ? S("session") : S("turn"));
     json_member_bool(w, "one_pool", r->in->one_pool);
-    for (size_t i = 0; i < r->n_kinds; i++) {
+    for (const struct eval_kind *kind = r->kinds.v; kind < r->kinds.v + r->kinds.n; kind++) {
         char name[64];
-        snprintf(name, sizeof name, S_FMT, S_ARG(r->kinds[i].name));
-        write_tally(w, r->in, name, &r->kinds[i].tally);
+        snprintf(name, sizeof name, S_FMT, S_ARG(kind->name));
+        write_tally(w, r->in, name, &r->tallies[kind->place]);
     }
     write_tally(w, r->in, "overall", &r->overall);
     json_member_open(w, "silence", '[');
@@ -146,8 +145,5 @@ static void write_json(struct buf *b, const struct eval_report *r)
 
 void eval_write(struct buf *out, const struct eval_report *r, bool as_json)
 {
-    if (as_json)
-        write_json(out, r);
-    else
-        write_text(out, r);
+    (as_json ? write_json : write_text)(out, r);
 }

@@ -60,6 +60,21 @@ int64_t eval_asked(const struct exam *c, const struct exam_question *q)
     return q->asked ? q->asked : c->until;
 }
 
+size_t eval_kind_place(struct eval_kinds *kinds, const struct exam_question *q)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < kinds->n; i++)
+        if (str_eq(kinds->v[i].name, q->kind))
+            return kinds->v[i].place;
+    if (kinds->n == EVAL_KINDS_MAX)
+        return kinds->v[EVAL_KINDS_MAX - 1].place;
+    while (at < kinds->n && kinds->v[at].category <= q->category)
+        at++;
+    memmove(&kinds->v[at + 1], &kinds->v[at], (kinds->n - at) * sizeof kinds->v[at]);
+    kinds->v[at] = (struct eval_kind){q->kind, q->category, kinds->n};
+    return kinds->n++;
+}
+
 double eval_percent(double sum, double n)
 {
     return n ? 100 * sum / (double)n : 0;

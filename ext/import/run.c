@@ -181,7 +181,7 @@ static void end_run(struct import_run *run)
 }
 
 /* What was given before a failure is kept, as it would be given again. */
-static enum status finish_run(struct import_run *run)
+static enum status finish_run(struct import_run *run, enum status so_far)
 {
     struct import_report *r = run->report;
     const struct importer *im = &run->im;
@@ -198,7 +198,7 @@ static enum status finish_run(struct import_run *run)
     r->facts += im->report.memories;
     r->skipped += im->report.skipped;
     r->erased += im->report.erased;
-    return s;
+    return so_far == OK ? s : so_far;
 }
 
 /* A byte order mark is no part of a text. */
@@ -275,9 +275,7 @@ enum status engine_import(struct ctx *ctx, struct engine *e, const struct import
     }
     for (size_t i = 0; i < n && s == OK; i++)
         s = import_path(&run, &v[i], is_folder);
-    enum status finished = finish_run(&run);
-    TRY(s);
-    TRY(finished);
+    TRY(finish_run(&run, s));
     return out->files
                ? OK
                : fail(ctx, BAD_INPUT, S_FMT ": no file in it is of a known format", S_ARG(path));
@@ -290,8 +288,5 @@ enum status engine_import_text(struct ctx *ctx, struct engine *e, const struct i
     const struct folder_file file = {.name = name, .modified = modified, .bytes = (int64_t)text.n};
     TRY(begin_run(&run, ctx, e, in, out));
     run.all = file.bytes;
-    enum status s = import_one(&run, &file, text, false);
-    enum status finished = finish_run(&run);
-    TRY(s);
-    return finished;
+    return finish_run(&run, import_one(&run, &file, text, false));
 }
