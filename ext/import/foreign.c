@@ -4,8 +4,8 @@
 #include "base/id.h"
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"
+#include "ext/import/admission.h"
 #include "ext/import/sink.h"
-#include "ext/import/transfer.h"
 
 /* Bytes, as the lines of our own export take them. */
 enum { ID_MAX = 256, TITLE_MAX = 4096, CATEGORY_MAX = 128, CONTENT_MAX = 65536 };
@@ -193,8 +193,7 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
         return OK;
     enum status s = store_memory(f->ctx, run->e->store, run->in->pool, m.id, &there);
     bool is_new = s == NOT_FOUND;
-    if (!soft_if(f->ctx, s, NOT_FOUND))
-        TRY(s);
+    TRY(soft_or(f->ctx, s, NOT_FOUND));
     if (!is_new &&
         (there.valid_to || str_eq(there.content, m.content) || m.updated <= there.updated))
         return OK;

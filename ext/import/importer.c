@@ -5,7 +5,7 @@
 #include "base/id.h"
 #include "core/session_title.h"
 #include "engine/extract/secrets.h"
-#include "ext/import/transfer.h"
+#include "ext/import/admission.h"
 
 /* Messages in one bundle; a longer session is written in parts. */
 enum { BUNDLE_MAX = 2000 };
@@ -174,8 +174,7 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
     *is_new = s == NOT_FOUND && would_be_new(im, m->id);
     if (s == OK && !created)
         m->created = kept.created;
-    if (!soft_if(&im->work, s, NOT_FOUND))
-        TRY(pass_failure(im, s));
+    TRY(pass_failure(im, soft_or(&im->work, s, NOT_FOUND)));
     if (!created && im->bars.n)
         tombstones_date_back(&im->bars, &im->work.arena, m);
     return OK;
@@ -191,7 +190,7 @@ static enum status count_session(struct importer *im)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
     enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);
     im->new_sessions += s == NOT_FOUND && is_first;
-    return soft_if(&im->work, s, NOT_FOUND) ? OK : pass_failure(im, s);
+    return pass_failure(im, soft_or(&im->work, s, NOT_FOUND));
 }
 
 enum status importer_session(struct importer *im, const struct session *session)

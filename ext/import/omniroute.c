@@ -3,9 +3,9 @@
 #include "base/id.h"
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
+#include "ext/import/admission.h"
 #include "ext/import/import.h"
 #include "ext/import/omniroute_db.h"
-#include "ext/import/transfer.h"
 #include "surface/common/auth.h"
 
 enum { GROUP_MAX = 2000, GROUP_BYTES_MAX = 2 << 20 }; /* of one write */
@@ -68,7 +68,7 @@ static enum status write_group(struct importer *im)
                        .n_memories = im->n,
                        .rule = PUT_IMPORT};
     if (s == OK)
-        s = engine_transfer_quota(&im->work, im->e, pool, im->memories, im->n);
+        s = import_quota(&im->work, im->e, pool, im->memories, im->n);
     if (s == OK)
         s = store_write(&im->work, im->e->store, &b);
     if (s != OK)

@@ -131,8 +131,7 @@ static enum status find_receipt(struct ctx *ctx, const struct chat *c, str *id)
             *id = json_string(json_at(list, "items.0.id"));
             return OK;
         }
-        if (!soft_if(ctx, found, UPSTREAM)) /* 404 before the first turn is on disk */
-            TRY(found);
+        TRY(soft_or(ctx, found, UPSTREAM)); /* 404 before the first turn is on disk */
         nanosleep(&a_moment, NULL);
     }
     return fail(ctx, NOT_FOUND, "the receipt of the last answer is not on disk yet");

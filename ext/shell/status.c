@@ -95,8 +95,7 @@ enum status command_status(struct ctx *ctx, const struct options *o)
     str state = json_string(json_get(health, "status"));
     bool is_well = str_is(state, "ok");
     enum status counts = is_well ? shell_get(ctx, &s, S("/v1/stats"), &stats) : OK;
-    if (!soft_if(ctx, counts, FORBIDDEN))
-        TRY(counts);
+    TRY(soft_or(ctx, counts, FORBIDDEN));
     if (stats)
         TRY(shell_get(ctx, &s, S("/v1/engine"), &engine));
     if (o->json) {

@@ -3,15 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "app/command.h"
 #include "app/instance.h"
 #include "base/audit.h"
 #include "base/files.h"
-#include "ext/import/command/command.h"
 #include "ext/import/export.h"
 
 enum { PART_BYTES = 1 << 20, PART_MAX = 256 << 20 };
 
-enum status command_export_check(struct ctx *ctx, const struct options *o)
+static enum status check_format(struct ctx *ctx, const struct options *o)
 {
     if (o->format.n && name_index(export_formats, o->format, -1) < 0)
         return fail_field(ctx, "--format", "must be jsonl or markdown");
@@ -60,7 +60,7 @@ static void close_file(const int *fd)
 }
 
 /* A file that exists is kept. One that could not be written whole is removed. */
-enum status command_export(struct ctx *ctx, const struct options *o)
+static enum status export_spaces(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     CLEANUP(close_file) int fd = STDOUT_FILENO;
@@ -87,3 +87,11 @@ enum status command_export(struct ctx *ctx, const struct options *o)
         audit_note(ctx, "exported", o->user, "all=1");
     return s;
 }
+
+const struct command export_commands[] = {
+    {"export", "export [FILE]",
+     "Export everything of a user, which import reads again, to a new file or to standard output",
+     "export copy.md --format markdown", " user space format ", 0, 1, check_format, export_spaces,
+     false, "all spaces of the user", .own_help = {{"format", "jsonl (the default) or markdown"}}},
+    {0},
+};

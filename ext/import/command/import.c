@@ -1,9 +1,13 @@
-/* import.c - imports what other programs have kept, with progress on a terminal. */
+/* import.c - the commands that bring in what others have kept, with progress on a terminal. */
 #include "ext/import/import.h"
+
+#include <unistd.h>
+
+#include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
 #include "app/progress.h"
-#include "ext/import/command/command.h"
+#include "base/clock.h"
 
 /* One import runs in a process, so its progress may be static. */
 static struct progress progress;
@@ -140,7 +144,7 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
     return OK;
 }
 
-enum status command_import_check(struct ctx *ctx, const struct options *o)
+static enum status check_import(struct ctx *ctx, const struct options *o)
 {
     if (o->words.n == 3 && !is_omniroute(o))
         return fail(ctx, BAD_INPUT, "must be: import FILE, import FOLDER or import omniroute FILE");
@@ -152,9 +156,69 @@ enum status command_import_check(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
-enum status command_import(struct ctx *ctx, const struct options *o)
+static enum status import_any(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     TRY(o->dry_run ? instance_open_dry(ctx, o, &instance) : instance_open(ctx, o, &instance));
     return is_omniroute(o) ? import_omniroute(ctx, o, &instance) : import_files(ctx, o, &instance);
 }
+
+/* --- conversations: rememberd ingest --- */
+
+/* One ingest runs in a process, so its progress may be static. */
+static int64_t began_us, shown_us;
+
+/* Nothing in the first second, so that a short run stays silent, then five times a second at
+ * most. */
+static void show_percent(int64_t done, int64_t all)
+{
+    int64_t now = clock_mono_us();
+    if (!isatty(STDERR_FILENO) || now - began_us < 1000000 || now - shown_us < 200000)
+        return;
+    shown_us = now;
+    fprintf(stderr, "\r%3.0f %% of %.1f MB", all ? 100.0 * (double)done / (double)all : 0.0,
+            (double)all / 1e6);
+    fflush(stderr);
+}
+
+static enum status ingest_file(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(instance_close) struct instance instance = {0};
+    struct ingest_report r = {0};
+    TRY(instance_open(ctx, o, &instance));
+    began_us = clock_mono_us();
+    enum status s = engine_ingest(ctx, instance.engine, pool_of(o), o->words.v[1], !o->no_extract,
+                                  show_percent, &r);
+    if (shown_us)
+        fputs("\r\033[K", stderr);
+    TRY(s);
+    printf(o->json ? "{\"sessions\":%lld,\"messages\":%lld,\"memories\":%lld,\"skipped\":%lld,"
+                     "\"erased\":%lld}\n"
+                   : "read %lld conversations, %lld messages, %lld memories; skipped %lld without "
+                     "text\nWhat was stored before is not stored again.\n",
+           (long long)r.sessions, (long long)r.messages, (long long)r.memories,
+           (long long)r.skipped, (long long)r.erased);
+    if (!o->json && r.erased)
+        printf("%lld were erased here and are left out.\n", (long long)r.erased);
+    return OK;
+}
+
+const struct command import_commands[] = {
+    {"ingest", "ingest FILE",
+     "Import conversations from JSON lines {session, role, content, ...} or from a LoCoMo file",
+     "ingest chats.jsonl", POOL "no_extract ", 1, 1, NULL, ingest_file, false},
+    {"import", "import FILE | import FOLDER | import omniroute FILE",
+     "Import conversations and memories of other programs (ChatGPT, Claude, mem0, Markdown and "
+     "more) or an export of rememberd",
+     "import ~/Downloads/chatgpt-export --dry-run", POOL "format dry_run no_extract again ", 1, 2,
+     check_import, import_any, false,
+     "the space default; of an export the space of each line, of OmniRoute a space for each key",
+     .own_help =
+         {{"dry_run", "Only count what would be new"},
+          {"format",
+           "Format of the file: rememberd, chatgpt, claude, letta, openmemory, mem0, mcp-memory, "
+           "claude-code, codex, turns, locomo, markdown or list. Without --format, rememberd looks "
+           "at "
+           "the file"}}},
+    {0},
+};

@@ -1,9 +1,10 @@
 /* lines.c - the tables of our own export's lines, written and read by the same rows. */
 #include "ext/import/copy/lines.h"
 
-#include "ext/import/transfer.h"
-
 const char *const line_kinds[] = {"memory", "session", "message", "bar", NULL};
+static const char *const bar_kinds[] = {"statement", "sentences", "all", NULL};
+static const char *const bar_reasons[] = {"forgotten", "corrected",  "expired",
+                                          "cleared",   "superseded", NULL};
 
 #define ID_ROW(S, HELP)                                                                            \
     {                                                                                              \
@@ -53,9 +54,8 @@ FIELDS(message_line, (AS_STR, message.id, "id", .required = true, .min = 1, .max
        (AS_BOOL, message.is_echo, "is_echo"), (AS_STR, message.says, "says"));
 
 FIELDS(bar_line, (STR, space, .max = 200),
-       (AS_ENUM, bar.kind, "bars", .otherwise_str = "statement", .one_of = transfer_bar_kinds),
-       (AS_ENUM, bar.reason, "reason", .otherwise_str = "forgotten",
-        .one_of = transfer_bar_reasons),
+       (AS_ENUM, bar.kind, "bars", .otherwise_str = "statement", .one_of = bar_kinds),
+       (AS_ENUM, bar.reason, "reason", .otherwise_str = "forgotten", .one_of = bar_reasons),
        (AS_TIME, bar.at, "at", .required = true), (STR, message, .max = 16), (STR, terms));
 
 /* The kind comes first, so that a reader need not look at the rest of a line that it skips. */

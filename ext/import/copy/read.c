@@ -1,15 +1,19 @@
 /* read.c - the records of our own export into spaces: checked first, written in batches. */
 #include "base/id.h"
 #include "core/session_title.h"
+#include "engine/extract/secrets.h"
+#include "ext/import/admission.h"
 #include "ext/import/copy/lines.h"
 #include "ext/import/sink.h"
-#include "ext/import/transfer.h"
 
 /*
  * Every record is read and checked before the first one is written, so a file with a mistake
  * changes nothing, and the failure names the line. Then records of one kind and place are written
  * together, each batch all or nothing. Ids decide what is there already, so an import that was cut
  * is simply made again.
+ *
+ * A copy is not a new statement: nothing is estimated, distilled, barred or merged, as engine_add
+ * and a chat do. What was derived (vectors, titles, counts) is made again from the rows.
  */
 enum { BATCH = 200 };
 
@@ -154,37 +158,132 @@ static bool goes_with(const struct line *first, const struct line *next)
             str_eq(first->message.message.session, next->message.message.session));
 }
 
-static enum status write_session(struct copying *c, struct ctx *ctx, const struct batch *b)
+/* A memory that is there by its id stays, unless this one was changed later. */
+static enum status write_memories(struct copying *c, struct ctx *ctx, const struct batch *b)
 {
-    const struct line *first = &b->v[0];
-    bool is_headed = first->kind == LINE_SESSION;
-    struct session session = first->session;
-    struct message *v = NEW_N(&ctx->arena, struct message, b->n);
-    if (!is_headed)
-        session = (struct session){.id = first->message.message.session};
-    for (size_t k = is_headed; k < b->n; k++)
-        v[k - is_headed] = b->v[k].message.message;
-    return engine_transfer_session(ctx, c->run->e, first->pool, &session, v, b->n - is_headed,
-                                   &c->added[LINE_SESSION], &c->added[LINE_MESSAGE]);
+    struct engine *e = c->run->e;
+    struct memory *v = NEW_N(&ctx->arena, struct memory, b->n);
+    struct bundle all = {.pool = b->v[0].pool,
+                         .memories = v,
+                         .n_memories = b->n,
+                         .rule = PUT_IMPORT};
+    for (size_t i = 0; i < b->n; i++) {
+        v[i] = b->v[i].memory;
+        if (v[i].layer != LAYER_FILE) /* kept byte for byte (engine/files.c) */
+            secrets_leave(e, &ctx->arena, &v[i]);
+    }
+    TRY(import_quota(ctx, e, all.pool, v, b->n));
+    TRY(store_write(ctx, e->store, &all));
+    c->added[LINE_MEMORY] += (int64_t)all.added;
+    return OK;
 }
 
+/* A message that is there has its document already. */
+static enum status count_new(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                             const struct message *v, size_t n, struct quota *out)
+{
+    struct message there;
+    for (size_t i = 0; i < n; i++) {
+        enum status s = store_message(ctx, e->store, pool, v[i].id, &there);
+        if (s != OK && s != NOT_FOUND)
+            return s;
+        if (s == NOT_FOUND) {
+            out->messages++;
+            out->bytes += quota_bytes(&v[i], 1, NULL, 0);
+        }
+    }
+    return OK;
+}
+
+/* As in a chat: a secret is one wherever it appears again in its conversation. */
+static void leave_secrets(struct ctx *ctx, const struct engine *e, struct bundle *b)
+{
+    struct arena *a = &ctx->arena;
+    struct strs found = {0};
+    if (e->settings->keep_secrets)
+        return;
+    b->session.title = secrets_kept(e, a, b->session.title);
+    b->session.metadata = secrets_kept_json(e, a, b->session.metadata);
+    for (size_t i = 0; i < b->n_messages; i++)
+        secrets_add(a, b->messages[i].text, &found);
+    for (size_t i = 0; i < b->n_messages; i++) {
+        b->messages[i].text = secrets_masked_with(a, b->messages[i].text, &found);
+        b->messages[i].says = secrets_masked_with(a, b->messages[i].says, &found);
+    }
+}
+
+/* Makes the session when it is missing, and adds the messages that it lacks to its end. */
+static enum status write_session(struct copying *c, struct ctx *ctx, const struct batch *b)
+{
+    struct engine *e = c->run->e;
+    const struct line *first = &b->v[0];
+    bool is_headed = first->kind == LINE_SESSION;
+    size_t n = b->n - is_headed;
+    struct message *v = NEW_N(&ctx->arena, struct message, b->n);
+    struct bundle all = {.pool = first->pool,
+                         .session = first->session,
+                         .messages = v,
+                         .n_messages = n};
+    struct quota more = {0};
+    struct session there;
+    if (!is_headed)
+        all.session = (struct session){.id = first->message.message.session};
+    for (size_t i = 0; i < n; i++)
+        v[i] = b->v[i + is_headed].message.message;
+    assert(all.session.id.n);
+    leave_secrets(ctx, e, &all);
+    TRY(count_new(ctx, e, all.pool, v, n, &more));
+    enum status s = store_session(ctx, e->store, all.pool, all.session.id, &there);
+    TRY(soft_or(ctx, s, NOT_FOUND));
+    if (s == NOT_FOUND)
+        more.bytes += (int64_t)(all.session.title.n + all.session.metadata.n);
+    TRY(quota_check(ctx, e, all.pool, more));
+    c->added[LINE_SESSION] += s == NOT_FOUND;
+    c->added[LINE_MESSAGE] += more.messages;
+    return store_write(ctx, e->store, &all);
+}
+
+static bool is_same(const struct bar *a, const struct bar *b)
+{
+    return a->kind == b->kind && a->reason == b->reason && a->at == b->at &&
+           a->message == b->message && a->n == b->n &&
+           (!a->n || memcmp(a->terms, b->terms, a->n * sizeof *a->terms) == 0);
+}
+
+/* Those that are missing; a dry run only counts them. */
+static enum status write_bars(struct copying *c, struct ctx *ctx, const struct batch *b)
+{
+    struct store *store = c->run->e->store;
+    struct bar *missing = NEW_N(&ctx->arena, struct bar, b->n);
+    struct barring barring = {.pool = b->v[0].pool, .bars = missing};
+    struct bundle makes_pool = {.pool = barring.pool};
+    struct bars_read old;
+    TRY(store_bars(ctx, store, barring.pool, 0, &old));
+    for (size_t i = 0; i < b->n; i++) {
+        const struct bar *bar = &b->v[i].bar.bar;
+        bool is_there = SOME(k, old.n, is_same(bar, &old.bars[k]));
+        if (!is_there)
+            missing[barring.n++] = *bar;
+    }
+    if (barring.n && c->step == COPY_WRITES) {
+        TRY(store_write(ctx, store, &makes_pool));
+        TRY(store_bar(ctx, store, &barring));
+    }
+    c->added[LINE_BAR] += (int64_t)barring.n;
+    return OK;
+}
+
+/* All or nothing. A second time it changes nothing. */
 static enum status write_batch(struct copying *c, struct ctx *ctx, const struct batch *b)
 {
-    struct pool_ref pool = b->v[0].pool;
-    if (b->v[0].kind == LINE_MEMORY) {
-        struct memory *v = NEW_N(&ctx->arena, struct memory, b->n);
-        for (size_t k = 0; k < b->n; k++)
-            v[k] = b->v[k].memory;
-        return engine_transfer_memories(ctx, c->run->e, pool, v, b->n, &c->added[LINE_MEMORY]);
+    switch (b->v[0].kind) {
+    case LINE_MEMORY:
+        return write_memories(c, ctx, b);
+    case LINE_BAR:
+        return write_bars(c, ctx, b);
+    default:
+        return write_session(c, ctx, b);
     }
-    if (b->v[0].kind == LINE_BAR) {
-        struct bar *v = NEW_N(&ctx->arena, struct bar, b->n);
-        for (size_t k = 0; k < b->n; k++)
-            v[k] = b->v[k].bar.bar;
-        return engine_transfer_put_bars(ctx, c->run->e, pool, v, b->n, c->step == COPY_COUNTS,
-                                        &c->added[LINE_BAR]);
-    }
-    return write_session(c, ctx, b);
 }
 
 /* A dry run: what is not there by its id, once each. */
@@ -213,7 +312,7 @@ static enum status count_line(struct copying *c, struct ctx *ctx, const struct l
 static enum status count_batch(struct copying *c, struct ctx *ctx, const struct batch *b)
 {
     if (b->v[0].kind == LINE_BAR)
-        return write_batch(c, ctx, b);
+        return write_bars(c, ctx, b);
     for (size_t i = 0; i < b->n; i++)
         TRY(count_line(c, ctx, &b->v[i]));
     return OK;
