@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/account.h"
-#include "core/memory.h"
+#include "core/certificate.h"
 
 struct engine;
 
@@ -119,6 +119,14 @@ struct erase_account {
  */
 MUST_USE enum status engine_erase_account(struct ctx *ctx, struct engine *e,
                                           struct erase_account *what);
+
+/* Past erasures, as store_erasures. */
+MUST_USE enum status engine_erasures(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     int64_t before, size_t limit, struct certificate **out,
+                                     size_t *n, int64_t *total);
+/* As store_erasure, signed with the key in the data folder. */
+MUST_USE enum status engine_certificate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                        str user, str id, struct certificate *out);
 
 /* Whether requests must show a token: one was made that is not open (those that begin with "ctx_"
  * are). Another process's first token is seen after TOKEN_LOOK_MS. */

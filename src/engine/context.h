@@ -12,9 +12,7 @@ struct plan_in {
     struct pool_ref pool;
     str question;
     int64_t budget_tokens; /* 100 to 4000 */
-    const str *exclude;    /* ids of messages in front of the reader */
-    size_t n_exclude;
-    str session;     /* one that the reader has in front of it whole, with its episode; or "" */
+    struct recall_seen seen;
     bool is_preview; /* what is held back is not noted for review */
 };
 struct plan_out {
@@ -42,9 +40,7 @@ struct scope_in {
     str query;
     int64_t days; /* of transcript: how far back; 0: 365 */
     size_t limit;
-    const str *exclude; /* these three as plan_in has them */
-    size_t n_exclude;
-    str session;
+    struct recall_seen seen;
 };
 struct scope_out {
     struct recalled *v; /* best first */

@@ -49,8 +49,13 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     return s;
 }
 
-static void engine_free(struct engine *e)
+/* NULL is allowed. No call may be running, and no turn may still wait (unkept_close). Jobs are cut
+ * first, as they use all the rest. */
+void engine_close(struct engine *e)
 {
+    if (!e)
+        return;
+    registry_free(e->jobs);
     feed_free(e->feed);
     unkept_close(&e->unkept);
     spool_close(e->work.spool);
@@ -61,14 +66,4 @@ static void engine_free(struct engine *e)
     seal_free(e);
     known_tokens_close(e);
     free(e);
-}
-
-/* NULL is allowed. No call may be running, and no turn may still wait (unkept_close). Jobs are cut
- * first, as they use all the rest. */
-void engine_close(struct engine *e)
-{
-    if (!e)
-        return;
-    registry_free(e->jobs);
-    engine_free(e);
 }

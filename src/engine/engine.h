@@ -6,7 +6,6 @@
 #include "engine/chat.h"
 #include "engine/context.h"
 #include "engine/distil.h"
-#include "engine/erasures.h"
 #include "engine/events.h"
 #include "engine/files.h"
 #include "engine/history.h"
@@ -16,7 +15,6 @@
 #include "engine/recall.h"
 #include "engine/review.h"
 #include "engine/runtime.h"
-#include "engine/sessions.h"
 #include "engine/text.h"
 
 struct engine;

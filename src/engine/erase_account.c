@@ -1,4 +1,4 @@
-/* erase_account.c - everyone who has something here: listed, given a role, and erased. */
+/* erase_account.c - everyone who has something here: listed, given a role, erased with proof. */
 #include "engine/state/state.h"
 
 #include "base/audit.h"
@@ -102,4 +102,20 @@ enum status engine_erase_account(struct ctx *ctx, struct engine *e, struct erase
     }
     TRY(erase_people(ctx, e, what));
     return erase_one(ctx, e, what->id, &what->erased, &what->erasure);
+}
+
+/* --- past erasures, as signed certificates --- */
+
+enum status engine_erasures(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t before,
+                            size_t limit, struct certificate **out, size_t *n, int64_t *total)
+{
+    return store_erasures(ctx, e->store, pool, before, limit, out, n, total);
+}
+
+enum status engine_certificate(struct ctx *ctx, struct engine *e, struct pool_ref pool, str user,
+                               str id, struct certificate *out)
+{
+    str key_file = str_printf(&ctx->arena, S_FMT "/erasure.key", S_ARG(e->settings->data));
+    TRY(store_erasure(ctx, e->store, pool, user, id, out));
+    return certificate_sign(ctx, key_file.p, out);
 }

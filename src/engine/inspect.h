@@ -1,4 +1,4 @@
-/* inspect.h - a part of the engine's face: what people look at: receipts, sources, numbers. */
+/* inspect.h - a part of the engine's face: what people look at: receipts, sessions, numbers. */
 #pragma once
 
 #include "core/days.h"
@@ -69,6 +69,23 @@ struct sessions_out {
 /* Conversations of these pools; the pool of the filter does not count. */
 MUST_USE enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools pools,
                                           const struct session_filter *f, struct sessions_out *out);
+
+/* --- conversations as they are kept --- */
+
+/* An empty one; s->id "" makes a UUID. Fills *s as it was kept. */
+MUST_USE enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                         struct session *s);
+/* By id; with space "" in any space of the user. NOT_FOUND without a note. */
+MUST_USE enum status engine_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                    struct session *out);
+/* Metadata is merged member by member, null removes one (JSON Merge Patch, RFC 7396). */
+MUST_USE enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                           str id, const struct session_change *change,
+                                           struct session *out);
+/* All of its messages in order. */
+MUST_USE enum status engine_session_messages(struct ctx *ctx, struct engine *e,
+                                             struct pool_ref pool, str session,
+                                             struct message **out, size_t *n);
 
 /* --- conversations by what was said in them --- */
 

@@ -5,6 +5,7 @@
 
 #include "base/audit.h"
 #include "base/clock.h"
+#include "engine/compact/compact.h"
 #include "engine/jobs/registry.h"
 
 /*
@@ -20,23 +21,6 @@ enum {
     CHANGES_MAX = 200           /* that a result lists */
 };
 
-static enum status spaces_of(struct job_run *run, struct pool_ref **out, size_t *n)
-{
-    struct pool_info *v;
-    struct pool_ref pool = run->ask.pool;
-    *n = 1;
-    if (pool.space.n) {
-        *out = NEW(&run->ctx->arena, struct pool_ref);
-        **out = pool;
-        return OK;
-    }
-    TRY(store_pools(run->ctx, run->e->store, pool.user, &v, n));
-    *out = NEW_N(&run->ctx->arena, struct pool_ref, *n);
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i] = v[i].pool;
-    return OK;
-}
-
 /* Until the next look; false when the job is cancelled. */
 static bool wait_a_little(struct job_run *run)
 {
@@ -48,20 +32,19 @@ static bool wait_a_little(struct job_run *run)
 /* --- consolidate --- */
 
 static FIELDS_OF(consolidate_line, change, (STR, what), (STR, id), (STR, why));
-
-SHAPE(tidied, (INT, looked_at), (INT, merged), (INT, promoted), (INT, evicted), (INT, pruned));
+static FIELDS_OF(consolidate_report, tidied, (INT, looked_at), (INT, merged), (INT, promoted),
+                 (INT, evicted), (INT, pruned));
 
 /* {"report": {…}, "changes": […]}, as POST /memory/consolidate answers. */
-static void write_tidied(struct buf *out, const struct tidied *all,
-                         const struct consolidate_line *lines, size_t n)
+static void write_tidied(struct buf *out, const struct consolidate_report *all)
 {
     struct json_out w = json_to(out);
     json_open(&w, '{');
     json_key(&w, "report");
     fields_write(&w, tidied_fields, all);
     json_member_open(&w, "changes", '[');
-    for (size_t i = 0; i < n; i++)
-        fields_write(&w, change_fields, &lines[i]);
+    for (size_t i = 0; i < all->n; i++)
+        fields_write(&w, change_fields, &all->lines[i]);
     json_close(&w, ']');
     json_close(&w, '}');
 }
@@ -69,11 +52,11 @@ static void write_tidied(struct buf *out, const struct tidied *all,
 static enum status work_consolidate(struct job_run *run)
 {
     struct pool_ref *pools;
-    struct tidied all = {0};
-    struct consolidate_line *lines = NEW_N(&run->ctx->arena, struct consolidate_line, CHANGES_MAX);
-    size_t n, listed = 0;
+    struct consolidate_report all = {
+        .lines = NEW_N(&run->ctx->arena, struct consolidate_line, CHANGES_MAX)};
+    size_t n;
     enum status s = OK;
-    TRY(spaces_of(run, &pools, &n));
+    TRY(run_pools(run->ctx, run->e, run->ask.pool, &pools, &n));
     for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
         struct consolidate_report r = {0};
         job_progress(run, (int64_t)i, (int64_t)n);
@@ -85,10 +68,10 @@ static enum status work_consolidate(struct job_run *run)
         all.promoted += r.promoted;
         all.evicted += r.evicted;
         all.pruned += r.pruned;
-        for (size_t k = 0; k < r.n && listed < CHANGES_MAX; k++)
-            lines[listed++] = r.lines[k];
+        for (size_t k = 0; k < r.n && all.n < CHANGES_MAX; k++)
+            all.lines[all.n++] = r.lines[k];
     }
-    write_tidied(&run->result, &all, lines, listed);
+    write_tidied(&run->result, &all);
     return s;
 }
 
@@ -103,7 +86,7 @@ static enum status work_compact(struct job_run *run)
     struct compacted all = {0};
     size_t n;
     enum status s = OK;
-    TRY(spaces_of(run, &pools, &n));
+    TRY(run_pools(run->ctx, run->e, run->ask.pool, &pools, &n));
     for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
         const struct condense_in in = {.pool = pools[i],
                                        .older_than_days = run->ask.older_than_days,
@@ -207,19 +190,15 @@ static enum status work_prune(struct job_run *run)
     int64_t now = clock_ms(), removed;
     TRY(engine_prune(run->ctx, run->e, now - run->e->settings->receipt_days * 86400000, now,
                      &removed));
-    struct json_out w = json_to(&run->result);
-    json_open(&w, '{');
-    json_member_int(&w, "removed", removed);
-    json_close(&w, '}');
+    buf_printf(&run->result, "{\"removed\":%lld}", (long long)removed);
     return OK;
 }
 
 /* --- backups --- */
 
-static str backup_path(struct job_run *run, str name)
+static str backup_path(struct ctx *ctx, const struct engine *e, str name)
 {
-    return str_printf(&run->ctx->arena, S_FMT "/" S_FMT, S_ARG(run->e->settings->backup_dir),
-                      S_ARG(name));
+    return str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(e->settings->backup_dir), S_ARG(name));
 }
 
 enum status engine_backup(struct ctx *ctx, struct engine *e, struct backup_file *out)
@@ -231,7 +210,7 @@ enum status engine_backup(struct ctx *ctx, struct engine *e, struct backup_file 
                     S_ARG(folder), strerror(errno));
     *out = (struct backup_file){.at = clock_ms()};
     out->name = backup_name(&ctx->arena, BACKUP_STEM, out->at, 0);
-    str path = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(out->name));
+    str path = backup_path(ctx, e, out->name);
     TRY(store_backup(ctx, e->store, path));
     out->bytes = stat(path.p, &st) == 0 ? st.st_size : 0;
     backups_drop_old(ctx, folder, e->settings->backup_keep);
@@ -254,7 +233,7 @@ static enum status work_verify_backup(struct job_run *run)
 {
     struct backup_file seen = {.name = run->ask.name};
     struct stat st;
-    str path = backup_path(run, seen.name);
+    str path = backup_path(run->ctx, run->e, seen.name);
     if (stat(path.p, &st) != 0)
         return fail(run->ctx, NOT_FOUND, "there is no backup '" S_FMT "'", S_ARG(path));
     TRY(store_backup_check(run->ctx, run->e->store, path));

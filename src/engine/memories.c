@@ -1,4 +1,4 @@
-/* memories.c - adding, reading and forgetting single memories. */
+/* memories.c - adding, reading, changing and forgetting memories, and undoing it. */
 #include "engine/state/state.h"
 
 #include "base/audit.h"
@@ -112,6 +112,24 @@ static enum status bar_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     return bar_statements(ctx, e, &in, &barred);
 }
 
+/* Those with these ids; missing ones are left out, as they are when they are changed or erased. */
+static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  const str *ids, size_t n, struct memory **out, size_t *n_out)
+{
+    struct memory *v = NEW_N(&ctx->arena, struct memory, n + 1);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        enum status s = store_memory(ctx, e->store, pool, ids[i], &v[found]);
+        if (soft_if(ctx, s, NOT_FOUND))
+            continue;
+        TRY(s);
+        found++;
+    }
+    *out = v;
+    *n_out = found;
+    return OK;
+}
+
 /* The true memory with the key; its id is "" when there is none. */
 static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
                                    struct memory *out)
@@ -165,11 +183,15 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
 }
 
 /* A memory whose expiry was moved into the past has ended now. */
+static bool ends_now(const struct change *change, int64_t expires)
+{
+    return (change->what & CHANGE_EXPIRES) && expires && expires <= clock_ms();
+}
+
 static enum status bar_changed(struct ctx *ctx, struct engine *e, const struct change *change,
                                const struct memory *old, const struct memory *now)
 {
-    bool has_ended = (change->what & CHANGE_EXPIRES) && now->expires && now->expires <= clock_ms();
-    if (has_ended)
+    if (ends_now(change, now->expires))
         TRY(bar_memory(ctx, e, change->pool, BAR_EXPIRED, now, tombstones_end_of(now),
                        change->undo));
     return (change->what & CHANGE_CONTENT) && !str_eq(old->content, now->content)
@@ -242,6 +264,28 @@ enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct po
     return store_pools(ctx, e->store, user, out, n);
 }
 
+enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct pool_sum **out,
+                          size_t *n)
+{
+    const struct pool_ref everywhere = {.user = user};
+    engine_catch_up(ctx, e, everywhere);
+    return store_pool_sums(ctx, e->store, everywhere, out, n);
+}
+
+enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                         struct pool_sum *out)
+{
+    struct pool_sum *v;
+    size_t n = 0;
+    engine_catch_up(ctx, e, pool);
+    if (pool.space.n)
+        TRY(store_pool_sums(ctx, e->store, pool, &v, &n));
+    if (!n)
+        return fail(ctx, NOT_FOUND, "there is no agent '" S_FMT "'", S_ARG(pool.space));
+    *out = *v;
+    return OK;
+}
+
 /* The memories that were made of the message go with it; closed ones, too: they state the same. */
 static enum status bar_message(struct ctx *ctx, struct engine *e, const struct forget *what,
                                const struct message *m, int64_t *barred)
@@ -264,21 +308,14 @@ static enum status bar_message(struct ctx *ctx, struct engine *e, const struct f
     return bar_statements(ctx, e, &in, barred);
 }
 
-/* Missing ones are left out, as they are when they are erased. */
 static enum status bar_ids(struct ctx *ctx, struct engine *e, const struct forget *what,
                            int64_t *barred)
 {
     struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN, .undo = what->undo};
-    struct memory *v = NEW_N(&ctx->arena, struct memory, what->n_ids);
-    for (size_t i = 0; i < what->n_ids; i++) {
-        enum status s = store_memory(ctx, e->store, what->pool, what->ids[i], &v[in.n]);
-        if (soft_if(ctx, s, NOT_FOUND))
-            continue;
-        TRY(s);
-        in.n++;
-    }
+    struct memory *v;
+    TRY(memories_there(ctx, e, what->pool, what->ids, what->n_ids, &v, &in.n));
     in.memories = v;
-    return in.n ? bar_statements(ctx, e, &in, barred) : OK;
+    return bar_statements(ctx, e, &in, barred);
 }
 
 /* The id is a memory's, a message's, or names nothing that states something. */
@@ -313,7 +350,7 @@ static enum status bar_kind(struct ctx *ctx, struct engine *e, const struct forg
     struct memory *v;
     TRY(store_list_memories(ctx, e->store, &f, &v, &in.n, NULL));
     in.memories = v;
-    return in.n ? bar_statements(ctx, e, &in, barred) : OK;
+    return bar_statements(ctx, e, &in, barred);
 }
 
 /* Clearing all memories means everything that was said. */
@@ -419,4 +456,75 @@ enum status engine_work_log(struct ctx *ctx, struct engine *e, const struct pool
                             str kind, size_t limit, struct work **out, size_t *n)
 {
     return store_work_log(ctx, e->store, pool, kind, limit, out, n);
+}
+
+/* --- many at once, what they said before, and undoing --- */
+
+/* Those that end with it: what messages state of them is barred, as when they end by themselves. */
+static enum status bar_ended(struct ctx *ctx, struct engine *e, const struct change *change,
+                             const str *ids, size_t n)
+{
+    struct barring_in in = {.pool = change->pool,
+                            .reason = BAR_EXPIRED,
+                            .at = change->to.expires,
+                            .undo = change->undo};
+    struct memory *v;
+    size_t there;
+    int64_t barred;
+    TRY(memories_there(ctx, e, change->pool, ids, n, &v, &there));
+    for (size_t i = 0; i < there; i++)
+        if (!v[i].valid_to)
+            v[in.n++] = v[i];
+    in.memories = v;
+    return bar_statements(ctx, e, &in, &barred);
+}
+
+static enum status check_grown(struct ctx *ctx, struct engine *e, const struct change *change,
+                               const str *ids, size_t n)
+{
+    struct quota more = {0};
+    struct memory *old;
+    size_t there;
+    TRY(memories_there(ctx, e, change->pool, ids, n, &old, &there));
+    for (size_t i = 0; i < there; i++)
+        more.bytes += quota_grown(change, &old[i]);
+    return quota_check(ctx, e, change->pool, more);
+}
+
+enum status engine_change_each(struct ctx *ctx, struct engine *e, const struct change *change,
+                               const str *ids, size_t n, int64_t *changed)
+{
+    if (change->what & (CHANGE_CONTENT | CHANGE_KEY))
+        return fail_field(ctx, "change", "must not set content or key, which are of one memory");
+    engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
+    struct change wanted = *change;
+    secrets_leave(e, &ctx->arena, &wanted.to);
+    TRY(check_grown(ctx, e, &wanted, ids, n));
+    TRY(store_change_each(ctx, e->store, &wanted, ids, n, changed));
+    return ends_now(change, change->to.expires) ? bar_ended(ctx, e, change, ids, n) : OK;
+}
+
+struct undo_mark engine_undo_mark(struct ctx *ctx)
+{
+    return (struct undo_mark){id_random(&ctx->arena), clock_ms() + UNDO_MS};
+}
+
+/* A turn that is being kept would come behind it. */
+enum status engine_undo(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                        int64_t *restored)
+{
+    engine_catch_up(ctx, e, pool);
+    return store_undo(ctx, e->store, pool, id, restored);
+}
+
+enum status engine_undo_prune(struct ctx *ctx, struct engine *e)
+{
+    return store_undo_prune(ctx, e->store, clock_ms());
+}
+
+enum status engine_history(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                           struct history_item **out, size_t *n)
+{
+    engine_catch_up(ctx, e, pool);
+    return store_history(ctx, e->store, pool, id, out, n);
 }

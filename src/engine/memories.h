@@ -106,17 +106,12 @@ MUST_USE enum status engine_similar(struct ctx *ctx, struct engine *e, const str
 
 /* --- spaces as agents --- */
 
-/* A space as an agent. */
-struct agent {
-    struct pool_info pool;
-    int64_t pinned, episodes, signals; /* facts and episodes that are true; turns that wait */
-    int64_t updated;                   /* when something came last, unix ms */
-};
-MUST_USE enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct agent **out,
-                                   size_t *n);
-/* NOT_FOUND when the space does not exist. */
+/* An agent is a space under another name: nothing is stored for it. */
+MUST_USE enum status engine_agents(struct ctx *ctx, struct engine *e, str user,
+                                   struct pool_sum **out, size_t *n);
+/* NOT_FOUND, with the name, when the space does not exist. */
 MUST_USE enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                  struct agent *out);
+                                  struct pool_sum *out);
 
 /* --- compacting --- */
 

@@ -29,13 +29,6 @@ static void embedding_status(struct ctx *ctx, struct engine *e, struct engine_st
     out->embedding.size = (int64_t)s.size;
 }
 
-static void add_stats(struct vector_stats *sum, const struct vector_stats *one)
-{
-    sum->rows += one->rows;
-    sum->waiting += one->waiting;
-    sum->failed += one->failed;
-}
-
 /* Of one space, or summed over all spaces of the user. */
 static enum status vector_counts(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                  struct vector_stats *out)
@@ -49,14 +42,15 @@ static enum status vector_counts(struct ctx *ctx, struct engine *e, struct pool_
     for (size_t i = 0; i < n; i++) {
         struct vector_stats one;
         TRY(store_vector_stats(ctx, e->store, &v[i].pool, &one));
-        add_stats(out, &one);
+        out->rows += one.rows;
+        out->waiting += one.waiting;
+        out->failed += one.failed;
     }
     return OK;
 }
 
 /* Why vectors cannot be made or found, or "". */
-static str hindrance_of(struct ctx *ctx, struct engine *e, const struct chosen *c,
-                        const struct vector_set *set)
+static str hindrance_of(struct ctx *ctx, struct engine *e, const struct chosen *c, bool is_there)
 {
     static const char *const words[] = {
         [TROUBLE_NONE] = "",
@@ -73,9 +67,7 @@ static str hindrance_of(struct ctx *ctx, struct engine *e, const struct chosen *
         return dependency_retry(&ctx->arena, &e->vectors.making, str_of(words[trouble]));
     if (trouble)
         return str_of(words[trouble]);
-    if (!set->dimensions || !str_eq(maker_of(set->signature), c->maker))
-        return S("no vector of this source was made yet");
-    return S("");
+    return is_there ? S("") : S("no vector of this source was made yet");
 }
 
 static enum status vectors_status(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -93,7 +85,7 @@ static enum status vectors_status(struct ctx *ctx, struct engine *e, struct pool
     out->vectors.rows = counts.rows;
     out->vectors.waiting = counts.waiting;
     out->vectors.failed = counts.failed;
-    out->vectors.reason = hindrance_of(ctx, e, &c, &set);
+    out->vectors.reason = hindrance_of(ctx, e, &c, is_there);
     return OK;
 }
 

@@ -13,7 +13,7 @@ static void put(struct ctx *ctx, struct store *s, struct pool_ref pool, enum lay
 TEST(agents_are_counted_by_layer)
 {
     ENGINE(e, s, p);
-    struct agent *v, one;
+    struct pool_sum *v, one;
     size_t n;
     int64_t later = clock_ms() + 1000000;
     CHECK_OK(engine_agents(ctx, e, mine.user, &v, &n));
@@ -36,25 +36,25 @@ TEST(agents_are_counted_by_layer)
     CHECK_INT(n, 2);
     CHECK_STR(v[0].pool.pool.space, S("default"));
     CHECK_STR(v[0].pool.pool.user, mine.user);
-    CHECK_INT(v[0].pinned, 2);
+    CHECK_INT(v[0].facts, 2);
     CHECK_INT(v[0].episodes, 1);
     CHECK_INT(v[0].signals, 0);
     CHECK_INT(v[0].updated, later);
     CHECK_STR(v[1].pool.pool.space, S("work"));
-    CHECK_INT(v[1].pinned, 0);
+    CHECK_INT(v[1].facts, 0);
     CHECK_INT(v[1].episodes, 1);
     CHECK_INT(v[1].signals, 1);
     CHECK_INT(v[1].pool.messages, 1);
     CHECK(v[1].updated >= v[1].pool.created);
     CHECK_OK(engine_agent(ctx, e, mine, &one));
-    CHECK_INT(one.pinned, 2);
+    CHECK_INT(one.facts, 2);
     CHECK_STR(one.pool.pool.space, S("default"));
 }
 
 TEST(what_is_closed_does_not_count)
 {
     ENGINE(e, s, p);
-    struct agent one;
+    struct pool_sum one;
     struct memory_filter f = {.pool = mine, .limit = 9};
     struct memory *v;
     size_t n;
@@ -67,14 +67,14 @@ TEST(what_is_closed_does_not_count)
     struct consolidation c = {.pool = mine, .evict = evict, .n_evict = 2};
     CHECK_OK(store_consolidate(ctx, s, &c, &changed));
     CHECK_OK(engine_agent(ctx, e, mine, &one));
-    CHECK_INT(one.pinned, 0);
+    CHECK_INT(one.facts, 0);
     CHECK_INT(one.episodes, 1);
 }
 
 TEST(an_agent_that_nobody_has_is_not_found)
 {
     ENGINE(e, s, p);
-    struct agent one;
+    struct pool_sum one;
     put(ctx, s, mine, LAYER_FACT, "one", 1000);
     CHECK_STATUS(engine_agent(ctx, e, other_user, &one), NOT_FOUND);
     ctx_clear_failure(ctx);

@@ -558,7 +558,7 @@ TEST(many_at_once_do_what_one_does)
     rests(ctx, e, mine, 9);
     str kept = get(ctx, e, first.id).metadata;
     CHECK(str_find(kept, S("\"t0\"")) < kept.n && str_find(kept, S("[\"go\"]")) < kept.n);
-    struct agent agent;
+    struct pool_sum agent;
     CHECK_OK(engine_agent(ctx, e, mine, &agent));
     CHECK_INT(agent.episodes, 1);
     check_healthy(ctx, s);

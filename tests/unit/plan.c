@@ -368,8 +368,8 @@ TEST(the_transcript_has_dates_and_who_said_it)
     struct plan_in in = {.pool = mine,
                          .question = S("what exactly did I say about the price of apples?"),
                          .budget_tokens = 800,
-                         .exclude = &exclude,
-                         .n_exclude = 1};
+                         .seen.ids = &exclude,
+                         .seen.n = 1};
     CHECK_OK(engine_plan(ctx, e, &in, &out));
     CHECK_STR(out.decision, S("transcript"));
     CHECK_INT(out.n, 2);
@@ -402,17 +402,17 @@ TEST(what_the_reader_has_in_front_of_it_is_left_out)
     struct plan_in in = {.pool = mine,
                          .question = S("do you remember my garden?"),
                          .budget_tokens = 800,
-                         .session = S("one")};
+                         .seen.session = S("one")};
     CHECK_OK(engine_plan(ctx, e, &in, &out));
     CHECK_INT(out.n, 1);
-    in.exclude = &exclude;
-    in.n_exclude = 1;
+    in.seen.ids = &exclude;
+    in.seen.n = 1;
     CHECK_OK(engine_plan(ctx, e, &in, &out));
     CHECK_INT(out.n, 0);
     in.question = S("What did we say about the garden yesterday?");
     CHECK_OK(engine_plan(ctx, e, &in, &out));
     CHECK_INT(out.n, 0);
-    in.session = S("two");
+    in.seen.session = S("two");
     CHECK_OK(engine_plan(ctx, e, &in, &out));
     CHECK_INT(out.n, 1);
 }
@@ -666,9 +666,9 @@ TEST(a_search_leaves_out_what_stands_in_front_of_the_reader)
                                   .query = str_of(queries[i])};
             CHECK_OK(engine_search_scope(ctx, e, &in, &out));
             CHECK_INT(out.n, 2);
-            in.exclude = &m1;
-            in.n_exclude = 1;
-            in.session = S("one");
+            in.seen.ids = &m1;
+            in.seen.n = 1;
+            in.seen.session = S("one");
             CHECK_OK(engine_search_scope(ctx, e, &in, &out));
             CHECK_INT(out.n, 1);
             CHECK(holds(out.v[0].text, "blue"));

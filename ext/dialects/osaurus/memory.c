@@ -101,15 +101,15 @@ SHAPE(
              "limit), database_bytes; null for others"));
 
 /* Sums over the agents. */
-static enum status gather_agents(struct ctx *ctx, struct app *app, const struct agent *v, size_t n,
-                                 struct status_out *out)
+static enum status gather_agents(struct ctx *ctx, struct app *app, const struct pool_sum *v,
+                                 size_t n, struct status_out *out)
 {
     struct pending_out *p = &out->pending;
     assert(!out->counts.agents && (v || !n));
     out->counts.agents = (int64_t)n;
     for (size_t i = 0; i < n; i++) {
         struct distil_status s;
-        out->counts.pinned += v[i].pinned;
+        out->counts.pinned += v[i].facts;
         out->counts.episodes += v[i].episodes;
         out->counts.sessions += v[i].pool.sessions;
         out->counts.turns += v[i].pool.messages;
@@ -170,9 +170,9 @@ static enum status add_tiers(struct ctx *ctx, struct app *app, struct pool_ref p
 
 /* Without a name all agents; a name that nothing was kept under is an agent with counts of 0. */
 static enum status agents_in(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct pool_ref pool, struct agent **out, size_t *n)
+                             struct pool_ref pool, struct pool_sum **out, size_t *n)
 {
-    struct agent *v = NEW(&ctx->arena, struct agent);
+    struct pool_sum *v = NEW(&ctx->arena, struct pool_sum);
     if (!pool.space.n)
         return agents_of(ctx, app, in, out, n);
     enum status s = engine_agent(ctx, app->engine, pool, v);
@@ -188,7 +188,7 @@ static HANDLER(show_status)
     const struct agent_in *a = in->in;
     struct status_out shape = {.enabled = engine_runtime(app->engine)->memory};
     struct pool_ref pool;
-    struct agent *v;
+    struct pool_sum *v;
     size_t n;
     struct distil_status s;
     TRY(agent_pool(ctx, app, in, a->agent, &pool));

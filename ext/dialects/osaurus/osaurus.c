@@ -81,10 +81,10 @@ enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *i
 
 /* Filtered in place: an agent out of reach is not even named. */
 enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in,
-                      struct agent **out, size_t *n)
+                      struct pool_sum **out, size_t *n)
 {
     struct token *tokens = NULL;
-    struct agent *v;
+    struct pool_sum *v;
     size_t have, n_tokens = 0, kept = 0;
     if (!in->who.is_admin)
         TRY(auth_tokens(ctx, app, &in->who, &tokens, &n_tokens));
@@ -110,11 +110,11 @@ SHAPE(agents_out, (JSON, agents, .inside = agent_out_fields, .help = "facts by n
 
 /* Members about models are there because Osaurus's clients read them; an agent here has no model of
  * its own. */
-static struct agent_out agent_shape(const struct agent *a)
+static struct agent_out agent_shape(const struct pool_sum *a)
 {
     return (struct agent_out){.id = a->pool.pool.space,
                               .name = a->pool.pool.space,
-                              .entries = a->pinned,
+                              .entries = a->facts,
                               .created = a->pool.created,
                               .updated = a->updated ? a->updated : a->pool.created};
 }
@@ -122,7 +122,7 @@ static struct agent_out agent_shape(const struct agent *a)
 /* By name. The count is of facts in force, as Osaurus shows it. */
 static HANDLER(list_agents)
 {
-    struct agent *v;
+    struct pool_sum *v;
     size_t n;
     TRY(agents_of(ctx, app, in, &v, &n));
     struct agent_out *items = NEW_N(&ctx->arena, struct agent_out, n);
@@ -137,7 +137,7 @@ static HANDLER(list_agents)
 static HANDLER(show_agent)
 {
     struct pool_ref pool = {in->who.pool.user, in->params[0]};
-    struct agent found;
+    struct pool_sum found;
     enum status s = auth_space(ctx, app, &in->who, pool.space, "id");
     if (s != OK && s != FORBIDDEN)
         return s;

@@ -11,7 +11,7 @@ enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *i
                        struct pool_ref *out);
 /* The agents that the caller may use, by name. */
 enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in,
-                      struct agent **out, size_t *n);
+                      struct pool_sum **out, size_t *n);
 
 /* FORBIDDEN while memory is switched off; the body's code is memory_disabled. */
 enum status needs_memory(struct ctx *ctx, struct app *app);

@@ -1,4 +1,4 @@
-/* credentials.h - Steps that users, tokens and the closing engine share. */
+/* credentials.h - Steps that users, tokens, sessions and the closing engine share. */
 #pragma once
 
 #include "engine/accounts.h"
@@ -8,3 +8,7 @@
 void token_make(struct arena *a, struct token *t, str *secret);
 
 void seal_free(struct engine *e); /* wipes it */
+
+/* What a client keeps beside a user or a session: a JSON object of at most METADATA_MAX bytes.
+ * *out is NULL for "". BAD_INPUT names the field. */
+MUST_USE enum status object_read(struct ctx *ctx, const char *field, str text, struct json **out);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "engine/accounts/credentials.h"
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
 
@@ -20,16 +21,15 @@ static enum status check_title(struct ctx *ctx, str title)
     return fail_field(ctx, "title", "must have at most %d characters", TITLE_MAX_CHARACTERS);
 }
 
-/* "" means no metadata: *out is NULL. */
-static enum status read_metadata(struct ctx *ctx, str text, struct json **out)
+enum status object_read(struct ctx *ctx, const char *field, str text, struct json **out)
 {
     *out = NULL;
     if (!text.n)
         return OK;
     if (text.n > METADATA_MAX)
-        return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
+        return fail_field(ctx, field, "must have at most %d bytes", METADATA_MAX);
     TRY(json_parse(ctx, text, out));
-    return (*out)->type == JSON_OBJECT ? OK : fail_field(ctx, "metadata", "must be an object");
+    return (*out)->type == JSON_OBJECT ? OK : fail_field(ctx, field, "must be an object");
 }
 
 enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -38,7 +38,7 @@ enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_r
     struct session made = *s;
     struct json *metadata;
     TRY(check_title(ctx, made.title));
-    TRY(read_metadata(ctx, made.metadata, &metadata));
+    TRY(object_read(ctx, "metadata", made.metadata, &metadata));
     made.title = secrets_kept(e, &ctx->arena, made.title);
     made.metadata = secrets_kept_json(e, &ctx->arena, made.metadata);
     if (!made.id.n)
@@ -109,11 +109,6 @@ static const struct json *find_member(const struct members *m, str name)
     return NULL;
 }
 
-static void write_key(struct arena *a, struct json_out *w, str name)
-{
-    json_key(w, str_c(a, name));
-}
-
 /* Keeps the order of the old object and puts new members behind. Recursive; the depth is bounded by
  * the JSON parser. */
 static void merge_members(struct arena *a, struct json_out *w, const struct json *old,
@@ -129,7 +124,7 @@ static void merge_members(struct arena *a, struct json_out *w, const struct json
         const struct json *with = find_member(&news, json_name(m));
         if (find_member(&olds, json_name(m)) != m || (with && with->type == JSON_NULL))
             continue;
-        write_key(a, w, json_name(m));
+        json_key(w, str_c(a, json_name(m)));
         if (with)
             merge_members(a, w, m, with);
         else
@@ -139,7 +134,7 @@ static void merge_members(struct arena *a, struct json_out *w, const struct json
         if (find_member(&news, json_name(m)) != m || m->type == JSON_NULL ||
             find_member(&olds, json_name(m)))
             continue;
-        write_key(a, w, json_name(m));
+        json_key(w, str_c(a, json_name(m)));
         merge_members(a, w, NULL, m);
     }
     json_close(w, '}');
@@ -150,8 +145,8 @@ static enum status merged_text(struct ctx *ctx, str old_text, str patch_text, st
     struct json *old, *patch;
     struct buf b = buf_make(&ctx->arena, 4 * METADATA_MAX);
     struct json_out w = json_to(&b);
-    TRY(read_metadata(ctx, old_text, &old));
-    TRY(read_metadata(ctx, patch_text, &patch));
+    TRY(object_read(ctx, "metadata", old_text, &old));
+    TRY(object_read(ctx, "metadata", patch_text, &patch));
     if (!patch) {
         *out = old_text;
         return OK;

@@ -11,7 +11,6 @@
 enum {
     EMAIL_MAX = 254,
     NAME_MAX_BYTES = 200,
-    ATTRIBUTES_MAX = 64 << 10,
     MODEL_KEY_MAX = 4000,
     SHOWN_FIRST = 3,
     SHOWN_LAST = 6,
@@ -62,20 +61,9 @@ static enum status check_name(struct ctx *ctx, const char *field, str name)
     return fail_field(ctx, field, "must have at most %d bytes", NAME_MAX_BYTES);
 }
 
-static enum status check_attributes(struct ctx *ctx, str text)
-{
-    struct json *root = NULL;
-    if (!text.n)
-        return OK;
-    if (text.n > ATTRIBUTES_MAX)
-        return fail_field(ctx, "custom_attributes", "must have at most %d bytes", ATTRIBUTES_MAX);
-    TRY(json_parse(ctx, text, &root));
-    return root->type == JSON_OBJECT ? OK
-                                     : fail_field(ctx, "custom_attributes", "must be an object");
-}
-
 static enum status check_registration(struct ctx *ctx, const struct registration *r)
 {
+    struct json *attributes;
     if (!id_is_uuid(r->user.id))
         return fail_field(ctx, "id", "must be a UUID");
     if (r->user.email.n)
@@ -83,7 +71,7 @@ static enum status check_registration(struct ctx *ctx, const struct registration
     TRY(check_name(ctx, "first_name", r->user.first_name));
     TRY(check_name(ctx, "last_name", r->user.last_name));
     TRY(check_name(ctx, "token_name", r->token.name));
-    return check_attributes(ctx, r->user.attributes);
+    return object_read(ctx, "custom_attributes", r->user.attributes, &attributes);
 }
 
 /* --- model keys --- */

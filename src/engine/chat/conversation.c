@@ -281,10 +281,7 @@ static bool has_history(const struct place *p)
 /* Whether nothing known was answered: so far the request only begins like the session. */
 static bool merely_begins(const struct place *p)
 {
-    for (size_t i = 0; i < p->known; i++)
-        if (!str_is(p->v[i].role, "user"))
-            return false;
-    return p->known > 0;
+    return p->known && EVERY(i, p->known, str_is(p->v[i].role, "user"));
 }
 
 /* Whether in the session the user went on after the answer to the message that is known. */
@@ -489,4 +486,34 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
                             .says = is_echo && !is_note && !t->in.stand_in
                                         ? new_in_answer(a, t, answer)
                                         : S("")};
+}
+
+/* --- secrets --- */
+
+/*
+ * A secret is one wherever it appears again in its conversation: a model repeats what its user has
+ * typed, and a user what a model has made up, without the words that give it away. Answers are long
+ * and texts of tools longer, so only the latest of them are looked at.
+ */
+
+/* Latest messages that are looked at. */
+enum { FROM_USER = 32, FROM_OTHERS = 4 };
+
+void turn_find_secrets(const struct engine *e, struct turn *t)
+{
+    size_t by_user = 0, by_others = 0;
+    if (e->settings->keep_secrets)
+        return;
+    for (size_t i = t->in.n_said; i-- > 0 && by_user < FROM_USER;) {
+        const struct said *said = &t->in.said[i];
+        bool is_user = said_by_user(said);
+        size_t *looked = is_user ? &by_user : &by_others;
+        if (++*looked <= (is_user ? (size_t)FROM_USER : (size_t)FROM_OTHERS))
+            secrets_add(t->arena, said->text, &t->secrets);
+    }
+}
+
+str turn_masked(const struct engine *e, const struct turn *t, struct arena *a, str text)
+{
+    return e->settings->keep_secrets ? text : secrets_masked_with(a, text, &t->secrets);
 }

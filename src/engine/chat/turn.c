@@ -201,9 +201,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
                            .scope = t->in.scope,
                            .within = t->record.session,
                            .question = t->record.question,
-                           .seen.ids = excluded.v,
-                           .seen.n = excluded.n,
-                           .seen.session = t->out.whole,
+                           .seen = {excluded.v, excluded.n, t->out.whole},
                            .budget_tokens = budget,
                            .gate = true,
                            .by.strategy = runtime->strategy,
@@ -243,9 +241,7 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     const struct plan_in in = {.pool = t->in.pool,
                                .question = t->record.question,
                                .budget_tokens = budget,
-                               .exclude = excluded.v,
-                               .n_exclude = excluded.n,
-                               .session = t->out.whole,
+                               .seen = {excluded.v, excluded.n, t->out.whole},
                                .is_preview = preview != NULL};
     TRY(ctx_pass(ctx, &own, engine_plan(&own, e, &in, &found)));
     /* An agent's block may be the same for many questions. */

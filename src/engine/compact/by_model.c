@@ -32,12 +32,9 @@ static str prompt_of(struct arena *a, const struct condensed *c)
         json_open(&w, '{');
         json_key(&w, "created");
         json_time(&w, m->created);
-        json_key(&w, "type");
-        json_str(&w, str_of(type_names[m->type]));
-        json_key(&w, "key");
-        json_str(&w, m->key);
-        json_key(&w, "content");
-        json_str(&w, utf8_cut(m->content, TOLD_MAX));
+        json_member_str(&w, "type", str_of(type_names[m->type]));
+        json_member_str(&w, "key", m->key);
+        json_member_str(&w, "content", utf8_cut(m->content, TOLD_MAX));
         json_close(&w, '}');
         buf_byte(&out, '\n');
     }

@@ -18,7 +18,7 @@
 /* Rows of one list call; memories that are compared at once; what the model is given at once. */
 enum { PAGE = 1000, BATCH = 20000, MODEL_ROWS = 24, MODEL_TOKENS = 1200, MODEL_LEAST = 60 };
 
-/* One space, in one run. */
+/* A run, in one space after the other. */
 struct round {
     struct ctx *ctx;
     struct engine *e;
@@ -26,8 +26,8 @@ struct round {
     const struct condense_in *in;
     struct condense_out *out;
     int64_t now;
-    size_t *listed_cap, *ids_cap;
-    bool asks_model; /* until it fails */
+    size_t listed_cap, ids_cap; /* of the lists of out */
+    bool asks_model;            /* until it fails */
 };
 
 /* --- what is old --- */
@@ -67,9 +67,8 @@ static void list_candidates(struct round *r, const struct condensed *c)
 {
     struct condense_out *out = r->out;
     struct arena *a = &r->ctx->arena;
-    for (size_t i = 0; i < c->n && out->n < CONDENSE_LISTED; i++) {
-        ARENA_ADD(a, out->candidates, out->n, *r->listed_cap) = memory_copy(a, c->v[i]);
-    }
+    for (size_t i = 0; i < c->n && out->n < CONDENSE_LISTED; i++)
+        ARENA_ADD(a, out->candidates, out->n, r->listed_cap) = memory_copy(a, c->v[i]);
     out->replaced += (int64_t)c->n;
 }
 
@@ -90,20 +89,14 @@ static str metadata_of(struct ctx *ctx, const struct round *r, const struct cond
     struct buf out = buf_make(&ctx->arena, METADATA_MAX);
     struct json_out w = json_to(&out);
     json_open(&w, '{');
-    json_key(&w, "summarizedCount");
-    json_int(&w, (int64_t)c->n);
-    json_key(&w, "olderThanDays");
-    json_int(&w, r->in->older_than_days);
+    json_member_int(&w, "summarizedCount", (int64_t)c->n);
+    json_member_int(&w, "olderThanDays", r->in->older_than_days);
     json_key(&w, "generatedAt");
     json_time(&w, r->now);
-    json_key(&w, "by");
-    json_str(&w, c->by);
-    json_key(&w, "tokensBefore");
-    json_int(&w, c->before);
-    json_key(&w, "tokensAfter");
-    json_int(&w, c->after);
-    json_key(&w, "ids");
-    json_open(&w, '[');
+    json_member_str(&w, "by", c->by);
+    json_member_int(&w, "tokensBefore", c->before);
+    json_member_int(&w, "tokensAfter", c->after);
+    json_member_open(&w, "ids", '[');
     for (size_t i = 0; i < c->n; i++)
         json_str(&w, c->v[i]->id);
     json_close(&w, ']');
@@ -181,9 +174,8 @@ static enum status replace_groups(struct ctx *ctx, struct round *r, const struct
         TRY(check_unchanged(ctx, r, &c[i]));
     }
     TRY(store_condense(ctx, r->e->store, r->pool, v, n));
-    for (size_t i = 0; i < n; i++) {
-        ARENA_ADD(a, out->summaries.v, out->summaries.n, *r->ids_cap) = str_dup(a, v[i].summary.id);
-    }
+    for (size_t i = 0; i < n; i++)
+        ARENA_ADD(a, out->summaries.v, out->summaries.n, r->ids_cap) = str_dup(a, v[i].summary.id);
     return OK;
 }
 
@@ -330,8 +322,8 @@ static enum status compact_space(struct round *r)
     return OK;
 }
 
-static enum status pools_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                            struct pool_ref **out, size_t *n)
+enum status run_pools(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                      struct pool_ref **out, size_t *n)
 {
     struct pool_info *all;
     *n = 1;
@@ -352,16 +344,17 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
                             struct condense_out *out)
 {
     struct pool_ref *pools;
-    size_t n, listed_cap = 0, ids_cap = 0;
+    size_t n;
     struct condense_out given = {.dry_run = in->dry_run, .why = S("")};
+    struct round r = {.ctx = ctx, .e = e, .in = in, .out = &given};
     if (in->older_than_days < 1)
         return fail_field(ctx, "olderThanDays", "must be at least 1");
     engine_catch_up(ctx, e, in->pool);
-    TRY(pools_of(ctx, e, in->pool, &pools, &n));
+    TRY(run_pools(ctx, e, in->pool, &pools, &n));
     for (size_t i = 0; i < n; i++) {
-        struct round r = {ctx,         e,        pools[i],
-                          in,          &given,   clock_ms(),
-                          &listed_cap, &ids_cap, e->settings->core_model.n > 0};
+        r.pool = pools[i];
+        r.now = clock_ms();
+        r.asks_model = e->settings->core_model.n > 0;
         TRY(compact_space(&r));
     }
     log_event(LOG_INFO, "condense.done", "considered=%lld replaced=%lld before=%lld after=%lld",

@@ -8,9 +8,9 @@
 
 /*
  * The store's writer adds to the ring, and streams look at it: both hold the lock for
- * microseconds, and nothing is called with it. A listener has a
- * number, the next event that it will look at, so it costs nothing while it is slow; when the ring
- * has gone on without it, it hears a reset.
+ * microseconds, and nothing is called with it. A listener has a number, the next event that it will
+ * look at, so it costs nothing while it is slow; when the ring has gone on without it, it hears a
+ * reset.
  *
  * An id is EPOCH-NUMBER. The epoch is random for each process, so that the id of an earlier one is
  * known for what it is.
@@ -80,8 +80,9 @@ static void end_listeners(struct feed *f, str user)
                        str_eq(user, l->in.owner);
 }
 
-static void take_events(struct feed *f, const struct event *v, size_t n)
+static void take_events(struct follower *follower, const struct event *v, size_t n)
 {
+    struct feed *f = (struct feed *)follower;
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < n; i++) {
         if (v[i].kind == EVENT_ACCESS) {
@@ -97,14 +98,9 @@ static void take_events(struct feed *f, const struct event *v, size_t n)
     pthread_mutex_unlock(&f->lock);
 }
 
-static void take_written(struct follower *follower, const struct event *v, size_t n)
-{
-    take_events((struct feed *)follower, v, n);
-}
-
 void feed_tell(struct feed *f, const struct event *v)
 {
-    take_events(f, v, 1);
+    take_events(&f->follower, v, 1);
 }
 
 /* --- hearing --- */
@@ -298,7 +294,7 @@ void engine_stop_listening(struct listener *l)
 struct feed *feed_new(struct engine *e)
 {
     struct feed *f = heap_alloc(sizeof *f);
-    f->follower.take = take_written;
+    f->follower.take = take_events;
     f->engine = e;
     f->epoch = randombytes_random();
     pthread_mutex_init(&f->lock, NULL);

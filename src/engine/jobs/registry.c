@@ -212,13 +212,12 @@ static struct entry *entry_new(struct registry *r, const struct job_ask *ask, jo
 {
     struct entry *x = heap_alloc(sizeof *x);
     struct arena *a = &x->own.arena;
+    struct job_info job = {.id = id_random(a), .ask = *ask, .created = clock_ms()};
+    if (job_is_servers(ask->kind))
+        job.ask.pool = (struct pool_ref){S(""), S("")};
     x->registry = r;
     x->work = work;
-    x->job = (struct job_info){.id = id_random(a), .ask = *ask, .created = clock_ms()};
-    x->job.ask.name = str_dup(a, ask->name);
-    x->job.ask.pool = job_is_servers(ask->kind) ? (struct pool_ref){S(""), S("")}
-                                                : (struct pool_ref){str_dup(a, ask->pool.user),
-                                                                    str_dup(a, ask->pool.space)};
+    x->job = copy_job(a, &job);
     return x;
 }
 

@@ -99,15 +99,10 @@ static int64_t time_of(const struct recalled *r)
 /* What the message asks of a layer, when a chat is to be given the answer. */
 static struct recall_in ask_for_chat(struct plan *p, enum plan_scope scope, int64_t budget_tokens)
 {
-    const struct layer_search search = {.pool = p->in->pool,
-                                        .scope = scope,
-                                        .query = p->in->question,
-                                        .exclude = p->in->exclude,
-                                        .n_exclude = p->in->n_exclude,
-                                        .session = p->in->session,
-                                        .after = p->after,
-                                        .in_chat = true};
-    struct recall_in ask = plan_ask(p->e, &search);
+    struct recall_in ask = plan_ask(p->e, scope, p->in->pool, p->in->question);
+    ask.seen = p->in->seen;
+    ask.only.after = p->after;
+    ask.gate = true; /* someone waits: no vectors are made before */
     ask.bar = p->open.bar;
     ask.budget_tokens = budget_tokens;
     return ask;
@@ -132,13 +127,12 @@ static enum status newest(struct plan *p, enum layer layer, int64_t from, int64_
 {
     struct memory *v;
     size_t n;
-    int64_t total;
     const struct memory_filter f = {.pool = p->in->pool,
                                     .layer = str_of(layer_names[layer]),
                                     .after = from > p->after ? from : p->after,
                                     .before = to,
                                     .limit = most + 1};
-    TRY(store_list_memories(p->ctx, p->e->store, &f, &v, &n, &total));
+    TRY(store_list_memories(p->ctx, p->e->store, &f, &v, &n, NULL));
     for (size_t i = 0; i < n; i++) {
         struct recalled r = {.is_memory = true, .memory = v[i], .why = why};
         if (!find_shows(&p->finder, &r))
@@ -428,11 +422,7 @@ enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in 
                      .open = plan_gate(ctx, e, in),
                      .shown = NEW_N(a, struct recalled, SHOWN_MAX),
                      .text = buf_make(a, BLOCK_MAX)};
-    const struct recall_in any = {.pool = in->pool,
-                                  .question = in->question,
-                                  .seen.ids = in->exclude,
-                                  .seen.n = in->n_exclude,
-                                  .seen.session = in->session};
+    const struct recall_in any = {.pool = in->pool, .question = in->question, .seen = in->seen};
     enum status s = find_open(ctx, e, &any, &p.finder);
     if (s == OK)
         s = write_all(&p);

@@ -1,5 +1,6 @@
 /* layer_search.c - one layer of memory searched: pinned facts, episodes, or the transcript. */
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "core/session_title.h"
 #include "core/tokens.h"
 #include "engine/layers/context.h"
@@ -10,12 +11,15 @@ const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL
 /*
  * One layer searched on its own: facts, episodes or the transcript. It is recall without a gate, as
  * somebody has decided to ask; where words and vectors find nothing, the text is looked for as it
- * stands (literal_search.c), as for codes and part numbers.
+ * stands, as for codes and part numbers.
  */
 
 /* How far back and how many, unless told; messages that may give a title. */
 enum { DAYS = 365, DAYS_MAX = 36500, LIMIT = 10, LIMIT_MAX = 50 };
 enum { TITLE_AMONG = 3 };
+/* Sessions and messages that are read at a time; of memories: how many more than are wanted, as
+ * some may stand in front of the reader; how long a transcript is looked through. */
+enum { SESSIONS = 100, MESSAGES = 1000, MORE = 100, LOOK_MS = 1000 };
 
 static str layer_of(enum plan_scope scope)
 {
@@ -24,45 +28,168 @@ static str layer_of(enum plan_scope scope)
                                     : S("");
 }
 
-/* The one place that says what a layer is for recall; the caller sets bar, budget and limit. */
-struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
+/* The one place that says what a layer is for recall. */
+struct recall_in plan_ask(struct engine *e, enum plan_scope scope, struct pool_ref pool,
+                          str question)
 {
-    const struct settings *runtime = engine_runtime(e);
-    assert(in->pool.user.n && in->scope <= PLAN_TRANSCRIPT);
+    assert(pool.user.n && scope <= PLAN_TRANSCRIPT);
     return (struct recall_in){
-        .pool = in->pool,
-        .question = in->query,
-        .seen.ids = in->exclude,
-        .seen.n = in->n_exclude,
-        .seen.session = in->session,
-        .gate = in->in_chat,
-        .only.turns = in->scope == PLAN_TRANSCRIPT,
-        .only.memories = in->scope != PLAN_TRANSCRIPT,
-        .only.layer = layer_of(in->scope),
-        .by.words_only = runtime->embedding_backend == BACKEND_NONE,
-        .only.after = in->after,
+        .pool = pool,
+        .question = question,
+        .only.turns = scope == PLAN_TRANSCRIPT,
+        .only.memories = scope != PLAN_TRANSCRIPT,
+        .only.layer = layer_of(scope),
+        .by.words_only = engine_runtime(e)->embedding_backend == BACKEND_NONE,
     };
 }
 
 /* By words and vectors, varied, best first; nothing when the query has no word to search. */
-static enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
-                             struct recalled **out, size_t *n)
+static enum status find_by_meaning(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
+                                   struct scope_out *out)
 {
-    const struct recall_in recall = plan_ask(e, in);
     struct finder f;
-    assert(in->limit);
-    TRY(find_open(ctx, e, &recall, &f));
+    assert(ask->limit);
+    TRY(find_open(ctx, e, ask, &f));
     if (f.asked.query.n)
-        TRY(find_answers(&f, in->limit));
+        TRY(find_answers(&f, ask->limit));
     for (size_t i = 0; i < f.n; i++) {
         struct recalled *r = &f.found[i];
         r->text = found_text(r);
         r->tokens = tokens_of(r->text);
         r->why = found_why(&f, r);
     }
-    *out = f.found;
-    *n = f.n;
+    *out = (struct scope_out){.v = f.found, .n = f.n};
     return OK;
+}
+
+/* --- the text as it stands --- */
+
+static struct recalled found_as_it_stands(struct recalled r)
+{
+    r.text = found_text(&r);
+    r.tokens = tokens_of(r.text);
+    r.why = S("holds the query as it stands");
+    return r;
+}
+
+/* Whether the text is in what may be shown. A memory may have it in its key alone. */
+static bool holds_still(const struct finder *f, str wanted, struct recalled *r)
+{
+    if (!find_shows(f, r))
+        return false;
+    str text = utf8_lower(&f->ctx->arena, found_text(r));
+    return (r->is_memory && !r->part.is_cut) || str_find(text, wanted) < text.n;
+}
+
+static enum status find_memories(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
+                                 struct scope_out *out)
+{
+    struct memory *v;
+    struct finder finder;
+    size_t found;
+    TRY(find_open(ctx, e, ask, &finder));
+    const struct memory_filter f = {.pool = ask->pool,
+                                    .layer = ask->only.layer,
+                                    .contains = ask->question,
+                                    .limit = ask->limit + MORE};
+    TRY(store_list_memories(ctx, e->store, &f, &v, &found, NULL));
+    str wanted = utf8_lower(&ctx->arena, ask->question);
+    for (size_t i = 0; i < found && out->n < ask->limit; i++) {
+        struct recalled r = {.is_memory = true, .memory = v[i]};
+        if (holds_still(&finder, wanted, &r))
+            out->v[out->n++] = found_as_it_stands(r);
+    }
+    return OK;
+}
+
+/* From the newest session to the oldest, in each from the last message to the first. */
+struct look {
+    struct ctx *ctx;
+    struct engine *e;
+    const struct recall_in *ask;
+    str wanted;
+    struct finder finder;
+    int64_t deadline_us;
+    struct scope_out *out;
+};
+
+/* Enough found, or no time left. */
+static bool is_over(const struct look *l)
+{
+    return l->out->n == l->ask->limit || l->out->is_cut;
+}
+
+static void look_at(struct look *l, struct ctx *own, const struct message *m)
+{
+    struct recalled r = {.message = *m};
+    struct finder one = l->finder;
+    one.ctx = own;
+    if (!holds_still(&one, l->wanted, &r))
+        return;
+    struct recalled kept = {.message = message_copy(&l->ctx->arena, &r.message)};
+    l->out->v[l->out->n++] = found_as_it_stands(kept);
+}
+
+/* What stands before a place of a session, or (before < 0) at its end. *before is where the next
+ * page ends; 0: there is none. */
+static enum status look_at_page(struct look *l, str session, int64_t *before)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(l->ctx, 0);
+    struct message *v;
+    size_t n;
+    int64_t end = *before, from = end < 0 ? -MESSAGES : end > MESSAGES ? end - MESSAGES : 0;
+    enum status s =
+        store_session_messages(&own, l->e->store, l->ask->pool, session, from, MESSAGES, &v, &n);
+    if (s != OK && s != NOT_FOUND) /* a session may have been forgotten meanwhile */
+        return fail(l->ctx, s, "%s", own.why);
+    *before = s != OK ? 0 : from >= 0 ? from : n ? doc_position(v[0].doc) : 0;
+    for (size_t i = s == OK ? n : 0; i-- > 0 && !is_over(l);)
+        if (end < 0 || doc_position(v[i].doc) < end)
+            look_at(l, &own, &v[i]);
+    l->out->is_cut = !is_over(l) && (clock_mono_us() > l->deadline_us || !ctx_has_time(l->ctx));
+    return OK;
+}
+
+static enum status look_at_sessions(struct look *l, size_t *offset)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(l->ctx, 0);
+    struct session *v;
+    size_t n;
+    const struct session_filter newest = {.pool = l->ask->pool,
+                                          .offset = *offset,
+                                          .limit = SESSIONS};
+    TRY(ctx_pass(l->ctx, &own, store_sessions(&own, l->e->store, &newest, &v, &n, NULL)));
+    for (size_t i = 0; i < n && !is_over(l); i++)
+        for (int64_t before = -1; before && !is_over(l);)
+            TRY(look_at_page(l, v[i].id, &before));
+    *offset = n == SESSIONS ? *offset + n : 0;
+    return OK;
+}
+
+/* Newest first, for at most LOOK_MS: a scan has no index to help it. is_cut is only reported when
+ * nothing was found in that time, for then "nothing" may be wrong. */
+static enum status find_turns(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
+                              struct scope_out *out)
+{
+    struct look l = {.ctx = ctx,
+                     .e = e,
+                     .ask = ask,
+                     .wanted = utf8_lower(&ctx->arena, ask->question),
+                     .deadline_us = clock_mono_us() + (int64_t)LOOK_MS * 1000,
+                     .out = out};
+    size_t offset = 0;
+    TRY(find_open(ctx, e, ask, &l.finder));
+    for (bool more = true; more; more = offset && !is_over(&l))
+        TRY(look_at_sessions(&l, &offset));
+    out->is_cut &= !out->n;
+    return OK;
+}
+
+static enum status find_literal(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
+                                struct scope_out *out)
+{
+    *out = (struct scope_out){.v = NEW_N(&ctx->arena, struct recalled, ask->limit + 1)};
+    return (ask->only.turns ? find_turns : find_memories)(ctx, e, ask, out);
 }
 
 /* --- titles --- */
@@ -107,21 +234,17 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
     size_t limit = !in->limit ? LIMIT : in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit;
     int64_t days = in->days <= 0 ? DAYS : in->days > DAYS_MAX ? DAYS_MAX : in->days;
     bool is_transcript = in->scope == PLAN_TRANSCRIPT;
-    struct layer_search search = {.pool = in->pool,
-                                  .scope = in->scope,
-                                  .query = str_trim(in->query),
-                                  .exclude = in->exclude,
-                                  .n_exclude = in->n_exclude,
-                                  .session = in->session,
-                                  .after = is_transcript ? clock_ms() - days * DAY_MS : 0,
-                                  .limit = limit};
-    struct scope_out found = {0};
-    if (!search.query.n)
+    struct recall_in ask = plan_ask(e, in->scope, in->pool, str_trim(in->query));
+    struct scope_out found;
+    ask.seen = in->seen;
+    ask.only.after = is_transcript ? clock_ms() - days * DAY_MS : 0;
+    ask.limit = limit;
+    if (!ask.question.n)
         return fail_field(ctx, "query", "must not be empty");
     engine_catch_up(ctx, e, in->pool);
-    TRY(plan_find(ctx, e, &search, &found.v, &found.n));
+    TRY(find_by_meaning(ctx, e, &ask, &found));
     if (!found.n)
-        TRY(plan_find_literal(ctx, e, &search, &found));
+        TRY(find_literal(ctx, e, &ask, &found));
     if (is_transcript)
         TRY(add_titles(ctx, e, in->pool, found.v, found.n));
     *out = found;

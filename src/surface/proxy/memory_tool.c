@@ -163,11 +163,8 @@ enum status search_memory(struct ctx *ctx, struct app *app, struct pool_ref pool
                            .query = query,
                            .days = in->days ? in->days : DAYS,
                            .limit = (size_t)in->top_k};
-    if (in->turn) {
-        ask.exclude = in->turn->ids.v;
-        ask.n_exclude = in->turn->ids.n;
-        ask.session = in->turn->whole;
-    }
+    if (in->turn)
+        ask.seen = (struct recall_seen){in->turn->ids.v, in->turn->ids.n, in->turn->whole};
     struct scope_out got;
     TRY(engine_search_scope(ctx, app->engine, &ask, &got));
     struct searched found = {.scope = scope, .v = got.v, .n = got.n};
