@@ -4,18 +4,14 @@
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
-#include "base/fields.h"
 #include "base/time_text.h"
 
 static FIELDS(audit_line, (INT, no), (TIME, at), (STR, kind), (STR, by), (STR, who), (STR, what));
 
 static enum status print_json(struct ctx *ctx, void *own, const struct audit_line *line)
 {
-    struct buf b = buf_make(&ctx->arena, 1 << 16);
-    struct json_out w = json_to(&b);
     (void)own;
-    fields_write(&w, audit_line_fields, line);
-    return print_buf(&b);
+    return print_fields(ctx, audit_line_fields, line);
 }
 
 static enum status print_plain(struct ctx *ctx, void *own, const struct audit_line *line)

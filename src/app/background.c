@@ -16,46 +16,38 @@ enum { LOOK_MS = 2000, GATHER_MS = 20, NICE = 10, COMPLAIN_MS = 60000 };
 
 struct job {
     const char *name;
-    enum status (*run)(struct ctx *ctx, struct instance *instance, bool *more);
-    int64_t first_s, every_s; /* first run and interval; both 0: after each write */
-    bool (*is_used)(struct instance *instance); /* by the settings; NULL: always */
-    bool is_heavy;                              /* runs at a lower priority than requests */
-    bool is_parallel;                           /* in core_parallel threads */
-    bool is_late;                               /* only after a start without the disk */
+    /* One of the two: all that is due, or a part of the engine's work; *more: call again at once.
+     */
+    enum status (*run)(struct ctx *ctx, struct instance *instance);
+    enum status (*some)(struct ctx *ctx, struct engine *e, bool *more);
+    int64_t first_s, every_s;  /* first run and interval; both 0: after each write */
+    const struct field *needs; /* a text of the settings, without which it is not used; or NULL */
+    bool (*is_used)(struct engine *e); /* the same, by settings that may change; or NULL */
+    bool is_heavy;                     /* runs at a lower priority than requests */
+    bool is_parallel;                  /* in core_parallel threads */
+    bool is_late;                      /* only after a start without the disk */
 };
 
 /* A reranking model that cannot be loaded is no reason to make no vectors. Its failure is logged
  * where it is kept. */
-static void load_reranker(struct ctx *ctx, struct instance *instance)
+static void load_reranker(struct ctx *ctx, struct engine *e)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    if (engine_load_reranker(&own, instance->engine) != OK)
+    if (engine_load_reranker(&own, e) != OK)
         log_event(LOG_DEBUG, "reranker.missing", "why=\"%s\"", own.why);
 }
 
-/* The jobs: thin rows over the engine, which finds out what is due. *more: call again at once. */
-static enum status embed_some(struct ctx *ctx, struct instance *instance, bool *more)
+static enum status embed_some(struct ctx *ctx, struct engine *e, bool *more)
 {
-    load_reranker(ctx, instance);
-    return engine_embed_some(ctx, instance->engine, more);
-}
-
-static enum status sync_qdrant(struct ctx *ctx, struct instance *instance, bool *more)
-{
-    return engine_mirror_some(ctx, instance->engine, more);
-}
-
-static enum status distil_some(struct ctx *ctx, struct instance *instance, bool *more)
-{
-    return engine_distil_some(ctx, instance->engine, more);
+    load_reranker(ctx, e);
+    return engine_embed_some(ctx, e, more);
 }
 
 /* Receipts and expired memories only pile up slowly, so this runs by the clock, not after each
  * write. */
-static enum status prune_some(struct ctx *ctx, struct instance *instance, bool *more)
+static enum status prune_old(struct ctx *ctx, struct instance *instance)
 {
     int64_t now = clock_ms(), removed = 0;
-    *more = false;
     TRY(engine_prune(ctx, instance->engine, now - instance->settings.receipt_days * 86400000, now,
                      &removed));
     if (removed)
@@ -64,87 +56,45 @@ static enum status prune_some(struct ctx *ctx, struct instance *instance, bool *
 }
 
 /* What can be undone no more must not stay on the disk. */
-static enum status end_undo(struct ctx *ctx, struct instance *instance, bool *more)
+static enum status end_undo(struct ctx *ctx, struct instance *instance)
 {
-    *more = false;
     return engine_undo_prune(ctx, instance->engine);
-}
-
-static enum status consolidate_some(struct ctx *ctx, struct instance *instance, bool *more)
-{
-    return engine_consolidate_some(ctx, instance->engine, more);
-}
-
-/* Only while the server waits for its disk. */
-static enum status settle_some(struct ctx *ctx, struct instance *instance, bool *more)
-{
-    *more = false;
-    return instance_settle(ctx, instance);
-}
-
-/* What was said while PostgreSQL was away. */
-static enum status keep_late(struct ctx *ctx, struct instance *instance, bool *more)
-{
-    return engine_keep_late(ctx, instance->engine, more);
-}
-
-static bool has_spool(struct instance *instance)
-{
-    return instance->settings.store.n > 0;
 }
 
 /* After chats of 30 MB malloc keeps some hundred MB of freed pages. What usual chats free stays, as
  * new pages cost a chat a sixth of its time. */
-static enum status trim_memory(struct ctx *ctx, struct instance *instance, bool *more)
+static enum status trim_memory(struct ctx *ctx, struct instance *instance)
 {
     enum { USUAL = 64 << 20 };
     (void)ctx;
     (void)instance;
-    *more = false;
     if (mallinfo2().fordblks > USUAL)
         malloc_trim(USUAL / 4);
     return OK;
 }
 
-static bool has_qdrant(struct instance *instance)
-{
-    return engine_mirrors(instance->engine);
-}
+#define NEEDS(NAME) .needs = &settings_table[SETTING_##NAME]
 
-static bool has_core_model(struct instance *instance)
-{
-    return instance->settings.core_model.n > 0;
-}
-
-static bool has_backups(struct instance *instance)
-{
-    return instance->settings.backup_dir.n > 0;
-}
-
-static bool has_remote_backups(struct instance *instance)
-{
-    return instance->settings.backup_s3.n > 0;
-}
-
-/* settle reads what could not be read at start. embed loads local models and makes vectors, mirror
- * copies them to Qdrant, distil turns finished conversations into facts and episodes, prune deletes
- * receipts and expired memories, both kinds of backup copy the database, trim gives freed memory
- * back, consolidate tidies. */
+/* settle reads what could not be read at start, spool keeps what was said while PostgreSQL was
+ * away. embed loads local models and makes vectors, mirror copies them to Qdrant, distil turns
+ * finished conversations into facts and episodes, prune deletes receipts and expired memories, both
+ * kinds of backup copy the database, trim gives freed memory back, consolidate tidies. */
 static const struct job jobs[] = {
-    {"settle", settle_some, .first_s = 1, .every_s = 2, .is_late = true},
-    {"spool", keep_late, .every_s = 1, .is_used = has_spool},
-    {"embed", embed_some, .is_heavy = true},
-    {"mirror", sync_qdrant, .is_used = has_qdrant},
-    {"distil", distil_some, .is_used = has_core_model, .is_heavy = true, .is_parallel = true},
-    {"prune", prune_some, .first_s = 60, .every_s = 3600},
+    {"settle", instance_settle, .first_s = 1, .every_s = 2, .is_late = true},
+    {"spool", .some = engine_keep_late, .every_s = 1, NEEDS(store)},
+    {"embed", .some = embed_some, .is_heavy = true},
+    {"mirror", .some = engine_mirror_some, .is_used = engine_mirrors},
+    {"distil", .some = engine_distil_some, NEEDS(core_model), .is_heavy = true,
+     .is_parallel = true},
+    {"prune", prune_old, .first_s = 60, .every_s = 3600},
     {"undo", end_undo, .first_s = 1, .every_s = 10},
-    {"backup", backup_when_due, .first_s = 5, .every_s = 60, .is_used = has_backups,
-     .is_heavy = true},
-    {"backup_s3", backup_remote_when_due, .first_s = 5, .every_s = 5, .is_used = has_remote_backups,
+    {"backup", backup_when_due, .first_s = 5, .every_s = 60, NEEDS(backup_dir), .is_heavy = true},
+    {"backup_s3", backup_remote_when_due, .first_s = 5, .every_s = 5, NEEDS(backup_s3),
      .is_heavy = true},
     {"trim", trim_memory, .first_s = 10, .every_s = 10},
     /* The store keeps the time of the last consolidation; this only checks whether one is due. */
-    {"consolidate", consolidate_some, .first_s = 30, .every_s = 60, .is_heavy = true},
+    {"consolidate", .some = engine_consolidate_some, .first_s = 30, .every_s = 60,
+     .is_heavy = true},
 };
 #define JOBS (sizeof jobs / sizeof *jobs)
 
@@ -163,12 +113,15 @@ static bool may_complain(struct worker *w)
 static bool run_job(struct worker *w)
 {
     CLEANUP(ctx_free) struct ctx ctx = {.is_cut = &w->all->is_ending};
+    const struct job *job = w->job;
+    struct instance *instance = w->all->instance;
     bool more = false;
-    snprintf(ctx.id, sizeof ctx.id, "%s", w->job->name);
-    if (w->job->run(&ctx, w->all->instance, &more) == OK)
+    snprintf(ctx.id, sizeof ctx.id, "%s", job->name);
+    enum status s = job->some ? job->some(&ctx, instance->engine, &more) : job->run(&ctx, instance);
+    if (s == OK)
         return more;
     if (!w->all->is_ending && may_complain(w))
-        log_event(LOG_WARN, "background.failed", "job=%s why=\"%s\"", w->job->name, ctx.why);
+        log_event(LOG_WARN, "background.failed", "job=%s why=\"%s\"", job->name, ctx.why);
     return false;
 }
 
@@ -185,7 +138,11 @@ static void rest_for(struct background *b, int64_t ms)
 
 static bool is_used(const struct worker *w)
 {
-    return !w->job->is_used || w->job->is_used(w->all->instance);
+    const struct job *job = w->job;
+    const struct instance *instance = w->all->instance;
+    if (job->needs)
+        return ((const str *)((const char *)&instance->settings + job->needs->at))->n > 0;
+    return !job->is_used || job->is_used(instance->engine);
 }
 
 /* A job by the clock is not woken by writes. One that the settings do not use only looks whether

@@ -31,17 +31,12 @@ SHAPE(encrypt_out, (BOOL, encrypted), (INT, bytes), (STR, key));
 static enum status convert_database(struct ctx *ctx, const struct instance *instance,
                                     const struct key *from, const struct key *to)
 {
-    struct progress progress = {0};
     struct store_copy copy = {.from = instance->file,
                               .from_key = from->bytes,
                               .to = instance->file,
                               .to_key = to->bytes,
-                              .replaces = true,
-                              .progress = progress_copy,
-                              .own = &progress};
-    enum status status = store_copy(ctx, &copy);
-    progress_end(&progress);
-    return status;
+                              .replaces = true};
+    return progress_copy(ctx, &copy);
 }
 
 static const char beside_the_data[] =
@@ -58,12 +53,8 @@ static enum status print_report(struct ctx *ctx, const struct options *o,
     audit_note(ctx, "database.converted", S(""), "to=%s", key->bytes ? "encrypted" : "plain");
     if (stat(str_c(&ctx->arena, instance->file), &st) == 0)
         out.bytes = st.st_size;
-    if (o->json) {
-        struct buf b = buf_make(&ctx->arena, 1 << 16);
-        struct json_out w = json_to(&b);
-        fields_write(&w, encrypt_out_fields, &out);
-        return print_buf(&b);
-    }
+    if (o->json)
+        return print_fields(ctx, encrypt_out_fields, &out);
     printf("%s: " S_FMT " (%.1f MB)\n%s", done, S_ARG(instance->file), (double)out.bytes / 1e6,
            advice);
     if (key->bytes)
@@ -247,11 +238,8 @@ enum status command_key(struct ctx *ctx, const struct options *o)
         return OK;
     }
     struct encrypt_out out = {.encrypted = true, .key = key.from};
-    struct buf b = buf_make(&ctx->arena, 1 << 16);
-    struct json_out w = json_to(&b);
     if (o->json)
-        fields_write(&w, encrypt_out_fields, &out);
-    else
-        buf_add(&b, key.from);
-    return print_buf(&b);
+        return print_fields(ctx, encrypt_out_fields, &out);
+    printf(S_FMT "\n", S_ARG(key.from));
+    return OK;
 }

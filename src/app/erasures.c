@@ -8,14 +8,6 @@ enum { FILE_MAX = 64 << 20 };
 
 static const struct pool_ref everyone;
 
-static void print_shape(struct ctx *ctx, const struct field *table, const struct certificate *c)
-{
-    struct buf b = buf_make(&ctx->arena, FILE_MAX);
-    struct json_out w = json_to(&b);
-    fields_write(&w, table, c);
-    print_buf(&b);
-}
-
 static void print_erasure(struct ctx *ctx, const struct certificate *c)
 {
     struct arena *a = &ctx->arena;
@@ -33,7 +25,7 @@ static enum status list_erasures(struct ctx *ctx, const struct options *o, struc
     TRY(engine_erasures(ctx, e, everyone, 0, (size_t)o->limit, &v, &n, &total));
     for (size_t i = 0; i < n; i++)
         if (o->json)
-            print_shape(ctx, erasure_fields, &v[i]);
+            print_fields(ctx, erasure_fields, &v[i]);
         else
             print_erasure(ctx, &v[i]);
     if (!o->json)
@@ -50,8 +42,7 @@ enum status command_erasures(struct ctx *ctx, const struct options *o)
     if (o->words.n == 1)
         return list_erasures(ctx, o, instance.engine);
     TRY(engine_certificate(ctx, instance.engine, everyone, o->user, o->words.v[1], &c));
-    print_shape(ctx, certificate_fields, &c);
-    return OK;
+    return print_fields(ctx, certificate_fields, &c);
 }
 
 SHAPE(verified_out, (STR, id), (TIME, at), (STR, what), (INT, memories), (INT, messages),
@@ -88,12 +79,8 @@ enum status command_verify_erasure(struct ctx *ctx, const struct options *o)
         return fail(ctx, NOT_FOUND, "the text is not among what this certificate says was erased");
     const struct verified_out out = {c.id,    c.at,        c.what,       c.memories, c.messages,
                                      c.state, c.signed_at, c.public_key, covered_by};
-    if (!o->json) {
-        print_verified(ctx, &out, o->key.n > 0);
-        return OK;
-    }
-    struct buf b = buf_make(&ctx->arena, FILE_MAX);
-    struct json_out w = json_to(&b);
-    fields_write(&w, verified_out_fields, &out);
-    return print_buf(&b);
+    if (o->json)
+        return print_fields(ctx, verified_out_fields, &out);
+    print_verified(ctx, &out, o->key.n > 0);
+    return OK;
 }

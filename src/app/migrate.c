@@ -79,15 +79,11 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
     enum status status = store_move(ctx, &move, &moved);
     progress_end(&progress);
     TRY(status);
-    if (!o->json) {
-        print_words(from, &moved);
-        return OK;
-    }
-    struct buf b = buf_make(&ctx->arena, 1 << 12);
-    struct json_out w = json_to(&b);
     const struct migrate_out out = {moved.rows, moved.users, moved.resumed};
-    fields_write(&w, migrate_out_fields, &out);
-    return print_buf(&b);
+    if (o->json)
+        return print_fields(ctx, migrate_out_fields, &out);
+    print_words(from, &moved);
+    return OK;
 }
 
 enum status command_migrate_check(struct ctx *ctx, const struct options *o)

@@ -33,6 +33,15 @@ enum status print_buf(const struct buf *b)
     return OK;
 }
 
+enum status print_fields(struct ctx *ctx, const struct field *table, const void *in)
+{
+    enum { JSON_MAX = 64 << 20 };
+    struct buf b = buf_make(&ctx->arena, JSON_MAX);
+    struct json_out w = json_to(&b);
+    fields_write(&w, table, in);
+    return print_buf(&b);
+}
+
 str counted(struct arena *a, int64_t n, const char *one, const char *more)
 {
     return str_printf(a, "%lld %s", (long long)n, n == 1 ? one : more);

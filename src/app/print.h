@@ -1,13 +1,15 @@
 /* print.h - text, JSON and dates of commands on standard output. */
 #pragma once
 
-#include "base/buf.h"
+#include "base/fields.h"
 
 /* Prints untrusted text on one line: control characters become spaces, as a terminal would obey
  * them. */
 void print_line(str text);
 /* The buffer and a newline. */
 enum status print_buf(const struct buf *b);
+/* A struct as an object of JSON, and a newline. */
+enum status print_fields(struct ctx *ctx, const struct field *table, const void *in);
 /* "1 memory", "2 memories". */
 str counted(struct arena *a, int64_t n, const char *one, const char *more);
 /* "2026-11-20", or "-" for 0. */

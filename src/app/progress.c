@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/str.h"
+#include "store/store.h"
 
 /* Ten times a second at most: drawing more often is invisible and slows the work. The last state
  * is always drawn. */
@@ -24,14 +24,25 @@ void progress_show(struct progress *b, const char *what, int64_t done, int64_t a
     fflush(stderr);
 }
 
-void progress_copy(void *b, const char *what, int64_t done, int64_t all)
+void progress_end(struct progress *b)
+{
+    if (b->shown_us)
+        fputs("\r\033[K", stderr);
+}
+
+/* Copying counts bytes, which people read in MB; the steps after it count to one. */
+static void show_copy(void *b, const char *what, int64_t done, int64_t all)
 {
     bool is_bytes = !strcmp(what, "copying");
     progress_show(b, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
 }
 
-void progress_end(struct progress *b)
+enum status progress_copy(struct ctx *ctx, struct store_copy *copy)
 {
-    if (b->shown_us)
-        fputs("\r\033[K", stderr);
+    struct progress progress = {0};
+    copy->progress = show_copy;
+    copy->own = &progress;
+    enum status status = store_copy(ctx, copy);
+    progress_end(&progress);
+    return status;
 }

@@ -1,7 +1,9 @@
 /* progress.h - a progress bar on the terminal. */
 #pragma once
 
-#include <stdint.h>
+#include "base/ctx.h"
+
+struct store_copy;
 
 struct progress {
     int64_t shown_us; /* 0: nothing was shown */
@@ -11,8 +13,7 @@ struct progress {
  * nothing when standard error is not a terminal. */
 void progress_show(struct progress *b, const char *what, int64_t done, int64_t all, double each,
                    const char *unit);
-/* Of a store_copy: copying counts bytes, which people read in MB; the steps after it count to one.
- */
-void progress_copy(void *b, const char *what, int64_t done, int64_t all);
 /* Erases the bar. */
 void progress_end(struct progress *b);
+/* A store_copy that shows how far it is. */
+MUST_USE enum status progress_copy(struct ctx *ctx, struct store_copy *copy);

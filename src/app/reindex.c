@@ -58,12 +58,8 @@ enum status command_reindex(struct ctx *ctx, const struct options *o)
     TRY(embed_all(ctx, &instance, &now));
     struct reindex_out out = {str_of(status.embedding.source), status.embedding.model, now.rows,
                               now.failed, now.waiting};
-    if (o->json) {
-        struct buf b = buf_make(&ctx->arena, 4096);
-        struct json_out w = json_to(&b);
-        fields_write(&w, reindex_out_fields, &out);
-        return print_buf(&b);
-    }
+    if (o->json)
+        return print_fields(ctx, reindex_out_fields, &out);
     printf("%lld vectors by %s " S_FMT, (long long)now.rows, status.embedding.source,
            S_ARG(status.embedding.model));
     if (now.waiting || now.failed)

@@ -71,16 +71,16 @@ static enum status may_listen(struct ctx *ctx, const struct options *o, struct i
     "Retry-After, Mcp-Session-Id, *"
 
 /* NULL-ended, as http wants it; NULL when there are none. */
-static const char *const *origins_of(struct ctx *ctx, str list)
+static const char *const *parts_of(struct ctx *ctx, str list)
 {
-    const char **origins = NEW_N(&ctx->arena, const char *, list.n + 2);
+    const char **parts = NEW_N(&ctx->arena, const char *, list.n + 2);
     size_t n = 0;
     while (list.n) {
-        str origin = str_trim(str_cut(&list, ','));
-        if (origin.n)
-            origins[n++] = str_c(&ctx->arena, origin);
+        str part = str_trim(str_cut(&list, ','));
+        if (part.n)
+            parts[n++] = str_c(&ctx->arena, part);
     }
-    return n ? origins : NULL;
+    return n ? parts : NULL;
 }
 
 /* A page that a user happens to visit is on this machine, as any local program is. Without a token
@@ -88,7 +88,7 @@ static const char *const *origins_of(struct ctx *ctx, str list)
 static enum status check_origins(struct ctx *ctx, const struct settings *s)
 {
     bool is_wide;
-    for (const char *const *o = origins_of(ctx, s->origins); o && *o; o++) {
+    for (const char *const *o = parts_of(ctx, s->origins); o && *o; o++) {
         TRY(origin_check(ctx, str_of(*o), &is_wide));
         if (is_wide && !s->require_token)
             return fail_field(ctx, "origins",
@@ -106,23 +106,6 @@ enum status serve_check_settings(struct ctx *ctx, const struct settings *s)
     return str_starts(s->audit_to, S("syslog:"))
                ? syslog_send(ctx, str_sub(s->audit_to, S("syslog:").n, s->audit_to.n), S(""))
                : OK;
-}
-
-/* "*" among the names allows every Host. NULL-ended, as http wants it; NULL when only loopback's
- * names are served. */
-static const char *const *hosts_of(struct ctx *ctx, str list, bool *any)
-{
-    const char **hosts = NEW_N(&ctx->arena, const char *, list.n + 2);
-    size_t n = 0;
-    *any = false;
-    while (list.n) {
-        str host = str_trim(str_cut(&list, ','));
-        if (str_is(host, "*"))
-            *any = true;
-        else if (host.n)
-            hosts[n++] = str_c(&ctx->arena, host);
-    }
-    return n ? hosts : NULL;
 }
 
 /* --- signals --- */
@@ -256,8 +239,10 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
                   .log_requests = s->log_requests,
                   .chat_ended = observe_chat},
     };
-    out.hosts = hosts_of(ctx, s->hosts, &out.any_host);
-    out.origins = origins_of(ctx, s->origins);
+    out.hosts = parts_of(ctx, s->hosts);
+    for (const char *const *host = out.hosts; host && *host; host++)
+        out.any_host |= !strcmp(*host, "*");
+    out.origins = parts_of(ctx, s->origins);
     out.exposed = S(EXPOSED);
     return out;
 }

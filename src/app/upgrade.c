@@ -55,12 +55,8 @@ enum status command_upgrade(struct ctx *ctx, const struct options *o)
         instance_close(&instance);
         out.done = true;
     }
-    if (!o->json) {
-        print_words(&out);
-        return OK;
-    }
-    struct buf b = buf_make(&ctx->arena, 1 << 12);
-    struct json_out w = json_to(&b);
-    fields_write(&w, upgrade_out_fields, &out);
-    return print_buf(&b);
+    if (o->json)
+        return print_fields(ctx, upgrade_out_fields, &out);
+    print_words(&out);
+    return OK;
 }

@@ -59,9 +59,8 @@ static enum status backup_to_folder(struct ctx *ctx, struct instance *instance)
     return OK;
 }
 
-enum status backup_when_due(struct ctx *ctx, struct instance *instance, bool *more)
+enum status backup_when_due(struct ctx *ctx, struct instance *instance)
 {
-    *more = false;
     enum status status = backup_to_folder(ctx, instance);
     if (status != OK)
         instance->backups.failures++;
@@ -119,11 +118,10 @@ static enum status backup_to_storage(struct ctx *ctx, struct instance *instance)
 
 /* A list costs money, so one is asked for at the start, when a backup is due, and each hour. A
  * failure is tried again after 5 s, and then after twice as long each time, up to an hour. */
-enum status backup_remote_when_due(struct ctx *ctx, struct instance *instance, bool *more)
+enum status backup_remote_when_due(struct ctx *ctx, struct instance *instance)
 {
     enum { LEAST_S = 5, MOST_S = 3600 };
     struct backup_state *b = &instance->backups;
-    *more = false;
     if (clock_mono_us() < b->look_us)
         return OK;
     enum status status = backup_to_storage(ctx, instance);

@@ -27,32 +27,25 @@ SHAPE(backup_out, (STR, file), (INT, bytes), (BOOL, encrypted), (INT, erased_aga
 /* The size is read after the copy, from the file that is really there. */
 static enum status run_copy(struct ctx *ctx, const struct options *o, struct store_copy *copy)
 {
-    struct progress progress = {0};
     struct stat st = {0};
     const struct store_restored none = {0}, *done = copy->restored ? copy->restored : &none;
-    copy->progress = progress_copy;
-    copy->own = &progress;
-    enum status status = store_copy(ctx, copy);
-    progress_end(&progress);
-    TRY(status);
+    TRY(progress_copy(ctx, copy));
     if (stat(str_c(&ctx->arena, copy->to), &st) != 0)
         return fail(ctx, STORAGE, "'" S_FMT "' disappeared during the backup", S_ARG(copy->to));
     audit_note(ctx, copy->replaces ? "restored" : "backup.made", S(""),
                "bytes=%lld erased_again=%lld revoked_again=%lld", (long long)st.st_size,
                (long long)done->erased, (long long)done->taken);
     struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL, done->erased, done->taken};
-    struct buf b = buf_make(&ctx->arena, 1 << 16);
-    struct json_out w = json_to(&b);
     if (o->json)
-        fields_write(&w, backup_out_fields, &out);
-    else
-        buf_printf(&b, S_FMT ": %.1f MB, %s", S_ARG(out.file), (double)out.bytes / 1e6,
-                   out.encrypted ? "encrypted" : "not encrypted");
-    if (!o->json && out.erased_again)
+        return print_fields(ctx, backup_out_fields, &out);
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    buf_printf(&b, S_FMT ": %.1f MB, %s", S_ARG(out.file), (double)out.bytes / 1e6,
+               out.encrypted ? "encrypted" : "not encrypted");
+    if (out.erased_again)
         buf_printf(&b, "\nerased again, as it was since the backup: " S_FMT "; --again keeps it",
                    S_ARG(counted(b.arena, out.erased_again, "memory or message",
                                  "memories and messages")));
-    if (!o->json && out.revoked_again)
+    if (out.revoked_again)
         buf_printf(&b, "\nrevoked again, as it was since the backup: " S_FMT,
                    S_ARG(counted(b.arena, out.revoked_again, "token or role", "tokens and roles")));
     return print_buf(&b);

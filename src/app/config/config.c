@@ -1,14 +1,20 @@
 /* config.c - the command config: checks and shows the settings, and changes the file of them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "app/command.h"
-#include "app/config/config_file.h"
 #include "app/instance.h"
 #include "app/key/key.h"
 #include "app/print.h"
+#include "base/files.h"
 #include "core/settings_file.h"
 #include "core/settings_set.h"
 #include "core/toml_edit.h"
 
-enum { PRINT_MAX = 1 << 20 };
+enum { PRINT_MAX = 1 << 20, FILE_MAX = 1 << 20 };
 
 static enum status check_value(struct ctx *ctx, str key, str text)
 {
@@ -168,6 +174,83 @@ static enum status show_settings(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* --- the file --- */
+
+/* A file that is a link stays one: what it leads to is changed. */
+static str real_path(struct ctx *ctx, str path)
+{
+    char *real = realpath(str_c(&ctx->arena, path), NULL);
+    str out = real ? str_dup(&ctx->arena, str_of(real)) : path;
+    free(real);
+    return out;
+}
+
+/* The file that was read, or that would be: a new one has no text. BAD_INPUT for a file of JSON,
+ * and where settings are to come from no file. */
+static enum status read_file(struct ctx *ctx, const struct settings *s, str *path, str *text)
+{
+    str folders[SETTINGS_FOLDERS];
+    bool is_none = getenv("REMEMBERD_CONFIG") || s->from[SETTING_config] == FROM_OPTION;
+    settings_folders(&ctx->arena, folders);
+    *text = S("");
+    if (!s->config.n && (is_none || !folders[0].n))
+        return fail_field(ctx, "config", "names no file; name one with --config FILE");
+    if (!s->config.n) {
+        *path = str_printf(&ctx->arena, S_FMT "/rememberd.toml", S_ARG(folders[0]));
+        return OK;
+    }
+    *path = real_path(ctx, s->config);
+    TRY(file_read(ctx, str_c(&ctx->arena, *path), FILE_MAX, text));
+    if (settings_is_json(str_c(&ctx->arena, *path), *text))
+        return fail_field(ctx, "config",
+                          "is JSON, where only people change values; edit " S_FMT
+                          ", or write the settings as TOML",
+                          S_ARG(*path));
+    return OK;
+}
+
+static enum status make_folders(struct ctx *ctx, str path)
+{
+    for (size_t i = 1; i < path.n; i++) {
+        if (path.p[i] != '/')
+            continue;
+        const char *folder = str_c(&ctx->arena, str_sub(path, 0, i));
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+            return fail(ctx, STORAGE, "the folder %s cannot be created: %s", folder,
+                        strerror(errno));
+    }
+    return OK;
+}
+
+/* Only root may give a file away, so an owner that cannot be kept is a failure. */
+static bool keep_rights(int fd, const struct stat *old)
+{
+    bool is_same = old->st_uid == geteuid() && old->st_gid == getegid();
+    return (is_same || fchown(fd, old->st_uid, old->st_gid) == 0) &&
+           fchmod(fd, old->st_mode & 07777) == 0;
+}
+
+/* A new file beside the old one takes its place, so nobody ever reads half of it. */
+static enum status write_file(struct ctx *ctx, str path, str text)
+{
+    struct stat old;
+    const char *to = str_c(&ctx->arena, path);
+    char *part = (char *)str_printf(&ctx->arena, S_FMT ".XXXXXX", S_ARG(path)).p;
+    TRY(make_folders(ctx, path));
+    int fd = mkostemp(part, O_CLOEXEC);
+    bool is_new = stat(to, &old) != 0;
+    bool done = fd >= 0 && write_all(fd, text) && fsync(fd) == 0 &&
+                (is_new || keep_rights(fd, &old)) && rename(part, to) == 0;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (done)
+        return OK;
+    if (fd >= 0)
+        unlink(part);
+    return fail(ctx, STORAGE, S_FMT " cannot be written: %s", S_ARG(path), strerror(why));
+}
+
 /* --- set --- */
 
 static bool is_number(str key, str text)
@@ -202,11 +285,11 @@ static enum status set_setting(struct ctx *ctx, const struct options *o)
     str key = o->words.v[2], text = o->words.v[3], before, path;
     struct settings *checked = NEW(&ctx->arena, struct settings);
     struct buf after = buf_make(&ctx->arena, PRINT_MAX + text.n);
-    TRY(config_file_read(ctx, &o->settings, &path, &before));
+    TRY(read_file(ctx, &o->settings, &path, &before));
     TRY(toml_set(ctx, before, str_c(&ctx->arena, key), value_in_toml(ctx, key, text), &after));
     settings_defaults(checked);
     TRY(settings_read_text(ctx, checked, str_c(&ctx->arena, path), buf_str(&after)));
-    TRY(config_file_write(ctx, path, buf_str(&after)));
+    TRY(write_file(ctx, path, buf_str(&after)));
     printf(S_FMT " is set in " S_FMT "\n", S_ARG(key), S_ARG(path));
     return OK;
 }

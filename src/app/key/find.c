@@ -48,6 +48,16 @@ void key_free(struct key *k)
     k->bytes = NULL;
 }
 
+/* What went well is the caller's; all else is wiped. */
+static enum status give_key(enum status status, struct key *key, struct key *out)
+{
+    if (status != OK)
+        key_free(key);
+    else
+        *out = *key;
+    return status;
+}
+
 /* unsetenv alone leaves the bytes in the process's initial environment, which /proc shows. */
 void key_take_environment(void)
 {
@@ -99,11 +109,7 @@ static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *
     } else {
         status = key_read_file(ctx, path, key.bytes);
     }
-    if (status != OK)
-        key_free(&key);
-    else
-        *out = key;
-    return status;
+    return give_key(status, &key, out);
 }
 
 /* The text is wiped: it passed through the stack. */
@@ -119,11 +125,7 @@ static enum status from_command(struct ctx *ctx, str command, struct key *out)
     else if (!key_read(text, n, key.bytes))
         status = fail(ctx, BAD_INPUT, "the key command must print 32 bytes or 64 hex digits");
     sodium_memzero(text, sizeof text);
-    if (status != OK)
-        key_free(&key);
-    else
-        *out = key;
-    return status;
+    return give_key(status, &key, out);
 }
 
 bool key_is_configured(const struct settings *s)
@@ -260,11 +262,7 @@ enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
         key.store = k;
         status = k->put(ctx, folder, KEY_CURRENT, key.bytes);
     }
-    if (status != OK)
-        key_free(&key);
-    else
-        *out = key;
-    return status;
+    return give_key(status, &key, out);
 }
 
 void key_drop_new(struct ctx *ctx, str folder, str new_file, const struct key *key)
@@ -288,11 +286,7 @@ enum status key_create_next(struct ctx *ctx, str folder, const struct key *old, 
                       .slot = KEY_NEXT};
     randombytes_buf(key.bytes, STORE_KEY_BYTES);
     enum status status = key.store->put(ctx, folder, KEY_NEXT, key.bytes);
-    if (status != OK)
-        key_free(&key);
-    else
-        *out = key;
-    return status;
+    return give_key(status, &key, out);
 }
 
 /* Wherever this stops, the current key is in one of the slots, where find_kept tries each. */
