@@ -45,7 +45,7 @@ enum status command_add(struct ctx *ctx, const struct options *o)
     TRY(engine_add(ctx, instance.engine, pool_of(o), &m));
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     if (o->json)
-        surface_memory_json(ctx, &m, &b);
+        surface_memory_json(&m, &b);
     else
         buf_printf(&b, "remembered " S_FMT, S_ARG(m.id));
     return print_buf(&b);

@@ -20,13 +20,13 @@ struct doctor_in {
 struct finding {
     str level, what, detail, advice; /* level: ok, warn, bad; advice: "" when there is none */
 };
+extern const struct field finding_fields[];
 enum { FINDINGS_MAX = 64 };
 
 /*
  * Every check runs even after a failure, so that one run shows all problems. Nothing is repaired;
  * calls go to the upstreams, to the source of vectors and to the storage of backups alone, and wait
- * for five seconds at most.
- * False when any finding is bad.
+ * for five seconds at most. False when any finding is bad.
  */
 bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding **out, size_t *n);
 /* {"ok", "findings": […]}, the same for the command line. */

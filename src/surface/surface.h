@@ -47,7 +47,7 @@ MUST_USE enum status surface_mcp_tools(struct ctx *ctx, str tools);
 
 /* Memories and findings as JSON, the same for REST and the command line. TOO_LARGE when there are
  * more than an answer holds. */
-void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *out);
+void surface_memory_json(const struct memory *m, struct buf *out);
 MUST_USE enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n,
                                            int64_t total, struct buf *out);
 /* What is held back from chats. */

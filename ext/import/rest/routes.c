@@ -4,7 +4,7 @@
 #include "ext/import/import.h"
 #include "surface/common/auth.h"
 #include "surface/common/error_body.h"
-#include "surface/rest/filter.h"
+#include "surface/rest/list.h"
 
 /* --- import --- */
 

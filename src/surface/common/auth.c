@@ -2,7 +2,6 @@
 #include "surface/common/auth.h"
 
 #include "base/id.h"
-#include "surface/common/look_as.h"
 #include "surface/common/person.h"
 
 /*
@@ -324,13 +323,9 @@ enum status auth_tokens(struct ctx *ctx, struct app *app, const struct identity 
     if (str_eq(who->pool.user, who->own.user))
         return OK;
     TRY(engine_tokens(ctx, app->engine, who->pool.user, &more, &n_more));
-    struct token *all = NEW_N(&ctx->arena, struct token, *n + n_more);
-    for (size_t i = 0; i < *n; i++)
-        all[i] = (*out)[i];
+    *out = DUP_N(&ctx->arena, *out, *n, *n + n_more);
     for (size_t i = 0; i < n_more; i++)
-        all[*n + i] = more[i];
-    *out = all;
-    *n += n_more;
+        (*out)[(*n)++] = more[i];
     return OK;
 }
 

@@ -40,7 +40,7 @@ struct error_body error_body_of(struct ctx *ctx, enum status s, const struct req
 }
 
 /* Clears first: the handler may have written half of a success. */
-void error_body_write(struct reply *out, const struct field *shape, const struct error_body *body)
+void error_body_write(struct reply *out, const struct field *shape, const void *body)
 {
     buf_clear(&out->body);
     struct json_out w = json_to(&out->body);
@@ -117,10 +117,8 @@ void word_problem(struct ctx *ctx, enum status s, const struct request *in, stru
         .code = body.name,
         .request_id = str_of(ctx->id),
     };
-    struct json_out w = json_to(&out->body);
-    buf_clear(&out->body);
     out->type = S("application/problem+json");
-    fields_write(&w, problem_fields, &problem);
+    error_body_write(out, problem_fields, &problem);
 }
 
 /* --- Anthropic's --- */

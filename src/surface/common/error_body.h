@@ -29,7 +29,8 @@ struct error_body {
 struct error_body error_body_of(struct ctx *ctx, enum status s, const struct request *in,
                                 const struct error_rule *rules, const char *otherwise,
                                 struct reply *out);
-void error_body_write(struct reply *out, const struct field *shape, const struct error_body *body);
+/* A struct of that shape: an error_body, or a dialect's own. */
+void error_body_write(struct reply *out, const struct field *shape, const void *body);
 
 /* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);

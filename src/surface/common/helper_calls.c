@@ -251,7 +251,7 @@ const struct helper_call *helper_call_find(const struct helper_facts *f)
 
 /* --- what follows from it --- */
 
-struct helper_facts helper_facts_of(struct arena *a, const struct request *in,
+static struct helper_facts facts_of(struct arena *a, const struct request *in,
                                     const struct json *root, const struct said *said, size_t n)
 {
     str *system = NEW_N(a, str, n + 1);
@@ -284,7 +284,7 @@ void helper_call_apply(struct arena *a, const struct helper_call *call, struct t
 void helper_call_read(struct arena *a, const struct request *in, const struct json *root,
                       struct turn_in *turn)
 {
-    const struct helper_facts facts = helper_facts_of(a, in, root, turn->said, turn->n_said);
+    const struct helper_facts facts = facts_of(a, in, root, turn->said, turn->n_said);
     helper_call_apply(a, helper_call_find(&facts), turn);
     if (!turn->is_aside)
         return;

@@ -16,10 +16,6 @@ struct helper_facts {
     size_t messages; /* besides the system texts */
 };
 
-/* The facts of a body whose system texts are messages, as at chat completions. */
-struct helper_facts helper_facts_of(struct arena *a, const struct request *in,
-                                    const struct json *root, const struct said *said, size_t n);
-
 /* The first row that fits, or NULL: a chat of the user's, as far as the table knows. */
 const struct helper_call *helper_call_find(const struct helper_facts *f);
 /* For what only its API can recognize: a message without any words of the user. */
@@ -29,7 +25,7 @@ extern const struct helper_call helper_note;
  * messages from the user's last one on. */
 void helper_call_apply(struct arena *a, const struct helper_call *call, struct turn_in *turn);
 
-/* All of it for such a body, whose messages are in turn->said: of an aside, the program's own
- * message and what follows it are left out. */
+/* All of it for a body whose system texts are messages, as at chat completions, which are in
+ * turn->said: of an aside, the program's own message and what follows it are left out. */
 void helper_call_read(struct arena *a, const struct request *in, const struct json *root,
                       struct turn_in *turn);

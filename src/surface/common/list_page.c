@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sodium.h>
 
+#include "base/seal.h"
 #include "surface/common/memory_json.h"
 
 /*
@@ -59,18 +60,15 @@ str cursor_write(struct ctx *ctx, str of, const struct list_place *last)
 
 enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *out)
 {
-    uint8_t *bytes = arena_alloc(&ctx->arena, cursor.n + 1), check[16];
-    const char *end;
-    size_t n = 0;
-    bool is_whole =
-        cursor.n && sodium_base642bin(bytes, cursor.n, cursor.p, cursor.n, NULL, &n, &end,
-                                      sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0;
-    if (!is_whole || end != cursor.p + cursor.n || n < FIXED)
+    uint8_t check[16];
+    str text;
+    if (!base64url_read(&ctx->arena, cursor, &text) || text.n < FIXED)
         return fail_field(ctx, "cursor", "must be the next of a page of this list");
-    check_of(of, bytes + CHECK, n - CHECK, check);
+    const uint8_t *bytes = (const uint8_t *)text.p;
+    check_of(of, bytes + CHECK, text.n - CHECK, check);
     uint64_t value = read_number(bytes + CHECK);
     struct list_place place = {.row = (int64_t)read_number(bytes + CHECK + 8),
-                               .name = {(const char *)bytes + FIXED, n - FIXED}};
+                               .name = str_sub(text, FIXED, text.n)};
     memcpy(&place.value, &value, sizeof value);
     if (sodium_memcmp(bytes, check, CHECK) != 0 || !isfinite(place.value))
         return fail_field(ctx, "cursor",

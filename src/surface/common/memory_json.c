@@ -44,8 +44,39 @@ FIELDS(memory, (STR, id, .required = true, .help = "UUID"),
        (TIME, valid_to, .help = "when it stopped being true; null: still true"),
        (STR, superseded_by, .help = "id of the memory that replaced it"));
 
+unsigned change_members(const struct json *change, bool with_null)
+{
+    static const struct {
+        const char *name;
+        unsigned what;
+    } members[] = {
+        {"content", CHANGE_CONTENT},
+        {"key", CHANGE_KEY},
+        {"type", CHANGE_TYPE},
+        {"category", CHANGE_CATEGORY},
+        {"session", CHANGE_SESSION},
+        {"tags", CHANGE_TAGS},
+        {"importance", CHANGE_IMPORTANCE},
+        {"expires", CHANGE_EXPIRES},
+        {"metadata", CHANGE_METADATA},
+    };
+    unsigned what = 0;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const struct json *v = json_get(change, members[i].name);
+        if (v && (with_null || v->type != JSON_NULL))
+            what |= members[i].what;
+    }
+    return what;
+}
+
 /* A memory and a message in one shape, so that one list can hold both in the order of recall; kind
  * tells which it is, and role is empty for memories. */
+struct found_out {
+    str kind, id, session, role, text, source, why;
+    double score;
+    int64_t tokens, created;
+    const struct json *signals;
+};
 FIELDS(found_out, (STR, kind, .help = "memory or message"),
        (STR, id, .help = "of the memory or message"), (STR, text, .help = "what it says"),
        (NUM, score, .help = "0 to 1: how likely it helps"),
@@ -152,7 +183,7 @@ static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
 }
 
 /* A long message is shown by the passage that was found (r->text), a short one whole. */
-struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain)
+static struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain)
 {
     struct found_out f = {.score = r->score, .tokens = r->tokens};
     if (r->is_memory) {
@@ -175,6 +206,15 @@ struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool exp
         f.signals = signals_of(ctx, r);
     }
     return f;
+}
+
+enum status found_list(struct ctx *ctx, const struct recalled *v, size_t n, bool explain,
+                       const struct json **out)
+{
+    struct found_out *items = NEW_N(&ctx->arena, struct found_out, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = found_shape(ctx, &v[i], explain);
+    return json_list(ctx, found_out_fields, items, n, sizeof *items, out);
 }
 
 /* The block is shown byte for byte, so that anyone can check what a model was told. */

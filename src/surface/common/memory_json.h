@@ -8,15 +8,14 @@ extern const struct field memory_add_fields[];
 /* A memory with all that its owner may see. */
 extern const struct field memory_fields[];
 
-struct found_out {
-    str kind, id, session, role, text, source, why;
-    double score;
-    int64_t tokens, created;
-    const struct json *signals;
-};
+/* The members of a memory that the JSON of a change names, as CHANGE_…; with_null: also those that
+ * it sets to null. */
+unsigned change_members(const struct json *change, bool with_null);
+
+/* What was found as a list; explain: with reasons and the ranking features. As json_list. */
 extern const struct field found_out_fields[];
-/* explain: fills why and signals. */
-struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain);
+MUST_USE enum status found_list(struct ctx *ctx, const struct recalled *v, size_t n, bool explain,
+                                const struct json **out);
 
 struct receipt_out {
     struct receipt r;

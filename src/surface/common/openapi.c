@@ -86,7 +86,7 @@ static void write_list(struct api *api, const struct field *table)
     json_open(&api->w, '{');
     json_member_str(&api->w, "type", S("array"));
     json_key(&api->w, "items");
-    write_ref(&api->w, api_schema_ref(&api->names, table, SCHEMA_OUTPUT));
+    write_ref(&api->w, api_schema_ref(&api->names.refs, table, SCHEMA_OUTPUT));
     json_close(&api->w, '}');
 }
 
@@ -98,7 +98,7 @@ static void write_media(struct api *api, const char *type, const struct field *t
     if (table && is_list)
         write_list(api, table);
     else if (table)
-        write_ref(&api->w, api_schema_ref(&api->names, table, use));
+        write_ref(&api->w, api_schema_ref(&api->names.refs, table, use));
     else
         json_raw(&api->w, S("{\"type\":\"string\"}"));
     json_close(&api->w, '}');

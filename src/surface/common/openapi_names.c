@@ -118,17 +118,11 @@ static str free_name(const struct api_names *names, enum schema_use use, str nam
     return wish;
 }
 
-static struct api_schema *add_schema(struct api_names *names, struct api_schema schema)
+static void add_schema(struct api_names *names, const struct field *table, enum schema_use use,
+                       bool has_space, str name)
 {
-    enum { GROWS = 64 };
-    if (names->n % GROWS == 0) {
-        struct api_schema *v = NEW_N(names->arena, struct api_schema, names->n + GROWS);
-        for (size_t i = 0; i < names->n; i++)
-            v[i] = names->v[i];
-        names->v = v;
-    }
-    names->v[names->n] = schema;
-    return &names->v[names->n++];
+    const struct api_schema schema = {table, use, has_space, name};
+    ARENA_ADD(names->arena, names->v, names->n, names->cap) = schema;
 }
 
 /* search_in of memory_search -> MemorySearchRequest; search_out -> MemorySearchReply; others keep
@@ -169,15 +163,9 @@ static void name_route_tables(struct api_names *names, const struct surface *s,
             continue;
         assert(tables[i].name);
         str name = schema_name(names->arena, product, w->name, tables[i].name);
-        add_schema(names, (struct api_schema){tables[i].table, tables[i].use, tables[i].has_space,
-                                              free_name(names, tables[i].use, name, word)});
+        add_schema(names, tables[i].table, tables[i].use, tables[i].has_space,
+                   free_name(names, tables[i].use, name, word));
     }
-}
-
-static str ref_of(const struct schema_names *refs, const struct field *table, enum schema_use use)
-{
-    const struct api_names *names = (const struct api_names *)refs;
-    return api_schema_ref(names, table, use);
 }
 
 /* Those inside are added behind the others and looked at in their turn. */
@@ -190,20 +178,19 @@ static void name_inner_tables(struct api_names *names, size_t at)
             continue;
         str member = camel_case(names->arena, str_of(f.name), false);
         str name = str_printf(names->arena, S_FMT S_FMT, S_ARG(parent.name), S_ARG(member));
-        add_schema(names, (struct api_schema){f.inside, parent.use, false,
-                                              free_name(names, parent.use, name, S("Inner"))});
+        add_schema(names, f.inside, parent.use, false,
+                   free_name(names, parent.use, name, S("Inner")));
     }
 }
 
 struct api_names api_names_of(struct arena *a, const struct surface *const *list)
 {
-    struct api_names names = {.refs.name_of = ref_of, .arena = a};
+    struct api_names names = {.refs.name_of = api_schema_ref, .arena = a};
     for (const struct surface *const *s = list; *s; s++) {
         const struct error_shape *e = (*s)->errors;
         assert(e);
         if (!find_schema(&names, e->table, SCHEMA_OUTPUT))
-            add_schema(&names,
-                       (struct api_schema){e->table, SCHEMA_OUTPUT, false, str_of(e->name)});
+            add_schema(&names, e->table, SCHEMA_OUTPUT, false, str_of(e->name));
     }
     for (const struct surface *const *s = list; *s; s++)
         for (const struct route *r = (*s)->routes; r->method; r++)
@@ -214,8 +201,9 @@ struct api_names api_names_of(struct arena *a, const struct surface *const *list
     return names;
 }
 
-str api_schema_ref(const struct api_names *names, const struct field *table, enum schema_use use)
+str api_schema_ref(const struct schema_names *refs, const struct field *table, enum schema_use use)
 {
+    const struct api_names *names = (const struct api_names *)refs;
     const struct api_schema *found = find_schema(names, table, use);
     assert(found);
     return str_printf(names->arena, "#/components/schemas/" S_FMT, S_ARG(found->name));

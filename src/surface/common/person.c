@@ -1,8 +1,11 @@
-/* person.c - the person behind a credential: named by headers, or by the body of a chat. */
+/* person.c - the person behind a credential, named by headers or the body of a chat, or looked at.
+ */
 #include "surface/common/person.h"
 
+#include "base/audit.h"
 #include "base/seal.h"
 #include "base/utf8.h"
+#include "surface/common/auth.h"
 
 /*
  * A front end such as a chat server shows one token for many people. This file finds out which of
@@ -231,5 +234,45 @@ enum status person_named(struct ctx *ctx, str source, str name, struct identity 
     if (!str_eq(person_user(&ctx->arena, who->own.user, name), who->pool.user))
         return fail(ctx, FORBIDDEN, S_FMT ": the request names another person in a header",
                     S_ARG(source));
+    return OK;
+}
+
+/* --- another user, for an owner who looks --- */
+
+/* Names the user whose memory is looked at. */
+#define LOOK_AS_HEADER "X-Memory-Look-As"
+
+/* Questions that are sent as a body. */
+static bool only_reads(const struct request *in)
+{
+    static const char *const asking[] = {"/v1/preview", "/v1/memories/search", NULL};
+    return str_is(in->method, "GET") || str_is(in->method, "HEAD") ||
+           (str_is(in->method, "POST") && str_is_one_of(in->path, asking));
+}
+
+/* The name of a space that the looked-at user does not name: the usual one. */
+enum status look_as(struct ctx *ctx, struct app *app, const struct request *in,
+                    struct identity *who)
+{
+    struct account account;
+    str user = str_trim(request_header(in, LOOK_AS_HEADER));
+    if (!user.n || str_eq(user, who->pool.user))
+        return OK;
+    if (!auth_has(who, MANAGES_PEOPLE))
+        return fail(ctx, FORBIDDEN, LOOK_AS_HEADER " needs an admin token of an owner");
+    if (!only_reads(in))
+        return fail(ctx, FORBIDDEN, "another user's memory can only be looked at");
+    enum status s = engine_account(ctx, app->engine, user, &account);
+    if (s != OK)
+        return s == NOT_FOUND
+                   ? fail(ctx, NOT_FOUND, "there is no user '%.100s'", str_c(&ctx->arena, user))
+                   : s;
+    log_event(LOG_INFO, "access.look_as",
+              "id=%s operator=" S_FMT " token=" S_FMT " user=\"" S_FMT "\" path=" S_FMT, ctx->id,
+              S_ARG(who->own.user), S_ARG(who->token), S_ARG(account.id), S_ARG(in->path));
+    audit_note(ctx, "look_as", account.id, "operator=" S_FMT " token=" S_FMT " path=" S_FMT,
+               S_ARG(who->own.user), S_ARG(who->token), S_ARG(in->path));
+    who->pool = (struct pool_ref){account.id, S(DEFAULT_SPACE)};
+    who->is_person = true;
     return OK;
 }

@@ -21,3 +21,9 @@ MUST_USE enum status person_named(struct ctx *ctx, str source, str name, struct 
 
 /* The conversation that the body of a chat names, or "": Claude Code's is in metadata.user_id. */
 str person_session(struct ctx *ctx, const struct json *body);
+
+/* For an owner who looks at another user's memory, by a header: makes who->pool that user's for
+ * this request, and notes it in the log. FORBIDDEN for everybody else, and for requests that could
+ * change something; NOT_FOUND when there is no such user. */
+MUST_USE enum status look_as(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct identity *who);

@@ -32,10 +32,24 @@ struct tool {
     bool repeats;  /* idempotent */
 };
 
-/* The space that an argument names, of the caller's user. A token's own space is open to that token
- * and to admins. */
-MUST_USE enum status tool_space(struct tool_call *c, str space);
-/* The caller as one who names that space, or none, for finding by id. */
-MUST_USE enum status tool_caller(struct tool_call *c, str space, struct identity *who);
-/* The space of the key that an argument names, by the rules of auth_key_pool. */
-MUST_USE enum status tool_key(struct tool_call *c, str id);
+/*
+ * Three members by which a tool's caller may name a space, all by the rule of reach in auth.h: a
+ * name, for which pool is then that space of the caller's user; a name or nothing, for what is
+ * found by id; and the id of a key (auth_key_pool).
+ */
+MUST_USE static inline enum status tool_space(struct tool_call *c, str space)
+{
+    assert(c->who && c->pool.user.n);
+    return auth_pool(c->ctx, c->app, c->who, space, "space", &c->pool);
+}
+
+MUST_USE static inline enum status tool_caller(struct tool_call *c, str space, struct identity *who)
+{
+    *who = *c->who;
+    return auth_name_space(c->ctx, c->app, who, space, "space");
+}
+
+MUST_USE static inline enum status tool_key(struct tool_call *c, str id)
+{
+    return auth_key_pool(c->ctx, c->app, c->who, id, &c->pool);
+}

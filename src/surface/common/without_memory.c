@@ -22,19 +22,15 @@ enum without_memory without_memory_at(str path)
     return WITH_MEMORY;
 }
 
-/* A plain read first: writing for each request would make all threads wait for one another. */
-static bool is_first(struct app *app, enum without_memory kind)
-{
-    unsigned bit = 1u << kind;
-    return !(atomic_load(&app->without_memory) & bit) &&
-           !(atomic_fetch_or(&app->without_memory, bit) & bit);
-}
-
+/* Once for each kind. A plain read first: writing for each request would make all threads wait for
+ * one another. */
 static void note_kind(struct app *app, enum without_memory kind)
 {
-    if (is_first(app, kind))
-        log_event(LOG_INFO, "chat.without_memory", "memory=\"%s\" path=%s", kinds[kind].says,
-                  kinds[kind].path ? kinds[kind].path : "any");
+    unsigned bit = 1u << kind;
+    if (atomic_load(&app->without_memory) & bit || atomic_fetch_or(&app->without_memory, bit) & bit)
+        return;
+    log_event(LOG_INFO, "chat.without_memory", "memory=\"%s\" path=%s", kinds[kind].says,
+              kinds[kind].path ? kinds[kind].path : "any");
 }
 
 void without_memory_note(struct app *app, enum without_memory kind, struct reply *out)

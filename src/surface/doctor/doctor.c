@@ -25,9 +25,8 @@
 /* CALL_MS is short: a person waits, and a slow upstream is worth knowing. */
 enum { ANSWER_MAX = 8 << 20, CALL_MS = 5000, TRIAL_BYTES = 64 << 10 };
 
-static FIELDS(finding, (STR, level, .help = "ok, warn or bad"),
-              (STR, what, .help = "what was looked at"), (STR, detail, .help = "what was seen"),
-              (STR, advice, .help = "what to do, or \"\""));
+FIELDS(finding, (STR, level, .help = "ok, warn or bad"), (STR, what, .help = "what was looked at"),
+       (STR, detail, .help = "what was seen"), (STR, advice, .help = "what to do, or \"\""));
 
 /* What one run has seen. All texts are in the ctx's arena. */
 struct visit {

@@ -1,7 +1,83 @@
-/* tree.c - the files of a space as a tree, and what the memory tool shows of it. */
+/* tree.c - the files of a space as a tree, their paths, and what the memory tool shows of them. */
 #include "surface/files/tree.h"
 
-#include "surface/files/path.h"
+#include <ctype.h>
+
+/* --- paths --- */
+
+/*
+ * There is no folder of the disk behind a path: it is the name of a memory. A path that would leave
+ * the folder of another implementation is refused all the same, because files may be exported to
+ * one.
+ */
+
+/* U+FFFD stands for what is no character: two names that differ only there would be one. */
+static bool has_control(str text)
+{
+    if (str_find(text, S("\xEF\xBF\xBD")) < text.n)
+        return true;
+    return SOME(i, text.n, iscntrl((unsigned char)text.p[i]));
+}
+
+/* Dots and separators as other systems or a URL write them. */
+static bool is_disguised(struct arena *a, str path)
+{
+    static const char *const marks[] = {"\\", "%2e", "%2f", "%5c", NULL};
+    str lower = str_lower(a, path);
+    for (const char *const *m = marks; *m; m++)
+        if (str_find(lower, str_of(*m)) < lower.n)
+            return true;
+    return false;
+}
+
+/* False when it goes above the root. */
+static bool resolve_parts(struct arena *a, str below, str *out)
+{
+    struct buf b = buf_make(a, sizeof FILES_ROOT + below.n + 1);
+    buf_add(&b, S(FILES_ROOT));
+    while (below.n) {
+        str part = str_cut(&below, '/');
+        if (!part.n || str_is(part, "."))
+            continue;
+        if (!str_is(part, "..")) {
+            buf_printf(&b, "/" S_FMT, S_ARG(part));
+            continue;
+        }
+        if (b.n == S(FILES_ROOT).n)
+            return false;
+        while (b.p[b.n - 1] != '/')
+            b.n--;
+        b.n--;
+    }
+    *out = buf_str(&b);
+    return true;
+}
+
+bool path_read(struct arena *a, str given, str *out, str *why)
+{
+    static const str root = S(FILES_ROOT);
+    str below = str_starts(given, root) ? str_sub(given, root.n, given.n) : S("");
+    if (!str_starts(given, root) || (below.n && below.p[0] != '/'))
+        *why = str_printf(a, "Path must start with " FILES_ROOT ", got: " S_FMT, S_ARG(given));
+    else if (given.n > PATH_MAX_BYTES)
+        *why = str_printf(a, "Path must have at most %d bytes", PATH_MAX_BYTES);
+    else if (has_control(given))
+        *why = S("Path must not have control characters");
+    else if (is_disguised(a, given) || !resolve_parts(a, below, out))
+        *why = str_printf(a, "Path " S_FMT " would escape " FILES_ROOT " directory", S_ARG(given));
+    else
+        return true;
+    return false;
+}
+
+bool path_is_below(str path, str folder, str *rest)
+{
+    if (!str_starts(path, folder) || path.n <= folder.n + 1 || path.p[folder.n] != '/')
+        return false;
+    if (rest)
+        *rest = str_sub(path, folder.n + 1, path.n);
+    return true;
+}
 
 /* --- the tree --- */
 
@@ -21,9 +97,9 @@ static int by_path(const void *a, const void *b)
 /* Other doors may give a memory of this layer any key. */
 static bool is_path(struct arena *a, str key)
 {
-    str path, why, rest;
+    str path, why;
     return path_read(a, key, &path, &why) && str_eq(path, key) &&
-           path_is_below(key, S(FILES_ROOT), &rest);
+           path_is_below(key, S(FILES_ROOT), NULL);
 }
 
 enum status tree_read(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct tree *out)
@@ -50,18 +126,13 @@ const struct file *tree_file(const struct tree *t, str path)
 
 bool tree_has_folder(const struct tree *t, str path)
 {
-    str rest;
-    bool is_there = str_is(path, FILES_ROOT);
-    for (size_t i = 0; i < t->n && !is_there; i++)
-        is_there = path_is_below(t->v[i].path, path, &rest);
-    return is_there;
+    return str_is(path, FILES_ROOT) || SOME(i, t->n, path_is_below(t->v[i].path, path, NULL));
 }
 
 const struct file *tree_blocks(const struct tree *t, str path)
 {
-    str rest;
     for (size_t i = 0; i < t->n; i++)
-        if (path_is_below(path, t->v[i].path, &rest))
+        if (path_is_below(path, t->v[i].path, NULL))
             return &t->v[i];
     return NULL;
 }
@@ -83,10 +154,9 @@ static str size_text(struct arena *a, size_t bytes)
 
 static size_t size_below(const struct tree *t, str folder)
 {
-    str rest;
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++)
-        n += path_is_below(t->v[i].path, folder, &rest) ? t->v[i].text.n : 0;
+        n += path_is_below(t->v[i].path, folder, NULL) ? t->v[i].text.n : 0;
     return n;
 }
 

@@ -1,7 +1,17 @@
-/* tree.h - the files of a space as a tree, and what the memory tool shows of it. */
+/* tree.h - the files of a space as a tree, their paths, and what the memory tool shows of them. */
 #pragma once
 
 #include "engine/engine.h"
+
+#define FILES_ROOT "/memories"
+enum { PATH_MAX_BYTES = 512 };
+
+/* The path without empty parts, "." and "..", or false with the words for the model: it is not
+ * under the root, leaves it, or tries to in an encoded form. */
+bool path_read(struct arena *a, str given, str *out, str *why);
+
+/* Whether path is below folder, and what is behind its slash; rest may be NULL. */
+bool path_is_below(str path, str folder, str *rest);
 
 struct tree {
     struct file *v; /* in the order of a listing */

@@ -1,12 +1,15 @@
 /* hooks.c - reports of a coding agent at work: a prompt, an answer, a compaction. */
+#include <ctype.h>
+
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/time_text.h"
+#include "base/utf8.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/memory_json.h"
 #include "surface/common/switches.h"
-#include "surface/hooks/project.h"
 #include "surface/messages/talk.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/chat_fields.h"
@@ -54,6 +57,85 @@ SHAPE(context_out, (AS_STR, event, "hookEventName", .required = true),
 SHAPE(hook_out,
       (AS_JSON, specific, "hookSpecificOutput", .empty = EMPTY_OUT,
        .help = "hookEventName and additionalContext; absent when there is nothing to add"));
+
+/* --- the space of a project: one for each folder of code --- */
+
+/* What the name of every project's space begins with. */
+#define PROJECT_PREFIX "project:"
+enum { NAME_MAX_BYTES = 60, HASH_DIGITS = 8 };
+
+static bool is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* Of the last folder in the path, as far as a header may hold it. */
+static str folder_name(struct arena *a, str path)
+{
+    size_t from = path.n;
+    while (from && !is_separator(path.p[from - 1]))
+        from--;
+    str name = utf8_cut(str_sub(path, from, path.n), NAME_MAX_BYTES);
+    char *p = arena_alloc(a, name.n + 1);
+    for (size_t i = 0; i < name.n; i++) {
+        unsigned char c = (unsigned char)name.p[i];
+        p[i] = (char)(isalnum(c) || strchr("._-", c) || c >= 0x80 ? c : '-');
+    }
+    return (str){p, name.n};
+}
+
+/*
+ * "project:NAME-HASH" of a path: the last folder's name, and 8 digits that tell two folders of one
+ * name apart; "" for a path without a folder. The name follows from the path alone, so that nothing
+ * has to be set up and nothing is read from the disk: a path in a request is the client's, whose
+ * machine may be another one. A folder that moves is another project.
+ */
+static str project_space(struct arena *a, str path)
+{
+    path = str_trim(path);
+    while (path.n && is_separator(path.p[path.n - 1]))
+        path.n--;
+    if (!path.n)
+        return S("");
+    uint64_t hash = hash64(&path, 1);
+    return str_printf(a, PROJECT_PREFIX S_FMT "-%.*s", S_ARG(folder_name(a, path)), HASH_DIGITS,
+                      hex_of(a, &hash, sizeof hash).p);
+}
+
+static enum status has_session(struct ctx *ctx, struct app *app, struct pool_ref pool, str id,
+                               bool *out)
+{
+    struct session found;
+    enum status s = engine_session(ctx, app->engine, pool, id, &found);
+    *out = s == OK;
+    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+}
+
+/* The pool of the project that a session works in: where the session is kept already, else that of
+ * the path. So a session stays in its project when it changes its folder. The path's own space is
+ * asked first: nearly always the session is there. */
+static enum status project_pool(struct ctx *ctx, struct app *app, str user, str session, str path,
+                                struct pool_ref *out)
+{
+    struct pool_info *all;
+    size_t n;
+    bool is_there = false;
+    const struct pool_ref own = {user, project_space(&ctx->arena, path)};
+    *out = own;
+    if (own.space.n)
+        TRY(has_session(ctx, app, own, session, &is_there));
+    if (is_there)
+        return OK;
+    TRY(engine_spaces(ctx, app->engine, user, &all, &n));
+    for (size_t i = 0; i < n && !is_there; i++) {
+        if (!str_starts(all[i].pool.space, S(PROJECT_PREFIX)))
+            continue;
+        TRY(has_session(ctx, app, all[i].pool, session, &is_there));
+        if (is_there)
+            *out = all[i].pool;
+    }
+    return OK;
+}
 
 /* --- what a hook is about --- */
 
@@ -123,20 +205,20 @@ static enum status read_hook(struct ctx *ctx, struct app *app, const struct requ
 
 /* --- a prompt --- */
 
-/* What the agent shows its model, up to the message `end`, and the prompt. */
-static const struct said *shown_and(struct arena *a, const struct hook *h, size_t end, str prompt,
-                                    size_t *n)
+/* Makes the messages from `from` to `end` and one more what the turn's request says. */
+static void say_messages(struct arena *a, const struct hook *h, size_t from, size_t end,
+                         struct said last, struct turn_in *t)
 {
     struct said *v = NEW_N(a, struct said, h->n_said + 1);
-    *n = 0;
-    for (size_t i = h->since; i < end; i++)
-        v[(*n)++] = (struct said){.role = h->said[i].role, .text = h->said[i].text};
-    v[(*n)++] = (struct said){.role = S("user"), .text = prompt};
-    return v;
+    t->n_said = 0;
+    for (size_t i = from; i < end; i++)
+        v[t->n_said++] = (struct said){.role = h->said[i].role, .text = h->said[i].text};
+    v[t->n_said++] = last;
+    t->said = v;
 }
 
-/* The turn in the user's own space. It keeps no conversation, so the whole of it is what finds what
- * was given before. */
+/* The turn in the user's own space: what the agent shows its model, up to the message `end`, and
+ * the prompt. It keeps no conversation, so the whole of it is what finds what was given before. */
 static struct turn_in own_turn(struct arena *a, const struct hook *h, size_t end, str prompt)
 {
     struct turn_in t = {.pool = h->own,
@@ -146,7 +228,7 @@ static struct turn_in own_turn(struct arena *a, const struct hook *h, size_t end
                         .replays = h->event->keeps_context,
                         .budget_tokens = TOKENS_MAX / 2};
     assert(h->own.user.n && end <= h->n_said);
-    t.said = shown_and(a, h, end, prompt, &t.n_said);
+    say_messages(a, h, h->since, end, (struct said){.role = S("user"), .text = prompt}, &t);
     return t;
 }
 
@@ -241,18 +323,14 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h,
 {
     str answer =
         h->in->last_assistant_message.n ? h->in->last_assistant_message : h->in->prompt_response;
-    size_t asked = last_said(h, "user"), n = 0;
+    size_t asked = last_said(h, "user");
     struct turn_in *t = &h->turn;
     answer_context(ctx, h, S(""), out);
     answer = str_trim(answer);
     if (t->mode == MODE_READONLY || asked == h->n_said || !answer.n || is_kept(h, answer))
         return OK;
-    struct said *said = NEW_N(&ctx->arena, struct said, h->n_said - asked + 1);
-    for (size_t i = asked; i < h->n_said; i++)
-        said[n++] = (struct said){.role = h->said[i].role, .text = h->said[i].text};
-    said[n++] = (struct said){.role = S("tool"), .text = S("")};
-    t->said = said;
-    t->n_said = n;
+    say_messages(&ctx->arena, h, asked, h->n_said, (struct said){.role = S("tool"), .text = S("")},
+                 t);
     t->window = h->said;
     t->n_window = h->n_said;
     t->beside = block_beside(ctx, app, h, asked);

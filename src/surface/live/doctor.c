@@ -3,9 +3,6 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
-static FIELDS(finding, (STR, level, .help = "ok, warn or bad"),
-              (STR, what, .help = "what was looked at"), (STR, detail, .help = "what was seen"),
-              (STR, advice, .help = "what to do, or \"\""));
 SHAPE(doctor_out, (BOOL, ok, .help = "whether no finding is bad"),
       (JSON, findings, .inside = finding_fields));
 

@@ -46,12 +46,11 @@ static void write_begin(struct ctx *ctx, struct event_answer *a, struct buf *out
                 &(struct event_out){0});
 }
 
-static enum status make_events(struct stream *s, struct ctx *ctx, struct app *app, struct buf *out,
-                               bool *is_last)
+static enum status make_events(struct stream *s, struct ctx *ctx, UNUSED struct app *app,
+                               struct buf *out, bool *is_last)
 {
     struct event_answer *a = container_of(s, struct event_answer, stream);
     struct event_heard h;
-    (void)app;
     if (!engine_may_listen(a->listener)) {
         *is_last = true;
         return OK;
@@ -74,11 +73,9 @@ static bool are_events_due(struct stream *s)
     return engine_has_heard(a->listener) || clock_mono_us() - a->wrote_us >= SILENCE_US;
 }
 
-static void end_events(struct stream *s, struct app *app)
+static void end_events(struct stream *s, UNUSED struct app *app)
 {
-    struct event_answer *a = container_of(s, struct event_answer, stream);
-    (void)app;
-    engine_stop_listening(a->listener);
+    engine_stop_listening(container_of(s, struct event_answer, stream)->listener);
 }
 
 static const struct stream_ops event_ops = {make_events, are_events_due, end_events};

@@ -26,35 +26,33 @@ SHAPE(
      .help = "compact: only memories of at least this age"),
     (STR, name, .max = 100, .help = "verify_backup: as GET /v1/backups lists it"));
 
-SHAPE(job_out, (STR, id), (STR, kind),
-      (STR, space, .empty = EMPTY_NULL, .help = "null: every space of the user"),
-      (AS_BOOL, is_servers, "server", .help = "it is about the whole server"), (BOOL, dry_run),
-      (STR, state, .help = "queued, running, done, failed or cancelled"),
-      (INT, done, .help = "steps that are done"),
-      (INT, total, .help = "steps in all; 0 until it is known"), (TIME, created), (TIME, started),
-      (TIME, ended), (INT, took_ms, .help = "until it ended, or until now"),
-      (RAW, result, .help = "what it did; null until it has ended"),
-      (STR, error, .empty = EMPTY_NULL, .help = "why it failed"));
+struct job_out {
+    struct job_info j;
+    str kind, state;
+    bool is_servers;
+    int64_t took_ms;
+};
+static FIELDS(job_out, (AS_STR, j.id, "id"), (STR, kind),
+              (AS_STR, j.ask.pool.space, "space", .empty = EMPTY_NULL,
+               .help = "null: every space of the user"),
+              (AS_BOOL, is_servers, "server", .help = "it is about the whole server"),
+              (AS_BOOL, j.ask.dry_run, "dry_run"),
+              (STR, state, .help = "queued, running, done, failed or cancelled"),
+              (AS_INT, j.done, "done", .help = "steps that are done"),
+              (AS_INT, j.total, "total", .help = "steps in all; 0 until it is known"),
+              (AS_TIME, j.created, "created"), (AS_TIME, j.started, "started"),
+              (AS_TIME, j.ended, "ended"), (INT, took_ms, .help = "until it ended, or until now"),
+              (AS_RAW, j.result, "result", .help = "what it did; null until it has ended"),
+              (AS_STR, j.error, "error", .empty = EMPTY_NULL, .help = "why it failed"));
 
 static struct job_out shape_of(const struct job_info *j)
 {
     int64_t until = j->ended ? j->ended : clock_ms();
-    return (struct job_out){
-        .id = j->id,
-        .kind = str_of(job_kinds[j->ask.kind]),
-        .space = j->ask.pool.space,
-        .state = str_of(job_states[j->state]),
-        .result = j->result,
-        .error = j->error,
-        .dry_run = j->ask.dry_run,
-        .is_servers = job_is_servers(j->ask.kind),
-        .done = j->done,
-        .total = j->total,
-        .created = j->created,
-        .started = j->started,
-        .ended = j->ended,
-        .took_ms = j->started ? until - j->started : 0,
-    };
+    return (struct job_out){.j = *j,
+                            .kind = str_of(job_kinds[j->ask.kind]),
+                            .state = str_of(job_states[j->state]),
+                            .is_servers = job_is_servers(j->ask.kind),
+                            .took_ms = j->started ? until - j->started : 0};
 }
 
 /* --- what the caller may see --- */

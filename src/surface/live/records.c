@@ -77,10 +77,9 @@ static void keep_line(struct kept *k, const struct audit_line *line)
     }
 }
 
-static enum status see_line(struct ctx *ctx, void *own, const struct audit_line *line)
+static enum status see_line(UNUSED struct ctx *ctx, void *own, const struct audit_line *line)
 {
     struct audit_walk *w = own;
-    (void)ctx;
     w->seen = line->no;
     if (!w->in || !line_fits(w->in, line))
         return OK;

@@ -38,7 +38,7 @@ struct mcp {
     str asked;         /* the revision that was asked for */
 };
 
-/* Sets the JSON-RPC code; fail or fail_field sets the message. */
+/* Sets the JSON-RPC code where it is not RPC_PARAMS; fail sets the message. */
 static enum status refuse_message(struct mcp *m, int error, enum status s)
 {
     m->rpc.error = error;
@@ -115,12 +115,10 @@ static enum status check_meta(struct mcp *m, const struct json *meta)
     const struct json *capabilities = json_get(meta, META "clientCapabilities");
     m->is_malformed = true;
     if (!capabilities || capabilities->type != JSON_OBJECT)
-        return refuse_message(m, RPC_PARAMS,
-                              fail_field(m->ctx, "_meta." META "clientCapabilities",
-                                         "is required and must be an object"));
+        return fail_field(m->ctx, "_meta." META "clientCapabilities",
+                          "is required and must be an object");
     if (client && client->type != JSON_OBJECT)
-        return refuse_message(m, RPC_PARAMS,
-                              fail_field(m->ctx, "_meta." META "clientInfo", "must be an object"));
+        return fail_field(m->ctx, "_meta." META "clientInfo", "must be an object");
     m->is_malformed = false;
     return OK;
 }
@@ -134,9 +132,8 @@ static enum status check_modern(struct mcp *m, str header, const struct json *me
         return refuse_mismatch(m, "MCP-Protocol-Version", header, S(""));
     if (!version || version->type != JSON_STRING) {
         m->is_malformed = true;
-        return refuse_message(m, RPC_PARAMS,
-                              fail_field(m->ctx, "_meta." META "protocolVersion",
-                                         "is required and must be a string"));
+        return fail_field(m->ctx, "_meta." META "protocolVersion",
+                          "is required and must be a string");
     }
     if (m->http && !str_eq(header, json_string(version)))
         return refuse_mismatch(m, "MCP-Protocol-Version", header, json_string(version));
@@ -222,9 +219,7 @@ static enum status run_initialize(struct mcp *m)
 {
     const struct json *version = json_get(m->rpc.params, "protocolVersion");
     if (!version || version->type != JSON_STRING)
-        return refuse_message(m, RPC_PARAMS,
-                              fail_field(m->ctx, "protocolVersion",
-                                         "is required and must be a string"));
+        return fail_field(m->ctx, "protocolVersion", "is required and must be a string");
     struct json_out w = begin_result(m);
     json_member_str(&w, "protocolVersion",
                     is_with_hello(json_string(version)) ? json_string(version)
@@ -253,10 +248,8 @@ static enum status run_ping(struct mcp *m)
 /* The list has one page, so every cursor is wrong. */
 static enum status list_tools(struct mcp *m)
 {
-    const struct json *cursor = json_get(m->rpc.params, "cursor");
-    if (cursor)
-        return refuse_message(m, RPC_PARAMS,
-                              fail_field(m->ctx, "cursor", "is not one of this server's"));
+    if (json_get(m->rpc.params, "cursor"))
+        return fail_field(m->ctx, "cursor", "is not one of this server's");
     struct json_out w = begin_result(m);
     json_key(&w, "tools");
     tools_write(&w, m->tools);
@@ -305,15 +298,13 @@ static enum status call_tool(struct mcp *m)
     const struct json *name = json_get(m->rpc.params, "name");
     const struct json *arguments = json_get(m->rpc.params, "arguments");
     if (!name || name->type != JSON_STRING)
-        return refuse_message(m, RPC_PARAMS,
-                              fail_field(ctx, "name", "is required and must be a string"));
+        return fail_field(ctx, "name", "is required and must be a string");
     if (arguments && arguments->type != JSON_OBJECT)
-        return refuse_message(m, RPC_PARAMS, fail_field(ctx, "arguments", "must be an object"));
+        return fail_field(ctx, "arguments", "must be an object");
     const struct tool *t = tool_find(json_string(name));
     if (!t)
-        return refuse_message(m, RPC_PARAMS,
-                              fail_field(ctx, "name", "there is no tool '%.100s'",
-                                         str_c(&ctx->arena, json_string(name))));
+        return fail_field(ctx, "name", "there is no tool '%.100s'",
+                          str_c(&ctx->arena, json_string(name)));
     struct tool_call c = {.ctx = ctx,
                           .app = m->app,
                           .who = m->who,
@@ -374,9 +365,9 @@ static str data_of(struct mcp *m)
  * address sees it. */
 static enum status check_tools(struct mcp *m)
 {
-    enum status s = m->rpc.kind == RPC_REQUEST ? tools_check(m->ctx, m->tools) : OK;
+    enum status s = m->rpc.kind == RPC_REQUEST ? surface_mcp_tools(m->ctx, m->tools) : OK;
     m->is_malformed = s != OK;
-    return s == OK ? OK : refuse_message(m, RPC_PARAMS, s);
+    return s;
 }
 
 static enum status read_and_run(struct mcp *m, str text)
@@ -386,9 +377,13 @@ static enum status read_and_run(struct mcp *m, str text)
         return refuse_message(m, RPC_INVALID,
                               fail(m->ctx, BAD_INPUT,
                                    "this server sends no requests, so a response has no request"));
+    m->rpc.error = RPC_PARAMS; /* for what is refused without another code */
     TRY(check_revision(m));
     TRY(check_tools(m));
-    return m->rpc.kind == RPC_REQUEST ? run_method(m) : OK;
+    if (m->rpc.kind == RPC_REQUEST)
+        TRY(run_method(m));
+    m->rpc.error = 0;
+    return OK;
 }
 
 /* The result is written while the method runs, so that a failure may find half of it in out. */
@@ -440,11 +435,6 @@ static HANDLER(post_message)
     return OK;
 }
 
-enum status surface_mcp_tools(struct ctx *ctx, str tools)
-{
-    return tools_check(ctx, tools);
-}
-
 /* On standard input there is no credential: who starts the process can read its data folder. */
 void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str tools, str line,
                       struct buf *out)
@@ -461,11 +451,11 @@ void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, st
 }
 
 /* A failure before a message could be read. */
-static void word_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
+static void word_error(struct ctx *ctx, enum status s, UNUSED const struct request *in,
+                       struct reply *out)
 {
     bool is_ours = s == TOO_BUSY || s == TIMED_OUT || s == UPSTREAM || s == STORAGE;
     struct rpc none = {.error = is_ours ? RPC_INTERNAL : RPC_INVALID};
-    (void)in;
     out->code = http_code(s);
     if (s == NO_AUTH)
         reply_header(out, "WWW-Authenticate", S("Bearer"));

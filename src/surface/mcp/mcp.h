@@ -16,8 +16,5 @@ extern const struct tool *const tool_tables[];
 
 /* The tool of that name, listed or not, or NULL. */
 const struct tool *tool_find(str name);
-/* Checks which tools a client wants listed: groups and names, separated by commas; "" is
- * USUAL_TOOLS. BAD_INPUT names the field tools. */
-MUST_USE enum status tools_check(struct ctx *ctx, str wanted);
-/* Writes the array of their descriptions. */
+/* Writes the array of the descriptions of those that a client wants (surface_mcp_tools). */
 void tools_write(struct json_out *w, str wanted);

@@ -1,5 +1,4 @@
 /* tool_list.c - the tools that tools/list names, each described to a model. */
-#include "surface/files/files.h"
 #include "surface/mcp/mcp.h"
 
 /*
@@ -59,7 +58,7 @@ static enum status check_item(struct ctx *ctx, str item)
         str_c(&ctx->arena, item), S_ARG(buf_str(&names)));
 }
 
-enum status tools_check(struct ctx *ctx, str wanted)
+enum status surface_mcp_tools(struct ctx *ctx, str wanted)
 {
     while (wanted.n)
         TRY(check_item(ctx, str_trim(str_cut(&wanted, ','))));

@@ -59,11 +59,8 @@ static enum status tool_search(struct tool_call *c)
                             .only.type = in->type};
     struct recall_out found;
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
-    struct found_out *items = NEW_N(&c->ctx->arena, struct found_out, found.n);
-    for (size_t i = 0; i < found.n; i++)
-        items[i] = found_shape(c->ctx, &found.v[i], in->explain);
     struct search_out *out = NEW(&c->ctx->arena, struct search_out);
-    TRY(json_list(c->ctx, found_out_fields, items, found.n, sizeof *items, &out->results));
+    TRY(found_list(c->ctx, found.v, found.n, in->explain, &out->results));
     out->took_us = found.took_us;
     c->out = out;
     return OK;
@@ -85,15 +82,12 @@ static enum status search_layer(struct tool_call *c)
     struct searched found;
     TRY(tool_space(c, in->agent_id));
     TRY(search_memory(c->ctx, c->app, c->pool, in, &found));
-    struct found_out *items = NEW_N(&c->ctx->arena, struct found_out, found.n);
-    for (size_t i = 0; i < found.n; i++)
-        items[i] = found_shape(c->ctx, &found.v[i], false);
     struct layer_out *out = NEW(&c->ctx->arena, struct layer_out);
     *out = (struct layer_out){
         .scope = str_of(plan_scope_names[found.scope]),
         .count = (int64_t)found.n,
     };
-    TRY(json_list(c->ctx, found_out_fields, items, found.n, sizeof *items, &out->results));
+    TRY(found_list(c->ctx, found.v, found.n, false, &out->results));
     c->out = out;
     c->text = found.text;
     return OK;
@@ -143,9 +137,7 @@ static enum status tool_context(struct tool_call *c)
 
 static enum status give_memory(struct tool_call *c, const struct memory *m)
 {
-    struct memory *out = NEW(&c->ctx->arena, struct memory);
-    *out = *m;
-    c->out = out;
+    c->out = DUP_N(&c->ctx->arena, m, 1, 1);
     return OK;
 }
 
@@ -208,26 +200,6 @@ static FIELDS_OF(memory, update_in,
                  (TIME, expires, .help = "when it expires"),
                  (STR, space, .max = NAME_MAX_BYTES, .help = space_help));
 
-/* Only members that the call names are changed; null counts as not named. */
-static unsigned named_members(const struct json *arguments)
-{
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } members[] = {
-        {"content", CHANGE_CONTENT},       {"key", CHANGE_KEY},           {"type", CHANGE_TYPE},
-        {"category", CHANGE_CATEGORY},     {"metadata", CHANGE_METADATA}, {"tags", CHANGE_TAGS},
-        {"importance", CHANGE_IMPORTANCE}, {"expires", CHANGE_EXPIRES},
-    };
-    unsigned what = 0;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        const struct json *v = json_get(arguments, members[i].name);
-        if (v && v->type != JSON_NULL)
-            what |= members[i].bit;
-    }
-    return what;
-}
-
 /* The spaces are tried one after the other, as in auth_find_memory, but with the change itself:
  * between finding and changing, nothing can come. */
 static enum status tool_update(struct tool_call *c)
@@ -235,7 +207,7 @@ static enum status tool_update(struct tool_call *c)
     const struct memory *in = c->in;
     struct memory m;
     struct identity who;
-    struct change change = {.id = in->id, .what = named_members(c->arguments), .to = *in};
+    struct change change = {.id = in->id, .what = change_members(c->arguments, false), .to = *in};
     struct pool_ref *pools;
     size_t n, i = 0;
     enum status s;

@@ -8,11 +8,8 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/proxy/chat_fields.h"
-#include "surface/proxy/message_blocks.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
-
-/* --- answers --- */
 
 /* --- reading --- */
 
@@ -97,19 +94,13 @@ static void ollama_write_demo(struct ctx *ctx, UNUSED const struct model_request
  */
 
 static const struct field said_fields[] = {
-    {.name = "role",
-     .type = FIELD_STR,
-     .required = true,
-     .help = "system, user, assistant or tool"},
-    TEXT("content", "the text"),
-    ANY("images", "in base64, forwarded untouched"),
-    ANY("tool_calls", "of an assistant"),
-    TEXT("tool_name", "of a tool's result"),
-    {0},
+    NEEDED("role", "system, user, assistant or tool"), TEXT("content", "the text"),
+    ANY("images", "in base64, forwarded untouched"),   ANY("tool_calls", "of an assistant"),
+    TEXT("tool_name", "of a tool's result"),           {0},
 };
 
 static const struct field ollama_chat_in_fields[] = {
-    MODEL_ROW("a model of the upstream for this API, or UPSTREAM/MODEL"),
+    NEEDED("model", "a model of the upstream for this API, or UPSTREAM/MODEL"),
     {.name = "messages",
      .type = FIELD_JSON,
      .inside = said_fields,
@@ -140,11 +131,6 @@ static const struct field ollama_chat_out_fields[] = {
     {.name = "total_duration", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "ns"},
     {.name = "prompt_eval_count", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "tokens"},
     {.name = "eval_count", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "tokens"},
-    {0},
-};
-
-static const struct field ollama_header_fields[] = {
-    CHAT_HEADER_ROWS,
     {0},
 };
 
@@ -200,7 +186,7 @@ static HANDLER(ollama_chat)
     }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/api/chat", ollama_chat), SENDS(ollama_chat_in), HEADERS(ollama_header),
+    {ROUTE("POST", "/api/chat", ollama_chat), SENDS(ollama_chat_in), HEADERS(chat_header),
      SHOWS(completion_shown), ANSWERS(ollama_chat_out), .words.stream = "application/x-ndjson",
      .quick_if = model_is_quick, .help = "a chat of Ollama's API with memory, streamed or whole"},
     {"POST", "/api/generate", .run = pass_conversation, .quick_if = is_quick_to_pass,

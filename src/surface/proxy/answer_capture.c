@@ -246,8 +246,9 @@ static void name_answer(struct ctx *ctx, const struct answer_capture *c,
 
 /* A JSON answer is parsed only here, on whichever thread keeps the turn, so that the loop never
  * parses a long one. */
-static str captured_text(struct ctx *ctx, struct answer_capture *c)
+static str captured_text(struct ctx *ctx, void *capture)
 {
+    struct answer_capture *c = capture;
     struct json *answer;
     if (c->is_stream) {
         bool must_end = c->reader->is_last || c->reader->is_finished;
@@ -306,11 +307,6 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
     ctx_free(&c->scratch);
 }
 
-static str answer_text(struct ctx *ctx, void *arg)
-{
-    return captured_text(ctx, arg);
-}
-
 /* The client's next question may come with the next byte. */
 static void hand_over(struct answer_capture *c)
 {
@@ -318,7 +314,7 @@ static void hand_over(struct answer_capture *c)
     if (!c->is_wanted || c->is_whole)
         return;
     c->is_whole = true;
-    engine_turn_answered(c->engine, c->turn, answer_text, c);
+    engine_turn_answered(c->engine, c->turn, captured_text, c);
 }
 
 static void end_watch(struct filter *f, UNUSED struct relay *r)

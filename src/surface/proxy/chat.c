@@ -6,7 +6,6 @@
 #include "surface/common/error_body.h"
 #include "surface/common/switches.h"
 #include "surface/proxy/chat_fields.h"
-#include "surface/proxy/message_blocks.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/proxy/session_history.h"

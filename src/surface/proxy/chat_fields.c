@@ -8,10 +8,7 @@
  */
 
 static const struct field chat_message_fields[] = {
-    {.name = "role",
-     .type = FIELD_STR,
-     .required = true,
-     .help = "system, developer, user, assistant or tool"},
+    NEEDED("role", "system, developer, user, assistant or tool"),
     ANY("content", "a text, or a list of parts"),
     TEXT("name", "who speaks"),
     ANY("tool_calls", "of an assistant"),
@@ -20,7 +17,7 @@ static const struct field chat_message_fields[] = {
 };
 
 const struct field completion_in_fields[] = {
-    MODEL_ROW("a model of the default upstream, or UPSTREAM/MODEL"),
+    NEEDED("model", "a model of the default upstream, or UPSTREAM/MODEL"),
     {.name = "messages", .type = FIELD_JSON, .required = true, .inside = chat_message_fields},
     {.name = "stream", .type = FIELD_BOOL, .help = "answer with events"},
     ANY("stream_options", "include_usage"),
@@ -68,7 +65,16 @@ const struct field completion_out_fields[] = {
     {0},
 };
 
-const char *const chat_scopes[] = {"space", "session", NULL};
+static const char *const chat_scopes[] = {"space", "session", NULL};
+#define CHAT_HEADER_ROWS                                                                           \
+    SWITCH_ROWS,                                                                                   \
+        {.name = "X-Memory-Scope",                                                                 \
+         .type = FIELD_STR,                                                                        \
+         .one_of = chat_scopes,                                                                    \
+         .help = "what is recalled: the space, or only this conversation"},                        \
+        TEXT("X-Session-Id", "the conversation"),                                                  \
+        TEXT(AGENT_HEADER, "an agent, whose space is used")
+const struct field chat_header_fields[] = {CHAT_HEADER_ROWS, {0}};
 const struct field completion_header_fields[] = {
     CHAT_HEADER_ROWS,
     {.name = "X-Memory-Tools",

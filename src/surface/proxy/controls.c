@@ -44,8 +44,6 @@ static enum status read_session(struct ctx *ctx, const struct request *in, str *
     return OK;
 }
 
-/* Everything that headers say about memory; it is read before the body, since it decides whether
- * the body has to be read. */
 enum status controls_read(struct ctx *ctx, const struct request *in, struct turn_in *out)
 {
     assert(in->who.pool.user.n);
@@ -57,18 +55,6 @@ enum status controls_read(struct ctx *ctx, const struct request *in, struct turn
     return read_scope(ctx, in, out);
 }
 
-/* Whose memory it is, and which space. Without memory nobody needs to know, and a name that may not
- * be used harms nobody. */
-enum status controls_find_who(struct ctx *ctx, struct app *app, const struct request *in,
-                              const struct json *root, struct identity *who, struct turn_in *out)
-{
-    if (out->mode == MODE_OFF)
-        return OK;
-    TRY(auth_chat(ctx, app, in, root, who));
-    out->pool = who->pool;
-    return OK;
-}
-
 enum status controls_name_session(struct ctx *ctx, const struct json *root, struct turn_in *out)
 {
     if (!out->session.n)
@@ -76,22 +62,6 @@ enum status controls_name_session(struct ctx *ctx, const struct json *root, stru
     if (out->session.n > SESSION_NAME_MAX)
         return fail_field(ctx, "session_id", "must have at most %d bytes", SESSION_NAME_MAX);
     return OK;
-}
-
-/* The APIs refuse members that they do not know. */
-enum status controls_hide_space(struct ctx *ctx, struct json **root, str *body)
-{
-    struct buf b = buf_make(&ctx->arena, body->n * 6 + 3);
-    struct json_out w = json_to(&b);
-    if (!json_get(*root, SPACE_MEMBER))
-        return OK;
-    json_open(&w, '{');
-    for (const struct json *m = (*root)->first; m; m = m->next)
-        if (!str_is(json_name(m), SPACE_MEMBER))
-            json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
-    json_close(&w, '}');
-    *body = buf_str(&b);
-    return json_parse(ctx, *body, root);
 }
 
 void controls_add_headers(struct ctx *ctx, struct app *app, const struct turn_in *in,

@@ -53,9 +53,8 @@ static void write_choice(struct json_out *j, const char *what, str role, str tex
     json_member_open(j, what, '{');
     if (role.n)
         json_member_str(j, "role", role);
-    if (has_text) {
+    if (has_text)
         json_member_str(j, "content", text);
-    }
     json_close(j, '}');
     json_key(j, "logprobs");
     json_null(j);

@@ -27,38 +27,20 @@ const char search_memory_help[] =
     "instruction.";
 
 #define SCOPE_ROW                                                                                  \
-    {                                                                                              \
-        STR(struct search_memory_in, scope),                                                       \
-            .required = true, .one_of = plan_scope_names,                                          \
-            .help = "pinned: facts; episodes: digests of conversations; transcript: what was said" \
-    }
+    (STR, scope, .required = true, .one_of = plan_scope_names,                                     \
+     .help = "pinned: facts; episodes: digests of conversations; transcript: what was said")
 #define QUERY_ROW                                                                                  \
-    {                                                                                              \
-        STR(struct search_memory_in, query), .required = true, .min = 1, .max = QUERY_MAX,         \
-                                             .help = "a question or words"                         \
-    }
+    (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "a question or words")
 #define DAYS_ROW                                                                                   \
-    {                                                                                              \
-        INT(struct search_memory_in, days),                                                        \
-            .min = 1, .max = DAYS_MAX,                                                             \
-            .help = "only with transcript: how many days back (default 365)"                       \
-    }
+    (INT, days, .min = 1, .max = DAYS_MAX,                                                         \
+     .help = "only with transcript: how many days back (default 365)")
 #define TOP_K_ROW                                                                                  \
-    {                                                                                              \
-        INT(struct search_memory_in, top_k), .otherwise = TOP_K, .min = 1, .max = TOP_K_MAX,       \
-                                             .help = "most results"                                \
-    }
+    (INT, top_k, .otherwise = TOP_K, .min = 1, .max = TOP_K_MAX, .help = "most results")
 
-const struct field search_memory_in_fields[] = {
-    SCOPE_ROW,
-    QUERY_ROW,
-    {STR(struct search_memory_in, agent_id), .max = 200,
-     .help = "which of your spaces (default: your own)"},
-    DAYS_ROW,
-    TOP_K_ROW,
-    {0},
-};
-const struct field search_memory_here_fields[] = {SCOPE_ROW, QUERY_ROW, DAYS_ROW, TOP_K_ROW, {0}};
+FIELDS(search_memory_in, SCOPE_ROW, QUERY_ROW,
+       (STR, agent_id, .max = 200, .help = "which of your spaces (default: your own)"), DAYS_ROW,
+       TOP_K_ROW);
+FIELDS_OF(search_memory_in, search_memory_here, SCOPE_ROW, QUERY_ROW, DAYS_ROW, TOP_K_ROW);
 
 static const struct {
     const char *one, *many;

@@ -2,8 +2,49 @@
 #pragma once
 
 #include "surface/proxy/answer_capture.h"
+#include "surface/proxy/controls.h"
 #include "surface/proxy/demo_answer.h"
-#include "surface/proxy/model_request.h"
+#include "surface/proxy/splice.h"
+#include "surface/proxy/upstream.h"
+
+/* Lives in the arena of the exchange, like the relay: the filters keep pointers into it until the
+ * answer has ended. */
+struct model_request {
+    const struct json *root, *model; /* model: its name in root, or NULL */
+    const struct json *messages;     /* where they are model_read_messages's and can be read */
+    str sent;                        /* the body as the upstream may get it */
+    bool wants_tools, wants_history; /* the headers X-Memory-Tools and X-Session-History */
+    bool asks_nothing;               /* there are no messages, and the API allows that */
+    struct target to;
+    struct identity who; /* by the body as well, unless memory is off */
+    struct turn_in in;
+    struct turn *turn;
+    enum without_memory without; /* why there is no memory, unless the request asked so */
+    struct splice body;
+    const struct answer_reader *reader; /* of the answer */
+};
+
+/* Off from here on, for a reason that the answer tells. */
+void model_drop_memory(struct model_request *m, enum without_memory why);
+/* A packed body (Content-Encoding) cannot be read here. */
+bool model_is_packed(const struct request *in);
+/* Whether memory is off and the loop's thread may pass the request on. */
+bool model_is_quick(const struct app *app, const struct request *in);
+/* The member "messages" of a body whose system texts are messages: what was said, and whether the
+ * client's program asks for itself. Without memory when it cannot be read: the upstream words what
+ * is wrong. */
+void model_read_messages(struct ctx *ctx, const struct request *in, struct model_request *m);
+
+/* In a body whose messages have a role and a content each: where the blocks go, and whether those
+ * of earlier turns are put back. */
+enum placement blocks_placement(const struct app *app, const struct model_request *m);
+bool blocks_are_replayed(const struct app *app, const struct model_request *m);
+/* The blocks of earlier turns beside their messages, those of the turn's window left out. Once,
+ * before the others. Without messages there are no blocks. */
+void blocks_put_earlier(struct ctx *ctx, const struct app *app, struct model_request *m);
+/* The block of this turn, if its place is the front of the conversation, or if it is not: a caller
+ * that splices more may do so in between. */
+void blocks_put(struct ctx *ctx, const struct app *app, struct model_request *m, bool is_front);
 
 /*
  * What differs between the APIs. A function that may be NULL says so. An API with something of its

@@ -88,9 +88,7 @@ void history_write(struct arena *a, struct json_out *w, const struct window *win
 void history_put_earlier(struct arena *a, struct window *window, const struct turn_out *turn,
                          bool is_front)
 {
-    struct message *v = NEW_N(a, struct message, window->n + 1);
-    for (size_t i = 0; i < window->n; i++)
-        v[i] = window->v[i];
+    struct message *v = DUP_N(a, window->v, window->n, window->n + 1);
     for (size_t i = 0; i < turn->n_earlier; i++) {
         const struct earlier_block *b = &turn->earlier[i];
         if (!b->in_window)
@@ -110,12 +108,15 @@ void history_splice(struct arena *a, struct splice *body, const struct json *mes
 {
     struct buf b = buf_make(a, HISTORY_MAX);
     struct json_out w = json_to(&b);
+    struct cut cut;
     const struct json *at = messages->first;
     while (at->next && is_system(json_string(json_get(at, "role"))))
         at = at->next;
     str unanswered = history_unanswered(a, window);
     bool is_joined = unanswered.n && str_is(json_string(json_get(at, "role")), "user") &&
-                     splice_prefix(a, body, at, unanswered);
+                     splice_beside(a, at, true, unanswered, &cut);
+    if (is_joined)
+        splice_at(body, cut.at, 0, cut.put);
     history_write(a, &w, window);
     if (unanswered.n && !is_joined)
         history_message(&w, S("user"), unanswered);

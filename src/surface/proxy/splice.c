@@ -147,15 +147,6 @@ bool splice_part(struct arena *a, const struct json *message, str text, struct c
     return true;
 }
 
-bool splice_prefix(struct arena *a, struct splice *s, const struct json *message, str text)
-{
-    struct cut cut;
-    if (!splice_beside(a, message, true, text, &cut))
-        return false;
-    splice_at(s, cut.at, 0, cut.put);
-    return true;
-}
-
 /* A placement beside the user's text falls back to a message of its own when the content is neither
  * text nor parts, such as null. */
 void splice_block(struct arena *a, struct splice *s, const struct json *root,

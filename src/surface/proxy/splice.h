@@ -45,10 +45,6 @@ static inline bool placement_is_beside(enum placement where)
     return where == PLACE_USER_SUFFIX || where == PLACE_USER_PREFIX;
 }
 
-/* Puts a text and a blank line in front of the message's own text; false, and nothing is changed,
- * when the message's content is neither text nor parts. */
-bool splice_prefix(struct arena *a, struct splice *s, const struct json *message, str text);
-
 struct block {
     str text;
     enum placement where;

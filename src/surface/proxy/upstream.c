@@ -121,35 +121,34 @@ str url_segment(struct arena *a, str text)
 
 /* --- the headers --- */
 
-/* Addressed to this server, or credentials: between the client and us. The last ones ask some
- * servers for another method or path than those which passed. */
-static const str ours[] = {
-    S("Cookie"),
-    S("Authorization"),
-    S("X-Upstream-Authorization"),
-    S("X-OmniRoute-No-Memory"),
-    S("X-OmniRoute-Session-Id"),
-    S("X-OmniRoute-CLI-Token"),
-    S("X-Memory-Mode"),
-    S("X-Memory-Scope"),
-    S("X-Memory-Tools"),
-    S("X-Memory-User"),
-    S("X-Memory-Look-As"),
-    S("X-Memory-Space"),
-    S("X-Session-Id"),
-    S("X-Session-History"),
-    S("X-Osaurus-Agent-Id"),
-    S("X-HTTP-Method"),
-    S("X-HTTP-Method-Override"),
-    S("X-Method-Override"),
-    S("X-Original-URL"),
-    S("X-Rewrite-URL"),
+/* Addressed to this server, or credentials: between the client and us. X-HTTP-Method and those
+ * behind it ask some servers for another method or path than those which passed. The trace is set
+ * again by add_trace. */
+static const char *const ours[] = {
+    "Cookie",
+    "Authorization",
+    "X-Upstream-Authorization",
+    "X-OmniRoute-No-Memory",
+    "X-OmniRoute-Session-Id",
+    "X-OmniRoute-CLI-Token",
+    "X-Memory-Mode",
+    "X-Memory-Scope",
+    "X-Memory-Tools",
+    "X-Memory-User",
+    "X-Memory-Look-As",
+    "X-Memory-Space",
+    "X-Session-Id",
+    "X-Session-History",
+    "X-Osaurus-Agent-Id",
+    "X-HTTP-Method",
+    "X-HTTP-Method-Override",
+    "X-Method-Override",
+    "X-Original-URL",
+    "X-Rewrite-URL",
+    "traceparent",
+    "tracestate",
+    NULL,
 };
-
-static bool is_ours(str name)
-{
-    return SOME(i, sizeof ours / sizeof *ours, str_eq_nocase(name, ours[i]));
-}
 
 /* The header that shows the upstream who pays; without a value when there is none, or when the
  * client's x-api-key goes on. */
@@ -183,11 +182,6 @@ static str query_for(struct arena *a, str query)
     return is_whole ? query : buf_str(&b);
 }
 
-static bool is_trace_header(str name)
-{
-    return str_eq_nocase(name, S("traceparent")) || str_eq_nocase(name, S("tracestate"));
-}
-
 /* A valid trace goes on: of a chat that is recorded with our span, else as it came. */
 static size_t add_trace(struct arena *a, const struct request *in, struct header *out)
 {
@@ -219,8 +213,7 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
                         .headers = headers,
                         .body = body};
     for (size_t i = 0; i < in->n_headers; i++)
-        if (!is_ours(in->headers[i].name) && !is_trace_header(in->headers[i].name) &&
-            !auth_shows_token(in->headers[i].value) &&
+        if (!str_is_one_of(in->headers[i].name, ours) && !auth_shows_token(in->headers[i].value) &&
             !(is_key && str_eq_nocase(in->headers[i].name, key.name)))
             headers[r->n_headers++] = in->headers[i];
     if (key.value.n)

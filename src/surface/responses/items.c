@@ -88,12 +88,6 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
     return true;
 }
 
-void items_cut(struct items *items, size_t shorter)
-{
-    assert(shorter <= items->n);
-    items->n = shorter;
-}
-
 /* --- where a block goes --- */
 
 /* Some clients read the stored items and send them back. */

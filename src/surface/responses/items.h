@@ -15,9 +15,6 @@ struct items {
  * read. */
 bool items_read(struct arena *a, const struct json *root, bool is_codex, struct items *out);
 
-/* The first `shorter` of what was said. */
-void items_cut(struct items *items, size_t shorter);
-
 /* The body's member input.type, for an item; "message" when the type is missing. */
 str item_type(const struct json *item);
 

@@ -10,7 +10,6 @@
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/responses/answer.h"
-#include "surface/responses/caller.h"
 #include "surface/responses/items.h"
 #include "surface/responses/stored.h"
 
@@ -23,7 +22,7 @@
  */
 
 static const struct field response_in_fields[] = {
-    MODEL_ROW("a model of the default upstream, or UPSTREAM/MODEL"),
+    NEEDED("model", "a model of the default upstream, or UPSTREAM/MODEL"),
     {.name = "input",
      .type = FIELD_JSON,
      .required = true,
@@ -73,11 +72,6 @@ static const struct field response_out_fields[] = {
     {0},
 };
 
-static const struct field response_header_fields[] = {
-    CHAT_HEADER_ROWS,
-    {0},
-};
-
 /*
  * As at chat completions: the headers, then the body, then a turn of the engine, whose blocks are
  * spliced into the body. A client either sends the whole conversation, and gets the blocks of
@@ -94,6 +88,134 @@ struct chat {
     bool is_held;   /* the model's server has the earlier messages */
     bool is_unkept; /* it will not have this one */
 };
+
+/* --- the program that asks --- */
+
+/*
+ * Programs send questions of their own to the same endpoint, often in the user's conversation: for
+ * a title, for a summary in place of what was said, to fill the cache. Nobody has said these, so
+ * they must neither be answered with new memories nor teach any. The first mark that fits counts.
+ * Titles and the like in other words are told by their form, in the engine (helper_prompt.h).
+ */
+
+/* Which program asks, and what for. */
+enum caller {
+    CALLER_CHAT,  /* the user's own words */
+    CALLER_AGENT, /* a part of the program that works for the chat: its user is the chat's model */
+    CALLER_ASIDE  /* the program's own question: a title, a summary, a test of the key */
+};
+
+#define TURN_HEADER "X-Codex-Turn-Metadata" /* a JSON object */
+#define TASK_HEADER "X-OpenWebUI-Task"
+#define SUMMARY_ORDER "You are performing a CONTEXT CHECKPOINT COMPACTION"
+
+enum where {
+    HEADER_HAS,   /* a header of that name has the text, or with "" any */
+    TURN_HAS,     /* the same of a member of TURN_HEADER */
+    TURN_DIFFERS, /* that member is there and has another text */
+    BEGINS_WORDS, /* the user's last message begins so */
+    ENDS_ITEMS    /* the last item has this type */
+};
+
+static const struct mark {
+    enum where where;
+    const char *name, *text;
+    enum caller what;
+} marks[] = {
+    {HEADER_HAS, TASK_HEADER, "", CALLER_ASIDE},
+    {HEADER_HAS, "X-OpenAI-Subagent", "compact", CALLER_ASIDE},
+    {HEADER_HAS, "X-OpenAI-Subagent", "memory_consolidation", CALLER_ASIDE},
+    {TURN_DIFFERS, "request_kind", "turn", CALLER_ASIDE},
+    {ENDS_ITEMS, NULL, "compaction_trigger", CALLER_ASIDE},
+    {BEGINS_WORDS, NULL, SUMMARY_ORDER, CALLER_ASIDE},
+    {HEADER_HAS, "X-OpenAI-Subagent", "", CALLER_AGENT},
+    {HEADER_HAS, "X-Codex-Parent-Thread-Id", "", CALLER_AGENT},
+    {TURN_HAS, "parent_thread_id", "", CALLER_AGENT},
+};
+
+/* It sends texts of its own in the user's name. */
+static bool is_codex(const struct request *in)
+{
+    return request_header(in, TURN_HEADER).n ||
+           str_starts(request_header(in, "Originator"), S("codex"));
+}
+
+static bool text_fits(str is, const char *wanted)
+{
+    is = str_trim(is);
+    return *wanted ? str_eq_nocase(is, str_of(wanted)) : is.n > 0;
+}
+
+/* The number of items in front of the last message of the user; all of them without one. */
+static size_t before_words(const struct items *items)
+{
+    for (size_t i = items->n; i-- > 0;)
+        if (str_is(items->said[i].role, "user"))
+            return i;
+    return items->n;
+}
+
+static str member_of(const struct json *turn, const char *name)
+{
+    return json_string(json_get(turn, name));
+}
+
+static bool mark_fits(const struct mark *m, const struct request *in, const struct json *turn,
+                      const struct items *items)
+{
+    size_t words = before_words(items);
+    const struct json *last = items->n ? items->places[items->n - 1] : NULL;
+    switch (m->where) {
+    case HEADER_HAS:
+        return text_fits(request_header(in, m->name), m->text);
+    case TURN_HAS:
+        return text_fits(member_of(turn, m->name), m->text);
+    case TURN_DIFFERS:
+        return member_of(turn, m->name).n && !text_fits(member_of(turn, m->name), m->text);
+    case BEGINS_WORDS:
+        return words < items->n && str_starts(str_trim(items->said[words].text), str_of(m->text));
+    case ENDS_ITEMS:
+        return last && last != items->input && str_is(item_type(last), m->text);
+    }
+    return false;
+}
+
+/* The program's question is the user's last message here; the other asides have none. */
+static bool asks_in_words(const struct items *items, const struct request *in, size_t words)
+{
+    return request_header(in, TASK_HEADER).n ||
+           (words < items->n && str_starts(str_trim(items->said[words].text), S(SUMMARY_ORDER)));
+}
+
+/* *own is how many of items are the conversation: the program's question may stand behind them. */
+static enum caller find_caller(struct ctx *ctx, const struct request *in, const struct items *items,
+                               size_t *own)
+{
+    struct json *turn = NULL;
+    str header = request_header(in, TURN_HEADER);
+    size_t words = before_words(items);
+    *own = items->n;
+    if (header.n && !soft(ctx, json_parse(ctx, header, &turn)))
+        turn = NULL;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (!mark_fits(&marks[i], in, turn, items))
+            continue;
+        if (marks[i].what == CALLER_ASIDE && asks_in_words(items, in, words))
+            *own = words;
+        return marks[i].what;
+    }
+    return CALLER_CHAT;
+}
+
+/* Agents and the program's own questions see what the chat sees and teach nothing. */
+static void set_caller(struct turn_in *t, enum caller caller)
+{
+    if (caller == CALLER_CHAT || t->mode == MODE_OFF)
+        return;
+    t->helper = caller == CALLER_AGENT ? S("sub-agent of the client") : S("own call of the client");
+    t->mode = t->mode == MODE_AFTER ? MODE_OFF : MODE_READONLY;
+    t->is_aside = caller == CALLER_ASIDE && t->mode == MODE_READONLY;
+}
 
 /* --- what a request says --- */
 
@@ -129,29 +251,22 @@ static enum status name_session(struct ctx *ctx, const struct request *in, struc
     return OK;
 }
 
-/* Calls of front ends that speak this API as they speak chat completions: one table knows them. The
- * words of such a call are the user's last message. */
-static void read_helper(struct ctx *ctx, const struct request *in, struct chat *c)
-{
-    helper_call_read(&ctx->arena, in, c->ask.root, &c->ask.in);
-    if (c->ask.in.is_aside)
-        items_cut(&c->items, c->ask.in.n_said);
-}
-
+/* Front ends that speak this API as they speak chat completions have their calls in one table. */
 static void read_items(struct ctx *ctx, const struct request *in, struct chat *c)
 {
     size_t own;
-    if (!items_read(&ctx->arena, c->ask.root, caller_is_codex(in), &c->items)) {
+    if (!items_read(&ctx->arena, c->ask.root, is_codex(in), &c->items)) {
         model_drop_memory(&c->ask, WITHOUT_FOR_MESSAGES);
         return;
     }
-    enum caller caller = response_caller(ctx, in, &c->items, &own);
-    items_cut(&c->items, own);
+    enum caller caller = find_caller(ctx, in, &c->items, &own);
     c->ask.in.said = c->items.said;
-    c->ask.in.n_said = c->items.n;
-    model_set_caller(&c->ask, caller);
+    c->ask.in.n_said = own;
+    set_caller(&c->ask.in, caller);
     if (caller == CALLER_CHAT)
-        read_helper(ctx, in, c);
+        helper_call_read(&ctx->arena, in, c->ask.root, &c->ask.in);
+    assert(c->ask.in.n_said <= c->items.n);
+    c->items.n = c->ask.in.n_said;
 }
 
 /* With memory off nobody has asked yet who speaks, and a name that may not be used harms nobody. */
@@ -266,7 +381,7 @@ static bool is_quick_response(const struct app *app, const struct request *in)
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/responses", create_response), SENDS(response_in), HEADERS(response_header),
+    {ROUTE("POST", "/v1/responses", create_response), SENDS(response_in), HEADERS(chat_header),
      SHOWS(completion_shown), ANSWERS(response_out), .words.stream = "text/event-stream",
      .quick_if = is_quick_response, .help = "a response with memory, streamed or whole"},
     {"GET", "/v1/responses", open_socket, .quick_if = is_quick_to_pass,

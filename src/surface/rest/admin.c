@@ -148,10 +148,9 @@ struct document {
     char etag[20];
 };
 
-static void *make_document(const void *list, size_t n, size_t size)
+static void *make_document(const void *list, UNUSED size_t n, UNUSED size_t size)
 {
     struct document *d = heap_alloc(sizeof *d);
-    (void)n, (void)size;
     d->text = buf_make(NULL, DOCUMENT_MAX);
     surface_openapi(list, &d->text);
     assert(!d->text.full);

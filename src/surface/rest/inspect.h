@@ -4,29 +4,15 @@
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
 
-/* One receipt in a list, without its block and lines. */
-struct receipt_item {
-    struct receipt r;
-    int64_t given, considered;
-    double score;
-    str why;
-};
-extern const struct field receipt_item_fields[];
-/* The same with score and why: those of the message or memory that the receipts gave. */
+/* A receipt in a list that also has score and why: those of the message or memory that it gave. */
 extern const struct field use_item_fields[];
-
 /* A page of receipts; in->pools is the caller's. The cursor is of the list named by `of`. Fills
  * everything of the page. */
 MUST_USE enum status receipts_page(struct ctx *ctx, struct app *app, struct receipts_in *in, str of,
                                    str cursor, struct list_page *out);
 
 /* A message with all that its owner may see. */
-struct message_item {
-    str id, session, space, role, speaker, text, origin, recalls;
-    int64_t position, created, tokens;
-};
 extern const struct field message_item_fields[];
-struct message_item message_item_of(const struct message *m, str space);
 MUST_USE enum status message_items(struct ctx *ctx, const struct message *v, size_t n, str space,
                                    const struct json **out);
 

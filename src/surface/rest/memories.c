@@ -5,14 +5,11 @@
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
 #include "surface/common/memory_json.h"
-#include "surface/rest/bulk.h"
 #include "surface/rest/change.h"
 #include "surface/rest/list.h"
 #include "surface/surface.h"
 
 /* --- the history of a memory --- */
-
-handler memory_history;
 
 /* One thing that happened. before has the members that an edit changed, as they were. */
 struct change_event {
@@ -107,7 +104,7 @@ static void sort_events(struct events *e)
     }
 }
 
-HANDLER(memory_history)
+static HANDLER(memory_history)
 {
     struct history_item *v;
     struct memory m;
@@ -189,42 +186,22 @@ SHAPE(erased_out, (INT, erased, .help = "number of erased memories and messages"
 
 /* --- writing --- */
 
-static void write_shape(struct buf *out, const struct field *table, const void *shape)
+void surface_memory_json(const struct memory *m, struct buf *out)
 {
     struct json_out w = json_to(out);
-    fields_write(&w, table, shape);
-}
-
-void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *out)
-{
-    (void)ctx;
-    write_shape(out, memory_fields, m);
-}
-
-static enum status steps_json(struct ctx *ctx, const struct recall_steps *steps,
-                              const struct json **out)
-{
-    enum { STEPS_MAX = 8192 };
-    struct buf b = buf_make(&ctx->arena, STEPS_MAX);
-    struct json *parsed;
-    write_shape(&b, steps_fields, steps);
-    TRY(json_parse(ctx, buf_str(&b), &parsed));
-    *out = parsed;
-    return OK;
+    fields_write(&w, memory_fields, m);
 }
 
 /* explain costs text for each result and is off unless asked for. */
 enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, bool explain,
                                struct buf *out)
 {
-    struct found_out *items = NEW_N(&ctx->arena, struct found_out, found->n);
-    for (size_t i = 0; i < found->n; i++)
-        items[i] = found_shape(ctx, &found->v[i], explain);
+    struct json_out w = json_to(out);
     struct search_out shape = {NULL, found->took_us, found->vectors, found->without, NULL};
-    TRY(json_list(ctx, found_out_fields, items, found->n, sizeof *items, &shape.results));
+    TRY(found_list(ctx, found->v, found->n, explain, &shape.results));
     if (explain)
-        TRY(steps_json(ctx, &found->steps, &shape.steps));
-    write_shape(out, search_out_fields, &shape);
+        shape.steps = json_object_of(ctx, steps_fields, &found->steps);
+    fields_write(&w, search_out_fields, &shape);
     return OK;
 }
 
@@ -239,7 +216,7 @@ static HANDLER(memory_add)
     m.origin = ORIGIN_API;
     TRY(engine_add(ctx, app->engine, in->who.pool, &m));
     out->code = 201;
-    surface_memory_json(ctx, &m, &out->body);
+    surface_memory_json(&m, &out->body);
     return OK;
 }
 
@@ -248,7 +225,7 @@ static HANDLER(memory_get)
     struct memory m;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
     memory_tag(ctx, &m, out);
-    surface_memory_json(ctx, &m, &out->body);
+    surface_memory_json(&m, &out->body);
     return OK;
 }
 
@@ -318,15 +295,14 @@ static HANDLER(memory_search)
                             .only.type = q->type,
                             .only.as_of = q->as_of,
                             .asked = q->as_of,
-                            .by.has_strategy = q->strategy.n > 0};
+                            .by.has_strategy = q->strategy.n > 0,
+                            .by.strategy =
+                                (enum strategy)name_index(strategy_names, q->strategy, 0)};
     struct recall_out found;
     if (q->kind == SEARCH_MESSAGES && of_memories)
         return fail_field(ctx, "kind", "must not be message: messages have no layer and no type");
     if (q->as_of > clock_ms())
         return fail_field(ctx, "as_of", "must not be in the future");
-    for (int i = 0; strategy_names[i]; i++)
-        if (str_is(q->strategy, strategy_names[i]))
-            ask.by.strategy = (enum strategy)i;
     TRY(engine_search(ctx, app->engine, &ask, &found));
     size_t n = 0;
     for (size_t i = 0; i < found.n; i++)

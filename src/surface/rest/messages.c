@@ -17,32 +17,34 @@ static str recalls_of(const struct message *m)
     return !m->is_echo ? S("all") : str_trim(m->says).n ? S("what is new") : S("nothing");
 }
 
+struct message_item {
+    struct message m;
+    str space, origin, recalls;
+    int64_t position, tokens;
+};
 FIELDS(
-    message_item, (STR, id, .help = "UUID"), (STR, session, .help = "id of its conversation"),
+    message_item, (AS_STR, m.id, "id", .help = "UUID"),
+    (AS_STR, m.session, "session", .help = "id of its conversation"),
     (STR, space, .help = "the space it is in"),
     (INT, position, .help = "its place in the conversation, from 0"),
-    (STR, role, .help = "user, assistant, tool or system"),
-    (STR, speaker, .empty = EMPTY_OUT, .help = "a name where one is known"),
-    (STR, text, .help = "word for word; secrets are masked"),
+    (AS_STR, m.role, "role", .help = "user, assistant, tool or system"),
+    (AS_STR, m.speaker, "speaker", .empty = EMPTY_OUT, .help = "a name where one is known"),
+    (AS_STR, m.text, "text", .help = "word for word; secrets are masked"),
     (STR, origin, .help = "where the text came from"),
     (STR, recalls,
      .help = "what of it recall looks at: all; what is new, of a message that repeats memories; or "
              "nothing"),
-    (INT, tokens, .help = "estimated"), (TIME, created, .help = "when it was said"));
+    (INT, tokens, .help = "estimated"),
+    (AS_TIME, m.created, "created", .help = "when it was said"));
 
-struct message_item message_item_of(const struct message *m, str space)
+static struct message_item item_of(const struct message *m, str space)
 {
-    return (struct message_item){.id = m->id,
-                                 .session = m->session,
+    return (struct message_item){.m = *m,
                                  .space = space,
                                  .position = doc_position(m->doc),
-                                 .role = m->role,
-                                 .speaker = m->speaker,
-                                 .text = m->text,
                                  .origin = str_of(origin_names[m->origin]),
                                  .recalls = recalls_of(m),
-                                 .tokens = tokens_of(m->text),
-                                 .created = m->created};
+                                 .tokens = tokens_of(m->text)};
 }
 
 enum status message_items(struct ctx *ctx, const struct message *v, size_t n, str space,
@@ -50,7 +52,7 @@ enum status message_items(struct ctx *ctx, const struct message *v, size_t n, st
 {
     struct message_item *items = NEW_N(&ctx->arena, struct message_item, n + 1);
     for (size_t i = 0; i < n; i++)
-        items[i] = message_item_of(&v[i], space);
+        items[i] = item_of(&v[i], space);
     return json_list(ctx, message_item_fields, items, n, sizeof *items, out);
 }
 
@@ -79,7 +81,7 @@ static enum status reply_message(struct ctx *ctx, struct app *app, const struct 
     struct list_page uses;
     const struct message *at = &m->v[m->at];
     struct receipts_in ask = {.pools = {&pool, 1}, .of = at->id, .limit = USES_SHOWN};
-    struct message_out shape = {.message = message_item_of(at, pool.space),
+    struct message_out shape = {.message = item_of(at, pool.space),
                                 .title = m->session.title,
                                 .session_messages = m->session.messages};
     TRY(message_items(ctx, m->v, m->at, pool.space, &shape.before));

@@ -96,16 +96,6 @@ static enum status read_model(struct ctx *ctx, struct app *app, const struct pre
     return OK;
 }
 
-/* The request's own body is not the chat's: headers and words decide. */
-static void read_helper(struct ctx *ctx, const struct request *in, struct turn_in *out)
-{
-    const struct helper_facts facts =
-        helper_facts_of(&ctx->arena, in, NULL, out->said, out->n_said);
-    helper_call_apply(&ctx->arena, helper_call_find(&facts), out);
-    while (out->is_aside && out->n_said && !str_is(out->said[--out->n_said].role, "user"))
-        ;
-}
-
 static HANDLER(preview_show)
 {
     const struct preview_in *p = in->in;
@@ -125,7 +115,8 @@ static HANDLER(preview_show)
     TRY(read_question(ctx, p, &turn));
     TRY(check_preview(ctx, p, turn.is_planned));
     TRY(read_model(ctx, app, p, &turn));
-    read_helper(ctx, in, &turn);
+    /* The request's own body is not the chat's: headers and words decide. */
+    helper_call_read(&ctx->arena, in, NULL, &turn);
     engine_preview(ctx, app->engine, &turn, &r);
     TRY(receipt_shape(ctx, &r, &shown));
     return reply_fields(out, preview_out_fields, &shown);

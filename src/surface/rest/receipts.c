@@ -12,17 +12,24 @@
  * was left out is in the receipt and not in these lists.
  */
 
-FIELDS(receipt_item, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-Receipt"),
-       (AS_STR, r.space, "space", .help = "the space it is in"),
-       (AS_STR, r.session, "session", .help = "the conversation"),
-       (AS_TIME, r.created, "created", .help = "when the recall ran"),
-       (AS_STR, r.question, "question", .help = "the query that was searched"),
-       (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
-       (AS_STR, r.reason, "reason", .help = "why"),
-       (AS_INT, r.tokens, "tokens", .help = "tokens of the block"),
-       (INT, given, .help = "how many lines the model received"),
-       (INT, considered, .help = "how many candidates there were"),
-       (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"));
+/* One receipt in a list, without its block and lines. */
+struct receipt_item {
+    struct receipt r;
+    int64_t given, considered;
+    double score;
+    str why;
+};
+static FIELDS(receipt_item, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-Receipt"),
+              (AS_STR, r.space, "space", .help = "the space it is in"),
+              (AS_STR, r.session, "session", .help = "the conversation"),
+              (AS_TIME, r.created, "created", .help = "when the recall ran"),
+              (AS_STR, r.question, "question", .help = "the query that was searched"),
+              (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
+              (AS_STR, r.reason, "reason", .help = "why"),
+              (AS_INT, r.tokens, "tokens", .help = "tokens of the block"),
+              (INT, given, .help = "how many lines the model received"),
+              (INT, considered, .help = "how many candidates there were"),
+              (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"));
 
 FIELDS_OF(receipt_item, use_item, (AS_STR, r.id, "id", .help = "of the receipt"),
           (AS_STR, r.space, "space", .help = "the space it is in"),

@@ -3,7 +3,6 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/memory_json.h"
-#include "surface/surface.h"
 
 /*
  * Texts that read as instructions to a model are kept but not given to chats, so that a web page or

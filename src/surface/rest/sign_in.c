@@ -11,29 +11,29 @@
 
 SHAPE(sign_in, (STR, token, .required = true, .min = 1, .max = 256, .help = "an access token"));
 
-SHAPE(me_out, (STR, user, .help = "whose memory it is"),
-      (STR, space, .help = "the space of requests that name none"),
-      (BOOL, is_admin, .help = "may reach every space of the user"),
-      (ENUM_OF, role, enum role, .one_of = role_names,
-       .help = "whose rights the token has, if it is an admin's"),
-      (STR, scopes, .help = "what the token may do, as in a token; empty: everything"),
-      (BOOL, is_local, .help = "is let in without a token, on this machine"),
-      (BOOL, needs_token, .help = "whether requests need a token"),
-      (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
-      (INT, memories_max, .help = "most open memories of the user; 0: unlimited"),
-      (INT, messages_max, .help = "most stored messages"),
-      (INT, bytes_max, .help = "most bytes of text"), (INT, spaces_max, .help = "most spaces"),
-      (INT, tokens_max, .help = "most valid tokens"), (STR, version, .help = "of rememberd"));
-
-static void take_quota(const struct app *app, struct me_out *me)
-{
-    const struct quota q = engine_quota(app->engine, me->user);
-    me->memories_max = q.memories;
-    me->messages_max = q.messages;
-    me->bytes_max = q.bytes;
-    me->spaces_max = q.spaces;
-    me->tokens_max = q.tokens;
-}
+struct me_out {
+    str user, space, scopes, version;
+    bool is_admin, is_local, needs_token;
+    enum role role;
+    int64_t signed_in_until;
+    struct quota most;
+};
+static FIELDS(me_out, (STR, user, .help = "whose memory it is"),
+              (STR, space, .help = "the space of requests that name none"),
+              (BOOL, is_admin, .help = "may reach every space of the user"),
+              (ENUM, role, .one_of = role_names,
+               .help = "whose rights the token has, if it is an admin's"),
+              (STR, scopes, .help = "what the token may do, as in a token; empty: everything"),
+              (BOOL, is_local, .help = "is let in without a token, on this machine"),
+              (BOOL, needs_token, .help = "whether requests need a token"),
+              (TIME, signed_in_until, .help = "of a browser that has signed in; or null"),
+              (AS_INT, most.memories, "memories_max",
+               .help = "most open memories of the user; 0: unlimited"),
+              (AS_INT, most.messages, "messages_max", .help = "most stored messages"),
+              (AS_INT, most.bytes, "bytes_max", .help = "most bytes of text"),
+              (AS_INT, most.spaces, "spaces_max", .help = "most spaces"),
+              (AS_INT, most.tokens, "tokens_max", .help = "most valid tokens"),
+              (STR, version, .help = "of rememberd"));
 
 static HANDLER(show_me)
 {
@@ -44,11 +44,11 @@ static HANDLER(show_me)
                         .is_admin = in->who.is_admin,
                         .role = in->who.role,
                         .scopes = token_scopes_list(&ctx->arena, in->who.scopes),
-                        .is_local = !in->who.token.n};
+                        .is_local = !in->who.token.n,
+                        .most = engine_quota(app->engine, in->who.pool.user)};
     TRY(auth_needs_token(ctx, app, &me.needs_token));
     if (in->who.token.n && auth_cookie(in).n)
         soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &me.signed_in_until));
-    take_quota(app, &me);
     return reply_fields(out, me_out_fields, &me);
 }
 
@@ -85,8 +85,8 @@ static HANDLER(sign_in)
                         .role = token.role,
                         .scopes = token.scopes,
                         .needs_token = true,
-                        .signed_in_until = until};
-    take_quota(app, &me);
+                        .signed_in_until = until,
+                        .most = engine_quota(app->engine, token.pool.user)};
     return reply_fields(out, me_out_fields, &me);
 }
 

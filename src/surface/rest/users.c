@@ -61,18 +61,16 @@ static HANDLER(user_list)
     return list_reply(ctx, users_out_fields, &page, v, n, sizeof *v, out);
 }
 
-static enum status no_user(struct ctx *ctx, str id)
+/* The status, and in words where there is no such user. */
+static enum status of_user(struct ctx *ctx, str id, enum status s)
 {
-    return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(id));
+    return s == NOT_FOUND ? fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(id)) : s;
 }
 
 static HANDLER(user_get)
 {
     struct account a;
-    enum status s = engine_account(ctx, app->engine, in->params[0], &a);
-    if (s == NOT_FOUND)
-        return no_user(ctx, in->params[0]);
-    TRY(s);
+    TRY(of_user(ctx, in->params[0], engine_account(ctx, app->engine, in->params[0], &a)));
     return reply_fields(out, account_fields, &a);
 }
 
@@ -89,10 +87,8 @@ static HANDLER(user_role)
 {
     const struct role_in *a = in->in;
     struct role_out shape = {.id = in->params[0], .role = a->role};
-    enum status s = engine_set_role(ctx, app->engine, shape.id, a->role, &shape.revoked);
-    if (s == NOT_FOUND)
-        return no_user(ctx, shape.id);
-    TRY(s);
+    TRY(of_user(ctx, shape.id,
+                engine_set_role(ctx, app->engine, shape.id, a->role, &shape.revoked)));
     return reply_fields(out, role_out_fields, &shape);
 }
 
@@ -101,9 +97,11 @@ static HANDLER(user_role)
 SHAPE(erase_in, (STR, confirm, .required = true, .max = 1000, .help = "the id once more"),
       (BOOL, people, .help = "also the people of the user's clients"));
 
-SHAPE(user_erased_out, (STR, id), (INT, erased, .help = "number of memories and messages"),
-      (INT, people, .help = "number of people erased with it"),
-      (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"));
+static FIELDS_OF(erase_account, user_erased_out, (STR, id),
+                 (INT, erased, .help = "number of memories and messages"),
+                 (INT, people, .help = "number of people erased with it"),
+                 (STR, erasure, .empty = EMPTY_OUT,
+                  .help = "id of its certificate: GET /v1/erasures/{id}"));
 
 static HANDLER(user_erase)
 {
@@ -112,15 +110,12 @@ static HANDLER(user_erase)
     if (!str_eq(a->confirm, what.id))
         return fail_field(ctx, "confirm", "must be the id of the user that is to be erased");
     enum status s = engine_erase_account(ctx, app->engine, &what);
-    if (s == NOT_FOUND)
-        return no_user(ctx, what.id);
     if (s == CONFLICT) {
         str why = ctx_take_why(ctx);
         return fail(ctx, CONFLICT, S_FMT "; people=true erases them as well", S_ARG(why));
     }
-    TRY(s);
-    const struct user_erased_out shape = {what.id, what.erased, what.people, what.erasure};
-    return reply_fields(out, user_erased_out_fields, &shape);
+    TRY(of_user(ctx, what.id, s));
+    return reply_fields(out, user_erased_out_fields, &what);
 }
 
 /* --- a space --- */
