@@ -51,7 +51,6 @@ static void leave_relative(const struct query *q, struct words *w)
     }
 }
 
-/* Whether t (unix ms) is in one of its times. */
 bool query_has_time(const struct query *q, int64_t t)
 {
     return SOME(i, q->times.n, time_phrase_has(&q->times.v[i], t));
@@ -101,8 +100,6 @@ static void add_date(struct arena *a, struct query *q, int *promises, struct tim
         add_stem(q, promises, &w.v[i]);
 }
 
-/* `asked` is when the question is asked (unix ms), which "yesterday" is counted from. The texts
- * point into the question or the arena. */
 struct query query_of(struct arena *a, str question, int64_t asked)
 {
     struct query q = {0};

@@ -15,10 +15,11 @@ struct query {
     struct times times; /* that it speaks of */
 };
 
-/* asked (unix ms) is what "yesterday" and "last week" are told from. */
+/* asked (unix ms) is what "yesterday" and "last week" are told from. The texts point into the
+ * question or the arena. */
 struct query query_of(struct arena *a, str question, int64_t asked);
 
-/* Whether the question speaks of the time t lies in. */
+/* Whether the question speaks of the time that t (unix ms) lies in. */
 bool query_has_time(const struct query *q, int64_t t);
 
 /* The first stretch of time that it names; both 0 where it names none. */

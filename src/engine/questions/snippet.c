@@ -107,8 +107,6 @@ static size_t between_words(str text, size_t at, size_t near)
     return at;
 }
 
-/* The text itself when it is short. Else at most `most` bytes with "…" where something was cut,
- * never inside a character, and between words where a blank is near. */
 str excerpt_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most)
 {
     struct mark *marks;

@@ -9,7 +9,8 @@ bool word_goes_on(str word, str stem, size_t ending_most);
 
 /*
  * The text itself when it has at most `most` bytes; else the part that holds the most weight of the
- * question's words, begun and ended between words, with "…" where something is missing.
+ * question's words, begun and ended between words, at least between characters, with "…" where
+ * something is missing.
  */
 str excerpt_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most);
 

@@ -221,7 +221,6 @@ static struct time_span span_in(const struct point *p, int year)
     return p->span;
 }
 
-/* A point without a year is the latest that has begun, or (is_over) ended. */
 struct time_span point_span(const struct reader *r, const struct point *p, bool is_over)
 {
     int year = calendar_day(r->now).tm_year + 1900;

@@ -87,8 +87,9 @@ static enum status search_words(struct search *s)
     if (!words->n && is_any_common)
         TRY(store_search_newest_words(f->ctx, f->e->store, in->pool, q->stems, q->n,
                                       in->only.memories, NEWEST, words));
-    if (in->only.turns)
-        hits_leave_memories_out(words);
+    /* Memories have the greatest numbers, so they stand at the end. */
+    while (in->only.turns && words->n && doc_is_memory(words->v[words->n - 1].doc))
+        words->n--;
     int64_t all = words->memories + (in->only.memories ? 0 : words->messages);
     bool by_english = s->asks.tokens.n > 0; /* the other weights were fitted without */
     double unknown = scan_weigh(words, by_english ? q->texts : NULL, q->n, all, f->asked.weights);

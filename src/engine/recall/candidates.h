@@ -54,7 +54,8 @@ struct finder {
     size_t n_spaces;
 };
 
-/* Makes a finder ready, which then stays where it is: the query, the spaces, their tombstones. */
+/* Makes a finder ready, which then stays where it is, as in does: the query, the spaces, their
+ * tombstones. */
 MUST_USE enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                struct finder *out);
 
@@ -71,7 +72,8 @@ MUST_USE enum status find_in_scope(struct finder *f, size_t limit, bool newest);
 /* Notes which space they are from. */
 void find_name_space(const struct finder *f, struct recalled *v, size_t n);
 
-/* engine_recall that is not counted: for who asks several times for one turn. */
+/* engine_recall that is not counted and does not wait for turns that are still to be written: for
+ * who asks several times for one turn, and does both once. */
 MUST_USE enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                    struct recall_out *out);
 
@@ -94,8 +96,8 @@ bool find_shows(const struct finder *f, struct recalled *r);
  * names". */
 str found_why(const struct finder *f, const struct recalled *r);
 
-/* What is compared and shown of it: of an answer that was given with memory beside it only what was
- * new. */
+/* What is compared and shown of it: of a message what a chat may be given, where that is known; of
+ * an answer that was given with memory beside it only what was new. */
 str found_text(const struct recalled *r);
 
 /* What of a message a chat may be given: what it states, without what is barred. */

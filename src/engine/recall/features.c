@@ -82,21 +82,12 @@ static bool is_name(str word)
     return name;
 }
 
-/* --- how the user wants things --- */
-
-static bool is_please(str word)
-{
-    return str_is_one_of(word, please_words);
-}
-
 /* "I prefer e-books" in any place, "Always give examples" where a sentence begins: "I've always
  * lived here" asks for nothing. */
 static bool is_wish(str word, bool begins)
 {
     return str_is_one_of(word, preference_words) || (begins && str_is_one_of(word, rule_openings));
 }
-
-/* --- all of it --- */
 
 static void look_at(struct glance *g, str word, bool begins, const struct lexicon_lengths *l)
 {
@@ -124,7 +115,7 @@ static struct glance glance_at(str text, const struct lexicon_lengths *shown)
             end++;
         if (end > i) {
             look_at(&g, str_sub(text, i, end), begins, shown);
-            begins = begins && is_please(str_sub(text, i, end));
+            begins = begins && str_is_one_of(str_sub(text, i, end), please_words);
         } else {
             begins |= byte_at(text, i) == ENDS_SENTENCE;
             end++;
@@ -262,9 +253,8 @@ static void of_memory(const struct asked_of *q, const struct memory *m, double *
     out[SIGNAL_importance] = m->importance;
 }
 
-/* Either message or memory is set, the other is NULL; out has SIGNALS_MAX places. previous is the
- * text of the message before, "" where it does not matter. A candidate is judged again when others
- * were taken out: then its text shows what it showed, and only the scores are measured again. */
+/* A candidate is judged again when others were taken out: then its text shows what it showed, and
+ * only the scores are measured again. */
 void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out)
 {

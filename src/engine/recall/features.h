@@ -48,7 +48,7 @@ struct lexicon_lengths shown_words(void);
 str speaker_asked(const struct query *q, const struct message *m, size_t n);
 
 /* previous is the text of the message before, or "". Exactly one of message and memory is there.
- * out outlives the candidate, which refers to it. */
+ * out has SIGNALS_MAX places and outlives the candidate, which refers to it. */
 void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out);
 

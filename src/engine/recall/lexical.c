@@ -403,7 +403,6 @@ static struct candidate far_from_words(const struct scanner *s, size_t at, doc_i
     return c;
 }
 
-/* Describes any document of the pool, also one that vectors found and no word did. */
 struct candidate scan_candidate(const struct scan *scan, doc_id doc)
 {
     const struct scanner *s = scan->of;
@@ -425,9 +424,6 @@ static double rarity_share(str word, int64_t all)
     return 1 - small + small * fmin(word_rarity(word) / rare, 1);
 }
 
-/* Fills the weight of each word and gives the share of the question's weight whose words nobody in
- * this pool ever said, 0 to 1: a sign that the question is about something else. Words that the
- * store left out (found is UINT32_MAX) weigh nothing. */
 double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words, int64_t all,
                   float *weights)
 {
@@ -442,8 +438,7 @@ double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words
     return known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0;
 }
 
-/* The scan refers to hits and weights, which must live as long as it does. A hit has at most three
- * neighbours, so 4 n slots are enough. */
+/* A hit has at most three neighbours, so 4 n slots are enough. */
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
                       size_t n_words, size_t most)
 {
@@ -476,13 +471,6 @@ void scan_measure(struct scan *scan, const struct candidate *v, size_t n)
         scan->best_window = fmaxf(scan->best_window, v[i].window);
         scan->best_session = fmaxf(scan->best_session, v[i].session);
     }
-}
-
-/* Memories have the greatest numbers, so they stand at the end. */
-void hits_leave_memories_out(struct word_hits *hits)
-{
-    while (hits->n && doc_is_memory(hits->v[hits->n - 1].doc))
-        hits->n--;
 }
 
 /* Measured over 1,155 questions of conversations (decisions/007). */

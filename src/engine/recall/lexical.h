@@ -26,7 +26,8 @@ struct candidate {
 /*
  * The worth of each word among `all` documents, by how many hold it; one that was left out for time
  * has none. texts: the words, whose rarity in English counts where the documents are few; or NULL.
- * Gives the share of the weight of words that stand nowhere, less in a small pool.
+ * Gives the share of the weight of words that stand nowhere, less in a small pool: a sign that the
+ * question is about something else.
  */
 double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words, int64_t all,
                   float *weights);
@@ -41,8 +42,8 @@ struct scan {
 };
 
 /*
- * One pass over the hits, which outlive it. weights is the worth of each word. The documents of a
- * session are consecutive numbers, so neighbours are found in the list itself; neighbours of hits
+ * One pass over the hits, which outlive it, as do weights, the worth of each word. The documents of
+ * a session are consecutive numbers, so neighbours are found in the list itself; neighbours of hits
  * that hold no word themselves take part. Some of them may not exist (behind the end of a session).
  */
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
@@ -58,5 +59,3 @@ void scan_measure(struct scan *scan, const struct candidate *v, size_t n);
 /* Of a text that the encoder has not read yet: what texts with as much of the question mean of it
  * on average, so that what was told a moment ago is not behind all that was read. */
 void candidate_guess_meaning(struct candidate *c);
-
-void hits_leave_memories_out(struct word_hits *hits);

@@ -327,11 +327,8 @@ static double coverage_asked(const struct finder *f)
     return is_of_people(f) ? people_coverage : breadths[asked].coverage;
 }
 
-/*
- * Best first, until what is given holds as much of what is probably needed as the setting asks for.
- * What the caller's bar or a source beside the question has brought is held against the least
- * score alone. The first line may be as little sure as the verdict says.
- */
+/* What the caller's bar or a source beside the question has brought is held against the least score
+ * alone. The first line may be as little sure as the verdict says. */
 void lines_select(struct finder *f, const struct verdict *v)
 {
     double all = weigh_lines(f), given = 0, enough = coverage_asked(f);

@@ -61,16 +61,6 @@ static void say_why_unused(struct finder *f)
     add_reason(f, "Qdrant", why.n ? why : S("it has failed a moment ago"));
 }
 
-/* For the receipt: which vectors found the results. */
-static void say_by_qdrant(struct finder *f, const struct embedding *by)
-{
-    f->how.steps.source = str_of(embed_source_names[by->source]);
-    f->how.steps.model = str_dup(&f->ctx->arena, by->model);
-    f->how.steps.store = S("qdrant");
-}
-
-/* Never fails: without Qdrant recall works with its own vectors and words, and the reason says so.
- * Has half of the time that is left. */
 struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
 {
     struct near_beside *out = NEW_N(&f->ctx->arena, struct near_beside, most + 1);
@@ -88,7 +78,9 @@ struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
         *n = 0;
         add_reason(f, "Qdrant", str_dup(&f->ctx->arena, str_of(own.why)));
     } else if (*n) {
-        say_by_qdrant(f, &by);
+        f->how.steps.source = str_of(embed_source_names[by.source]);
+        f->how.steps.model = str_dup(&f->ctx->arena, by.model);
+        f->how.steps.store = S("qdrant");
     } else {
         add_reason(f, "Qdrant", S("it found nothing that may be shown"));
     }
@@ -182,7 +174,6 @@ static str judged_text(const struct finder *f, const struct recalled *r, bool is
                    : text;
 }
 
-/* Gives the texts of the results to the reranking model; a failure keeps recall's order. */
 void order_beside(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;

@@ -14,7 +14,8 @@ struct near_beside {
 struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n);
 
 /* Puts what was found in the order of the reranking model, where one is set: its first has the
- * greatest score that recall gave, and so on, as its own scores have no common measure. */
+ * greatest score that recall gave, and so on, as its own scores have no common measure. A failure
+ * keeps the order. */
 void order_beside(struct finder *f);
 
 /* Lays the scores over the order: the first gets the greatest, and so on. */

@@ -79,8 +79,7 @@ static struct quotable given_of_text(struct arena *a, const struct message *m, s
 
 /* Examples: "I moved to Bergen. Can you suggest a gym?" gives its first sentence. "What time is
  * it?" gives nothing. An answer "Noted, you live in Bergen. See https://…" loses the sentence with
- * the link. A message with a speaker's name counts whole: it is from a conversation between people,
- * where a question is part of what was said (decisions/008). */
+ * the link. Between people a question is part of what was said (decisions/008). */
 struct quotable quotable_of(struct arena *a, const struct message *m)
 {
     str text = m->is_echo ? str_trim(m->says) : m->text;

@@ -517,8 +517,6 @@ enum status engine_context(struct ctx *ctx, struct engine *e, const struct recal
     return OK;
 }
 
-/* Without counting and without waiting for turns that are still to be written: engine_recall and
- * engine_search do both, once for all the recalls of a call. */
 enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)
 {

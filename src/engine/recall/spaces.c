@@ -92,7 +92,6 @@ static enum status open_spaces(struct finder *f)
     return OK;
 }
 
-/* Must come before any find_…; reads the tombstones of the space. in must outlive the finder. */
 enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                       struct finder *out)
 {
@@ -221,10 +220,6 @@ bool find_wants(const struct finder *f, const struct message *m, const struct me
            (!in->only.type.n || str_is(in->only.type, type_names[memory->type]));
 }
 
-/*
- * The one test for everything that is shown anywhere. May shorten r's text: tombstones act on
- * sentences.
- */
 bool find_shows(const struct finder *f, struct recalled *r)
 {
     return find_wants(f, r->is_memory ? NULL : &r->message, r->is_memory ? &r->memory : NULL) &&
@@ -239,8 +234,6 @@ const struct recalled *recalled_find(const struct recalled *v, size_t n, const s
     return NULL;
 }
 
-/* In the order of what a reader may have: what a chat is given of a message, the novel sentences of
- * an echo, the text. */
 str found_text(const struct recalled *r)
 {
     if (r->is_memory)

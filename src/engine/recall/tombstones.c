@@ -54,14 +54,12 @@ struct statement statement_of(struct arena *a, str text)
     return s;
 }
 
-/* The telling words of one sentence, as stating_of compares them. */
 struct term_set telling_of(struct arena *a, str sentence)
 {
     return statement_of(a, sentence).terms;
 }
 
-/* STATES: says it; MENTIONS: says a part of it, enough to hint at it beside an answer; else
- * nothing. Words that carry no content never decide, so an empty statement states nothing. */
+/* Words that carry no content never decide, so an empty statement states nothing. */
 enum stating stating_of(const struct statement *s, const struct term_set *sentence)
 {
     size_t shared = terms_shared(&s->terms, sentence), all = s->terms.n;
@@ -138,8 +136,6 @@ static struct barred barred_of(const struct bar *bar)
     return out;
 }
 
-/* From when on an expired memory counts as untrue: a memory that was changed after its expiry ended
- * with the change. */
 int64_t tombstones_end_of(const struct memory *m)
 {
     return m->expires > m->updated ? m->expires : m->updated;
@@ -183,7 +179,6 @@ enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref p
     return OK;
 }
 
-/* For questions how it was: what was only superseded may be seen again, what was forgotten not. */
 void tombstones_allow_history(struct tombstones *b)
 {
     size_t kept = 0;
@@ -213,7 +208,6 @@ struct judged {
     int64_t created;
 };
 
-/* Whether sentences of this message are barred; then a memory made of it is not told by it. */
 bool tombstones_touch(const struct tombstones *b, str message)
 {
     uint64_t hash = b->n && message.n ? tombstones_message(message) : 0;
@@ -274,7 +268,6 @@ static str left_of(const struct judged *j, str text)
     return is_cut ? str_trim(buf_str(&out)) : text;
 }
 
-/* What may still be shown of a message: "" when all that was said before was cleared. */
 str tombstones_left(const struct tombstones *b, struct arena *a, const struct message *m)
 {
     str text = m->is_echo ? m->says : m->text;
@@ -284,7 +277,6 @@ str tombstones_left(const struct tombstones *b, struct arena *a, const struct me
     return left_of(&j, text);
 }
 
-/* Cuts what is barred out of r and notes it in is_cut; false when nothing is left of it. */
 bool tombstones_keep(const struct tombstones *b, struct arena *a, struct recalled *r)
 {
     str *text = r->is_memory         ? &r->memory.content
@@ -299,8 +291,6 @@ bool tombstones_keep(const struct tombstones *b, struct arena *a, struct recalle
     return !r->part.is_cut || str_trim(left).n > 0;
 }
 
-/* For messages that come again, from an import or a client's history: one whose sentences are
- * barred is dated before the bar, as the same sentence said again later is a new statement. */
 void tombstones_date_back(const struct tombstones *b, struct arena *a, struct message *m)
 {
     struct sentence s;

@@ -65,11 +65,11 @@ void tombstones_lift_later(struct tombstones *b, int64_t at);
 /* The message's text (of an echo: what is new in it) without barred sentences; "" when nothing is
  * left. */
 str tombstones_left(const struct tombstones *b, struct arena *a, const struct message *m);
-/* Leaves the barred sentences of a result out; false when nothing is left of it. */
+/* Leaves the barred sentences of a result out, which is_cut notes; false: nothing is left of it. */
 bool tombstones_keep(const struct tombstones *b, struct arena *a, struct recalled *r);
-/* Whether a bar names the message. */
+/* Whether a bar names the message; then a memory made of it is not told by it. */
 bool tombstones_touch(const struct tombstones *b, str message);
 
-/* A message without a time of its own that comes as history, and repeats a barred sentence, is
- * older than the bar: its time is set so. */
+/* For messages that come again, from an import or a client's history: one whose sentences are
+ * barred is dated before the bar, as the same sentence said again later is a new statement. */
 void tombstones_date_back(const struct tombstones *b, struct arena *a, struct message *m);

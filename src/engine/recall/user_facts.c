@@ -106,13 +106,6 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     return OK;
 }
 
-/* The later ones stand in front. */
-static bool is_ended(const struct standing *v, size_t i)
-{
-    bool is_over = v[i].takes_back || SOME(k, i, standing_ends(&v[k], &v[i]));
-    return is_over;
-}
-
 /* By a word, or close in meaning. */
 static bool is_near(const struct candidate *c)
 {
@@ -153,7 +146,8 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
     bool *is_over = NEW_N(a, bool, found + 1);
     for (size_t i = 0; i < found; i++) {
         read[i] = standing_of_text(a, v[i].content);
-        is_over[i] = is_ended(read, i);
+        /* The later ones stand in front. */
+        is_over[i] = read[i].takes_back || SOME(k, i, standing_ends(&read[k], &read[i]));
     }
     *n = 0;
     room = budget_tokens < 0 ? INT64_MAX : room < STANDING_TOKENS ? STANDING_TOKENS : room;

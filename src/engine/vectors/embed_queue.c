@@ -37,7 +37,6 @@ static const size_t batch_of[] = {[EMBED_REMOTE] = 64,
 
 /* --- what is chosen --- */
 
-/* "static:table:256" is made by "static:table:". */
 str maker_of(str signature)
 {
     while (signature.n && signature.p[signature.n - 1] != ':')
@@ -45,8 +44,6 @@ str maker_of(str signature)
     return signature;
 }
 
-/* The source that the settings choose now; source is EMBED_NONE and signature "" where there is
- * none. */
 struct chosen chosen_of(struct ctx *ctx, struct engine *e)
 {
     bool is_off = !e->settings->vectors;
@@ -493,8 +490,6 @@ static bool sees_set(struct ctx *ctx, struct engine *e)
     return !begun || (soft(ctx, store_vector_set(ctx, e->store, &seen)) && mark_of(&seen) == begun);
 }
 
-/* For searches that no chat waits for: new texts get their vector first. At most half of the time;
- * failing changes nothing but what the search finds. */
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));

@@ -5,9 +5,9 @@
 
 /* The source of vectors as it is chosen now. */
 struct chosen {
-    enum embed_source source;
-    str signature; /* of its vectors; "" without a source */
-    str maker;     /* the signature without the length, which may not be known yet */
+    enum embed_source source; /* EMBED_NONE: there is none */
+    str signature;            /* of its vectors; "" without a source */
+    str maker;                /* the signature without the length, which may not be known yet */
 };
 struct chosen chosen_of(struct ctx *ctx, struct engine *e);
 /* "static:table:256" is made by "static:table:". */
