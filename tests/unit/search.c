@@ -381,6 +381,13 @@ TEST(each_scope_has_its_memories)
     }
 }
 
+TEST(a_user_who_has_no_space_yet_finds_nothing_in_all_of_them)
+{
+    WITH_TABLE(e, s, p);
+    struct recall_in in = {.scope = SCOPE_USER, .gate = true};
+    CHECK_INT(look(ctx, e, "do you remember anything", in).n, 0);
+}
+
 /* --- vectors --- */
 
 TEST(meaning_is_found_where_words_differ)

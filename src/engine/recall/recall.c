@@ -464,7 +464,7 @@ static enum status find(struct finder *f, struct recall_out *out)
                     form_odds_of(FORM_KNOWN, in->question).by[0] >= 0;
     if (asks_all)
         gate = (struct gate){GATE_IDENTITY, in->question, false, false};
-    bool asks_known = known_is_asked(&f->spaces[0], gate) && !in->only.turns;
+    bool asks_known = known_is_asked(f, gate) && !in->only.turns;
     if (newest)
         TRY(find_in_scope(f, limit, true));
     else if (!is_empty(f))
