@@ -65,25 +65,19 @@ static enum status print_report(struct ctx *ctx, const struct options *o,
 }
 
 /* Only one process may change keys, or one overwrites the key that the other has just stored. */
-struct lock {
-    int fd;
-};
-
-static void lock_leave(struct lock *l)
+static void lock_leave(int *fd)
 {
-    if (l->fd >= 0)
-        close(l->fd);
+    if (*fd >= 0)
+        close(*fd);
 }
 
-#define LOCK(l) CLEANUP(lock_leave) struct lock l = {-1}
-
-static enum status lock_take(struct ctx *ctx, const struct instance *instance, struct lock *out)
+static enum status lock_take(struct ctx *ctx, const struct instance *instance, int *fd)
 {
-    assert(out->fd < 0);
-    out->fd = open(str_c(&ctx->arena, instance->folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (out->fd < 0)
+    assert(*fd < 0);
+    *fd = open(str_c(&ctx->arena, instance->folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0)
         return fail(ctx, STORAGE, "'" S_FMT "': %s", S_ARG(instance->folder), strerror(errno));
-    if (flock(out->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail(ctx, TOO_BUSY, "another process is changing the key of '" S_FMT "'",
                     S_ARG(instance->file));
     return OK;
@@ -117,7 +111,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     TRY(instance_find(ctx, &o->settings, &instance));
     if (instance_is_new(ctx, &instance))
         return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(instance.file));
-    LOCK(lock);
+    CLEANUP(lock_leave) int lock = -1;
     TRY(lock_take(ctx, &instance, &lock));
     enum store_kind kind = store_kind(ctx, instance.file);
     if (kind == STORE_ENCRYPTED)
@@ -162,7 +156,7 @@ enum status command_decrypt(struct ctx *ctx, const struct options *o)
     struct key none = {0};
     TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
     TRY(instance_find(ctx, &o->settings, &instance));
-    LOCK(lock);
+    CLEANUP(lock_leave) int lock = -1;
     TRY(lock_take(ctx, &instance, &lock));
     TRY(find_encrypted(ctx, o, &instance, &key));
     TRY(convert_database(ctx, &instance, &key, &none));
@@ -182,7 +176,7 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
     struct instance instance;
     TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
     TRY(instance_find(ctx, &o->settings, &instance));
-    LOCK(lock);
+    CLEANUP(lock_leave) int lock = -1;
     TRY(lock_take(ctx, &instance, &lock));
     TRY(find_encrypted(ctx, o, &instance, &key));
     TRY(key_configured_new(ctx, o->new_key_file, &new));

@@ -202,7 +202,7 @@ static bool is_named(const char *names, const char *name)
     return strstr(names, word) != NULL;
 }
 
-/* main.c asks the same question to refuse a flag: what help does not list is not taken. */
+/* run.c asks the same question to refuse a flag: what help does not list is not taken. */
 bool help_takes(const struct command *c, const char *row)
 {
     return is_named(c->flags, row);

@@ -295,14 +295,12 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     return settings_load(ctx, out->n_flags, out->flags, &rest, &out->settings);
 }
 
-/* Whether the flag was written, whatever its value. */
 bool options_has(const struct options *o, const char *name)
 {
     return SOME(i, o->given.n, str_is(o->given.v[i], name));
 }
 
-/* The words from that one on, with a space between two: a text need not be quoted on the command
- * line. */
+/* A text need not be quoted on the command line. */
 str options_text(struct ctx *ctx, const struct options *o, size_t from)
 {
     str text = S("");

@@ -171,8 +171,6 @@ static enum status begin_set(struct ctx *ctx, struct engine *e, const struct cho
     return set.dimensions ? store_begin_vectors(ctx, e->store, &set, anew) : OK;
 }
 
-/* anew: all vectors are dropped and made again; else only what was given up is tried again. Returns
- * at once, *waiting counts what the background has to do. */
 enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t *waiting)
 {
     struct chosen c = chosen_of(ctx, e);

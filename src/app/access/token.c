@@ -31,11 +31,10 @@ static FIELDS(token_out, (AS_STR, t.id, "id"), (AS_STR, t.name, "name"),
               (AS_TIME, t.created, "created"), (AS_TIME, t.expires, "expires"),
               (AS_TIME, t.revoked, "revoked"), (AS_TIME, t.last_used, "last_used"));
 
-static void write_token(struct buf *b, const struct token *t, str secret)
+static void write_token(struct json_out *w, const struct token *t, str secret)
 {
     const struct token_out shape = {*t, secret};
-    struct json_out w = json_to(b);
-    fields_write(&w, token_out_fields, &shape);
+    fields_write(w, token_out_fields, &shape);
 }
 
 /* Only a hash is stored, so the token is printed here once and never again. */
@@ -58,8 +57,9 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
     TRY(engine_make_token(ctx, instance->engine, &t, &secret));
     usleep(2000 * TOKEN_LOOK_MS); /* so a running server knows the token when this ends */
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    struct json_out w = json_to(&b);
     if (o->json)
-        write_token(&b, &t, secret);
+        write_token(&w, &t, secret);
     else
         buf_add(&b, secret);
     TRY(print_buf(&b));
@@ -126,16 +126,16 @@ static enum status list_tokens(struct ctx *ctx, const struct options *o, struct 
     size_t n;
     TRY(store_tokens(ctx, instance->store, user_filter(o), &t, &n));
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    for (size_t i = 0; i < n; i++) {
-        if (o->json) {
-            buf_add(&b, i ? S(",") : S("["));
-            write_token(&b, &t[i], S(""));
-            continue;
-        }
-        print_row(ctx, &b, &t[i]);
-    }
+    struct json_out w = json_to(&b);
     if (o->json)
-        buf_add(&b, n ? S("]") : S("[]"));
+        json_open(&w, '[');
+    for (size_t i = 0; i < n; i++)
+        if (o->json)
+            write_token(&w, &t[i], S(""));
+        else
+            print_row(ctx, &b, &t[i]);
+    if (o->json)
+        json_close(&w, ']');
     else
         buf_printf(&b, "%zu token%s", n, n == 1 ? "" : "s");
     return print_buf(&b);

@@ -144,12 +144,8 @@ static void write_settings(struct buf *b, const struct settings *s)
     }
     json_close(&w, ']');
     json_member_open(&w, "upstreams", '[');
-    for (size_t i = 0; i < s->n_upstreams; i++) {
-        struct buf one = buf_make(b->arena, PRINT_MAX);
-        struct json_out in = json_to(&one);
-        fields_write(&in, upstream_table, &s->upstreams[i]);
-        json_raw(&w, buf_str(&one));
-    }
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        fields_write(&w, upstream_table, &s->upstreams[i]);
     json_close(&w, ']');
     json_close(&w, '}');
 }

@@ -1,5 +1,5 @@
 /* reload.c - settings that are read again while the server runs. */
-#include "app/config/reload.h"
+#include "app/instance.h"
 
 enum { NAMES_MAX = 8000 };
 

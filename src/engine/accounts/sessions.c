@@ -193,7 +193,6 @@ enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool
 
 /* --- reading --- */
 
-/* All of them, PIECE at a time; the caller's arena holds the conversation. */
 enum status engine_session_messages(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                     str session, struct message **out, size_t *n)
 {

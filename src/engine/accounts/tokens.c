@@ -24,7 +24,6 @@ enum {
 
 static const str kinds[] = {S("rk_"), S("ctx_")};
 
-/* Fills t and gives the secret, the only time that anybody sees it. */
 void token_make(struct arena *a, struct token *t, str *secret)
 {
     str kind = t->prefix.n ? t->prefix : kinds[0], random = random_text(a, SECRET_BYTES);
@@ -99,7 +98,6 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str addr
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
 }
 
-/* NOT_FOUND is returned without a message: the caller words it in its dialect. */
 enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id)
 {
     enum status s = store_revoke_token(ctx, e->store, user, id);
@@ -156,11 +154,6 @@ enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out)
     atomic_store(&e->accounts.token_look, now);
     *out = any;
     return OK;
-}
-
-enum status engine_know_tokens(struct ctx *ctx, struct engine *e)
-{
-    return known_tokens_read(ctx, e);
 }
 
 /* --- signed in --- */

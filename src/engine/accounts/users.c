@@ -18,7 +18,7 @@ enum {
 
 /* --- the key of the seal --- */
 
-/* The key is copied into memory that is never swapped out; one that was there before is wiped. */
+/* One that was there before is wiped. */
 void engine_take_seal(struct engine *e, const uint8_t *key)
 {
     assert(key);
@@ -151,7 +151,6 @@ enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *o
     return OK;
 }
 
-/* How many stored keys cannot be opened with this server's seal, for the doctor command. */
 enum status engine_lost_keys(struct ctx *ctx, struct engine *e, size_t *out)
 {
     struct user *v;

@@ -1,7 +1,6 @@
 /* replay.c - blocks of memory that stand in a conversation already. */
-#include "engine/chat/replay.h"
-
 #include "base/id.h"
+#include "engine/chat/turn.h"
 
 /*
  * A client does not know the block that was added to its message, so its next request comes without

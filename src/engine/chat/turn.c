@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/chat/forgetting.h"
-#include "engine/chat/replay.h"
 #include "engine/recall/tombstones.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
@@ -453,8 +452,6 @@ static bool ask_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t 
     return is_helper;
 }
 
-/* Never fails: a chat works without memory. What went wrong is in the receipt and the counters. The
- * turn lives in ctx's arena, so ctx must outlive the answer. */
 struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)
 {
     int64_t began = clock_mono_us();
@@ -494,8 +491,6 @@ const struct turn_out *turn_out_of(const struct turn *t)
     return &t->out;
 }
 
-/* For a caller that finds that the block does not fit into the model's context after all: the
- * receipt then says that nothing was injected, and why. */
 void turn_drop_block(struct turn *t, str why)
 {
     struct receipt *r = &t->record;

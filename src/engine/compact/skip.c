@@ -26,10 +26,8 @@ static bool has_mark(const struct memory *m, const char *const *names)
 /* As a tag or as the category. */
 static bool has_tag(const struct memory *m, const char *const *names)
 {
-    for (size_t i = 0; i < m->tags.n; i++)
-        if (str_is_one_of(m->tags.v[i], names))
-            return true;
-    return str_is_one_of(m->category, names);
+    return SOME(i, m->tags.n, str_is_one_of(m->tags.v[i], names)) ||
+           str_is_one_of(m->category, names);
 }
 
 /* Summaries that came by an import have the mark in their metadata. */

@@ -46,7 +46,6 @@ struct feed {
     uint64_t told; /* the number of the last event */
     struct kept *ring[EVENTS_KEPT];
     struct listener *listeners;
-    size_t n;
 };
 
 /* --- telling --- */
@@ -225,12 +224,12 @@ static void find_place(struct listener *l, str after)
 /* The lock is held. */
 static enum status check_room(struct ctx *ctx, const struct feed *f, str user)
 {
-    size_t own = 0;
-    for (const struct listener *l = f->listeners; l; l = l->later)
+    size_t own = 0, all = 0;
+    for (const struct listener *l = f->listeners; l; l = l->later, all++)
         own += str_eq(l->in.pool.user, user);
     if (own >= LISTENERS_OF_USER)
         return fail(ctx, TOO_BUSY, "this user has %d streams of events already", LISTENERS_OF_USER);
-    if (f->n >= LISTENERS_MAX)
+    if (all >= LISTENERS_MAX)
         return fail(ctx, TOO_BUSY, "the server has %d streams of events already", LISTENERS_MAX);
     return OK;
 }
@@ -265,7 +264,6 @@ enum status engine_listen(struct ctx *ctx, struct engine *e, const struct listen
         if (l->later)
             l->later->before = &l->later;
         f->listeners = l;
-        f->n++;
     }
     pthread_mutex_unlock(&f->lock);
     if (s != OK) {
@@ -283,7 +281,6 @@ void engine_stop_listening(struct listener *l)
     *l->before = l->later;
     if (l->later)
         l->later->before = l->before;
-    l->feed->n--;
     pthread_mutex_unlock(&l->feed->lock);
     ctx_free(&l->own);
     free(l);

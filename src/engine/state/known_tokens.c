@@ -88,7 +88,7 @@ void known_tokens_forget(struct engine *e, str user)
     pthread_mutex_unlock(&all->lock);
 }
 
-enum status known_tokens_read(struct ctx *ctx, struct engine *e)
+enum status engine_know_tokens(struct ctx *ctx, struct engine *e)
 {
     struct token *v;
     size_t n;

@@ -13,5 +13,3 @@ void known_tokens_note(struct engine *e, str hash, const struct token *t);
 void known_tokens_forget(struct engine *e, str user);
 /* The store is away: the token, if it was valid shortly before. */
 bool known_tokens_find(struct ctx *ctx, struct engine *e, str hash, struct token *out);
-/* Those of the store that were used lately, so that a server that has just begun knows them. */
-MUST_USE enum status known_tokens_read(struct ctx *ctx, struct engine *e);
