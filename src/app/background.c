@@ -16,8 +16,7 @@ enum { LOOK_MS = 2000, GATHER_MS = 20, NICE = 10, COMPLAIN_MS = 60000 };
 
 struct job {
     const char *name;
-    /* One of the two: all that is due, or a part of the engine's work; *more: call again at once.
-     */
+    /* One of the two: all that is due, or a part of the work; *more: call again at once. */
     enum status (*run)(struct ctx *ctx, struct instance *instance);
     enum status (*some)(struct ctx *ctx, struct engine *e, bool *more);
     int64_t first_s, every_s;  /* first run and interval; both 0: after each write */

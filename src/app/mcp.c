@@ -21,13 +21,6 @@
 /* The limit of a line is the setting body_max, the same as for a message over HTTP. */
 enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
 
-static enum status write_out(struct ctx *ctx, str text)
-{
-    return write_all(STDOUT_FILENO, text)
-               ? OK
-               : fail(ctx, UPSTREAM, "writing to the client failed: %s", strerror(errno));
-}
-
 /* Each message has a ctx, so that a long session needs no more memory than its longest message. */
 static enum status answer_line(struct ctx *ctx, struct app *app, const struct options *o, str line)
 {
@@ -39,7 +32,9 @@ static enum status answer_line(struct ctx *ctx, struct app *app, const struct op
     if (!out.n)
         return OK;
     buf_byte(&out, '\n');
-    return write_out(ctx, buf_str(&out));
+    return write_all(STDOUT_FILENO, buf_str(&out))
+               ? OK
+               : fail(ctx, UPSTREAM, "writing to the client failed: %s", strerror(errno));
 }
 
 /* Handles each line when its newline arrives. A line over the limit is cut, and so is refused as

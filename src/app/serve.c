@@ -221,14 +221,6 @@ static void announce_upstreams(const struct settings *s)
     putchar('\n');
 }
 
-/* An address beyond this machine needs an admin token before the server starts, so without tokens
- * only local requests can arrive. */
-static void announce_access(bool needs_token)
-{
-    puts(needs_token ? "access: with a token; 'rememberd token create' makes one"
-                     : "access: anyone on this machine, without a token");
-}
-
 /* Only the upstream knows its models, so with one the line asks for their list; the built-in model
  * answers a chat as it is. A key of the client's own is needed where no upstream_key is set. */
 static void announce_try(struct ctx *ctx, const struct settings *s, str url, bool needs_token)
@@ -270,7 +262,10 @@ static void announce(struct ctx *ctx, struct instance *instance, str url)
     announce_data(ctx, instance);
     announce_upstreams(&instance->settings);
     printf("memory: %s\n", engine_remembers(instance->engine) ? "on" : "off");
-    announce_access(needs_token);
+    /* An address beyond this machine needs an admin token before the server starts, so without
+     * tokens only local requests can arrive. */
+    puts(needs_token ? "access: with a token; 'rememberd token create' makes one"
+                     : "access: anyone on this machine, without a token");
     announce_origins(&instance->settings, needs_token);
     announce_try(ctx, &instance->settings, url, needs_token);
     fflush(stdout);

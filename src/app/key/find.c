@@ -192,21 +192,12 @@ enum status key_to_encrypt(struct ctx *ctx, const struct settings *s, str new_fi
 
 /* --- stored keys --- */
 
-/* The row behind the last one; find_kept walks back from it. */
-static const struct key_store *last_store(void)
-{
-    const struct key_store *k = key_stores;
-    while (k->name)
-        k++;
-    return k;
-}
-
 /* From the last key store on: reading a file is faster than running another program. */
 static bool find_kept(struct ctx *ctx, str folder, const char *file, struct key *out)
 {
     static const enum key_slot order[] = {KEY_CURRENT, KEY_NEXT, KEY_PREVIOUS};
     struct key key = {.bytes = guarded_alloc()};
-    for (const struct key_store *k = last_store(); k-- > key_stores;) {
+    for (const struct key_store *k = &key_stores[KEY_STORES]; k-- > key_stores;) {
         for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
             if (!k->get(ctx, folder, order[i], key.bytes) ||
                 (file && !store_key_fits(ctx, str_of(file), key.bytes)))

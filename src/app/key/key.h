@@ -18,7 +18,7 @@ struct key_store {
     enum status (*put)(struct ctx *ctx, str folder, enum key_slot slot, const uint8_t *key);
     void (*drop)(struct ctx *ctx, str folder, enum key_slot slot);
 };
-enum { KEY_STORE_KEYRING, KEY_STORE_FILE };
+enum { KEY_STORE_KEYRING, KEY_STORE_FILE, KEY_STORES };
 /* A new key goes to the first one that accepts it. Ends with an empty row. */
 extern const struct key_store key_stores[];
 

@@ -115,5 +115,5 @@ static void file_drop(struct ctx *ctx, str folder, enum key_slot slot)
 const struct key_store key_stores[] = {
     [KEY_STORE_KEYRING] = {"the system's keyring", keyring_get, keyring_put, keyring_drop},
     [KEY_STORE_FILE] = {"the file rememberd.key beside the data", file_get, file_put, file_drop},
-    [KEY_STORE_FILE + 1] = {0},
+    [KEY_STORES] = {0},
 };

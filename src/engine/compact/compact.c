@@ -72,14 +72,6 @@ static void list_candidates(struct round *r, const struct condensed *c)
     out->replaced += (int64_t)c->n;
 }
 
-static void count_saved(struct round *r, const struct condensed *c)
-{
-    list_candidates(r, c);
-    r->out->before += c->before;
-    r->out->after += c->after;
-    r->out->n_summaries++;
-}
-
 /* --- writing --- */
 
 /* What a reader of the summary needs: how many it replaces, who wrote it (a rule or a model), what
@@ -196,8 +188,12 @@ static enum status settle_groups(struct round *r, const struct condensed *c, siz
         if (s != OK)
             return fail(r->ctx, s, "%s", own.why);
     }
-    for (size_t i = 0; i < n; i++)
-        count_saved(r, &c[i]);
+    for (size_t i = 0; i < n; i++) {
+        list_candidates(r, &c[i]);
+        r->out->before += c[i].before;
+        r->out->after += c[i].after;
+    }
+    r->out->n_summaries += (int64_t)n;
     return OK;
 }
 
