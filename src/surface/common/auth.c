@@ -525,8 +525,7 @@ enum status auth_listed(struct ctx *ctx, struct app *app, const struct identity 
 {
     if (who->is_everywhere)
         return auth_pools(ctx, app, who, out, n);
-    *out = NEW(&ctx->arena, struct pool_ref);
-    **out = who->pool;
+    *out = DUP_N(&ctx->arena, &who->pool, 1, 1);
     *n = 1;
     return OK;
 }

@@ -1,7 +1,7 @@
 /* error_body.h - failures in the words of each dialect: rules choose them, a table is the shape. */
 #pragma once
 
-#include "surface/surface.h"
+#include "surface/common/auth.h"
 
 /* How a dialect words a kind of failure. The first row that fits wins; the last row is all zero. */
 struct error_rule {

@@ -1,5 +1,4 @@
 /* openapi.c - the routes of all dialects described from their tables: as text, and as OpenAPI. */
-#include "base/ctx.h"
 #include "surface/common/auth.h"
 #include "surface/common/openapi_names.h"
 #include "surface/common/person.h"

@@ -1,7 +1,6 @@
 /* records.c - /v1/audit and /v1/backups: what was done here, and the copies of the database. */
 #include "base/audit.h"
 #include "http/s3.h"
-#include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"

@@ -463,14 +463,10 @@ static void word_error(struct ctx *ctx, enum status s, UNUSED const struct reque
     rpc_write_error(ctx, &none, S(""), &out->body);
 }
 
-struct mcp_query {
-    str tools;
-};
-static FIELDS_OF(
-    mcp_query, query,
-    (STR, tools, .otherwise_str = USUAL_TOOLS,
-     .help = "which tools are listed: all, default, osaurus, omniroute, or names; separated by "
-             "commas"));
+SHAPE(mcp_query,
+      (STR, tools, .otherwise_str = USUAL_TOOLS,
+       .help = "which tools are listed: all, default, osaurus, omniroute, or names; separated by "
+               "commas"));
 
 /* Only described, as JSON-RPC is read and written by jsonrpc.c. */
 static const struct field rpc_in_fields[] = {
@@ -496,7 +492,7 @@ static const struct field rpc_out_fields[] = {
 static const struct error_shape rpc_errors = {"McpError", "application/json", rpc_out_fields};
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/mcp", post_message), SENDS(rpc_in), ANSWERS(rpc_out), ASKS(query),
+    {ROUTE("POST", "/mcp", post_message), SENDS(rpc_in), ANSWERS(rpc_out), ASKS(mcp_query),
      .words.code_too = 202,
      .help = "the Model Context Protocol: one JSON-RPC message, answered with JSON"},
     {0},

@@ -1,9 +1,7 @@
 /* messages.c - Anthropic's Messages API with memory around it. */
-#include "base/fields.h"
 #include "base/id.h"
 #include "base/sse.h"
 #include "core/tokens.h"
-#include "engine/chat.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"

@@ -1,9 +1,7 @@
 /* ollama.c - Ollama's own API: its chat with memory around it, the rest passed on. */
 #include "base/clock.h"
-#include "base/fields.h"
 #include "base/time_text.h"
 #include "core/tokens.h"
-#include "engine/chat.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"

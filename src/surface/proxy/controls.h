@@ -2,7 +2,6 @@
 #pragma once
 
 #include "surface/common/without_memory.h"
-#include "surface/surface.h"
 
 enum { SESSION_NAME_MAX = 256 };
 

@@ -39,9 +39,8 @@ void merged_answer_next(struct merged_answer *v)
 {
     struct json *usage;
     str text = str_dup(&v->ctx->arena, buf_str(&v->usage));
-    if (text.n && soft(v->ctx, json_parse(v->ctx, text, &usage))) {
+    if (text.n && soft(v->ctx, json_parse(v->ctx, text, &usage)))
         ARENA_ADD(&v->ctx->arena, v->spent, v->n_spent, v->cap) = usage;
-    }
     buf_clear(&v->usage);
     v->is_later = true;
     v->has_text |= v->shows_text;

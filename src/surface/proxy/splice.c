@@ -45,7 +45,7 @@ str splice_done(struct arena *a, struct splice *s)
 }
 
 /* Six bytes for one is the worst case: \u0000 for a control character. */
-static str quote_json(struct arena *a, str text)
+str quote_json(struct arena *a, str text)
 {
     struct buf b = buf_make(a, text.n * 6 + 3);
     struct json_out w = json_to(&b);

@@ -27,6 +27,8 @@ void splice_at(struct splice *s, const char *at, size_t drop, str put);
 /* The new body in the arena, or the old one when nothing was cut. */
 str splice_done(struct arena *a, struct splice *s);
 
+/* A text as a JSON string, in quotes. */
+str quote_json(struct arena *a, str text);
 /* Makes a model's name shorter by the prefix that chose its upstream. */
 void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter);
 

@@ -99,13 +99,10 @@ static bool is_next(struct arena *a, const struct json *item, str block)
 
 static str item_of(struct arena *a, const char *role, str block)
 {
-    struct buf b = buf_make(a, block.n * 6 + 3);
-    struct json_out w = json_to(&b);
-    json_str(&w, block);
     return str_printf(a,
                       "{\"type\":\"message\",\"role\":\"%s\",\"content\":"
                       "[{\"type\":\"input_text\",\"text\":" S_FMT "}]}",
-                      role, S_ARG(buf_str(&b)));
+                      role, S_ARG(quote_json(a, block)));
 }
 
 /* A text becomes the one item that it means. */

@@ -1,7 +1,5 @@
 /* responses.c - OpenAI's Responses API with memory around it. */
-#include "base/fields.h"
 #include "base/id.h"
-#include "engine/chat.h"
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"

@@ -70,7 +70,7 @@ str filter_text(struct ctx *ctx, const struct filter_in *in, const struct pool_r
 
 /* --- shapes --- */
 
-static const char *const order_names[] = {"desc", "asc", NULL};
+const char *const order_names[] = {"desc", "asc", NULL};
 
 const struct field list_in_fields[] = {
     FILTER_ROWS FIELD_ROWS(list_in,

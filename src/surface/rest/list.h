@@ -42,6 +42,7 @@ str filter_text(struct ctx *ctx, const struct filter_in *in, const struct pool_r
 /* --- the list --- */
 
 enum order { ORDER_DESC, ORDER_ASC };
+extern const char *const order_names[];
 struct list_in {
     struct filter_in filter;
     enum memory_sort sort;

@@ -7,18 +7,12 @@
 #include "surface/common/memory_json.h"
 #include "surface/rest/change.h"
 #include "surface/rest/list.h"
-#include "surface/surface.h"
 
 /* --- the history of a memory --- */
 
 /* One thing that happened. before has the members that an edit changed, as they were. */
-struct change_event {
-    str event, id, content, by;
-    int64_t at;
-    const struct json *before;
-};
-static FIELDS_OF(
-    change_event, event, (TIME, at, .help = "when"),
+SHAPE(
+    change_event, (TIME, at, .help = "when"),
     (STR, event,
      .help = "created, edited, superseded (a new value under its key), merged (with one that says "
              "the same), compacted (into a summary), or archived (closed)"),
@@ -27,11 +21,12 @@ static FIELDS_OF(
     (JSON, before, .empty = EMPTY_OUT, .help = "members as they were; of an edit"),
     (STR, by, .empty = EMPTY_OUT, .help = "id of the memory that took its place"));
 
-static FIELDS_OF(list_page, history_out, LIST_ITEMS(event_fields, "oldest first"), LIST_TOTAL);
+static FIELDS_OF(list_page, history_out, LIST_ITEMS(change_event_fields, "oldest first"),
+                 LIST_TOTAL);
 
 struct events {
     struct change_event *v;
-    size_t n;
+    size_t n, cap;
 };
 
 static const struct memory *find_item(const struct history_item *v, size_t n, str id)
@@ -72,19 +67,20 @@ static enum status add_events(struct ctx *ctx, const struct history_item *all, s
     assert(at < n);
     const struct history_item *item = &all[at];
     const struct memory *m = &item->memory;
-    struct change_event *created = &out->v[out->n++];
-    *created = (struct change_event){.event = S("created"), .id = m->id, .at = m->created};
-    TRY(first_content(ctx, item, &created->content));
+    struct arena *a = &ctx->arena;
+    struct change_event created = {.event = S("created"), .id = m->id, .at = m->created};
+    TRY(first_content(ctx, item, &created.content));
+    ARENA_ADD(a, out->v, out->n, out->cap) = created;
     for (size_t i = 0; i < item->n; i++) {
         struct json *old;
         TRY(json_parse(ctx, item->v[i].old, &old));
-        out->v[out->n++] = (struct change_event){.event = S("edited"),
-                                                 .id = m->id,
-                                                 .at = item->v[i].at,
-                                                 .before = old};
+        ARENA_ADD(a, out->v, out->n, out->cap) = (struct change_event){.event = S("edited"),
+                                                                       .id = m->id,
+                                                                       .at = item->v[i].at,
+                                                                       .before = old};
     }
     if (m->valid_to)
-        out->v[out->n++] =
+        ARENA_ADD(a, out->v, out->n, out->cap) =
             (struct change_event){.event = why_closed(m, find_item(all, n, m->superseded_by)),
                                   .id = m->id,
                                   .at = m->valid_to,
@@ -110,18 +106,14 @@ static HANDLER(memory_history)
     struct memory m;
     struct events events = {0};
     struct list_page shape = {0};
-    size_t n, most = 0;
+    size_t n;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
     TRY(engine_history(ctx, app->engine, (struct pool_ref){in->who.pool.user, m.space},
                        in->params[0], &v, &n));
     for (size_t i = 0; i < n; i++)
-        most += v[i].n + 2;
-    events.v = NEW_N(&ctx->arena, struct change_event, most + 1);
-    for (size_t i = 0; i < n; i++)
         TRY(add_events(ctx, v, n, i, &events));
-    assert(events.n <= most);
     sort_events(&events);
-    TRY(json_list(ctx, event_fields, events.v, events.n, sizeof *events.v, &shape.items));
+    TRY(json_list(ctx, change_event_fields, events.v, events.n, sizeof *events.v, &shape.items));
     shape.total = (int64_t)events.n;
     return reply_fields(out, history_out_fields, &shape);
 }

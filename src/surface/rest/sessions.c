@@ -19,9 +19,8 @@ enum status session_at(struct ctx *ctx, struct app *app, const struct request *i
 
 /* --- messages --- */
 
-static const char *const message_orders[] = {"desc", "asc", NULL};
 SHAPE(session_messages_in,
-      (ENUM_OF, order, enum order, .otherwise_str = "asc", .one_of = message_orders,
+      (ENUM_OF, order, enum order, .otherwise_str = "asc", .one_of = order_names,
        .help = "asc: oldest first; desc: newest first"),
       LIST_CURSOR, LIST_LIMIT);
 
@@ -40,7 +39,7 @@ static HANDLER(session_messages)
     bool has_more;
     TRY(session_at(ctx, app, in, &session, &ask.pool));
     str of = str_printf(&ctx->arena, "session messages %s " S_FMT " " S_FMT "/" S_FMT,
-                        message_orders[l->order], S_ARG(session.id), S_ARG(ask.pool.user),
+                        order_names[l->order], S_ARG(session.id), S_ARG(ask.pool.user),
                         S_ARG(ask.pool.space));
     if (l->cursor.n)
         TRY(cursor_read(ctx, of, l->cursor, &place));

@@ -129,17 +129,14 @@ static const struct metric_row {
 static const char *const by_names[] = {"day", "month", NULL};
 enum { DAYS_SHOWN = 30, MONTHS_SHOWN = 12 };
 
-struct series_query {
-    enum metric metric;
-    enum { BY_DAY, BY_MONTH } by;
-    int64_t from, to;
-};
-static FIELDS(series_query,
-              (ENUM, metric, .required = true, .one_of = metric_names, .help = "what is counted"),
-              (ENUM, by, .otherwise_str = "day", .one_of = by_names,
-               .help = "the length of a period, by UTC"),
-              (TIME, from, .help = "in the first period; absent: the last 30 days or 12 months"),
-              (TIME, to, .help = "in the last period; absent: now"));
+enum period_length { BY_DAY, BY_MONTH };
+SHAPE(series_query,
+      (ENUM_OF, metric, enum metric, .required = true, .one_of = metric_names,
+       .help = "what is counted"),
+      (ENUM_OF, by, enum period_length, .otherwise_str = "day", .one_of = by_names,
+       .help = "the length of a period, by UTC"),
+      (TIME, from, .help = "in the first period; absent: the last 30 days or 12 months"),
+      (TIME, to, .help = "in the last period; absent: now"));
 
 SHAPE(period_out, (TIME, at, .help = "when the period begins"),
       (INT, total, .help = "all of it; of recall_latency: how many recalls"),
