@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "ext/eval/readers.h"
+#include "ext/import/items.h"
 #include "ext/import/locomo.h"
 
 /*
@@ -269,10 +270,8 @@ enum status beam_read(struct ctx *ctx, str text, struct exams *out)
             TRY(read_row(ctx, row, out));
         return OK;
     }
-    for (str rest = text; rest.n && out->n < CHATS_MAX;) {
-        str line = str_trim(str_cut(&rest, '\n'));
-        if (!line.n)
-            continue;
+    int64_t no = 0;
+    for (str rest = text, line; out->n < CHATS_MAX && next_line(&rest, &no, &line);) {
         TRY(json_parse(ctx, line, &all));
         TRY(read_row(ctx, all, out));
     }

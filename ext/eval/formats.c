@@ -6,18 +6,13 @@
 /* How much of a file is looked at for the member that tells its format. */
 enum { LOOKED_AT = 1 << 20 };
 
-static enum status read_locomo(struct ctx *ctx, str text, struct exams *out)
-{
-    return locomo_read(ctx, text, &out->v, &out->n);
-}
-
 /* In the order in which a file without a named format is tried; the last one takes what is left. */
 static const struct format {
     const char *name, *mark;
     exam_reader *read;
     enum status (*read_folder)(struct ctx *ctx, str path, struct exams *out); /* or NULL */
 } formats[] = {
-    {"locomo", "\"sample_id\"", read_locomo, NULL},
+    {"locomo", "\"sample_id\"", locomo_read, NULL},
     {"longmemeval", "\"haystack_sessions\"", longmemeval_read, NULL},
     {"beam", "\"probing_questions\"", beam_read, beam_read_folder},
     {"jsonl", "", exam_lines_read, NULL},

@@ -9,6 +9,7 @@
 #include "engine/text/sentences.h"
 #include "ext/eval/eval.h"
 #include "ext/eval/measure.h"
+#include "ext/import/items.h"
 #include "words/words.h"
 
 /*
@@ -200,10 +201,8 @@ static enum status read_judgements(struct audit *t, str path)
     CLEANUP(unmap_file) struct mapped file = {S("")};
     int64_t no = 0;
     TRY(map_file(t->ctx, path, &file));
-    for (str rest = file.text; rest.n;) {
-        str line = str_trim(str_cut(&rest, '\n'));
-        no++;
-        if (!line.n || *line.p == '#' || judge_line(t, line) == OK)
+    for (str rest = file.text, line; next_line(&rest, &no, &line);) {
+        if (*line.p == '#' || judge_line(t, line) == OK)
             continue;
         enum status s = t->ctx->failed;
         str why = ctx_take_why(t->ctx);

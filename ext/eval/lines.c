@@ -1,6 +1,7 @@
 /* lines.c - a test of one's own: JSON lines with messages, and with questions about them. */
 #include "ext/eval/readers.h"
 #include "ext/import/ingest.h"
+#include "ext/import/items.h"
 
 /*
  * Two kinds of lines, in any order. A message: {"session", "id", "role", "content", "speaker",
@@ -61,17 +62,12 @@ static enum status read_lines(struct reader *r, str text)
     for (size_t i = 0; i < text.n; i++)
         most += text.p[i] == '\n';
     r->v = NEW_N(&r->ctx->arena, struct line, most);
-    for (str rest = text; rest.n;) {
-        str line = str_trim(str_cut(&rest, '\n'));
-        no++;
-        if (!line.n)
-            continue;
+    for (str rest = text, line; next_line(&rest, &no, &line); r->n++) {
         struct line *l = &r->v[r->n];
         enum status s = read_line(r->ctx, line, l);
         if (s != OK)
             return fail_at_line(r->ctx, no, s);
         l->no = no;
-        r->n++;
     }
     return OK;
 }

@@ -3,12 +3,6 @@
 
 #include "ext/import/exam.h"
 
-/* What was read of one file or folder. */
-struct exams {
-    struct exam *v;
-    size_t n;
-};
-
 /* text is the whole file; the exams point into it, and live in the ctx's arena. */
 typedef enum status exam_reader(struct ctx *ctx, str text, struct exams *out);
 exam_reader beam_read, longmemeval_read, exam_lines_read;

@@ -32,6 +32,12 @@ struct exam {
     int64_t until;   /* when the last session was */
 };
 
+/* What was read of one file or folder. */
+struct exams {
+    struct exam *v;
+    size_t n;
+};
+
 /* A date as the published benchmarks write it: ISO 8601, "1:56 pm on 8 May, 2023",
  * "2023/04/10 (Mon) 23:07", "March-15-2024". False for another form, or a day that is none. */
 bool exam_date(str s, int64_t *out);

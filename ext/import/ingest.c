@@ -43,25 +43,22 @@ enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_r
 
 static enum status ingest_locomo(struct importer *im, str text)
 {
-    struct exam *all;
-    size_t n;
-    TRY(locomo_read(im->ctx, text, &all, &n));
-    for (size_t i = 0; i < n; i++)
-        TRY(ingest_sessions(im, &all[i]));
+    struct exams all;
+    TRY(locomo_read(im->ctx, text, &all));
+    for (size_t i = 0; i < all.n; i++)
+        TRY(ingest_sessions(im, &all.v[i]));
     return OK;
 }
 
 enum status locomo_all(struct foreign *f, str text)
 {
-    struct exam *all;
-    size_t n;
-    TRY(locomo_read(f->ctx, text, &all, &n));
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < all[i].n_sessions; k++) {
-            const struct exam_session *from = &all[i].sessions[k];
+    struct exams all;
+    TRY(locomo_read(f->ctx, text, &all));
+    for (size_t i = 0; i < all.n; i++)
+        for (size_t k = 0; k < all.v[i].n_sessions; k++) {
+            const struct exam_session *from = &all.v[i].sessions[k];
             TRY(foreign_session(f, &(struct session){.id = from->id}, from->messages, from->n));
         }
-    }
     return OK;
 }
 

@@ -120,3 +120,13 @@ str items_member(str object, const char *key)
             return item.value;
     return S("");
 }
+
+bool next_line(str *rest, int64_t *no, str *out)
+{
+    *out = S("");
+    while (rest->n && !out->n) {
+        *out = str_trim(str_cut(rest, '\n'));
+        ++*no;
+    }
+    return out->n > 0;
+}

@@ -27,3 +27,7 @@ MUST_USE enum status items_next(struct ctx *ctx, struct items *it, struct item *
 
 /* The value of an object's member as it is written; n is 0 without one. */
 str items_member(str object, const char *key);
+
+/* The next line of *rest that is not empty, without white space at its ends; *no counts lines.
+ * False when there is none. */
+bool next_line(str *rest, int64_t *no, str *out);

@@ -145,20 +145,19 @@ static void read_questions(struct ctx *ctx, const struct json *qa, struct exam *
 }
 
 /* Questions without evidence are left out and counted (left_out). */
-enum status locomo_read(struct ctx *ctx, str text, struct exam **out, size_t *n)
+enum status locomo_read(struct ctx *ctx, str text, struct exams *out)
 {
     struct json *all;
     TRY(json_parse(ctx, text, &all));
     if (all->type != JSON_ARRAY)
         return fail(ctx, BAD_INPUT, "must be LoCoMo's array of conversations");
-    struct exam *v = NEW_N(&ctx->arena, struct exam, all->n + 1);
-    size_t count = 0;
+    struct exams read = {.v = NEW_N(&ctx->arena, struct exam, all->n + 1)};
     for (const struct json *j = all->first; j; j = j->next) {
         const struct json *conversation = json_get(j, "conversation");
-        struct exam *c = &v[count++];
+        struct exam *c = &read.v[read.n++];
         c->id = json_string(json_get(j, "sample_id"));
         if (!conversation || !c->id.n)
-            return fail(ctx, BAD_INPUT, "element %zu has no conversation or no sample_id", count);
+            return fail(ctx, BAD_INPUT, "element %zu has no conversation or no sample_id", read.n);
         c->speakers[0] = json_string(json_get(conversation, "speaker_a"));
         c->speakers[1] = json_string(json_get(conversation, "speaker_b"));
         TRY(read_sessions(ctx, conversation, c));
@@ -167,7 +166,6 @@ enum status locomo_read(struct ctx *ctx, str text, struct exam **out, size_t *n)
                 c->speakers[i] = S("");
         read_questions(ctx, json_get(j, "qa"), c);
     }
-    *out = v;
-    *n = count;
+    *out = read;
     return OK;
 }

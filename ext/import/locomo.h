@@ -4,7 +4,7 @@
 #include "ext/import/exam.h"
 
 /* Texts live in the ctx's arena and point into text. */
-MUST_USE enum status locomo_read(struct ctx *ctx, str text, struct exam **out, size_t *n);
+MUST_USE enum status locomo_read(struct ctx *ctx, str text, struct exams *out);
 
 /* A file's bytes, mapped into memory until the scope is left. */
 struct mapped {

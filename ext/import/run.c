@@ -94,12 +94,8 @@ static enum status each_line(struct import_run *run, const struct import_format 
                              struct foreign *f)
 {
     int64_t no = 0;
-    for (str rest = f->text; rest.n;) {
-        str line = str_trim(str_cut(&rest, '\n'));
-        no++;
-        if (line.n)
-            TRY(one_record(run, row, f, line, no));
-    }
+    for (str rest = f->text, line; next_line(&rest, &no, &line);)
+        TRY(one_record(run, row, f, line, no));
     return OK;
 }
 

@@ -111,24 +111,23 @@ static void play(const char *file, bool is_chat, struct source source)
 {
     struct ctx all = {0};
     struct mapped text;
-    struct exam *v;
-    size_t n;
+    struct exams exams;
     must(&all, map_file(&all, str_of(file), &text));
-    must(&all, locomo_read(&all, text.text, &v, &n));
+    must(&all, locomo_read(&all, text.text, &exams));
     /* A store for each: of several, what the encoder reads together depends on random ids. */
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < exams.n; i++) {
         struct bench b = {.folder = ""};
         open_bench(&b, source.models);
         struct pool_ref pool = {S("local"), str_printf(&b.ctx.arena, "space %zu", i)};
         struct ingest_report report;
         if (is_chat)
-            make_chat(&v[i]);
-        must(&b.ctx, ingest_conversation(&b.ctx, b.engine, pool, &v[i], true, &report));
+            make_chat(&exams.v[i]);
+        must(&b.ctx, ingest_conversation(&b.ctx, b.engine, pool, &exams.v[i], true, &report));
         must(&b.ctx, store_flush(&b.ctx, b.store));
         for (bool more = source.is_encoder || source.models; more;)
             must(&b.ctx, engine_embed_some(&b.ctx, b.engine, &more));
         printf("=== %s %zu, %s\n", file, i, is_chat ? "a chat" : "people");
-        ask_all(&b, pool, &v[i], is_chat);
+        ask_all(&b, pool, &exams.v[i], is_chat);
         close_bench(&b);
     }
     unmap_file(&text);

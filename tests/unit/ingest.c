@@ -210,12 +210,11 @@ TEST(locomo_dates_are_read_or_refused)
                               "\"session_1_date_time\":\"%s\",\"session_1\":[{\"speaker\":\"A\","
                               "\"dia_id\":\"D1:1\",\"text\":\"Hi\"}]}}]",
                               cases[i].date);
-        struct exam *v;
-        size_t n;
-        enum status s = locomo_read(ctx, text, &v, &n);
+        struct exams all;
+        enum status s = locomo_read(ctx, text, &all);
         CHECK_INT(s, cases[i].ms ? OK : BAD_INPUT);
         if (s == OK)
-            CHECK_INT(v->sessions[0].messages[0].created, cases[i].ms);
+            CHECK_INT(all.v->sessions[0].messages[0].created, cases[i].ms);
         ctx_clear_failure(ctx);
     }
 }

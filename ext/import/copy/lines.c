@@ -1,47 +1,28 @@
 /* lines.c - the tables of our own export's lines, written and read by the same rows. */
 #include "ext/import/copy/lines.h"
 
+#include "ext/import/items.h"
+
 const char *const line_kinds[] = {"memory", "session", "message", "bar", NULL};
 static const char *const bar_kinds[] = {"statement", "sentences", "all", NULL};
 static const char *const bar_reasons[] = {"forgotten", "corrected",  "expired",
                                           "cleared",   "superseded", NULL};
 
-#define ID_ROW(S, HELP)                                                                            \
-    {                                                                                              \
-        STR(S, id), .required = true, .min = 1, .max = 256, .help = HELP                           \
-    }
+FIELDS_OF(memory, memory_line,
+          (STR, id, .required = true, .min = 1, .max = 256, .help = "of the memory"),
+          (STR, space, .max = 200, .help = "the space it is in"), (STR, session, .max = 256),
+          (ENUM, layer, .otherwise_str = "fact", .one_of = layer_names),
+          (ENUM, type, .otherwise_str = "factual", .one_of = type_names),
+          (STR, category, .max = 128), (STR, key, .max = 512),
+          (STR, content, .required = true, .min = 1, .max = 65536), (RAW, metadata), (STRS, tags),
+          (NUM, importance, .max = 1), (NUM, salience, .max = 1), (INT, uses, .max = 1e15),
+          (TIME, last_used), (ENUM, origin, .otherwise_str = "import", .one_of = origin_names),
+          (STR, source, .max = 256), (TIME, created), (TIME, updated), (TIME, expires),
+          (TIME, valid_from), (TIME, valid_to), (STR, superseded_by, .max = 256));
 
-const struct field memory_line_fields[] = {
-    ID_ROW(struct memory, "of the memory"),
-    {STR(struct memory, space), .max = 200, .help = "the space it is in"},
-    {STR(struct memory, session), .max = 256},
-    {ENUM(struct memory, layer), .otherwise_str = "fact", .one_of = layer_names},
-    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names},
-    {STR(struct memory, category), .max = 128},
-    {STR(struct memory, key), .max = 512},
-    {STR(struct memory, content), .required = true, .min = 1, .max = 65536},
-    {RAW(struct memory, metadata)},
-    {STRS(struct memory, tags)},
-    {NUM(struct memory, importance), .max = 1},
-    {NUM(struct memory, salience), .max = 1},
-    {INT(struct memory, uses), .max = 1e15},
-    {TIME(struct memory, last_used)},
-    {ENUM(struct memory, origin), .otherwise_str = "import", .one_of = origin_names},
-    {STR(struct memory, source), .max = 256},
-    {TIME(struct memory, created)},
-    {TIME(struct memory, updated)},
-    {TIME(struct memory, expires)},
-    {TIME(struct memory, valid_from)},
-    {TIME(struct memory, valid_to)},
-    {STR(struct memory, superseded_by), .max = 256},
-    {0},
-};
-
-const struct field session_line_fields[] = {
-    ID_ROW(struct session, "of the session"),  {STR(struct session, space), .max = 200},
-    {STR(struct session, title), .max = 4096}, {RAW(struct session, metadata)},
-    {TIME(struct session, created)},           {0},
-};
+FIELDS_OF(session, session_line,
+          (STR, id, .required = true, .min = 1, .max = 256, .help = "of the session"),
+          (STR, space, .max = 200), (STR, title, .max = 4096), (RAW, metadata), (TIME, created));
 
 FIELDS(message_line, (AS_STR, message.id, "id", .required = true, .min = 1, .max = 256),
        (STR, space, .max = 200),
@@ -97,16 +78,10 @@ bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n)
     return text.n % 16 == 0;
 }
 
-bool copy_next_line(struct arena *a, str *rest, int64_t *line, struct copy_record *out)
+bool copy_next_line(UNUSED struct arena *a, str *rest, int64_t *line, struct copy_record *out)
 {
-    (void)a;
-    while (rest->n) {
-        str text = str_trim(str_cut(rest, '\n'));
-        ++*line;
-        if (!text.n)
-            continue;
-        *out = (struct copy_record){.json = text, .line = *line};
-        return true;
-    }
-    return false;
+    str text;
+    bool is_there = next_line(rest, line, &text);
+    *out = (struct copy_record){.json = text, .line = *line};
+    return is_there;
 }

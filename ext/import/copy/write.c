@@ -10,7 +10,7 @@ enum { ROWS = 100 };
 
 const char *const export_formats[] = {"jsonl", "markdown", NULL};
 
-enum export_step { STEP_SESSIONS, STEP_BARS, STEP_MEMORIES, STEP_END };
+enum export_step { STEP_LIST, STEP_SESSIONS, STEP_BARS, STEP_MEMORIES, STEP_END };
 
 struct exporting {
     struct ctx *ctx; /* of the export: what must outlive a part */
@@ -19,7 +19,7 @@ struct exporting {
     enum export_step step;
     struct strs sessions;
     size_t session;
-    bool has_sessions, has_session; /* listed; the session's own line is written */
+    bool has_session; /* its own line is written */
     int64_t position;
     bool has_place;
     double place_value;
@@ -79,11 +79,6 @@ static enum status add_messages(struct exporting *x, struct ctx *ctx, struct eng
 static enum status add_session(struct exporting *x, struct ctx *ctx, struct engine *e,
                                struct pool_ref pool, struct buf *out)
 {
-    if (!x->has_sessions) {
-        TRY(list_sessions(x->ctx, e, pool, &x->sessions));
-        x->has_sessions = true;
-        x->session = 0;
-    }
     if (x->session == x->sessions.n) {
         x->step = STEP_BARS;
         return OK;
@@ -152,6 +147,11 @@ static enum status add_some(struct exporting *x, struct ctx *ctx, struct engine 
 {
     struct pool_ref pool = x->order.select.pools[x->pool];
     switch (x->step) {
+    case STEP_LIST:
+        TRY(list_sessions(x->ctx, e, pool, &x->sessions));
+        x->step = STEP_SESSIONS;
+        x->session = 0;
+        return OK;
     case STEP_SESSIONS:
         return add_session(x, ctx, e, pool, out);
     case STEP_BARS:
@@ -162,8 +162,7 @@ static enum status add_some(struct exporting *x, struct ctx *ctx, struct engine 
         break;
     }
     x->pool++;
-    x->has_sessions = false;
-    x->step = x->order.all ? STEP_SESSIONS : STEP_MEMORIES;
+    x->step = x->order.all ? STEP_LIST : STEP_MEMORIES;
     return OK;
 }
 
@@ -172,7 +171,7 @@ struct exporting *engine_export_begin(struct ctx *ctx, const struct export_order
     struct exporting *x = NEW(&ctx->arena, struct exporting);
     *x = (struct exporting){.ctx = ctx,
                             .order = *order,
-                            .step = order->all ? STEP_SESSIONS : STEP_MEMORIES};
+                            .step = order->all ? STEP_LIST : STEP_MEMORIES};
     if (order->all)
         x->order.select.closed = CLOSED_TOO;
     return x;
