@@ -158,11 +158,10 @@ static enum status plan_entries(struct ctx *ctx, struct plan *p)
 /* The program that runs now, so that it need not be on the PATH. */
 static enum status find_server(struct ctx *ctx, const struct options *o, struct target_server *out)
 {
-    str program = real_path(&ctx->arena, S("/proc/self/exe"));
     out->token = server_token();
     out->space = options_has(o, "space") ? o->space : S("");
     out->is_far = o->url.n || !str_is(o->settings.listen, "127.0.0.1:7077");
-    out->program = program;
+    out->program = real_path(&ctx->arena, S("/proc/self/exe"));
     return server_address(ctx, o, &out->url);
 }
 

@@ -153,7 +153,7 @@ static enum status chats_lead(struct ctx *ctx, struct engine *e, struct pool_ref
 }
 
 /*
- * The conversations are led first (chats.c). Then each question begins a chat of its own, and what
+ * The conversations are led first. Then each question begins a chat of its own, and what
  * engine_preview gives is what its model would be sent: the question is rewritten, memory recalled,
  * gated, cut to the budget and rendered by the code of a chat. It is asked three times: of its own
  * conversation, of the next one, where nothing fits, and of that with the names of its people.
