@@ -296,8 +296,7 @@ static enum status ask_one(struct ctx *ctx, struct db *db, const struct erasure_
     name_ask(&own.arena, key, pool, ask, &names);
     if (s == OK)
         s = erasure_last(&own, db, 0, &names, &word);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
+    TRY(ctx_pass(ctx, &own, s));
     *out = !is_kept && word.is_erased && ask->created <= word.at;
     return OK;
 }

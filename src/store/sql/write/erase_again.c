@@ -194,9 +194,7 @@ static enum status erase_in_pools(struct again *a)
         each.ctx = &own;
         each.pool = v[i].pool;
         each.no = v[i].no;
-        enum status s = erase_in_pool(&each);
-        if (s != OK)
-            return fail(a->ctx, s, "%s", own.why);
+        TRY(ctx_pass(a->ctx, &own, erase_in_pool(&each)));
     }
     return OK;
 }

@@ -181,8 +181,7 @@ enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struc
         assert(n <= work.batch);
         if (status == OK)
             status = eraser_end(&e, erased);
-        if (status != OK)
-            return fail(ctx, status, "%s", mine.why);
+        TRY(ctx_pass(ctx, &mine, status));
     }
     return OK;
 }
@@ -200,7 +199,7 @@ static enum status erase_few(struct ctx *ctx, struct db *db, int64_t pool, const
         status = erase_memories_with(&e, SQL_MEMORY_BY_ID, ids[i]);
     if (status == OK)
         status = eraser_end(&e, erased);
-    return status == OK ? OK : fail(ctx, status, "%s", mine.why);
+    return ctx_pass(ctx, &mine, status);
 }
 
 enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,

@@ -428,7 +428,7 @@ enum status erasure_log_open(struct ctx *ctx, struct sql_store *s, struct db *db
         return OK;
     enum status status = follow_file(&own, s, db, true, &done);
     if (status != OK && s->restored)
-        return fail(ctx, status, "%s", own.why);
+        return ctx_pass(ctx, &own, status);
     if (status != OK)
         log_failure(s, &own);
     if (s->restored)
