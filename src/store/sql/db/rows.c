@@ -99,11 +99,6 @@ void read_memory(struct query *q, struct memory *out)
     out->space = sql_get_text(q);
 }
 
-enum status read_memories(struct query *q, struct memory **out, size_t *n)
-{
-    return SQL_ROWS(q, read_memory, out, n);
-}
-
 /* No memory has the id "", but most have the key "". */
 enum status memory_find(struct ctx *ctx, struct db *db, enum sql which, int64_t pool, str name,
                         struct memory *out)

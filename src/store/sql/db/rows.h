@@ -8,8 +8,6 @@ void read_message(struct query *q, struct message *out);
 /* Of a long text only its ends (core/index.h). */
 void read_message_ends(struct query *q, struct message *out);
 void read_memory(struct query *q, struct memory *out);
-/* The remaining rows, in the arena. */
-MUST_USE enum status read_memories(struct query *q, struct memory **out, size_t *n);
 /* A memory's tags as its row keeps them. */
 str tags_text(struct arena *a, struct strs tags);
 

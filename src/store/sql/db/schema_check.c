@@ -14,7 +14,7 @@ struct list {
     bool has_row;
 };
 
-enum column { TYPE, NAME, TABLE, TEXT, COLUMNS };
+enum column { TYPE, NAME, TABLE, TEXT };
 
 static str column_of(const struct list *l, enum column c)
 {

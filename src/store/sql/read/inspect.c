@@ -22,16 +22,15 @@ enum status sql_learnt(struct ctx *ctx, struct store *s, struct pool_ref pool, s
                        struct memory **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, SQL_MEMORY_LEARNT, row.no, message);
-    return read_memories(&q, out, n);
+    return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_LEARNT, row.no, message);
 }
 
 enum status sql_once_true(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t at,
                           size_t limit, struct memory **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, SQL_MEMORY_ONCE_TRUE, row.no, at, clock_ms(), sql_limit(limit));
-    return read_memories(&q, out, n);
+    return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_ONCE_TRUE, row.no, at, clock_ms(),
+                    sql_limit(limit));
 }
 
 /* --- numbers --- */

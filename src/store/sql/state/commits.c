@@ -173,19 +173,16 @@ static enum status put_row(struct ctx *ctx, struct db *db, const struct commit_c
     return SQL_DO(ctx, db, SQL_FACT_PUT, S(ROW_NAME), str_of(line));
 }
 
-static enum status last_count(struct ctx *ctx, struct db *db, struct commit_count *out)
+static void read_count(struct query *q, struct commit_count *out)
 {
-    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(ROW_NAME));
-    if (sql_row(&q))
-        read_line(str_c(&ctx->arena, sql_get_text(&q)), out);
-    return sql_end(&q);
+    read_line(str_c(&q->ctx->arena, sql_get_text(q)), out);
 }
 
 enum status commits_add(struct ctx *ctx, struct db *db, struct commits *c)
 {
     struct commit_count *next = &c->group;
     *next = (struct commit_count){0};
-    TRY(last_count(ctx, db, next));
+    TRY(SQL_FIRST(ctx, db, read_count, next, SQL_FACT_GET, S(ROW_NAME)));
     if (!next->n)
         snprintf(next->history, sizeof next->history, S_FMT,
                  S_ARG(random_text(&ctx->arena, HISTORY_CHARS * 3 / 4)));

@@ -64,12 +64,6 @@ static inline bool store_is_postgres(const struct sql_store *s)
 #endif
 }
 
-/* PostgreSQL cannot be reached: nobody waits for it. */
-static inline bool store_is_away(const struct sql_store *s)
-{
-    return store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY;
-}
-
 /* As store_open, which knows what the path names. */
 MUST_USE enum status sql_open(struct ctx *ctx, const struct store_settings *settings,
                               bool is_postgres, struct store **out);

@@ -40,8 +40,7 @@ struct task {
 struct later {
     struct task task;
     struct ctx ctx;
-    uint64_t
-        pool; /* writer_pool of what it writes, for writer_settle_pool; 0: nobody waits for it */
+    uint64_t pool; /* writer_pool of what it writes; 0: writer_settle_pool waits for no such */
 };
 
 /* What opening takes besides the connection. */
@@ -59,6 +58,12 @@ struct writer_steps {
     /* Behind a new connection: whether the last group of the one before was written. */
     enum status (*settle)(struct ctx *ctx, struct writer *w);
 };
+
+/* PostgreSQL cannot be reached: nobody waits for it. */
+static inline bool store_is_away(const struct sql_store *s)
+{
+    return store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY;
+}
 
 /* Opens the writer's connection and starts the thread. When the disk fails and the store may wait,
  * the thread opens it later. */

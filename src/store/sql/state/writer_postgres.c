@@ -95,12 +95,7 @@ static enum status end_group(struct writer *w, struct ctx *ctx, struct task *onl
 
 /* --- a group --- */
 
-static int by_pool(const void *a, const void *b)
-{
-    const struct pool_ref *x = a, *y = b;
-    int order = str_cmp(x->user, y->user);
-    return order ? order : str_cmp(x->space, y->space);
-}
+ORDER(by_pool, struct pool_ref, BY_TEXT(user) ?: BY_TEXT(space))
 
 /* Two servers that lock several pools do it in the same order, so that neither stops the other.
  * Sent with what is asked first. */
