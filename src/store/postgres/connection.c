@@ -163,6 +163,61 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
     return failure_of(ctx, pg->state, pg->why);
 }
 
+/* --- its address: what libpq takes of the URL, and the schema --- */
+
+/* A password with one of these in it would be taken for a host or a port, which libpq names in its
+ * words. They also hold a part of a URL that it cannot read. */
+static enum status check_address(struct ctx *ctx, const char *url)
+{
+    const char *begin = strstr(url, "://"), *last = strrchr(url, '@');
+    char *why = NULL;
+    if (begin && last && begin + 3 + strcspn(begin + 3, "@/?#") < last)
+        return fail(
+            ctx, BAD_INPUT,
+            "the URL of the store has an @ behind another one or behind / ? #; in a name, a "
+            "password or a parameter write these as %%40, %%2F, %%3F and %%23");
+    struct pq_option *options = libpq.conninfoParse(url, &why);
+    libpq.freemem(why);
+    if (!options)
+        return fail(ctx, BAD_INPUT,
+                    "the URL of the store cannot be read; it is "
+                    "postgres://USER@HOST/DATABASE?schema=NAME with libpq's parameters");
+    libpq.conninfoFree(options);
+    return OK;
+}
+
+static bool is_name(str s)
+{
+    return s.n > 0 && s.n < 64 &&
+           EVERY(i, s.n,
+                 (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
+                     s.p[i] == '_');
+}
+
+/* The parameter is taken out, since libpq refuses what it does not know. */
+enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out)
+{
+    str name = S("schema=");
+    str schema = S("rememberd"), rest = url;
+    struct buf b = buf_make(&ctx->arena, url.n + 2);
+    buf_add(&b, str_cut(&rest, '?'));
+    for (char before = '?'; rest.n;) {
+        str one = str_cut(&rest, '&');
+        if (str_starts(one, name)) {
+            schema = str_sub(one, name.n, one.n);
+            continue;
+        }
+        buf_byte(&b, before);
+        buf_add(&b, one);
+        before = '&';
+    }
+    if (!is_name(schema))
+        return fail(ctx, BAD_INPUT,
+                    "schema in the URL of the store must be 1 to 63 of a-z, 0-9 and _");
+    *out = (struct pg_address){str_c(&ctx->arena, buf_str(&b)), str_c(&ctx->arena, schema)};
+    return OK;
+}
+
 /* --- opening --- */
 
 /* A notice is no failure, and belongs in no log of ours. */
@@ -173,14 +228,6 @@ static void drop_notice(void *unused, const PGresult *result)
 
 /* A pooler that keeps a server's connection for each of ours shows another process, too: then what
  * follows costs a little more than it would have to. */
-static enum status look_for_pooler(struct ctx *ctx, struct pg *pg)
-{
-    int64_t pid;
-    TRY(pg_int(ctx, pg, "SELECT pg_backend_pid()", &pid));
-    pg->pipe.server.is_pooled = pid != libpq.backendPID(pg->pipe.handle);
-    return OK;
-}
-
 static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
 {
     enum { OLDEST = 130000 };
@@ -189,7 +236,9 @@ static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
         return fail(ctx, UNSUPPORTED, "PostgreSQL %d is too old: 13 or newer is needed",
                     version / 10000);
     settings_of(&pg->settings, schema, version);
-    TRY(look_for_pooler(ctx, pg));
+    int64_t pid;
+    TRY(pg_int(ctx, pg, "SELECT pg_backend_pid()", &pid));
+    pg->pipe.server.is_pooled = pid != libpq.backendPID(pg->pipe.handle);
     struct buf b = buf_make(&ctx->arena, 1000);
     settings_put(&pg->settings, "", &b);
     return pg->pipe.server.is_pooled ? OK : pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
@@ -218,7 +267,7 @@ enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out)
     struct pg_address at;
     TRY(libpq_open(ctx));
     TRY(pg_address_of(ctx, url, &at));
-    TRY(pg_address_check(ctx, at.url));
+    TRY(check_address(ctx, at.url));
     struct pg *pg = heap_alloc(sizeof *pg + n * sizeof *pg->statements);
     pg->n = n;
     pg->pipe.server.url = heap_alloc(strlen(at.url) + 1);

@@ -14,8 +14,6 @@ struct pg_address {
     const char *url, *schema; /* the URL without the schema */
 };
 MUST_USE enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out);
-/* Whether libpq can read it. */
-MUST_USE enum status pg_address_check(struct ctx *ctx, const char *url);
 
 /* STORE_DISK_FAILED is the detail when the server cannot be reached. n: how many statements there
  * are. */

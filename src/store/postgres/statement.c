@@ -21,10 +21,9 @@
 enum { PARAMS_MAX = 32, STREAM_ROWS = 500 };
 
 struct value {
-    const char *p; /* NULL: own, or no value */
+    const char *p; /* NULL: no value */
     size_t n;
-    char own[8];
-    bool is_own;
+    char own[8]; /* of a number, which p shows */
 };
 
 struct pg_stmt {
@@ -147,8 +146,8 @@ static void bind_number(struct pg_stmt *s, Oid type, const void *v)
 {
     struct value *value = next_value(s, type);
     value_put_number(value->own, v);
+    value->p = value->own;
     value->n = sizeof value->own;
-    value->is_own = true;
 }
 
 void pg_bind_int(struct pg_stmt *s, int64_t v)
@@ -236,7 +235,7 @@ static void send_prepared(struct pg_stmt *s, struct owed owed)
     for (int i = 0; i < s->bound; i++) {
         const struct value *v = &s->values[i];
         assert(v->n <= INT32_MAX);
-        values[i] = v->is_own ? v->own : v->p;
+        values[i] = v->p;
         lengths[i] = (int)v->n;
         formats[i] = 1;
     }
@@ -271,11 +270,6 @@ void pg_ahead_forget(struct pg *pg)
     pg->ahead = NULL;
 }
 
-static str see_value(const struct value *v)
-{
-    return v->is_own ? (str){v->own, v->n} : (str){v->p, v->n};
-}
-
 /* The parameters as bytes; no value is as long as the one that is none. */
 static str values_of(struct pg_stmt *s)
 {
@@ -284,10 +278,10 @@ static str values_of(struct pg_stmt *s)
         bytes += sizeof bytes + s->values[i].n;
     struct buf b = buf_make(&s->arena, bytes + 1);
     for (int i = 0; i < s->bound; i++) {
-        str v = see_value(&s->values[i]);
-        size_t n = v.p ? v.n : SIZE_MAX;
+        const struct value *v = &s->values[i];
+        size_t n = v->p ? v->n : SIZE_MAX;
         buf_add(&b, (str){(const char *)&n, sizeof n});
-        buf_add(&b, v);
+        buf_add(&b, (str){v->p, v->n});
     }
     return buf_str(&b);
 }

@@ -63,12 +63,10 @@ bool qdrant_is_of(const struct json *point, struct pool_ref pool)
 /* Another owner's memory earlier in the same call has taken the id. */
 static bool is_claimed(const struct qdrant_ref *refs, const struct place *places, size_t i)
 {
-    for (size_t j = 0; j < i; j++)
-        if (str_eq_nocase(places[j].id, places[i].plain) &&
-            !(str_eq(refs[j].pool.user, refs[i].pool.user) &&
-              str_eq(refs[j].pool.space, refs[i].pool.space)))
-            return true;
-    return false;
+    return SOME(j, i,
+                str_eq_nocase(places[j].id, places[i].plain) &&
+                    !(str_eq(refs[j].pool.user, refs[i].pool.user) &&
+                      str_eq(refs[j].pool.space, refs[i].pool.space)));
 }
 
 /* Keeps the place of a point that exists; a new one gets the plain id if nobody has it. */
@@ -197,14 +195,11 @@ enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
     struct qdrant_collection c;
     bool is_new;
     struct place *places;
-    struct qdrant_ref *refs = NEW_N(&ctx->arena, struct qdrant_ref, n + 1);
-    if (!q->url.n)
-        return fail(ctx, UNSUPPORTED, "not_configured");
+    struct qdrant_ref *refs = NEW_N(&ctx->arena, struct qdrant_ref, n);
+    assert(n);
     for (size_t i = 0; i < n; i++)
         refs[i] = (struct qdrant_ref){points[i].pool, points[i].memory->id};
     *made = false;
-    if (!n)
-        return OK;
     TRY(qdrant_ensure(ctx, q, points[0].dimensions, &c, &is_new));
     for (size_t i = 1; i < n; i++)
         TRY(qdrant_fits(ctx, q, &c, points[i].dimensions));

@@ -164,16 +164,7 @@ static bool is_own_fact(const struct moved_table *t, const struct row *row)
 
 /* --- how far it is --- */
 
-struct moving {
-    struct ctx *ctx;
-    const struct move *move;
-    struct sql_store *from, *to;
-    struct store_moved *out;
-    str source; /* a hash of the name of `from` */
-    int64_t table, rows, all, done;
-};
-
-static void show_progress(struct moving *m, const char *what, int64_t done, int64_t all)
+void move_show(const struct moving *m, const char *what, int64_t done, int64_t all)
 {
     if (m->move->progress)
         m->move->progress(m->move->own, what, done, all);
@@ -181,14 +172,10 @@ static void show_progress(struct moving *m, const char *what, int64_t done, int6
 
 static str source_of(struct arena *a, str path)
 {
-    uint8_t hash[8];
-    crypto_generichash_state state;
-    crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
-    crypto_generichash_update(&state, (const uint8_t *)path.p, path.n);
-    uint8_t whole[crypto_generichash_BYTES];
-    crypto_generichash_final(&state, whole, sizeof whole);
-    memcpy(hash, whole, sizeof hash);
-    return hex_of(a, hash, sizeof hash);
+    enum { PART = 8 };
+    uint8_t hash[crypto_generichash_BYTES];
+    crypto_generichash(hash, sizeof hash, (const uint8_t *)path.p, path.n, NULL, 0);
+    return hex_of(a, hash, PART);
 }
 
 /* A piece, or without rows only the progress. */
@@ -213,7 +200,7 @@ static enum status write_piece(struct ctx *ctx, struct db *db, const void *what)
 static enum status run_piece(struct moving *m, struct ctx *ctx, const struct piece *p)
 {
     struct task t = {.ctx = ctx, .call = write_piece, .what = p, .is_alone = true};
-    TRY(writer_run(m->to->writer, &t));
+    TRY(writer_run(sql_of(m->to)->writer, &t));
     m->table = p->next_table;
     m->rows = p->next_rows;
     return OK;
@@ -298,7 +285,7 @@ static enum status copy_table(struct moving *m, struct db *db, const struct move
         q.ctx = m->ctx;
         if (s != OK)
             return fail_as(m->ctx, s, own.detail, "%s", own.why);
-        show_progress(m, t->name, m->done += (int64_t)n, m->all);
+        move_show(m, t->name, m->done += (int64_t)n, m->all);
     }
     return OK;
 }
@@ -321,7 +308,7 @@ static enum status count_rows(struct moving *m, struct db *db)
 static enum status copy_tables(struct moving *m)
 {
     READER(r);
-    TRY(reader_begin_long(m->ctx, m->from, &r));
+    TRY(reader_begin_long(m->ctx, sql_of(m->from), &r));
     TRY(count_rows(m, r.db));
     while (m->table < TABLES)
         TRY(copy_table(m, r.db, &tables[m->table]));
@@ -333,7 +320,7 @@ static enum status copy_tables(struct moving *m)
 static enum status read_last(struct moving *m, int64_t *out)
 {
     READER(r);
-    TRY(reader_begin_long(m->ctx, m->from, &r));
+    TRY(reader_begin_long(m->ctx, sql_of(m->from), &r));
     TRY(db_prepare_one(m->ctx, r.db, SQL_MOVE_LAST_NO));
     for (size_t i = 0; i < TABLES; i++) {
         out[i] = 0;
@@ -375,16 +362,18 @@ static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
     return write_piece(ctx, db, &nothing);
 }
 
-static enum status copy_all(struct moving *m)
+enum status move_copy(struct moving *m)
 {
     int64_t last[TABLES];
+    struct writer *to = sql_of(m->to)->writer;
     struct task begin = {.ctx = m->ctx, .call = begin_target, .what = &m, .is_alone = true};
-    TRY(writer_run(m->to->writer, &begin));
+    m->source = source_of(&m->ctx->arena, m->move->from.path);
+    TRY(writer_run(to, &begin));
     TRY(copy_tables(m));
     TRY(read_last(m, last));
     const struct ending e = {m, last};
     struct task end = {.ctx = m->ctx, .call = end_copy, .what = &e, .is_alone = true};
-    return writer_run(m->to->writer, &end);
+    return writer_run(to, &end);
 }
 
 /* --- comparing --- */
@@ -398,21 +387,14 @@ struct sum {
 struct sums {
     struct sum *pools, own[TABLES];
     size_t n;
-    int64_t rows, users;
+    int64_t rows;
 };
 
 static struct sum *sum_of(struct sums *s, const struct moved_table *t, int64_t pool)
 {
-    size_t low = 0, high = *t->kinds == 'p' ? s->n : 0;
-    while (low < high) {
-        size_t at = (low + high) / 2;
-        if (s->pools[at].pool < pool)
-            low = at + 1;
-        else
-            high = at;
-    }
-    bool is_pool = *t->kinds == 'p' && low < s->n && s->pools[low].pool == pool;
-    return is_pool ? &s->pools[low] : &s->own[t - tables];
+    size_t n = *t->kinds == 'p' ? s->n : 0;
+    size_t at = doc_place(s->pools, n, sizeof *s->pools, pool); /* a number like any other */
+    return at < n && s->pools[at].pool == pool ? &s->pools[at] : &s->own[t - tables];
 }
 
 static void add_cell(crypto_generichash_state *state, char kind, const struct cell *c)
@@ -441,16 +423,10 @@ static void add_row(struct sums *s, const struct moved_table *t, const struct ro
 }
 
 /* Pools come in the order of their numbers, and first. */
-static void add_pool(struct moving *m, struct sums *s, const struct row *row, size_t *cap)
-{
-    struct arena *a = &m->ctx->arena;
-    s->pools = arena_more(a, s->pools, s->n, cap, sizeof *s->pools);
-    s->pools[s->n++] = (struct sum){.pool = row->v[0].i, .user = str_dup(a, row->v[1].s)};
-}
-
 static enum status sum_table(struct moving *m, struct db *db, const struct moved_table *t,
                              struct sums *s)
 {
+    struct arena *a = &m->ctx->arena;
     struct row row;
     size_t cap = 0;
     CLEANUP(ctx_free) struct ctx own = ctx_child(m->ctx, 0);
@@ -460,22 +436,23 @@ static enum status sum_table(struct moving *m, struct db *db, const struct moved
     while (sql_row(&q)) {
         read_row(&q, t, &row);
         if (t->read == SQL_MOVE_READ_pool)
-            add_pool(m, s, &row, &cap);
+            ARENA_ADD(a, s->pools, s->n, cap) =
+                (struct sum){.pool = row.v[0].i, .user = str_dup(a, row.v[1].s)};
         if (!is_own_fact(t, &row))
             add_row(s, t, &row);
         arena_reset(&own.arena);
         if (s->rows % PIECE_ROWS == 0)
-            show_progress(m, "comparing", m->done + s->rows, 2 * m->all);
+            move_show(m, "comparing", m->done + s->rows, 2 * m->all);
     }
     q.ctx = m->ctx;
     return sql_end(&q);
 }
 
-static enum status sum_up(struct moving *m, struct sql_store *s, struct sums *out)
+static enum status sum_up(struct moving *m, struct store *s, struct sums *out)
 {
     READER(r);
     *out = (struct sums){.rows = 0};
-    TRY(reader_begin_long(m->ctx, s, &r));
+    TRY(reader_begin_long(m->ctx, sql_of(s), &r));
     for (size_t i = 0; i < TABLES; i++)
         TRY(sum_table(m, r.db, &tables[i], out));
     m->done += out->rows;
@@ -493,7 +470,7 @@ static enum status compare_sum(struct moving *m, const char *what, str name, con
                 what, S_ARG(name), (long long)a->rows, (long long)b->rows);
 }
 
-static enum status compare(struct moving *m)
+enum status move_compare(struct moving *m)
 {
     struct sums a, b;
     m->done = 0;
@@ -514,30 +491,7 @@ static enum status compare(struct moving *m)
     return OK;
 }
 
-/* --- its parts --- */
-
-static struct moving moving_of(struct ctx *ctx, const struct move *move)
-{
-    return (struct moving){.ctx = ctx,
-                           .move = move,
-                           .from = sql_of(move->from),
-                           .to = sql_of(move->to),
-                           .out = move->out,
-                           .source = source_of(&ctx->arena, move->source)};
-}
-
-enum status move_copy(struct ctx *ctx, const struct move *move)
-{
-    struct moving m = moving_of(ctx, move);
-    return copy_all(&m);
-}
-
-enum status move_compare(struct ctx *ctx, const struct move *move)
-{
-    struct moving m = moving_of(ctx, move);
-    m.all = move->out->rows;
-    return compare(&m);
-}
+/* --- when it is done, and until then --- */
 
 static enum status drop_progress(struct ctx *ctx, struct db *db,
                                  __attribute__((unused)) const void *what)

@@ -19,18 +19,8 @@
  * folder is locked, so that of two processes the second finds the first one's.
  */
 
-struct lock {
-    int fd;
-};
-
-static void lock_leave(struct lock *l)
-{
-    if (l->fd >= 0)
-        close(l->fd);
-}
-
 /* On a file system without flock both make a copy. */
-static void lock_take(const char *folder, struct lock *out)
+static void lock_folder(const char *folder, struct hold *out)
 {
     out->fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (out->fd >= 0)
@@ -123,13 +113,13 @@ static enum status refuse_upgrade(struct ctx *ctx, enum status status, int64_t v
 enum status upgrade_keep_old(struct ctx *ctx, const struct sql_store *s, struct db *db,
                              int64_t version)
 {
-    CLEANUP(lock_leave) struct lock lock = {-1};
+    HOLD(lock);
     struct arena *a = &ctx->arena;
     str folder, stem, file;
     if (!s->keeps_old || s->accepts_loss)
         return OK;
     split_path(a, s->path, &folder, &stem);
-    lock_take(str_c(a, folder), &lock);
+    lock_folder(str_c(a, folder), &lock);
     TRY(find_copy(ctx, s, db, folder, stem, version, &file));
     bool is_there = file.n > 0;
     if (!is_there) {

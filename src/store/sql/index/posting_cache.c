@@ -263,10 +263,7 @@ static void fill_place(struct word_lists *lists, const struct place *kept)
 
 static bool is_past(const struct word_lists *lists, uint64_t view)
 {
-    for (size_t i = 0; i < PAST; i++)
-        if (lists->past[i] == view)
-            return true;
-    return false;
+    return SOME(i, PAST, lists->past[i] == view);
 }
 
 /* Whether something of this view may be kept now. The first of another view replaces all, unless
@@ -428,8 +425,7 @@ static void plan_place(struct word_lists *lists, uint64_t word, const struct wor
     struct next_place next = {.p = n ? find_place(lists, word) : NULL};
     if (!next.p)
         return;
-    for (size_t i = 0; i < n && next.p->is_long; i++)
-        next.is_unknown |= v[i].is_removal;
+    next.is_unknown = next.p->is_long && SOME(i, n, v[i].is_removal);
     if (next.p->is_long && !next.is_unknown)
         return;
     if (!next.is_unknown)

@@ -18,10 +18,7 @@ struct chain {
 
 static bool is_in(const struct chain *c, int64_t no)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (memory_no(c->v[i].memory.doc) == no)
-            return true;
-    return false;
+    return SOME(i, c->n, memory_no(c->v[i].memory.doc) == no);
 }
 
 static enum status add_row(struct chain *c, int64_t no)

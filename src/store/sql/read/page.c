@@ -80,11 +80,8 @@ static struct memory_select narrowed(const struct memory_page_in *in)
 
 static size_t bucket_of(const struct memory_tally *t)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < t->category.n; i++)
-        h = (h ^ (unsigned char)t->category.p[i]) * 16777619u;
-    h ^= (uint32_t)(t->layer << 6 | t->type << 4 | t->origin << 1 | t->is_closed) * 2654435761u;
-    return (h ^ (uint32_t)t->pool) % BUCKETS;
+    uint64_t kind = (uint64_t)(t->layer << 6 | t->type << 4 | t->origin << 1 | t->is_closed);
+    return (str_hash(t->category) ^ kind * 2654435761u ^ t->pool) % BUCKETS;
 }
 
 static bool is_same_kind(const struct memory_tally *a, const struct memory_tally *b)
