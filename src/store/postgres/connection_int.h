@@ -3,9 +3,20 @@
 
 #include "store/postgres/connection.h"
 #include "store/postgres/pipeline.h"
-#include "store/postgres/settings.h"
 
 struct ahead;
+
+enum { SETTINGS_MAX = 10 };
+
+struct pg_settings {
+    struct pg_setting {
+        const char *name;
+        char value[64];
+    } v[SETTINGS_MAX];
+    size_t n;
+    char local[1000];   /* a statement that sets them for a transaction */
+    const char *tables; /* pg_own_tables; or NULL */
+};
 
 struct pg {
     struct pipeline pipe;

@@ -1,7 +1,18 @@
 /* pipeline.h - statements that are sent one behind the other, and one wait for all answers. */
 #pragma once
 
-#include "store/postgres/wait.h"
+#include "store/postgres/libpq.h"
+
+enum wait_end {
+    WAIT_DONE,   /* the answer came, or the connection broke: the result says which */
+    WAIT_LATE,   /* the time is over */
+    WAIT_SILENT, /* nothing came, and the server does not answer others either */
+};
+
+struct wait_for {
+    char *url;
+    bool is_pooled;
+};
 
 enum { OWED_MAX = 256 };
 
@@ -39,6 +50,8 @@ bool pipeline_settle(struct pipeline *p);
  * lost. */
 PGresult *pipeline_text(struct pipeline *p, const char *text);
 void pipeline_end(struct pipeline *p);
+/* Reads what has come, without waiting; false: nobody is there any more. */
+bool wait_is_alive(PGconn *c);
 
 /* How often this process has waited for an answer. */
 int64_t pipeline_trips(void);

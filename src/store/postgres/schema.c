@@ -200,8 +200,7 @@ static const char undo[] =
  * memory is not noted.
  */
 #define NOTES(table, event, body)                                                                  \
-    "CREATE FUNCTION note_" table "() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN" body            \
-    " RETURN NULL; END$$;"                                                                         \
+    FUNCTION("note_" table, body)                                                                  \
     "CREATE TRIGGER note_change AFTER " event " ON \"" table "\" FOR EACH ROW"                     \
     " WHEN (current_setting('rememberd.notes', true) = 'on') EXECUTE FUNCTION note_" table "();"
 #define ADDED(kind, id) " IF TG_OP = 'INSERT' THEN PERFORM note_put('" kind "', NEW.pool, " id ");"
