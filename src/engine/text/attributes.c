@@ -2,7 +2,6 @@
 #include "engine/text/attributes.h"
 
 #include "base/buf.h"
-#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "lang/attributes_lists.h"
@@ -164,7 +163,7 @@ uint32_t attributes_asked(struct arena *a, str question)
     if (question.n > REQUEST_MAX)
         return 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (text_holds(question, parts[i].text))
+        if (str_find(question, str_of(parts[i].text)) < question.n)
             asked |= parts[i].attribute;
     str folded = phrase_fold(a, question), plain = without_possessives(a, folded);
     asked |= attributes_by_phrase(a, folded, asks);
