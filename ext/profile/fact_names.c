@@ -206,8 +206,7 @@ static bool names_secret(str words)
 /* As it would be kept. */
 static bool says_secret(const struct reading *r, str words, str value)
 {
-    return secrets_are_in(
-        str_printf(&r->ctx->arena, S_FMT ": " S_FMT, S_ARG(words), S_ARG(value)));
+    return secrets_are_in(str_printf(&r->ctx->arena, S_FMT ": " S_FMT, S_ARG(words), S_ARG(value)));
 }
 
 /* By name ("password", "pin") or by value; the whole path is looked at, as in {"bank": {"pin":

@@ -152,6 +152,15 @@ test('each statement of a chat touches one pool', only, async (t) => {
   assert.deepEqual([...new Set(plans.flatMap((plan) => strayScans(plan, pooled).map((scan) => `${scan} in ${plan.slice(0, 400)}`)))], []);
 });
 
+test('a schema that was empty is searched by the right index once it is filled, in the same connections', only, async (t) => {
+  const server = await serve(t, { flags: ['--encoder', 'off'] }), { data } = server;
+  const lines = Array.from({ length: 3000 }, (_, i) => JSON.stringify({ kind: 'memory', id: crypto.randomUUID(), content: `Shelf ${i} holds jar ${i * 7}` })).join('\n');
+  assert.equal((await server.ask('POST', '/v1/memories/import', lines, { 'content-type': 'application/x-ndjson' })).status, 200);
+  await server.stop(); // what its connections read is counted by then
+  const [scans, rows] = psql(data, "SELECT idx_scan, idx_tup_fetch FROM pg_stat_user_tables WHERE relid = 'memory'::regclass").split('|').map(Number);
+  assert.ok(scans >= 3000 && rows < 400 * scans, `${rows} rows by ${scans} scans`);
+});
+
 // --- an older dump ---
 
 test('a dump from before an erasure is erased from again, also by a second server, and what was erased since is known to both', only, async (t) => {

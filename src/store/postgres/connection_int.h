@@ -23,7 +23,7 @@ struct pg {
     struct pg_settings settings; /* of each transaction, behind a pooler */
     char state[6];               /* SQLSTATE of the last failure */
     char why[300];
-    int64_t changes, total, last_row;
+    int64_t changes, total, last_row, sent;
     const char *begin; /* of a transaction that is still to begin; or NULL */
     bool is_in_transaction, only_reads;
     struct ahead *ahead; /* asked before somebody needs it (statement.c) */

@@ -224,6 +224,15 @@ static void send_prepare(struct pg_stmt *s, const char *name)
     s->is_prepared = true;
 }
 
+/* A plan is made once. While a table is all but empty each index seems as good as another, so plans
+ * are made anew as statements add up. */
+static void send_replan(struct pg *pg)
+{
+    enum { FIRST = 256 };
+    if (++pg->sent >= FIRST && (pg->sent & (pg->sent - 1)) == 0)
+        pg_send_text(pg, "DISCARD PLANS", (struct owed){0});
+}
+
 static void send_prepared(struct pg_stmt *s, struct owed owed)
 {
     char name[16];
@@ -231,6 +240,7 @@ static void send_prepared(struct pg_stmt *s, struct owed owed)
     int lengths[PARAMS_MAX], formats[PARAMS_MAX];
     snprintf(name, sizeof name, "s%d", s->which);
     pg_send_begin(s->pg);
+    send_replan(s->pg);
     send_prepare(s, name);
     for (int i = 0; i < s->bound; i++) {
         const struct value *v = &s->values[i];
