@@ -346,7 +346,7 @@ static enum status bar_kind(struct ctx *ctx, struct engine *e, const struct forg
                                     .before = what->before,
                                     .with_closed = true,
                                     .limit = SIZE_MAX};
-    struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN};
+    struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN, .undo = what->undo};
     struct memory *v;
     TRY(store_list_memories(ctx, e->store, &f, &v, &in.n, NULL));
     in.memories = v;

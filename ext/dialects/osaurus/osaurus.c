@@ -106,7 +106,7 @@ SHAPE(agent_out, (STR, id, .help = "as agent_id and X-Osaurus-Agent-Id"),
       (AS_TIME, created, "created_at", .required = true),
       (AS_TIME, updated, "updated_at", .required = true));
 
-SHAPE(agents_out, (JSON, agents, .inside = agent_out_fields, .help = "facts by name"));
+SHAPE(agents_out, (JSON, agents, .inside = agent_out_fields, .help = "by name"));
 
 /* Members about models are there because Osaurus's clients read them; an agent here has no model of
  * its own. */

@@ -465,8 +465,8 @@ static void word_error(struct ctx *ctx, enum status s, UNUSED const struct reque
 
 SHAPE(mcp_query,
       (STR, tools, .otherwise_str = USUAL_TOOLS,
-       .help = "which tools are listed: all, default, osaurus, omniroute, or names; separated by "
-               "commas"));
+       .help = "which tools are listed: all, default, claude, osaurus, omniroute, or names; "
+               "separated by commas"));
 
 /* Only described, as JSON-RPC is read and written by jsonrpc.c. */
 static const struct field rpc_in_fields[] = {
