@@ -7,7 +7,7 @@ const http = require('node:http');
 const path = require('node:path');
 const { once } = require('node:events');
 const { test } = require('node:test');
-const { bin, cleanEnv, serve, tempFolder } = require('./lib');
+const { bin, cleanEnv, serve, tempFolder, until } = require('./lib');
 
 const run = (data, ...args) => spawnSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', timeout: 60000 });
 const chat = (server, content, headers) =>
@@ -108,9 +108,10 @@ test('a stream that broke off is kept without its answer; one without [DONE] tha
     ending = end;
     const session = name.replaceAll(' ', '-');
     await server.ask('POST', '/v1/chat/completions', { model: 'm', stream: true, messages: [{ role: 'user', content: `I like plums ${name}` }] }, { 'x-session-id': session });
-    await new Promise((done) => setTimeout(done, 300));
-    const kept = (await server.ask('GET', `/v1/sessions/${session}/messages`)).text;
-    assert.match(kept, /I like plums/, name + kept);
+    const kept = await until(`the turn is kept: ${name}`, async () => {
+      const { text } = await server.ask('GET', `/v1/sessions/${session}/messages`);
+      return /I like plums/.test(text) && text;
+    });
     assert.equal(/Marmalade/.test(kept), name === 'finished', `${name}: ${kept}`);
   }
 });
