@@ -224,12 +224,12 @@ static void send_prepare(struct pg_stmt *s, const char *name)
     s->is_prepared = true;
 }
 
-/* A plan is made once. While a table is all but empty each index seems as good as another, so plans
- * are made anew as statements add up. */
+/* A plan is made once, but for a pooler's. While a table is all but empty each index seems as good
+ * as another, so plans are made anew as statements add up. */
 static void send_replan(struct pg *pg)
 {
     enum { FIRST = 256 };
-    if (++pg->sent >= FIRST && (pg->sent & (pg->sent - 1)) == 0)
+    if (++pg->sent >= FIRST && !(pg->sent & (pg->sent - 1)) && !pg->pipe.server.is_pooled)
         pg_send_text(pg, "DISCARD PLANS", (struct owed){0});
 }
 
