@@ -45,8 +45,9 @@
 enum { QUESTION_MIN = 3, SHOWN_MAX = 600 };
 
 /* A question that asks for all that was said of something, in order or counted: times as many
- * results are ranked, and given at most; bytes of each that are shown, and of what was said in a
- * chat with an assistant. So the same budget holds more of them (decisions/009). */
+ * results are ranked for a search, and given to a chat at most; bytes of each that are shown, and
+ * of what was said in a chat with an assistant. So the same budget holds more of them
+ * (decisions/009, trial 090). */
 enum {
     AGGREGATION_DEEP = 3,
     AGGREGATION_TIMES = 2,
@@ -349,7 +350,7 @@ static bool is_empty(const struct finder *f)
            (str_trim(f->in->question).n < QUESTION_MIN || !has_meaning);
 }
 
-/* What was said of it in other sessions goes before more of the same. */
+/* In a search what was said of it in other sessions goes before more of the same. */
 static void spread_sessions(struct finder *f, size_t limit)
 {
     struct arena *a = &f->ctx->arena;
@@ -368,9 +369,11 @@ static void spread_sessions(struct finder *f, size_t limit)
 /* In a chat by the reranking model, where one is set. */
 static enum status find_ordered(struct finder *f, size_t limit)
 {
-    TRY(find_in_scope(f, f->asked.aggregation ? AGGREGATION_DEEP * limit : limit, false));
-    if (f->asked.aggregation)
-        spread_sessions(f, f->in->gate ? AGGREGATION_TIMES * limit : limit);
+    bool is_broad = f->asked.aggregation;
+    size_t times = !is_broad ? 1 : f->in->gate ? AGGREGATION_TIMES : AGGREGATION_DEEP;
+    TRY(find_in_scope(f, times * limit, false));
+    if (is_broad && !f->in->gate)
+        spread_sessions(f, limit);
     if (f->in->gate && !f->in->by.is_unordered)
         order_beside(f);
     return OK;
