@@ -215,16 +215,8 @@ static bool is_agreed(const struct options *o, const struct plan *p)
 
 /* --- writing --- */
 
-/* The folders of a program that was never started are made for it. */
-static bool make_folders(struct arena *a, str path)
-{
-    for (size_t i = 1; i < path.n; i++)
-        if (path.p[i] == '/' && mkdir(str_c(a, str_sub(path, 0, i)), 0700) != 0 && errno != EEXIST)
-            return false;
-    return true;
-}
-
-/* A new file beside the old one takes its place, with its permissions: nobody reads half of it. */
+/* A new file beside the old one takes its place, with its permissions: nobody reads half of it. The
+ * folders of a program that was never started are made for it. */
 static enum status write_file(struct ctx *ctx, const struct edited_file *f)
 {
     struct arena *a = &ctx->arena;
@@ -234,7 +226,7 @@ static enum status write_file(struct ctx *ctx, const struct edited_file *f)
     const char *part = str_printf(a, S_FMT "." S_FMT ".part", S_ARG(f->path), S_ARG(name)).p;
     if (f->is_there && !f->after.n && unlink(f->path.p) == 0)
         return OK;
-    bool done = make_folders(a, f->path);
+    bool done = !folders_make(a, f->path);
     int fd = done ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 && fchmod(fd, mode) == 0 &&
            rename(part, f->path.p) == 0;

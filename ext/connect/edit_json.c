@@ -167,9 +167,7 @@ static str pretty(struct arena *a, const struct json *v, str base, str unit)
 /* The white space that the line of this byte begins with. */
 static str indent_at(const struct page *p, size_t at)
 {
-    size_t from = at, to;
-    while (from && p->text.p[from - 1] != '\n')
-        from--;
+    size_t from = str_behind_last(str_sub(p->text, 0, at), '\n'), to;
     for (to = from; to < p->text.n && (p->text.p[to] == ' ' || p->text.p[to] == '\t'); to++)
         ;
     return str_sub(p->text, from, to);

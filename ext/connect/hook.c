@@ -76,9 +76,8 @@ static str main_tree_of(struct arena *a, str folder, str link)
 
 static str parent_of(str folder)
 {
-    while (folder.n && folder.p[folder.n - 1] != '/')
-        folder.n--;
-    return folder.n > 1 ? str_sub(folder, 0, folder.n - 1) : S("");
+    size_t slash = str_behind_last(folder, '/');
+    return slash > 1 ? str_sub(folder, 0, slash - 1) : S("");
 }
 
 /* The root of the repository that the folder is in, or the folder itself. */

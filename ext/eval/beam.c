@@ -59,7 +59,7 @@ static str content_of(const struct json *message)
     if (at == text.n)
         return text;
     for (size_t i = at + 4; i < text.n; i++)
-        if (!strchr(" 0123456789,", text.p[i]))
+        if (!char_is_one_of(text.p[i], " 0123456789,"))
             return text;
     return str_trim(str_sub(text, 0, at));
 }

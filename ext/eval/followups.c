@@ -117,7 +117,7 @@ static const char *person_as(const struct text *t, size_t i, size_t *end)
 static bool word_ends(const struct text *t, size_t i)
 {
     size_t end = end_of(&t->words.v[i]);
-    return end == t->from.n || strchr("?.,!;:", t->from.p[end]);
+    return end == t->from.n || char_is_one_of(t->from.p[end], "?.,!;:");
 }
 
 /* The end of the words from i on that name a thing that was named before, or i. */

@@ -12,11 +12,10 @@ static bool hex_at(str text, size_t at, size_t digits, uint32_t *out)
 {
     *out = 0;
     for (size_t i = at; i < at + digits; i++) {
-        static const char hex[] = "0123456789abcdef0123456789ABCDEF";
-        const char *p = i < text.n && text.p[i] ? strchr(hex, text.p[i]) : NULL;
-        if (!p)
+        int digit = i < text.n ? hex_digit(text.p[i]) : -1;
+        if (digit < 0)
             return false;
-        *out = *out << 4 | (uint32_t)((p - hex) % 16);
+        *out = *out << 4 | (uint32_t)digit;
     }
     return true;
 }

@@ -197,23 +197,6 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-/* 0755 and not 0700, as for the database: weights are public. */
-static enum status make_folders(struct ctx *ctx, str path)
-{
-    char *p = arena_alloc(&ctx->arena, path.n + 1);
-    memcpy(p, path.p, path.n);
-    for (size_t i = 1; i <= path.n; i++) {
-        if (i < path.n && p[i] != '/')
-            continue;
-        char kept = p[i];
-        p[i] = 0;
-        if (mkdir(p, 0755) != 0 && errno != EEXIST)
-            return fail(ctx, STORAGE, "%s: %s", p, strerror(errno));
-        p[i] = kept;
-    }
-    return OK;
-}
-
 /* Not an error when it fails: some file systems cannot sync a folder, and the files in it are
  * synced. */
 static void sync_folder(const char *path)
@@ -269,10 +252,12 @@ static enum status install_files(struct ctx *ctx, str folder, const struct sourc
 {
     const struct model_card *card = s->card;
     int64_t total = 0, done = 0;
-    TRY(make_folders(ctx, folder));
-    remove_leftovers(ctx, folder, card);
     const char *ready = str_printf(&ctx->arena, S_FMT "/.%s.new", S_ARG(folder), card->name).p;
-    if (mkdir(ready, 0755) != 0)
+    const char *missing = folders_make(&ctx->arena, str_of(ready));
+    if (missing)
+        return fail(ctx, STORAGE, "%s: %s", missing, strerror(errno));
+    remove_leftovers(ctx, folder, card);
+    if (mkdir(ready, 0700) != 0)
         return fail(ctx, STORAGE, "%s: %s", ready, strerror(errno));
     enum status status = OK;
     for (const struct model_file *f = next_file(card, NULL); f; f = next_file(card, f))
@@ -304,8 +289,7 @@ enum status model_pull(struct ctx *ctx, str folder, const struct model_card *car
 {
     struct url url;
     TRY(url_read(ctx, "model_url", base, true, &url));
-    while (str_ends(base, S("/")))
-        base.n--;
+    base = str_trim_end(base, "/");
     str from =
         str_printf(&ctx->arena, S_FMT "/%s/resolve/%s", S_ARG(base), card->repo, card->revision);
     return install_files(ctx, folder, &(struct source){card, from, true, progress});

@@ -222,8 +222,7 @@ static enum status open_exporter(struct ctx *ctx, const struct settings *s, stru
     CLEANUP(free_exporter) struct exporter *e = heap_alloc(sizeof *e);
     str base = s->otlp_endpoint;
     TRY(url_check(ctx, "otlp_endpoint", base, true, s->allow_addresses));
-    while (str_ends(base, S("/")))
-        base.n--;
+    base = str_trim_end(base, "/");
     e->url = str_printf(&e->ctx.arena, S_FMT "%s", S_ARG(base),
                         str_ends(base, S("/v1/traces")) ? "" : "/v1/traces");
     e->service = str_dup(&e->ctx.arena, s->otlp_service);

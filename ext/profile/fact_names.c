@@ -37,12 +37,6 @@ static enum kind kind_at(str s, size_t *at, int32_t *c)
     return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LT ? UPPER : LOWER;
 }
 
-static void put_character(struct buf *b, int32_t c)
-{
-    unsigned char bytes[4];
-    buf_add(b, (str){(char *)bytes, (size_t)utf8proc_encode_char(c, bytes)});
-}
-
 /* Letters and digits only, and no capital in front. */
 static bool is_camel(str name)
 {
@@ -83,7 +77,7 @@ str profile_camel(struct arena *a, str name)
                              kind_at(name, &ahead, &after) == LOWER && utf8proc_islower(after);
         bool begins = before == MARK || (before == LOWER && kind == UPPER) || ends_capitals;
         if (kind != MARK)
-            put_character(&b, begins && b.n ? utf8proc_toupper(c) : utf8proc_tolower(c));
+            utf8_add(&b, begins && b.n ? utf8proc_toupper(c) : utf8proc_tolower(c));
     }
     return first_characters(buf_str(&b), PROFILE_NAME_MAX);
 }
@@ -99,7 +93,7 @@ str profile_words(struct arena *a, str name)
         kind = kind_at(name, &at, &c);
         if (kind == UPPER && before == LOWER)
             buf_byte(&b, ' ');
-        put_character(&b, kind == UPPER ? utf8proc_tolower(c) : c);
+        utf8_add(&b, kind == UPPER ? utf8proc_tolower(c) : c);
     }
     return buf_str(&b);
 }
@@ -172,7 +166,7 @@ str profile_text(struct arena *a, str text)
         bool is_blank = c <= ' ' || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029;
         if (c < 0 || c == 0xFFFD || c == 0xFEFF || (is_blank && (!n || b.p[b.n - 1] == ' ')))
             continue;
-        put_character(&b, is_blank ? ' ' : c);
+        utf8_add(&b, is_blank ? ' ' : c);
         n++;
     }
     return str_trim(buf_str(&b));
@@ -182,9 +176,7 @@ str strip_marks(str s, const char *marks)
 {
     while (s.n && char_is_one_of(s.p[0], marks))
         s = str_sub(s, 1, s.n);
-    while (s.n && char_is_one_of(s.p[s.n - 1], marks))
-        s.n--;
-    return s;
+    return str_trim_end(s, marks);
 }
 
 /* Words by which forms and models say that there is nothing. */
@@ -239,8 +231,7 @@ static int month_of(str word)
 static int64_t number_of(str word)
 {
     int64_t v;
-    while (word.n && strchr(",.", word.p[word.n - 1]))
-        word.n--;
+    word = str_trim_end(word, ",.");
     if (word.n > 2 && str_is_one_of(str_sub(word, word.n - 2, word.n), ordinal_endings))
         word.n -= 2;
     return word.n <= 4 && str_int(word, &v) && v >= 0 ? v : -1;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/seal.h"
 
 #include "app/key/key.h"
@@ -61,18 +62,11 @@ enum status instance_find(struct ctx *ctx, const struct settings *s, struct inst
     return act_as_owner(ctx, out->folder);
 }
 
-/* Creates each missing part of the path; only the last one is private. */
 enum status instance_make_folder(struct ctx *ctx, const struct instance *instance)
 {
-    str folder = instance->folder;
-    char *p = arena_alloc(&ctx->arena, folder.n + 1);
-    for (size_t i = 0; i <= folder.n; i++) {
-        if (i > 0 && (i == folder.n || folder.p[i] == '/') &&
-            mkdir(p, i == folder.n ? 0700 : 0755) != 0 && errno != EEXIST)
-            return fail(ctx, STORAGE, "the folder %s cannot be created: %s", p, strerror(errno));
-        if (i < folder.n)
-            p[i] = folder.p[i];
-    }
+    const char *missing = folders_make(&ctx->arena, instance->file);
+    if (missing)
+        return fail(ctx, STORAGE, "the folder %s cannot be created: %s", missing, strerror(errno));
     return OK;
 }
 

@@ -13,21 +13,22 @@
  * depends on it. */
 static _Atomic int64_t pretended;
 
+static int64_t read_us(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 int64_t clock_ms(void)
 {
     int64_t p = atomic_load_explicit(&pretended, memory_order_relaxed);
-    if (p)
-        return p;
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return p ? p : read_us(CLOCK_REALTIME) / 1000;
 }
 
 int64_t clock_mono_us(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return read_us(CLOCK_MONOTONIC);
 }
 
 void steady_cond_init(pthread_cond_t *cond)
@@ -47,9 +48,7 @@ struct timespec steady_in_ms(int64_t ms)
 
 int64_t clock_cpu_us(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return read_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void clock_pretend(int64_t ms)

@@ -1,7 +1,8 @@
-/* files.c - reads whole files, writes whole texts, and computes checksums. */
+/* files.c - reads whole files, writes whole texts, makes folders, and computes checksums. */
 #include "base/files.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -12,6 +13,11 @@
  * For configurations, tokenizers and checksums; weights are read by safetensors.c, into memory that
  * can be given back in parts.
  */
+
+enum status fail_file(struct ctx *ctx, const char *path, const char *what)
+{
+    return fail(ctx, STORAGE, "'%s' cannot be %s: %s", path, what, strerror(errno));
+}
 
 bool write_all(int fd, str text)
 {
@@ -24,6 +30,16 @@ bool write_all(int fd, str text)
         text = str_sub(text, (size_t)n, text.n);
     }
     return true;
+}
+
+const char *folders_make(struct arena *a, str path)
+{
+    for (size_t i = 1; i < path.n; i++) {
+        const char *folder = path.p[i] == '/' ? str_c(a, str_sub(path, 0, i)) : NULL;
+        if (folder && mkdir(folder, 0700) != 0 && errno != EEXIST)
+            return folder;
+    }
+    return NULL;
 }
 
 /* NOT_FOUND, STORAGE, or TOO_LARGE above max bytes. The content is in the ctx's arena. */
@@ -63,6 +79,6 @@ enum status file_sha256(struct ctx *ctx, const char *path, str *out)
     if (is_broken)
         return fail(ctx, STORAGE, "%s: cannot be read", path);
     crypto_hash_sha256_final(&state, sum);
-    *out = str_dup(&ctx->arena, hex_of(&ctx->arena, sum, sizeof sum));
+    *out = hex_of(&ctx->arena, sum, sizeof sum);
     return OK;
 }

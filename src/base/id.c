@@ -19,6 +19,19 @@ str hex_of(struct arena *a, const void *bytes, size_t n)
     return (str){p, n * 2};
 }
 
+bool hex_read(str hex, uint8_t *out, size_t n)
+{
+    return hex.n == 2 * n && sodium_hex2bin(out, n, hex.p, hex.n, NULL, NULL, NULL) == 0;
+}
+
+str base64url_of(struct arena *a, const void *bytes, size_t n)
+{
+    size_t room = sodium_base64_encoded_len(n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    char *p = arena_alloc(a, room);
+    sodium_bin2base64(p, room, bytes, n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return (str){p, room - 1};
+}
+
 /* Sets the version and the variant bits (10), which leaves 122 bits of the 128. */
 static str uuid_text(struct arena *a, unsigned char b[16], int version)
 {
@@ -36,10 +49,11 @@ str id_random(struct arena *a)
     return uuid_text(a, b, 4);
 }
 
-static void hash_parts(unsigned char *out, size_t out_n, const str *parts, size_t n)
+void hash_parts(const uint8_t *key, size_t key_n, const str *parts, size_t n, uint8_t *out,
+                size_t out_n)
 {
     crypto_generichash_state state;
-    crypto_generichash_init(&state, NULL, 0, out_n);
+    crypto_generichash_init(&state, key, key_n, out_n);
     for (size_t i = 0; i < n; i++) {
         uint64_t length = parts[i].n;
         crypto_generichash_update(&state, (const unsigned char *)&length, sizeof length);
@@ -52,7 +66,7 @@ static void hash_parts(unsigned char *out, size_t out_n, const str *parts, size_
 str id_of(struct arena *a, const str *parts, size_t n)
 {
     unsigned char b[16];
-    hash_parts(b, sizeof b, parts, n);
+    hash_parts(NULL, 0, parts, n, b, sizeof b);
     return uuid_text(a, b, 8);
 }
 
@@ -62,7 +76,7 @@ uint64_t hash64(const str *parts, size_t n)
 {
     unsigned char b[16];
     uint64_t h;
-    hash_parts(b, sizeof b, parts, n);
+    hash_parts(NULL, 0, parts, n, b, sizeof b);
     memcpy(&h, b, sizeof h);
     return h ? h : 1;
 }
@@ -70,14 +84,9 @@ uint64_t hash64(const str *parts, size_t n)
 /* The form alone: ids of other programs have any version. */
 bool id_is_uuid(str s)
 {
-    if (s.n != UUID_TEXT)
-        return false;
-    for (size_t i = 0; i < s.n; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? s.p[i] != '-' : !s.p[i] || !strchr("0123456789abcdefABCDEF", s.p[i]))
-            return false;
-    }
-    return true;
+    return s.n == UUID_TEXT &&
+           EVERY(i, s.n,
+                 i == 8 || i == 13 || i == 18 || i == 23 ? s.p[i] == '-' : hex_digit(s.p[i]) >= 0);
 }
 
 /* For access tokens, which are stored by this hash only, and keys of the embedding cache. */
@@ -91,9 +100,6 @@ str sha256_hex(struct arena *a, str s)
 str random_text(struct arena *a, size_t bytes)
 {
     unsigned char *b = arena_alloc(a, bytes);
-    size_t n = sodium_base64_encoded_len(bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-    char *p = arena_alloc(a, n);
     randombytes_buf(b, bytes);
-    sodium_bin2base64(p, n, b, bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-    return (str){p, n - 1};
+    return base64url_of(a, b, bytes);
 }

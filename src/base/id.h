@@ -14,12 +14,18 @@ str id_of(struct arena *a, const str *parts, size_t n);
 
 bool id_is_uuid(str s);
 
-/* 64 bits of BLAKE2b over the parts, never 0; parts are length-prefixed, so they cannot run into
- * each other. */
+/* BLAKE2b of out_n bytes over the parts, under a key where one is given. Parts are length-prefixed,
+ * so they cannot run into each other. */
+void hash_parts(const uint8_t *key, size_t key_n, const str *parts, size_t n, uint8_t *out,
+                size_t out_n);
+/* 64 bits of it without a key, never 0. */
 uint64_t hash64(const str *parts, size_t n);
 
-/* Lower-case hex. */
+/* Lower-case hex, and the other way: false unless it is that of n bytes. */
 str hex_of(struct arena *a, const void *bytes, size_t n);
+bool hex_read(str hex, uint8_t *out, size_t n);
+/* URL-safe and without padding. */
+str base64url_of(struct arena *a, const void *bytes, size_t n);
 /* SHA-256 in hex: how tokens are stored. */
 str sha256_hex(struct arena *a, str s);
 /* n random bytes as URL-safe text without padding. */

@@ -1,6 +1,8 @@
 /* json.c - the reader: one pass, values in the arena, each with its place in the source. */
 #include "base/json.h"
 
+#include <utf8proc.h>
+
 #include "base/utf8.h"
 
 /*
@@ -46,11 +48,7 @@ static int read_hex4(const char *p)
 {
     int v = 0;
     for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        int d = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
+        int d = hex_digit(p[i]);
         if (d < 0)
             return -1;
         v = v << 4 | d;
@@ -58,36 +56,16 @@ static int read_hex4(const char *p)
     return v;
 }
 
-static char *put_utf8(char *o, uint32_t c)
-{
-    if (c < 0x80) {
-        *o++ = (char)c;
-    } else if (c < 0x800) {
-        *o++ = (char)(0xC0 | c >> 6);
-        *o++ = (char)(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        *o++ = (char)(0xE0 | c >> 12);
-        *o++ = (char)(0x80 | (c >> 6 & 0x3F));
-        *o++ = (char)(0x80 | (c & 0x3F));
-    } else {
-        *o++ = (char)(0xF0 | c >> 18);
-        *o++ = (char)(0x80 | (c >> 12 & 0x3F));
-        *o++ = (char)(0x80 | (c >> 6 & 0x3F));
-        *o++ = (char)(0x80 | (c & 0x3F));
-    }
-    return o;
-}
-
 /* The character of a \u escape (p behind the u), joining two surrogates; *p moves behind it. */
-static uint32_t read_escape(const char **p, const char *end)
+static int32_t read_escape(const char **p, const char *end)
 {
-    uint32_t c = (uint32_t)read_hex4(*p);
+    int32_t c = read_hex4(*p);
     *p += 4;
     if (c >= 0xD800 && c < 0xDC00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u') {
         int low = read_hex4(*p + 2);
         if (low >= 0xDC00 && low < 0xE000) {
             *p += 6;
-            return 0x10000 + ((c - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
+            return 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
         }
     }
     return c == 0 || (c >= 0xD800 && c < 0xE000) ? 0xFFFD : c;
@@ -104,7 +82,7 @@ static str decode_string(struct ctx *ctx, str raw)
             *o++ = *p++;
         } else if (p[1] == 'u') {
             p += 2;
-            o = put_utf8(o, read_escape(&p, end));
+            o += utf8proc_encode_char(read_escape(&p, end), (utf8proc_uint8_t *)o);
         } else {
             *o++ = to[strchr(from, p[1]) - from];
             p += 2;
@@ -337,15 +315,20 @@ enum status json_parse(struct ctx *ctx, str text, struct json **out)
 
 /* Of two members with one name the last one counts, as in other parsers: what we check must be what
  * the model's server reads. */
-const struct json *json_get(const struct json *object, const char *name)
+static const struct json *last_member(const struct json *object, str name)
 {
     const struct json *found = NULL;
     if (!object || object->type != JSON_OBJECT)
         return NULL;
     for (const struct json *m = object->first; m; m = m->next)
-        if (str_is(json_name(m), name))
+        if (str_eq(json_name(m), name))
             found = m;
     return found;
+}
+
+const struct json *json_get(const struct json *object, const char *name)
+{
+    return last_member(object, str_of(name));
 }
 
 /* A negative index picks the first element of an array, and one behind the end gives NULL. */
@@ -355,16 +338,10 @@ const struct json *json_at(const struct json *value, const char *path)
     while (value && rest.n) {
         str step = str_cut(&rest, '.');
         int64_t i;
-        const struct json *next = NULL;
-        if (value->type == JSON_ARRAY && str_int(step, &i)) {
-            for (next = value->first; next && i > 0; i--)
-                next = next->next;
-        } else if (value->type == JSON_OBJECT) {
-            for (const struct json *m = value->first; m; m = m->next)
-                if (str_eq(json_name(m), step))
-                    next = m;
-        }
-        value = next;
+        bool is_element = value->type == JSON_ARRAY && str_int(step, &i);
+        value = is_element ? value->first : last_member(value, step);
+        for (; is_element && value && i > 0; i--)
+            value = value->next;
     }
     return value;
 }

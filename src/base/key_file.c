@@ -7,10 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static enum status failed_at(struct ctx *ctx, const char *path, const char *what)
-{
-    return fail(ctx, STORAGE, "'%s' cannot be %s: %s", path, what, strerror(errno));
-}
+#include "base/files.h"
 
 enum status key_file_take(struct ctx *ctx, const char *path, bool makes,
                           uint8_t key[KEY_FILE_BYTES], bool *is_new, int *fd)
@@ -19,9 +16,9 @@ enum status key_file_take(struct ctx *ctx, const char *path, bool makes,
     *fd = open(path, (makes ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0600);
     if (*fd < 0)
         return errno == ENOENT ? fail(ctx, NOT_FOUND, "there is no key '%s'", path)
-                               : failed_at(ctx, path, "opened");
+                               : fail_file(ctx, path, "opened");
     if (flock(*fd, makes ? LOCK_EX : LOCK_SH) != 0)
-        return failed_at(ctx, path, "locked");
+        return fail_file(ctx, path, "locked");
     ssize_t n = pread(*fd, key, KEY_FILE_BYTES, 0);
     if (n == KEY_FILE_BYTES)
         return OK;
@@ -30,7 +27,7 @@ enum status key_file_take(struct ctx *ctx, const char *path, bool makes,
                     KEY_FILE_BYTES);
     randombytes_buf(key, KEY_FILE_BYTES);
     if (pwrite(*fd, key, KEY_FILE_BYTES, 0) != KEY_FILE_BYTES || fsync(*fd) != 0)
-        return failed_at(ctx, path, "written");
+        return fail_file(ctx, path, "written");
     *is_new = true;
     return OK;
 }

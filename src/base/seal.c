@@ -3,6 +3,8 @@
 
 #include <sodium.h>
 
+#include "base/id.h"
+
 /*
  * A sealed text is base64url of: one form byte, a nonce of 24 bytes, the encrypted secret and a tag
  * of 16 bytes. A random nonce of that length may be drawn without a counter: two of them
@@ -26,8 +28,7 @@ bool seal_key_read(str text, uint8_t out[SEAL_KEY_BYTES])
     size_t got = 0;
     text = str_trim(text);
     if (text.n == HEX)
-        return sodium_hex2bin(out, SEAL_KEY_BYTES, text.p, HEX, NULL, &got, NULL) == 0 &&
-               got == SEAL_KEY_BYTES;
+        return hex_read(text, out, SEAL_KEY_BYTES);
     if (text.n == BASE64 + 1 && text.p[BASE64] == '=')
         text.n = BASE64;
     return text.n == BASE64 &&
@@ -52,16 +53,13 @@ str seal(struct arena *a, const uint8_t *key, str owner, str secret)
 {
     assert(key && owner.n);
     size_t n = HEAD + secret.n + TAG;
-    size_t room = sodium_base64_encoded_len(n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     unsigned char *p = arena_alloc(a, n);
-    char *text = arena_alloc(a, room);
     str to = bound_owner(a, owner);
     p[0] = FORM;
     randombytes_buf(p + 1, NONCE);
     crypto_aead_xchacha20poly1305_ietf_encrypt(p + HEAD, NULL, bytes_of(secret), secret.n,
                                                bytes_of(to), to.n, NULL, p + 1, key);
-    sodium_bin2base64(text, room, p, n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-    return (str){text, room - 1};
+    return base64url_of(a, p, n);
 }
 
 bool base64url_read(struct arena *a, str text, str *out)

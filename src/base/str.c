@@ -12,11 +12,6 @@
  * Unicode.
  */
 
-static unsigned char ascii_lower(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
 bool str_eq_nocase(str a, str b)
 {
     if (a.n != b.n)
@@ -29,7 +24,7 @@ bool str_eq_nocase(str a, str b)
 
 bool str_is_one_of(str s, const char *const *list)
 {
-    unsigned char first = s.n ? ascii_lower(s.p[0]) : 0;
+    char first = s.n ? ascii_lower(s.p[0]) : 0;
     for (; *list; list++)
         if (ascii_lower((*list)[0]) == first && str_eq_nocase(s, str_of(*list)))
             return true;
@@ -71,12 +66,15 @@ size_t str_find(str s, str needle)
     return at ? (size_t)(at - s.p) : s.n;
 }
 
+size_t str_behind_last(str s, char c)
+{
+    const char *at = s.n ? memrchr(s.p, c, s.n) : NULL;
+    return at ? (size_t)(at - s.p) + 1 : 0;
+}
+
 bool str_has_digit(str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] >= '0' && s.p[i] <= '9')
-            return true;
-    return false;
+    return SOME(i, s.n, s.p[i] >= '0' && s.p[i] <= '9');
 }
 
 static bool is_space(char c)
@@ -89,6 +87,13 @@ str str_trim(str s)
     while (s.n && is_space(s.p[0]))
         s = str_sub(s, 1, s.n);
     while (s.n && is_space(s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+str str_trim_end(str s, const char *set)
+{
+    while (s.n && char_is_one_of(s.p[s.n - 1], set))
         s.n--;
     return s;
 }
@@ -122,7 +127,7 @@ str str_lower(struct arena *a, str s)
 {
     char *p = arena_alloc(a, s.n + 1);
     for (size_t i = 0; i < s.n; i++)
-        p[i] = (char)ascii_lower(s.p[i]);
+        p[i] = ascii_lower(s.p[i]);
     return (str){p, s.n};
 }
 

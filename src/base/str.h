@@ -55,7 +55,11 @@ static inline bool str_is(str a, const char *b)
     return str_eq(a, str_of(b));
 }
 
-/* Case is folded for ASCII letters only. */
+/* Of ASCII letters only, as all that folds case here. */
+static inline char ascii_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
 bool str_eq_nocase(str a, str b);
 /* In a NULL-ended list, in the same way. */
 bool str_is_one_of(str s, const char *const *list);
@@ -69,14 +73,27 @@ static inline bool char_is_one_of(char c, const char *set)
     return c && strchr(set, c);
 }
 
+/* 0 to 15; -1 for what is no hexadecimal digit. */
+static inline int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'                 ? c - '0'
+           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                : -1;
+}
+
 /* Byte order, shorter first when one begins the other. */
 int str_cmp(str a, str b);
 
 /* The first position of needle in s, or s.n without one. */
 size_t str_find(str s, str needle);
 
+/* The position behind the last c, or 0 without one. */
+size_t str_behind_last(str s, char c);
+
 /* Without ASCII white space at both ends. */
 str str_trim(str s);
+/* Without the characters of the set at its end. */
+str str_trim_end(str s, const char *set);
 /* 0 to 9. */
 bool str_has_digit(str s);
 

@@ -41,9 +41,7 @@ static enum status find_address(struct ctx *ctx, str to, struct place *out)
     const struct addrinfo how = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
                                  .ai_socktype = SOCK_DGRAM};
     struct addrinfo *found = NULL;
-    size_t at = to.n;
-    while (at && to.p[at - 1] != ':')
-        at--;
+    size_t at = str_behind_last(to, ':');
     str host = str_sub(to, 0, at ? at - 1 : 0);
     if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
         host = str_sub(host, 1, host.n - 1);

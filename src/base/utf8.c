@@ -3,43 +3,16 @@
 
 #include <utf8proc.h>
 
-/* The length of the character at p if it is valid, else 0. Table 3-7 of the Unicode standard. The
- * bounds of the second byte exclude overlong forms (E0, F0), surrogates (ED) and what is above
- * U+10FFFF (F4). */
-static size_t valid_at(const unsigned char *p, size_t left)
-{
-    unsigned char c = p[0];
-    size_t n = c >= 0xC2 && c <= 0xDF   ? 2
-               : c >= 0xE0 && c <= 0xEF ? 3
-               : c >= 0xF0 && c <= 0xF4 ? 4
-                                        : 0;
-    if (n == 0 || n > left)
-        return 0;
-    unsigned char low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
-    unsigned char high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
-    if (p[1] < low || p[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    return n;
-}
-
 bool utf8_is_valid(str s)
 {
-    const unsigned char *p = (const unsigned char *)s.p;
-    size_t i = 0;
-    while (i < s.n) {
+    for (size_t i = 0, n; i < s.n; i += n) {
         /* Eight ASCII bytes in one step: most text is ASCII, and every body passes through here. */
         uint64_t eight;
-        if (i + 8 <= s.n && (memcpy(&eight, p + i, 8), (eight & 0x8080808080808080u) == 0)) {
-            i += 8;
+        n = sizeof eight;
+        if (i + n <= s.n && (memcpy(&eight, s.p + i, n), (eight & 0x8080808080808080u) == 0))
             continue;
-        }
-        size_t n = p[i] < 0x80 ? 1 : valid_at(p + i, s.n - i);
-        if (!n)
+        if (utf8_at(s, i, &n) < 0)
             return false;
-        i += n;
     }
     return true;
 }
@@ -108,11 +81,15 @@ int32_t utf8_at_wide(str s, size_t i, size_t *n)
     return got > 0 ? c : -1;
 }
 
-/* Without leaving early, so that the compiler takes many bytes at a time. */
+void utf8_add(struct buf *b, int32_t c)
+{
+    utf8proc_uint8_t bytes[4];
+    buf_add(b, (str){(char *)bytes, (size_t)utf8proc_encode_char(c, bytes)});
+}
+
 bool utf8_is_ascii(str s)
 {
-    bool ascii = EVERY(i, s.n, (unsigned char)s.p[i] < 0x80);
-    return ascii;
+    return EVERY(i, s.n, (unsigned char)s.p[i] < 0x80);
 }
 
 str utf8_lower(struct arena *a, str s)

@@ -1,8 +1,7 @@
 /* utf8.h - checking, cutting and counting UTF-8. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/str.h"
+#include "base/buf.h"
 
 /* Valid UTF-8 throughout (no surrogates, nothing over U+10FFFF, shortest form). */
 bool utf8_is_valid(str s);
@@ -16,6 +15,8 @@ static inline int32_t utf8_at(str s, size_t i, size_t *n)
     *n = 1;
     return (unsigned char)s.p[i] < 0x80 ? s.p[i] : utf8_at_wide(s, i, n);
 }
+/* Appends a character. */
+void utf8_add(struct buf *b, int32_t c);
 bool utf8_is_ascii(str s);
 /* How many characters: every byte but those that continue one. */
 size_t utf8_length(str s);

@@ -33,17 +33,16 @@ str person_user(struct arena *a, str owner, str person)
 /* Escaping leaves no '/' in a name, so a user with one is a person behind a person's own key. */
 str person_name(struct arena *a, str owner, str user)
 {
-    static const char digits[] = "0123456789ABCDEF";
     if (user.n <= owner.n + 1 || !str_starts(user, owner) || user.p[owner.n] != '/')
         return S("");
     str rest = str_sub(user, owner.n + 1, user.n);
     struct buf b = buf_make(a, rest.n);
     for (size_t i = 0; i < rest.n; i++) {
         bool is_escape = rest.p[i] == '%' && i + 2 < rest.n;
-        const char *high = is_escape ? strchr(digits, rest.p[i + 1]) : NULL;
-        const char *low = high ? strchr(digits, rest.p[i + 2]) : NULL;
-        buf_byte(&b, low ? (char)((high - digits) << 4 | (low - digits)) : rest.p[i]);
-        i += low ? 2 : 0;
+        int high = is_escape ? hex_digit(rest.p[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(rest.p[i + 2]) : -1;
+        buf_byte(&b, low >= 0 ? (char)(high << 4 | low) : rest.p[i]);
+        i += low >= 0 ? 2 : 0;
     }
     str name = buf_str(&b);
     return str_eq(person_user(a, owner, name), user) ? name : S("");
@@ -51,10 +50,7 @@ str person_name(struct arena *a, str owner, str user)
 
 bool person_is_owner(struct arena *a, str owner, str person)
 {
-    str last = owner;
-    for (size_t i = 0; i < owner.n; i++)
-        if (owner.p[i] == '/')
-            last = str_sub(owner, i + 1, owner.n);
+    str last = str_sub(owner, str_behind_last(owner, '/'), owner.n);
     return str_eq(person, owner) || (last.n < owner.n && str_eq(escaped_name(a, person), last));
 }
 

@@ -115,7 +115,6 @@ bool s3_place_read(str text, str *bucket, str *prefix)
             return false;
     *prefix = str_sub(text, strlen(S3_SCHEME), text.n);
     *bucket = str_cut(prefix, '/');
-    while (str_ends(*prefix, S("/")))
-        prefix->n--;
+    *prefix = str_trim_end(*prefix, "/");
     return bucket->n && !str_starts(*prefix, S("/")) && str_find(*prefix, S("//")) == prefix->n;
 }

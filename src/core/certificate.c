@@ -52,13 +52,6 @@ static enum status signed_text(struct ctx *ctx, const struct certificate *c, str
     return b.full ? fail(ctx, TOO_LARGE, "the certificate is too large") : OK;
 }
 
-static bool hex_read(str hex, unsigned char *out, size_t n)
-{
-    size_t have = 0;
-    return sodium_hex2bin(out, n, hex.p, hex.n, NULL, &have, NULL) == 0 && have == n &&
-           hex.n == 2 * n;
-}
-
 /* --- signing --- */
 
 static enum status take_pair(struct ctx *ctx, const char *key_file,
@@ -90,10 +83,11 @@ enum status certificate_sign(struct ctx *ctx, const char *key_file, struct certi
     c->signed_at = clock_ms();
     c->public_key = hex_of(&ctx->arena, public_key, sizeof public_key);
     enum status s = signed_text(ctx, c, &text);
-    if (s == OK)
+    if (s == OK) {
         crypto_sign_detached(signature, NULL, (const unsigned char *)text.p, text.n, secret_key);
+        c->signature = hex_of(&ctx->arena, signature, sizeof signature);
+    }
     sodium_memzero(secret_key, sizeof secret_key);
-    c->signature = hex_of(&ctx->arena, signature, sizeof signature);
     return s;
 }
 

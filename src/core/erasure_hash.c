@@ -3,6 +3,7 @@
 
 #include <sodium.h>
 
+#include "base/id.h"
 #include "base/utf8.h"
 
 struct erasure_key erasure_user_key(const struct erasure_key *key, str user)
@@ -14,19 +15,12 @@ struct erasure_key erasure_user_key(const struct erasure_key *key, str user)
     return out;
 }
 
-/* Parts are preceded by their lengths, so they cannot run into each other. */
 void erasure_name(struct erasure_names *names, const struct erasure_key *user_key, const str *parts,
                   size_t n)
 {
-    crypto_generichash_state state;
     assert(names->n < ERASURE_NAMES && user_key->is_there);
-    crypto_generichash_init(&state, user_key->bytes, ERASURE_KEY_BYTES, ERASURE_HASH_BYTES);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bytes = parts[i].n;
-        crypto_generichash_update(&state, (const unsigned char *)&bytes, sizeof bytes);
-        crypto_generichash_update(&state, (const unsigned char *)parts[i].p, parts[i].n);
-    }
-    crypto_generichash_final(&state, names->v[names->n++], ERASURE_HASH_BYTES);
+    hash_parts(user_key->bytes, ERASURE_KEY_BYTES, parts, n, names->v[names->n++],
+               ERASURE_HASH_BYTES);
 }
 
 str erasure_words(struct arena *a, str text)
@@ -40,9 +34,7 @@ str erasure_words(struct arena *a, str text)
             continue;
         p[n++] = is_blank ? ' ' : lower.p[i];
     }
-    while (n && char_is_one_of(p[n - 1], " ."))
-        n--;
-    return (str){p, n};
+    return str_trim_end((str){p, n}, " .");
 }
 
 /* Files of one text are different things, as their paths are. */

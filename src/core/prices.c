@@ -49,7 +49,7 @@ enum status prices_check(struct ctx *ctx, str prices)
 /* "-2024-08-06", "@20250219", ":70b", "-latest". */
 static bool is_version(str rest)
 {
-    if (rest.n < 2 || !strchr("-@:", rest.p[0]))
+    if (rest.n < 2 || !char_is_one_of(rest.p[0], "-@:"))
         return false;
     return isdigit((unsigned char)rest.p[1]) || str_is(str_sub(rest, 1, rest.n), "latest");
 }

@@ -3,6 +3,8 @@
 
 #include <utf8proc.h>
 
+#include "base/utf8.h"
+
 /*
  * The first line of the user's first message, at most TITLE_CHARACTERS of it. Titles that were cut
  * by bytes are recognised, too (OLD_TITLE_BYTES): is_title_of decides whether a title was made of a
@@ -21,19 +23,14 @@ static str first_line(str text)
 str session_title(str text)
 {
     str line = first_line(text);
-    utf8proc_int32_t before = 0, state = 0, c;
-    size_t n = 0;
-    for (size_t i = 0; i < line.n;) {
-        utf8proc_ssize_t took = utf8proc_iterate((const utf8proc_uint8_t *)line.p + i,
-                                                 (utf8proc_ssize_t)(line.n - i), &c);
-        if (took <= 0)
-            return str_trim(str_sub(line, 0, i));
-        if (!i || utf8proc_grapheme_break_stateful(before, c, &state))
-            n++;
-        if (n > TITLE_CHARACTERS)
+    int32_t before = 0, state = 0;
+    size_t shown = 0;
+    for (size_t i = 0, n; i < line.n; i += n) {
+        int32_t c = utf8_at(line, i, &n);
+        shown += !i || utf8proc_grapheme_break_stateful(before, c, &state);
+        if (c < 0 || shown > TITLE_CHARACTERS)
             return str_trim(str_sub(line, 0, i));
         before = c;
-        i += (size_t)took;
     }
     return line;
 }

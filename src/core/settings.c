@@ -350,12 +350,10 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
 /* A name that only begins like an address of this machine may be anyone's. */
 bool listens_locally(str listen)
 {
-    str host = listen;
+    size_t colon = str_behind_last(listen, ':');
+    str host = str_sub(listen, 0, colon ? colon - 1 : 0);
     if (str_starts(listen, S("unix:")))
         return true;
-    while (host.n && host.p[host.n - 1] != ':')
-        host.n--;
-    host.n -= host.n > 0;
     if (host.n > 2 && host.p[0] == '[')
         host = str_sub(host, 1, host.n - 1);
     return host_is_loopback(host);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "core/settings_set.h"
 #include "core/toml.h"
 
@@ -50,27 +51,6 @@ str settings_find_file(struct ctx *ctx, struct settings *s)
 }
 
 /* --- what it says --- */
-
-/* 1 MiB is far more than any real file of settings; it stops a wrong path such as a log or a
- * device. */
-static enum status read_all(struct ctx *ctx, const char *path, str *out)
-{
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return fail_field(ctx, "config", "cannot be opened: %s: %s", path, strerror(errno));
-    struct buf b = buf_make(&ctx->arena, 1 << 20);
-    char piece[4096];
-    size_t n;
-    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-        buf_add(&b, (str){piece, n});
-    bool broken = ferror(f) != 0;
-    fclose(f);
-    if (broken || b.full)
-        return fail_field(ctx, "config", "%s: %s", path,
-                          broken ? "cannot be read" : "is over 1 MiB");
-    *out = buf_str(&b);
-    return OK;
-}
 
 enum status settings_check_name(struct ctx *ctx, str key)
 {
@@ -203,7 +183,9 @@ enum status settings_read_text(struct ctx *ctx, struct settings *s, const char *
 
 enum status settings_read_file(struct ctx *ctx, struct settings *s, const char *path)
 {
+    enum { FILE_MAX = 1 << 20 }; /* stops a wrong path, such as a log or a device */
     str text;
-    TRY(read_all(ctx, path, &text));
+    if (file_read(ctx, path, FILE_MAX, &text) != OK)
+        return fail_field(ctx, "config", "cannot be opened: %s", ctx_take_why(ctx).p);
     return settings_read_text(ctx, s, path, text);
 }

@@ -39,8 +39,7 @@ enum status settings_add_upstream(struct ctx *ctx, struct settings *s, struct up
         return fail_field(ctx, "upstreams.dialect", "must be one of: openai, anthropic, ollama");
     if (u.key_in.n && name_index(key_header_names, u.key_in, -1) < 0)
         return fail_field(ctx, "upstreams.key_in", "must be one of: authorization, x-api-key");
-    while (str_ends(u.url, S("/")))
-        u.url.n--;
+    u.url = str_trim_end(u.url, "/");
     for (size_t i = 0; i < s->n_upstreams; i++) {
         if (str_eq(s->upstreams[i].name, u.name)) {
             s->upstreams[i] = u;
@@ -72,15 +71,13 @@ enum { PORT_MAX = 65535 };
 static bool is_port(str text)
 {
     int64_t port;
-    return str_int(text, &port) && port >= 0 && port <= PORT_MAX && *text.p != '+';
+    return str_int(text, &port) && port >= 0 && port <= PORT_MAX;
 }
 
 /* Where ":PORT" begins, or the end. The colons of an IPv6 address without brackets begin none. */
 static size_t port_at(str text)
 {
-    size_t first = str_find(text, S(":")), last = text.n;
-    while (last && text.p[last - 1] != ':')
-        last--;
+    size_t first = str_find(text, S(":")), last = str_behind_last(text, ':');
     if (!last)
         return text.n;
     if (*text.p == '[')

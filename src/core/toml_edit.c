@@ -11,9 +11,7 @@ static size_t line_end(str text, size_t at)
 
 static size_t line_start(str text, size_t at)
 {
-    while (at && text.p[at - 1] != '\n')
-        at--;
-    return at;
+    return str_behind_last(str_sub(text, 0, at), '\n');
 }
 
 /* A number may have been written otherwise than its source says, so its end is looked for. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/utf8.h"
 #include "core/toml.h"
 
 size_t text_line(str text, const char *at)
@@ -84,40 +85,19 @@ enum status toml_end_line(struct toml_at *r)
 
 /* --- strings --- */
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static void add_utf8(struct buf *b, uint32_t c)
-{
-    if (c < 0x80) {
-        buf_byte(b, (char)c);
-        return;
-    }
-    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const unsigned char first[] = {0, 0xC0, 0xE0, 0xF0};
-    buf_byte(b, (char)(first[more] | c >> 6 * more));
-    while (more--)
-        buf_byte(b, (char)(0x80 | (c >> 6 * more & 0x3F)));
-}
-
 /* NUL is read as the reader of JSON reads it. */
 static enum status read_code(struct toml_at *r, int digits, struct buf *out)
 {
     uint32_t c = 0;
     for (int i = 0; i < digits; i++, r->p++) {
-        int d = hex_of(toml_look(r, 0));
+        int d = hex_digit(toml_look(r, 0));
         if (d < 0)
             return toml_fail(r, "an escape \\u needs 4 hex digits, \\U needs 8");
         c = c << 4 | (uint32_t)d;
     }
     if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
         return toml_fail(r, "an escape that is not a character of Unicode");
-    add_utf8(out, c ? c : 0xFFFD);
+    utf8_add(out, c ? (int32_t)c : 0xFFFD);
     return OK;
 }
 
@@ -228,7 +208,7 @@ static enum status read_string(struct toml_at *r, struct toml_word *out)
 
 static bool is_digit_of(char c, int base)
 {
-    int d = hex_of(c);
+    int d = hex_digit(c);
     return d >= 0 && d < base;
 }
 

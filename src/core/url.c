@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <strings.h>
 
+#include "core/account.h"
+
 /* --- parsing --- */
 
 static enum status check_bytes(struct ctx *ctx, const char *field, str text)
@@ -36,16 +38,26 @@ static enum status check_path(struct ctx *ctx, const char *field, str path)
     return OK;
 }
 
+/* AF_UNSPEC for a name. */
+static struct sockaddr_storage address_of(str host)
+{
+    struct sockaddr_storage a = {0};
+    char text[ADDRESS_TEXT_MAX];
+    if (!host.n || host.n >= sizeof text)
+        return a;
+    memcpy(text, host.p, host.n);
+    text[host.n] = 0;
+    if (inet_pton(AF_INET, text, &((struct sockaddr_in *)&a)->sin_addr) == 1)
+        a.ss_family = AF_INET;
+    else if (inet_pton(AF_INET6, text, &((struct sockaddr_in6 *)&a)->sin6_addr) == 1)
+        a.ss_family = AF_INET6;
+    return a;
+}
+
 /* An address of version 6 stands in brackets, or alone where a scheme may be missing. */
 static bool is_bare_v6(str authority)
 {
-    char text[ADDRESS_TEXT_MAX];
-    struct in6_addr v6;
-    if (authority.n >= sizeof text)
-        return false;
-    memcpy(text, authority.p, authority.n);
-    text[authority.n] = 0;
-    return inet_pton(AF_INET6, text, &v6) == 1;
+    return address_of(authority).ss_family == AF_INET6;
 }
 
 static enum status read_authority(struct ctx *ctx, const char *field, str authority,
@@ -91,22 +103,6 @@ enum status url_read(struct ctx *ctx, const char *field, str text, bool needs_sc
 
 /* --- hosts --- */
 
-/* AF_UNSPEC for a name. */
-static struct sockaddr_storage address_of(str host)
-{
-    struct sockaddr_storage a = {0};
-    char text[ADDRESS_TEXT_MAX];
-    if (!host.n || host.n >= sizeof text)
-        return a;
-    memcpy(text, host.p, host.n);
-    text[host.n] = 0;
-    if (inet_pton(AF_INET, text, &((struct sockaddr_in *)&a)->sin_addr) == 1)
-        a.ss_family = AF_INET;
-    else if (inet_pton(AF_INET6, text, &((struct sockaddr_in6 *)&a)->sin6_addr) == 1)
-        a.ss_family = AF_INET6;
-    return a;
-}
-
 /* RFC 6761, section 6.3, for names. */
 bool host_is_loopback(str host)
 {
@@ -145,14 +141,6 @@ static bool is_in_network(const uint8_t *address, const uint8_t *network, int bi
     return !rest || (address[whole] ^ network[whole]) >> (8 - rest) == 0;
 }
 
-static bool is_named(str list, const char *text)
-{
-    while (list.n)
-        if (str_is(str_trim(str_cut(&list, ',')), text))
-            return true;
-    return false;
-}
-
 /* An address of version 4 may be inside one of version 6: mapped (::ffff:), or for a translator
  * (64:ff9b::, RFC 6052). */
 static const uint8_t *inner_v4(const uint8_t *v6)
@@ -180,7 +168,7 @@ bool address_is_barred(const struct sockaddr *a, str allowed, char text[ADDRESS_
         uint8_t network[16];
         if (barred[i].family == family && inet_pton(family, barred[i].network, network) == 1 &&
             is_in_network(bytes, network, barred[i].bits))
-            return !is_named(allowed, text);
+            return !names_have(allowed, str_of(text));
     }
     return false;
 }

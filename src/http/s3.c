@@ -33,8 +33,7 @@ void s3_of(struct ctx *ctx, const struct settings *s, struct s3 *out)
     (void)is_read;
     if (!endpoint.n)
         endpoint = str_printf(a, "https://s3." S_FMT ".amazonaws.com", S_ARG(s->backup_s3_region));
-    while (str_ends(endpoint, S("/")))
-        endpoint.n--;
+    endpoint = str_trim_end(endpoint, "/");
     *out = (struct s3){.place = str_printf(a, S3_SCHEME S_FMT "%s" S_FMT, S_ARG(bucket),
                                            prefix.n ? "/" : "", S_ARG(prefix)),
                        .url = str_printf(a, S_FMT "/" S_FMT, S_ARG(endpoint), S_ARG(bucket)),

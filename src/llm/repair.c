@@ -23,11 +23,6 @@ struct mend {
     bool too_deep;
 };
 
-static bool is_any(char c, const char *of)
-{
-    return c && strchr(of, c) != NULL;
-}
-
 static char next_char(const struct mend *m)
 {
     return m->at < m->in.n ? m->in.p[m->at] : 0;
@@ -73,7 +68,7 @@ static void skip_space(struct mend *m, const char *also)
             m->at = find_past(m->in, m->at + 2, S("*/"));
         else if (text_is_at(m->in, m->at, S("//")) || next_char(m) == '#')
             m->at = find_past(m->in, m->at, S("\n"));
-        else if (is_any(next_char(m), also))
+        else if (char_is_one_of(next_char(m), also))
             m->at++;
         else
             return;
@@ -99,7 +94,7 @@ static struct quote quote_at(str in, size_t at)
         {S("\xE2\x80\x98"), 's'}, {S("\xE2\x80\x99"), 's'}, {S("\xE2\x80\x9A"), 's'},
         {S("\xE2\x80\x9B"), 's'},
     };
-    bool may_be = at < in.n && is_any(in.p[at], "\"'`\xE2\xC2");
+    bool may_be = at < in.n && char_is_one_of(in.p[at], "\"'`\xE2\xC2");
     for (size_t i = 0; may_be && i < sizeof quotes / sizeof *quotes; i++)
         if (text_is_at(in, at, quotes[i].text))
             return (struct quote){quotes[i].kind, quotes[i].text.n};
@@ -121,7 +116,7 @@ static bool is_letter(char c)
 
 static bool is_name_char(char c)
 {
-    return is_letter(c) || is_any(c, "_-$");
+    return is_letter(c) || char_is_one_of(c, "_-$");
 }
 
 /*
@@ -134,13 +129,14 @@ static bool ends_there(const struct mend *m, size_t at)
     assert(m->depth > 0);
     bool is_list = m->open[m->depth - 1] == '[', breaks = false;
     at = past_space(m->in, at, &breaks);
-    if (at == m->in.n || breaks || is_any(m->in.p[at], "}]#") || text_is_at(m->in, at, S("//")) ||
-        text_is_at(m->in, at, S("/*")))
+    if (at == m->in.n || breaks || char_is_one_of(m->in.p[at], "}]#") ||
+        text_is_at(m->in, at, S("//")) || text_is_at(m->in, at, S("/*")))
         return true;
     if (m->in.p[at] != ',')
         return false;
     at = past_space(m->in, at + 1, &breaks);
-    if (at == m->in.n || breaks || is_any(m->in.p[at], is_list ? "}],#/.{[-0123456789" : "},#/.") ||
+    if (at == m->in.n || breaks ||
+        char_is_one_of(m->in.p[at], is_list ? "}],#/.{[-0123456789" : "},#/.") ||
         quote_at(m->in, at).n)
         return true;
     size_t from = at;
@@ -148,12 +144,12 @@ static bool ends_there(const struct mend *m, size_t at)
         at++;
     bool is_word = at > from;
     at = past_space(m->in, at, &breaks);
-    return at == m->in.n || (is_word && is_any(m->in.p[at], is_list ? ",]" : ":="));
+    return at == m->in.n || (is_word && char_is_one_of(m->in.p[at], is_list ? ",]" : ":="));
 }
 
 static bool is_hex(str s)
 {
-    return EVERY(i, s.n, is_any(s.p[i], "0123456789abcdefABCDEF"));
+    return EVERY(i, s.n, hex_digit(s.p[i]) >= 0);
 }
 
 /*
@@ -174,7 +170,7 @@ static size_t mend_escape(struct mend *m)
         n = 4;
         buf_add(b, S("\\u00"));
         buf_add(b, str_sub(rest, 2, n));
-    } else if (is_any(c, "\"\\/bfnrt")) {
+    } else if (char_is_one_of(c, "\"\\/bfnrt")) {
         buf_add(b, str_sub(rest, 0, n));
     } else {
         n = 1;
@@ -191,7 +187,8 @@ static size_t mend_escape(struct mend *m)
 static bool lacks_quote(struct mend *m, size_t from)
 {
     size_t end = m->in.n;
-    while (end > from && ((unsigned char)m->in.p[end - 1] <= ' ' || is_any(m->in.p[end - 1], "}]")))
+    while (end > from &&
+           ((unsigned char)m->in.p[end - 1] <= ' ' || char_is_one_of(m->in.p[end - 1], "}]")))
         end--;
     m->at = end;
     str tail = str_trim(str_sub(m->in, end, m->in.n));
@@ -238,9 +235,10 @@ static str bare_word(struct mend *m, bool is_name)
     size_t from = m->at;
     for (; m->at < m->in.n; m->at++) {
         char c = next_char(m);
-        if (is_any(c, ",{}[]\"\n\r") || (is_name && (is_any(c, ":=") || (unsigned char)c <= ' ')))
+        if (char_is_one_of(c, ",{}[]\"\n\r") ||
+            (is_name && (char_is_one_of(c, ":=") || (unsigned char)c <= ' ')))
             break;
-        bool is_apart = m->at > from && is_any(m->in.p[m->at - 1], " \t");
+        bool is_apart = m->at > from && char_is_one_of(m->in.p[m->at - 1], " \t");
         if (is_apart &&
             (c == '#' || text_is_at(m->in, m->at, S("//")) || text_is_at(m->in, m->at, S("/*"))))
             break;
@@ -268,8 +266,8 @@ static bool mend_number(struct mend *m, str s)
         at += 1 + part;
     }
     size_t end = at;
-    if (at < s.n && is_any(s.p[at], "eE")) {
-        at += 1 + (at + 1 < s.n && is_any(s.p[at + 1], "+-"));
+    if (at < s.n && char_is_one_of(s.p[at], "eE")) {
+        at += 1 + (at + 1 < s.n && char_is_one_of(s.p[at + 1], "+-"));
         if (!count_digits(s, at))
             return false;
         at += count_digits(s, at);
@@ -348,11 +346,11 @@ static bool mend_value(struct mend *m)
     char c = next_char(m);
     if (m->at >= m->in.n)
         return false;
-    if (is_any(c, "{["))
+    if (char_is_one_of(c, "{["))
         return push_bracket(m, c);
     if (quote_at(m->in, m->at).n)
         return mend_string(m, false);
-    if (is_any(c, ",}]")) {
+    if (char_is_one_of(c, ",}]")) {
         json_null(&m->w);
         return true;
     }
@@ -373,7 +371,7 @@ static bool mend_name(struct mend *m)
             return false;
     }
     skip_space(m, "");
-    if (!is_any(next_char(m), ":="))
+    if (!char_is_one_of(next_char(m), ":="))
         return false;
     m->at += 1 + text_is_at(m->in, m->at, S("=>"));
     buf_byte(m->w.b, ':');
@@ -410,7 +408,7 @@ static bool mend_object(struct ctx *ctx, str text, size_t *at, str *out)
         if (m.at >= text.n) {
             while (m.depth)
                 pop_bracket(&m);
-        } else if (is_any(next_char(&m), "}]")) {
+        } else if (char_is_one_of(next_char(&m), "}]")) {
             close_bracket(&m);
             is_closed = !m.depth;
         } else {
@@ -437,7 +435,7 @@ static size_t find_fence(str text, size_t at)
 {
     while (at < text.n) {
         size_t line = at;
-        while (at < text.n && is_any(text.p[at], " \t"))
+        while (at < text.n && char_is_one_of(text.p[at], " \t"))
             at++;
         if (text_is_at(text, at, S("```")))
             return at;
@@ -506,7 +504,7 @@ bool llm_breaks_off(str text)
 {
     text = str_trim(text);
     size_t at = str_find(text, S("{"));
-    return at < text.n && !find_closing(text, at) && !is_any(text.p[text.n - 1], "}]`");
+    return at < text.n && !find_closing(text, at) && !char_is_one_of(text.p[text.n - 1], "}]`");
 }
 
 /* From the cheapest to the most tolerant: the text as it is, a JSON string that holds JSON, the

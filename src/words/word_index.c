@@ -88,21 +88,16 @@ uint32_t word_index_find(const struct word_index *x, str word)
     return NO_WORD;
 }
 
-static unsigned char lower_of(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
 static bool is_lower_case_of(const struct word_place *w, str word)
 {
-    return !SOME(i, word.n, lower_of(word.p[i]) != (unsigned char)w->p[i]);
+    return !SOME(i, word.n, ascii_lower(word.p[i]) != w->p[i]);
 }
 
 uint32_t word_index_find_lower(const struct word_index *x, str word)
 {
     uint64_t hash = HASH_BEGIN;
     for (size_t i = 0; i < word.n; i++)
-        hash = hash_step(hash, lower_of(word.p[i]));
+        hash = hash_step(hash, (unsigned char)ascii_lower(word.p[i]));
     uint32_t at = (uint32_t)hash & x->last;
     if (!may_have(x, hash))
         return NO_WORD;

@@ -205,19 +205,6 @@ static enum status read_file(struct ctx *ctx, const struct settings *s, str *pat
     return OK;
 }
 
-static enum status make_folders(struct ctx *ctx, str path)
-{
-    for (size_t i = 1; i < path.n; i++) {
-        if (path.p[i] != '/')
-            continue;
-        const char *folder = str_c(&ctx->arena, str_sub(path, 0, i));
-        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-            return fail(ctx, STORAGE, "the folder %s cannot be created: %s", folder,
-                        strerror(errno));
-    }
-    return OK;
-}
-
 /* Only root may give a file away, so an owner that cannot be kept is a failure. */
 static bool keep_rights(int fd, const struct stat *old)
 {
@@ -232,7 +219,9 @@ static enum status write_file(struct ctx *ctx, str path, str text)
     struct stat old;
     const char *to = str_c(&ctx->arena, path);
     char *part = (char *)str_printf(&ctx->arena, S_FMT ".XXXXXX", S_ARG(path)).p;
-    TRY(make_folders(ctx, path));
+    const char *missing = folders_make(&ctx->arena, path);
+    if (missing)
+        return fail(ctx, STORAGE, "the folder %s cannot be created: %s", missing, strerror(errno));
     int fd = mkostemp(part, O_CLOEXEC);
     bool is_new = stat(to, &old) != 0;
     bool done = fd >= 0 && write_all(fd, text) && fsync(fd) == 0 &&

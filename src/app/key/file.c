@@ -16,15 +16,11 @@ enum { HEX = 2 * STORE_KEY_BYTES, READ_MAX = HEX + 8 };
  * note. */
 bool key_read(const char *p, size_t n, uint8_t out[STORE_KEY_BYTES])
 {
-    size_t got = 0;
     if (n == STORE_KEY_BYTES) {
         memcpy(out, p, STORE_KEY_BYTES);
         return true;
     }
-    while (n && (p[n - 1] == '\n' || p[n - 1] == '\r' || p[n - 1] == ' '))
-        n--;
-    return n == HEX && sodium_hex2bin(out, STORE_KEY_BYTES, p, n, NULL, &got, NULL) == 0 &&
-           got == STORE_KEY_BYTES;
+    return hex_read(str_trim_end((str){p, n}, " \r\n"), out, STORE_KEY_BYTES);
 }
 
 /* Permissions are checked on the open file, not on the path, which could be swapped in between. */
@@ -67,9 +63,7 @@ enum status key_read_file(struct ctx *ctx, const char *path, uint8_t out[STORE_K
 /* A rename is durable only when its folder is synced. */
 static bool sync_folder_of(struct ctx *ctx, const char *path)
 {
-    size_t n = strlen(path);
-    while (n && path[n - 1] != '/')
-        n--;
+    size_t n = str_behind_last(str_of(path), '/');
     int fd = open(n ? str_c(&ctx->arena, (str){path, n}) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool done = fd >= 0 && fsync(fd) == 0;
     if (fd >= 0)

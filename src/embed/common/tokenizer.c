@@ -3,6 +3,8 @@
 
 #include <utf8proc.h>
 
+#include "base/utf8.h"
+
 #include "base/files.h"
 #include "base/json.h"
 
@@ -416,18 +418,12 @@ size_t tokenizer_ids(const struct tokenizer *t, str text, bool with_unknown, uin
     r.max = max;
     r.with_unknown = with_unknown;
     r.n = r.bytes = r.chars = 0;
-    for (size_t i = 0; i < text.n && r.n < max;) {
-        utf8proc_int32_t c = (unsigned char)text.p[i];
-        if (c < 0x80) {
-            take_ascii(&r, c);
-            i++;
-            continue;
-        }
-        utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text.p + i,
-                                              (utf8proc_ssize_t)(text.n - i), &c);
-        if (n > 0)
+    for (size_t i = 0, n; i < text.n && r.n < max; i += n) {
+        int32_t c = utf8_at(text, i, &n);
+        if (c >= 0x80)
             take_character(&r, c);
-        i += n > 0 ? (size_t)n : 1;
+        else if (c >= 0)
+            take_ascii(&r, c);
     }
     end_word(&r);
     return r.n;

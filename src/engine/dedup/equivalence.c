@@ -90,9 +90,7 @@ static void find_slot(struct arena *a, str text, struct saying *out)
         if (is == rest.n)
             continue;
         out->slot = str_trim(str_sub(rest, 0, is));
-        out->value = str_trim(str_sub(rest, is + 4, rest.n));
-        while (out->value.n && strchr(".!,", out->value.p[out->value.n - 1]))
-            out->value.n--;
+        out->value = str_trim_end(str_trim(str_sub(rest, is + 4, rest.n)), ".!,");
     }
 }
 

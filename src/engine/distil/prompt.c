@@ -175,7 +175,7 @@ static str without_opening(str text)
     enum { HEADING_MAX = 80 };
     for (const char *const *word = answer_openings; *word; word++) {
         str w = str_of(*word);
-        if (text_starts_nocase(text, w) && text.n > w.n && strchr(",.!:", text.p[w.n]))
+        if (text_starts_nocase(text, w) && text.n > w.n && char_is_one_of(text.p[w.n], ",.!:"))
             return str_trim(str_sub(text, w.n + 1, text.n));
         if (text.n == w.n && text_starts_nocase(text, w))
             return S("");

@@ -80,22 +80,14 @@ static bool is_kept_in_key(int32_t c)
 str fact_slug(struct arena *a, str text)
 {
     struct buf b = buf_make(a, KEY_MAX + 8);
-    for (size_t i = 0; i < text.n && b.n < KEY_MAX;) {
-        int32_t c;
-        unsigned char bytes[4];
-        utf8proc_ssize_t took =
-            utf8proc_iterate((const uint8_t *)text.p + i, (utf8proc_ssize_t)(text.n - i), &c);
-        i += took > 0 ? (size_t)took : 1;
-        if (took > 0 && is_kept_in_key(c))
-            buf_add(&b,
-                    (str){(char *)bytes, (size_t)utf8proc_encode_char(utf8proc_tolower(c), bytes)});
+    for (size_t i = 0, n; i < text.n && b.n < KEY_MAX; i += n) {
+        int32_t c = utf8_at(text, i, &n);
+        if (c >= 0 && is_kept_in_key(c))
+            utf8_add(&b, utf8proc_tolower(c));
         else if (b.n > 0 && b.p[b.n - 1] != '_')
             buf_byte(&b, '_');
     }
-    str slug = buf_str(&b);
-    while (str_ends(slug, S("_")))
-        slug.n--;
-    return slug;
+    return str_trim_end(buf_str(&b), "_");
 }
 
 str fact_thing(struct pattern *head, struct pattern *tail, size_t from, str text)

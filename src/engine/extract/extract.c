@@ -193,7 +193,7 @@ static str seed_key(struct arena *a, const char *category, str content)
     size_t n = 0;
     for (size_t i = 0; i < content.n && n < sizeof slug; i++) {
         if (is_ascii_word(content.p[i]))
-            slug[n++] = lower_of(content.p[i]);
+            slug[n++] = ascii_lower(content.p[i]);
         else if (n == 0 || slug[n - 1] != '_')
             slug[n++] = '_';
     }

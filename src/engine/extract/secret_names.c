@@ -66,7 +66,7 @@ struct secret_table {
 
 static uint32_t pair_of(char first, char second)
 {
-    return (uint32_t)(unsigned char)lower_of(first) << 8 | (unsigned char)lower_of(second);
+    return (uint32_t)(unsigned char)ascii_lower(first) << 8 | (unsigned char)ascii_lower(second);
 }
 
 static uint32_t bucket_of(uint32_t pair)
@@ -76,7 +76,7 @@ static uint32_t bucket_of(uint32_t pair)
 
 static uint32_t triple_of(uint32_t pair, char third)
 {
-    return ((pair << 8 | (unsigned char)lower_of(third)) * 2654435761u) >> (32 - TRIPLE_BITS);
+    return ((pair << 8 | (unsigned char)ascii_lower(third)) * 2654435761u) >> (32 - TRIPLE_BITS);
 }
 
 static bool may_begin(const struct secret_table *t, str text, size_t at)
@@ -137,7 +137,8 @@ static size_t literal_length(str text, size_t at, str literal, bool is_exact)
         bool is_there = i < text.n;
         if (c == ' ' && is_there && char_is_one_of(text.p[i], " _-"))
             i++;
-        else if (is_there && (text.p[i] == c || (!is_exact && lower_of(text.p[i]) == lower_of(c))))
+        else if (is_there &&
+                 (text.p[i] == c || (!is_exact && ascii_lower(text.p[i]) == ascii_lower(c))))
             i++;
         else if (c != ' ')
             return 0;

@@ -142,7 +142,7 @@ static bool is_function_word(str word)
     size_t n = word.n < WORD_MAX ? word.n : WORD_MAX;
     bool is_one = false;
     for (size_t i = 0; i < n; i++)
-        low[i] = lower_of(word.p[i]);
+        low[i] = ascii_lower(word.p[i]);
     for (int i = 0; i < LANGUAGES && !is_one; i++)
         is_one = language_is_function_word((enum language)i, (str){low, n});
     return is_one;

@@ -141,9 +141,8 @@ static bool is_question(str text)
 {
     text = str_trim(text);
     if (str_ends(text, S("]"))) {
-        while (text.n && text.p[text.n - 1] != '[')
-            text.n--;
-        text = str_trim(str_sub(text, 0, text.n ? text.n - 1 : 0));
+        size_t bracket = str_behind_last(text, '[');
+        text = str_trim(str_sub(text, 0, bracket ? bracket - 1 : 0));
     }
     return str_ends(text, S("?"));
 }

@@ -3,6 +3,8 @@
 
 #include <utf8proc.h>
 
+#include "base/utf8.h"
+
 #include "engine/text/bytes.h"
 
 /*
@@ -227,13 +229,9 @@ str engine_line(struct arena *a, str text, size_t most)
 {
     struct buf b = buf_make(a, text.n * 3 + 8);
     bool blank = true;
-    for (size_t i = 0; i < text.n;) {
-        int32_t c;
-        unsigned char bytes[4];
-        utf8proc_ssize_t took =
-            utf8proc_iterate((const uint8_t *)text.p + i, (utf8proc_ssize_t)(text.n - i), &c);
-        i += took > 0 ? (size_t)took : 1;
-        if (took > 0 && is_blank(c)) {
+    for (size_t i = 0, n; i < text.n; i += n) {
+        int32_t c = utf8_at(text, i, &n);
+        if (is_blank(c)) {
             if (!blank && most) {
                 buf_byte(&b, ' ');
                 most--;
@@ -241,14 +239,14 @@ str engine_line(struct arena *a, str text, size_t most)
             blank = true;
             continue;
         }
-        if (took <= 0 || is_hidden(c))
+        if (c < 0 || is_hidden(c))
             continue;
         if (most-- == 0) {
             buf_add(&b, S("\xE2\x80\xA6"));
             break;
         }
         blank = false;
-        buf_add(&b, (str){(char *)bytes, (size_t)utf8proc_encode_char(c, bytes)});
+        utf8_add(&b, c);
     }
     return without_markers(a, str_trim(buf_str(&b)));
 }

@@ -34,12 +34,6 @@ static inline bool is_ascii_word(char c)
     return is_upper(c) || is_lower(c) || is_digit(c);
 }
 
-/* ASCII alone. */
-static inline char lower_of(char c)
-{
-    return is_upper(c) ? (char)(c + 'a' - 'A') : c;
-}
-
 static inline bool text_holds(str text, const char *part)
 {
     return str_find(text, str_of(part)) < text.n;

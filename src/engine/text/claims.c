@@ -333,9 +333,7 @@ str slot_of(str line, str *value)
         *value = rest;
         if (!cut_front(value, str_of(lines[i].begins)))
             continue;
-        *value = str_trim(*value);
-        while (value->n && strchr(".!,", value->p[value->n - 1]))
-            value->n--;
+        *value = str_trim_end(str_trim(*value), ".!,");
         return value->n ? str_of(lines[i].slot) : S("");
     }
     *value = rest;

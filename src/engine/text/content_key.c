@@ -13,7 +13,7 @@ str content_key(struct arena *a, str content)
         char c = content.p[i];
         is_lost |= (c & 0x80) != 0;
         if (is_ascii_word(c))
-            slug[n++] = lower_of(c);
+            slug[n++] = ascii_lower(c);
         else if (n && slug[n - 1] != '_')
             slug[n++] = '_';
     }

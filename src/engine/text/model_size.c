@@ -115,7 +115,7 @@ double model_billions(str model)
     str name = {lower, model.n < sizeof lower ? model.n : sizeof lower};
     double size;
     for (size_t i = 0; i < name.n; i++)
-        lower[i] = lower_of(model.p[i]);
+        lower[i] = ascii_lower(model.p[i]);
     bool is_told = after_mark(name, ":-_", NULL, &size) || after_mark(name, "/", "-_/.", &size) ||
                    in_mixture(name, &size) || in_table(name, &size);
     return is_told ? size : by_word(name);

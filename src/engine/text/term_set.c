@@ -85,7 +85,7 @@ struct term_set shingles_of(struct arena *a, str text)
         size_t n = 0, from = i;
         for (; i < text.n && in_word(text.p[i]); i++)
             if (n < CUT)
-                word[n++] = lower_of(text.p[i]);
+                word[n++] = ascii_lower(text.p[i]);
         if (n)
             terms_add(a, &t, str_hash((str){word, n}));
         i += i == from;

@@ -39,9 +39,7 @@ static const size_t batch_of[] = {[EMBED_REMOTE] = 64,
 
 str maker_of(str signature)
 {
-    while (signature.n && signature.p[signature.n - 1] != ':')
-        signature.n--;
-    return signature;
+    return str_sub(signature, 0, str_behind_last(signature, ':'));
 }
 
 struct chosen chosen_of(struct ctx *ctx, struct engine *e)

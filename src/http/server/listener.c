@@ -16,9 +16,7 @@ enum { BACKLOG = 1024 }; /* the kernel cuts it down to net.core.somaxconn */
 /* "127.0.0.1:7077", "[::1]:0", "localhost:80", ":7077" */
 static enum status resolve_address(struct ctx *ctx, str listen_at, struct addrinfo **out)
 {
-    size_t colon = listen_at.n;
-    while (colon && listen_at.p[colon - 1] != ':')
-        colon--;
+    size_t colon = str_behind_last(listen_at, ':');
     int64_t port;
     str host = colon ? str_sub(listen_at, 0, colon - 1) : (str){0};
     if (!colon || !str_int(str_sub(listen_at, colon, listen_at.n), &port) || port < 0 ||

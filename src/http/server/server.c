@@ -28,11 +28,9 @@ int server_port(const struct server *s)
 str server_url(struct ctx *ctx, const struct server *s)
 {
     str at = s->settings.listen;
-    size_t colon = at.n;
+    size_t colon = str_behind_last(at, ':');
     if (s->listener.path)
         return at;
-    while (colon && at.p[colon - 1] != ':')
-        colon--;
     str host = str_sub(at, 0, colon ? colon - 1 : 0);
     if (!host.n)
         host = S("127.0.0.1");

@@ -50,9 +50,7 @@ static const char *take_line(struct framing *f, char c)
 
 static const char *take_size(struct framing *f, char c)
 {
-    int digit = c >= '0' && c <= '9'                 ? c - '0'
-                : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                                     : -1;
+    int digit = hex_digit(c);
     if (digit >= 0 && ++f->digits <= SIZE_DIGITS_MAX) {
         f->left = f->left << 4 | (uint64_t)digit;
         return NULL;

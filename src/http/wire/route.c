@@ -26,11 +26,6 @@ enum token_scope route_scope(const struct surface *s, const struct route *r)
     return strcmp(r->method, "GET") == 0 ? MAY_READ : MAY_WRITE;
 }
 
-static int hex_value(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
-}
-
 /* RFC 3986, section 2.1. False for a broken escape, a NUL and bytes that are no UTF-8: such a name
  * could be another one further down. Plus means a space in a query only, as HTML forms write it. */
 bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out)
@@ -46,8 +41,8 @@ bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out)
         if (c == '+' && plus_is_space)
             c = ' ';
         if (c == '%') {
-            int high = i + 2 < s.n ? hex_value(s.p[i + 1]) : -1;
-            int low = i + 2 < s.n ? hex_value(s.p[i + 2]) : -1;
+            int high = i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
+            int low = i + 2 < s.n ? hex_digit(s.p[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return false;
             c = (char)(high << 4 | low);

@@ -55,9 +55,7 @@ static bool is_bare_v6(str authority)
  * proxy. */
 str qdrant_url(struct arena *a, str host, int64_t port)
 {
-    host = str_trim(host);
-    while (str_ends(host, S("/")))
-        host.n--;
+    host = str_trim_end(str_trim(host), "/");
     if (!host.n)
         return S("");
     size_t scheme = str_find(host, S("://"));

@@ -263,9 +263,7 @@ static enum status sync_path(struct ctx *ctx, const char *path, int flags)
 
 static enum status sync_folder(const struct job *j)
 {
-    size_t n = strlen(j->to);
-    while (n && j->to[n - 1] != '/')
-        n--;
+    size_t n = str_behind_last(str_of(j->to), '/');
     str folder = n ? str_dup(&j->ctx->arena, (str){j->to, n}) : S(".");
     return sync_path(j->ctx, folder.p, O_RDONLY | O_DIRECTORY);
 }

@@ -78,9 +78,7 @@ static void remove_parts(struct ctx *ctx, str folder, str stem, int64_t version)
 static void split_path(struct arena *a, const char *path, str *folder, str *stem)
 {
     str whole = file_whole(a, path), end = S(".db");
-    size_t cut = whole.n;
-    while (cut && whole.p[cut - 1] != '/')
-        cut--;
+    size_t cut = str_behind_last(whole, '/');
     *folder = cut > 1 ? str_dup(a, str_sub(whole, 0, cut - 1)) : cut ? S("/") : S(".");
     *stem = str_sub(whole, cut, whole.n);
     if (str_ends(*stem, end))

@@ -40,7 +40,7 @@ static bool has_token_as_key(const struct request *in)
 bool auth_shows_token(str value)
 {
     return SOME(i, value.n,
-                (i == 0 || strchr(" \t=:,;\"'", value.p[i - 1])) &&
+                (i == 0 || char_is_one_of(value.p[i - 1], " \t=:,;\"'")) &&
                     engine_is_token(str_sub(value, i, value.n)));
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sodium.h>
 
+#include "base/id.h"
 #include "base/seal.h"
 #include "surface/common/memory_json.h"
 
@@ -51,11 +52,7 @@ str cursor_write(struct ctx *ctx, str of, const struct list_place *last)
         memcpy(bytes + FIXED, last->name.p, last->name.n);
     check_of(of, bytes + CHECK, n - CHECK, check);
     memcpy(bytes, check, CHECK);
-    const int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
-    size_t size = sodium_base64_encoded_len(n, variant);
-    char *text = arena_alloc(&ctx->arena, size);
-    sodium_bin2base64(text, size, bytes, n, variant);
-    return str_of(text);
+    return base64url_of(&ctx->arena, bytes, n);
 }
 
 enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *out)

@@ -79,7 +79,7 @@ static str folder_name(struct arena *a, str path)
     char *p = arena_alloc(a, name.n + 1);
     for (size_t i = 0; i < name.n; i++) {
         unsigned char c = (unsigned char)name.p[i];
-        p[i] = (char)(isalnum(c) || strchr("._-", c) || c >= 0x80 ? c : '-');
+        p[i] = (char)(isalnum(c) || char_is_one_of((char)c, "._-") || c >= 0x80 ? c : '-');
     }
     return (str){p, name.n};
 }
@@ -93,8 +93,7 @@ static str folder_name(struct arena *a, str path)
 static str project_space(struct arena *a, str path)
 {
     path = str_trim(path);
-    while (path.n && is_separator(path.p[path.n - 1]))
-        path.n--;
+    path = str_trim_end(path, "/\\");
     if (!path.n)
         return S("");
     uint64_t hash = hash64(&path, 1);

@@ -111,7 +111,7 @@ str url_segment(struct arena *a, str text)
     struct buf b = buf_make(a, text.n * 3 + 1);
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
-        if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
+        if (c < 0x80 && (isalnum(c) || char_is_one_of((char)c, "-._~")))
             buf_byte(&b, (char)c);
         else
             buf_printf(&b, "%%%02X", c);

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "store/sql/db/db.h"
 
 /*
@@ -25,18 +26,12 @@ int file_error_detail(int error)
     return SOME(i, sizeof disk / sizeof *disk, error == disk[i]) ? STORE_DISK_FAILED : 0;
 }
 
-/* Each folder on the way, from the root down; existing ones are skipped. */
 enum status file_make_folders(struct ctx *ctx, const char *path)
 {
-    char *p = arena_alloc(&ctx->arena, strlen(path) + 1);
-    memcpy(p, path, strlen(path));
-    for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(p, 0700) != 0 && errno != EEXIST)
-            return fail_as(ctx, STORAGE, file_error_detail(errno),
-                           "cannot create the folder '%s': %s", p, strerror(errno));
-        *slash = '/';
-    }
+    const char *missing = folders_make(&ctx->arena, str_of(path));
+    if (missing)
+        return fail_as(ctx, STORAGE, file_error_detail(errno), "cannot create the folder '%s': %s",
+                       missing, strerror(errno));
     return OK;
 }
 

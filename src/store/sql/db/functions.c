@@ -58,11 +58,6 @@ static void count_tokens(sqlite3_context *result, int n, sqlite3_value **values)
     sqlite3_result_int64(result, tokens_of(text_of_value(values[0])));
 }
 
-static char ascii_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 static bool ascii_holds(str text, str part)
 {
     for (size_t i = 0; i + part.n <= text.n; i++) {

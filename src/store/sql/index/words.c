@@ -13,8 +13,7 @@ enum { TEXT_MAX = 64 << 20 };
 /* The tokenizer folds upper case; folded here, too, a search and the check see the same token. */
 static size_t add_byte(char *out, unsigned char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        c += 'a' - 'A';
+    c = (unsigned char)ascii_lower((char)c);
     if (c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
         out[0] = (char)c;
         return 1;

@@ -31,12 +31,9 @@ enum status erasure_key_put(struct ctx *ctx, struct db *db, const struct erasure
 enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes, struct erasure_key *out)
 {
     str hex;
-    size_t n = 0;
     TRY(SQL_WORD(ctx, db, &hex, SQL_FACT_GET, key_name));
     *out = (struct erasure_key){0};
-    out->is_there =
-        sodium_hex2bin(out->bytes, ERASURE_KEY_BYTES, hex.p, hex.n, NULL, &n, NULL) == 0 &&
-        n == ERASURE_KEY_BYTES;
+    out->is_there = hex_read(hex, out->bytes, ERASURE_KEY_BYTES);
     if (out->is_there || !makes)
         return OK;
     randombytes_buf(out->bytes, ERASURE_KEY_BYTES);

@@ -312,7 +312,7 @@ static enum status add_row(struct ctx *ctx, const struct side *side, const struc
     int64_t no = db_last_row(side->db);
     for (str rest = line->hashes; rest.n >= 2 * sizeof hash;
          rest = str_sub(rest, 2 * sizeof hash, rest.n)) {
-        if (sodium_hex2bin(hash, sizeof hash, rest.p, 2 * sizeof hash, NULL, &n, NULL) != 0)
+        if (!hex_read(str_sub(rest, 0, 2 * sizeof hash), hash, sizeof hash))
             return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged hash",
                         side->s->erasures);
         SQL_RUN(add, ctx, side->db, SQL_ERASURE_HASH_ADD, no);
