@@ -1,9 +1,9 @@
 /* json_write.c - writing JSON: values in order, commas between them. */
 #include <float.h>
 #include <math.h>
-#include <time.h>
 
 #include "base/json.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 
 /*
@@ -47,39 +47,26 @@ void json_key(struct json_out *w, const char *name)
     w->comma = false;
 }
 
-/* The length of the valid character at p, or 0. JSON must be UTF-8, and texts of clients need not
- * be: an invalid byte is written as U+FFFD. */
-static size_t character_length(const char *p, const char *end)
-{
-    for (size_t n = 2; n <= 4 && p + n <= end; n++)
-        if (utf8_is_valid((str){p, n}))
-            return n;
-    return 0;
-}
-
+/* JSON must be UTF-8, and texts of clients need not be: an invalid byte is written as U+FFFD. */
 void json_escape(struct buf *b, str s)
 {
-    if (!s.n)
-        return;
-    const char *p = s.p, *end = s.p + s.n, *from = p;
-    while (p < end) {
-        unsigned char c = (unsigned char)*p;
-        size_t n = c < 0x80 ? 1 : character_length(p, end);
-        if (n > 1 || (n == 1 && c >= 0x20 && c != '"' && c != '\\')) {
-            p += n;
+    size_t from = 0;
+    for (size_t i = 0, n; i < s.n; i += n) {
+        int32_t c = utf8_at(s, i, &n);
+        if (c >= 0x20 && c != '"' && c != '\\')
             continue;
-        }
-        buf_add(b, (str){from, (size_t)(p - from)});
-        const char *short_form = c < 0x80 ? strchr("\"\"\\\\\nn\rr\tt\bb\ff", c) : NULL;
-        if (n == 0)
+        buf_add(b, str_sub(s, from, i));
+        from = i + n;
+        const char *short_form = c > 0 ? strchr("\"\"\\\\\nn\rr\tt\bb\ff", c) : NULL;
+        if (c < 0)
             buf_add(b, S("\xEF\xBF\xBD"));
-        else if (c && short_form)
-            buf_printf(b, "\\%c", c == '"' || c == '\\' ? c : short_form[1]);
+        else if (short_form)
+            buf_printf(b, "\\%c", short_form[1]);
         else
-            buf_printf(b, "\\u%04x", c);
-        from = ++p;
+            buf_printf(b, "\\u%04x", (unsigned)c);
     }
-    buf_add(b, (str){from, (size_t)(end - from)});
+    if (s.n)
+        buf_add(b, str_sub(s, from, s.n));
 }
 
 void json_str(struct json_out *w, str s)
@@ -134,20 +121,15 @@ void json_raw(struct json_out *w, str json)
     buf_add(w->b, json);
 }
 
-/* 0 is "no time". Years after 9999 have no form in RFC 3339. Seconds are rounded down, also before
- * 1970, so that the milliseconds are never negative. */
+/* 0 is "no time". */
 void json_time(struct json_out *w, int64_t ms)
 {
-    char text[40];
-    time_t seconds = (time_t)(ms >= 0 ? ms / 1000 : (ms - 999) / 1000);
-    struct tm t;
-    if (ms == 0 || !gmtime_r(&seconds, &t) || t.tm_year > 8099) {
+    char text[TIME_ISO_ROOM];
+    time_iso(ms, text);
+    if (ms && *text)
+        json_str(w, str_of(text));
+    else
         json_null(w);
-        return;
-    }
-    size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &t);
-    snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms - (int64_t)seconds * 1000));
-    json_str(w, str_of(text));
 }
 
 /* --- members --- */

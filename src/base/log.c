@@ -2,18 +2,20 @@
 #include "base/log.h"
 
 #include <stdarg.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/time_text.h"
 
 /*
  * Each event is made in a buffer on the stack and written with one write to stderr. On a pipe, a
  * write of at most PIPE_BUF bytes (4096 on Linux) is not mixed with the lines of other threads or
- * processes, which is why a line has at most 2560 bytes. Longer text is cut. No lock is held and
- * nothing is buffered, so the last line before a crash is not lost.
+ * processes. Text is cut so that its JSON has no more: an invalid byte or a pair without a value
+ * takes three times its bytes. No lock is held and nothing is buffered, so the last line before a
+ * crash is not lost.
  */
+enum { LOG_TEXT_MAX = 1024, LINE_MAX_BYTES = 3 * LOG_TEXT_MAX + 512 };
 
 /* Set once at start, before there are other threads; read without a lock. */
 static enum log_level least = LOG_INFO;
@@ -35,10 +37,7 @@ bool log_is_on(enum log_level level)
 static bool is_number(str s)
 {
     bool is_long = s.n > 15 || (s.n > 1 && s.p[0] == '0');
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] < '0' || s.p[i] > '9')
-            return false;
-    return s.n && !is_long;
+    return s.n && !is_long && EVERY(i, s.n, s.p[i] >= '0' && s.p[i] <= '9');
 }
 
 /* key=value pairs into members; a value in quotes may hold spaces. */
@@ -64,7 +63,7 @@ static void write_pairs(struct json_out *w, str pairs)
  * report it. */
 void log_event(enum log_level level, const char *event, const char *fmt, ...)
 {
-    char text[1024], when[40], line[2560];
+    char text[LOG_TEXT_MAX], when[TIME_ISO_ROOM], line[LINE_MAX_BYTES];
     if (!log_is_on(level))
         return;
     va_list args;
@@ -75,12 +74,7 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20)
             *p = ' ';
-    int64_t ms = clock_ms();
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm t;
-    gmtime_r(&seconds, &t);
-    size_t n = strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &t);
-    snprintf(when + n, sizeof when - n, ".%03dZ", (int)(ms % 1000));
+    time_iso(clock_ms(), when);
     struct arena arena = {0};
     if (json_lines) {
         struct buf b = buf_make(&arena, sizeof line - 2);

@@ -25,7 +25,7 @@ static bool take_number(str *s, size_t least, size_t most, int *out)
 
 static bool take_one(str *s, const char *of)
 {
-    if (!s->n || !strchr(of, s->p[0]))
+    if (!s->n || !char_is_one_of(s->p[0], of))
         return false;
     *s = str_sub(*s, 1, s->n);
     return true;
@@ -90,12 +90,34 @@ bool time_read(str text, int64_t *ms)
     return read_iso(str_trim(text), ms);
 }
 
+/* Seconds are rounded down, also before 1970, so that the milliseconds behind them are never
+ * negative. False for a year that no calendar has. */
+static bool read_clock(int64_t ms, struct tm *t, int *behind)
+{
+    time_t seconds = (time_t)(ms / 1000 - (ms % 1000 < 0));
+    *behind = (int)((ms % 1000 + 1000) % 1000);
+    return gmtime_r(&seconds, t) != NULL;
+}
+
+/* By hand: strftime writes the year 1, which is the zero time of some clients, with one digit. */
+void time_iso(int64_t ms, char out[TIME_ISO_ROOM])
+{
+    enum { YEAR_0 = -1900, YEAR_9999 = 8099 }; /* as tm_year counts */
+    struct tm t;
+    int behind;
+    bool has_form = read_clock(ms, &t, &behind) && t.tm_year >= YEAR_0 && t.tm_year <= YEAR_9999;
+    *out = 0;
+    if (has_form)
+        snprintf(out, TIME_ISO_ROOM, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year - YEAR_0,
+                 t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, behind);
+}
+
 str time_write(struct arena *a, int64_t ms, const char *format)
 {
     char text[64];
-    time_t seconds = (time_t)(ms / 1000);
+    int behind;
     struct tm t;
-    if (!ms || !gmtime_r(&seconds, &t))
+    if (!ms || !read_clock(ms, &t, &behind))
         return S("");
     return str_dup(a, (str){text, strftime(text, sizeof text, format, &t)});
 }

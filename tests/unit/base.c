@@ -1,7 +1,9 @@
 /* base.c - the small bricks: text, arenas, ids, times, the pool of threads. */
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/id.h"
 #include "base/time_text.h"
 #include "base/workers.h"
@@ -140,6 +142,24 @@ TEST(times_are_read_as_people_write_them)
                                       "tomorrow", "2023-05-08T25:00", "1:56 pm on 8 May, 2023"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!time_read(str_of(bad[i]), &ms));
+    CHECK(!time_read(S("2023-05-08T13:56:00\0"), &ms));
+}
+
+TEST(times_before_1970_are_written_as_the_second_they_are_in)
+{
+    static const char format[] = "%Y-%m-%dT%H:%M:%SZ";
+    char text[TIME_ISO_ROOM];
+    CHECK_STR(time_write(&ctx->arena, -1, format), S("1969-12-31T23:59:59Z"));
+    CHECK_STR(time_write(&ctx->arena, -1000, format), S("1969-12-31T23:59:59Z"));
+    CHECK_STR(time_write(&ctx->arena, 951825600000, format), S("2000-02-29T12:00:00Z"));
+    time_iso(-1, text);
+    CHECK_STR(str_of(text), S("1969-12-31T23:59:59.999Z"));
+    time_iso(-62135596800000, text);
+    CHECK_STR(str_of(text), S("0001-01-01T00:00:00.000Z"));
+    time_iso(253402300800000, text);
+    CHECK_STR(str_of(text), S(""));
+    time_iso(INT64_MIN, text);
+    CHECK_STR(str_of(text), S(""));
 }
 
 static void count(void *arg)
@@ -157,4 +177,22 @@ TEST(a_pool_runs_everything_it_took)
     pool_free(p);
     CHECK(taken >= 8);
     CHECK_INT(ran, taken);
+}
+
+TEST(folders_above_a_file_are_made_for_the_owner_only)
+{
+    char folder[] = "/tmp/base.XXXXXX";
+    struct stat st;
+    CHECK(mkdtemp(folder) != NULL);
+    mode_t was = umask(0);
+    str file = str_printf(&ctx->arena, "%s/a/b//c", folder);
+    CHECK(!folders_make(&ctx->arena, file) && !folders_make(&ctx->arena, file));
+    umask(was);
+    CHECK(stat(file.p, &st) != 0);
+    for (int i = 0; i < 2; i++) {
+        str made = str_sub(file, 0, file.n - (i ? strlen("/b//c") : strlen("//c")));
+        CHECK(stat(str_c(&ctx->arena, made), &st) == 0 && (st.st_mode & 0777) == 0700);
+    }
+    const char *missing = folders_make(&ctx->arena, S("/proc/self/x/y"));
+    CHECK_STR(str_of(missing), S("/proc/self/x"));
 }

@@ -1,7 +1,10 @@
 /* json.c - reading and writing JSON. */
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
+#include "base/log.h"
 
 #include "t.h"
 
@@ -178,4 +181,35 @@ TEST(no_text_at_all_is_no_json)
 {
     struct json *root;
     CHECK_STATUS(json_parse(ctx, (str){0}, &root), BAD_INPUT);
+}
+
+/* What log_event writes of one value, in JSON. */
+static str logged(struct ctx *ctx, const char *value)
+{
+    char line[8000];
+    int ends[2], own = dup(STDERR_FILENO);
+    CHECK(own >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    log_setup(LOG_INFO, true);
+    log_event(LOG_INFO, "test", "value=\"%s\" more=1", value);
+    log_setup(LOG_INFO, false);
+    dup2(own, STDERR_FILENO);
+    ssize_t n = read(ends[0], line, sizeof line);
+    CHECK(n > 0);
+    close(own);
+    close(ends[0]);
+    close(ends[1]);
+    return str_dup(&ctx->arena, (str){line, (size_t)n});
+}
+
+TEST(log_lines_are_whole_whatever_is_in_them)
+{
+    static const char pairs[] = "\" = = = = = = ";
+    char value[2000] = "";
+    struct json *v;
+    memset(value, 0xFF, sizeof value - 1);
+    CHECK_OK(json_parse(ctx, logged(ctx, value), &v));
+    for (size_t i = 0; i < sizeof value - 1; i++)
+        value[i] = pairs[i % (sizeof pairs - 1)];
+    CHECK_OK(json_parse(ctx, logged(ctx, value), &v));
+    CHECK_OK(json_parse(ctx, logged(ctx, "a \"b\" \\ c"), &v));
 }
