@@ -12,10 +12,12 @@
 
 #include "base/clock.h"
 #include "base/fields.h"
+#include "base/files.h"
 #include "base/id.h"
 #include "base/key_file.h"
 #include "base/log.h"
 #include "base/syslog.h"
+#include "base/utf8.h"
 
 /*
  * A line is {"no":…,"at":…,"kind":…,"by":…,"who":…,"what":…,"mac":"…"}. mac is BLAKE2b under the
@@ -26,7 +28,8 @@
  * is cut off by the next one.
  */
 
-enum { MAC = 32, AUDIT_LINE = 4096, AUDIT_FILE = 16 << 20, MINUTE_MS = 60000 };
+/* A text of a line is cut at TEXT_MAX; JSON may write each of its bytes as six. */
+enum { MAC = 32, TEXT_MAX = 512, AUDIT_LINE = 8192, AUDIT_FILE = 16 << 20, MINUTE_MS = 60000 };
 #define LOG_NAME "rememberd.audit"
 
 static struct {
@@ -58,11 +61,6 @@ static void chain_leave(struct chain *c)
 static const char *path_of(struct chain *c, const char *name)
 {
     return str_printf(&c->ctx->arena, "%s/%s", c->folder, name).p;
-}
-
-static enum status failed_at(struct chain *c, const char *path, const char *what)
-{
-    return fail(c->ctx, STORAGE, "'%s' cannot be %s: %s", path, what, strerror(errno));
 }
 
 /* The key is made with the first line; the lock is held until the chain is left. */
@@ -134,6 +132,7 @@ static str line_of(struct chain *c, const struct audit_line *line, uint8_t mac[M
     json_member_str(&w, "mac", mac_text(c, mac));
     json_close(&w, '}');
     buf_add(&b, S("\n"));
+    assert(!b.full);
     return buf_str(&b);
 }
 
@@ -145,14 +144,14 @@ static enum status read_file(struct chain *c, const char *path, int64_t from, st
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     *out = S("");
     if (fd < 0)
-        return errno == ENOENT ? OK : failed_at(c, path, "read");
-    enum status status = fstat(fd, &st) == 0 ? OK : failed_at(c, path, "read");
+        return errno == ENOENT ? OK : fail_file(c->ctx, path, "read");
+    enum status status = fstat(fd, &st) == 0 ? OK : fail_file(c->ctx, path, "read");
     from = from < 0 && st.st_size + from > 0 ? st.st_size + from : 0;
     char *p = arena_alloc(&c->ctx->arena, (size_t)(st.st_size - from) + 1);
     ssize_t n = status == OK ? pread(fd, p, (size_t)(st.st_size - from), from) : 0;
     close(fd);
     if (status != OK || n < 0)
-        return status != OK ? status : failed_at(c, path, "read");
+        return status != OK ? status : fail_file(c->ctx, path, "read");
     c->bytes = st.st_size;
     *out = (str){p, (size_t)n};
     return OK;
@@ -161,23 +160,21 @@ static enum status read_file(struct chain *c, const char *path, int64_t from, st
 /* The number and hash of the last line, and a hash of both under the key. */
 static enum status read_end(struct chain *c, int64_t *no, uint8_t mac[MAC], bool *is_there)
 {
-    str text, number, hex;
-    size_t n;
+    str text, number;
     TRY(read_file(c, path_of(c, LOG_NAME ".end"), 0, &text));
     *is_there = text.n > 0;
     number = str_cut(&text, ' ');
-    hex = str_trim(text);
-    if (*is_there && (!str_int(number, no) ||
-                      sodium_hex2bin(mac, MAC, hex.p, hex.n, NULL, &n, NULL) != 0 || n != MAC))
+    if (*is_there && (!str_int(number, no) || !hex_read(str_trim(text), mac, MAC)))
         return fail(c->ctx, CONFLICT, "the file " LOG_NAME ".end was changed");
     return OK;
 }
 
+/* A pipe or a terminal has nothing to sync. */
 static enum status write_file(struct chain *c, const char *path, int flags, str text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
-    bool done = fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n && fdatasync(fd) == 0;
-    enum status status = done ? OK : failed_at(c, path, "written");
+    bool done = fd >= 0 && write_all(fd, text) && (fdatasync(fd) == 0 || errno == EINVAL);
+    enum status status = done ? OK : fail_file(c->ctx, path, "written");
     if (fd >= 0)
         close(fd);
     return status;
@@ -190,7 +187,7 @@ static enum status write_end(struct chain *c)
     TRY(write_file(c, part, O_TRUNC,
                    str_printf(&c->ctx->arena, "%lld " S_FMT "\n", (long long)c->no,
                               S_ARG(mac_text(c, c->mac)))));
-    return rename(part, path) == 0 ? OK : failed_at(c, path, "put in place");
+    return rename(part, path) == 0 ? OK : fail_file(c->ctx, path, "put in place");
 }
 
 /* The line after the end, where a crash came between both. */
@@ -202,16 +199,11 @@ static enum status go_to_end(struct chain *c)
     str text;
     TRY(read_end(c, &c->no, c->mac, &is_there));
     TRY(read_file(c, path, -2 * AUDIT_LINE, &text));
-    size_t whole = text.n;
-    while (whole && text.p[whole - 1] != '\n')
-        whole--;
+    size_t whole = str_behind_last(text, '\n');
     if (whole < text.n && truncate(path, c->bytes -= (int64_t)(text.n - whole)) != 0)
-        return failed_at(c, path, "written");
-    text.n = whole;
-    size_t begin = whole ? whole - 1 : 0;
-    while (begin && text.p[begin - 1] != '\n')
-        begin--;
-    str last = str_trim(str_sub(text, begin, whole));
+        return fail_file(c->ctx, path, "written");
+    str last = str_trim(str_sub(text, 0, whole));
+    last = str_sub(last, str_behind_last(last, '\n'), last.n);
     str mine = str_printf(&c->ctx->arena, "\"mac\":\"" S_FMT "\"}", S_ARG(mac_text(c, c->mac)));
     if (last.n && !str_ends(last, mine))
         soft(c->ctx, chain_check(c, last, &line)); /* if it is another one, audit_read says so */
@@ -228,7 +220,7 @@ static enum status rotate(struct chain *c)
     if ((size_t)c->bytes < most)
         return OK;
     str old = str_printf(&c->ctx->arena, "%s.%012lld", path, (long long)c->no);
-    return rename(path, old.p) == 0 ? OK : failed_at(c, path, "renamed");
+    return rename(path, old.p) == 0 ? OK : fail_file(c->ctx, path, "renamed");
 }
 
 static enum status copy_line(struct chain *c, str line)
@@ -308,13 +300,12 @@ void audit_setup(const struct audit_place *place)
 
 void audit_note(const struct ctx *ctx, const char *kind, str who, const char *fmt, ...)
 {
-    char what[AUDIT_LINE / 8];
+    char what[TEXT_MAX];
     va_list args;
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    if (who.n > sizeof what)
-        who.n = sizeof what;
+    who = utf8_cut(who, TEXT_MAX);
     pthread_mutex_lock(&audit.lock);
     if (audit.place.folder) {
         write_failed_logins(MINUTE_MS);

@@ -1,6 +1,8 @@
 /* audit.c - the audit log over several files: one chain, who acted, and what is missing is named.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/audit.h"
@@ -137,4 +139,45 @@ TEST(lines_at_the_ends_of_files_that_are_removed_are_noticed)
             check_noticed(ctx, &log, i, str_sub(text, 0, first.n + 1));
     }
     remove_log(ctx, &log);
+}
+
+static void setup_place(struct log *log, const char *to)
+{
+    *log = (struct log){.folder = "/tmp/audit.XXXXXX"};
+    CHECK(mkdtemp(log->folder) != NULL);
+    audit_setup(&(struct audit_place){.folder = log->folder, .to = to, .by = "server"});
+}
+
+TEST(names_of_control_characters_are_cut_and_break_no_line)
+{
+    struct log log;
+    int64_t lines;
+    char name[2000];
+    memset(name, 1, sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    setup_place(&log, "");
+    memset(ctx->actor, 2, sizeof ctx->actor - 1);
+    audit_note(ctx, "erased", str_of(name), "name=%s", name);
+    audit_note(ctx, "erased", S("bob"), "rows=1");
+    audit_end();
+    CHECK_OK(audit_read(ctx, log.folder, NULL, NULL, &lines));
+    CHECK_INT(lines, 2);
+}
+
+TEST(lines_go_to_a_pipe_as_well)
+{
+    struct log log;
+    char got[1000] = "", why[200];
+    char pipe[] = "/tmp/audit_pipe.XXXXXX";
+    CHECK(mkdtemp(pipe) != NULL);
+    const char *path = str_printf(&ctx->arena, "%s/to", pipe).p;
+    CHECK_INT(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    setup_place(&log, path);
+    audit_note(ctx, "erased", S("bob"), "rows=1");
+    audit_why(ctx, why, sizeof why);
+    CHECK_STR(str_of(why), S(""));
+    CHECK(read(fd, got, sizeof got - 1) > 0 && holds(str_of(got), "\"who\":\"bob\""));
+    close(fd);
+    audit_end();
 }
