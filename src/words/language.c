@@ -124,16 +124,11 @@ static str fold_letters(struct arena *a, str w)
     enum { ANUSVARA = 0x0902 };
     int32_t *c = NEW_N(a, int32_t, w.n + 1);
     size_t n = 0;
-    for (size_t i = 0; i < w.n;) {
-        int32_t at;
-        utf8proc_ssize_t got =
-            utf8proc_iterate((const utf8proc_uint8_t *)w.p + i, (utf8proc_ssize_t)(w.n - i), &at);
-        if (got <= 0)
+    for (size_t i = 0, bytes; i < w.n; i += bytes) {
+        c[n] = letter_of(utf8_at(w, i, &bytes));
+        if (c[n] < 0)
             return w;
-        at = letter_of(at);
-        c[n] = at;
-        n += at != 0;
-        i += (size_t)got;
+        n += c[n] != 0;
     }
     str out = {arena_alloc(a, 4 * n + 1), 0};
     for (size_t i = 0; i < n; i++) {
@@ -142,7 +137,7 @@ static str fold_letters(struct arena *a, str w)
                                               (utf8proc_uint8_t *)out.p + out.n);
         i += is_nasal;
     }
-    return out;
+    return n ? out : w;
 }
 
 str language_fold(struct arena *a, str word, enum language language)

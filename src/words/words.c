@@ -27,11 +27,6 @@ enum { STEM_MAX = 64 };
  * stems of the text's own language beside them, and a question asks for those of its own.
  */
 
-static const str stops[] = {
-#define STOP(w) {w, sizeof w - 1},
-#include "lang/stop.def"
-};
-
 /* Forms whose base another word spells the same ("saw", "left", "found") are not among them. */
 static const struct irregular {
     str form, base;
@@ -53,13 +48,23 @@ static enum kind kind_of(int32_t c)
     return utf8_is_letter(c) ? KIND_LETTER : utf8_is_digit(c) ? KIND_DIGIT : KIND_OTHER;
 }
 
+/* A mark, and a letter that is never seen (a filler), only go on with a word: they fold to nothing,
+ * and the selector behind an emoji would be a word that all emojis have. */
+static bool begins_word(int32_t c)
+{
+    utf8proc_category_t category = utf8proc_category(c);
+    return category != UTF8PROC_CATEGORY_MN && category != UTF8PROC_CATEGORY_MC &&
+           !utf8proc_get_property(c)->ignorable;
+}
+
 /* What a word is by its folded letters. Stemming takes longer than all else here, and the texts of
  * one recall or import repeat their words, so each thread keeps what it found last. */
 enum { KNOWN_WORDS = 4096, KNOWN_LEAST = 3, KNOWN_MOST = 14 };
 struct known_word {
     uint8_t n, stem_n; /* n is 0: free */
+    uint8_t script;    /* by whose rules: a character that folds away may hide that of the rest */
     bool is_stop;
-    char word[KNOWN_MOST], stem[KNOWN_MOST + 1];
+    char word[KNOWN_MOST], stem[KNOWN_MOST];
 };
 
 /* A stemmer is not for two threads at once; each has its own, given back when the thread ends. */
@@ -74,7 +79,7 @@ struct splitter {
     str text;
     struct words out;
     size_t cap, max;
-    const struct word_index *stops, *irregulars;
+    const struct word_index *irregulars;
     enum word_use use;
     enum language language; /* of the words in Latin letters */
     bool is_japanese;
@@ -97,11 +102,10 @@ static struct word *push_word(struct splitter *s, size_t from, size_t to)
     return w;
 }
 
-/* The list of stop words holds folded, unstemmed words, so it is asked before stemming. */
+/* The lists of function words are folded and not stemmed, so they are asked before stemming. */
 static str stem_of(const struct splitter *s, str folded, enum language script, bool *is_stop)
 {
-    *is_stop = script ? language_is_function_word(script, folded)
-                      : word_index_find(s->stops, folded) != NO_WORD;
+    *is_stop = language_is_function_word(script, folded);
     if (*is_stop || folded.n < KNOWN_LEAST)
         return folded;
     if (script)
@@ -114,11 +118,13 @@ static struct known_word *place_of(const struct splitter *s, str folded)
     return &s->stemming->known[str_hash(folded) % KNOWN_WORDS];
 }
 
-static void keep_known(struct known_word *k, str folded, str stem, bool is_stop)
+static void keep_known(struct known_word *k, str folded, enum language script, str stem,
+                       bool is_stop)
 {
     if (stem.n > sizeof k->stem)
         return;
-    *k = (struct known_word){(uint8_t)folded.n, (uint8_t)stem.n, is_stop, {0}, {0}};
+    *k =
+        (struct known_word){(uint8_t)folded.n, (uint8_t)stem.n, (uint8_t)script, is_stop, {0}, {0}};
     memcpy(k->word, folded.p, folded.n);
     memcpy(k->stem, stem.p, stem.n);
 }
@@ -132,13 +138,13 @@ static void stem_word(struct splitter *s, struct word *w, enum language script)
     struct known_word *k = is_kept ? place_of(s, folded) : NULL;
     if (w->is_number) {
         stem = folded;
-    } else if (k && str_eq(folded, (str){k->word, k->n})) {
+    } else if (k && k->script == script && str_eq(folded, (str){k->word, k->n})) {
         stem = (str){k->stem, k->stem_n};
         w->is_stop = k->is_stop;
     } else {
         stem = stem_of(s, folded, script, &w->is_stop);
         if (k)
-            keep_known(k, folded, stem, w->is_stop);
+            keep_known(k, folded, script, stem, w->is_stop);
     }
     bool is_front = str_starts(folded, stem); /* most stems are; then they need no copy */
     w->stem = is_front ? str_sub(folded, 0, stem.n) : str_dup(s->a, stem);
@@ -271,7 +277,7 @@ static struct words split_text(struct splitter s)
     while (i < text.n && s.out.n < s.max) {
         int32_t c = utf8_at(text, i, &n);
         enum kind k = kind_of(c);
-        if (k == KIND_OTHER) {
+        if (k == KIND_OTHER || (k == KIND_LETTER && c >= 0x80 && !begins_word(c))) {
             s.sentence_begins |= c == '.' || c == '!' || c == '?' || c == '\n';
             i += n;
         } else if (k == KIND_UNSPACED) {
@@ -290,7 +296,6 @@ static struct splitter splitter_of(struct arena *a, str text, size_t max)
 {
     return (struct splitter){.a = a,
                              .stemming = thread_stemming(),
-                             .stops = WORD_INDEX(stops),
                              .irregulars = WORD_INDEX(irregulars),
                              .text = text,
                              .max = max};

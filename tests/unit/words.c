@@ -85,3 +85,21 @@ TEST(utf8_checks_and_cuts)
     CHECK_INT(utf16_length(S("a😀é")), 4);
     CHECK_INT(utf8_length(S("a😀é")), 3);
 }
+
+/* A selector behind an emoji, a mark and a filler that nobody sees are no words. */
+TEST(what_folds_to_nothing_is_no_word)
+{
+    CHECK_STR(stems(ctx, "I \u2764\uFE0F you \u0301 \u3164"), S("i you"));
+    CHECK_STR(stems(ctx, "\u0301abc \u0915\u094D\u0937"), S("abc \u0915\u094D\u0937"));
+    CHECK_INT(words_of(&ctx->arena, S("\u2600\uFE0F"), 10).n, 0);
+    CHECK_STR(stems(ctx, "\u0621"), S("\u0621"));
+}
+
+/* The first letter is an old form of a Cyrillic one, far behind all others: folding gives the same
+ * word, whose rules are chosen by that letter. */
+TEST(a_word_has_one_stem_whatever_was_split_before)
+{
+    str before = stems(ctx, "\u1C80\u043E\u0434\u044B");
+    CHECK(before.n > 0);
+    CHECK_STR(stems(ctx, "\u0432\u043E\u0434\u044B"), S("\u0432\u043E\u0434"));
+}
