@@ -38,12 +38,12 @@ const struct json *first_choice(const struct json *answer)
 
 /* The call of which a delta brings another piece: the one with the same index. Some servers send no
  * index, or the same index for each call, so that another id starts a new call. */
-static struct tool_call *call_of(const struct tool_calls *c, const struct json *piece)
+static struct model_call *call_of(const struct tool_calls *c, const struct json *piece)
 {
     const struct json *index = json_get(piece, "index");
     str id = json_string(json_get(piece, "id"));
     for (size_t i = c->n; i-- > 0;) {
-        struct tool_call *call = &c->v[i];
+        struct model_call *call = &c->v[i];
         bool is_same_id = !id.n || !call->id.n || str_eq(id, call->id);
         if (is_same_id && (!index || json_int_or(index, -1) == call->index))
             return call;
@@ -66,12 +66,12 @@ static str extra_of(struct arena *a, const struct json *piece)
     return b.full ? S("") : buf_str(&b);
 }
 
-static struct tool_call *add_call(struct tool_calls *c, const struct json *piece)
+static struct model_call *add_call(struct tool_calls *c, const struct json *piece)
 {
     assert(c->n < CALLS_MAX && c->ours <= c->n);
     c->v = arena_more(c->arena, c->v, c->n, &c->cap, sizeof *c->v);
-    struct tool_call *call = &c->v[c->n];
-    *call = (struct tool_call){
+    struct model_call *call = &c->v[c->n];
+    *call = (struct model_call){
         .id = str_dup(c->arena, json_string(json_get(piece, "id"))),
         .index = json_int_or(json_get(piece, "index"), (int64_t)c->n),
         .is_ours = str_is(json_string(json_at(piece, "function.name")), SEARCH_MEMORY),
@@ -89,7 +89,7 @@ static void hear_calls(struct tool_calls *c, const struct json *list, bool is_wh
     if (!list || list->type != JSON_ARRAY)
         return;
     for (const struct json *piece = list->first; piece; piece = piece->next) {
-        struct tool_call *call = is_whole ? NULL : call_of(c, piece);
+        struct model_call *call = is_whole ? NULL : call_of(c, piece);
         const struct json *arguments = json_at(piece, "function.arguments");
         if (!call && c->n == CALLS_MAX)
             return;
@@ -142,12 +142,12 @@ str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const stru
     size_t i = 0;
     json_open(&w, '[');
     for (const struct json *piece = list->first; piece; piece = piece->next, i++) {
-        const struct tool_call *call =
+        const struct model_call *call =
             c->message.n ? (i < c->n ? &c->v[i] : NULL) : call_of(c, piece);
         size_t before = 0;
         if (!call || call->is_ours)
             continue;
-        for (const struct tool_call *other = c->v; other < call; other++)
+        for (const struct model_call *other = c->v; other < call; other++)
             before += !other->is_ours;
         json_raw(&w, renumber_call(a, piece, before));
     }
@@ -167,7 +167,7 @@ static void write_text(struct json_out *w, const char *name, const struct buf *t
         json_null(w);
 }
 
-static void write_call(const struct tool_call *call, struct json_out *w)
+static void write_call(const struct model_call *call, struct json_out *w)
 {
     assert(call->is_ours);
     json_open(w, '{');

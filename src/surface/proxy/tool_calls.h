@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 
-struct tool_call {
+struct model_call {
     str id;
     int64_t index; /* as the stream numbers them */
     bool is_ours;
@@ -14,7 +14,7 @@ struct tool_call {
 /* The calls of one answer, collected whole or delta by delta. */
 struct tool_calls {
     struct arena *arena;
-    struct tool_call *v;
+    struct model_call *v;
     size_t n, cap, ours;
     struct buf text, thought; /* content and reasoning_content of the answer */
     str message;              /* the whole message as it came; "" of a stream */

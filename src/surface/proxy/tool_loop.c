@@ -114,7 +114,7 @@ bool tool_loop_offer(struct ctx *ctx, struct splice *body, const struct json *ro
 /* --- searching, on a worker --- */
 
 static enum status run_call(struct ctx *ctx, struct app *app, const struct tool_loop *o,
-                            const struct tool_call *call, struct searched *out)
+                            const struct model_call *call, struct searched *out)
 {
     struct json *arguments;
     struct search_memory_in in = {0};
@@ -129,7 +129,7 @@ static enum status run_call(struct ctx *ctx, struct app *app, const struct tool_
 
 /* The tool's answer for the model: what was found, or what was wrong with the call. */
 static str answer_call(struct ctx *ctx, struct tool_loop *o, struct app *app,
-                       const struct tool_call *call)
+                       const struct model_call *call)
 {
     /* A search reads far more than its text: the rest is freed here, not after the whole chat. */
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
@@ -144,7 +144,7 @@ static str answer_call(struct ctx *ctx, struct tool_loop *o, struct app *app,
 }
 
 /* The role tool and the id of the call, as OpenAI's API wants the answer to each call. */
-static void add_tool_message(struct tool_loop *o, const struct tool_call *call, str text)
+static void add_tool_message(struct tool_loop *o, const struct model_call *call, str text)
 {
     struct json_out w = json_to(&o->said);
     buf_byte(&o->said, ',');
