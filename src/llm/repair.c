@@ -119,13 +119,28 @@ static bool is_name_char(char c)
     return is_letter(c) || char_is_one_of(c, "_-$");
 }
 
+enum { WORD_MAX = 64 }; /* bytes of a name that is looked for */
+
+/* Whether a name in quotes and its ":" stand at at. */
+static bool name_stands(const struct mend *m, size_t at)
+{
+    bool breaks = false;
+    size_t opening = quote_at(m->in, at).n, from = at + opening;
+    for (at = from; opening && at < m->in.n && at - from < WORD_MAX; at++)
+        if (quote_at(m->in, at).n)
+            break;
+    size_t closing = at > from ? quote_at(m->in, at).n : 0;
+    at = past_space(m->in, at + closing, &breaks);
+    return opening && closing && at < m->in.n && char_is_one_of(m->in.p[at], ":=");
+}
+
 /*
  * Whether the quote before at ends its string, judged by what follows; otherwise the quote should
- * have been escaped. The look-ahead stops at the next quote, so the whole pass stays linear.
+ * have been escaped. So it is with the comma at at and a value without quotes. The look-ahead stops
+ * behind the next two quotes, so the whole pass stays linear.
  */
 static bool ends_there(const struct mend *m, size_t at)
 {
-    enum { WORD_MAX = 64 };
     assert(m->depth > 0);
     bool is_list = m->open[m->depth - 1] == '[', breaks = false;
     at = past_space(m->in, at, &breaks);
@@ -133,7 +148,7 @@ static bool ends_there(const struct mend *m, size_t at)
         text_is_at(m->in, at, S("//")) || text_is_at(m->in, at, S("/*")))
         return true;
     if (m->in.p[at] != ',')
-        return false;
+        return !is_list && name_stands(m, at); /* the comma is missing */
     at = past_space(m->in, at + 1, &breaks);
     if (at == m->in.n || breaks ||
         char_is_one_of(m->in.p[at], is_list ? "}],#/.{[-0123456789" : "},#/.") ||
@@ -230,11 +245,16 @@ static bool mend_string(struct mend *m, bool is_name)
 
 /* --- words without quotes --- */
 
+/* A comma belongs to the value of a member where no other member follows it: "0,8", "cats, dogs and
+ * birds". Half of a number is another number. */
 static str bare_word(struct mend *m, bool is_name)
 {
+    bool is_member = !is_name && m->open[m->depth - 1] == '{';
     size_t from = m->at;
     for (; m->at < m->in.n; m->at++) {
         char c = next_char(m);
+        if (c == ',' && is_member && !ends_there(m, m->at))
+            continue;
         if (char_is_one_of(c, ",{}[]\"\n\r") ||
             (is_name && (char_is_one_of(c, ":=") || (unsigned char)c <= ' ')))
             break;
@@ -243,7 +263,10 @@ static str bare_word(struct mend *m, bool is_name)
             (c == '#' || text_is_at(m->in, m->at, S("//")) || text_is_at(m->in, m->at, S("/*"))))
             break;
     }
-    return str_trim(str_sub(m->in, from, m->at));
+    str word = str_trim(str_sub(m->in, from, m->at));
+    while (is_member && str_ends(word, S(",")))
+        word = str_trim(str_sub(word, 0, word.n - 1));
+    return word;
 }
 
 static size_t count_digits(str s, size_t at)
