@@ -175,10 +175,6 @@ enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answe
 {
     struct manner how = {0};
     struct heard heard;
-    struct llm_answer answer;
-    TRY(llm_put(ctx, ask, &how, &answer, &heard));
-    if (!answer.text.n)
-        return fail(ctx, UPSTREAM, "the answer of the model has no text");
-    *out = answer;
-    return OK;
+    TRY(llm_put(ctx, ask, &how, out, &heard));
+    return out->text.n ? OK : fail(ctx, UPSTREAM, "the answer of the model has no text");
 }
