@@ -281,7 +281,7 @@ static double directive_odds(enum whose whose, const struct directive_features *
                                          (double)cues * directive_share(f, false));
 }
 
-static bool is_directive(struct arena *scratch, str text, enum whose whose)
+static bool is_part_directive(struct arena *scratch, str text, enum whose whose)
 {
     bool is_own = whose == WHOSE_OWN;
     arena_reset(scratch);
@@ -293,6 +293,18 @@ static bool is_directive(struct arena *scratch, str text, enum whose whose)
     struct directive_features *f = ROOM_N(scratch, struct directive_features, 1);
     plain_features(scratch, plain, f);
     return f->n && directive_odds(whose, f) >= 0;
+}
+
+/* A sentence that does not end is judged by parts, each from the middle of the one before: an order
+ * behind many words is seen, and none falls between two parts. */
+static bool is_directive(struct arena *scratch, str text, enum whose whose)
+{
+    bool is_one = is_part_directive(scratch, utf8_cut(text, PLAIN_MOST), whose);
+    while (!is_one && text.n > PLAIN_MOST) {
+        text = str_sub(text, utf8_cut(text, PLAIN_MOST / 2).n, text.n);
+        is_one = is_part_directive(scratch, utf8_cut(text, PLAIN_MOST), whose);
+    }
+    return is_one;
 }
 
 str directive_front(str text, bool is_joined)

@@ -7,9 +7,8 @@
 #include "base/seal.h"
 #include "base/utf8.h"
 
-/* Bytes that are looked at; letters in a row that make a word; characters of base64 that are
- * decoded. */
-enum { LOOKED_AT = 8000, LETTERS_ALONE = 4, CODED_LEAST = 16 };
+/* Letters in a row that make a word; characters of base64 that are decoded. */
+enum { LETTERS_ALONE = 4, CODED_LEAST = 16 };
 
 /* A text as characters. */
 struct letters {
@@ -151,7 +150,7 @@ static void fold_word(int32_t *v, size_t n, bool is_latin_text)
     for (size_t i = 0; i < n && looking && (latin || is_latin_text); i++)
         v[i] = look_of(v[i]) ? look_of(v[i]) : v[i];
     for (size_t i = 0; i < n && leet && latin + looking > 1; i++)
-        if (leet_of(v[i]) && (i + 1 < n || v[i] < ' ' + 1 || (v[i] >= '0' && v[i] <= '9')))
+        if (leet_of(v[i]) && (i + 1 < n || utf8_is_digit(v[i])))
             v[i] = leet_of(v[i]);
 }
 
@@ -221,7 +220,7 @@ static bool is_code(char c)
            c == '/' || c == '-' || c == '_';
 }
 
-/* Nine in ten of its characters are letters or blanks. */
+/* Eight in ten of its characters are letters or blanks. */
 static bool reads_as_text(str s)
 {
     size_t n = 0, good = 0, took;
@@ -259,7 +258,7 @@ static str with_decoded(struct arena *a, str text)
 
 str text_plain(struct arena *a, str text)
 {
-    struct letters l = fold_letters(a, with_decoded(a, utf8_cut(text, LOOKED_AT)));
+    struct letters l = fold_letters(a, with_decoded(a, utf8_cut(text, PLAIN_MOST)));
     fold_words(&l);
     join_letters(&l);
     char *out = ROOM_N(a, char, 4 * l.n + 1);

@@ -4,6 +4,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+enum { PLAIN_MOST = 8000 }; /* bytes of a text that are looked at */
+
 /*
  * For judging alone; nothing is stored or shown so. In small letters, compatibility forms folded
  * (NFKC), without hidden characters and accents, with one blank for each space or line break.
