@@ -171,25 +171,23 @@ const struct kernels *kernels_plain(void)
 #ifdef __x86_64__
 KERNELS(avx2, __attribute__((target("avx2,fma"), no_sanitize("thread"))))
 /* Without fused multiply-add, each operation rounds as in the plain set. */
-KERNELS(avx2_exact, __attribute__((target("avx2"), no_sanitize("thread"))))
-
-const struct kernels *kernels_best(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &plain;
-}
-
-const struct kernels *kernels_exact(void)
-{
-    return __builtin_cpu_supports("avx2") ? &avx2_exact : &plain;
-}
-#else
-const struct kernels *kernels_best(void)
-{
-    return &plain;
-}
-
-const struct kernels *kernels_exact(void)
-{
-    return &plain;
-}
+KERNELS(avx2_exact, AVX2)
 #endif
+
+const struct kernels *kernels_best(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &avx2;
+#endif
+    return &plain;
+}
+
+const struct kernels *kernels_exact(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return &avx2_exact;
+#endif
+    return &plain;
+}

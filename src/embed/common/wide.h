@@ -2,6 +2,8 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /*
  * On a processor without such registers the compiler uses two or more. Helpers take pointers,
@@ -15,11 +17,22 @@ enum { WIDE = 8 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A loop that is written out, if n is a constant of at most 8: what it adds up stays in registers,
+#define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
+#define VNNI __attribute__((target("avx512f,avx512vnni")))
+
+/* Four neighbouring values as one number. */
+INLINE int32_t four_of(const void *p)
+{
+    int32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* A loop that is written out, if n is a constant of at most 16: what it adds up stays in registers,
  * where an array would be kept in memory. */
 #ifdef __clang__
 #define UNROLLED _Pragma("clang loop unroll(full)")
 #else
-#define UNROLLED _Pragma("GCC unroll 8")
+#define UNROLLED _Pragma("GCC unroll 16")
 #endif
 #define EACH(i, n) UNROLLED for (size_t i = 0; i < (n); i++)

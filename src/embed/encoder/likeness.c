@@ -8,13 +8,6 @@
 enum { STEPS = ENCODER_KEPT / LIKENESS_STEP, STRIDE = LIKENESS_TOKENS * LIKENESS_STEP };
 enum { BLOCK = STEPS * STRIDE };
 
-/* Written out, so that what is kept for each step stays in registers. */
-#ifdef __clang__
-#define STEP_BY_STEP(s) _Pragma("clang loop unroll(full)") for (size_t s = 0; s < STEPS; s++)
-#else
-#define STEP_BY_STEP(s) _Pragma("GCC unroll 16") for (size_t s = 0; s < STEPS; s++)
-#endif
-
 /* --- every processor --- */
 
 static void plain_token(const int8_t *question, const int8_t *token, int32_t *best)
@@ -39,16 +32,7 @@ void likeness_plain(const int8_t *question, size_t blocks, const int8_t *text, s
 #ifdef __x86_64__
 #include <immintrin.h>
 
-INLINE int32_t four_of(const void *p)
-{
-    int32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
 /* --- AVX2 --- */
-
-#define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
 
 /* maddubs wants one factor without a sign: that of the text's value goes over to the question's.
  * Two products of at most 127 * 127 fit into 16 bits. */
@@ -85,8 +69,6 @@ AVX2 void likeness_avx2(const int8_t *question, size_t blocks, const int8_t *tex
 
 /* --- AVX-512 VNNI --- */
 
-#define VNNI __attribute__((target("avx512f,avx512vnni")))
-
 enum { AT_ONCE = 4 }; /* tokens, as one instruction waits for the one before */
 
 /* -128 times the sum of a token's values, in all lanes: what the question's bytes, which go without
@@ -107,7 +89,7 @@ VNNI void likeness_vnni(const int8_t *question, size_t blocks, const int8_t *tex
     static_assert(ENCODER_KEPT == sizeof(__m512i), "a token fills a register");
     for (size_t b = 0; b < blocks; b++, question += BLOCK, best += LIKENESS_TOKENS) {
         __m512i q[STEPS], all = _mm512_loadu_si512(best);
-        STEP_BY_STEP(s)
+        EACH(s, STEPS)
         q[s] = _mm512_xor_si512(_mm512_loadu_si512(question + s * STRIDE), flip);
         for (size_t t = 0; t < n; t += AT_ONCE) {
             const int8_t *at[AT_ONCE];
@@ -117,7 +99,7 @@ VNNI void likeness_vnni(const int8_t *question, size_t blocks, const int8_t *tex
                 at[i] = text + (t + i < n ? t + i : n - 1) * ENCODER_KEPT;
                 sums[i] = vnni_start(at[i]);
             }
-            STEP_BY_STEP(s)
+            EACH(s, STEPS)
             EACH(i, AT_ONCE)
             {
                 __m512i v = _mm512_set1_epi32(four_of(at[i] + s * LIKENESS_STEP));

@@ -2,7 +2,6 @@
 #include "embed/encoder/products.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "embed/common/wide.h"
 
@@ -23,14 +22,6 @@ static inline size_t tile_size(size_t left, size_t most)
 {
     size_t tiles = (left + most - 1) / most;
     return (left + tiles - 1) / tiles;
-}
-
-/* Four neighbouring values as one number. */
-INLINE int32_t four_of(const uint8_t *p)
-{
-    int32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
 }
 
 /* --- every processor --- */
@@ -89,8 +80,6 @@ void product_plain(const struct product *p, const uint8_t *x, size_t n, int32_t 
 #include <immintrin.h>
 
 /* --- AVX2 --- */
-
-#define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
 
 /* maddubs multiplies bytes without and with a sign, and adds pairs in 16 bits; madd with ones adds
  * pairs of those in 32 bits. */
@@ -151,8 +140,6 @@ AVX2 void product_avx2(const struct product *p, const uint8_t *x, size_t n, int3
 }
 
 /* --- AVX-512 VNNI --- */
-
-#define VNNI __attribute__((target("avx512f,avx512vnni")))
 
 /* dpbusd adds four products in 32 bits at once. */
 VNNI INLINE void vnni_tile(const struct product *p, size_t o, const uint8_t *x, size_t tokens,

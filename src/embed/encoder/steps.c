@@ -6,7 +6,7 @@
 #include "embed/common/wide.h"
 
 /*
- * As in embed/kernels.c, each body is inlined into one function per instruction set. No set has
+ * As in common/kernels.c, each body is inlined into one function per instruction set. No set has
  * fused multiply-add, and sums are made of the same eight lanes in the same order. So a vector does
  * not depend on the processor that made it.
  */
@@ -197,7 +197,7 @@ static bool runs_everywhere(void)
 }
 
 #ifdef __x86_64__
-STEPS(avx2, kernels_exact, __attribute__((target("avx2"), no_sanitize("thread"))))
+STEPS(avx2, kernels_exact, AVX2)
 
 static bool has_avx2(void)
 {
