@@ -31,16 +31,8 @@ static bool is_question(str text)
 static size_t shared_words(struct words question, struct words line)
 {
     size_t n = 0;
-    for (size_t i = 0; i < question.n; i++) {
-        if (question.v[i].is_stop)
-            continue;
-        for (size_t k = 0; k < line.n; k++) {
-            if (str_eq(question.v[i].stem, line.v[k].stem)) {
-                n++;
-                break;
-            }
-        }
-    }
+    for (size_t i = 0; i < question.n; i++)
+        n += !question.v[i].is_stop && SOME(k, line.n, str_eq(question.v[i].stem, line.v[k].stem));
     return n;
 }
 
