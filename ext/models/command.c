@@ -21,13 +21,12 @@
 SHAPE(model_out, (STR, name), (STR, source), (BOOL, installed), (BOOL, in_use), (INT, dimensions),
       (INT, bytes), (STR, licence), (STR, repo), (STR, help));
 
-/* Size of the download. A card may list a second form of a file, which is not downloaded. */
+/* Size of the download. */
 static int64_t bytes_of(const struct model_card *card)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < MODEL_FILES_MAX && card->files[i].name; i++)
-        if (!i || strcmp(card->files[i].name, card->files[i - 1].name) != 0)
-            sum += card->files[i].size;
+    for (const struct model_file *f = NULL; (f = model_next_file(card, f));)
+        sum += f->size;
     return sum;
 }
 

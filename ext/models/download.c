@@ -21,29 +21,6 @@
  * that the next installation removes.
  */
 
-/* --- the expected files --- */
-
-/* The next file of the card with another name than f. NULL: the first file. */
-static const struct model_file *next_file(const struct model_card *card, const struct model_file *f)
-{
-    const struct model_file *end = card->files + MODEL_FILES_MAX, *next = f ? f + 1 : card->files;
-    assert(!f || (f >= card->files && f < end));
-    while (f && next < end && next->name && !strcmp(next->name, f->name))
-        next++;
-    return next < end && next->name ? next : NULL;
-}
-
-/* The listed form of a file with this size and checksum; sha256 NULL matches any checksum. */
-static const struct model_file *form_of(const struct model_card *card, const char *name,
-                                        int64_t size, const char *sha256)
-{
-    for (const struct model_file *f = card->files; f < card->files + MODEL_FILES_MAX; f++)
-        if (f->name && !strcmp(f->name, name) && f->size == size &&
-            (!sha256 || !strcmp(f->sha256, sha256)))
-            return f;
-    return NULL;
-}
-
 static const char *path_of(struct ctx *ctx, str folder, const char *name)
 {
     return str_printf(&ctx->arena, S_FMT "/%s", S_ARG(folder), name).p;
@@ -152,7 +129,7 @@ static enum status write_file(struct ctx *ctx, const struct source *s, const cha
     unsigned char sum[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_final(&a->sum, sum);
     str hex = hex_of(&ctx->arena, sum, sizeof sum);
-    if (!form_of(s->card, name, a->size, str_c(&ctx->arena, hex)))
+    if (!model_form(s->card, name, a->size, str_c(&ctx->arena, hex)))
         return fail(ctx, s->is_url ? UPSTREAM : BAD_INPUT,
                     "%s is not the expected file: %lld bytes, SHA-256 " S_FMT, path,
                     (long long)a->size, S_ARG(hex));
@@ -260,10 +237,9 @@ static enum status install_files(struct ctx *ctx, str folder, const struct sourc
     if (mkdir(ready, 0700) != 0)
         return fail(ctx, STORAGE, "%s: %s", ready, strerror(errno));
     enum status status = OK;
-    for (const struct model_file *f = next_file(card, NULL); f; f = next_file(card, f))
+    for (const struct model_file *f = NULL; (f = model_next_file(card, f));)
         total += size_of_next(ctx, s, f);
-    for (const struct model_file *f = next_file(card, NULL); f && status == OK;
-         f = next_file(card, f))
+    for (const struct model_file *f = NULL; status == OK && (f = model_next_file(card, f));)
         status = install_file(ctx, s, str_of(ready), f->name, total, &done);
     if (status == OK) {
         sync_folder(ready);
@@ -299,18 +275,18 @@ enum status model_pull(struct ctx *ctx, str folder, const struct model_card *car
 enum status model_check(struct ctx *ctx, str folder, const struct model_card *card)
 {
     str at = str_of(path_of(ctx, folder, card->name));
-    for (const struct model_file *f = next_file(card, NULL); f; f = next_file(card, f)) {
+    for (const struct model_file *f = NULL; (f = model_next_file(card, f));) {
         const char *path = path_of(ctx, at, f->name);
         str hex;
         int64_t size = size_of(path);
         if (size < 0)
             return fail(ctx, NOT_FOUND, "%s is not installed: %s is missing", card->name, f->name);
-        if (!form_of(card, f->name, size, NULL))
+        if (!model_form(card, f->name, size, NULL))
             return fail(ctx, STORAGE,
                         "%s has an unexpected size of %lld bytes; pull the model again", path,
                         (long long)size);
         TRY(file_sha256(ctx, path, &hex));
-        if (!form_of(card, f->name, size, hex.p))
+        if (!model_form(card, f->name, size, hex.p))
             return fail(ctx, STORAGE, "%s has an unexpected SHA-256 " S_FMT, path, S_ARG(hex));
     }
     return OK;

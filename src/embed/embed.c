@@ -13,7 +13,7 @@
 /*
  * Two kinds of locks, of which a thread never holds two at a time. e->lock guards the choice and
  * its outcome and is held for a few copies. The lock of a model is held while the model is loaded,
- * which takes up to seconds. A loaded model does not change until embed_close, so vectors are
+ * which takes up to seconds. A loaded model does not change until embed_free, so vectors are
  * computed without a lock. The names of local models come from the settings, which do not change
  * while the server runs: one model for each source is enough.
  */
@@ -53,23 +53,22 @@ struct embed {
 };
 
 /* Opens nothing: a chat without vectors must not pay for a model that it never uses. */
-enum status embed_open(struct ctx *ctx, const struct settings *s, str data, struct embed **out)
+struct embed *embed_new(const struct settings *s, str folder)
 {
     struct embed *e = heap_alloc(sizeof *e);
     struct embed_choice choice = embed_choice_of(s);
     e->settings = s;
-    e->folder = str_dup(&e->arena, model_folder(ctx, s, data));
+    e->folder = str_dup(&e->arena, folder);
     e->encoder = encoder_new();
     e->cache = cache_new((size_t)s->embedding_cache_max, s->embedding_cache_ttl_ms);
     for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++)
         pthread_mutex_init(&e->models[i].lock, NULL);
     pthread_mutex_init(&e->lock, NULL);
     embed_choose(e, &choice);
-    *out = e;
-    return OK;
+    return e;
 }
 
-void embed_close(struct embed *e)
+void embed_free(struct embed *e)
 {
     if (!e)
         return;
@@ -149,27 +148,15 @@ static void keep_outcome(struct embed *e, const struct now *now, const char *why
 
 /* --- local models --- */
 
-static str folder_of(struct ctx *ctx, const struct embed *e, str model)
-{
-    return str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(e->folder), S_ARG(model));
-}
-
-/* Whether the name stays inside the folder of models: it may come from a setting. */
-static bool is_plain(str model)
-{
-    return model.n && model.p[0] != '.' && str_find(model, S("/")) == model.n;
-}
-
-/* The name is checked first: with a slash it could lead out of the folder. */
 static enum status load_files(struct ctx *ctx, const struct embed *e, const struct embed_plan *plan,
                               struct loaded *m)
 {
-    if (!is_plain(plan->model))
-        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a valid model name", S_ARG(plan->model));
+    str folder;
+    TRY(model_place(ctx, e->folder, plan->model, &folder));
     for (const struct local_kind *const *kind = local_kinds; *kind; kind++)
         if ((*kind)->source == plan->source) {
             m->kind = *kind;
-            return m->kind->open(ctx, folder_of(ctx, e, plan->model), &m->model);
+            return m->kind->open(ctx, folder, &m->model);
         }
     return fail(ctx, UNSUPPORTED, "this program was built without local models of the kind %s",
                 embed_source_names[plan->source]);
@@ -428,9 +415,9 @@ static str known_fault(struct ctx *ctx, struct embed *e, const struct embed_plan
     pthread_mutex_unlock(&m->lock);
     if (is_loaded || plan->source == EMBED_REMOTE)
         return S("");
-    const char *weights =
-        str_printf(&ctx->arena, S_FMT "/model.safetensors", S_ARG(folder_of(ctx, e, plan->model)))
-            .p;
+    const char *weights = str_printf(&ctx->arena, S_FMT "/" S_FMT "/model.safetensors",
+                                     S_ARG(e->folder), S_ARG(plan->model))
+                              .p;
     if (!why.n && access(weights, R_OK) != 0)
         return str_printf(&ctx->arena, "%s: %s: %s", embed_failure_names[EMBED_LOAD_FAILED],
                           weights, strerror(errno));

@@ -57,11 +57,10 @@ struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
 
 struct embed;
 
-/* data is the data folder. The settings must outlive the result. Models are loaded with the first
- * text. */
-MUST_USE enum status embed_open(struct ctx *ctx, const struct settings *s, str data,
-                                struct embed **out);
-void embed_close(struct embed *e);
+/* folder: that of all models, as model_folder gives it. The settings must outlive the result.
+ * Models are loaded with the first text. */
+struct embed *embed_new(const struct settings *s, str folder);
+void embed_free(struct embed *e);
 
 /* Takes effect with the next call. */
 void embed_choose(struct embed *e, const struct embed_choice *choice);
@@ -142,7 +141,7 @@ struct model_file {
     int64_t size;
 };
 
-enum { MODEL_FILES_MAX = 4 };
+enum { MODEL_FILES_MAX = 4, MODEL_NAME_MAX = 200 };
 
 /* A model that can be downloaded. A file may be listed twice: both forms are valid, and the first
  * one is downloaded. */
@@ -170,11 +169,21 @@ struct local_kind {
 /* Of ext/models: NULL-ended. */
 extern const struct local_kind *const local_kinds[];
 
+/* "owner/name" without the owner, which is not part of the model's folder. */
+str model_bare_name(str name);
 /* By name, with or without an owner ("minishlab/potion-base-8M"). NULL: unknown. */
 const struct model_card *model_card(str name);
+/* The next file of the card with another name than f; NULL: the first file. */
+const struct model_file *model_next_file(const struct model_card *card, const struct model_file *f);
+/* The listed form of a file with this size and checksum; sha256 NULL matches any checksum. */
+const struct model_file *model_form(const struct model_card *card, const char *name, int64_t size,
+                                    const char *sha256);
 
 /* The folder that holds all models. */
 str model_folder(struct ctx *ctx, const struct settings *s, str data);
+
+/* FOLDER/NAME. BAD_INPUT: the name, which may come from a setting, would lead out of the folder. */
+MUST_USE enum status model_place(struct ctx *ctx, str folder, str name, str *out);
 
 /* Whether all files exist with a valid size; no file is read. */
 bool model_is_installed(struct ctx *ctx, str folder, const struct model_card *card);

@@ -164,12 +164,9 @@ enum status remote_embed(struct ctx *ctx, const struct remote *r, const str *tex
 {
     struct gathered g = {.arena = &ctx->arena, .n = n, .dimensions = r->dimensions};
     for (size_t at = 0; at < n; at += BATCH) {
-        struct ctx own = ctx_child(ctx, 0);
-        enum status s = gather_batch(&own, r, texts, n - at < BATCH ? n - at : BATCH, at, &g);
-        if (s != OK)
-            fail_as(ctx, s, own.detail, "%s", own.why);
-        ctx_free(&own);
-        TRY(s);
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        size_t some = n - at < BATCH ? n - at : BATCH;
+        TRY(ctx_pass(ctx, &own, gather_batch(&own, r, texts, some, at, &g)));
     }
     *out = g.v;
     *dimensions = g.dimensions;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "embed/embed.h"
 
 /*
  * Which model it is may change while chats use it. Each of them holds the model that it began with,
@@ -14,12 +15,12 @@
  * lock is held to look and to swap, never to read files or to score.
  */
 
-enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400, NAME_MAX_BYTES = 200, LISTED_MAX = 100 };
+enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400, LISTED_MAX = 100 };
 
 struct loaded {
     void *model;
     atomic_int holders; /* the reranker, and who scores */
-    char name[NAME_MAX_BYTES + 1];
+    char name[MODEL_NAME_MAX + 1];
 };
 
 struct reranker {
@@ -29,7 +30,7 @@ struct reranker {
     atomic_int_least64_t retry_us;   /* earliest next try of failed */
     pthread_mutex_t lock;            /* of the members below */
     struct loaded *now;              /* NULL: none is loaded */
-    char failed[NAME_MAX_BYTES + 1]; /* what could not be loaded, or "" */
+    char failed[MODEL_NAME_MAX + 1]; /* what could not be loaded, or "" */
     char why[WHY_MAX];
 };
 
@@ -63,15 +64,13 @@ void reranker_free(struct reranker *r)
 
 /* --- loading --- */
 
-/* With a slash or a dot in front a name could lead out of the folder. */
 static enum status open_model(struct ctx *ctx, str folder, str name, void **out)
 {
-    if (!name.n || name.n > NAME_MAX_BYTES || name.p[0] == '.' || str_find(name, S("/")) < name.n)
-        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a valid model name", S_ARG(name));
+    str path;
+    TRY(model_place(ctx, folder, name, &path));
     if (!reranking_kind)
         return fail(ctx, UNSUPPORTED, "this program was built without reranking models");
-    return reranking_kind->open(
-        ctx, str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(name)), out);
+    return reranking_kind->open(ctx, path, out);
 }
 
 static struct loaded *loaded_of(str name, void *model)
@@ -195,10 +194,7 @@ enum status reranker_score(struct ctx *ctx, struct reranker *r, str name, str qu
 
 /* --- what there is --- */
 
-static int by_bytes(const void *a, const void *b)
-{
-    return str_cmp(*(const str *)a, *(const str *)b);
-}
+ORDER(by_bytes, str, str_cmp(*x, *y));
 
 void reranker_list(struct ctx *ctx, str folder, str **out, size_t *n)
 {

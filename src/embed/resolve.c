@@ -138,14 +138,6 @@ static struct embed_plan plan_remote(const struct question *q)
     return no_plan(S("no_key: no remote model is set (setting embedding_model)"));
 }
 
-/* "owner/name" without the owner, which is not part of the model's folder. */
-static str bare_name(str name)
-{
-    while (str_find(name, S("/")) < name.n)
-        str_cut(&name, '/');
-    return name;
-}
-
 /* Local models are off by default, since they change what chats are given. */
 static struct embed_plan plan_local(enum embed_source source, str model, bool enabled)
 {
@@ -154,7 +146,7 @@ static struct embed_plan plan_local(enum embed_source source, str model, bool en
         return no_plan(source == EMBED_STATIC ? S("the static table is not enabled")
                                               : S("the transformer is not enabled"));
     return (struct embed_plan){.source = source,
-                               .model = bare_name(model),
+                               .model = model_bare_name(model),
                                .dimensions = card ? (size_t)card->dimensions : 0};
 }
 

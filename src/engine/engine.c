@@ -38,10 +38,10 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     name_dependencies(e);
     unkept_open(&e->unkept);
     pthread_mutex_init(&e->vectors.beginning, NULL);
-    e->reranker = reranker_new(model_folder(ctx, settings, settings->data));
-    enum status s = embed_open(ctx, settings, settings->data, &e->embed);
-    if (s == OK)
-        s = runtime_open(ctx, e);
+    str folder = model_folder(ctx, settings, settings->data);
+    e->reranker = reranker_new(folder);
+    e->embed = embed_new(settings, folder);
+    enum status s = runtime_open(ctx, e);
     if (s == OK)
         *out = e;
     else
@@ -61,7 +61,7 @@ void engine_close(struct engine *e)
     spool_close(e->work.spool);
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
-    embed_close(e->embed);
+    embed_free(e->embed);
     reranker_free(e->reranker);
     seal_free(e);
     known_tokens_close(e);

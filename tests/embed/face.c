@@ -29,14 +29,14 @@ static struct setting *set_up(struct ctx *ctx, const char *source)
     s->settings.model_dir = s->folder;
     s->settings.static_model = S("us/table");
     s->settings.transformers_model = S("us/bert");
-    CHECK_OK(embed_open(ctx, &s->settings, S("/nowhere"), &s->e));
+    s->e = embed_new(&s->settings, model_folder(ctx, &s->settings, S("/nowhere")));
     return s;
 }
 
 static void tear_down(struct setting *s)
 {
     s->app.let_go = true;
-    embed_close(s->e);
+    embed_free(s->e);
     fake_server_close(s->server);
 }
 

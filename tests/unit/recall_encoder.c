@@ -153,8 +153,8 @@ TEST(the_first_question_after_a_start_loads_the_encoder)
     remember_some(ctx, s);
     embed_all(ctx, e);
     e->vectors.warm = 0; /* as after a start */
-    embed_close(e->embed);
-    CHECK_OK(embed_open(ctx, e->settings, e->settings->data, &e->embed));
+    embed_free(e->embed);
+    e->embed = embed_new(e->settings, model_folder(ctx, e->settings, e->settings->data));
     CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 30000);
     struct recall_out r = recall_question(&first, e, teeth, anyhow);
     CHECK_STR(r.vectors, S("encoder:minilm-3:128"));
