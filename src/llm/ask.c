@@ -134,12 +134,18 @@ static bool adapt_manner(struct arena *a, const struct heard *heard, struct mann
     return is_refused;
 }
 
+static bool is_count(int64_t tokens)
+{
+    enum { COUNT_MAX = 100000000 }; /* no model reads or writes as much at once */
+    return tokens > 0 && tokens <= COUNT_MAX;
+}
+
 /* Estimates what the server does not count, so that the token budget holds everywhere. */
 static void estimate_tokens(const struct llm_ask *ask, struct llm_answer *answer)
 {
-    if (answer->tokens_in <= 0)
+    if (!is_count(answer->tokens_in))
         answer->tokens_in = tokens_of(ask->system) + tokens_of(ask->user);
-    if (answer->tokens_out <= 0)
+    if (!is_count(answer->tokens_out))
         answer->tokens_out = tokens_of(answer->text);
 }
 
@@ -149,7 +155,7 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
                     struct llm_answer *out, struct heard *heard)
 {
     struct arena *a = &ctx->arena;
-    const struct dialect *speaks = llm_is_anthropic(ask->up) ? &anthropic : &openai;
+    const struct dialect *speaks = str_is(ask->up->dialect, "anthropic") ? &anthropic : &openai;
     for (;;) {
         str body = request_body(a, ask, speaks, how);
         enum status s =

@@ -1,12 +1,6 @@
 /* call.c - one POST to a model server. */
 #include "base/json.h"
-
 #include "llm/inside.h"
-
-bool llm_is_anthropic(const struct upstream *up)
-{
-    return str_is(up->dialect, "anthropic");
-}
 
 /* Whether a retry may help. 5xx includes 529, Anthropic's code for an overloaded server. */
 static bool may_pass(int code)

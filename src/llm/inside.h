@@ -19,7 +19,6 @@ MUST_USE enum status llm_post(struct ctx *ctx, const struct upstream *up, const 
                               str body, int64_t timeout_ms, str asked, struct heard *heard);
 /* Longest message of a server that is passed on. */
 enum { SAID_MAX = 200 };
-bool llm_is_anthropic(const struct upstream *up);
 
 /* Request parameters that not every server accepts. A refusal changes them. */
 struct manner {

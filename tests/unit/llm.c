@@ -96,6 +96,15 @@ TEST(what_a_server_does_not_count_is_estimated)
     CHECK_STR(answer.text, S("12345"));
     CHECK_INT(answer.tokens_in, tokens_of(ask.system) + tokens_of(ask.user));
     CHECK_INT(answer.tokens_out, 5); /* the thought is paid for, too */
+    static const struct scripted odd[] = {
+        {.body = "{\"choices\":[{\"message\":{\"content\":\"12345\"}}],\"usage\":"
+                 "{\"prompt_tokens\":9223372036854775807,\"completion_tokens\":-3}}"},
+        {0}};
+    m->app.script = odd;
+    m->app.said = 0;
+    CHECK_OK(llm_ask(ctx, &ask, &answer));
+    CHECK_INT(answer.tokens_in, tokens_of(ask.system) + tokens_of(ask.user));
+    CHECK_INT(answer.tokens_out, tokens_of(answer.text));
 }
 
 TEST(a_limit_goes_by_the_name_that_the_model_knows)
