@@ -340,13 +340,14 @@ static enum status embed_timed(struct ctx *ctx, struct embed *e, struct now *now
     return OK;
 }
 
-/* The outcome is kept for embed_status; without a source there is no outcome. */
+/* The outcome is kept for embed_status. Without a source there is none, and a call that nobody
+ * waits for any more says nothing about the source. */
 static enum status embed_now(struct ctx *ctx, struct embed *e, const struct reading *r,
                              struct embedding *out)
 {
     struct now now = now_of(ctx, e);
     enum status s = embed_timed(ctx, e, &now, r, out);
-    if (now.plan.source != EMBED_NONE)
+    if (now.plan.source != EMBED_NONE && (s == OK || !ctx_is_cut(ctx)))
         keep_outcome(e, &now, s == OK ? "" : ctx->why);
     return s;
 }
