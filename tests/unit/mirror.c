@@ -421,6 +421,26 @@ TEST(a_search_finds_what_was_just_added_and_waits_for_no_backlog)
     CHECK_OK(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n));
 }
 
+TEST(a_search_that_waited_for_another_thread_in_vain_is_no_failure_of_the_server)
+{
+    FAKE(f);
+    ENGINE(e, s, p);
+    struct engine_hit *hits;
+    struct embedding by;
+    size_t n;
+    turn_on(ctx, e, &settings, &f);
+    add(ctx, e, 0, 3);
+    e->qdrant.is_syncing = true; /* as that thread has it */
+    ctx->deadline_us = clock_mono_us() + 50000;
+    CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n), TOO_BUSY);
+    ctx->deadline_us = 0;
+    e->qdrant.is_syncing = false;
+    CHECK(mirror_is_used(e));
+    ctx_clear_failure(ctx);
+    CHECK_OK(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n));
+    CHECK_INT(n, 1);
+}
+
 TEST(a_collection_of_another_size_is_told_and_loses_nothing)
 {
     FAKE(f);

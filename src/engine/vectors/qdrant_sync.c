@@ -144,10 +144,13 @@ static void keep_failure(struct ctx *ctx, struct engine *e, const struct mirror 
     ctx_free(&own);
 }
 
-/* A failure of the store, or a cancelled call, is not Qdrant's failure. */
+/* A failure of the store, or a cancelled call, is not Qdrant's failure. TOO_BUSY says nothing about
+ * it: another thread carried memories there, or the store had too much to write. */
 static enum status note_outcome(struct ctx *ctx, struct engine *e, const struct mirror *t,
                                 int64_t ticket, enum status s)
 {
+    if (s == TOO_BUSY)
+        return s;
     dependency_end(ctx, &e->qdrant.server, ticket, s);
     if (s != STORAGE && !ctx_is_cut(ctx))
         keep_failure(ctx, e, t, s);
@@ -288,7 +291,7 @@ static enum status mirror_batch(struct ctx *ctx, struct engine *e, const struct 
     int64_t all;
     while (atomic_exchange(&e->qdrant.is_syncing, true)) {
         if (!ctx_has_time(ctx))
-            return fail(ctx, TIMED_OUT, "Qdrant sync is already running");
+            return fail(ctx, TOO_BUSY, "Qdrant sync is already running");
         nanosleep(&a_moment, NULL);
     }
     enum status s = store_sync_waiting(ctx, e->store, BATCH, &v, n, &all);
