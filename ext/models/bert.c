@@ -189,14 +189,19 @@ static enum status read_places(struct ctx *ctx, struct bert *b, size_t positions
     return OK;
 }
 
+enum status bert_config(struct ctx *ctx, str folder, struct json **out)
+{
+    str text;
+    const char *path = str_printf(&ctx->arena, S_FMT "/config.json", S_ARG(folder)).p;
+    TRY(file_read(ctx, path, CONFIG_MAX, &text));
+    return json_parse(ctx, text, out);
+}
+
 /* The sizes bound all allocations below, so they are checked first. */
 static enum status read_config(struct ctx *ctx, str folder, struct config *out)
 {
-    str text;
     struct json *root;
-    const char *path = str_printf(&ctx->arena, S_FMT "/config.json", S_ARG(folder)).p;
-    TRY(file_read(ctx, path, CONFIG_MAX, &text));
-    TRY(json_parse(ctx, text, &root));
+    TRY(bert_config(ctx, folder, &root));
     TRY(fields_read(ctx, config_fields, root, false, out));
     if (!str_is(out->model_type, "bert") || !str_is(out->hidden_act, "gelu") ||
         !str_is(out->position_embedding_type, "absolute"))

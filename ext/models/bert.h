@@ -1,6 +1,7 @@
 /* bert.h - the layers of a BERT in f32: tokens in, the state of each token out. */
 #pragma once
 
+#include "base/json.h"
 #include "embed/common/kernels.h"
 #include "embed/common/safetensors.h"
 #include "embed/common/tokenizer.h"
@@ -26,6 +27,9 @@ struct bert {
     float epsilon;
     uint32_t begin, end; /* [CLS] and [SEP] */
 };
+
+/* The folder's config.json, whatever model it is of. */
+MUST_USE enum status bert_config(struct ctx *ctx, str folder, struct json **out);
 
 /*
  * Reads config.json, the tokenizer and model.safetensors of the folder, with the first `kinds`

@@ -1,6 +1,4 @@
 /* cross_encoder.c - a BERT that reads a question and a passage: how well one answers it. */
-#include "base/files.h"
-#include "base/json.h"
 #include "embed/common/floats.h"
 #include "ext/models/bert.h"
 #include "ext/models/kinds.h"
@@ -18,7 +16,7 @@
 
 /* A batch ends with the text that reaches BATCH_TOKENS. More tokens are hardly faster, and what is
  * unfinished at the deadline is lost. */
-enum { BATCH_TOKENS = 64, CONFIG_MAX = 1 << 20, MARKS = 3, LEAST_TOKENS = 8 };
+enum { BATCH_TOKENS = 64, MARKS = 3, LEAST_TOKENS = 8 };
 
 struct cross_encoder {
     struct bert bert;
@@ -30,11 +28,8 @@ struct cross_encoder {
 
 static enum status check_kind(struct ctx *ctx, str folder)
 {
-    str text;
     struct json *root;
-    const char *path = str_printf(&ctx->arena, S_FMT "/config.json", S_ARG(folder)).p;
-    TRY(file_read(ctx, path, CONFIG_MAX, &text));
-    TRY(json_parse(ctx, text, &root));
+    TRY(bert_config(ctx, folder, &root));
     const struct json *kinds = json_get(root, "architectures");
     if (!kinds || kinds->type != JSON_ARRAY)
         kinds = NULL;
