@@ -173,16 +173,28 @@ static enum status read_all(struct ctx *ctx, struct tokenizer *t, str text)
     return read_vocabulary(ctx, t, model);
 }
 
+void tokenizer_free(struct tokenizer *t)
+{
+    if (!t)
+        return;
+    free(t->pieces);
+    free(t->bytes);
+    free(t);
+}
+
+static enum status end_reading(struct tokenizer *t, enum status s, struct tokenizer **out)
+{
+    if (s == OK)
+        *out = t;
+    else
+        tokenizer_free(t);
+    return s;
+}
+
 enum status tokenizer_read(struct ctx *ctx, str json, struct tokenizer **out)
 {
     struct tokenizer *t = heap_alloc(sizeof *t);
-    enum status s = read_all(ctx, t, json);
-    if (s != OK) {
-        tokenizer_free(t);
-        return s;
-    }
-    *out = t;
-    return OK;
+    return end_reading(t, read_all(ctx, t, json), out);
 }
 
 enum status tokenizer_open(struct ctx *ctx, const char *path, struct tokenizer **out)
@@ -204,22 +216,7 @@ enum status tokenizer_of_lines(struct ctx *ctx, str lines, struct tokenizer **ou
     make_table(t, n + 1, lines.n);
     while (lines.n)
         add_piece(t, str_cut(&lines, '\n'), id++, S("##"), &at);
-    enum status s = find_unknown(ctx, t, S("[UNK]"));
-    if (s != OK) {
-        tokenizer_free(t);
-        return s;
-    }
-    *out = t;
-    return OK;
-}
-
-void tokenizer_free(struct tokenizer *t)
-{
-    if (!t)
-        return;
-    free(t->pieces);
-    free(t->bytes);
-    free(t);
+    return end_reading(t, find_unknown(ctx, t, S("[UNK]")), out);
 }
 
 /* --- characters --- */

@@ -17,6 +17,8 @@ enum {
     ENCODER_PARTS = ENCODER_HIDDEN / ENCODER_PART,
     ENCODER_CODES = 256,
     ENCODER_GROUP = 32, /* weights that share a scale */
+    ENCODER_LINEAR =    /* weights of a layer */
+    4 * ENCODER_HIDDEN * ENCODER_HIDDEN + 2 * ENCODER_HIDDEN * ENCODER_WIDE,
 };
 
 /*

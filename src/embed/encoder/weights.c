@@ -10,8 +10,7 @@
  * as it is in the file: a text reads a few of its rows.
  */
 
-static const size_t byte_count = (size_t)ENCODER_LAYERS * (4 * ENCODER_HIDDEN * ENCODER_HIDDEN +
-                                                           2 * ENCODER_HIDDEN * ENCODER_WIDE);
+static const size_t byte_count = (size_t)ENCODER_LAYERS * ENCODER_LINEAR;
 
 /* Where reading has come to; each part of the file is read once, from its beginning to its end. */
 struct reading {
