@@ -263,11 +263,7 @@ str text_plain(struct arena *a, str text)
     join_letters(&l);
     char *out = ROOM_N(a, char, 4 * l.n + 1);
     size_t n = 0;
-    for (size_t i = 0; i < l.n; i++) {
-        if (l.v[i] < 0x80)
-            out[n++] = (char)l.v[i];
-        else
-            n += (size_t)utf8proc_encode_char(l.v[i], (uint8_t *)out + n);
-    }
+    for (size_t i = 0; i < l.n; i++)
+        n += (size_t)utf8proc_encode_char(l.v[i], (uint8_t *)out + n);
     return str_trim((str){out, n});
 }
