@@ -142,17 +142,13 @@ void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
     str why = S(""), document = S("probe");
     double score;
     struct order_call c = {.query = document, .texts = &document, .n = 1, .scores = &score};
+    const char *hindrance = find_orderer(e, l->rerank_model, &c.by);
     out->rerank.enabled = l->rerank_enabled;
     out->rerank.model = l->rerank_model;
     out->rerank.available = false;
-    out->rerank.reason = S("");
-    if (!l->rerank_enabled)
+    out->rerank.reason = str_of(l->rerank_enabled && hindrance ? hindrance : "");
+    if (!l->rerank_enabled || hindrance)
         return;
-    const char *hindrance = find_orderer(e, l->rerank_model, &c.by);
-    if (hindrance) {
-        out->rerank.reason = str_of(hindrance);
-        return;
-    }
     int64_t tried = e->rerank.tried_us;
     bool is_due = !tried || clock_mono_us() - tried >= PROBE_US;
     enum status s = probe && is_due ? ask(ctx, e, &c, &why)

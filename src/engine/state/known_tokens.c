@@ -56,26 +56,26 @@ static struct token copy_of(struct arena *a, const struct token *t)
     return out;
 }
 
+static void clear_slot(struct known *k)
+{
+    arena_reset(&k->texts);
+    k->token = (struct token){0};
+}
+
 void known_tokens_note(struct engine *e, str hash, const struct token *t)
 {
     struct known_tokens *all = e->accounts.known;
     struct known *k = slot_of(all, hash);
     pthread_mutex_lock(&all->lock);
     all->away_since = 0;
-    bool is_same = str_eq(k->token.hash, hash);
-    if (t || is_same) {
-        arena_reset(&k->texts);
-        k->token = t ? copy_of(&k->texts, t) : (struct token){0};
-        k->token.hash = t ? str_dup(&k->texts, hash) : S("");
+    if (t || str_eq(k->token.hash, hash))
+        clear_slot(k);
+    if (t) {
+        k->token = copy_of(&k->texts, t);
+        k->token.hash = str_dup(&k->texts, hash);
         k->at = clock_ms();
     }
     pthread_mutex_unlock(&all->lock);
-}
-
-static void clear_slot(struct known *k)
-{
-    arena_reset(&k->texts);
-    k->token = (struct token){0};
 }
 
 void known_tokens_forget(struct engine *e, str user)

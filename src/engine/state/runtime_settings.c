@@ -123,10 +123,8 @@ static str server_model(str model)
 
 static void choose_settings(struct engine *e, const struct settings *s)
 {
-    struct embed_choice choice = {.source = s->embedding_source,
-                                  .provider_model = server_model(s->embedding_model),
-                                  .static_enabled = s->embedding_static,
-                                  .transformers_enabled = s->embedding_transformers};
+    struct embed_choice choice = embed_choice_of(s);
+    choice.provider_model = server_model(choice.provider_model);
     embed_choose(e->embed, &choice);
     dependency_reset(&e->vectors.questions);
     dependency_reset(&e->vectors.making);
