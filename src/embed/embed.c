@@ -186,8 +186,7 @@ static enum status load_model(struct ctx *ctx, struct embed *e, const struct emb
     return s;
 }
 
-/* The lock is held during the load, so that of several first texts one loads and the others wait.
- * */
+/* The lock is held during the load: of several first texts one loads, and the others wait. */
 static enum status model_of(struct ctx *ctx, struct embed *e, const struct embed_plan *plan,
                             const struct loaded **out)
 {
@@ -208,10 +207,8 @@ static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now
     const struct loaded *m;
     if (now->plan.source == EMBED_NONE)
         return fail(ctx, UNSUPPORTED, S_FMT, S_ARG(now->plan.reason));
-    if (now->plan.source == EMBED_REMOTE || now->plan.source == EMBED_ENCODER) {
-        now->dimensions = now->plan.source == EMBED_ENCODER ? ENCODER_SPACE : now->dimensions;
+    if (now->plan.source == EMBED_REMOTE)
         return OK;
-    }
     TRY(model_of(ctx, e, &now->plan, &m));
     now->dimensions = m->kind->dimensions(m->model);
     return OK;

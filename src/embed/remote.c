@@ -20,11 +20,8 @@ enum { BATCH = 64, TEXT_MAX = 24000, ANSWER_MAX = 64 << 20, DIMENSIONS_MAX = 1 <
 /* One text is sent as a string, the form that every server accepts. */
 static str request_body(struct arena *a, const struct remote *r, const str *texts, size_t n)
 {
-    size_t size = 1024;
-    for (size_t i = 0; i < n; i++)
-        /* Escaping makes at most six bytes of one. */
-        size += texts[i].n * 6 + 8;
-    struct buf b = buf_make(a, size);
+    /* Escaping makes at most six bytes of one. */
+    struct buf b = buf_make(a, 1024 + n * (TEXT_MAX * 6 + 8));
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     json_member_str(&w, "model", r->model);

@@ -251,30 +251,14 @@ static enum kind kind_of(int32_t c)
 {
     if (c < 0x80)
         return kind_of_ascii(c);
-    switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_ZS:
-    case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP:
+    utf8proc_category_t of = utf8proc_category(c);
+    if (of >= UTF8PROC_CATEGORY_ZS && of <= UTF8PROC_CATEGORY_ZP)
         return KIND_SPACE;
-    case UTF8PROC_CATEGORY_MN:
-        return KIND_MARK;
-    case UTF8PROC_CATEGORY_PC:
-    case UTF8PROC_CATEGORY_PD:
-    case UTF8PROC_CATEGORY_PS:
-    case UTF8PROC_CATEGORY_PE:
-    case UTF8PROC_CATEGORY_PI:
-    case UTF8PROC_CATEGORY_PF:
-    case UTF8PROC_CATEGORY_PO:
+    if (of >= UTF8PROC_CATEGORY_PC && of <= UTF8PROC_CATEGORY_PO)
         return KIND_PUNCTUATION;
-    case UTF8PROC_CATEGORY_CC:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_CS:
-    case UTF8PROC_CATEGORY_CO:
-    case UTF8PROC_CATEGORY_CN:
+    if (of >= UTF8PROC_CATEGORY_CC || of == UTF8PROC_CATEGORY_CN)
         return KIND_CONTROL;
-    default:
-        return KIND_WORD;
-    }
+    return of == UTF8PROC_CATEGORY_MN ? KIND_MARK : KIND_WORD;
 }
 
 /* --- words and their pieces --- */
