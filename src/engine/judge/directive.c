@@ -225,10 +225,7 @@ static void mark_words(struct marks *m, const int32_t *v, size_t n)
         if (to == from)
             continue;
         mark(m, word);
-        if (!count)
-            mark(m, mix(SEED_FIRST, word));
-        if (count)
-            mark(m, mix(mix(SEED_PAIR, last), word));
+        mark(m, count ? mix(mix(SEED_PAIR, last), word) : mix(SEED_FIRST, word));
         if (count > 1)
             mark(m, mix(mix(SEED_GAP, before), word));
         before = last;
@@ -272,13 +269,11 @@ static double directive_odds(enum whose whose, const struct directive_features *
 {
     const struct directive_bar *bar = &bars[whose];
     const int8_t *of = directive_bytes + (size_t)bar->kind * DIRECTIVE_SPACE;
-    int64_t runs = 0, cues = 0;
-    for (size_t i = 0; i < f->n_runs; i++)
-        runs += of[f->v[i]];
-    for (size_t i = f->n_runs; i < f->n; i++)
-        cues += of[f->v[i]];
-    return bar->constant + bar->scale * ((double)runs * directive_share(f, true) +
-                                         (double)cues * directive_share(f, false));
+    int64_t sums[2] = {0}; /* of its cues, of its runs */
+    for (size_t i = 0; i < f->n; i++)
+        sums[i < f->n_runs] += of[f->v[i]];
+    return bar->constant + bar->scale * ((double)sums[true] * directive_share(f, true) +
+                                         (double)sums[false] * directive_share(f, false));
 }
 
 static bool is_part_directive(struct arena *scratch, str text, enum whose whose)
@@ -299,12 +294,12 @@ static bool is_part_directive(struct arena *scratch, str text, enum whose whose)
  * behind many words is seen, and none falls between two parts. */
 static bool is_directive(struct arena *scratch, str text, enum whose whose)
 {
-    bool is_one = is_part_directive(scratch, utf8_cut(text, PLAIN_MOST), whose);
-    while (!is_one && text.n > PLAIN_MOST) {
+    while (!is_part_directive(scratch, utf8_cut(text, PLAIN_MOST), whose)) {
+        if (text.n <= PLAIN_MOST)
+            return false;
         text = str_sub(text, utf8_cut(text, PLAIN_MOST / 2).n, text.n);
-        is_one = is_part_directive(scratch, utf8_cut(text, PLAIN_MOST), whose);
     }
-    return is_one;
+    return true;
 }
 
 str directive_front(str text, bool is_joined)

@@ -34,12 +34,7 @@ static const struct look {
     {0x1D1C, 'u'}, {0x1D20, 'v'}, {0x1D21, 'w'}, {0x1D22, 'z'}, {0xA731, 's'},
 };
 
-static int compare_look(const void *key, const void *row)
-{
-    const int32_t *c = key;
-    const struct look *look = row;
-    return (*c > look->from) - (*c < look->from);
-}
+ORDER(by_place, struct look, UP(from));
 
 static bool is_latin(int32_t c)
 {
@@ -48,9 +43,9 @@ static bool is_latin(int32_t c)
 
 static char look_of(int32_t c)
 {
-    const struct look *l =
-        c < 0x80 ? NULL
-                 : bsearch(&c, looks, sizeof looks / sizeof *looks, sizeof *looks, compare_look);
+    const struct look key = {.from = c}, *l = NULL;
+    if (c >= 0x80)
+        l = bsearch(&key, looks, sizeof looks / sizeof *looks, sizeof *looks, by_place);
     return l ? l->to : 0;
 }
 
