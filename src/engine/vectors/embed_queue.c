@@ -48,9 +48,7 @@ struct chosen chosen_of(struct ctx *ctx, struct engine *e)
     struct chosen c = {.signature = is_off ? S("") : embed_signature(ctx, e->embed)};
     str rest = c.signature, name = str_cut(&rest, ':');
     c.maker = maker_of(c.signature);
-    for (int i = EMBED_REMOTE; c.signature.n && i <= EMBED_ENCODER; i++)
-        if (str_is(name, embed_source_names[i]))
-            c.source = (enum embed_source)i;
+    c.source = (enum embed_source)name_index(embed_source_names, name, EMBED_NONE);
     return c;
 }
 

@@ -124,13 +124,17 @@ static bool is_resting(struct engine *e, const struct mirror *t)
     return e->qdrant.about == t->hash && dependency_is_open(&e->qdrant.server);
 }
 
+static str kept_setting(struct ctx *ctx, struct engine *e, str name)
+{
+    str text;
+    return soft(ctx, store_setting(ctx, e->store, name, &text)) ? text : S("");
+}
+
 /* Only the status reads these settings, so a failure to write one does not fail the caller. */
 static void keep_setting(struct ctx *ctx, struct engine *e, str name, str text)
 {
-    str before;
-    if (store_setting(ctx, e->store, name, &before) == OK && str_eq(before, text))
-        return;
-    soft(ctx, store_put_setting(ctx, e->store, name, text));
+    if (!str_eq(kept_setting(ctx, e, name), text))
+        soft(ctx, store_put_setting(ctx, e->store, name, text));
 }
 
 /* For the status, also after a restart. ctx->why never holds an API key. */
@@ -434,12 +438,6 @@ enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, i
 }
 
 /* --- status --- */
-
-static str kept_setting(struct ctx *ctx, struct engine *e, str name)
-{
-    str text;
-    return soft(ctx, store_setting(ctx, e->store, name, &text)) ? text : S("");
-}
 
 /* A failure with other settings than these is out of date. */
 static str last_failure(struct ctx *ctx, struct engine *e, const struct mirror *t)
