@@ -30,8 +30,7 @@ static str text_of(struct arena *a, const struct json *content)
 
 /* --- OpenAI's chat completions --- */
 
-/* response_format makes many servers force valid JSON; a server that refuses it is asked without.
- * */
+/* By response_format many servers force valid JSON; one that refuses it is asked without. */
 static void write_openai(struct json_out *w, const struct llm_ask *ask, const struct manner *how)
 {
     json_member_open(w, "messages", '[');

@@ -98,10 +98,9 @@ str llm_demo_answer(struct arena *a, str question, const struct demo_line *remem
 {
     struct buf b = buf_make(a, ANSWER_MAX);
     bool *chosen = NEW_N(a, bool, n + 1), *later = NEW_N(a, bool, n + 1);
-    if (!is_question(question) && unkept.n)
-        return str_printf(a, S_FMT " " WHO_I_AM, S_ARG(unkept));
+    str noted = unkept.n ? unkept : S("Noted, I will have it in mind for later conversations.");
     if (!is_question(question))
-        return S("Noted, I will have it in mind for later conversations. " WHO_I_AM);
+        return str_printf(a, S_FMT " " WHO_I_AM, S_ARG(noted));
     if (!choose_lines(a, question, remembered, n, chosen))
         return S(WHO_I_AM " About this I remember nothing yet.");
     add_later(remembered, n, chosen, later);

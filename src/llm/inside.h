@@ -29,12 +29,7 @@ struct manner {
 MUST_USE enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *how,
                              struct llm_answer *out, struct heard *heard);
 
-/*
- * Reads the object of a model by the table, and converts where the meaning is clear: a number in
- * quotes, one text for a list of texts, the texts of a mixed list, one object for a list of
- * objects, a text for an object whose first member is a text. Numbers are clamped to their range.
- * null and "" count as absent except for texts. leniently: a member that still does not fit is
- * dropped unless the table requires it.
- */
+/* Reads the object of a model by the table, and converts what llm_json says. leniently: a member
+ * that still does not fit is dropped unless the table requires it. */
 MUST_USE enum status llm_fit(struct ctx *ctx, const struct field *table, const struct json *object,
                              bool leniently, void *out);

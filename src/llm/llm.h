@@ -47,8 +47,9 @@ MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct 
 /*
  * Requests one JSON object (the prompt must ask for it as well) and reads it by the table, not
  * strictly. Invalid JSON is repaired, and wrong types are converted where the meaning is clear: a
- * number in quotes, one text for a list of texts, the texts of a mixed list, null and "unknown" as
- * absent, numbers clamped to their range, "high", "80 %" and 8 for a share of 1. A JSON row with
+ * number in quotes, one text for a list of texts, the texts of a mixed list, one object for a list
+ * of objects, a text for an object whose first member is a text, null and "unknown" as absent,
+ * numbers clamped to their range, "high", "80 %" and 8 for a share of 1. A JSON row with
  * .inside becomes a list of such objects, converted but not checked: the caller reads each by its
  * table and drops bad ones.
  *

@@ -48,9 +48,7 @@ enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *s
     TRY(llm_post(ctx, order->up, "/v1/rerank", order_body(&ctx->arena, order), order->timeout_ms,
                  texts_of(&ctx->arena, order), &heard));
     /* Cohere and most others name the list results, Voyage names it data. */
-    const struct json *results = json_get(heard.root, "results");
-    if (!results)
-        results = json_get(heard.root, "data");
+    const struct json *results = json_get(heard.root, "results") ?: json_get(heard.root, "data");
     double *given = NEW_N(&ctx->arena, double, n + 1);
     for (size_t i = 0; i < n; i++)
         given[i] = NAN;
