@@ -260,6 +260,49 @@ TEST(a_client_that_leaves_before_the_first_byte_ends_the_call_too)
     END_RELAY;
 }
 
+/* Whoever connects now is not taken until the caller accepts the one that waits, and listens. */
+static int fill_queue(int listener)
+{
+    struct sockaddr_storage at;
+    socklen_t n = sizeof at;
+    assert_int_equal(listen(listener, 0), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &n), 0);
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, n), 0);
+    return fd;
+}
+
+/* Some libcurl closes such a socket without a word. Later ones have its number. */
+TEST(clients_that_leave_while_the_upstream_is_connected_to_leave_nothing_behind)
+{
+    enum { N = 4 };
+    RELAY(settings.loops = 1);
+    struct server_stats stats;
+    int clients[N], ups[N], waits = fill_queue(listener);
+    for (int i = 0; i < N; i++) {
+        clients[i] = dial(s);
+        SAY(clients[i], ask_stream);
+    }
+    WAIT_FOR((server_stats(s, &stats), stats.relays == N));
+    for (int i = 0; i < N; i++)
+        close(clients[i]);
+    WAIT_FOR((server_stats(s, &stats), stats.relays_cancelled == N));
+    close(listener_accept(listener));
+    close(waits);
+    assert_int_equal(listen(listener, N), 0);
+    for (int i = 0; i < N; i++) {
+        clients[i] = dial(s);
+        ups[i] = pass_request(ctx, clients[i], listener);
+    }
+    for (int i = 0; i < N; i++) {
+        SAY(ups[i], "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+        hear_until(ctx, clients[i], "hello");
+        close(ups[i]);
+        close(clients[i]);
+    }
+    END_RELAY;
+}
+
 /* A client that reads nothing must stop the upstream's sending, not fill the server's memory. */
 TEST(a_slow_client_slows_the_upstream_down)
 {

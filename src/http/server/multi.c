@@ -2,7 +2,6 @@
 #include "http/server/multi.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "http/curl/libcurl.h"
 #include "http/server/loop.h"
@@ -11,17 +10,16 @@
 enum { CONNECT_MS = 15000 }; /* for an upstream to take a connection */
 
 /*
- * curl asks to stop watching a socket after each transfer and to watch it again for the next one.
- * For sockets whose closing curl announces, the watch stays in place in between, so that watching a
- * kept connection costs no system call. Sockets that curl opens without on_open (its resolver's)
- * are not announced when they close, so their watch ends at once.
+ * curl knows sockets by their numbers, and so do the watches: one is made for each number that curl
+ * has ever used, and serves whatever socket has the number next. It holds nothing of the kernel's
+ * while curl does not wait for the socket. That must not depend on the closing of a socket, since
+ * not every libcurl reports it of connections that were given up before they were made.
  */
 struct watch {
     uv_poll_t poll;
     struct loop *loop;
     curl_socket_t fd;
-    int events; /* that libuv watches */
-    bool is_wanted, is_announced;
+    int events; /* that libuv watches; 0: none */
 };
 
 static void run_curl(struct loop *l, curl_socket_t fd, int what);
@@ -31,18 +29,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     struct watch *w = poll->data;
     int what = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
                (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
-    if (!w->is_wanted) { /* a kept connection was closed by its server; curl finds out when it next
-                            uses it */
-        uv_poll_stop(&w->poll);
-        w->events = 0;
-        return;
-    }
     run_curl(w->loop, w->fd, status < 0 ? CURL_CSELECT_ERR : what);
-}
-
-static void on_watch_closed(uv_handle_t *h)
-{
-    free(h->data);
 }
 
 /* Descriptors are small numbers that the kernel uses again, so an array by number finds a watch
@@ -52,7 +39,7 @@ static struct watch *watch_of(struct loop *l, curl_socket_t fd)
     return (size_t)fd < l->n_watches ? l->watches[fd] : NULL;
 }
 
-static struct watch *watch_new(struct loop *l, curl_socket_t fd, bool is_announced)
+static struct watch *watch_new(struct loop *l, curl_socket_t fd)
 {
     struct watch *w = heap_alloc(sizeof *w);
     if ((size_t)fd >= l->n_watches) {
@@ -62,7 +49,7 @@ static struct watch *watch_new(struct loop *l, curl_socket_t fd, bool is_announc
         l->n_watches = n;
     }
     assert(!l->watches[fd]);
-    *w = (struct watch){.loop = l, .fd = fd, .is_announced = is_announced};
+    *w = (struct watch){.loop = l, .fd = fd};
     w->poll.data = w;
     if (uv_poll_init(&l->uv, &w->poll, fd) != 0) {
         free(w);
@@ -72,56 +59,35 @@ static struct watch *watch_new(struct loop *l, curl_socket_t fd, bool is_announc
     return w;
 }
 
-static void watch_free(struct watch *w)
-{
-    w->loop->watches[w->fd] = NULL;
-    uv_close((uv_handle_t *)&w->poll, on_watch_closed);
-}
-
 /* CURLMOPT_SOCKETFUNCTION: curl says which sockets it waits for, and for what; libuv does the
- * waiting. */
+ * waiting. CURL_POLL_REMOVE has neither bit. */
 static int on_socket(UNUSED CURL *easy, curl_socket_t fd, int what, void *arg,
                      UNUSED void *socket_arg)
 {
-    struct loop *l = arg;
-    struct watch *w = watch_of(l, fd);
+    struct watch *w = watch_of(arg, fd);
     int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    if (what == CURL_POLL_REMOVE) {
-        if (w && !w->is_announced)
-            watch_free(w);
-        else if (w)
-            w->is_wanted = false;
-        return 0;
-    }
+    if (!w && events)
+        w = watch_new(arg, fd);
     if (!w)
-        w = watch_new(l, fd, false);
-    if (!w)
-        return -1;
-    w->is_wanted = events != 0;
-    if (events && events != w->events) {
-        w->events = events;
+        return events ? -1 : 0;
+    if (events && events != w->events)
         uv_poll_start(&w->poll, events, on_poll);
-    }
+    else if (!events)
+        uv_poll_stop(&w->poll);
+    w->events = events;
     return 0;
 }
 
-/* Opened here so that the watch is known from the start, and with the flags that keep it out of
- * child processes. */
+/* Opened here for the flags that keep it out of child processes. A watch that curl has not ended is
+ * of a closed socket with this number; curl takes it for the new one's. */
 static curl_socket_t on_open(void *arg, UNUSED curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *t = arg;
     int fd = egress_socket(&t->egress, address, SOCK_NONBLOCK);
-    if (fd >= 0)
-        watch_new(t->loop, fd, true);
+    struct watch *w = fd < 0 ? NULL : watch_of(t->loop, fd);
+    if (w && w->events)
+        uv_poll_start(&w->poll, w->events, on_poll);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
-}
-
-static int on_close(void *arg, curl_socket_t fd)
-{
-    struct watch *w = watch_of(arg, fd);
-    if (w)
-        watch_free(w);
-    return close(fd);
 }
 
 /* t->over may start another transfer while this goes on: multi_info_read is asked until it is
@@ -207,16 +173,21 @@ static void multi_start(struct loop *l)
     libcurl.multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, 256L);
 }
 
-/* Watches end before curl closes their sockets: a number that is free may be another loop's. */
+static void on_watch_closed(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+/* Watches end last, since curl may still ask for one while it closes its sockets. */
 void multi_close(struct loop *l)
 {
     while (l->n_idle)
         libcurl.easy_cleanup(l->idle[--l->n_idle]);
-    for (size_t i = 0; i < l->n_watches; i++)
-        if (l->watches[i])
-            watch_free(l->watches[i]);
     if (l->multi)
         libcurl.multi_cleanup(l->multi);
+    for (size_t i = 0; i < l->n_watches; i++)
+        if (l->watches[i])
+            uv_close((uv_handle_t *)&l->watches[i]->poll, on_watch_closed);
     uv_close((uv_handle_t *)&l->curl_timer, NULL);
 }
 
@@ -237,8 +208,6 @@ CURL *multi_handle(struct loop *l)
     libcurl_set(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
     libcurl_set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     libcurl_set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    libcurl_set(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-    libcurl_set(easy, CURLOPT_CLOSESOCKETDATA, l);
     return easy;
 }
 
