@@ -44,6 +44,30 @@ TEST(a_chunked_body_over_the_limit_is_a_413_while_it_comes)
     server_close(s);
 }
 
+/* What it sends while the server finds out who asks is not read beyond a limit. */
+TEST(a_client_that_is_refused_in_the_middle_of_a_long_body_can_send_the_rest)
+{
+    enum { AHEAD = 16 << 10, REST = 32 << 20 };
+    SERVE();
+    struct server_stats stats;
+    const str head = S("DELETE /second/add HTTP/1.1\r\nHost: localhost\r\nX-Hold: 1\r\n"
+                       "Content-Length: 1000000\r\n\r\n");
+    int fd = dial(s);
+    say(fd, head);
+    WAIT_FOR(atomic_load(&app.held) == 1);
+    say(fd, filled(ctx, AHEAD));
+    WAIT_FOR((server_stats(s, &stats), stats.bytes_in == head.n + AHEAD));
+    atomic_store(&app.let_go, true);
+    str rest = filled(ctx, REST);
+    ssize_t sent;
+    while (rest.n && (sent = send(fd, rest.p, rest.n, MSG_NOSIGNAL)) > 0)
+        rest = str_sub(rest, (size_t)sent, rest.n);
+    CHECK_INT(rest.n, 0);
+    CHECK_INT(code_of(hear_until(ctx, fd, "}")), 401);
+    close(fd);
+    server_close(s);
+}
+
 TEST(all_bodies_together_are_bounded_and_room_comes_back)
 {
     SERVE(settings.bodies_max = 1000);

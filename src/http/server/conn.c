@@ -199,25 +199,18 @@ static void feed_parser(struct conn *c, str bytes)
 static void queue_turn(struct conn *c)
 {
     struct loop *l = c->loop;
-    assert(!c->turn_at && loop_is_here(l));
-    if (!l->turns)
+    assert(loop_is_here(l));
+    if (!l->turns.first)
         loop_wake(l);
-    c->next_turn = NULL;
-    c->turn_at = l->turns_end;
-    *l->turns_end = c;
-    l->turns_end = &c->next_turn;
+    list_join(&l->turns, &c->turn);
 }
 
-static void leave_turns(struct conn *c)
+static void read_on(struct conn *c)
 {
-    if (!c->turn_at)
+    if (!c->is_resting)
         return;
-    *c->turn_at = c->next_turn;
-    if (c->next_turn)
-        c->next_turn->turn_at = c->turn_at;
-    else
-        c->loop->turns_end = c->turn_at;
-    c->turn_at = NULL;
+    c->is_resting = false;
+    uv_read_start(&c->stream, on_space, on_read);
 }
 
 /* A client that closed its half meanwhile sends no more of the request. */
@@ -230,27 +223,25 @@ static void take_pending(struct conn *c)
     buf_free(&pending);
     if (c->closing || c->pending.n)
         return;
-    if (c->has_eof && c->state == CONN_READING) {
+    if (!c->has_eof)
+        read_on(c);
+    else if (c->state == CONN_READING)
         conn_close(c);
-    } else if (c->is_resting && !c->has_eof) {
-        c->is_resting = false;
-        uv_read_start(&c->stream, on_space, on_read);
-    }
 }
 
 /* Without room in the queue the next one comes when a worker has answered, or with a sweep. */
 static bool has_turn(const struct loop *l)
 {
-    return l->turns && atomic_load(&l->server->queued) <= l->server->settings.queue_max / 2;
+    return l->turns.first && atomic_load(&l->server->queued) <= l->server->settings.queue_max / 2;
 }
 
 /* One loop at a time: else each would take the last place. */
 void conns_take_turns(struct loop *l)
 {
-    if (l->turns && !atomic_exchange(&l->server->is_turning, true)) {
+    if (l->turns.first && !atomic_exchange(&l->server->is_turning, true)) {
         for (int n = 0; n < TURNS_AT_ONCE && has_turn(l); n++) {
-            struct conn *c = l->turns;
-            leave_turns(c);
+            struct conn *c = container_of(l->turns.first, struct conn, turn);
+            list_leave(&l->turns, &c->turn);
             take_pending(c);
         }
         atomic_store(&l->server->is_turning, false);
@@ -271,6 +262,8 @@ static void linger_on(struct conn *c)
     c->deadline_us = after_ms(LINGER_MS);
     if (c->has_eof || uv_fileno(&c->handle, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
         conn_close(c);
+    else
+        read_on(c);
 }
 
 void conn_resume(struct conn *c)
@@ -388,19 +381,16 @@ void conn_flush(struct conn *c)
 /* A turn of curl may bring many pieces for one client: they go out in one write. */
 void conn_touch(struct conn *c)
 {
-    if (c->is_dirty)
-        return;
-    c->is_dirty = true;
-    c->next_dirty = c->loop->dirty;
-    c->loop->dirty = c;
+    assert(!c->closing);
+    if (!c->dirty.at)
+        list_join(&c->loop->dirty, &c->dirty);
 }
 
 void conns_flush(struct loop *l)
 {
-    while (l->dirty) {
-        struct conn *c = l->dirty;
-        l->dirty = c->next_dirty;
-        c->is_dirty = false;
+    while (l->dirty.first) {
+        struct conn *c = container_of(l->dirty.first, struct conn, dirty);
+        list_leave(&l->dirty, &c->dirty);
         conn_flush(c);
     }
 }
@@ -420,16 +410,6 @@ static void on_closed(uv_handle_t *h)
     server_changed(s);
 }
 
-/* conns_flush must not meet what is freed. It stays marked, so that it is not added again. */
-static void leave_dirty(struct conn *c)
-{
-    struct conn **at = &c->loop->dirty;
-    while (c->is_dirty && *at != c)
-        at = &(*at)->next_dirty;
-    if (c->is_dirty)
-        *at = c->next_dirty;
-}
-
 /* From anywhere in the loop, also while lists are walked: so the connection leaves them first, and
  * its memory is freed in on_closed, in a later turn. */
 void conn_close(struct conn *c)
@@ -440,11 +420,9 @@ void conn_close(struct conn *c)
         return;
     c->closing = true;
     idle_leave(c->loop, &c->idle);
-    leave_turns(c);
-    *c->at = c->next;
-    if (c->next)
-        c->next->at = c->at;
-    leave_dirty(c);
+    list_leave(&c->loop->turns, &c->turn);
+    list_leave(&c->loop->conns, &c->all);
+    list_leave(&c->loop->dirty, &c->dirty);
     uv_close(&c->handle, on_closed);
     if (!x)
         return;
@@ -514,11 +492,7 @@ void conn_open(struct loop *l, int fd, bool is_refused)
         c->address_n = address_of_peer(&peer, c->address);
     c->out = c->sending = c->pending = unbounded_buf();
     c->deadline_us = idle_deadline(l);
-    c->next = l->conns;
-    c->at = &l->conns;
-    if (l->conns)
-        l->conns->at = &c->next;
-    l->conns = c;
+    list_join(&l->conns, &c->all);
     if (!is_refused)
         idle_enter(c->loop, &c->idle, c->deadline_us);
     parser_init(&c->parser, &events);

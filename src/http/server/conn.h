@@ -24,9 +24,7 @@ struct conn {
     };
     uv_write_t write;
     struct loop *loop;
-    struct conn *next, **at; /* in loop->conns */
-    struct conn *next_dirty;
-    struct conn *next_turn, **turn_at; /* in loop->turns, or turn_at is NULL */
+    struct link all, dirty, turn; /* in the loop's lists */
     struct idle_place idle;
     struct parser parser;
     struct exchange *x;
@@ -38,7 +36,7 @@ struct conn {
     int64_t deadline_us; /* of the state, or of the client's taking more output */
     size_t unsent;       /* at the last look, to see progress */
     enum conn_state state;
-    bool is_dirty, is_sending, is_resting, has_eof, close_after, lingers, closing, is_loopback,
+    bool is_sending, is_resting, has_eof, close_after, lingers, closing, is_loopback,
         is_refused; /* is_resting: it is not read */
 };
 

@@ -14,36 +14,32 @@
 
 void idle_open(struct loop *l)
 {
-    l->idle_end = &l->idle_first;
+    list_open(&l->idle_conns);
     atomic_store(&l->idle_from_us, INT64_MAX);
 }
 
 /* All wait for the same idle_ms, so the deadline tells which one is idle for longest. */
 static void show_first(struct loop *l)
 {
-    atomic_store(&l->idle_from_us, l->idle_first ? l->idle_first->until_us : INT64_MAX);
+    const struct link *first = l->idle_conns.first;
+    atomic_store(&l->idle_from_us,
+                 first ? container_of(first, struct idle_place, link)->until_us : INT64_MAX);
 }
 
 void idle_enter(struct loop *l, struct idle_place *p, int64_t until_us)
 {
-    assert(!p->at && loop_is_here(l));
-    *p = (struct idle_place){.at = l->idle_end, .until_us = until_us};
-    *l->idle_end = p;
-    l->idle_end = &p->next;
+    assert(loop_is_here(l));
+    p->until_us = until_us;
+    list_join(&l->idle_conns, &p->link);
     atomic_fetch_add(&l->idle_count, 1);
     show_first(l);
 }
 
 void idle_leave(struct loop *l, struct idle_place *p)
 {
-    if (!p->at)
+    if (!p->link.at)
         return;
-    *p->at = p->next;
-    if (p->next)
-        p->next->at = p->at;
-    else
-        l->idle_end = p->at;
-    p->at = NULL;
+    list_leave(&l->idle_conns, &p->link);
     atomic_fetch_sub(&l->idle_count, 1);
     show_first(l);
 }

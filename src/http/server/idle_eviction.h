@@ -5,7 +5,7 @@
 
 /* A loop keeps its idle connections in the order in which they became idle. */
 struct idle_place {
-    struct idle_place *next, **at; /* at: NULL while the connection is not idle */
+    struct link link;
     int64_t until_us;
 };
 

@@ -7,13 +7,12 @@
 #include <curl/curl.h>
 #include <uv.h>
 
+#include "http/server/list.h"
 #include "http/server/server.h"
 
 enum { IDLE_HANDLES_MAX = 64, SOCKETS_MAX = 64, READ_BYTES = 64 << 10 };
 
-struct conn;
 struct exchange;
-struct idle_place;
 struct watch;
 
 struct counters {
@@ -42,9 +41,9 @@ struct loop {
         bool is_refused;
     } sockets[SOCKETS_MAX];
     size_t n_sockets;
-    struct conn *conns, *dirty;
-    struct conn *turns, **turns_end; /* with requests sent ahead, in the order of their turns */
-    struct idle_place *idle_first, **idle_end; /* longest idle first; idle_eviction.c */
+    struct list conns, dirty; /* dirty: with output for conns_flush */
+    struct list turns;        /* with requests sent ahead, in the order of their turns */
+    struct list idle_conns;   /* longest idle first; idle_eviction.c */
     _Atomic size_t idle_count, sheds;
     _Atomic int64_t idle_from_us;
     struct exchange *owed;

@@ -27,9 +27,9 @@ enum { ACCEPTS_AT_ONCE = 64, REFUSED_MAX = 64 };
 static void shed_idle(struct loop *l)
 {
     assert(loop_is_here(l));
-    for (size_t n = atomic_exchange(&l->sheds, 0); n && l->idle_first; n--) {
+    for (size_t n = atomic_exchange(&l->sheds, 0); n && l->idle_conns.first; n--) {
         count_up(&l->count.shed_connections, 1);
-        conn_close(container_of(l->idle_first, struct conn, idle));
+        conn_close(container_of(l->idle_conns.first, struct conn, idle.link));
     }
 }
 
@@ -152,8 +152,9 @@ static void stop_accepting(struct loop *l)
  * have nothing to lose, unless they were opened or answered a moment ago. */
 static void close_idle(struct loop *l)
 {
-    for (struct conn *c = l->conns, *next; c; c = next) {
-        next = c->next;
+    for (struct link *at = l->conns.first, *next; at; at = next) {
+        struct conn *c = container_of(at, struct conn, all);
+        next = at->next;
         if (c->state != CONN_IDLE)
             continue;
         c->deadline_us += (UNDERWAY_MS - l->server->settings.idle_ms) * 1000;
@@ -163,8 +164,8 @@ static void close_idle(struct loop *l)
 
 static void cut_all(struct loop *l)
 {
-    while (l->conns) {
-        struct conn *c = l->conns;
+    while (l->conns.first) {
+        struct conn *c = container_of(l->conns.first, struct conn, all);
         if (c->state == CONN_ANSWERING)
             atomic_fetch_add(&l->server->cut, 1);
         conn_close(c);
@@ -227,9 +228,9 @@ static void on_sweep(uv_timer_t *t)
 {
     struct loop *l = t->data;
     int64_t now = clock_mono_us();
-    for (struct conn *c = l->conns, *next; c; c = next) {
-        next = c->next;
-        conn_sweep(c, now);
+    for (struct link *at = l->conns.first, *next; at; at = next) {
+        next = at->next;
+        conn_sweep(container_of(at, struct conn, all), now);
     }
     exchanges_owed(l);
     conns_take_turns(l);
@@ -238,7 +239,7 @@ static void on_sweep(uv_timer_t *t)
         l->accept_rests = false;
         uv_poll_start(&l->accept, UV_READABLE, on_accept);
     }
-    if (!l->conns && !l->owed)
+    if (!l->conns.first && !l->owed)
         uv_timer_stop(t);
 }
 
@@ -249,7 +250,9 @@ void loop_open(struct loop *l, struct server *s)
 {
     l->server = s;
     l->inbox_end = &l->inbox;
-    l->turns_end = &l->turns;
+    list_open(&l->conns);
+    list_open(&l->dirty);
+    list_open(&l->turns);
     idle_open(l);
     l->on_sweep = on_sweep;
     pthread_mutex_init(&l->lock, NULL);
