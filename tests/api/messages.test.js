@@ -380,6 +380,23 @@ test('bytes of a stream come at once and unchanged', async (t) => {
   assert.equal(got, sent.join('') + event({ type: 'message_stop' }));
 });
 
+test('of a stream that stops before its end the user\'s words are kept, and of one that finished the answer, too', async (t) => {
+  const begun = [{ type: 'message_start', message: message([]) }, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Marmalade' } }];
+  const reason = { type: 'message_delta', delta: { stop_reason: 'end_turn' } }, failed = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+  const endings = [[], [failed], [failed, { type: 'message_stop' }], [reason], [{ type: 'message_stop' }]];
+  let ending;
+  const { server } = await ready(t, { handler: (req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end([...begun, ...ending].map(event).join(''));
+  } });
+  for (const i of endings.keys()) {
+    ending = endings[i];
+    await kept(server, await say(server, { stream: true, ...user(`I like plums ${i}`) }, { 'x-session-id': `end-${i}` }));
+    const { text } = await server.ask('GET', `/v1/sessions/end-${i}/messages`);
+    assert.deepEqual([/plums/.test(text), /Marmalade/.test(text)], [true, i > 2], `${i}: ${text}`);
+  }
+});
+
 test('errors are in the shape that Anthropic\'s clients read; those of the upstream are its own', async (t) => {
   const refusal = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_1' };
   const { server } = await ready(t, { handler: (req, res) => {

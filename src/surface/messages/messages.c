@@ -20,14 +20,12 @@ static str whole_text(struct arena *a, const struct json *answer)
 }
 
 /* Text blocks are joined as talk_text joins them when the client sends the answer back, so that it
- * is known again. After an error event the answer is of no use. */
+ * is known again. */
 static void add_piece(UNUSED struct arena *a, const struct json *event, struct buf *text)
 {
     str type = json_string(json_get(event, "type"));
     const struct json *block = json_get(event, "content_block"), *delta = json_get(event, "delta");
-    if (str_is(type, "error")) {
-        buf_clear(text);
-    } else if (str_is(type, "content_block_start")) {
+    if (str_is(type, "content_block_start")) {
         if (!str_is(json_string(json_get(block, "type")), "text"))
             return;
         buf_add(text, text->n ? S("\n") : S(""));
@@ -42,7 +40,13 @@ static bool is_stop(str event, UNUSED str data)
     return str_is(event, "message_stop");
 }
 
-static const struct answer_reader message_reader = {whole_text, add_piece, is_stop, NULL, NULL};
+static bool has_reason(const struct json *event)
+{
+    return json_string(json_at(event, "delta.stop_reason")).n > 0;
+}
+
+static const struct answer_reader message_reader = {whole_text, add_piece, is_stop,
+                                                    .is_finished = has_reason};
 
 /* --- the built-in model's --- */
 

@@ -32,7 +32,7 @@ static bool is_done(const struct json *line)
     return json_is_true(json_get(line, "done"));
 }
 
-const struct answer_reader ollama_reader = {whole_text, add_line, NULL, is_done, NULL};
+static const struct answer_reader ollama_reader = {whole_text, add_line, .is_last = is_done};
 
 /* --- the built-in model's --- */
 

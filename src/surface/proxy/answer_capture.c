@@ -245,16 +245,16 @@ static void name_answer(struct ctx *ctx, const struct answer_capture *c,
 }
 
 /* A JSON answer is parsed only here, on whichever thread keeps the turn, so that the loop never
- * parses a long one. */
+ * parses a long one. Of a stream that stopped nothing is kept; an event that was too long to be
+ * read may have been its end. */
 static str captured_text(struct ctx *ctx, void *capture)
 {
     struct answer_capture *c = capture;
     struct json *answer;
     if (c->is_stream) {
-        bool must_end = c->reader->is_last || c->reader->is_finished;
+        bool may_be_whole = c->has_ended || c->ending == ENDS_FINISHED || c->events.dropped;
         name_answer(ctx, c, &c->naming);
-        bool is_cut = must_end && !c->has_ended && c->ending != ENDS_FINISHED;
-        return c->ending == ENDS_BROKEN || is_cut ? S("") : buf_str(&c->text);
+        return c->ending == ENDS_BROKEN || !may_be_whole ? S("") : buf_str(&c->text);
     }
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");

@@ -16,14 +16,13 @@ struct answer_reader {
     void (*piece)(struct arena *a, const struct json *event, struct buf *text);
     /* Whether a client goes on at this event; or NULL. */
     bool (*is_end)(str event, str data);
-    /* The same for an API that has it in the last piece itself, which is read as well. Of a stream
-     * that ends without one nothing is kept. */
+    /* The same for an API that has it in the last piece itself, which is read as well; or NULL. */
     bool (*is_last)(const struct json *piece);
     /* Adds how later requests may refer to the answer: of a whole answer, or what one event brings.
      * NULL: they cannot. */
     void (*name)(const struct json *piece, struct answer_naming *out);
-    /* Whether a piece says why the answer ended, after which more may come; or NULL. Of a stream
-     * that has neither this nor an end nothing is kept. */
+    /* Whether a piece says that the answer is whole, after which more may come; or NULL. Of a
+     * stream that has neither this nor an end nothing is kept. */
     bool (*is_finished)(const struct json *piece);
 };
 extern const struct answer_reader completion_reader; /* of chat completions */

@@ -55,9 +55,16 @@ static void add_item(struct arena *a, const struct json *event, struct buf *text
         add_text(text, text_of_item(a, json_get(event, "item")));
 }
 
-static bool is_last(str event, UNUSED str data)
+static bool is_end(str event, UNUSED str data)
 {
     return str_is(event, "response.completed") || str_is(event, "response.incomplete");
+}
+
+/* Some servers give their events no names, or the last one another. */
+static bool is_finished(const struct json *event)
+{
+    str status = json_string(json_at(event, "response.status"));
+    return str_is(status, "completed") || str_is(status, "incomplete");
 }
 
 /* A call as its name and what it is given. */
@@ -118,10 +125,11 @@ static void name_response(const struct json *piece, struct answer_naming *out)
         add_status(response, &out->calls);
 }
 
-const struct answer_reader response_reader = {text_of_response, add_item, is_last, NULL,
-                                              name_response};
-const struct answer_reader unkept_response_reader = {text_of_response, add_item, is_last, NULL,
-                                                     name_items};
+const struct answer_reader response_reader = {text_of_response, add_item, is_end,
+                                              .name = name_response, .is_finished = is_finished};
+const struct answer_reader unkept_response_reader = {text_of_response, add_item, is_end,
+                                                     .name = name_items,
+                                                     .is_finished = is_finished};
 
 /* --- the built-in model --- */
 
