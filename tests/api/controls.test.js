@@ -135,6 +135,19 @@ test('a session name over its limit is refused', async (t) => {
   assert.match(res.json().error.message, /256/);
 });
 
+test('a session name that no header can hold is the client\'s mistake, and nothing is kept', async (t) => {
+  const { model, server } = await ready(t);
+  const wrong = 'a\nb';
+  const bodies = [['/v1/chat/completions', { session_id: wrong }], ['/v1/messages', { max_tokens: 9, metadata: { session_id: wrong } }], ['/v1/responses', { input: 'My dog is called Rex.', conversation: { id: wrong } }]];
+  for (const [path, more] of bodies) {
+    const res = await server.ask('POST', path, { ...user('My dog is called Rex.'), ...more });
+    assert.equal(res.status, 400, res.text);
+    assert.match(res.text, /(session_id|conversation): must not hold a control character/);
+  }
+  assert.equal(model.asked.length, 0);
+  assert.deepEqual(await search(server, 'dog'), []);
+});
+
 test('X-Osaurus-Agent-Id picks a space, and spaces do not see each other', async (t) => {
   const { model, server } = await ready(t);
   await server.tell('My dog is called Rex.', { 'x-osaurus-agent-id': 'one' });

@@ -20,6 +20,15 @@ static enum status read_scope(struct ctx *ctx, const struct request *in, struct 
     return OK;
 }
 
+enum status session_name_check(struct ctx *ctx, str name, const char *field)
+{
+    if (name.n > SESSION_NAME_MAX)
+        return fail_field(ctx, field, "must have at most %d bytes", SESSION_NAME_MAX);
+    if (SOME(i, name.n, ((unsigned char)name.p[i] < ' ' && name.p[i] != '\t') || name.p[i] == 127))
+        return fail_field(ctx, field, "must not hold a control character");
+    return OK;
+}
+
 /* Ours, and those in which other programs name a conversation; the first that is there. */
 static enum status read_session(struct ctx *ctx, const struct request *in, str *out)
 {
@@ -36,8 +45,7 @@ static enum status read_session(struct ctx *ctx, const struct request *in, str *
                                           NULL};
     for (const char *const *h = headers; *h; h++) {
         *out = str_trim(request_header(in, *h));
-        if (out->n > SESSION_NAME_MAX)
-            return fail_field(ctx, *h, "must have at most %d bytes", SESSION_NAME_MAX);
+        TRY(session_name_check(ctx, *out, *h));
         if (out->n)
             return OK;
     }
@@ -59,9 +67,7 @@ enum status controls_name_session(struct ctx *ctx, const struct json *root, stru
 {
     if (!out->session.n)
         out->session = person_session(ctx, root);
-    if (out->session.n > SESSION_NAME_MAX)
-        return fail_field(ctx, "session_id", "must have at most %d bytes", SESSION_NAME_MAX);
-    return OK;
+    return session_name_check(ctx, out->session, "session_id");
 }
 
 void controls_add_headers(struct ctx *ctx, struct app *app, const struct turn_in *in,

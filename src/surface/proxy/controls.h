@@ -4,6 +4,8 @@
 #include "surface/common/without_memory.h"
 
 enum { SESSION_NAME_MAX = 256 };
+/* BAD_INPUT, with the field: the name is too long, or a header of the answer cannot hold it. */
+MUST_USE enum status session_name_check(struct ctx *ctx, str name, const char *field);
 
 /* What headers say; read before the body, since they decide whether the body has to be read. */
 MUST_USE enum status controls_read(struct ctx *ctx, const struct request *in, struct turn_in *out);

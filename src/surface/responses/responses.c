@@ -237,8 +237,7 @@ static str cache_key_of(const struct json *root)
 static enum status name_session(struct ctx *ctx, const struct request *in, struct chat *c)
 {
     str held = conversation_of(c->ask.root);
-    if (held.n > SESSION_NAME_MAX)
-        return fail_field(ctx, "conversation", "must have at most %d bytes", SESSION_NAME_MAX);
+    TRY(session_name_check(ctx, held, "conversation"));
     if (held.n && !str_trim(request_header(in, "X-Session-Id")).n)
         c->ask.in.session = held;
     TRY(controls_name_session(ctx, c->ask.root, &c->ask.in));
