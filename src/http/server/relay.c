@@ -191,19 +191,14 @@ static bool is_due(const struct exchange *x, size_t n)
 static void put_bytes(struct exchange *x, str bytes)
 {
     assert(loop_is_here(x->loop) && x->phase != ANSWERED);
-    struct buf *b = &x->conn->out;
     if (!bytes.n)
         return;
     if (!x->transfer->head_sent)
         send_head(x);
-    x->sent += bytes.n;
     if (!has_body(x))
         return;
-    if (is_chunked(x))
-        buf_printf(b, "%zx\r\n", bytes.n);
-    buf_add(b, bytes);
-    if (is_chunked(x))
-        buf_add(b, S("\r\n"));
+    x->sent += bytes.n;
+    reply_piece(&x->conn->out, bytes, is_chunked(x));
     conn_touch(x->conn);
 }
 

@@ -61,12 +61,7 @@ static void send_head(struct exchange *x)
 
 static void send_piece(struct exchange *x)
 {
-    struct buf *b = &x->conn->out;
-    if (x->piece.n && !x->raw.is_old)
-        buf_printf(b, "%zx\r\n", x->piece.n);
-    buf_add(b, buf_str(&x->piece));
-    if (x->piece.n && !x->raw.is_old)
-        buf_add(b, S("\r\n"));
+    reply_piece(&x->conn->out, buf_str(&x->piece), !x->raw.is_old);
     x->sent += x->piece.n;
     buf_free(&x->piece);
 }

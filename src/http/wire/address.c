@@ -25,8 +25,7 @@ size_t address_of_peer(const struct sockaddr_storage *peer, char out[ADDRESS_MAX
     return strlen(out);
 }
 
-/* "[2001:db8::1]:80" and "203.0.113.7:80" without what is around the address. */
-static str without_port(str text)
+str address_host(str text)
 {
     if (text.n && text.p[0] == '[')
         return str_sub(text, 1, str_find(text, S("]")));
@@ -40,7 +39,7 @@ size_t address_of_text(str text, char out[ADDRESS_MAX])
     char plain[ADDRESS_MAX];
     struct in_addr v4;
     struct in6_addr v6;
-    str host = without_port(str_trim(text));
+    str host = address_host(str_trim(text));
     snprintf(plain, sizeof plain, "%.*s", (int)(host.n < sizeof plain ? host.n : 0), host.p);
     if (inet_pton(AF_INET6, plain, &v6) == 1)
         return write_v6(v6, out);

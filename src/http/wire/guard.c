@@ -2,6 +2,7 @@
 #include "http/wire/guard.h"
 
 #include "core/url.h"
+#include "http/wire/address.h"
 
 /*
  * A page of a foreign site can reach a server on this machine in two ways: by sending requests to
@@ -130,22 +131,9 @@ enum status origin_check(struct ctx *ctx, str pattern, bool *is_wide)
 
 /* --- Host and Origin --- */
 
-/* "name:port" or "[v6]:port" without the port. */
-static str host_name(str authority)
-{
-    if (authority.n && authority.p[0] == '[') {
-        size_t end = str_find(authority, S("]"));
-        return end < authority.n ? str_sub(authority, 1, end) : authority;
-    }
-    return str_cut(&authority, ':');
-}
-
 static bool is_listed(const struct server_settings *settings, str name)
 {
-    for (const char *const *h = settings->hosts; h && *h; h++)
-        if (str_eq_nocase(name, str_of(*h)))
-            return true;
-    return false;
+    return settings->hosts && str_is_one_of(name, settings->hosts);
 }
 
 /* Exactly one Host is required (RFC 9112, section 3.2); HTTP/1.0 did not have it. With two of them,
@@ -188,7 +176,7 @@ enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
                         const struct request *in, bool is_open)
 {
     str host = request_header(in, "Host"), origin = request_header(in, "Origin");
-    str name = host_name(host);
+    str name = address_host(host);
     if (host.n && !settings->any_host && !host_is_loopback(name) && !is_listed(settings, name))
         return fail(ctx, FORBIDDEN,
                     "the host name '" S_FMT
@@ -201,7 +189,7 @@ enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
     size_t scheme = str_find(origin, S("://"));
     str authority = scheme < origin.n ? str_sub(origin, scheme + 3, origin.n) : (str){0};
     if (authority.n &&
-        (str_eq_nocase(authority, host) || is_listed(settings, host_name(authority))))
+        (str_eq_nocase(authority, host) || is_listed(settings, address_host(authority))))
         return OK;
     return fail(ctx, FORBIDDEN,
                 "requests from pages of '" S_FMT
@@ -230,7 +218,8 @@ static bool is_forwarded(const struct request *in)
  * default. One that does neither cannot be told from a program here: docs/serving.md. */
 bool guard_is_local(const struct request *in, bool is_old)
 {
-    return !is_old && host_is_loopback(host_name(request_header(in, "Host"))) && !is_forwarded(in);
+    return !is_old && host_is_loopback(address_host(request_header(in, "Host"))) &&
+           !is_forwarded(in);
 }
 
 bool guard_shows_credential(const struct request *in)

@@ -90,10 +90,13 @@ void reply_line(struct buf *b, str name, str value)
 /* Looser than the standard: what matters is that no line can end early. */
 static bool is_token(str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] <= ' ' || s.p[i] == ':' || s.p[i] == 127)
-            return false;
-    return s.n > 0;
+    return s.n && !SOME(i, s.n, (unsigned char)s.p[i] <= ' ' || s.p[i] == ':' || s.p[i] == 127);
+}
+
+static bool is_on_one_line(str value)
+{
+    return EVERY(i, value.n,
+                 ((unsigned char)value.p[i] >= ' ' && value.p[i] != 127) || value.p[i] == '\t');
 }
 
 /* Names and values may come from users or upstreams: a line end in one of them would be a header,
@@ -101,14 +104,10 @@ static bool is_token(str s)
 enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n)
 {
     for (const struct header *h = headers; h < headers + n; h++) {
-        bool is_bad = !is_token(h->name);
-        for (size_t i = 0; i < h->value.n; i++) {
-            unsigned char c = (unsigned char)h->value.p[i];
-            is_bad |= (c < ' ' && c != '\t') || c == 127;
-        }
-        if (is_bad)
+        bool is_named = is_token(h->name);
+        if (!is_named || !is_on_one_line(h->value))
             return fail(ctx, BAD_INPUT, "the header '%.40s' holds a character that is not allowed",
-                        is_token(h->name) ? str_c(&ctx->arena, h->name) : "?");
+                        is_named ? str_c(&ctx->arena, h->name) : "?");
     }
     return OK;
 }
@@ -117,4 +116,13 @@ void reply_headers(struct buf *b, const struct header *headers, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         reply_line(b, headers[i].name, headers[i].value);
+}
+
+void reply_piece(struct buf *b, str bytes, bool is_chunked)
+{
+    if (is_chunked && bytes.n)
+        buf_printf(b, "%zx\r\n", bytes.n);
+    buf_add(b, bytes);
+    if (is_chunked && bytes.n)
+        buf_add(b, S("\r\n"));
 }

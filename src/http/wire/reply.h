@@ -13,3 +13,6 @@ struct has_lines {
 bool reply_has(const struct reply *r, str name);
 void reply_line(struct buf *b, str name, str value);
 void reply_headers(struct buf *b, const struct header *headers, size_t n);
+/* Bytes of a body, as a chunk of their own or as they are; of none there is no chunk, since an
+ * empty one is the end. */
+void reply_piece(struct buf *b, str bytes, bool is_chunked);

@@ -49,10 +49,8 @@ static bool is_key(str key)
     size_t at = str_find(key, S("@"));
     if (!key.n || key.n > 256 || at == 0 || at + 1 == key.n)
         return false;
-    for (size_t i = 0; i < key.n; i++)
-        if (!char_is_one_of(key.p[i], "abcdefghijklmnopqrstuvwxyz0123456789_-*/@"))
-            return false;
-    return char_is_one_of(key.p[0], "abcdefghijklmnopqrstuvwxyz0123456789") &&
+    return EVERY(i, key.n, char_is_one_of(key.p[i], "abcdefghijklmnopqrstuvwxyz0123456789_-*/@")) &&
+           char_is_one_of(key.p[0], "abcdefghijklmnopqrstuvwxyz0123456789") &&
            (at == key.n || str_find(str_sub(key, at + 1, key.n), S("@")) == key.n - at - 1);
 }
 

@@ -2,7 +2,6 @@
 #include "base/id.h"
 #include "base/sse.h"
 #include "core/tokens.h"
-#include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
@@ -69,13 +68,8 @@ static void write_usage(struct json_out *j, int64_t given, int64_t made)
 
 static void write_stop(struct json_out *j, bool is_whole)
 {
-    json_key(j, "stop_reason");
-    if (is_whole)
-        json_str(j, S("end_turn"));
-    else
-        json_null(j);
-    json_key(j, "stop_sequence");
-    json_null(j);
+    json_member_raw(j, "stop_reason", is_whole ? S("\"end_turn\"") : S("null"));
+    json_member_raw(j, "stop_sequence", S("null"));
 }
 
 static void write_text_block(struct json_out *j, str text)

@@ -56,13 +56,8 @@ static void write_choice(struct json_out *j, const char *what, str role, str tex
     if (has_text)
         json_member_str(j, "content", text);
     json_close(j, '}');
-    json_key(j, "logprobs");
-    json_null(j);
-    json_key(j, "finish_reason");
-    if (is_end)
-        json_str(j, S("stop"));
-    else
-        json_null(j);
+    json_member_raw(j, "logprobs", S("null"));
+    json_member_raw(j, "finish_reason", is_end ? S("\"stop\"") : S("null"));
     json_close(j, '}');
     json_close(j, ']');
 }
@@ -76,10 +71,8 @@ static void write_chunk(struct writer *w, str role, str text, bool has_text, boo
     struct json_out j = json_to(&b);
     write_head(w, &j, "chat.completion.chunk");
     write_choice(&j, "delta", role, text, has_text, is_end);
-    if (w->demo->with_usage) {
-        json_key(&j, "usage");
-        json_null(&j);
-    }
+    if (w->demo->with_usage)
+        json_member_raw(&j, "usage", S("null"));
     json_close(&j, '}');
     sse_write(w->to, S(""), buf_str(&b));
 }

@@ -63,8 +63,8 @@ static bool is_end(str event, UNUSED str data)
 /* Some servers give their events no names, or the last one another. */
 static bool is_finished(const struct json *event)
 {
-    str status = json_string(json_at(event, "response.status"));
-    return str_is(status, "completed") || str_is(status, "incomplete");
+    static const char *const ends[] = {"completed", "incomplete", NULL};
+    return name_index(ends, json_string(json_at(event, "response.status")), -1) >= 0;
 }
 
 /* A call as its name and what it is given. */
@@ -163,12 +163,6 @@ str response_id(struct arena *a)
     return plain_id(a, "resp_");
 }
 
-static void null_member(struct json_out *j, const char *name)
-{
-    json_key(j, name);
-    json_null(j);
-}
-
 static void write_part(struct json_out *j, str text)
 {
     json_open(j, '{');
@@ -211,9 +205,9 @@ static void write_response(const struct writer *w, struct json_out *j, bool is_d
     json_member_str(j, "object", S("response"));
     json_member_int(j, "created_at", w->created);
     json_member_str(j, "status", is_done ? S("completed") : S("in_progress"));
-    null_member(j, "error");
-    null_member(j, "incomplete_details");
-    null_member(j, "instructions");
+    json_member_raw(j, "error", S("null"));
+    json_member_raw(j, "incomplete_details", S("null"));
+    json_member_raw(j, "instructions", S("null"));
     json_member_str(j, "model", S(DEMO_MODEL));
     json_member_open(j, "output", '[');
     if (is_done)
@@ -223,17 +217,17 @@ static void write_response(const struct writer *w, struct json_out *j, bool is_d
     if (w->previous.n)
         json_member_str(j, "previous_response_id", w->previous);
     else
-        null_member(j, "previous_response_id");
-    null_member(j, "temperature");
+        json_member_raw(j, "previous_response_id", S("null"));
+    json_member_raw(j, "temperature", S("null"));
     json_member_raw(j, "text", S("{\"format\":{\"type\":\"text\"}}"));
     json_member_str(j, "tool_choice", S("auto"));
     json_member_raw(j, "tools", S("[]"));
-    null_member(j, "top_p");
+    json_member_raw(j, "top_p", S("null"));
     json_member_raw(j, "metadata", S("{}"));
     if (is_done)
         write_usage(w, j);
     else
-        null_member(j, "usage");
+        json_member_raw(j, "usage", S("null"));
     json_close(j, '}');
 }
 

@@ -1,6 +1,5 @@
 /* responses.c - OpenAI's Responses API with memory around it. */
 #include "base/id.h"
-#include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
@@ -193,8 +192,8 @@ static enum caller find_caller(struct ctx *ctx, const struct request *in, const 
     str header = request_header(in, TURN_HEADER);
     size_t words = before_words(items);
     *own = items->n;
-    if (header.n && !soft(ctx, json_parse(ctx, header, &turn)))
-        turn = NULL;
+    if (header.n)
+        soft(ctx, json_parse(ctx, header, &turn));
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (!mark_fits(&marks[i], in, turn, items))
             continue;
