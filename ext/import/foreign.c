@@ -218,7 +218,7 @@ enum status foreign_time(struct ctx *ctx, const struct json *v, const char *fiel
     if (v->type == JSON_STRING && time_read(json_string(v), out))
         return OK;
     double n = json_num_or(v, -1);
-    if (n < 0 || n > 1e15)
+    if (n < 0 || (n >= ms_from && n > (double)TIME_LATEST_MS))
         return fail_field(ctx, field, "must be a time: ISO 8601, or seconds since 1970");
     *out = (int64_t)(n < ms_from ? n * 1000 : n);
     return OK;

@@ -85,9 +85,19 @@ static bool read_iso(str s, int64_t *out)
     return to_ms(year, month, day, (int64_t)h * 3600 + m * 60 + sec - zone, ms, out);
 }
 
+int64_t time_not_none(int64_t ms)
+{
+    return ms ? ms : 1;
+}
+
+/* An offset may lead out of the years that have a form in ISO 8601. */
 bool time_read(str text, int64_t *ms)
 {
-    return read_iso(str_trim(text), ms);
+    int64_t at;
+    if (!read_iso(str_trim(text), &at) || at < TIME_EARLIEST_MS || at > TIME_LATEST_MS)
+        return false;
+    *ms = time_not_none(at);
+    return true;
 }
 
 /* Seconds are rounded down, also before 1970, so that the milliseconds behind them are never

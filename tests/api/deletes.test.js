@@ -233,3 +233,20 @@ test('the tables of the page on forgetting say what the calls do', () => {
   assert.deepEqual(wrong, []);
   assert.ok(checked >= 16, `calls in tables: ${checked}`);
 });
+
+test('the first moment of 1970 is a time like others: what is before it is nothing, and what ends then has ended', async (t) => {
+  const server = await serve(t), first = '1970-01-01T00:00:00Z';
+  await server.ask('POST', '/v1/memories', { content: TEXT });
+  await ok(server, `DELETE /api/memory?olderThan=${first}`);
+  await ok(server, 'omniroute_memory_clear', { olderThan: first });
+  const { changed } = (await ok(server, 'POST /v1/memories/bulk', { action: 'delete', filter: { before: first } })).json();
+  assert.deepEqual([changed, (await only(server)).content], [0, TEXT]);
+  assert.equal((await server.ask('GET', `/v1/memories?before=${first}`)).json().total, 0);
+  const { expires } = (await ok(server, 'POST /v1/memories', { content: 'My cat is called Momo.', expires: first })).json();
+  assert.match(expires, /^1970-01-01T00:00:00/);
+  assert.equal((await server.ask('GET', '/v1/memories?only_closed=true')).json().total, 1);
+  await ok(server, 'POST /v3/memories/add/', { messages: [{ role: 'user', content: 'My dog is called Rex.' }], user_id: 'local', infer: false, expiration_date: '1969-12-31' });
+  assert.equal((await server.ask('GET', '/v1/memories?space=*')).json().total, 1);
+  const token = await server.ask('POST', '/v1/tokens', { name: 'late', expires: first });
+  assert.deepEqual([token.status, token.json().field], [400, 'expires']);
+});

@@ -132,14 +132,23 @@ TEST(times_are_read_as_people_write_them)
         {"1970-01-02", 86400000},
         {"2023-05-08T13:56:00Z", 1683554160000},
         {"2026-11-20 05:39:00.5+01:30", 1795147740500},
+        {"1970-01-01T02:00:00+02:00", 1}, /* 0 means no time */
+        {"0000-01-01", -62167219200000},
+        {"9999-12-31T23:59:59.999Z", 253402300799999},
     };
     int64_t ms;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         CHECK(time_read(str_of(good[i].text), &ms));
         CHECK_INT(ms, good[i].ms);
     }
-    static const char *const bad[] = {"",         "2023-02-30",       "2023-13-01",
-                                      "tomorrow", "2023-05-08T25:00", "1:56 pm on 8 May, 2023"};
+    static const char *const bad[] = {"",
+                                      "2023-02-30",
+                                      "2023-13-01",
+                                      "tomorrow",
+                                      "2023-05-08T25:00",
+                                      "1:56 pm on 8 May, 2023",
+                                      "0000-01-01T00:00:00+00:01",
+                                      "9999-12-31T23:59:59-14:00"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!time_read(str_of(bad[i]), &ms));
     CHECK(!time_read(S("2023-05-08T13:56:00\0"), &ms));

@@ -142,11 +142,13 @@ TEST(what_is_written_reads_back)
     json_bool(&w, true);
     json_null(&w);
     json_time(&w, 1500);
+    json_time(&w, -62167219200000);
+    json_time(&w, -62167219200001);
     json_close(&w, ']');
     json_close(&w, '}');
     CHECK_STR(buf_str(&b),
               S("{\"s\":\"a\\\"b\\\\c\\n\\u0001\xC3\xA9\xEF\xBF\xBD\",\"l\":[-5,0.1,true,null,"
-                "\"1970-01-01T00:00:01.500Z\"]}"));
+                "\"1970-01-01T00:00:01.500Z\",\"0000-01-01T00:00:00.000Z\",null]}"));
     struct json *v;
     CHECK_OK(json_parse(ctx, buf_str(&b), &v));
     CHECK_STR(json_string(json_get(v, "s")), S("a\"b\\c\n\x01\xC3\xA9\xEF\xBF\xBD"));

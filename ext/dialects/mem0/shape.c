@@ -46,7 +46,7 @@ struct mem0_memory mem0_shape(struct ctx *ctx, const struct mem0_who *who, const
                                 .ids = mem0_ids_of(ctx, who, m->space, m->session),
                                 .metadata = m->metadata,
                                 .categories = categories_of(ctx, m),
-                                .expiration_date = time_write(&ctx->arena, last, "%Y-%m-%d"),
+                                .expiration_date = time_write(&ctx->arena, last, "%04Y-%m-%d"),
                                 .created_at = m->created,
                                 .updated_at = m->updated,
                                 .score = NAN};
@@ -60,7 +60,7 @@ enum status mem0_expires(struct ctx *ctx, str date, int64_t *out)
         return OK;
     if (date.n != DATE || !time_read(date, out))
         return fail_field(ctx, "expiration_date", "must be a date, as 2026-12-31");
-    *out += DAY_MS;
+    *out = time_not_none(*out + DAY_MS);
     return OK;
 }
 

@@ -56,7 +56,7 @@ static void add_comment(struct buf *out, struct ctx *ctx, enum line_kind kind, c
 
 static str day_of(struct ctx *ctx, int64_t at)
 {
-    return time_write(&ctx->arena, at, ", %Y-%m-%d %H:%M");
+    return time_write(&ctx->arena, at, ", %04Y-%m-%d %H:%M");
 }
 
 static void add_label(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
