@@ -113,6 +113,10 @@ test('bad input is refused as a problem that names the field', async (t) => {
     ['POST', '/v1/memories/search', '{"query":"x","limit":0}', 400, 'limit'],
     ['GET', '/v1/memories?limit=many', undefined, 400, 'limit'],
     ['GET', '/v1/review?state=gone', undefined, 400, 'state'],
+    ['GET', '/v1/memories?tag=%00', undefined, 400, 'tag'],
+    ['GET', '/v1/memories?%ff=1', undefined, 400, null],
+    ['GET', '/v1/memories/%00', undefined, 400, null],
+    ['GET', '/v1/memories?after=0000-01-01T00:00:00%2B00:01', undefined, 400, 'after'],
     ['GET', '/v1/memories/nothing', undefined, 404, null],
     ['GET', '/v1/receipts/nothing', undefined, 404, null],
     ['DELETE', '/v1/memories', undefined, 405, null],
@@ -123,6 +127,22 @@ test('bad input is refused as a problem that names the field', async (t) => {
     checkProblem(await server.ask(method, path, body), status, field, codes[status]);
   const big = await serve(t, { flags: ['--body-max', '2000'] });
   checkProblem(await big.ask('POST', '/v1/memories', { content: 'x'.repeat(5000) }), 413, null, 'too_large');
+});
+
+test('a path that cannot be decoded is refused in the words of the API that it is of', async (t) => {
+  const server = await serve(t);
+  for (const [path, type, members] of [['/v1/jobs/%00', 'application/problem+json', ['type', 'title', 'status', 'detail', 'field', 'code', 'request_id']], ['/v1/memories/%00/', 'application/json', ['detail']],
+    ['/api/memory/%ff', 'application/json', ['error', 'message', 'details', 'requestId']], ['/v1/session/%zz', 'application/json', ['error']], ['/agents/%00', 'application/json', ['error', 'message']]]) {
+    const res = await server.ask('GET', path);
+    assert.deepEqual([res.status, res.headers['content-type'], Object.keys(res.json())], [400, type, members], path);
+    assert.match(res.text, /the path must be percent-encoded UTF-8 without NUL/, path);
+  }
+});
+
+test('times from the year 0 on are shown as they are written', async (t) => {
+  const server = await serve(t);
+  for (const valid_from of ['0000-01-01T00:00:00.000Z', '0999-12-31T23:59:59.999Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'])
+    assert.equal((await server.ask('POST', '/v1/memories', { content: `It began in ${valid_from}.`, valid_from })).json().valid_from, valid_from);
 });
 
 test('a chat is refused in OpenAI\'s shape, naming the field', async (t) => {

@@ -78,11 +78,12 @@ static enum status find_route(struct exchange *x, str raw)
     struct match match;
     if (raw.p[0] != '/' && !str_is(raw, "*"))
         return fail(ctx, BAD_INPUT, "the path must begin with a slash");
-    if (!percent_decode(&ctx->arena, raw, false, &x->in.path))
-        return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
-    TRY(router_find(ctx, &x->loop->server->router, x->in.method, raw, &match));
-    if (match.surface)
+    enum status found = router_find(ctx, &x->loop->server->router, x->in.method, raw, &match);
+    if (match.surface) /* also to word what is wrong with the path */
         x->surface = match.surface;
+    TRY(found);
+    if (!percent_decode(&ctx->arena, raw, false, &x->in.path))
+        return fail(ctx, BAD_INPUT, PATH_RULE);
     memcpy(x->in.params, match.params, sizeof match.params);
     x->route = match.route;
     x->allowance = match.allowance;

@@ -9,6 +9,8 @@
  * struct that a handler gets in request.in is filled completely, defaults included.
  */
 
+#define QUERY_RULE "must be percent-encoded UTF-8 without NUL"
+
 enum { TRACE_MAX = 200 }; /* a longer trace id of a client is not sent back */
 
 str request_header(const struct request *r, const char *name)
@@ -41,14 +43,18 @@ str request_trace(const struct ctx *ctx, const struct request *r, const char *he
     return value.n && value.n <= TRACE_MAX ? value : str_of(ctx->id);
 }
 
-/* Takes the next name=value off the query, decoded. Empty pairs ("&&") are skipped. */
+/* Takes the next name=value off the query, decoded. Empty pairs ("&&") are skipped. When false, the
+ * name is "" unless only the value is broken. */
 static bool next_pair(struct arena *a, str *query, str *name, str *value)
 {
     str pair = {0};
     while (query->n && !pair.n)
         pair = str_cut(query, '&');
     str raw_name = str_cut(&pair, '=');
-    return percent_decode(a, raw_name, true, name) && percent_decode(a, pair, true, value);
+    if (percent_decode(a, raw_name, true, name))
+        return percent_decode(a, pair, true, value);
+    *name = S("");
+    return false;
 }
 
 str request_query(struct ctx *ctx, const struct request *r, const char *name)
@@ -85,7 +91,8 @@ static enum status read_query(struct ctx *ctx, const struct route *route, const 
     fields_defaults(route->takes, out);
     while (query.n) {
         if (!next_pair(&ctx->arena, &query, &name, &value))
-            return fail(ctx, BAD_INPUT, "the query is not valid percent-encoded UTF-8");
+            return name.n ? fail_field(ctx, str_c(&ctx->arena, name), QUERY_RULE)
+                          : fail(ctx, BAD_INPUT, "the query " QUERY_RULE);
         if (name.n)
             TRY(set_from_query(ctx, route, aside, name, value, &seen, out));
     }

@@ -160,7 +160,7 @@ static enum status take_params(struct ctx *ctx, const struct route_row *row, con
     for (size_t i = 0; i < row->n && n < ROUTE_PARAMS_MAX; i++)
         if (is_param(row->segments[i]) &&
             !percent_decode(&ctx->arena, segments[i], false, &out->params[n++]))
-            return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
+            return fail(ctx, BAD_INPUT, PATH_RULE);
     return OK;
 }
 
@@ -180,7 +180,7 @@ static enum status check_segment(struct ctx *ctx, str raw)
 {
     str segment;
     if (!percent_decode(&ctx->arena, raw, false, &segment))
-        return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
+        return fail(ctx, BAD_INPUT, PATH_RULE);
     return climbs_up(segment) ? fail(ctx, BAD_INPUT, "the path must not hold . or ..") : OK;
 }
 
@@ -194,8 +194,6 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
     struct route_row *best = NULL, *of_path = NULL;
     bool is_head = str_is(method, "HEAD");
     *out = (struct match){0};
-    for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
-        TRY(check_segment(ctx, segments[i]));
     for (struct route_row *row = r->rows; row < r->rows + r->n; row++) {
         if (!matches_row(row, segments, n))
             continue;
@@ -206,15 +204,15 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
         if (fits && (!best || is_better(row, best)))
             best = row;
     }
-    if (!of_path) { /* 404 */
-        out->surface = most_alike(r, segments, n);
+    out->surface = of_path ? of_path->surface : most_alike(r, segments, n);
+    for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
+        TRY(check_segment(ctx, segments[i]));
+    if (!of_path) /* 404 */
         return OK;
-    }
     /* The proxy takes nearly any path of /v1. A path that another surface serves with other methods
      * must be a 405 of that surface, not a request to the upstream. */
     if (best && best->surface != of_path->surface && is_better(of_path, best))
         best = NULL;
-    out->surface = (best ? best : of_path)->surface;
     if (!best) { /* 405, or OPTIONS */
         /* Two surfaces may share a path; the proxy's is any path, and less literal. */
         for (const struct route_row *row = r->rows; row < r->rows + r->n; row++)
@@ -223,6 +221,7 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
                 allow_method(out, row->route->method);
         return OK;
     }
+    out->surface = best->surface;
     out->route = best->route;
     out->allowance = best->route->access == ACCESS_OPEN ? &best->allowance : NULL;
     return take_params(ctx, best, segments, out);

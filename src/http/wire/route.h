@@ -6,6 +6,8 @@
 
 enum { SEGMENTS_MAX = 16 }; /* of a path */
 
+#define PATH_RULE "the path must be percent-encoded UTF-8 without NUL"
+
 struct route_row {
     const struct surface *surface;
     const struct route *route;
@@ -30,6 +32,7 @@ struct match {
 
 struct router router_new(const struct surface *const *surfaces);
 void router_free(struct router *r);
-/* raw is the path as it came; params are decoded into the arena. BAD_INPUT for a broken escape. */
+/* raw is the path as it came; params are decoded into the arena. BAD_INPUT for a broken escape:
+ * then surface is there too, to word it. */
 MUST_USE enum status router_find(struct ctx *ctx, const struct router *r, str method, str raw,
                                  struct match *out);
