@@ -184,6 +184,7 @@ test('receipts are listed newest first, by decision, session, time and what they
   assert.equal(first.considered, whole.lines.length);
   assert.equal(first.given, whole.lines.filter((line) => line.injected).length);
   assert.equal(first.space, 'default');
+  assert.deepEqual((await ok(server, 'GET', `/v1/receipts?memory=${memory.id}&session=b`)).items, [first]);
   const uses = await ok(server, 'GET', `/v1/memories/${memory.id}/uses`);
   assert.equal(uses.total, 2);
   assert.deepEqual(uses.items.map((one) => one.id), [ids[0], ids[2]]);

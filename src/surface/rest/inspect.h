@@ -4,12 +4,13 @@
 #include "surface/common/auth.h"
 #include "surface/common/list_page.h"
 
-/* A receipt in a list that also has score and why: those of the message or memory that it gave. */
+/* A receipt in a list that has score and why: those of the message or memory that it gave. */
 extern const struct field use_item_fields[];
-/* A page of receipts; in->pools is the caller's. The cursor is of the list named by `of`. Fills
- * everything of the page. */
-MUST_USE enum status receipts_page(struct ctx *ctx, struct app *app, struct receipts_in *in, str of,
-                                   str cursor, struct list_page *out);
+/* A page of receipts, each with these fields; in->pools is the caller's. The cursor is of the list
+ * named by `of`. Fills everything of the page. */
+MUST_USE enum status receipts_page(struct ctx *ctx, struct app *app, const struct field *fields,
+                                   struct receipts_in *in, str of, str cursor,
+                                   struct list_page *out);
 
 /* A message with all that its owner may see. */
 extern const struct field message_item_fields[];

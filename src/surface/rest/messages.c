@@ -87,7 +87,7 @@ static enum status reply_message(struct ctx *ctx, struct app *app, const struct 
     TRY(message_items(ctx, m->v, m->at, pool.space, &shape.before));
     TRY(message_items(ctx, at + 1, m->n - m->at - 1, pool.space, &shape.after));
     TRY(json_list(ctx, memory_fields, m->learnt, m->n_learnt, sizeof *m->learnt, &shape.memories));
-    TRY(receipts_page(ctx, app, &ask, S(""), S(""), &uses));
+    TRY(receipts_page(ctx, app, use_item_fields, &ask, S(""), S(""), &uses));
     shape.uses = uses.items;
     shape.uses_total = uses.total;
     return reply_fields(out, message_out_fields, &shape);

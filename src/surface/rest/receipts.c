@@ -57,8 +57,8 @@ static struct receipt_item item_of(const struct receipt *r, str of)
     return item;
 }
 
-enum status receipts_page(struct ctx *ctx, struct app *app, struct receipts_in *in, str of,
-                          str cursor, struct list_page *out)
+enum status receipts_page(struct ctx *ctx, struct app *app, const struct field *fields,
+                          struct receipts_in *in, str of, str cursor, struct list_page *out)
 {
     struct receipts_out found;
     struct list_place place;
@@ -72,8 +72,7 @@ enum status receipts_page(struct ctx *ctx, struct app *app, struct receipts_in *
     for (size_t i = 0; i < found.n; i++)
         items[i] = item_of(&found.v[i], in->of);
     *out = (struct list_page){.total = found.total};
-    TRY(json_list(ctx, in->of.n ? use_item_fields : receipt_item_fields, items, found.n,
-                  sizeof *items, &out->items));
+    TRY(json_list(ctx, fields, items, found.n, sizeof *items, &out->items));
     assert(found.n <= in->limit && (found.n || !found.has_more));
     if (found.has_more) {
         const struct receipt *last = &found.v[found.n - 1];
@@ -112,7 +111,7 @@ static HANDLER(receipt_list)
         str_printf(&ctx->arena, "receipts " S_FMT "|" S_FMT "|" S_FMT "|%lld|%lld|" S_FMT,
                    S_ARG(l->decision), S_ARG(l->session), S_ARG(l->memory), (long long)l->after,
                    (long long)l->before, S_ARG(pools_text(ctx, ask.pools)));
-    TRY(receipts_page(ctx, app, &ask, of, l->cursor, &page));
+    TRY(receipts_page(ctx, app, receipt_item_fields, &ask, of, l->cursor, &page));
     return reply_fields(out, receipt_list_out_fields, &page);
 }
 
@@ -141,7 +140,7 @@ static enum status reply_uses(struct ctx *ctx, struct app *app, const struct req
     struct receipts_in ask = {.pools = {&pool, 1}, .of = in->params[0], .limit = (size_t)u->limit};
     str of = str_printf(&ctx->arena, "uses " S_FMT " " S_FMT "/" S_FMT, S_ARG(ask.of),
                         S_ARG(pool.user), S_ARG(pool.space));
-    TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
+    TRY(receipts_page(ctx, app, use_item_fields, &ask, of, u->cursor, &page));
     return reply_fields(out, uses_out_fields, &page);
 }
 
@@ -173,7 +172,7 @@ static HANDLER(session_receipts)
                               .limit = (size_t)u->limit};
     str of = str_printf(&ctx->arena, "session receipts " S_FMT " " S_FMT "/" S_FMT,
                         S_ARG(session.id), S_ARG(pool.user), S_ARG(pool.space));
-    TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
+    TRY(receipts_page(ctx, app, receipt_item_fields, &ask, of, u->cursor, &page));
     return reply_fields(out, receipt_list_out_fields, &page);
 }
 
