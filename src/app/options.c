@@ -266,6 +266,17 @@ static bool expand_short(struct line *l)
     return false;
 }
 
+/* As the API does, a command refuses what is no name of a space. */
+static enum status check_spaces(struct ctx *ctx, const struct options *o)
+{
+    if (str_is(o->space, SPACE_ALL))
+        return fail_field(ctx, "--space", "must name one space");
+    for (str list = o->spaces; list.n;)
+        if (str_is(str_trim(str_cut(&list, ',')), SPACE_ALL))
+            return fail_field(ctx, "--spaces", "must be names of spaces between commas");
+    return OK;
+}
+
 /* A single dash is a word (standard input by convention), and everything after "--" is, too, so
  * that a text may begin with a dash. */
 enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out)
@@ -290,6 +301,7 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     out->words = words;
     if (!out->space.n)
         out->space = S(DEFAULT_SPACE);
+    TRY(check_spaces(ctx, out));
     out->n_flags = l.n_settings;
     out->flags = l.settings;
     return settings_load(ctx, out->n_flags, out->flags, &rest, &out->settings);

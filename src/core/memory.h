@@ -11,6 +11,8 @@ struct pool_ref {
 
 #define LOCAL_USER "local"
 #define DEFAULT_SPACE "default"
+/* In the query of a GET: every space in reach. No space has this name. */
+#define SPACE_ALL "*"
 
 /* Where a text came from. Set by the server, never by the text. Stored as a number, so a new one is
  * added at the end. */

@@ -48,10 +48,23 @@ test('a folder without a database is refused by every command that adds nothing,
     assert.equal(res.stderr, `rememberd ${args[0]}: there is no database in '${data}'; name its folder with --data DIR, or create it with rememberd add\n`);
     assert.equal(fs.existsSync(data), false, `${args.join(' ')} made the folder`);
   }
+  for (const args of [['import', '/nowhere'], ['import', 'omniroute', '/nowhere'], ['ingest', '/nowhere']]) {
+    const data = path.join(tempFolder(), 'mistyped'), res = await run([...args, '--data', data]);
+    assert.deepEqual([res.code, res.stdout, res.stderr, fs.existsSync(data)], [1, '', `rememberd ${args[0]}: /nowhere: No such file or directory\n`, false]);
+  }
   for (const args of [['add', 'I like tea'], ['token', 'create']]) {
     const data = path.join(tempFolder(), 'new');
     await ok([...args, '--data', data]);
     assert.match(await ok(['list', '--data', data]), args[0] === 'add' ? /I like tea/ : /^0 of 0$/m);
+  }
+});
+
+test('no command makes a space or a token of the name that means all spaces', async () => {
+  const data = path.join(tempFolder(), 'new');
+  for (const [flag, ...args] of [['--space', 'add', 'I like tea', '--space', '*'], ['--space', 'token', 'create', '--space=*'], ['--spaces', 'token', 'create', '--spaces', 'red, *']]) {
+    const res = await run([...args, '--data', data]);
+    assert.deepEqual([res.code, res.stdout, fs.existsSync(data)], [2, '', false]);
+    assert.match(res.stderr, new RegExp(`^rememberd: ${flag}: must `));
   }
 });
 

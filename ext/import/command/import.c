@@ -1,6 +1,8 @@
 /* import.c - the commands that bring in what others have kept, with progress on a terminal. */
 #include "ext/import/import.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app/command.h"
@@ -144,6 +146,13 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
     return OK;
 }
 
+/* Before the store is opened, which makes a database where there is none. */
+static enum status check_there(struct ctx *ctx, const struct options *o)
+{
+    const char *path = str_c(&ctx->arena, o->words.v[o->words.n - 1]);
+    return access(path, F_OK) == 0 ? OK : fail(ctx, NOT_FOUND, "%s: %s", path, strerror(errno));
+}
+
 static enum status check_import(struct ctx *ctx, const struct options *o)
 {
     if (o->words.n == 3 && !is_omniroute(o))
@@ -159,6 +168,7 @@ static enum status check_import(struct ctx *ctx, const struct options *o)
 static enum status import_any(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
+    TRY(check_there(ctx, o));
     TRY(o->dry_run ? instance_open_dry(ctx, o, &instance) : instance_open(ctx, o, &instance));
     return is_omniroute(o) ? import_omniroute(ctx, o, &instance) : import_files(ctx, o, &instance);
 }
@@ -185,6 +195,7 @@ static enum status ingest_file(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     struct ingest_report r = {0};
+    TRY(check_there(ctx, o));
     TRY(instance_open(ctx, o, &instance));
     began_us = clock_mono_us();
     enum status s = engine_ingest(ctx, instance.engine, pool_of(o), o->words.v[1], !o->no_extract,

@@ -9,8 +9,6 @@
 #define SPACE_HEADER "X-Memory-Space"
 #define SPACE_MEMBER "space"
 enum { SPACE_NAME_MAX = 200 };
-/* In the query of a GET: every space in reach. No space has this name. */
-#define SPACE_ALL "*"
 
 /* ctx->detail of a FORBIDDEN that an admin token would not have got. */
 enum { AUTH_NEEDS_ADMIN = 1 };
