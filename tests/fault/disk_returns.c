@@ -193,3 +193,25 @@ TEST(an_erasure_that_is_broken_off_says_so_and_is_not_resumed)
     CHECK_INT(find(ctx, s, mine, "many").n, 0);
     check_healthy(ctx, s);
 }
+
+/* A flush that came later, when the disk had room again. */
+TEST(a_flush_says_that_what_nobody_waited_for_met_a_full_disk)
+{
+    disk_install();
+    PLACE(p);
+    STORE(s, p);
+    struct store_stats stats = {0};
+    struct memory m = fact("during", "", "likes tea");
+    struct bundle b = {.pool = mine, .memories = &m, .n_memories = 1};
+    CHECK_OK(add(ctx, s, "before"));
+    disk_fail(DISK_IS_FULL, 0, true);
+    CHECK_OK(store_write_later(ctx, s, &b));
+    WAIT_FOR(store_stats(ctx, s, &stats) == OK && stats.failures);
+    CHECK(disk_mend());
+    WAIT_FOR(ping(s) == OK);
+    CHECK_STATUS(store_flush(ctx, s), STORAGE);
+    CHECK_INT(ctx->detail, STORAGE_FULL);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_flush(ctx, s));
+    check_healthy(ctx, s);
+}

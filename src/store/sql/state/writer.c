@@ -178,10 +178,10 @@ static void end_later(struct task *t)
 static void answer_for_lost(struct writer *w, struct task *t)
 {
     if (t->nobody_waits && t->result != OK)
-        (void)!fail(&w->lost, t->result, "%s", t->ctx->why);
+        (void)!ctx_pass(&w->lost, t->ctx, t->result);
     if (!t->is_flush || t->result != OK || w->lost.failed == OK)
         return;
-    t->result = fail(t->ctx, w->lost.failed, "%s", w->lost.why);
+    t->result = ctx_pass(t->ctx, &w->lost, w->lost.failed);
     ctx_clear_failure(&w->lost);
 }
 
