@@ -14,16 +14,16 @@
  * prompt. No model takes part: the figures are of recall alone.
  */
 
-/* Each rank is measured and reported on its own: RANKS_MAX of them are enough for a curve. */
-enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
+enum { REPORT_MAX = 16 << 20 };
 
 /* None without --k. */
 static enum status read_ranks(struct ctx *ctx, const struct options *o, struct eval_in *in)
 {
     int64_t *k = NEW_N(&ctx->arena, int64_t, o->k.n);
     for (size_t i = 0; i < o->k.n; i++)
-        if (!str_int(o->k.v[i], &k[i]) || k[i] < 1 || k[i] > 1000 || o->k.n > RANKS_MAX)
-            return fail(ctx, BAD_INPUT, "--k takes at most %d numbers from 1 to 1000", RANKS_MAX);
+        if (!str_int(o->k.v[i], &k[i]) || k[i] < 1 || k[i] > EVAL_RANK_MAX || o->k.n > EVAL_K_MAX)
+            return fail(ctx, BAD_INPUT, "--k takes at most %d numbers from 1 to %d", EVAL_K_MAX,
+                        EVAL_RANK_MAX);
     in->k = k;
     in->n_k = o->k.n;
     return OK;

@@ -17,7 +17,7 @@
  * memories the answer cannot be, have been given nothing? Silence is easy to reach for one that
  * never speaks, so both are always reported.
  */
-enum { SESSION_RESULTS = 100, DUMP_RESULTS = 200, NDCG_AT = 10, DUMP_OTHER = 20, DUMP_POOLS = 3 };
+enum { DUMP_RESULTS = 200, NDCG_AT = 10, DUMP_OTHER = 20, DUMP_POOLS = 3 };
 
 /*
  * For each question: any@k (some evidence among the first k), all@k (all of it), frac@k (the
@@ -174,7 +174,7 @@ static void dump_gate(struct eval *v, const struct chat_question *q, const struc
 /* As many as the measures need, or more for a dump. */
 static size_t most_results(const struct eval *v)
 {
-    size_t most = v->dump ? DUMP_RESULTS : v->report.in->by_session ? SESSION_RESULTS : 0;
+    size_t most = v->dump ? DUMP_RESULTS : v->report.in->by_session ? EVAL_RANK_MAX : 0;
     for (size_t k = 0; k < v->report.in->n_k; k++)
         most = most < (size_t)v->report.in->k[k] ? (size_t)v->report.in->k[k] : most;
     return most;
@@ -410,7 +410,7 @@ static enum status measure_all(struct eval *v, bool as_json, struct buf *out)
     return OK;
 }
 
-/* k must be 1 to SESSION_RESULTS. Without any the usual ranks, so that reports are comparable. */
+/* Without any k the usual ranks, so that reports are comparable. */
 enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in, bool as_json,
                         struct buf *out)
 {
@@ -420,10 +420,7 @@ enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in 
         how.k = usual_k;
         how.n_k = sizeof usual_k / sizeof *usual_k;
     }
-    for (size_t k = 0; k < how.n_k; k++)
-        if (how.n_k > EVAL_K_MAX || how.k[k] < 1 || how.k[k] > SESSION_RESULTS)
-            return fail_field(ctx, "k", "must be up to %d numbers of 1 to %d", EVAL_K_MAX,
-                              SESSION_RESULTS);
+    assert(how.n_k <= EVAL_K_MAX);
     CLEANUP(unmap_file) struct mapped file = {S("")};
     CLEANUP(close_files) struct eval v = {.ctx = ctx, .e = e, .report = {.in = &how}};
     struct exams exams;

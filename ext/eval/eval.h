@@ -5,7 +5,7 @@
 #include "ext/eval/formats.h"
 #include "ext/eval/measure.h"
 
-enum { EVAL_K_MAX = 8, EVAL_KINDS_MAX = 40, EVAL_LEVELS = 10 };
+enum { EVAL_KINDS_MAX = 40, EVAL_LEVELS = 10 };
 
 /* What is counted of the first k that recall gives: some evidence is there, all of it, its share.
  */

@@ -8,13 +8,16 @@ struct engine;
 /* Names of the formats that files of conversations and questions may have, NULL-ended. */
 extern const char *const eval_formats[];
 
+/* Ranks that one call measures, and the largest. */
+enum { EVAL_K_MAX = 8, EVAL_RANK_MAX = 100 };
+
 struct eval_in {
     str file;   /* conversations with questions */
     str format; /* one of eval_formats; "": by looking at the file */
     bool by_session, one_pool;
-    bool follow_ups; /* measures these alone: made of pairs of questions, with and without what a
-                        chat does to understand them */
-    const int64_t *k;
+    bool follow_ups;  /* measures these alone: made of pairs of questions, with and without what a
+                         chat does to understand them */
+    const int64_t *k; /* ranks within these bounds */
     size_t n_k;
     int64_t sessions; /* of each conversation, the first; 0: all. Shows how a small pool does */
     str dump;         /* a file for the signals of every candidate (for training), or "" */

@@ -78,7 +78,7 @@ const struct field options_table[] = {
     {BOOL(struct options, follow_ups),
      .help = "Measure follow-up questions, with and without query rewriting"},
     {STRS(struct options, k), .unit = "LIST",
-     .help = "Ranks to measure at, separated by commas. Without --k: 5,10,20"},
+     .help = "Ranks to measure at, up to 8 of 1 to 100: a list with commas. Without --k: 5,10,20"},
     {STR(struct options, dump), .otherwise_str = "", .unit = "FILE",
      .help = "Write the features of every candidate to a file"},
     {STR(struct options, per_question), .otherwise_str = "", .max = 4000, .unit = "FILE",

@@ -30,6 +30,18 @@ test('each published format is measured under its name', async () => {
   assert.equal(own['two messages']['all@10'], 100);
 });
 
+test('eval measures at the ranks that its help names, and refuses others', async () => {
+  const help = (await run(['eval', '--help'])).stdout.replace(/\s+/g, ' ');
+  assert.match(help, /Ranks to measure at, up to 8 of 1 to 100/);
+  const most = await report('locomo', corpus, '--k', '1,2,3,4,5,6,7,100');
+  assert.ok(most.overall['any@100'] >= most.overall['any@7']);
+  for (const k of ['0', '101', 'x', '1,2,3,4,5,6,7,8,9']) {
+    const res = await run(['eval', 'locomo', corpus, '--k', k]);
+    assert.equal(res.code, 2, k);
+    assert.match(res.stderr, /--k takes at most 8 numbers from 1 to 100\n/);
+  }
+});
+
 test('two settings are compared question by question', async () => {
   const folder = tempFolder(), before = path.join(folder, 'before.json'), after = path.join(folder, 'after.json');
   await report('locomo', corpus, '--per-question', before);
