@@ -7,6 +7,7 @@
 #include "store/sql/state/files.h"
 #include "store/store.h"
 #include "store/vectors/shelf.h"
+#include "store/with_postgres.h"
 
 /* One for each thread that may read: workers (256 at most), event loops and the background. */
 enum { READERS_MAX = 384 };
