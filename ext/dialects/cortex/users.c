@@ -105,9 +105,7 @@ static HANDLER(show_me)
 {
     str id = in->who.pool.user;
     struct user u = {.id = id};
-    enum status s = engine_user(ctx, app->engine, id, &u);
-    if (s != OK && s != NOT_FOUND)
-        return s;
+    TRY(soft_or(ctx, engine_user(ctx, app->engine, id, &u), NOT_FOUND));
     struct user_out shape = {.id = u.id,
                              .email = u.email,
                              .first_name = u.first_name,
