@@ -546,6 +546,10 @@ test('a program\'s own question in a conversation sees what stood there, gets no
   const task = await said(server, { input: `### Task:\nSuggest a title for: ${question}` }, { 'x-openwebui-task': 'title_generation' });
   assert.deepEqual(blocksOf(up.last()), []);
   assert.deepEqual(await kept(server, task), []);
+  for (const blank of ['', '{{TASK}}']) {
+    await said(server, { input: question }, { 'x-openwebui-task': blank });
+    assert.equal(blocksOf(up.last()).length, 1, `a front end that names no task: "${blank}"`);
+  }
   const title = await said(server, { input: 'Generate a title for this conversation:\nUser: Where does my sister live?' });
   assert.deepEqual([blocksOf(up.last()), await kept(server, title)], [[], []], 'by its form, without a header');
   assert.doesNotMatch((await server.ask('POST', '/v1/memories/search', { query: 'Biscuit' })).text, /Biscuit\./);

@@ -103,15 +103,14 @@ enum caller {
 };
 
 #define TURN_HEADER "X-Codex-Turn-Metadata" /* a JSON object */
-#define TASK_HEADER "X-OpenWebUI-Task"
 #define SUMMARY_ORDER "You are performing a CONTEXT CHECKPOINT COMPACTION"
 
 enum where {
-    HEADER_HAS,   /* a header of that name has the text, or with "" any */
-    TURN_HAS,     /* the same of a member of TURN_HEADER */
-    TURN_DIFFERS, /* that member is there and has another text */
-    BEGINS_WORDS, /* the user's last message begins so */
-    ENDS_ITEMS    /* the last item has this type */
+    HEADER_HAS,     /* a header of that name has the text, or with "" any */
+    TURN_HAS,       /* the same of a member of TURN_HEADER */
+    TURN_DIFFERS,   /* that member is there and has another text */
+    ORDERS_SUMMARY, /* the user's last message begins with SUMMARY_ORDER */
+    ENDS_ITEMS      /* the last item has this type */
 };
 
 static const struct mark {
@@ -119,12 +118,11 @@ static const struct mark {
     const char *name, *text;
     enum caller what;
 } marks[] = {
-    {HEADER_HAS, TASK_HEADER, "", CALLER_ASIDE},
     {HEADER_HAS, "X-OpenAI-Subagent", "compact", CALLER_ASIDE},
     {HEADER_HAS, "X-OpenAI-Subagent", "memory_consolidation", CALLER_ASIDE},
     {TURN_DIFFERS, "request_kind", "turn", CALLER_ASIDE},
     {ENDS_ITEMS, NULL, "compaction_trigger", CALLER_ASIDE},
-    {BEGINS_WORDS, NULL, SUMMARY_ORDER, CALLER_ASIDE},
+    {ORDERS_SUMMARY, NULL, NULL, CALLER_ASIDE},
     {HEADER_HAS, "X-OpenAI-Subagent", "", CALLER_AGENT},
     {HEADER_HAS, "X-Codex-Parent-Thread-Id", "", CALLER_AGENT},
     {TURN_HAS, "parent_thread_id", "", CALLER_AGENT},
@@ -157,10 +155,15 @@ static str member_of(const struct json *turn, const char *name)
     return json_string(json_get(turn, name));
 }
 
+/* words: where the user's last message is. */
+static bool orders_summary(const struct items *items, size_t words)
+{
+    return words < items->n && str_starts(str_trim(items->said[words].text), S(SUMMARY_ORDER));
+}
+
 static bool mark_fits(const struct mark *m, const struct request *in, const struct json *turn,
                       const struct items *items)
 {
-    size_t words = before_words(items);
     const struct json *last = items->n ? items->places[items->n - 1] : NULL;
     switch (m->where) {
     case HEADER_HAS:
@@ -169,19 +172,12 @@ static bool mark_fits(const struct mark *m, const struct request *in, const stru
         return text_fits(member_of(turn, m->name), m->text);
     case TURN_DIFFERS:
         return member_of(turn, m->name).n && !text_fits(member_of(turn, m->name), m->text);
-    case BEGINS_WORDS:
-        return words < items->n && str_starts(str_trim(items->said[words].text), str_of(m->text));
+    case ORDERS_SUMMARY:
+        return orders_summary(items, before_words(items));
     case ENDS_ITEMS:
         return last && last != items->input && str_is(item_type(last), m->text);
     }
     return false;
-}
-
-/* The program's question is the user's last message here; the other asides have none. */
-static bool asks_in_words(const struct items *items, const struct request *in, size_t words)
-{
-    return request_header(in, TASK_HEADER).n ||
-           (words < items->n && str_starts(str_trim(items->said[words].text), S(SUMMARY_ORDER)));
 }
 
 /* *own is how many of items are the conversation: the program's question may stand behind them. */
@@ -197,8 +193,8 @@ static enum caller find_caller(struct ctx *ctx, const struct request *in, const 
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (!mark_fits(&marks[i], in, turn, items))
             continue;
-        if (marks[i].what == CALLER_ASIDE && asks_in_words(items, in, words))
-            *own = words;
+        if (marks[i].what == CALLER_ASIDE && orders_summary(items, words))
+            *own = words; /* the other asides have no message of their own */
         return marks[i].what;
     }
     return CALLER_CHAT;
