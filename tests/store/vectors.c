@@ -1,5 +1,8 @@
 /* vectors.c - what waits for its vector, what has one, and what goes with a text that goes. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/store.h"
@@ -423,4 +426,46 @@ TEST(a_check_finds_what_does_not_fit)
         CHECK_OK(store_check(ctx, s, &findings));
         CHECK(findings.n > 0);
     }
+}
+
+struct beginning {
+    struct store *s;
+    atomic_bool is_over;
+};
+
+static void *begin_floats(void *arg)
+{
+    struct beginning *b = arg;
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct ctx *ctx = &own;
+    CHECK_OK(store_begin_vectors(ctx, b->s, &floats, false));
+    b->is_over = true;
+    return NULL;
+}
+
+static const char *one_server_only(void)
+{
+    return is_on_postgres() ? NULL : "a file has one server";
+}
+
+/* The other server has erased a memory and not committed yet. */
+TEST_NEEDS(what_another_server_erases_is_not_queued_for_the_next_model, one_server_only)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory m = fact("f1", "", "has a boat"), kept = fact("f2", "", "has a cat");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &kept));
+    struct beside *other = beside_open(ctx, &p);
+    beside_do(ctx, other, "BEGIN; UPDATE pool SET memories = memories - 1");
+    beside_do(ctx, other, "DELETE FROM memory WHERE id = 'f1'");
+    struct beginning b = {.s = s};
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, begin_floats, &b), 0);
+    while (!b.is_over && !place_int(ctx, &p, "SELECT count(*) FROM pg_locks WHERE NOT granted"))
+        usleep(1000);
+    beside_do(ctx, other, "COMMIT");
+    beside_close(other);
+    pthread_join(thread, NULL);
+    CHECK_INT(place_int(ctx, &p, "SELECT count(*) FROM vector_todo"), 1);
 }

@@ -31,11 +31,15 @@ static bool same_set(const struct vector_set *a, const struct vector_set *b)
 }
 
 /* Vectors of two models cannot be compared, so the old ones are deleted at once. Same set: texts
- * that were given up are tried again. An empty signature ends vectors for this store. */
+ * that were given up are tried again. An empty signature ends vectors for this store. Of several
+ * servers those that write to any pool end first, or wait: what one of them erases or adds would
+ * otherwise be queued for ever, or never. */
 static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct begin *b = what;
     struct vector_set_row row;
+    if (is_postgres(db))
+        TRY(db_exec(ctx, db, "LOCK TABLE pool IN EXCLUSIVE MODE"));
     TRY(vector_set_find(ctx, db, &row));
     if (row.no && !b->anew && same_set(&row.set, b->set))
         return SQL_DO(ctx, db, SQL_VECTOR_TODO_REVIVE);
@@ -108,7 +112,9 @@ static enum status put_all(struct ctx *ctx, struct db *db, const void *what)
 enum status sql_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
                               bool anew)
 {
-    TRY(writer_call(ctx, sql_of(s)->writer, begin_set, &(struct begin){set, anew}));
+    struct begin begin = {set, anew};
+    struct task t = {.ctx = ctx, .call = begin_set, .what = &begin, .is_alone = true};
+    TRY(writer_run(sql_of(s)->writer, &t));
     vector_cache_follow(sql_of(s), NULL);
     return OK;
 }
