@@ -67,7 +67,7 @@ static enum status open_as_it_is(struct ctx *ctx, const char *path, const uint8_
  * takes no holds. A file without a log can be replaced in one step. */
 static enum status settle_log(struct ctx *ctx, struct db *db)
 {
-    static const char ours[] = "PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE;"
+    static const char ours[] = "PRAGMA journal_mode=DELETE;"
                                "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;";
     int64_t has_no_log = 0;
     int rc = sqlite3_exec(db->handle, ours, NULL, NULL, NULL);
