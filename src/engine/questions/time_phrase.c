@@ -79,13 +79,21 @@ static bool read_phrase(struct reader *r, size_t i, struct time_phrase *out)
 
 /* --- beside a point --- */
 
-/* "Two weeks before" is the week around that day; "the week before" ends with the day, as people
- * tell of it then. */
-static struct time_span span_beside(int64_t day, int sign, char unit, int count)
+/* "Two weeks before" is the week around that day, "two weekends before" that weekend and some days
+ * in which people tell of it; "the week before" and "the last two weekends before" end with the
+ * day, as people tell of them then. */
+static struct time_span span_beside(int64_t day, int sign, char unit, int count, bool is_last)
 {
-    enum { AROUND_DAYS = 3 };
-    int days = unit == 'w' || unit == 'e' ? 7 : unit == 'm' ? 31 : unit == 'y' ? 366 : 1;
+    enum { AROUND_DAYS = 3, WEEKEND_DAYS = 6 }; /* Sunday is 0, Saturday 6 */
+    int days = time_days(unit);
     int64_t start = calendar_start(day, 'd', 0), next = start + DAY_MS;
+    if (count && unit == 'e') {
+        bool is_later = calendar_day(day).tm_wday % WEEKEND_DAYS != 0; /* this week's is behind */
+        struct time_span s = calendar_unit(day, unit, sign * count - (sign > 0 && is_later));
+        return (struct time_span){s.from, is_last ? next : s.to + AROUND_DAYS * DAY_MS};
+    }
+    if (is_last && count)
+        return (struct time_span){start - count * days * DAY_MS, next};
     if (count) {
         int64_t about = start + sign * count * days * DAY_MS;
         int around = days == 1 ? 1 : days == 7 ? AROUND_DAYS : days / 2;
@@ -103,8 +111,8 @@ static bool read_beside(struct reader *r, size_t i, struct time_phrase *out)
     struct point p;
     int count = time_count(r, from, &at);
     at = count ? at : from;
-    bool is_weekday = time_is(r, at, TIME_WEEKDAY),
-         is_beside = time_is(r, at + 1, TIME_BEFORE | TIME_AFTER);
+    bool is_weekday = time_is(r, at, TIME_WEEKDAY), is_before = time_is(r, at + 1, TIME_BEFORE),
+         is_beside = is_before || time_is(r, at + 1, TIME_AFTER);
     bool is_of = !is_beside && !count && !is_weekday && time_is(r, at + 1, TIME_OF);
     if (!time_is(r, at, TIME_UNIT | TIME_WEEKDAY) || !(is_beside || is_of) ||
         time_is(r, at + 2, TIME_DAY) || !point_read(r, at + 2, &p))
@@ -114,8 +122,8 @@ static bool read_beside(struct reader *r, size_t i, struct time_phrase *out)
         phrase_of(r, &p, out);
     else
         out->span =
-            span_beside(point_span(r, &p, false).from, time_is(r, at + 1, TIME_BEFORE) ? -1 : 1,
-                        is_weekday ? 'w' : (char)time_value(r, at), count);
+            span_beside(point_span(r, &p, false).from, is_before ? -1 : 1,
+                        is_weekday ? 'w' : (char)time_value(r, at), count, is_before && from > i);
     return true;
 }
 

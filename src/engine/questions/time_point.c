@@ -51,9 +51,7 @@ int64_t calendar_start(int64_t t, char unit, int moved)
     return unit == 'm' ? calendar_ms(year, d.tm_mon + moved, 1) : calendar_ms(year + moved, 0, 1);
 }
 
-/* The whole of such a unit; also of a weekend (e), which begins on its Saturday, and a night (n),
- * which is still that night on the next morning. */
-static struct time_span calendar_unit(int64_t t, char unit, int moved)
+struct time_span calendar_unit(int64_t t, char unit, int moved)
 {
     struct time_span s = {calendar_start(t, unit, moved), calendar_start(t, unit, moved + 1)};
     if (unit == 'e')
@@ -61,6 +59,11 @@ static struct time_span calendar_unit(int64_t t, char unit, int moved)
     if (unit == 'n')
         s.to += DAY_MS;
     return s;
+}
+
+int time_days(char unit)
+{
+    return unit == 'w' || unit == 'e' ? 7 : unit == 'm' ? 31 : unit == 'y' ? 366 : 1;
 }
 
 /* The weekday (0: Monday) next before today (moved -1) or behind it (1). */
@@ -393,10 +396,12 @@ static bool read_moved(const struct reader *r, size_t i, struct point *out)
     int count = time_count(r, at, &behind);
     if (moved < 0 && count && time_is(r, behind, TIME_UNIT)) {
         char unit = (char)time_value(r, behind);
-        int days = unit == 'w' ? 7 : unit == 'm' ? 31 : unit == 'y' ? 366 : 1;
-        return take_span(out, behind + 1,
-                         (struct time_span){calendar_start(r->now, 'd', -count * days),
-                                            calendar_start(r->now, 'd', 1)});
+        struct time_span s = {calendar_start(r->now, 'd', -count * time_days(unit)),
+                              calendar_start(r->now, 'd', 1)};
+        if (unit == 'e')
+            s = (struct time_span){calendar_unit(r->now, unit, -count).from,
+                                   calendar_unit(r->now, unit, -1).to};
+        return take_span(out, behind + 1, s);
     }
     if (time_is(r, at, TIME_UNIT) && time_value(r, at) != 'd')
         return !time_is_word(r, at + 1, "of") &&

@@ -10,6 +10,11 @@ struct tm calendar_day(int64_t t);
 /* The start of the day (d), week (w; its Monday), month (m) or year (y) that t lies in, moved by so
  * many of them. */
 int64_t calendar_start(int64_t t, char unit, int moved);
+/* The whole of such a unit; also of a weekend (e), which begins on its Saturday, and a night (n),
+ * which is still that night on the next morning. */
+struct time_span calendar_unit(int64_t t, char unit, int moved);
+/* How many days lie between one such unit and the next, at most. */
+int time_days(char unit);
 
 /* Words of a text that are looked at. */
 enum { TIME_WORDS_MAX = 400 };
