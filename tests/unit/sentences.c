@@ -1,6 +1,7 @@
 /* sentences.c - a text's sentences, whole, with what they end in. */
 #include "engine/text/sentences.h"
 #include "base/buf.h"
+#include "engine/text/bytes.h"
 #include "engine/text/memory_intent.h"
 
 #include "t.h"
@@ -34,6 +35,64 @@ TEST(a_dot_inside_a_sentence_ends_none)
     CHECK_STR(cut(ctx, "It is 3. May, 3.14 or v.2."), S("[It is 3. May, 3.14 or v.2.]"));
     CHECK_STR(cut(ctx, "Sie heiratet am 8. M\u00E4rz in Bonn. Er kommt."),
               S("[Sie heiratet am 8. M\u00E4rz in Bonn.][ Er kommt.]"));
+}
+
+/* "24.", in German and in languages whose nouns begin with small letters. */
+TEST(an_ordinal_ends_no_sentence)
+{
+    static const char *const whole[] = {
+        "Am 24. kommt Anna.",
+        "Wir fliegen am 3. und 4. Mai nach Oslo.",
+        "Ich wohne im 3. Stock ohne Aufzug.",
+        "Mein 40. Geburtstag war im Juni.",
+        "24. maja przyjeżdża moja siostra.",
+        "Mieszkam na 2. piętrze tego bloku.",
+        "Sestra přijede 24. května večer.",
+        "Jeg bor på 3. sal i Aarhus.",
+        "Vi feirer 17. mai hos mormor.",
+        "Muutin Turkuun 24. toukokuuta keväällä.",
+        "Der Zahnarzt hat mir den 17. als Termin gegeben.",
+        "Vom 3. bis zum 9. bin ich in Wien.",
+        "Zum 2. Mal verliert er den Schlüssel.",
+        "Ab dem 15. nicht mehr rauchen ist mein Ziel.",
+        "Hania idzie do 4. klasy od września.",
+        "Zajęła 3. miejsce w biegu.",
+        "Bydlím ve 4. patře bez výtahu.",
+        "Min datter går i 5. klasse nu.",
+        "Hytta ligger i 2. rekke ved vannet.",
+        "Asumme 6. kerroksessa Tampereella.",
+    };
+    static const char *const two[] = {
+        "I am 24. My brother is 30.",
+        "i am 24. my brother is 30.",
+        "She's 31. lives in Leeds with two cats.",
+        "Ich bin 24. Mein Bruder ist 30.",
+        "ich bin 24. mein bruder ist 30.",
+        "We met at gate 12. Then the train left.",
+        "Heute ist der 24. Anna kommt morgen.",
+        "My locker is number 17. The key is lost.",
+        "Ten to zajęło miejsce 2. Potem poszliśmy spać.",
+        "Min søn er 12. Han går i skole.",
+        "My daughter turned 9. She wants a rabbit.",
+        "our flat is number 8. it has no lift.",
+        "I ran it in 29. Next year I want 27.",
+        "Meine Tochter wird 9. Sie wünscht sich ein Kaninchen.",
+        "Wir haben Hausnummer 8. Über uns wohnt Frau Kern.",
+        "Die Jacke hat Größe 40. Das Kleid auch.",
+        "Mam lat 24. Mój brat ma 30.",
+        "Je mi 24. Bratr je starší.",
+        "Datteren min er 9. Hun vil ha kanin.",
+        "Olen 24. Veljeni on vanhempi.",
+    };
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        CHECK_STR(cut(ctx, whole[i]), str_printf(&ctx->arena, "[%s]", whole[i]));
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++) {
+        struct sentence s;
+        str rest = str_of(two[i]);
+        CHECK(sentence_cut(&rest, &s) && sentence_cut(&rest, &s) && !rest.n);
+        if (!is_digit(s.text.p[-2]))
+            fail_msg("%s", two[i]);
+    }
 }
 
 TEST(an_abbreviation_may_end_one)

@@ -306,7 +306,7 @@ str directive_front(str text, bool is_joined)
 {
     struct sentence s;
     str rest = text;
-    while (sentence_cut(&rest, &s) && is_joined && text.n - rest.n < JOINED)
+    while (sentence_cut_short(&rest, &s) && is_joined && text.n - rest.n < JOINED)
         ;
     return str_sub(text, 0, text.n - rest.n);
 }

@@ -1,22 +1,29 @@
 /* sentences.c - where a text's sentences end. */
 #include "engine/text/sentences.h"
 
+#include <utf8proc.h>
+
+#include "base/utf8.h"
 #include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
+#include "lang/sentences_lists.h"
 
-/* Words that open a sentence, and so do not follow an initial as a name does. */
+/* Words that open a sentence, and so do not follow an initial as a name does; and the greatest
+ * numbers that are taken for a day or an item's, and for an ordinal. */
 enum {
     OPENS = LEX_SELF | LEX_SELF_TOO | LEX_PERSON | LEX_THING | LEX_POINTING | LEX_ARTICLE |
             LEX_DETERMINER | LEX_JOINT | LEX_QUESTION | LEX_PREPOSITION | LEX_DATE | LEX_REPLY |
             LEX_NEGATION,
-    LAST_DAY = 31
+    LAST_DAY = 31,
+    LAST_ORDINAL = 100
 };
 
 /*
  * A mark (. ! ? and the wide ones) ends a sentence when a blank or the end follows; an empty line
  * always does. A dot does not where it belongs to an abbreviation ("Dr. Ito"), to initials ("J. A.
- * Smith", "the U.S. economy"), or to a day or an item's number ("on 3. May", "2. Mix"). So texts
- * are cut rather too seldom than too often: a fact cut in two loses its subject.
+ * Smith", "the U.S. economy"), to a day or an item's number ("on 3. May", "2. Mix"), or to an
+ * ordinal ("am 24. kommt Anna", "w 3. klasie"). So texts are cut rather too seldom than too often:
+ * a fact cut in two loses its subject.
  *
  * The cost is one pass with look-ups at marks only; next_stop skips all other bytes by a table.
  */
@@ -87,8 +94,39 @@ static bool is_named_on(str next, str text)
     return is_initial || !lexicon_is(next, starts_capital(next) ? OPENS : LEX_SELF);
 }
 
+static bool starts_small(str word)
+{
+    size_t n;
+    return word.n && utf8proc_islower(utf8_at(word, 0, &n));
+}
+
+static bool is_lead(str word, const char *const *leads)
+{
+    while (*leads && !str_eq_nocase(word, str_of(*leads)))
+        leads++;
+    return *leads;
+}
+
+/* "am 24. kommt Anna", "im 3. Stock", "24. toukokuuta". In German the word in front tells, since
+ * nouns have capitals and a day may have no month behind it; "am" tells nothing in "I am 24". In
+ * other languages small letters follow. Careless English has them behind a full stop, too, so
+ * behind "is" or "I'm" a number is an age. */
+static bool is_ordinal(str word, str text, str next)
+{
+    str front = str_trim(str_sub(text, 0, (size_t)(word.p - text.p)));
+    str before = word_before(front, front.n),
+        rest = str_trim(str_sub(front, 0, front.n - before.n));
+    bool opens = lexicon_is(next, OPENS);
+    if (next.n && is_lead(before, noun_leads) && !opens)
+        return true;
+    if (is_lead(before, ordinal_leads))
+        return starts_small(next) && !lexicon_is(word_before(rest, rest.n), LEX_SELF);
+    bool is_age = lexicon_is(before, LEX_AUXILIARY) || str_find(before, S("'")) < before.n;
+    return starts_small(next) && !opens && !is_age;
+}
+
 /* Whether the dot behind this word of text is a part of it; the next word begins at `at`. */
-static bool is_abbreviation(str word, str text, size_t at)
+static bool is_abbreviation(str word, str text, size_t at, bool cuts_ordinals)
 {
     str next = word_from(text, at);
     unsigned classes = lexicon_classes(word);
@@ -100,14 +138,17 @@ static bool is_abbreviation(str word, str text, size_t at)
     if (is_initials(word))
         return is_named_on(next, text);
     bool is_first = !str_trim((str){text.p, (size_t)(word.p - text.p)}).n;
-    bool is_day = str_int(word, &number) && number <= LAST_DAY; /* or the number of an item */
-    return is_day && (is_first || lexicon_month(next) >= 0);
+    if (!str_int(word, &number))
+        return false;
+    bool is_day = number <= LAST_DAY; /* or the number of an item */
+    return (is_day && (is_first || lexicon_month(next) >= 0)) ||
+           (!cuts_ordinals && number <= LAST_ORDINAL && is_ordinal(word, text, next));
 }
 
 /* --- ends --- */
 
 /* Reads the run of marks at i and what it closes, up to *end; false when no sentence ends there. */
-static bool ends_at(str text, size_t i, size_t *end, struct sentence *out)
+static bool ends_at(str text, size_t i, bool cuts_ordinals, size_t *end, struct sentence *out)
 {
     size_t to = i, marks, n;
     bool is_wide = false;
@@ -124,7 +165,7 @@ static bool ends_at(str text, size_t i, size_t *end, struct sentence *out)
         return false;
     size_t next = after_blanks(text, to);
     bool is_dot = marks == i + 1 && text.p[i] == '.';
-    if (is_dot && to < text.n && is_abbreviation(word_before(text, i), text, next))
+    if (is_dot && to < text.n && is_abbreviation(word_before(text, i), text, next, cuts_ordinals))
         return false;
     bool is_soft = to > marks || (marks > i + 1 && text.p[i] == '.');
     out->text = str_sub(text, 0, to);
@@ -162,7 +203,7 @@ static size_t next_stop(str text, size_t i)
     return i;
 }
 
-bool sentence_cut(str *rest, struct sentence *out)
+static bool cut_next(str *rest, bool cuts_ordinals, struct sentence *out)
 {
     str text = *rest;
     bool is_end = false;
@@ -170,13 +211,24 @@ bool sentence_cut(str *rest, struct sentence *out)
     for (; i < text.n && !is_end; i = next_stop(text, next)) {
         *out = (struct sentence){.text = str_sub(text, 0, i), .body = str_sub(text, 0, i)};
         next = i + 1;
-        is_end = mark_at(text, i) ? ends_at(text, i, &next, out) : is_empty_line(text, i);
+        is_end =
+            mark_at(text, i) ? ends_at(text, i, cuts_ordinals, &next, out) : is_empty_line(text, i);
     }
     if (!is_end)
         *out = (struct sentence){.text = text, .body = text};
     assert(out->text.n || !text.n); /* or who cuts sentence by sentence would never end */
     *rest = str_sub(text, out->text.n, text.n);
     return text.n > 0;
+}
+
+bool sentence_cut(str *rest, struct sentence *out)
+{
+    return cut_next(rest, false, out);
+}
+
+bool sentence_cut_short(str *rest, struct sentence *out)
+{
+    return cut_next(rest, true, out);
 }
 
 str first_sentences(str text, size_t n)

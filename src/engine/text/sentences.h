@@ -13,10 +13,14 @@ struct sentence {
 /*
  * Cuts the next sentence off; false when *rest is empty. One behind the other, the sentences are
  * the whole text. A sentence ends at . ! ? before a blank or the end, at a full width mark, and at
- * an empty line; not in "3.14", behind an abbreviation or an initial, nor behind the number that it
- * begins with. What follows the last sentence is one as well, if it is only blanks.
+ * an empty line; not in "3.14", behind an abbreviation or an initial, behind the number that it
+ * begins with, nor behind an ordinal ("am 24. kommt Anna"). What follows the last sentence is one
+ * as well, if it is only blanks.
  */
 bool sentence_cut(str *rest, struct sentence *out);
+/* The same, except that an ordinal ends a sentence: for who looks for orders, which are found less
+ * well behind other words. */
+bool sentence_cut_short(str *rest, struct sentence *out);
 
 /* The text up to the end of its nth sentence; where a sentence goes on, the next one is a part. */
 str first_sentences(str text, size_t n);
