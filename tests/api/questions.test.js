@@ -88,6 +88,12 @@ test('a receipt says how much of what is probably needed its lines hold, and wha
     shares[coverage] = { holds: Number(holds), asked: Number(asked) };
   }
   assert.ok(shares.lean.asked < shares.full.asked && shares.lean.holds < shares.full.holds, JSON.stringify(shares));
+  const server = await serve(t);
+  for (const text of ['My sister Ada lives in Oslo.', 'My brother Ben lives in Ghent.', 'My aunt Cleo lives in Turin.']) await server.tell(text);
+  await server.settled();
+  const reasonOf = async (question) => (await server.ask('POST', '/v1/preview', { question })).json().reason;
+  assert.match(await reasonOf('Where do my sister, my brother and my aunt live, and what are their names?'), /% asked\); asks for several things, so more may be given/);
+  assert.doesNotMatch(await reasonOf('Where does my sister Ada live?'), /several/);
   const silent = (await (await serve(t)).ask('POST', '/v1/preview', { question: 'What is the capital of France?' })).json();
   assert.doesNotMatch(silent.reason, /covers/);
 });

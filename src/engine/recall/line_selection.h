@@ -20,7 +20,8 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells);
 void lines_select(struct finder *f, const struct verdict *v);
 
 /* Of what is injected: "; covers 96 % of what is probably needed (97 % asked)", by the same
- * probabilities; "" where these did not decide, or nothing is given. */
+ * probabilities, and why it may be more than usual; "" where these did not decide, or nothing is
+ * given. */
 str lines_covered(const struct finder *f, const struct verdict *v);
 
 /* Whether a line above is the message that this memory was noted from, or the memory that was noted
