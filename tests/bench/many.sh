@@ -4,7 +4,7 @@
 set -euo pipefail
 build=$1 memories=$2 people=$3
 if [ -z "${TEST_STORE:-}" ]; then
-  export POSTGRES_OPTIONS="-c fsync=on -c shared_buffers=2GB -c max_wal_size=4GB ${POSTGRES_OPTIONS:-}"
+  export POSTGRES_FOLDER=${POSTGRES_FOLDER:-/tmp} POSTGRES_OPTIONS="-c fsync=on -c autovacuum=on -c checkpoint_timeout=5min -c shared_buffers=2GB -c max_wal_size=4GB ${POSTGRES_OPTIONS:-}"
   exec tests/lib/with_postgres "$0" "$@"
 fi
 work=$(mktemp -d)
