@@ -92,7 +92,7 @@ test('a receipt says how much of what is probably needed its lines hold, and wha
   for (const text of ['My sister Ada lives in Oslo.', 'My brother Ben lives in Ghent.', 'My aunt Cleo lives in Turin.']) await server.tell(text);
   await server.settled();
   const reasonOf = async (question) => (await server.ask('POST', '/v1/preview', { question })).json().reason;
-  assert.match(await reasonOf('Where do my sister, my brother and my aunt live, and what are their names?'), /% asked\); asks for several things, so more may be given/);
+  assert.match(await reasonOf('Where do my sister, my brother and my aunt live, and what are their names?'), /% asked\); asks for several things, so more is told/);
   assert.doesNotMatch(await reasonOf('Where does my sister Ada live?'), /several/);
   const silent = (await (await serve(t)).ask('POST', '/v1/preview', { question: 'What is the capital of France?' })).json();
   assert.doesNotMatch(silent.reason, /covers/);

@@ -358,6 +358,5 @@ str lines_covered(const struct finder *f, const struct verdict *v)
     return str_printf(&f->ctx->arena,
                       "; covers %.0f %% of what is probably needed (%.0f %% asked)%s",
                       100 * given / all, 100 * coverage_asked(f),
-                      f->asked.is_of_several ? "; asks for several things, so more may be given"
-                                             : "");
+                      f->asked.is_of_several ? "; asks for several things, so more is told" : "");
 }

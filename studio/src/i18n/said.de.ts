@@ -5,7 +5,7 @@ export const said: [string, string][] = [
   ['probability of an answer {}, {} needed', 'Wahrscheinlichkeit einer Antwort {}, nötig ist {}'],
   ['nobody here said {}', 'hier hat niemand {} gesagt'],
   ['covers {} % of what is probably needed ({} % asked)', 'deckt {} % des wohl Nötigen ab (verlangt sind {} %)'],
-  ['asks for several things, so more may be given', 'fragt nach mehreren Dingen, deshalb darf es mehr sein'],
+  ['asks for several things, so more is told', 'fragt nach mehreren Dingen, deshalb darf es mehr sein'],
   ['reads like a question without need of memory ({}, {} needed)', 'klingt wie eine Frage, die keine Erinnerung braucht ({}, nötig ist {})'],
   ['nothing was found', 'nichts wurde gefunden'],
   ['no words to search', 'keine Wörter zum Suchen'],
