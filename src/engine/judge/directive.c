@@ -290,14 +290,14 @@ static bool is_part_directive(struct arena *scratch, str text, enum whose whose)
     return f->n && directive_odds(whose, f) >= 0;
 }
 
-/* A sentence that does not end is judged by parts, each from the middle of the one before: an order
- * behind many words is seen, and none falls between two parts. */
+/* A sentence without an end is judged by parts, each from the middle of the one before: no order
+ * falls between two. By bytes, as an answer's need not be UTF-8: so each step goes on. */
 static bool is_directive(struct arena *scratch, str text, enum whose whose)
 {
     while (!is_part_directive(scratch, utf8_cut(text, PLAIN_MOST), whose)) {
         if (text.n <= PLAIN_MOST)
             return false;
-        text = str_sub(text, utf8_cut(text, PLAIN_MOST / 2).n, text.n);
+        text = str_sub(text, PLAIN_MOST / 2, text.n);
     }
     return true;
 }
