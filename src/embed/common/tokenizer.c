@@ -3,10 +3,9 @@
 
 #include <utf8proc.h>
 
-#include "base/utf8.h"
-
 #include "base/files.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 /*
  * Each rule here is one of the reference implementation, also where it seems odd (accents, Chinese
