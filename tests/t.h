@@ -15,11 +15,8 @@
 #include "base/ctx.h"
 
 /* A test that lets each write, or each moment, fail in turn tries every how many-th. Under a
- * sanitizer one takes seconds, and each is tried without. A race is in the same few lines whichever
- * of them fails, and ThreadSanitizer sees it without its having to go wrong. */
-#if defined __SANITIZE_THREAD__
-enum { FAULT_STEP = 10 };
-#elif defined __SANITIZE_ADDRESS__
+ * sanitizer one takes seconds, and each is tried without. */
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 enum { FAULT_STEP = 5 };
 #else
 enum { FAULT_STEP = 1 };

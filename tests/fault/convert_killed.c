@@ -15,9 +15,7 @@
 #include "store/sql/db/schema.h"
 #include "store/store.h"
 
-/* Each way is to be killed more than ten times, also under ThreadSanitizer. */
-enum { STEP = FAULT_STEP < 5 ? FAULT_STEP : 5 };
-enum { MESSAGES = 400, TIMED = 30 / STEP, STRIDE = 9 * STEP };
+enum { MESSAGES = 400, TIMED = 30 / FAULT_STEP, STRIDE = 9 * FAULT_STEP };
 
 static const uint8_t one[STORE_KEY_BYTES] = {1}, two[STORE_KEY_BYTES] = {2};
 
@@ -376,13 +374,13 @@ static int kill_upgrades(struct ctx *ctx, int stride)
 
 TEST(an_upgrade_is_killed_at_each_write)
 {
-    CHECK(kill_upgrades(ctx, STEP) > 10);
+    CHECK(kill_upgrades(ctx, FAULT_STEP) > 10);
 }
 
 TEST(an_upgrade_with_a_copy_is_killed)
 {
     keeps_old = true;
-    CHECK(kill_upgrades(ctx, 5 * STEP) > 10);
+    CHECK(kill_upgrades(ctx, 5 * FAULT_STEP) > 10);
     keeps_old = false;
 }
 
@@ -457,7 +455,7 @@ static void fill_everywhere(struct ctx *ctx, const struct scene *s)
         CHECK(access(str_printf(&ctx->arena, "%s.new", p.path).p, F_OK) != 0);
         check_whole(&p, s, done, &olds, &news);
     }
-    CHECK(olds > 10 / STEP);
+    CHECK(olds > 10 / FAULT_STEP);
     CHECK_INT(news, 1);
 }
 

@@ -11,8 +11,7 @@
 #include "store/store.h"
 #include "words/words.h"
 
-enum { ROUNDS = 40 / FAULT_STEP, ROUNDS_IN_PIECES = FAULT_STEP > 1 ? 5 : 15 };
-enum { PAIRS = 100, TURNS = 300 };
+enum { ROUNDS = 40 / FAULT_STEP, ROUNDS_IN_PIECES = 15, PAIRS = 100, TURNS = 300 };
 
 /* What is done over and over: to a space that is made ready for it. */
 struct deed {
