@@ -93,7 +93,7 @@ enum status backups_by_clock(struct ctx *ctx, str folder, struct backup_file **o
 void backups_drop_old(struct ctx *ctx, str folder, int64_t keep)
 {
     struct backup_file *v;
-    size_t n;
+    size_t n = 0;
     if (!soft(ctx, backups_by_clock(ctx, folder, &v, &n)))
         return;
     for (size_t i = (size_t)keep; i < n; i++) {

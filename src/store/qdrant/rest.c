@@ -115,7 +115,7 @@ enum status qdrant_refused(struct ctx *ctx, const struct qdrant_answer *answer)
 enum status qdrant_want(struct ctx *ctx, const struct qdrant_settings *q, const char *method,
                         str path, str body, const struct json **result)
 {
-    struct qdrant_answer answer;
+    struct qdrant_answer answer = {0};
     TRY(qdrant_ask(ctx, q, method, path, body, &answer));
     if (answer.code < 200 || answer.code > 299)
         return qdrant_refused(ctx, &answer);
