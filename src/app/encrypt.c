@@ -132,8 +132,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
 
 /* --- what is encrypted --- */
 
-/* What decrypt, rekey and key have in common: there must be a database, and it must be encrypted.
- * */
+/* For decrypt, rekey and key: there must be a database, and it must be encrypted. */
 static enum status find_encrypted(struct ctx *ctx, const struct options *o,
                                   struct instance *instance, struct key *key)
 {

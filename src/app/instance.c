@@ -129,11 +129,7 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
         close_process();
     if (!instance->settings.store.n)
         return open_file(ctx, instance);
-    if (key_is_configured(&instance->settings))
-        return fail(ctx, BAD_INPUT,
-                    "REMEMBERD_KEY, key_file and key_command encrypt a file, and the setting store "
-                    "names a database in PostgreSQL: remove the key, and encrypt the disk that "
-                    "PostgreSQL is on");
+    TRY(key_configured(ctx, &instance->settings, &(struct key){0}));
     struct store_settings store = {.path = instance->settings.store,
                                    .cache_bytes = (size_t)instance->settings.cache_max,
                                    .may_wait = instance->may_wait,

@@ -97,6 +97,8 @@ test('config check finds what a server refuses at its start', async () => {
   const folder = tempFolder();
   for (const [line, words] of [['origins = "*"', /origins: '\*' fits pages of any site/], ['encryption_key = "x"', /encryption_key: must be 32 bytes/],
     ['key_file = "/nowhere/key"', /the key file '\/nowhere\/key' cannot be opened: No such file/],
+    ['key_file = "/nowhere/key"\nkey_command = "echo"', /more than one key is configured/],
+    ['store = "postgresql://127.0.0.1:1/x"\nkey_command = "echo"', /encrypt a file, and the setting store names/],
     ['audit_to = "syslog:localhost"', /'localhost' is not the IP address and port/], ['hosts = [1, 2]', /hosts: must be a text in quotes \(line 1/],
     ['upstream_key = 5', /upstream_key: must be a text in quotes \(line 1/]]) {
     const file = write(path.join(folder, 'mine.toml'), `${line}\n`);

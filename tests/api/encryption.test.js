@@ -102,6 +102,13 @@ test('without a keyring the key is in a file for its owner only', async () => {
   assert.match(lost.findings.find((one) => one.what === 'database').advice, /a lost key cannot be recovered/);
   fs.renameSync(`${file}.away`, file);
   assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
+  await ok(['decrypt', ...at], options);
+  const kept = fs.readFileSync(file);
+  fs.chmodSync(file, 0o644);
+  await refused(['encrypt', ...at], /rememberd\.key' is accessible to other users/, options);
+  assert.deepEqual(fs.readFileSync(file), kept, 'the key of earlier backups is not replaced');
+  fs.rmSync(path.join(data, 'rememberd.db'));
+  await refused(['add', 'y', ...at], /is missing, and its key is there/, options);
 });
 
 test('a change of a kept key that is killed leaves a key that opens', async () => {

@@ -54,12 +54,14 @@ static str read_from(struct ctx *ctx, const struct settings *s)
 static enum status check_settings(struct ctx *ctx, const struct options *o)
 {
     const struct settings *s = &o->settings;
+    struct settings without = *s;
     CLEANUP(key_free) struct key key = {0};
     if (s->complaint.n)
         return fail(ctx, BAD_INPUT, S_FMT, S_ARG(s->complaint));
     TRY(serve_check_settings(ctx, s));
-    if (!s->key_command.n) /* STORAGE: a file that the server's user alone can read */
-        TRY(soft_or(ctx, key_configured(ctx, s, &key), STORAGE));
+    without.key_command = S("");
+    if (!s->key_command.n || s->store.n || key_is_configured(&without))
+        TRY(soft_or(ctx, key_configured(ctx, s, &key), STORAGE)); /* for the server's user alone */
     printf("ok: " S_FMT "\n", S_ARG(read_from(ctx, s)));
     return OK;
 }

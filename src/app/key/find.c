@@ -137,6 +137,11 @@ bool key_is_configured(const struct settings *s)
 enum status key_configured(struct ctx *ctx, const struct settings *s, struct key *out)
 {
     bool said = environment[SAID_KEY].is_there;
+    if (s->store.n && key_is_configured(s))
+        return fail(ctx, BAD_INPUT,
+                    "REMEMBERD_KEY, key_file and key_command encrypt a file, and the setting store "
+                    "names a database in PostgreSQL: remove the key, and encrypt the disk that "
+                    "PostgreSQL is on");
     if (said + (s->key_file.n > 0) + (s->key_command.n > 0) > 1)
         return fail(ctx, BAD_INPUT,
                     "more than one key is configured: use only one of REMEMBERD_KEY, key_file and "
@@ -233,17 +238,15 @@ enum status key_find(struct ctx *ctx, const struct settings *s, str folder, str 
 
 bool key_is_beside(struct ctx *ctx, str folder)
 {
-    struct key key = {.bytes = guarded_alloc()};
-    bool found = key_stores[KEY_STORE_FILE].get(ctx, folder, KEY_CURRENT, key.bytes);
-    key_free(&key);
-    return found;
+    struct stat st;
+    return lstat(str_printf(&ctx->arena, S_FMT "/rememberd.key", S_ARG(folder)).p, &st) == 0;
 }
 
-/* Tries the key stores in order: the keyring is safer, the file always works. */
+/* The keyring is safer, the file always works. A key that cannot be read stays: backups need it. */
 enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
 {
-    if (find_kept(ctx, folder, NULL, out))
-        return OK;
+    if (find_kept(ctx, folder, NULL, out) || ctx->failed)
+        return ctx->failed;
     struct key key = {.bytes = guarded_alloc(), .slot = KEY_CURRENT, .is_new = true};
     randombytes_buf(key.bytes, STORE_KEY_BYTES);
     enum status status = UNSUPPORTED;
@@ -286,9 +289,9 @@ enum status key_make_current(struct ctx *ctx, str folder, const struct key *key)
     const struct key_store *store = key->store;
     assert(store && key->bytes);
     uint8_t *before = guarded_alloc();
-    enum status status = OK;
-    if (store->get(ctx, folder, KEY_CURRENT, before) &&
-        sodium_memcmp(before, key->bytes, STORE_KEY_BYTES) != 0)
+    bool found = store->get(ctx, folder, KEY_CURRENT, before);
+    enum status status = ctx->failed;
+    if (found && sodium_memcmp(before, key->bytes, STORE_KEY_BYTES) != 0)
         status = store->put(ctx, folder, KEY_PREVIOUS, before);
     sodium_free(before);
     TRY(status);

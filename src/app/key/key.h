@@ -57,7 +57,7 @@ MUST_USE enum status key_configured_new(struct ctx *ctx, str file, struct key *o
 MUST_USE enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out);
 /* Undoes the making of a key that has encrypted nothing. */
 void key_drop_new(struct ctx *ctx, str folder, str new_file, const struct key *key);
-/* Whether a key that was made here lies in the folder: its database was encrypted once. */
+/* Whether the folder has a key made here, readable or not: its database was encrypted once. */
 bool key_is_beside(struct ctx *ctx, str folder);
 /* Stores a new key beside the old one, in KEY_NEXT, until key_make_current. */
 MUST_USE enum status key_create_next(struct ctx *ctx, str folder, const struct key *old,

@@ -28,8 +28,7 @@ static const char *place_of(struct ctx *ctx, str folder)
     return out.p;
 }
 
-/* The secret goes through standard input, never through an argument, which every user could read.
- * */
+/* The secret goes through standard input: every user could read an argument. */
 static enum status ask_keyring(struct ctx *ctx, const char *verb, const char *label, str folder,
                                enum key_slot slot, str input, char *out, size_t cap, size_t *n)
 {
