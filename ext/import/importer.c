@@ -30,7 +30,8 @@ enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *
 
 void importer_end(struct importer *im)
 {
-    seen_free(&im->seen);
+    seen_free(&im->seen.ids);
+    seen_free(&im->seen.turns);
     ctx_free(&im->work);
 }
 
@@ -53,13 +54,12 @@ static enum status pass_failure(struct importer *im, enum status s)
 
 /*
  * The same turn gives the same id, so that an import may be repeated. A turn without an id of its
- * own is distinguished from equal turns of its session by how many of them came before.
+ * own is distinguished from equal turns of its session by how many came before in its file.
  */
 static str id_for(struct importer *im, const struct message *m, int64_t created)
 {
-    int64_t same = 0;
-    for (size_t i = 0; i < im->n && !m->ref.n; i++)
-        same += str_eq(im->messages[i].text, m->text) && str_eq(im->messages[i].role, m->role);
+    const str turn[] = {m->session, m->role, m->text};
+    int64_t same = m->ref.n ? 0 : seen_before(&im->seen.turns, hash64(turn, 3));
     struct arena *a = &im->work.arena;
     str said = str_printf(a, "%lld %lld", (long long)created, (long long)same);
     const str by_ref[] = {im->pool.user, im->pool.space, m->session, m->ref};
@@ -159,7 +159,7 @@ enum status importer_write(struct importer *im)
 /* A dry run finds nothing of itself in the store. */
 static bool would_be_new(struct importer *im, str id)
 {
-    return !im->dry_run || seen_add(&im->seen, hash64(&id, 1));
+    return !im->dry_run || seen_add(&im->seen.ids, hash64(&id, 1));
 }
 
 /* A message that is kept already has the time that it is kept with; one without a time that says
@@ -185,7 +185,7 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
 static enum status count_session(struct importer *im)
 {
     struct session there;
-    bool is_first = seen_add(&im->seen, hash64(&im->session.id, 1));
+    bool is_first = seen_add(&im->seen.ids, hash64(&im->session.id, 1));
     if (!is_first && !im->dry_run)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
     enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);

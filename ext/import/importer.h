@@ -18,9 +18,12 @@ struct importer {
     struct pool_ref pool;
     bool extract; /* facts from the user's words */
     bool once;
-    bool dry_run;           /* with once: nothing is written */
-    bool again;             /* what was erased here comes back */
-    struct seen seen;       /* with once: ids of sessions; with dry_run, of messages, too */
+    bool dry_run; /* with once: nothing is written */
+    bool again;   /* what was erased here comes back */
+    struct importer_seen {
+        struct seen ids;   /* with once: of sessions; with dry_run, of messages, too */
+        struct seen turns; /* of the file, without ids of their own */
+    } seen;
     struct session session; /* of the bundle; id "" before the first */
     struct message *messages;
     struct memory *memories; /* facts of the messages */

@@ -147,9 +147,9 @@ enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref poo
     CLEANUP(importer_end) struct importer im = {0};
     TRY(importer_begin(&im, ctx, e, pool, extract));
     TRY(map_file(ctx, path, &file));
-    bool is_locomo = str_starts(str_trim(file.text), S("["));
-    enum status s =
-        is_locomo ? ingest_locomo(&im, file.text) : ingest_lines(&im, file.text, progress);
+    str text = import_without_mark(file.text);
+    bool is_locomo = str_starts(str_trim(text), S("["));
+    enum status s = is_locomo ? ingest_locomo(&im, text) : ingest_lines(&im, text, progress);
     enum status flushed = store_flush(ctx, e->store);
     TRY(s);
     TRY(flushed);

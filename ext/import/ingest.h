@@ -14,5 +14,8 @@ MUST_USE enum status ingest_conversation(struct ctx *ctx, struct engine *e, stru
 /* The noted failure again, behind the number of the line: a file may have millions. */
 enum status fail_at_line(struct ctx *ctx, int64_t no, enum status s);
 
+/* A byte order mark is no part of a text. */
+str import_without_mark(str text);
+
 /* LoCoMo's file as a foreign text. */
 foreign_text_reader locomo_all;

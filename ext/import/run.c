@@ -2,8 +2,8 @@
 #include "base/utf8.h"
 #include "ext/import/folder.h"
 #include "ext/import/formats.h"
+#include "ext/import/ingest.h"
 #include "ext/import/items.h"
-#include "ext/import/locomo.h"
 #include "ext/import/sink.h"
 
 /*
@@ -128,6 +128,7 @@ static enum status read_file(struct import_run *run, const struct import_format 
                         .text = text,
                         .modified = file->modified};
     str before = run->report->format;
+    seen_free(&run->im.seen.turns);
     run->report->files++;
     run->report->format = before.n && !str_is(before, row->name) ? S("several") : str_of(row->name);
     if (row->read_text)
@@ -197,8 +198,7 @@ static enum status finish_run(struct import_run *run, enum status so_far)
     return so_far == OK ? s : so_far;
 }
 
-/* A byte order mark is no part of a text. */
-static str without_mark(str text)
+str import_without_mark(str text)
 {
     return str_starts(text, S("\xEF\xBB\xBF")) ? str_sub(text, 3, text.n) : text;
 }
@@ -229,7 +229,7 @@ static bool is_archived(str path)
 static enum status import_one(struct import_run *run, const struct folder_file *file, str bytes,
                               bool is_part)
 {
-    str text = without_mark(bytes);
+    str text = import_without_mark(bytes);
     const struct import_format *row = format_of(run->in->format, file->name, text, !is_part);
     if (row && is_part && is_left_out(run, row, file->name))
         row = NULL;

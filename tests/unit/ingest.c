@@ -79,6 +79,18 @@ TEST(the_same_file_twice_is_once)
     CHECK_INT(messages_in(ctx, s), 6);
 }
 
+TEST(sessions_that_take_turns_keep_equal_messages)
+{
+    static const char file[] = "{\"session\":\"a\",\"content\":\"Yes\"}\n"
+                               "{\"session\":\"b\",\"content\":\"No\"}\n"
+                               "{\"session\":\"a\",\"content\":\"Yes\"}\n";
+    ENGINE(e, s, p);
+    ingest(ctx, e, file_of(ctx, &p, file), false);
+    CHECK_INT(messages_in(ctx, s), 3);
+    ingest(ctx, e, file_of(ctx, &p, file), false);
+    CHECK_INT(messages_in(ctx, s), 3);
+}
+
 TEST(a_bad_line_is_named_and_what_stood_before_is_kept)
 {
     static const struct {
@@ -154,12 +166,14 @@ TEST(a_long_session_is_written_in_parts_and_stays_whole)
     ENGINE(e, s, p);
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     for (int i = 0; i < LINES; i++)
-        buf_printf(&b, "{\"session\":\"long\",\"content\":\"turn number %d\"}\n", i);
+        buf_printf(&b, "%s{\"session\":\"long\",\"content\":\"turn number %d\"}\n",
+                   i ? "" : "\xEF\xBB\xBF", i == LINES - 1 ? 7 : i);
     CHECK(!b.full);
     struct ingest_report r =
         ingest(ctx, e, file_of(ctx, &p, str_c(&ctx->arena, buf_str(&b))), false);
     CHECK_INT(r.sessions, 1);
     CHECK_INT(r.messages, LINES);
+    CHECK_INT(messages_in(ctx, s), LINES);
     CHECK_STR(session_of(ctx, s, "long", 1000)[999].text, S("turn number 999"));
     str findings;
     CHECK_OK(store_check(ctx, s, &findings));

@@ -9,7 +9,6 @@
 #include "app/instance.h"
 #include "app/print.h"
 #include "app/progress.h"
-#include "base/clock.h"
 
 /* One import runs in a process, so its progress may be static. */
 static struct progress progress;
@@ -175,33 +174,15 @@ static enum status import_any(struct ctx *ctx, const struct options *o)
 
 /* --- conversations: rememberd ingest --- */
 
-/* One ingest runs in a process, so its progress may be static. */
-static int64_t began_us, shown_us;
-
-/* Nothing in the first second, so that a short run stays silent, then five times a second at
- * most. */
-static void show_percent(int64_t done, int64_t all)
-{
-    int64_t now = clock_mono_us();
-    if (!isatty(STDERR_FILENO) || now - began_us < 1000000 || now - shown_us < 200000)
-        return;
-    shown_us = now;
-    fprintf(stderr, "\r%3.0f %% of %.1f MB", all ? 100.0 * (double)done / (double)all : 0.0,
-            (double)all / 1e6);
-    fflush(stderr);
-}
-
 static enum status ingest_file(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     struct ingest_report r = {0};
     TRY(check_there(ctx, o));
     TRY(instance_open(ctx, o, &instance));
-    began_us = clock_mono_us();
     enum status s = engine_ingest(ctx, instance.engine, pool_of(o), o->words.v[1], !o->no_extract,
-                                  show_percent, &r);
-    if (shown_us)
-        fputs("\r\033[K", stderr);
+                                  show_bytes, &r);
+    progress_end(&progress);
     TRY(s);
     printf(o->json ? "{\"sessions\":%lld,\"messages\":%lld,\"memories\":%lld,\"skipped\":%lld,"
                      "\"erased\":%lld}\n"
