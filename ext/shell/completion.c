@@ -66,13 +66,13 @@ static void add_bash_choice(void *arg, const struct shell_flag *f)
     bool is_path = f->unit && (!strcmp(f->unit, "FILE") || !strcmp(f->unit, "DIR"));
     if (!f->one_of && !is_path)
         return;
-    buf_printf(&s->b, "    " S_FMT ") COMPREPLY=($(compgen ", S_ARG(f->flag));
-    if (is_path)
-        buf_add(&s->b, S("-f"));
-    buf_add(&s->b, is_path ? S("") : S("-W '"));
-    add_choices(&s->b, f);
-    buf_add(&s->b,
-            is_path ? S(" -- \"$word\")); return ;;\n") : S("' -- \"$word\")); return ;;\n"));
+    buf_printf(&s->b, "    " S_FMT ") ", S_ARG(f->flag));
+    if (f->one_of) {
+        buf_add(&s->b, S("COMPREPLY=($(compgen -W '"));
+        add_choices(&s->b, f);
+        buf_add(&s->b, S("' -- \"$word\")); "));
+    }
+    buf_add(&s->b, S("return ;;\n")); /* "-o default" completes paths, also with spaces */
 }
 
 static const struct command *server_command(const struct options *o)

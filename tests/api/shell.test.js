@@ -165,6 +165,9 @@ test('completion for bash can be loaded, and completes commands, words, flags an
   assert.ok(complete('serve', '--').includes('--budget-tokens') && complete('serve', '--').includes('--port'));
   assert.deepEqual(complete('search', '--lim'), ['--limit']);
   assert.deepEqual(complete('search', '--importa'), [''], 'a flag of another command');
+  const folder = path.join(tempFolder(), 'two words');
+  fs.mkdirSync(folder);
+  assert.deepEqual(complete('serve', '--data', folder.slice(0, -3)), [''], 'bash completes paths itself, as one word');
 });
 
 test('the completion of every shell knows every command', async () => {
