@@ -41,13 +41,13 @@ const struct field options_table[] = {
      .help =
          "Create a token that may read settings and metrics, use all spaces of its user, and do "
          "what the user's role allows: local is an owner"},
-    {STR(struct options, acts_for), .otherwise_str = "", .max = 4000, .unit = "any|LIST",
+    {STR(struct options, acts_for), .otherwise_str = "", .min = 1, .max = 4000, .unit = "any|LIST",
      .help = "People that the token's client may name, each with memories of their own: any, or "
              "names separated by commas"},
-    {STR(struct options, scopes), .otherwise_str = "", .max = 100, .unit = "LIST",
+    {STR(struct options, scopes), .otherwise_str = "", .min = 1, .max = 100, .unit = "LIST",
      .help = "What the token may do, of chat, read, write, export and manage, separated by commas. "
              "Without --scopes: everything"},
-    {STR(struct options, spaces), .otherwise_str = "", .max = 4000, .unit = "LIST",
+    {STR(struct options, spaces), .otherwise_str = "", .min = 1, .max = 4000, .unit = "LIST",
      .help = "Bind the token to these spaces, separated by commas. The first is its own, unless "
              "--space names another of them"},
     {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
@@ -271,8 +271,8 @@ static enum status check_spaces(struct ctx *ctx, const struct options *o)
 {
     if (str_is(o->space, SPACE_ALL))
         return fail_field(ctx, "--space", "must name one space");
-    for (str list = o->spaces; list.n;)
-        if (str_is(str_trim(str_cut(&list, ',')), SPACE_ALL))
+    for (str list = o->spaces, name; list.n;)
+        if (!(name = str_trim(str_cut(&list, ','))).n || str_is(name, SPACE_ALL))
             return fail_field(ctx, "--spaces", "must be names of spaces between commas");
     return OK;
 }

@@ -113,6 +113,7 @@ test('config check finds what a server refuses at its start', async () => {
 test('config check says which file is right, or that there is none', async () => {
   const folder = tempFolder(), env = own(folder);
   assert.equal((await run(['config', 'check'], { env })).stdout, `ok: no file in ${folder}/rememberd or /etc/rememberd\n`);
+  assert.equal((await run(['config', 'check'], { env: { XDG_CONFIG_HOME: '', HOME: '' } })).stdout, 'ok: no file in /etc/rememberd\n');
   const file = write(path.join(folder, 'rememberd/rememberd.toml'), 'port = 1\n');
   const good = await run(['config', 'check'], { env });
   assert.deepEqual([good.code, good.stdout], [0, `ok: ${file}\n`]);

@@ -46,8 +46,8 @@ static str read_from(struct ctx *ctx, const struct settings *s)
     if (s->config.n)
         return s->config;
     settings_folders(&ctx->arena, folders);
-    return str_printf(&ctx->arena, "no file in " S_FMT " or " S_FMT, S_ARG(folders[0]),
-                      S_ARG(folders[1]));
+    return str_printf(&ctx->arena, "no file in " S_FMT "%s" S_FMT, S_ARG(folders[0]),
+                      folders[0].n ? " or " : "", S_ARG(folders[1]));
 }
 
 /* A wrong value has ended the program by now. No command that prints a key is run. */
