@@ -38,10 +38,10 @@ struct plan {
 
 static const struct client *client_of(str name)
 {
-    for (const struct client *c = clients; c->name; c++)
-        if (str_is(name, c->name))
-            return c;
-    return NULL;
+    const struct client *c = clients;
+    while (c->name && !str_is(name, c->name))
+        c++;
+    return c->name ? c : NULL;
 }
 
 static enum status refuse_client(struct ctx *ctx, str name)
@@ -215,21 +215,21 @@ static bool is_agreed(const struct options *o, const struct plan *p)
 
 /* --- writing --- */
 
-/* A new file beside the old one takes its place, with its permissions: nobody reads half of it. The
- * folders of a program that was never started are made for it. */
+/* A new file takes the old one's place, rights and, from root, owner. Missing folders are made. */
 static enum status write_file(struct ctx *ctx, const struct edited_file *f)
 {
     struct arena *a = &ctx->arena;
-    struct stat st;
-    mode_t mode = stat(f->path.p, &st) == 0 ? st.st_mode & 07777 : 0600;
+    struct stat st = {.st_mode = 0600, .st_uid = geteuid(), .st_gid = getegid()};
     str name = random_text(a, 9);
     const char *part = str_printf(a, S_FMT "." S_FMT ".part", S_ARG(f->path), S_ARG(name)).p;
     if (f->is_there && !f->after.n && unlink(f->path.p) == 0)
         return OK;
     bool done = !folders_make(a, f->path);
     int fd = done ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 && fchmod(fd, mode) == 0 &&
-           rename(part, f->path.p) == 0;
+    done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 &&
+           (stat(f->path.p, &st) == 0 || errno == ENOENT) &&
+           (geteuid() != 0 || fchown(fd, st.st_uid, st.st_gid) == 0) &&
+           fchmod(fd, st.st_mode & 07777) == 0 && rename(part, f->path.p) == 0;
     int why = errno;
     if (fd >= 0)
         close(fd);

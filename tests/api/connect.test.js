@@ -229,7 +229,10 @@ test('links and permissions stay, and other folders are found by their variables
   fs.mkdirSync(h.at('.cursor'));
   fs.symlinkSync('../dotfiles/mcp.json', h.at('.cursor/mcp.json'));
   fs.chmodSync(h.at('dotfiles/mcp.json'), 0o640);
+  const owner = process.getuid() || 1234; // root writes into another's file
+  fs.chownSync(h.at('dotfiles/mcp.json'), owner, process.getgid());
   await h.ok('cursor');
+  assert.equal(fs.statSync(h.at('dotfiles/mcp.json')).uid, owner);
   assert.ok(fs.lstatSync(h.at('.cursor/mcp.json')).isSymbolicLink());
   assert.ok(JSON.parse(h.text('dotfiles/mcp.json')).mcpServers.rememberd);
   assert.equal(fs.statSync(h.at('dotfiles/mcp.json')).mode & 0o777, 0o640);
