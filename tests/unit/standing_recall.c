@@ -58,6 +58,22 @@ TEST(standing_instructions_are_given_to_every_chat)
     CHECK_INT(recall_question(ctx, e, "What is a monad?", anyhow).n, 0);
 }
 
+/* Of those whose text has that word none is one. */
+TEST(memories_about_instructions_crowd_out_no_standing_one)
+{
+    enum { OTHERS = 600 };
+    ENGINE(e, s, p);
+    struct memory *v = NEW_N(&ctx->arena, struct memory, OTHERS);
+    instruct(ctx, s, "emojis", "asks to never use emojis", 9);
+    for (int i = 0; i < OTHERS; i++)
+        v[i] = (struct memory){.content = str_printf(&ctx->arena, "Sheet %d has an instruction", i),
+                               .created = now - day_ms};
+    CHECK_OK(
+        store_write(ctx, s, &(struct bundle){.pool = mine, .memories = v, .n_memories = OTHERS}));
+    struct recall_out r = recall_question(ctx, e, "What is a monad?", as_chat);
+    CHECK_INT(count_standing(&r), 1);
+}
+
 TEST(standing_instructions_end)
 {
     ENGINE(e, s, p);

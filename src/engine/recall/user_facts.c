@@ -8,8 +8,9 @@
 /* Among the newest so many the important ones are looked for. */
 enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60, QUESTION_WORDS = 60 };
 
-/* Standing instructions that are read; their share of the budget, and tokens they always have. */
-enum { STANDING_READ = 64, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
+/* Standing instructions that are read, of so many memories with their word; their share of the
+ * budget, and tokens they always have. */
+enum { STANDING_READ = 64, STANDING_AMONG = 5000, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
 
 /* "How far away did I say my parents live?" asks for one thing, and not for whatever is known. "Do
  * you remember my pet?" may be content with it. */
@@ -75,7 +76,7 @@ enum status standing_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool
 {
     struct words w = words_of(&ctx->arena, S(STANDING_CATEGORY), 1);
     assert(w.n == 1);
-    return store_ask_words(ctx, e->store, pool, &w.v[0].stem, 1, true, LOOKED_AT);
+    return store_ask_words(ctx, e->store, pool, &w.v[0].stem, 1, true, STANDING_AMONG);
 }
 
 /* Those that may be shown, newest first. */
@@ -84,13 +85,13 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     struct arena *a = &f->ctx->arena;
     struct words w = words_of(a, S(STANDING_CATEGORY), 1);
     struct word_hits hits;
-    assert(w.n == 1);
-    TRY(past_words(&f->past, true, &w.v[0].stem, 1, LOOKED_AT, &hits));
-    size_t read = hits.n < STANDING_READ ? hits.n : STANDING_READ;
-    doc_id *docs = NEW_N(a, doc_id, read + 1);
+    doc_id docs[STANDING_READ];
+    size_t read = 0;
+    TRY(past_words(&f->past, true, &w.v[0].stem, 1, STANDING_AMONG, &hits));
+    for (size_t i = hits.n; i-- > 0 && read < STANDING_READ;)
+        if (hits.v[i].counts[0] >> 4) /* in its key */
+            docs[read++] = hits.v[i].doc;
     struct memory *v = NEW_N(a, struct memory, read + 1);
-    for (size_t i = 0; i < read; i++)
-        docs[i] = hits.v[hits.n - 1 - i].doc;
     TRY(past_memories(&f->past, docs, read, v));
     *n = 0;
     for (size_t i = 0; i < read; i++) {
@@ -100,8 +101,7 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
             !r.part.is_cut)
             v[(*n)++] = v[i];
     }
-    if (*n)
-        qsort(v, *n, sizeof *v, newest_first);
+    qsort(v, *n, sizeof *v, newest_first);
     *out = v;
     return OK;
 }
