@@ -134,16 +134,14 @@ static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool
 static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
                                    struct memory *out)
 {
-    enum { LOOKED_AT = 200 };
-    const struct memory_filter f = {.pool = pool, .contains = key, .limit = LOOKED_AT};
-    struct memory *v;
-    size_t n = 0;
-    *out = (struct memory){0};
+    struct memory_page_in ask = {.select = SELECT_ALL, .limit = 1};
+    struct memory_page page = {0};
+    ask.select.pools = &pool;
+    ask.select.n_pools = 1;
+    ask.select.key = key;
     if (key.n)
-        TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(v[i].key, key))
-            *out = v[i];
+        TRY(store_memory_page(ctx, e->store, &ask, &page));
+    *out = page.n ? page.v[0] : (struct memory){0};
     return OK;
 }
 
@@ -499,6 +497,7 @@ enum status engine_change_each(struct ctx *ctx, struct engine *e, const struct c
     engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
     struct change wanted = *change;
     secrets_leave(e, &ctx->arena, &wanted.to);
+    TRY(check_sizes(ctx, &wanted.to));
     TRY(check_grown(ctx, e, &wanted, ids, n));
     TRY(store_change_each(ctx, e->store, &wanted, ids, n, changed));
     return ends_now(change, change->to.expires) ? bar_ended(ctx, e, change, ids, n) : OK;

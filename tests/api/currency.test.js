@@ -18,6 +18,7 @@ test('a new value under a key silences what was said of the old one, and a quest
   const server = await serve(t);
   await server.tell('I work at Halvorsen Timber.');
   await keyed(server, 'works at Halvorsen Timber');
+  for (let i = 0; i < 201; i++) ok(await server.ask('POST', '/v1/memories', { content: `Desk ${i} of that workplace is grey` }));
   await keyed(server, 'works at Brekke Glass');
   const now = await given(server, 'Where do I work?');
   assert.match(now, /Brekke Glass/);

@@ -36,6 +36,8 @@ test('tags have a limit, and what is said again keeps what was said first', asyn
   const { id } = (await server.ask('POST', '/v1/memories', { content: 'I own a kayak', tags: ['x'], metadata: { a: 1 } })).json();
   const again = (await server.ask('POST', '/v1/memories', { content: 'I own a kayak', tags: ['y'], metadata: { b: 2 } })).json();
   assert.deepEqual([again.id, again.tags, again.metadata], [id, ['y'], { b: 2 }]);
+  const many = await server.ask('POST', '/v1/memories/bulk', { ids: [id], action: 'change', change: { tags: ['g'.repeat(70000)] } });
+  assert.match(many.text, /tags: must have/);
   const history = (await server.ask('GET', `/v1/memories/${id}/history`)).text;
   assert.match(history, /"x"/);
   assert.match(history, /"a":1/);
