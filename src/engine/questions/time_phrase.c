@@ -25,9 +25,10 @@ static bool read_range(struct reader *r, size_t i, uint32_t joint, struct time_p
     if (!first.year && first.kind != POINT_SPAN)
         first.year = last.year;
     struct time_span to = point_span(r, &last, false), from = point_span(r, &first, false);
-    if (from.from > to.from) /* "from November to March" */
-        from.from =
-            calendar_start(from.from, 'y', -1) + (from.from - calendar_start(from.from, 'y', 0));
+    if (from.from > to.from && first.kind != POINT_SPAN) { /* "from November to March" */
+        first.year = calendar_day(from.from).tm_year + 1899;
+        from = point_span(r, &first, false);
+    }
     *out = (struct time_phrase){.at = i, .end = last.next, .span = {from.from, to.to}};
     return true;
 }

@@ -66,12 +66,11 @@ int time_days(char unit)
     return unit == 'w' || unit == 'e' ? 7 : unit == 'm' ? 31 : unit == 'y' ? 366 : 1;
 }
 
-/* The weekday (0: Monday) next before today (moved -1) or behind it (1). */
+/* The weekday (0: Monday) of this week (moved 0), or next before today (-1). */
 static struct time_span calendar_weekday(int64_t now, int weekday, int moved)
 {
-    int today = (calendar_day(now).tm_wday + 6) % 7, back = (today - weekday + 7) % 7;
-    int days = moved < 0 ? -(back ? back : 7) : 7 - back;
-    return calendar_unit(now, 'd', days);
+    int today = (calendar_day(now).tm_wday + 6) % 7, days = weekday - today;
+    return calendar_unit(now, 'd', moved && days >= 0 ? days - 7 : days);
 }
 
 /* --- words --- */
@@ -226,11 +225,13 @@ static struct time_span span_in(const struct point *p, int year)
 
 struct time_span point_span(const struct reader *r, const struct point *p, bool is_over)
 {
-    int year = calendar_day(r->now).tm_year + 1900;
-    struct time_span s = span_in(p, p->year ? p->year : year);
+    enum { LEAP = 4, FEBRUARY = 1, LEAP_DAY = 29 };
+    bool is_leap = p->kind == POINT_DAY && p->month == FEBRUARY && p->day == LEAP_DAY;
+    int year = calendar_day(r->now).tm_year + 1900, step = is_leap ? LEAP : 1;
+    struct time_span s = span_in(p, p->year ? p->year : year - year % step);
     if (p->year || p->kind == POINT_SPAN)
         return s;
-    return (is_over ? s.to : s.from) > r->now ? span_in(p, year - 1) : s;
+    return (is_over ? s.to : s.from) > r->now ? span_in(p, year - year % step - step) : s;
 }
 
 static bool take_span(struct point *out, size_t next, struct time_span span)
@@ -264,7 +265,7 @@ static bool read_dotted(const struct reader *r, size_t i, struct point *out)
     if (month < 1 || month > 12 || !str_starts(month_rest, S(".")))
         return false;
     int year = digits_of(str_sub(month_rest, 1, month_rest.n), &rest);
-    year = year >= 0 && year < 100 ? year + 2000 : year;
+    year += year < 0 || year > 99 ? 0 : year < 70 ? 2000 : 1900;
     *out = (struct point){
         .kind = POINT_DAY, .year = year, .month = month - 1, .day = day, .next = i + 1};
     return !rest.n && year > YEAR_MIN && year < YEAR_MAX;
@@ -407,8 +408,7 @@ static bool read_moved(const struct reader *r, size_t i, struct point *out)
         return !time_is_word(r, at + 1, "of") &&
                take_span(out, at + 1, calendar_unit(r->now, (char)time_value(r, at), moved));
     if (time_is(r, at, TIME_WEEKDAY))
-        return take_span(out, at + 1,
-                         calendar_weekday(r->now, time_value(r, at), moved ? moved : 1));
+        return take_span(out, at + 1, calendar_weekday(r->now, time_value(r, at), moved));
     if (!read_month(r, at, out) && !read_season(r, at, out) && !read_feast(r, at, out))
         return false;
     if (!out->year)
@@ -450,9 +450,8 @@ bool point_part(const struct reader *r, size_t i, struct point *out)
         return false;
     s.from += time_value(r, i) * third;
     s.to = time_value(r, i) == 2 ? s.to : s.from + third;
-    bool is_relative = out->is_relative;
-    take_span(out, out->next, s);
-    out->is_relative = is_relative;
+    out->kind = POINT_SPAN;
+    out->span = s;
     return true;
 }
 
