@@ -350,6 +350,20 @@ TEST(what_a_program_added_and_what_is_newer_is_not_replaced)
     CHECK_INT(memory_with(&b, "coffee").valid_to, 0);
 }
 
+/* Nor is it changed, when the same answer says it and more. */
+TEST(what_a_program_added_keeps_its_words)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = ABOUT("Tea.") PINNED FACT("User drinks green tea") "," FACT(
+                   "User drinks green tea from Japan") "]}"});
+    struct memory tea = {.content = S("User drinks green tea"), .origin = ORIGIN_API};
+    CHECK_OK(engine_add(ctx, e, mine, &tea));
+    ingest(&b, "c1", "I drink green tea, green tea from Japan" LONG, "Good", clock_ms());
+    CHECK_OK(engine_get(ctx, e, mine, tea.id, &tea));
+    CHECK_STR(layer_of(&b, "fact"), S("User drinks green tea from Japan"));
+    CHECK_STR(tea.content, S("User drinks green tea"));
+}
+
 TEST(what_a_pattern_found_in_the_same_talk_is_one_row)
 {
     DISTILLERY(b);

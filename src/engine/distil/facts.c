@@ -343,7 +343,7 @@ enum status keep_fact(struct keeper *k, const struct said_fact *said, enum layer
     TRY(find_relation(k, &f));
     struct memory *twin = f.relation == DIFFERENT ? NULL : in_bundle(k, f.like.id);
     bool is_own = is_by_pattern(&f.like) && str_eq(f.like.session, k->d->session);
-    if (relation_replaces(f.relation) && twin) {
+    if (relation_replaces(f.relation) && twin && may_be_replaced(k, twin)) {
         replace_in_bundle(k, &f, twin);
         return OK;
     }
