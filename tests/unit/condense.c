@@ -600,7 +600,7 @@ TEST(the_log_names_the_call_that_a_failed_summary_was_part_of)
 struct meanwhile {
     struct engine *e;
     str id;
-    bool changes; /* else it forgets */
+    unsigned what; /* is changed; 0: it forgets */
     int times;
     enum status how;
 };
@@ -608,10 +608,11 @@ struct meanwhile {
 static enum status change_it(struct ctx *ctx, const struct meanwhile *m)
 {
     struct memory changed;
+    str pin = S("pinned");
     struct change change = {.pool = mine,
                             .id = m->id,
-                            .what = CHANGE_CONTENT,
-                            .to = {.content = S("We went to Bern.")}};
+                            .what = m->what,
+                            .to = {.content = S("We went to Bern."), .tags = {&pin, 1}}};
     return engine_change(ctx, m->e, &change, &changed);
 }
 
@@ -622,25 +623,26 @@ static void act(void *own)
     int64_t erased;
     struct forget what = {.pool = mine, .id = m->id};
     if (m->times++ == 0)
-        m->how = m->changes ? change_it(&ctx, m) : engine_forget(&ctx, m->e, &what, &erased);
+        m->how = m->what ? change_it(&ctx, m) : engine_forget(&ctx, m->e, &what, &erased);
     ctx_free(&ctx);
 }
 
-/* Neither closes anything: the summary holds the old text. */
+/* None closes anything: the summary holds the old text, and what is pinned by now stays. */
 TEST(what_changes_or_goes_while_the_model_writes_comes_into_no_summary)
 {
-    for (int changes = 0; changes < 2; changes++) {
+    static const unsigned what[] = {0, CHANGE_CONTENT, CHANGE_TAGS};
+    for (int i = 0; i < 3; i++) {
         WITH_MODEL(e, s, p, m);
         struct memory first = put_trip(ctx, s, "Lucerne", 50);
         put_trip(ctx, s, "Como", 40);
         m->app.answer = S("The family stayed by lakes in Lucerne and Como.");
-        struct meanwhile own = {.e = e, .id = first.id, .changes = changes};
+        struct meanwhile own = {.e = e, .id = first.id, .what = what[i]};
         m->app.own = &own;
         m->app.meanwhile = act;
         struct condense_out out = run(ctx, e, mine, false);
         CHECK(own.times == 1 && own.how == OK && out.replaced == 0 && out.before == 0);
         CHECK_INT(out.skipped[SKIP_CHANGED], 2);
-        CHECK_INT(number(ctx, e, mine, false), changes ? 2 : 1);
+        CHECK_INT(number(ctx, e, mine, false), what[i] ? 2 : 1);
         check_healthy(ctx, s);
     }
 }

@@ -143,7 +143,7 @@ static enum status check_unchanged(struct ctx *ctx, const struct round *r,
         docs[i] = c->v[i]->doc;
     TRY(store_memories(ctx, r->e->store, r->pool, docs, c->n, now));
     for (size_t i = 0; i < c->n; i++)
-        if (!str_eq(now[i].content, c->v[i]->content) || now[i].valid_to)
+        if (now[i].updated != c->v[i]->updated || now[i].valid_to)
             return fail(ctx, CONFLICT, "the memory '" S_FMT "' was changed during this call",
                         S_ARG(c->v[i]->id));
     return OK;
