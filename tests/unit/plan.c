@@ -264,6 +264,13 @@ TEST(identity_has_a_quarter_of_the_budget)
         str_find(out.block, S("\n[/Memory]")) - str_find(out.block, S("## What I should"));
     CHECK(lines > 300 && lines <= 400);
     CHECK(holds(out.block, "number 39 of") && !holds(out.block, "number 0 of"));
+    for (int i = 0; i < 30; i++) {
+        str fact = str_printf(&ctx->arena, "User's garden: bed number %d has %070d roses", i, 1);
+        put(ctx, s, mine, LAYER_FACT, str_c(&ctx->arena, fact), i, "");
+    }
+    out = plan_with(ctx, e, mine, "do you remember my garden and its roses?", 100);
+    lines = str_find(out.block, S("\n[/Memory]")) - str_find(out.block, S("## What I should"));
+    CHECK(holds(out.block, "garden") && lines <= 400);
 }
 
 TEST(lines_stop_at_the_first_that_does_not_fit)

@@ -396,7 +396,7 @@ static enum status write_all(struct plan *p)
     if (asked == GATE_IDENTITY)
         found = identity;
     else
-        write_section(p, &always, &identity, chars / IDENTITY_SHARE);
+        chars -= write_section(p, &always, &identity, chars / IDENTITY_SHARE);
     size_t before = p->n;
     TRY(find_sure(p));
     TRY(write_sections(p, &found, chars));
