@@ -7,6 +7,7 @@
 #include "engine/dedup/equivalence.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/tombstone_writer.h"
+#include "engine/state/spool.h"
 #include "engine/text.h"
 #include "engine/text/content_key.h"
 
@@ -127,21 +128,6 @@ static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool
     }
     *out = v;
     *n_out = found;
-    return OK;
-}
-
-/* The true memory with the key; its id is "" when there is none. */
-static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
-                                   struct memory *out)
-{
-    struct memory_page_in ask = {.select = SELECT_ALL, .limit = 1};
-    struct memory_page page = {0};
-    ask.select.pools = &pool;
-    ask.select.n_pools = 1;
-    ask.select.key = key;
-    if (key.n)
-        TRY(store_memory_page(ctx, e->store, &ask, &page));
-    *out = page.n ? page.v[0] : (struct memory){0};
     return OK;
 }
 
@@ -395,6 +381,10 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
     if (!what->id.n && !what->n_ids && !what->session.n && !what->everything && !what->memories)
         return fail_field(ctx, "id", "must be an id, a session, or everything");
     engine_catch_up(ctx, e, what->pool); /* else the turn would be kept behind it */
+    if ((what->everything || what->session.n) && spool_holds(e->work.spool, what->pool))
+        return fail(ctx, TOO_BUSY,
+                    "what was said while the database was away is still being stored, and would "
+                    "come back behind the erasure; try again");
     int64_t barred;
     str erasure;
     struct forget noted = *what;

@@ -105,6 +105,22 @@ test('what was said while it was away is older than what is said after, and its 
   assert.match(JSON.stringify(model.last().json), /Oslo/);
 });
 
+// What is erased must not come back from it.
+test('while a spool is being stored, a space is not erased, and then for good', options, async (t) => {
+  const data = tempFolder(), n = 2048, said = (i) => ({ at: Date.now(), user: 'local', space: 'default', said: [['user', `My boat has number ${i}.`, '', 0]], answer: 'Fine.' });
+  fs.writeFileSync(spoolOf(data), `${'21'.padStart(20, '0')}\n${Array.from({ length: n }, (_, i) => `${String(i % 256).padStart(3, '0')} ${JSON.stringify(said(i))}\n`).join('')}`);
+  const server = await serve(t, { data, flags: ['--recall-deadline-ms', '100'] });
+  const erase = () => server.ask('DELETE', '/v1/spaces/default');
+  await until('the first is stored', async () => (await server.ask('GET', '/v1/stats')).json().messages > 0);
+  const early = await erase();
+  assert.equal(early.status, 429, early.text);
+  assert.match(early.text, /still being stored/);
+  await isEmpty(data);
+  assert.equal((await erase()).status, 200);
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 0);
+  assert.equal((await server.ask('GET', '/v1/stats')).json().messages, 0);
+});
+
 // Said while it was away; the conversation goes on after, and the client sends all of it unmasked.
 test('a secret is in no spool, and its conversation is one session, kept once', options, async (t) => {
   const secret = 'sk-live-9aK3pQ7rT2vX8yB4cD6fG1hJ', card = 'Barnacle77!';

@@ -12,7 +12,7 @@
  * alone, for every door that writes, as nobody waits for a model there (decisions/014 and 024).
  */
 
-enum { NEAREST = 8, HITS_MAX = 2000, READ_MAX = 16, CATCH_UP = 64, WITH_KEY = 5 };
+enum { NEAREST = 8, HITS_MAX = 2000, READ_MAX = 16, CATCH_UP = 64 };
 
 /* --- in other words --- */
 
@@ -153,21 +153,17 @@ enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum l
 
 /* --- in the same words --- */
 
-/* Whether the key has a current memory. It says something else then, so the new text replaces it
- * even when another memory holds the same words. */
-static enum status has_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
-                           bool *out)
+enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
+                            struct memory *out)
 {
-    struct memory *v;
-    size_t n;
-    const struct memory_filter f = {.pool = pool, .contains = key, .limit = WITH_KEY};
-    *out = false;
-    if (!key.n)
-        return OK;
-    TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
-    for (size_t i = 0; i < n; i++)
-        *out |= str_eq(v[i].key, key);
-    *out |= n == WITH_KEY;
+    struct memory_page_in ask = {.select = SELECT_ALL, .limit = 1};
+    struct memory_page page = {0};
+    ask.select.pools = &pool;
+    ask.select.n_pools = 1;
+    ask.select.key = key;
+    if (key.n)
+        TRY(store_memory_page(ctx, e->store, &ask, &page));
+    *out = page.n ? page.v[0] : (struct memory){0};
     return OK;
 }
 
@@ -219,7 +215,7 @@ static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref p
                             const struct memory *m, bool *out, struct memory *like)
 {
     struct memory *v = NEW_N(&ctx->arena, struct memory, READ_MAX);
-    bool is_otherwise = false;
+    struct memory other;
     size_t n, at = 0;
     *out = false;
     TRY(find_candidates(ctx, e, pool, m, v, &n));
@@ -227,8 +223,9 @@ static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref p
         at++;
     if (at == n)
         return OK;
-    TRY(has_key(ctx, e, pool, m->key, &is_otherwise));
-    *out = !is_otherwise;
+    /* What has the key says something else, and is replaced, whatever holds the same words. */
+    TRY(memory_with_key(ctx, e, pool, m->key, &other));
+    *out = !other.id.n;
     *like = v[at];
     return *out ? store_touch(ctx, e->store, pool, &v[at].doc, 1, clock_ms()) : OK;
 }
