@@ -164,6 +164,9 @@ TEST(what_a_pattern_found_fades_and_what_one_asked_to_keep_stays)
     table.metadata = S("{\"source\":\"llm_response\"}");
     table = put(ctx, s, mine, table);
     str nuts = put(ctx, s, mine, distilled("User is allergic to nuts", 0.9)).id;
+    struct memory standing = by_pattern("asks to never use emojis", 0.7);
+    standing.category = S("instruction"); /* until it is taken back */
+    put(ctx, s, mine, standing);
     CHECK_INT(pass(ctx, e, mine, true, 27).evicted, 0);
     CHECK_INT(pass(ctx, e, mine, false, 300).evicted, 1);
     CHECK(get(ctx, e, tea).valid_to && !get(ctx, e, key).valid_to);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "engine/extract/extract.h"
+#include "engine/text/content_key.h"
 #include "engine/text/lexicon.h"
 #include "words/words.h"
 
@@ -74,9 +75,8 @@ static struct mentions mentions_of(const struct pass *p)
         if (e->is_gone || e->latest < p->now - MENTION_DAYS * DAY_MS)
             continue;
         struct term_set words = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
-        for (size_t k = 0; k < words.n; k++) {
+        for (size_t k = 0; k < words.n; k++)
             ARENA_ADD(a, m.v, m.n, cap) = (struct mention){words.v[k], taken};
-        }
         taken++;
     }
     if (m.n)
@@ -135,11 +135,12 @@ static void promote_fact(struct pass *p, struct arena *own, const struct mention
                          (long long)n, MENTION_DAYS));
 }
 
-/* Found in what the user said, and not asked to be kept. What the compatible table finds has a
- * retention of its own. */
+/* Found in what the user said, and not asked to be kept or done from then on. What the compatible
+ * table finds has a retention of its own. */
 static bool is_by_pattern(const struct memory *fact)
 {
     return fact->origin == ORIGIN_USER && fact->importance < ASKED_FOR &&
+           !str_is(fact->category, STANDING_CATEGORY) &&
            str_find(fact->metadata, S("\"source\":\"user_message\"")) < fact->metadata.n;
 }
 
@@ -153,8 +154,7 @@ static bool is_forgotten(const struct pass *p, struct arena *own, const struct m
            importance_by_rule(own, fact) < priority_least[PRIORITY_CRITICAL];
 }
 
-/* Eviction is decided here and written with the pass; the report's line says how little it was
- * worth. */
+/* Written with the pass; the report's line says how little it was worth. */
 static void evict_fact(struct pass *p, const struct memory *fact)
 {
     struct arena *a = &p->ctx->arena;
