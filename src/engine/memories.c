@@ -141,7 +141,9 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     secrets_leave(e, &ctx->arena, m);
     if (!m->key.n && is_said_again(ctx, e, pool, m, &status))
         return status;
-    TRY(memory_with_key(ctx, e, pool, m->key, &old));
+    TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
+    if (!old.id.n) /* a summary may tell what was closed for it */
+        TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_ONLY, &old));
     TRY(add_memory(ctx, e, pool, PUT_SUPERSEDE, true, m));
     return bar_superseded(ctx, e, pool, &old, m);
 }
@@ -159,7 +161,7 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
         if (is_said_again(ctx, e, pool, m, &status))
             return status;
     }
-    TRY(memory_with_key(ctx, e, pool, m->key, &old));
+    TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
     TRY(add_memory(ctx, e, pool, PUT_REPLACE, !old.id.n, m));
     return old.id.n && !str_eq(old.content, m->content)
                ? bar_memory(ctx, e, pool, BAR_CORRECTED, &old, m->updated, NULL)

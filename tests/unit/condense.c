@@ -350,6 +350,22 @@ TEST(a_member_whose_key_was_used_since_stays_closed)
     check_healthy(ctx, s);
 }
 
+TEST(a_new_value_under_the_key_of_a_member_silences_the_summary)
+{
+    ENGINE(e, s, p);
+    struct memory keyed = plain;
+    keyed.key = S("workplace");
+    put(ctx, s, mine, "I work at Halvorsen Timber. I work at Halvorsen Timber.", 50, keyed);
+    CHECK_INT(run(ctx, e, mine, false).replaced, 1);
+    struct memory now = {.key = keyed.key, .content = S("I work at Brekke Glass")};
+    CHECK_OK(engine_add(ctx, e, mine, &now));
+    const struct recall_in in = {.pool = mine, .question = S("Where do I work?"), .gate = true};
+    struct recall_out r;
+    CHECK_OK(engine_recall(ctx, e, &in, &r));
+    CHECK_INT(r.n, 1);
+    CHECK_STR(r.v[0].memory.id, now.id);
+}
+
 TEST(recall_is_as_good_after_as_before)
 {
     static const char *const facts[][3] = {

@@ -77,9 +77,9 @@ struct same_seeker {
 enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum layer layer,
                         struct memory *like);
 
-/* The true memory with the key; its id is "" when there is none. */
+/* The newest memory with the key, open or closed; its id is "" when there is none. */
 MUST_USE enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                     str key, struct memory *out);
+                                     str key, enum memory_closed closed, struct memory *out);
 /* Whether a memory says this already in the same words, under another key or, without a key, at
  * all; it counts as used then. What has the key itself is for the store to decide. *like (or NULL)
  * is copied into ctx's arena. */

@@ -154,13 +154,14 @@ enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum l
 /* --- in the same words --- */
 
 enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
-                            struct memory *out)
+                            enum memory_closed closed, struct memory *out)
 {
     struct memory_page_in ask = {.select = SELECT_ALL, .limit = 1};
     struct memory_page page = {0};
     ask.select.pools = &pool;
     ask.select.n_pools = 1;
     ask.select.key = key;
+    ask.select.closed = closed;
     if (key.n)
         TRY(store_memory_page(ctx, e->store, &ask, &page));
     *out = page.n ? page.v[0] : (struct memory){0};
@@ -223,8 +224,7 @@ static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref p
         at++;
     if (at == n)
         return OK;
-    /* What has the key says something else, and is replaced, whatever holds the same words. */
-    TRY(memory_with_key(ctx, e, pool, m->key, &other));
+    TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &other));
     *out = !other.id.n;
     *like = v[at];
     return *out ? store_touch(ctx, e->store, pool, &v[at].doc, 1, clock_ms()) : OK;
