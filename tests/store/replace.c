@@ -1,4 +1,4 @@
-/* replace.c - a session in place of itself in one write, and claims that end with their process. */
+/* replace.c - a session or memory in place of itself, and claims that end with their process. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,4 +177,33 @@ TEST_NEEDS(a_claim_ends_with_its_process, threads_after_fork)
     int64_t n;
     CHECK_OK(store_flush_signals(ctx, s, mine, S(""), &n));
     CHECK_STR(due(ctx, s), S("s2"));
+}
+
+/* A copy of a memory that was changed elsewhere, and then closed there. */
+TEST(a_later_import_changes_all_of_a_memory)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory m = fact("a", "dog", "Rex barks."), other = fact("b", "cat", "Ivy purrs.");
+    str tag = S("pets");
+    CHECK_OK(keep(ctx, s, mine, PUT_IMPORT, &m));
+    CHECK_OK(keep(ctx, s, mine, PUT_IMPORT, &other));
+    m = fact("a", "hound", "Rex sleeps.");
+    m.updated = m.created + 1;
+    m.category = S("entity");
+    m.importance = 0.9;
+    m.tags = (struct strs){&tag, 1};
+    CHECK_OK(keep(ctx, s, mine, PUT_IMPORT, &m));
+    CHECK_OK(store_memory(ctx, s, mine, S("a"), &m));
+    CHECK_STR(m.content, S("Rex sleeps."));
+    CHECK_STR(m.key, S("hound"));
+    CHECK_STR(m.category, S("entity"));
+    CHECK(m.importance == 0.9 && m.tags.n == 1);
+    m.key = S("cat"); /* another's */
+    m.valid_to = m.updated += 2;
+    CHECK_OK(keep(ctx, s, mine, PUT_IMPORT, &m));
+    CHECK_OK(store_memory(ctx, s, mine, S("a"), &other));
+    CHECK_STR(other.key, S("hound"));
+    CHECK_INT(other.valid_to, m.updated);
+    check_healthy(ctx, s);
 }

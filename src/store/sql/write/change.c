@@ -5,6 +5,7 @@
 #include "store/sql/index/index.h"
 #include "store/sql/records/undo_record.h"
 #include "store/sql/state/writer.h"
+#include "store/sql/write/put_memory.h"
 
 /*
  * A person or a client corrects a memory: its id, its age and its uses stay. The words index gets
@@ -98,16 +99,6 @@ static enum status keep_revision(struct ctx *ctx, struct db *db, unsigned what,
 
 /* --- changing --- */
 
-/* A key names one true memory. */
-static enum status check_key(struct ctx *ctx, struct db *db, int64_t pool, const struct memory *m)
-{
-    struct memory other;
-    TRY(memory_find(ctx, db, SQL_MEMORY_BY_KEY, pool, m->key, &other));
-    if (!other.id.n || other.doc == m->doc)
-        return OK;
-    return fail(ctx, CONFLICT, "the memory " S_FMT " has this key", S_ARG(other.id));
-}
-
 static enum status write_row(struct ctx *ctx, struct db *db, int64_t pool, const struct memory *m)
 {
     return SQL_DO(ctx, db, SQL_MEMORY_CHANGE, pool, memory_no(m->doc), m->content, m->key, m->type,
@@ -120,7 +111,7 @@ static enum status change_row(struct ctx *ctx, struct db *db, int64_t pool, cons
 {
     struct memory now = changed_memory(old, c);
     if (!str_eq(old->key, now.key))
-        TRY(check_key(ctx, db, pool, &now));
+        TRY(memory_check_key(ctx, db, pool, &now));
     TRY(write_row(ctx, db, pool, &now));
     if (c->keeps_old)
         TRY(keep_revision(ctx, db, c->what, old, &now));

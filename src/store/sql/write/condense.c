@@ -81,18 +81,6 @@ struct reopen {
     int64_t *reopened;
 };
 
-/* First, so that no member meets its key. */
-static enum status close_summary(struct eraser *e, const struct memory *m)
-{
-    struct arena *a = &e->ctx->arena;
-    int64_t now = clock_ms();
-    TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_CLOSE, e->pool, memory_no(m->doc), now, S(""), now));
-    index_note_memory(a, &e->changes, e->pool, true, m, index_of_memory(a, m));
-    e->memories++;
-    e->closed--;
-    return OK;
-}
-
 static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct reopen *r = what;
@@ -110,11 +98,13 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
         return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(r->id),
                     summary.valid_to ? "is archived already"
                                      : "names no memories that it replaced");
-    TRY(close_summary(&e, &summary));
-    int64_t before = e.closed;
+    struct put p = {
+        .ctx = ctx, .db = db, .changes = &e.changes, .pool = pool.no, .now = clock_ms()};
+    TRY(memory_close(&p, &summary, &(struct memory){0})); /* first, so no member meets its key */
     for (size_t i = 0; i < n; i++)
         TRY(memory_reopen(&e, &v[i]));
-    *r->reopened = e.closed - before;
+    *r->reopened = e.closed;
+    TRY(pool_count(ctx, db, pool.no, p.gain));
     return eraser_end(&e, &erased);
 }
 

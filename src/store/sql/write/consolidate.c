@@ -1,10 +1,10 @@
 /* consolidate.c - memories evicted, merged, raised and erased by a consolidation of their pool. */
 #include "base/clock.h"
-#include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/eraser.h"
+#include "store/sql/write/put_memory.h"
 
 /*
  * The decisions were made outside a transaction, from a state read earlier. So each memory is
@@ -13,12 +13,10 @@
  */
 
 struct pass {
-    struct ctx *ctx;
-    struct db *db;
-    int64_t pool, seen, now, closed, changed;
+    struct put to;
+    int64_t seen, changed;
     doc_id *kept; /* memories that have taken over others in this pass */
     size_t n_kept, max_kept;
-    struct index_changes changes;
 };
 
 static bool is_own(const struct pass *p, const struct memory *m)
@@ -29,7 +27,7 @@ static bool is_own(const struct pass *p, const struct memory *m)
 /* A memory that is true and unchanged since it was read, except by this pass; else its id is "". */
 static enum status find_open(struct pass *p, str id, struct memory *out)
 {
-    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_ID, p->pool, id, out));
+    TRY(memory_find(p->to.ctx, p->to.db, SQL_MEMORY_BY_ID, p->to.pool, id, out));
     bool is_other = p->seen && out->updated > p->seen && !is_own(p, out);
     if (out->valid_to || is_other)
         out->id = S("");
@@ -38,12 +36,8 @@ static enum status find_open(struct pass *p, str id, struct memory *out)
 
 static enum status close_memory(struct pass *p, const struct memory *m, str by)
 {
-    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_CLOSE, p->pool, memory_no(m->doc), p->now, by, p->now));
-    struct arena *a = &p->ctx->arena;
-    index_note_memory(a, &p->changes, p->pool, true, m, index_of_memory(a, m));
-    p->closed++;
     p->changed++;
-    return OK;
+    return memory_close(&p->to, m, &(struct memory){.id = by});
 }
 
 /* A memory that was used meanwhile has shown its worth. */
@@ -62,13 +56,14 @@ static enum status merge_memories(struct pass *p, const struct merged *merged)
     TRY(find_open(p, merged->drop, &drop));
     if (!keep.id.n || !drop.id.n || keep.doc == drop.doc)
         return OK;
-    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_MERGE, p->pool, memory_no(keep.doc), merged->metadata,
-               p->now));
-    struct arena *a = &p->ctx->arena;
+    const struct put *to = &p->to;
+    TRY(SQL_DO(to->ctx, to->db, SQL_MEMORY_MERGE, to->pool, memory_no(keep.doc), merged->metadata,
+               to->now));
+    struct arena *a = &to->ctx->arena;
     struct memory now = keep;
     now.metadata = merged->metadata;
-    index_note_memory(a, &p->changes, p->pool, true, &keep, index_of_memory(a, &keep));
-    index_note_memory(a, &p->changes, p->pool, false, &now, index_of_memory(a, &now));
+    index_note_memory(a, to->changes, to->pool, true, &keep, index_of_memory(a, &keep));
+    index_note_memory(a, to->changes, to->pool, false, &now, index_of_memory(a, &now));
     assert(p->n_kept < p->max_kept);
     p->kept[p->n_kept++] = keep.doc;
     return close_memory(p, &drop, keep.id);
@@ -80,9 +75,9 @@ static enum status raise_salience(struct pass *p, const struct raised *raised)
     TRY(find_open(p, raised->id, &m));
     if (!m.id.n)
         return OK;
-    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_RAISE, p->pool, memory_no(m.doc), raised->salience);
     p->changed++;
-    return sql_do(&q);
+    return SQL_DO(p->to.ctx, p->to.db, SQL_MEMORY_RAISE, p->to.pool, memory_no(m.doc),
+                  raised->salience);
 }
 
 struct consolidate {
@@ -95,10 +90,12 @@ static enum status consolidate_pool(struct ctx *ctx, struct db *db, const void *
 {
     const struct consolidate *own = what;
     const struct consolidation *c = own->what;
-    struct pass p = {.ctx = ctx, .db = db, .seen = c->seen, .now = clock_ms()};
+    struct index_changes changes = {0};
+    struct pass p = {.to = {.ctx = ctx, .db = db, .changes = &changes, .now = clock_ms()},
+                     .seen = c->seen};
     struct pool_row row;
     TRY(pool_find(ctx, db, c->pool, &row));
-    p.pool = row.no;
+    p.to.pool = row.no;
     p.max_kept = c->n_merges;
     p.kept = NEW_N(&ctx->arena, doc_id, p.max_kept + 1);
     for (size_t i = 0; i < c->n_evict; i++)
@@ -107,9 +104,9 @@ static enum status consolidate_pool(struct ctx *ctx, struct db *db, const void *
         TRY(merge_memories(&p, &c->merges[i]));
     for (size_t i = 0; i < c->n_raises; i++)
         TRY(raise_salience(&p, &c->raises[i]));
-    TRY(pool_count(ctx, db, p.pool, (struct pool_gain){.memories = -p.closed, .closed = p.closed}));
-    TRY(index_apply(ctx, db, &p.changes));
-    TRY(erase_each(ctx, db, p.pool, c->erase, c->n_erase, &p.changed));
+    TRY(pool_count(ctx, db, row.no, p.to.gain));
+    TRY(index_apply(ctx, db, &changes));
+    TRY(erase_each(ctx, db, row.no, c->erase, c->n_erase, &p.changed));
     *own->changed = p.changed;
     return OK;
 }

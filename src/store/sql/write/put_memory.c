@@ -52,7 +52,7 @@ static enum status say_again(struct put *p, const struct memory *old, struct mem
 
 enum status memory_close(struct put *p, const struct memory *old, const struct memory *by)
 {
-    assert(by->id.n && !old->valid_to);
+    assert(!old->valid_to);
     TRY(SQL_LATER(p->ctx, p->db, SQL_MEMORY_CLOSE, p->pool, memory_no(old->doc),
                   by->valid_from ? by->valid_from
                   : by->created  ? by->created
@@ -62,6 +62,15 @@ enum status memory_close(struct put *p, const struct memory *old, const struct m
     p->gain.memories--;
     p->gain.closed++;
     return OK;
+}
+
+enum status memory_check_key(struct ctx *ctx, struct db *db, int64_t pool, const struct memory *m)
+{
+    struct memory other;
+    TRY(memory_find(ctx, db, SQL_MEMORY_BY_KEY, pool, m->key, &other));
+    if (!other.id.n || other.doc == m->doc)
+        return OK;
+    return fail(ctx, CONFLICT, "the memory " S_FMT " has this key", S_ARG(other.id));
 }
 
 static enum status add_memory(struct put *p, struct memory *m, struct index_text words)
@@ -116,12 +125,15 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
 {
     str metadata;
     TRY(merge_metadata(p, old->metadata, m->metadata, &metadata));
-    /* A memory that was distilled again gets the new tags and weight; else these stay. */
+    /* A memory that was distilled again gets the new tags and weight, one that is imported the new
+     * tags, category and importance; else these stay. */
     const struct memory *weighs = m->origin == ORIGIN_DISTILLED ? m : old;
+    const struct memory *has = p->rule == PUT_IMPORT ? m : old;
     int64_t last_used = weighs->last_used > old->last_used ? weighs->last_used : old->last_used;
     TRY(SQL_LATER(p->ctx, p->db, SQL_MEMORY_REPLACE, p->pool, memory_no(old->doc), m->content,
                   m->type, m->session, m->expires, metadata, m->updated, m->source,
-                  tags_text(&p->ctx->arena, weighs->tags), weighs->salience, last_used));
+                  tags_text(&p->ctx->arena, has == m ? m->tags : weighs->tags), weighs->salience,
+                  last_used, m->key, has->category, has->importance));
     bool is_later = p->rule == PUT_DISTILLED && m->created > old->created;
     if (is_later)
         TRY(SQL_LATER(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), m->created));
@@ -141,14 +153,23 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     return OK;
 }
 
-/* The id exists: the later update wins, and a closed memory stays closed. */
+/* The id exists: the later update wins, and a closed memory stays closed. A key that is
+ * another's is left out. */
 static enum status import_again(struct put *p, const struct memory *old, struct memory *m)
 {
+    const struct memory by = {.id = m->superseded_by, .valid_from = m->valid_to};
     m->doc = old->doc;
     if (old->valid_to || m->updated <= old->updated)
         return OK;
-    m->key = old->key;
-    return replace_memory(p, old, m);
+    enum status s = memory_check_key(p->ctx, p->db, p->pool, m);
+    if (soft_if(p->ctx, s, CONFLICT) || !m->key.n)
+        m->key = old->key;
+    else
+        TRY(s);
+    m->layer = old->layer;
+    m->valid_to = 0;
+    TRY(replace_memory(p, old, m));
+    return by.valid_from ? memory_close(p, m, &by) : OK;
 }
 
 /* Of two memories with one key the later one is true, so the order of an import does not matter. */

@@ -20,5 +20,8 @@ struct put {
 
 /* Sets m's id, doc and times. */
 MUST_USE enum status memory_put(struct put *p, struct memory *m, struct index_text words);
+/* CONFLICT: another open memory has its key. */
+MUST_USE enum status memory_check_key(struct ctx *ctx, struct db *db, int64_t pool,
+                                      const struct memory *m);
 /* It is true no more, in favour of another one. */
 MUST_USE enum status memory_close(struct put *p, const struct memory *old, const struct memory *by);

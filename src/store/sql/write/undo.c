@@ -10,6 +10,7 @@
 #include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
+#include "store/sql/write/put_memory.h"
 
 /*
  * A recorded changeset (undo_record.c) is applied backwards: rows come back with their numbers,
@@ -126,16 +127,6 @@ static enum status look_before(struct undoing *u)
     return OK;
 }
 
-/* At most one open memory has a key. */
-static enum status check_key(struct undoing *u, const struct memory *m)
-{
-    struct memory other;
-    TRY(memory_find(u->ctx, u->db, SQL_MEMORY_BY_KEY, u->pool, m->key, &other));
-    if (!other.id.n || other.doc == m->doc)
-        return OK;
-    return fail(u->ctx, CONFLICT, "the memory " S_FMT " has the key by now", S_ARG(other.id));
-}
-
 static enum status follow_memories(struct undoing *u)
 {
     struct memory m;
@@ -148,7 +139,7 @@ static enum status follow_memories(struct undoing *u)
         u->restored += is_there && !t->was_there;
         if (!is_open)
             continue;
-        TRY(check_key(u, &m));
+        TRY(memory_check_key(u->ctx, u->db, u->pool, &m));
         note_words(u, false, &m);
     }
     return OK;
