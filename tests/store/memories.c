@@ -172,11 +172,15 @@ TEST(an_expired_memory_is_not_found_and_is_pruned)
     PLACE(p);
     STORE(s, p);
     struct memory a = fact("f1", "", "parking spot nine"), b = fact("f2", "", "parking spot ten");
+    struct receipt_line line = {.kind = S("memory"), .id = S("f1"), .injected = true};
+    struct receipt r = {.id = S("r1"), .block = a.content, .lines = &line, .n = 1};
     int64_t now = clock_ms(), removed;
+    r.created = now;
     a.expires = now + 1000;
     b.expires = now + 9000000;
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &b));
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
     CHECK_INT(find(ctx, s, mine, "parking").n, 2);
     fake_clock_set(now + 2000);
     CHECK_INT(find(ctx, s, mine, "parking").n, 1);
@@ -188,6 +192,8 @@ TEST(an_expired_memory_is_not_found_and_is_pruned)
     CHECK_INT(removed, 1);
     struct memory out;
     CHECK_STATUS(store_memory(ctx, s, mine, S("f1"), &out), NOT_FOUND);
+    CHECK_STATUS(store_receipt(ctx, s, mine, S("r1"), &r), NOT_FOUND); /* it holds the text */
+    CHECK(!place_holds(ctx, &p, S("spot nine")));
     CHECK_INT(find(ctx, s, mine, "parking").memories, 1);
     check_healthy(ctx, s);
 }

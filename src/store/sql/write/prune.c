@@ -8,8 +8,8 @@
 #include "store/sql/write/forget_long.h"
 
 /*
- * An expired memory is not recalled from the moment it expires; pruning only frees its space. A
- * crash between batches loses nothing: the next call continues.
+ * An expired memory is not recalled from the moment it expires. Pruning erases it, with receipts
+ * that show it. A crash between batches loses nothing: the next call continues.
  */
 
 enum {
@@ -38,8 +38,13 @@ static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before
         v[n++][1] = sql_get_int(&q);
     }
     TRY(sql_end(&q));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (!i || v[i][0] != v[i - 1][0])
+            TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
         TRY(prune_memory(ctx, db, v[i][0], v[i][1]));
+        if (i + 1 == n || v[i][0] != v[i + 1][0])
+            TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, v[i][0]));
+    }
     *removed += (int64_t)n;
     return OK;
 }
@@ -81,5 +86,6 @@ enum status sql_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
     }
     vector_cache_follow(sql_of(s), NULL);
     *removed = all;
-    return OK;
+    struct task end = {.ctx = ctx, .erases = true}; /* nothing stays in the log */
+    return all ? writer_run(sql_of(s)->writer, &end) : OK;
 }
