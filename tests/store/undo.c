@@ -147,3 +147,29 @@ TEST(it_comes_back_after_the_file_was_closed)
     CHECK_OK(store_undo(ctx, s, mine, S("u1"), &restored));
     check_healthy(ctx, s);
 }
+
+/* It is found by what it gave, also when another one was written meanwhile. */
+TEST(a_receipt_comes_back_with_what_it_gave)
+{
+    PLACE(p);
+    STORE(s, p);
+    const struct undo_mark mark = {S("u1"), clock_ms() + 60000};
+    struct receipt_line lines[] = {{.kind = S("memory"), .id = S("a"), .injected = true},
+                                   {.kind = S("memory"), .id = S("b"), .injected = true}};
+    struct receipt r = {.id = S("r1"), .created = 100, .lines = lines, .n = 2}, *v;
+    int64_t restored;
+    size_t n;
+    kept(ctx, s, "a", "Ada sails.");
+    const struct receipt_filter of_b = {.pool = mine,
+                                        .limit = 10,
+                                        .doc = kept(ctx, s, "b", "Ben rows.").doc};
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
+    forget(ctx, s, "a", &mark);
+    r = (struct receipt){.id = S("r2"), .created = 200, .lines = lines + 1, .n = 1};
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
+    CHECK_OK(store_undo(ctx, s, mine, S("u1"), &restored));
+    CHECK_OK(store_receipts(ctx, s, &of_b, &v, &n, NULL));
+    CHECK_INT(n, 2);
+    CHECK_STR(v[1].id, S("r1"));
+    check_healthy(ctx, s);
+}

@@ -22,7 +22,7 @@ enum status sql_learnt(struct ctx *ctx, struct store *s, struct pool_ref pool, s
                        struct memory **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
-    return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_LEARNT, row.no, message);
+    return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_BY_SOURCE, row.no, message);
 }
 
 enum status sql_once_true(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t at,

@@ -379,10 +379,7 @@ static struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
     out->memories = NEW_N(a, struct memory, b->n_memories);
     for (size_t i = 0; i < b->n_memories; i++)
         out->memories[i] = memory_copy(a, &b->memories[i]);
-    int64_t *distilled = NEW_N(a, int64_t, b->n_distilled);
-    for (size_t i = 0; i < b->n_distilled; i++)
-        distilled[i] = b->distilled[i];
-    out->distilled = distilled;
+    out->distilled = DUP_N(a, b->distilled, b->n_distilled, b->n_distilled);
     if (b->receipt)
         out->receipt = copy_receipt(a, b->receipt);
     return out;

@@ -34,10 +34,11 @@ struct undoing {
     struct ctx *ctx;
     struct db *db;
     int64_t pool;
-    struct touched memories, messages, sessions, waits; /* waits: sessions whose signals changed */
+    struct touched memories, messages, sessions, receipts;
+    struct touched waits; /* sessions whose signals changed */
     struct pool_gain gain;
     int64_t restored, left_out; /* rows that came back; changes of memories that did not */
-    const char *refused;        /* the table of a row that cannot come back */
+    bool refuses_memory;        /* it is what cannot come back */
 };
 
 static void touch_row(struct undoing *u, struct touched *t, int64_t no)
@@ -56,6 +57,8 @@ static void touch(struct undoing *u, const char *table, int64_t no)
         touch_row(u, &u->messages, no);
     else if (strcmp(table, "session") == 0)
         touch_row(u, &u->sessions, no);
+    else if (strcmp(table, "receipt") == 0)
+        touch_row(u, &u->receipts, no);
     else if (is_signal || strcmp(table, "waiting") == 0)
         touch_row(u, &u->waits, is_signal ? doc_session(no) : no);
 }
@@ -182,10 +185,12 @@ static enum status follow_sessions(struct undoing *u)
 }
 
 /* The recorded signals may be of messages that another erasure took since. */
-static enum status follow_waits(struct undoing *u)
+static enum status follow_others(struct undoing *u)
 {
     for (size_t i = 0; i < u->waits.n; i++)
         TRY(signals_follow(u->ctx, u->db, (struct session_ref){u->pool, u->waits.v[i].no}));
+    for (size_t i = 0; i < u->receipts.n; i++)
+        TRY(SQL_DO(u->ctx, u->db, SQL_GIVEN_AGAIN, u->pool, u->receipts.v[i].no));
     return OK;
 }
 
@@ -205,14 +210,14 @@ static int on_conflict(void *arg, int kind, sqlite3_changeset_iter *each)
     u->left_out += is_memory;
     if (op != SQLITE_INSERT || !is_kept)
         return SQLITE_CHANGESET_OMIT;
-    u->refused = is_memory ? "memory" : "message or session";
+    u->refuses_memory = is_memory;
     return SQLITE_CHANGESET_ABORT;
 }
 
-static enum status refuse(struct undoing *u)
+static enum status refuse(struct undoing *u, bool is_memory)
 {
     return fail(u->ctx, CONFLICT, "a %s with the same id is there by now",
-                u->refused ? u->refused : "row");
+                is_memory ? "memory" : "message or session");
 }
 
 static enum status apply_on_postgres(struct undoing *u, str changes)
@@ -225,9 +230,7 @@ static enum status apply_on_postgres(struct undoing *u, str changes)
         table = sql_get_text(&q);
     }
     TRY(sql_end(&q));
-    if (table.n)
-        u->refused = str_is(table, "memory") ? "memory" : "message or session";
-    return table.n ? refuse(u) : OK;
+    return table.n ? refuse(u, str_is(table, "memory")) : OK;
 }
 
 static enum status apply_changes(struct undoing *u, str changes)
@@ -237,7 +240,7 @@ static enum status apply_changes(struct undoing *u, str changes)
     int rc = sqlite3changeset_apply_v2(u->db->handle, (int)changes.n, (void *)changes.p, NULL,
                                        on_conflict, u, NULL, NULL, SQLITE_CHANGESETAPPLY_INVERT);
     if (rc == SQLITE_ABORT)
-        return refuse(u);
+        return refuse(u, u->refuses_memory);
     return rc == SQLITE_OK ? OK : db_failed(u->ctx, u->db, rc);
 }
 
@@ -274,7 +277,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     TRY(follow_memories(&u));
     TRY(follow_messages(&u));
     TRY(follow_sessions(&u));
-    TRY(follow_waits(&u));
+    TRY(follow_others(&u));
     TRY(pool_count(ctx, db, u.pool, u.gain));
     if (!u.restored && u.left_out)
         return fail(ctx, CONFLICT, "it was changed again since");
