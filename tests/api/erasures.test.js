@@ -147,6 +147,20 @@ test('what an undo brought back is not erased again', async (t) => {
   assert.match(run(data, 'list'), /1 of 1/);
 });
 
+test('what an erasure for good took from undo cannot be undone in an older backup', async (t) => {
+  const server = await serve(t);
+  const { data } = server, backup = path.join(tempFolder(), 'old.db');
+  const [first, second] = [await add(server, said[0]), await add(server, said[1])];
+  const { undo } = await erase(server, `${first}?undo=true`);
+  run(data, 'backup', backup);
+  await erase(server, second);
+  await server.stop();
+  run(data, 'restore', backup, '--force');
+  const again = await serve(t, { data });
+  assert.equal((await again.ask('POST', `/v1/undo/${undo}`)).status, 404);
+  assert.deepEqual(await contents(again), []);
+});
+
 test('the log has no content, and of an encrypted database no key and no hash of words', async (t) => {
   const { data, backup } = await erasedSince(t);
   assert.doesNotMatch(fs.readFileSync(log(data), 'latin1'), /millerberg|ottilie|porto/i);

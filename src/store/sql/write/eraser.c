@@ -39,14 +39,19 @@ enum status memories_with(struct eraser *e, enum sql which, str text, struct mem
     return SQL_LIST(e->ctx, e->db, read_memory, out, n, which, e->pool, text);
 }
 
+enum status erase_listed(struct eraser *e, const struct memory *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_memory(e, &v[i]));
+    return OK;
+}
+
 enum status erase_memories_with(struct eraser *e, enum sql which, str text)
 {
     struct memory *v;
     size_t n;
     TRY(memories_with(e, which, text, &v, &n));
-    for (size_t i = 0; i < n; i++)
-        TRY(erase_memory(e, &v[i]));
-    return OK;
+    return erase_listed(e, v, n);
 }
 
 /* --- what was made of whole sessions --- */

@@ -19,6 +19,7 @@ struct eraser {
 };
 
 MUST_USE enum status erase_memory(struct eraser *e, const struct memory *m);
+MUST_USE enum status erase_listed(struct eraser *e, const struct memory *v, size_t n);
 /* All that `which` gives for the text, closed ones too. */
 MUST_USE enum status erase_memories_with(struct eraser *e, enum sql which, str text);
 MUST_USE enum status memories_with(struct eraser *e, enum sql which, str text, struct memory **out,

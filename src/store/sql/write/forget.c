@@ -22,23 +22,11 @@
 
 static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
 {
-    struct message *v = NEW_N(&e->ctx->arena, struct message, w->batch);
-    size_t have = 0;
-    SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_RANGE, e->pool, session_first(w->session),
-            session_last(w->session), (int64_t)w->batch);
-    while (sql_row(&q))
-        read_message(&q, &v[have++]);
-    TRY(sql_end(&q));
-    for (size_t i = 0; i < have; i++)
+    struct message *v;
+    TRY(SQL_LIST(e->ctx, e->db, read_message, &v, n, SQL_MESSAGE_RANGE, e->pool,
+                 session_first(w->session), session_last(w->session), (int64_t)w->batch));
+    for (size_t i = 0; i < *n; i++)
         TRY(erase_message(e, &v[i], w->what && w->what->keeps_memories));
-    *n = have;
-    return OK;
-}
-
-static enum status erase_all(struct eraser *e, const struct memory *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        TRY(erase_memory(e, &v[i]));
     return OK;
 }
 
@@ -47,7 +35,7 @@ static enum status erase_pool_memories(struct eraser *e, struct part *w, size_t 
     struct memory *v;
     TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_POOL, e->pool,
                  (int64_t)w->batch));
-    return erase_all(e, v, *n);
+    return erase_listed(e, v, *n);
 }
 
 static enum status erase_session_memories(struct eraser *e, struct part *w, size_t *n)
@@ -55,7 +43,7 @@ static enum status erase_session_memories(struct eraser *e, struct part *w, size
     struct memory *v;
     TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_SESSION, e->pool, w->session_id,
                  (int64_t)w->batch));
-    return erase_all(e, v, *n);
+    return erase_listed(e, v, *n);
 }
 
 /* Memories of a type or age. The id of the last one begins the next batch. */
@@ -69,7 +57,7 @@ static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
         w->last = str_dup(w->arena, v[*n - 1].id);
     if (*n && w->goes_on)
         *w->goes_on = w->last;
-    return erase_all(e, v, *n);
+    return erase_listed(e, v, *n);
 }
 
 /* --- summaries of what was erased --- */
@@ -81,7 +69,7 @@ static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
     struct memory *v;
     TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_ERASED, e->pool,
                  (int64_t)w->batch));
-    TRY(erase_all(e, v, *n));
+    TRY(erase_listed(e, v, *n));
     *n = *n ? w->batch : 0;
     return OK;
 }
