@@ -143,7 +143,7 @@ TEST(what_a_consolidation_erases_is_gone_everywhere)
     int64_t changed;
     keep_five(ctx, s);
     struct receipt_line line = {.kind = S("memory"), .id = S("e1"), .injected = true};
-    struct receipt shows = {.id = S("r1"), .question = S("what?"), .lines = &line, .n = 1};
+    struct receipt shows = {.id = S("r1"), .question = S("who sailed?"), .lines = &line, .n = 1};
     struct bundle b = {.pool = mine, .receipt = &shows};
     CHECK_OK(store_write(ctx, s, &b));
     CHECK_OK(store_receipt(ctx, s, mine, S("r1"), &back));
@@ -156,6 +156,7 @@ TEST(what_a_consolidation_erases_is_gone_everywhere)
     CHECK_STATUS(store_memory(ctx, s, mine, S("f1"), &m), NOT_FOUND);
     CHECK_STATUS(store_receipt(ctx, s, mine, S("r1"), &back), NOT_FOUND);
     ctx_clear_failure(ctx);
+    CHECK(!place_holds(ctx, &p, S("who sailed?")));
     CHECK_INT(find(ctx, s, mine, "ithaca").n, 3);
     check_healthy(ctx, s);
     c.pool = other_user;

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
+#include "store/sql/search/vector_cache.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/eraser.h"
 #include "store/sql/write/put_memory.h"
@@ -115,7 +116,11 @@ enum status sql_consolidate(struct ctx *ctx, struct store *s, const struct conso
                             int64_t *changed)
 {
     int64_t n = 0;
-    TRY(writer_call(ctx, sql_of(s)->writer, consolidate_pool, &(struct consolidate){c, &n}));
+    const struct consolidate own = {c, &n};
+    struct task t = {.ctx = ctx, .call = consolidate_pool, .what = &own, .erases = c->n_erase > 0};
+    TRY(writer_run(sql_of(s)->writer, &t));
+    if (t.erases)
+        vector_cache_follow(sql_of(s), &c->pool);
     *changed = n;
     return OK;
 }

@@ -338,17 +338,15 @@ enum status sql_write(struct ctx *ctx, struct store *s, struct bundle *b)
 
 static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
 {
-    struct receipt *out = NEW(a, struct receipt);
-    *out = *r;
+    struct receipt *out = DUP_N(a, r, 1, 1);
     out->id = str_dup(a, r->id);
     out->session = str_dup(a, r->session);
     out->question = str_dup(a, r->question);
     out->decision = str_dup(a, r->decision);
     out->reason = str_dup(a, r->reason);
     out->block = str_dup(a, r->block);
-    out->lines = NEW_N(a, struct receipt_line, r->n);
+    out->lines = DUP_N(a, r->lines, r->n, r->n);
     for (size_t i = 0; i < r->n; i++) {
-        out->lines[i] = r->lines[i];
         out->lines[i].kind = str_dup(a, r->lines[i].kind);
         out->lines[i].id = str_dup(a, r->lines[i].id);
         out->lines[i].source = str_dup(a, r->lines[i].source);
@@ -363,8 +361,7 @@ static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
 /* A deep copy in another arena. */
 static struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
 {
-    struct bundle *out = NEW(a, struct bundle);
-    *out = *b;
+    struct bundle *out = DUP_N(a, b, 1, 1);
     out->work = NULL;
     out->erase = NULL;
     out->n_erase = 0;
