@@ -11,6 +11,7 @@ struct listener;
 struct listen_in {
     struct pool_ref pool; /* space "": every space of the user but the hidden ones */
     struct strs hidden;   /* spaces out of reach */
+    str spaces;           /* names between commas, of which alone it hears; "": any */
     str owner;            /* the credential's user */
     bool has_token;       /* the credential is an access token */
     bool is_operator;     /* learns of settings and of the server's jobs as well */
@@ -35,8 +36,7 @@ MUST_USE enum status engine_listen(struct ctx *ctx, struct engine *e, const stru
                                    struct listener **out);
 /* The id before the next event, in the arena. */
 str engine_heard_so_far(struct listener *l, struct arena *a);
-/* Whether engine_hear has something to say, or the listener has ended. Both are quick and never
- * wait, so an event loop may ask. */
+/* Whether engine_hear has something to say, or the listener has ended: an event loop may ask. */
 bool engine_has_heard(struct listener *l);
 /*
  * The next event, or false. A listener that is behind by more than EVENTS_KEPT events, or names one

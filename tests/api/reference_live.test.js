@@ -181,18 +181,18 @@ test('a stream never tells of another user, a person or a space out of reach', a
   const ann = await token(server, '--user', 'ann', '--space', 'red'), bob = await token(server, '--user', 'bob');
   const own = await token(server, '--user', 'ann'); // has a space of its own
   const admin = await token(server, '--user', 'ann', '--admin');
-  const front = await token(server, '--user', 'front', '--acts-for', 'any');
+  const front = await token(server, '--user', 'front', '--acts-for', 'any'), bound = await token(server, '--user', 'ann', '--spaces', 'blue,green');
   assert.equal((await server.ask('GET', '/v1/events')).status, 401);
   const streams = {};
-  for (const [name, headers] of Object.entries({ ann: auth(ann), bob: auth(bob), own: auth(own), admin: auth(admin), front: auth(front),
+  for (const [name, headers] of Object.entries({ ann: auth(ann), bob: auth(bob), own: auth(own), bound: auth(bound), admin: auth(admin), front: auth(front),
     eve: { ...auth(front), 'x-memory-user': 'eve' }, zoe: { ...auth(front), 'x-memory-user': 'zoe' } }))
     streams[name] = await listen(t, server, headers);
   const ids = {};
-  for (const [name, headers] of Object.entries({ ann: auth(ann), bob: auth(bob), own: auth(own), front: auth(front),
+  for (const [name, headers] of Object.entries({ ann: auth(ann), bob: auth(bob), own: auth(own), bound: auth(bound), front: auth(front),
     eve: { ...auth(front), 'x-memory-user': 'eve' }, zoe: { ...auth(front), 'x-memory-user': 'zoe' } }))
     ids[name] = (await made(server, '/v1/memories', { content: `A note of ${name}` }, headers)).id;
   await server.ask('DELETE', `/v1/memories/${ids.zoe}`, undefined, { ...auth(front), 'x-memory-user': 'zoe' });
-  const hears = { ann: ['ann'], bob: ['bob'], own: ['ann', 'own'], admin: ['ann', 'own'], front: ['front'], eve: ['eve'], zoe: ['zoe'] };
+  const hears = { ann: ['ann', 'bound'], bob: ['bob'], own: ['ann', 'own', 'bound'], bound: ['bound'], admin: ['ann', 'own', 'bound'], front: ['front'], eve: ['eve'], zoe: ['zoe'] };
   for (const [name, heard] of Object.entries(hears))
     for (const of of heard) await streams[name].until('memory.added', (e) => e.data.id === ids[of]);
   await streams.zoe.until('memory.erased');

@@ -20,8 +20,6 @@
  * again is asked again.
  */
 
-enum { ID_MAX = 32 };
-
 struct kept {
     struct event event; /* its texts follow in the same piece of memory */
     int64_t at;
@@ -112,7 +110,8 @@ static bool is_for(const struct listen_in *in, const struct event *v)
     if (!str_eq(v->pool.user, in->pool.user))
         return false;
     return !v->pool.space.n || str_eq(v->pool.space, in->pool.space) ||
-           (!in->pool.space.n && !strs_have(&in->hidden, v->pool.space));
+           (!in->pool.space.n && !strs_have(&in->hidden, v->pool.space) &&
+            (!in->spaces.n || names_have(in->spaces, v->pool.space)));
 }
 
 static str id_text(struct arena *a, const struct feed *f, uint64_t no)
@@ -197,6 +196,7 @@ static void copy_in(struct listener *l, const struct listen_in *in)
     l->in = *in;
     l->in.pool = (struct pool_ref){str_dup(a, in->pool.user), str_dup(a, in->pool.space)};
     l->in.owner = str_dup(a, in->owner);
+    l->in.spaces = str_dup(a, in->spaces);
     l->in.hidden.v = NEW_N(a, str, in->hidden.n);
     for (size_t i = 0; i < in->hidden.n; i++)
         l->in.hidden.v[i] = str_dup(a, in->hidden.v[i]);
@@ -212,10 +212,9 @@ static void find_place(struct listener *l, str after)
     l->next = f->told + 1;
     if (!after.n)
         return;
-    str epoch = str_cut(&number, '-');
-    char own[ID_MAX];
-    snprintf(own, sizeof own, "%08x", f->epoch);
-    if (!str_is(epoch, own) || !str_int(number, &no) || no < 0 || (uint64_t)no > f->told)
+    str_cut(&number, '-');
+    if (!str_int(number, &no) || no < 0 || (uint64_t)no > f->told ||
+        !str_eq(after, id_text(&l->own.arena, f, (uint64_t)no)))
         l->is_lost = true;
     else
         l->next = (uint64_t)no + 1; /* too far back is noticed when it hears */

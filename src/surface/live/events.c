@@ -89,7 +89,7 @@ static enum status find_hidden(struct ctx *ctx, struct app *app, const struct id
     struct token *v;
     size_t n;
     *out = (struct strs){0};
-    if (who->is_admin)
+    if (who->is_admin || who->spaces.n)
         return OK;
     TRY(auth_tokens(ctx, app, who, &v, &n));
     out->v = NEW_N(&ctx->arena, str, n);
@@ -113,11 +113,11 @@ static HANDLER(events_get)
     bool has_token = auth_shows_token(request_header(in, "Authorization"));
     struct listen_in ask = {.pool = who->pool,
                             .owner = who->own.user,
+                            .spaces = who->spaces,
                             .has_token = has_token,
                             .is_operator = auth_has(who, RUNS_SERVER),
-                            .after = request_header(in, "Last-Event-ID")};
-    if (query->after.n)
-        ask.after = query->after;
+                            .after = query->after.n ? query->after
+                                                    : request_header(in, "Last-Event-ID")};
     if (!who->space_from)
         ask.pool.space = S("");
     if (has_token)
