@@ -104,6 +104,7 @@ test('what is no request is refused with the exact code', async (t) => {
     [request('tools/call'), 200, -32602, 1, /^name: is required/],
     [request('tools/call', { name: 7 }), 200, -32602, 1, /^name: /],
     [request('tools/call', { name: 'no_such_tool' }), 200, -32602, 1, /no tool 'no_such_tool'/],
+    [request('tools/call', { name: `x${'é'.repeat(60)}` }), 200, -32602, 1, /no tool 'xé{49}'$/], [request(`x${'é'.repeat(60)}`), 200, -32601, 1, /no method 'xé{49}'$/],
     [request('tools/call', { name: 'memory_get', arguments: [1] }), 200, -32602, 1, /^arguments: must be an object$/],
     [request('tools/list', { cursor: 'x' }), 200, -32602, 1, /^cursor: /],
   ];

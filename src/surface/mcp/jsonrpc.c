@@ -74,12 +74,10 @@ void rpc_write_error(struct ctx *ctx, const struct rpc *r, str data, struct buf 
     json_member_str(&w, "message",
                     ctx->field[0] ? str_printf(&ctx->arena, "%s: %s", ctx->field, why)
                                   : str_of(why));
-    if (data.n || ctx->field[0])
-        json_key(&w, "data");
     if (data.n) {
-        json_raw(&w, data);
+        json_member_raw(&w, "data", data);
     } else if (ctx->field[0]) {
-        json_open(&w, '{');
+        json_member_open(&w, "data", '{');
         json_member_str(&w, "field", str_of(ctx->field));
         json_member_str(&w, "rule", str_of(why));
         json_close(&w, '}');

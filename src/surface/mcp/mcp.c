@@ -1,6 +1,7 @@
 /* mcp.c - the Model Context Protocol: revisions, its methods, over HTTP and for standard input. */
 #include <sodium.h>
 
+#include "base/utf8.h"
 #include "surface/mcp/jsonrpc.h"
 #include "surface/mcp/mcp.h"
 
@@ -17,7 +18,7 @@ static const char *const with_hello[] = {NEWEST_WITH_HELLO, "2025-06-18", NULL};
 
 #define META "io.modelcontextprotocol/"
 enum { MCP_HEADER = -32020, MCP_VERSION = -32022 };
-enum { RESULT_MAX = 16 << 20, FRESH_MS = 3600000 };
+enum { RESULT_MAX = 16 << 20, FRESH_MS = 3600000, SHOWN = 100 }; /* SHOWN: bytes in a message */
 
 static const char instructions[] =
     "What the user said in earlier conversations. Ask memory_context or memory_search before you "
@@ -65,13 +66,13 @@ static enum status check_version(struct mcp *m, str version)
 
 static enum status refuse_mismatch(struct mcp *m, const char *header, str has, str wants)
 {
-    struct ctx *ctx = m->ctx;
     if (!has.n)
         return refuse_message(m, MCP_HEADER,
-                              fail(ctx, BAD_INPUT, "the header %s is required", header));
+                              fail(m->ctx, BAD_INPUT, "the header %s is required", header));
     return refuse_message(m, MCP_HEADER,
-                          fail(ctx, BAD_INPUT, "the header %s is '%.100s', the body says '%.100s'",
-                               header, str_c(&ctx->arena, has), str_c(&ctx->arena, wants)));
+                          fail(m->ctx, BAD_INPUT,
+                               "the header %s is '" S_FMT "', the body says '" S_FMT "'", header,
+                               S_ARG(utf8_cut(has, SHOWN)), S_ARG(utf8_cut(wants, SHOWN))));
 }
 
 /* Headers carry text that is not ASCII as =?base64?…?=. */
@@ -303,8 +304,8 @@ static enum status call_tool(struct mcp *m)
         return fail_field(ctx, "arguments", "must be an object");
     const struct tool *t = tool_find(json_string(name));
     if (!t)
-        return fail_field(ctx, "name", "there is no tool '%.100s'",
-                          str_c(&ctx->arena, json_string(name)));
+        return fail_field(ctx, "name", "there is no tool '" S_FMT "'",
+                          S_ARG(utf8_cut(json_string(name), SHOWN)));
     struct tool_call c = {.ctx = ctx,
                           .app = m->app,
                           .who = m->who,
@@ -342,8 +343,8 @@ static enum status run_method(struct mcp *m)
             (m->is_modern ? methods[i].modern : methods[i].with_hello))
             return methods[i].run(m);
     return refuse_message(m, RPC_METHOD,
-                          fail(m->ctx, NOT_FOUND, "there is no method '%.100s'",
-                               str_c(&m->ctx->arena, m->rpc.method)));
+                          fail(m->ctx, NOT_FOUND, "there is no method '" S_FMT "'",
+                               S_ARG(utf8_cut(m->rpc.method, SHOWN))));
 }
 
 /* --- one message --- */
@@ -356,7 +357,7 @@ static str data_of(struct mcp *m)
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     json_member_raw(&w, "supported", S(SUPPORTED));
-    json_member_str(&w, "requested", str_sub(m->asked, 0, m->asked.n < 100 ? m->asked.n : 100));
+    json_member_str(&w, "requested", utf8_cut(m->asked, SHOWN));
     json_close(&w, '}');
     return buf_str(&b);
 }
