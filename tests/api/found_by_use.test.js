@@ -95,7 +95,8 @@ test('mem0 refuses messages without content, and a user that is a star', async (
 });
 
 test('a stream that broke off is kept without its answer; one without [DONE] that finished is kept', async (t) => {
-  const endings = { 'error mid-stream': 'data: {"error":{"message":"overloaded"}}\n\n', 'nothing more': '', finished: 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' };
+  const endings = { 'error mid-stream': 'data: {"error":{"message":"overloaded"}}\n\n', 'nothing more': '', finished: 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+    'another choice finished': 'data: {"choices":[{"index":1,"delta":{"content":"Jam"},"finish_reason":"stop"}]}\n\n' };
   let ending = '';
   const up = http.createServer((req, res) => {
     req.resume().on('end', () => {

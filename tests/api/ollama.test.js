@@ -105,8 +105,8 @@ test('a whole answer passes byte for byte, and is kept', async (t) => {
   assert.equal(up.last().json.stream, false);
 });
 
-test('text in the last line counts as well', async (t) => {
-  const last = `${JSON.stringify({ ...head, message: { role: 'assistant', content: '58.' }, done: true, done_reason: 'stop' })}\n`;
+for (const end of ['\n', '']) test(`text in the last line counts as well, which may lack its end (${end.length})`, async (t) => {
+  const last = `${JSON.stringify({ ...head, message: { role: 'assistant', content: '58.' }, done: true, done_reason: 'stop' })}${end}`;
   const { server } = await ready(t, { handler: (req, res) => inPieces(res, Buffer.from(lines('In locker ').slice(0, -1).join('') + last), 9) });
   const res = await say(server, user('Where is my tent?'));
   await kept(server, res);

@@ -408,17 +408,19 @@ test('of a long answer that ends early the text is kept, of one that breaks off 
 test('of a stream that stops before its end the user\'s words are kept; an end that is too long to be read is one', async (t) => {
   const end = (type, data) => `${type ? `event: ${type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
   const endings = [['', false], [end('response.failed', { type: 'response.failed', response: { status: 'failed' } }), false], [end('', { type: 'response.done', response: { status: 'completed' } }), true],
-    [end('response.completed', { type: 'response.completed', response: { status: 'completed', instructions: 'x'.repeat(300000) } }), true]];
-  let ending;
+    [end('response.completed', { type: 'response.completed', response: { status: 'completed', instructions: 'x'.repeat(300000) } }), true],
+    ['', false, end('response.created', { type: 'response.created', response: { status: 'in_progress', instructions: 'x'.repeat(300000) } })], [null, ['tool', '(failed)']]];
+  let ending, before;
   const { server } = await ready(t, (req, res, asked) => {
     made++;
-    res.writeHead(200, { 'content-type': 'text/event-stream' });
-    res.end(eventsOf(asked, [messageItem('Marmalade galore.')], null) + ending);
+    res.writeHead(200, { 'content-type': ending === null ? 'application/json' : 'text/event-stream' });
+    if (ending === null) res.end(JSON.stringify({ ...responseOf(asked, [messageItem('Marmalade galore.')], 'failed'), error: { code: 'server_error', message: 'too much' } }));
+    else res.end(before + eventsOf(asked, [messageItem('Marmalade galore.')], null) + ending);
   });
-  for (const [i, [text, is_kept]] of endings.entries()) {
-    ending = text;
+  for (const [i, [text, is_kept, first = '']] of endings.entries()) {
+    [ending, before] = [text, first];
     const said_now = ['user', `I like plums ${i}`];
-    assert.deepEqual(await kept(server, await said(server, { input: said_now[1], stream: true })), is_kept ? [said_now, ['assistant', 'Marmalade galore.']] : [said_now]);
+    assert.deepEqual(await kept(server, await said(server, { input: said_now[1], stream: true })), is_kept ? [said_now, is_kept === true ? ['assistant', 'Marmalade galore.'] : is_kept] : [said_now]);
   }
 });
 

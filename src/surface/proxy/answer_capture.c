@@ -3,6 +3,7 @@
 
 #include "base/sse.h"
 #include "surface/common/said.h"
+#include "surface/proxy/tool_calls.h"
 
 /* --- facts of an answer --- */
 
@@ -108,27 +109,23 @@ static struct answer_capture *capture_of(struct filter *f)
 
 /* --- reading --- */
 
-/* With several choices only the first can go on, so only it is kept: the text of choices[0] of a
- * whole answer ("message") or a piece of a stream ("delta"). */
-static str text_of_choice(struct arena *a, const struct json *answer, const char *member)
+/* With several choices only the first can go on, so only it is kept. */
+static const struct json *kept_choice(const struct json *answer)
 {
-    const struct json *choices = json_get(answer, "choices");
-    if (!choices || choices->type != JSON_ARRAY)
-        return S("");
-    for (const struct json *c = choices->first; c; c = c->next)
-        if (json_int_or(json_get(c, "index"), 0) == 0)
-            return text_of_content(a, json_get(json_get(c, member), "content"));
-    return S("");
+    const struct json *c = first_choice(answer);
+    while (c && json_int_or(json_get(c, "index"), 0) != 0)
+        c = c->next;
+    return c;
 }
 
 static str text_of_completion(struct arena *a, const struct json *answer)
 {
-    return text_of_choice(a, answer, "message");
+    return text_of_content(a, json_at(kept_choice(answer), "message.content"));
 }
 
 static void add_delta(struct arena *a, const struct json *event, struct buf *text)
 {
-    buf_add(text, text_of_choice(a, event, "delta"));
+    buf_add(text, text_of_content(a, json_at(kept_choice(event), "delta.content")));
 }
 
 static bool is_done(UNUSED str event, str data)
@@ -138,7 +135,7 @@ static bool is_done(UNUSED str event, str data)
 
 static bool has_reason(const struct json *piece)
 {
-    return json_string(json_at(piece, "choices.0.finish_reason")).n > 0;
+    return json_string(json_get(kept_choice(piece), "finish_reason")).n > 0;
 }
 
 const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done,
@@ -150,11 +147,10 @@ static void note_facts(struct answer_capture *c, const struct json *piece)
         answer_facts_note(&c->facts, piece, &c->trace->chat);
 }
 
-static void read_piece(struct answer_capture *c, const struct json *piece)
+static bool has_error(const struct json *piece)
 {
-    c->reader->piece(&c->scratch.arena, piece, &c->text);
-    if (c->reader->name)
-        c->reader->name(piece, &c->naming);
+    const struct json *error = json_get(piece, "error");
+    return error && error->type != JSON_NULL;
 }
 
 /* A stream's pieces are added up as they come; an event that is no JSON is left out and does not
@@ -165,14 +161,17 @@ static void read_event(void *arg, str event, str data)
     struct json *piece;
     bool is_end = c->reader->is_end && c->reader->is_end(event, data);
     c->has_ended |= is_end;
+    c->events.dropped = 0; /* it was not the last one */
     if (is_end && !c->trace->is_recorded)
         return;
     if (soft(&c->scratch, json_parse(&c->scratch, data, &piece))) {
         note_facts(c, piece);
         if (!is_end) /* its text came before */
-            read_piece(c, piece);
+            c->reader->piece(&c->scratch.arena, piece, &c->text);
+        if (!is_end && c->reader->name)
+            c->reader->name(piece, &c->naming);
         c->has_ended |= c->reader->is_last && c->reader->is_last(piece);
-        if (json_get(piece, "error") && json_get(piece, "error")->type != JSON_NULL)
+        if (has_error(piece) || has_error(json_get(piece, "response")))
             c->ending = ENDS_BROKEN;
         else if (c->reader->is_finished && c->reader->is_finished(piece) && !c->ending)
             c->ending = ENDS_FINISHED;
@@ -251,6 +250,7 @@ static str captured_text(struct ctx *ctx, void *capture)
 {
     struct answer_capture *c = capture;
     struct json *answer;
+    read_lines(c, S("\n")); /* the last one may lack its end */
     if (c->is_stream) {
         bool may_be_whole = c->has_ended || c->ending == ENDS_FINISHED || c->events.dropped;
         name_answer(ctx, c, &c->naming);
@@ -264,7 +264,7 @@ static str captured_text(struct ctx *ctx, void *capture)
         c->reader->name(answer, &naming);
         name_answer(ctx, c, &naming);
     }
-    return c->reader->whole(&ctx->arena, answer);
+    return has_error(answer) ? S("") : c->reader->whole(&ctx->arena, answer);
 }
 
 static void note_lost(struct ctx *ctx, enum status s)
@@ -291,8 +291,7 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
     bool is_due = r->code == 200 && !c->is_kept;
     if (is_due)
         trace_begin(c->trace, STAGE_KEEP);
-    if (engine_finish_turn(ctx, app->engine, c->turn))
-        c->is_kept = true;
+    c->is_kept |= engine_finish_turn(ctx, app->engine, c->turn);
     if (is_due && !c->is_kept)
         turn_keep(ctx, app, c->turn, how == OK ? captured_text(ctx, c) : S(""));
     if (is_due)

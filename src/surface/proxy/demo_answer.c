@@ -82,8 +82,7 @@ static void write_usage_chunk(struct writer *w)
     struct buf b = buf_make(&w->ctx->arena, 1024);
     struct json_out j = json_to(&b);
     write_head(w, &j, "chat.completion.chunk");
-    json_member_open(&j, "choices", '[');
-    json_close(&j, ']');
+    json_member_raw(&j, "choices", S("[]"));
     write_usage(w, &j);
     json_close(&j, '}');
     sse_write(w->to, S(""), buf_str(&b));
