@@ -85,6 +85,10 @@ test('the name of a space stays here', async (t) => {
   assert.equal(model.last().url, '/v1/embeddings?a=1&&b');
   await server.chat({ space: 'home', model: 'any', 'x"y': 1.5, messages, temperature: 1 });
   assert.equal(model.last().body.toString(), '{"model":"any","x\\"y":1.5,"messages":[{"role":"user","content":"hello"}],"temperature":1}');
+  for (const target of ['/v1/chat/completions', '/v1/messages']) {
+    await server.ask('POST', target, { model: 'any', space: 'home', messages }, { 'x-memory-mode': 'off' });
+    assert.equal(model.last().body.toString(), '{"model":"any","messages":[{"role":"user","content":"hello"}]}', `${target} without memory`);
+  }
 });
 
 // The table: which of its user's spaces a credential reaches.

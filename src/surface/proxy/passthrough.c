@@ -14,11 +14,13 @@ enum { QUICK_BODY_MAX = 64 << 10 }; /* bytes that the loop's thread may parse */
 /* --- bodies --- */
 
 /* With one upstream for every model no byte of the body matters here, unless it may name the
- * built-in model. JSON may escape the solidus of that name, so half of the name is searched for. */
+ * built-in model or a space. JSON may escape the solidus of that model: half of it is looked for.
+ */
 bool passes_unread(const struct settings *s, str body)
 {
     return s->n_upstreams == 1 && !s->upstreams[0].name.n &&
-           str_find(body, S("rememberd")) == body.n;
+           str_find(body, S("rememberd")) == body.n &&
+           str_find(body, S("\"" SPACE_MEMBER "\"")) == body.n;
 }
 
 /* No store is asked, and parsing up to QUICK_BODY_MAX bytes is short work for the loop. A longer
