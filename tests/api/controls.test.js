@@ -138,7 +138,7 @@ test('a session name over its limit is refused', async (t) => {
 test('a session name that no header can hold is the client\'s mistake, and nothing is kept', async (t) => {
   const { model, server } = await ready(t);
   const wrong = 'a\nb';
-  const bodies = [['/v1/chat/completions', { session_id: wrong }], ['/v1/messages', { max_tokens: 9, metadata: { session_id: wrong } }], ['/v1/responses', { input: 'My dog is called Rex.', conversation: { id: wrong } }]];
+  const bodies = [['/v1/hooks', { hook_event_name: 'UserPromptSubmit', prompt: 'My dog is called Rex.', session_id: wrong }], ['/v1/chat/completions', { session_id: wrong }], ['/v1/messages', { max_tokens: 9, metadata: { session_id: wrong } }], ['/v1/responses', { input: 'My dog is called Rex.', conversation: { id: wrong } }]];
   for (const [path, more] of bodies) {
     const res = await server.ask('POST', path, { ...user('My dog is called Rex.'), ...more });
     assert.equal(res.status, 400, res.text);

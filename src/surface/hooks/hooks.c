@@ -92,8 +92,7 @@ static str folder_name(struct arena *a, str path)
  */
 static str project_space(struct arena *a, str path)
 {
-    path = str_trim(path);
-    path = str_trim_end(path, "/\\");
+    path = str_trim_end(str_trim(path), "/\\");
     if (!path.n)
         return S("");
     uint64_t hash = hash64(&path, 1);
@@ -391,6 +390,7 @@ static HANDLER(take_hook)
     const struct hook_in *a = in->in;
     struct hook h = {.in = a, .event = event_of(a->hook_event_name)};
     TRY(switches_mode(ctx, in, &h.turn.mode));
+    TRY(session_name_check(ctx, a->session_id, "session_id"));
     if (!engine_remembers(app->engine)) {
         h.turn.mode = MODE_OFF;
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
