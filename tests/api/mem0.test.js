@@ -379,6 +379,8 @@ test('batches change and erase many, or none', async (t) => {
   for (const userId of ['ann', 'bob', 'cid']) ids.push((await mem0.add(say(`I am ${userId}`), asIs({ userId }))).results[0].id);
   await refused(mem0.batchUpdate([{ memoryId: ids[0], text: 'changed' }, { memoryId: 'none', text: 'x' }]), 'MemoryNotFoundError', 404, /no memory 'none'/);
   await refused(mem0.batchDelete([ids[0], 'none']), 'MemoryNotFoundError', 404, /no memory 'none'/);
+  for (const text of [undefined, ' '])
+    await refused(mem0.batchUpdate([{ memoryId: ids[0], text: 'changed' }, { memoryId: ids[1], text }]), 'ValidationError', 400, /^memories: must each have a text or metadata/);
   await refused(mem0.batchDelete([]), 'ValidationError', 400, /^memories: must be a list of 1 to 1000/);
   assert.equal((await mem0.get(ids[0])).memory, 'I am ann');
   assert.deepEqual(await mem0.batchUpdate(ids.slice(0, 2).map((memoryId) => ({ memoryId, text: `now ${memoryId}` }))), { message: 'Successfully updated 2 memories' });

@@ -155,7 +155,7 @@ struct batch {
     size_t n;
 };
 
-/* All of them are found before the first one is touched. */
+/* All of them are found, and something to change in each, before the first one is touched. */
 static enum status read_batch(struct ctx *ctx, struct app *app, const struct request *in,
                               const struct field *row, struct batch *out)
 {
@@ -163,11 +163,13 @@ static enum status read_batch(struct ctx *ctx, struct app *app, const struct req
     const struct json *list = ((const struct batch_in *)in->in)->memories;
     if (list->type != JSON_ARRAY || !list->n || list->n > BATCH_MAX)
         return fail_field(ctx, "memories", "must be a list of 1 to %d", BATCH_MAX);
-    out->rows = NEW_N(&ctx->arena, struct batch_row, list->n);
-    out->found = NEW_N(&ctx->arena, struct mem0_found, list->n);
-    out->n = 0;
+    *out = (struct batch){NEW_N(&ctx->arena, struct batch_row, list->n),
+                          NEW_N(&ctx->arena, struct mem0_found, list->n), 0};
     for (const struct json *one = list->first; one; one = one->next) {
+        str text = json_string(json_get(one, "text"));
         TRY(fields_read(ctx, row, one, false, &out->rows[out->n]));
+        if (row == change_row_fields && !str_trim(text).n && (text.n || !json_get(one, "metadata")))
+            return fail_field(ctx, "memories", "must each have a text or metadata");
         TRY(mem0_find(ctx, app, in, out->rows[out->n].memory_id, &out->found[out->n]));
         out->n++;
     }

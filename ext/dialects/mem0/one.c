@@ -49,10 +49,8 @@ static enum status erase_older(struct ctx *ctx, struct app *app, const struct me
     size_t n, kept = 0;
     TRY(engine_history(ctx, app->engine, of->pool, of->memory.id, &v, &n));
     str *ids = NEW_N(&ctx->arena, str, n + 1);
-    while (kept < n && !str_eq(v[kept].memory.id, of->memory.id)) {
+    for (; kept < n && !str_eq(v[kept].memory.id, of->memory.id); kept++)
         ids[kept] = v[kept].memory.id;
-        kept++;
-    }
     const struct forget what = {.pool = of->pool, .ids = ids, .n_ids = kept};
     return kept ? soft_or(ctx, engine_forget(ctx, app->engine, &what, erased), NOT_FOUND) : OK;
 }

@@ -76,8 +76,7 @@ FIELDS(mem0_said, (STR, message));
 
 enum status mem0_say(struct reply *out, str message)
 {
-    const struct mem0_said said = {message};
-    return reply_fields(out, mem0_said_fields, &said);
+    return reply_fields(out, mem0_said_fields, &(struct mem0_said){message});
 }
 
 /* --- failures --- */
