@@ -40,7 +40,7 @@ test('a token may only what its scopes say, and so may those it makes', async (t
     }
   }
   const some = { 'POST /v1/chat/completions': 'chat', 'POST /v1/hooks': 'chat', 'POST /v1/responses': 'chat', 'POST /v1/messages': 'chat', 'POST /api/chat': 'chat', 'GET /v1/models': 'chat', 'POST /v1/chat': 'chat',
-    'GET /v1/memories': 'read', 'POST /v1/memories/search': 'read', 'POST /v1/preview': 'read', 'POST /mcp': 'read', 'POST /search': 'read', 'POST /v1/memories': 'write', 'DELETE /v1/spaces/{name}': 'write',
+    'GET /v1/memories': 'read', 'POST /v1/memories/search': 'read', 'POST /v1/preview': 'read', 'POST /mcp': 'read', 'POST /search': 'read', 'POST /v2/memories/': 'read', 'POST /v3/memories/': 'read', 'POST /v2/memories/search/': 'read', 'POST /v3/memories/search/': 'read', 'POST /v1/memories': 'write', 'DELETE /v1/spaces/{name}': 'write',
     'POST /v1/memories/import': 'write', 'GET /v1/memories/export': 'export', 'GET /api/v1/memory/export': 'export', 'POST /v1/tokens': 'manage', 'GET /v1/tokens': 'manage', 'PATCH /v1/settings': 'manage',
     'GET /metrics': 'manage', 'PUT /v1/users/me/api-key': 'manage', 'POST /v1/sign-in': undefined };
   for (const [operation, scope] of Object.entries(some)) assert.equal(needs[operation], scope, operation);
