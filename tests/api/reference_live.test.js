@@ -188,11 +188,11 @@ test('a stream never tells of another user, a person or a space out of reach', a
     eve: { ...auth(front), 'x-memory-user': 'eve' }, zoe: { ...auth(front), 'x-memory-user': 'zoe' } }))
     streams[name] = await listen(t, server, headers);
   const ids = {};
-  for (const [name, headers] of Object.entries({ ann: auth(ann), bob: auth(bob), own: auth(own), bound: auth(bound), front: auth(front),
+  for (const [name, headers] of Object.entries({ ann: auth(ann), bob: auth(bob), own: auth(own), bound: auth(bound), free: { ...auth(ann), 'x-memory-space': 'yellow' }, front: auth(front),
     eve: { ...auth(front), 'x-memory-user': 'eve' }, zoe: { ...auth(front), 'x-memory-user': 'zoe' } }))
     ids[name] = (await made(server, '/v1/memories', { content: `A note of ${name}` }, headers)).id;
   await server.ask('DELETE', `/v1/memories/${ids.zoe}`, undefined, { ...auth(front), 'x-memory-user': 'zoe' });
-  const hears = { ann: ['ann', 'bound'], bob: ['bob'], own: ['ann', 'own', 'bound'], bound: ['bound'], admin: ['ann', 'own', 'bound'], front: ['front'], eve: ['eve'], zoe: ['zoe'] };
+  const hears = { ann: ['ann', 'bound', 'free'], bob: ['bob'], own: ['ann', 'own', 'bound', 'free'], bound: ['bound'], admin: ['ann', 'own', 'bound', 'free'], front: ['front'], eve: ['eve'], zoe: ['zoe'] };
   for (const [name, heard] of Object.entries(hears))
     for (const of of heard) await streams[name].until('memory.added', (e) => e.data.id === ids[of]);
   await streams.zoe.until('memory.erased');
