@@ -131,6 +131,13 @@ test('no header asks the model server for another method or path than those that
   assert.equal(model.last().headers['x-kept'], '1');
 });
 
+test('a token of ours in an address or a header is not shown to the model server', async (t) => {
+  const { model, server, make } = await ready(t), token = await make();
+  const shown = { authorization: `Bearer ${token}`, 'x-any': token };
+  assert.equal((await server.ask('POST', `/v1/embeddings?a=1&key=${token}&b`, { model: 'any', input: 'x' }, shown)).status, 200);
+  assert.deepEqual([model.last().url, model.last().headers['x-any']], ['/v1/embeddings?a=1&b', undefined]);
+});
+
 // --- answers ---
 
 test('nothing of an answer speaks for our origin, and a page is saved, not opened', async (t) => {

@@ -167,16 +167,16 @@ static struct header credential_of(struct arena *a, const struct request *in,
     return (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
 }
 
-/* The query without the parameter that is for us. */
+/* The query without what is for us. */
 static str query_for(struct arena *a, str query)
 {
-    str rest = query;
     struct buf b = buf_make(a, query.n + 1);
     bool is_whole = true;
-    while (rest.n) {
+    for (str rest = query; rest.n;) {
         str pair = str_cut(&rest, '&'), value = pair, name = str_cut(&value, '=');
-        is_whole &= !str_is(name, SPACE_MEMBER);
-        if (!str_is(name, SPACE_MEMBER))
+        bool is_ours = str_is(name, SPACE_MEMBER) || auth_shows_token(pair);
+        is_whole &= !is_ours;
+        if (!is_ours)
             buf_printf(&b, "%s" S_FMT, b.n ? "&" : "", S_ARG(pair));
     }
     return is_whole ? query : buf_str(&b);
@@ -207,8 +207,8 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
     struct header *headers = NEW_N(&ctx->arena, struct header, in->n_headers + 3);
     struct header key = credential_of(&ctx->arena, in, up);
     bool is_key = str_is(key.name, "x-api-key"); /* then another one is no key for this upstream */
-    *r = (struct relay){.url =
-                            upstream_url(&ctx->arena, up, path, query_for(&ctx->arena, in->query)),
+    str query = query_for(&ctx->arena, in->query);
+    *r = (struct relay){.url = upstream_url(&ctx->arena, up, path, query),
                         .method = in->method,
                         .headers = headers,
                         .body = body};
