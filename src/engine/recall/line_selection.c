@@ -18,7 +18,7 @@ static const struct breadth {
 } breadths[] = {
     [COVERAGE_LEAN] = {0.85, {{{200, 200, 0}, {200, 200, 0}}, {{200, 200, 0}, {200, 200, 0}}}},
     [COVERAGE_BALANCED] = {0.975,
-                           {{{240, 540, 0.00058}, {240, 760, 0.0004}},
+                           {{{220, 540, 0.00058}, {220, 760, 0.0004}},
                             {{400, 560, 0.0002}, {400, 760, 0.0002}}}},
     [COVERAGE_FULL] = {0.99, {{{-1, -1, 0}, {-1, -1, 0}}, {{-1, -1, 0}, {-1, -1, 0}}}}};
 
@@ -141,23 +141,26 @@ static double smallness(const struct gate_evidence *e)
     return fmin(fmax(5 * e->signals[GATE_small] - 1, 0), 1);
 }
 
-/* In a small pool the words of a question tell little of whether something answers it, and a line
- * too many costs little: there a fifth of the threshold is enough, and the wording stands
- * guard. In a large one it is the other way round. */
-static double eased(const struct finder *f, const struct gate_evidence *e)
+/* The least probability of an answer: the surer the wording asks for something told, the less is
+ * enough, in a pool of any size (trial 091). If it asks rather than not, the usual one is; and a
+ * fifth in a small pool, if a phrase or a sure line asks: there a line too many costs little. */
+static double least_probability(const struct finder *f, const struct gate_evidence *e,
+                                double threshold, bool is_asked)
 {
-    return is_of_people(f) ? 1 : 1 - 0.8 * smallness(e);
+    static const double sure = 1.2, weight = 0.25;
+    double small = smallness(e), personal = gate_personal(f->how.weighed, e);
+    double lacks = (sure - log(personal / (1 - personal))) / weight;
+    double by_wording = 1 / (1 + (1 - threshold) / threshold * exp(-lacks));
+    double by_evidence = is_asked                      ? threshold * (1 - 0.8 * small)
+                         : personal >= 0.5 + small / 4 ? threshold
+                                                       : 1;
+    return fmin(by_wording, by_evidence);
 }
 
-/* What gate_personal must reach: 0.2 in a large pool, 0.78 in a small one. */
-static double personal_least(const struct gate_evidence *e)
-{
-    return 0.2 + (0.78 - 0.2) * smallness(e);
-}
-
-/* The gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"". */
+/* The gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"".
+ * usual: what is needed whatever the wording. */
 static str gate_reason(struct arena *a, struct gate gate, double probability, double threshold,
-                       str unsaid)
+                       double usual, str unsaid)
 {
     enum { REASON_MAX = 1000 };
     struct buf b = buf_make(a, REASON_MAX);
@@ -165,7 +168,9 @@ static str gate_reason(struct arena *a, struct gate gate, double probability, do
         buf_printf(&b, "%s (\"" S_FMT "\"), ", gate.is_time ? "names a time" : "asks for memory",
                    S_ARG(gate.phrase));
     buf_printf(&b, "probability of an answer %.3f, %.3f needed", probability, threshold);
-    if (probability < threshold && unsaid.n)
+    if (probability < threshold && probability >= usual)
+        buf_printf(&b, "; reads like a question without need of memory");
+    else if (probability < threshold && unsaid.n)
         buf_printf(&b, "; nobody here said " S_FMT, S_ARG(unsaid));
     return buf_str(&b);
 }
@@ -188,26 +193,21 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     bool by_line = tells || is_by_line(f); /* what only tells asks nothing */
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
-    bool by_wording = !by_line && weights_by_encoder(f->how.weighed);
-    bool is_asked = !by_wording || !RULE("wording") || is_of_people(f) || best >= line_sure ||
-                    (gate.section != GATE_NONE && !gate.is_weak);
-    double personal = is_asked ? 1 : gate_personal(f->how.weighed, evidence);
-    double personal_needed = personal_least(evidence);
-    v.is_sure = v.probability >= threshold && personal >= personal_needed;
-    threshold = lowered(f, gate, by_line, threshold) * (by_wording ? eased(f, evidence) : 1);
+    bool by_wording =
+        RULE("wording") && !by_line && weights_by_encoder(f->how.weighed) && !is_of_people(f);
+    bool is_asked = best >= line_sure || (gate.section != GATE_NONE && !gate.is_weak);
+    v.is_sure = v.probability >= threshold;
+    threshold = lowered(f, gate, by_line, threshold);
     if (gate.section == GATE_NONE && !tells && is_of_speaker(f))
         threshold *= GATE_OF_SPEAKER;
-    bool speaks = v.probability >= threshold && personal >= personal_needed;
-    v.reason =
-        personal >= personal_needed
-            ? gate_reason(a, gate, v.probability, threshold, evidence->unsaid)
-            : str_printf(a, "reads like a question without need of memory (%.2f, %.2f needed)",
-                         personal, personal_needed);
+    double needed = by_wording ? least_probability(f, evidence, threshold, is_asked) : threshold;
+    bool speaks = v.probability >= needed;
+    v.is_sure &= speaks;
+    v.reason = gate_reason(a, gate, v.probability, needed, threshold, evidence->unsaid);
     v.decision = !speaks                     ? S("none")
                  : gate.section == GATE_NONE ? S("memory")
                                              : str_of(gate_section_names[gate.section]);
     v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
-    v.is_sure &= speaks;
     v.by_worth = f->in->bar <= 0 && weights_by_encoder(f->how.weighed);
     return v;
 }

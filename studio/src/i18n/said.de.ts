@@ -6,7 +6,7 @@ export const said: [string, string][] = [
   ['nobody here said {}', 'hier hat niemand {} gesagt'],
   ['covers {} % of what is probably needed ({} % asked)', 'deckt {} % des wohl Nötigen ab (verlangt sind {} %)'],
   ['asks for several things, so more is told', 'fragt nach mehreren Dingen, deshalb darf es mehr sein'],
-  ['reads like a question without need of memory ({}, {} needed)', 'klingt wie eine Frage, die keine Erinnerung braucht ({}, nötig ist {})'],
+  ['reads like a question without need of memory', 'klingt wie eine Frage, die keine Erinnerung braucht'],
   ['nothing was found', 'nichts wurde gefunden'],
   ['no words to search', 'keine Wörter zum Suchen'],
   ['the newest, whatever is asked', 'die neuesten, was auch gefragt wird'],
