@@ -151,9 +151,9 @@ static double least_probability(const struct finder *f, const struct gate_eviden
     double small = smallness(e), personal = gate_personal(f->how.weighed, e);
     double lacks = (sure - log(personal / (1 - personal))) / weight;
     double by_wording = 1 / (1 + (1 - threshold) / threshold * exp(-lacks));
-    double by_evidence = is_asked                      ? threshold * (1 - 0.8 * small)
-                         : personal >= 0.5 + small / 4 ? threshold
-                                                       : 1;
+    double by_evidence = is_asked                        ? threshold * (1 - 0.8 * small)
+                         : personal >= 0.5 + 0.3 * small ? threshold
+                                                         : 1;
     return fmin(by_wording, by_evidence);
 }
 
