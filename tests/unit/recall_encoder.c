@@ -53,6 +53,28 @@ static void tell_all(struct ctx *ctx, struct engine *e, struct store *s, const c
     embed_all(ctx, e);
 }
 
+/* The surer the wording asks for something told, the less an answer must be probable, also among
+ * many requests that tell nothing. */
+TEST(wording_moves_the_bar_in_a_large_space)
+{
+    enum { PLAIN = 300 };
+    static const char *const things[] = {"rice", "a tent", "grep", "tax law", "a sonnet", "Mars"};
+    const char *facts[PLAIN + 3] = {"My dentist is Dr. Okafor, on Harbour Street.",
+                                    "I work nights at the bakery."};
+    ENGINE(e, s, p);
+    for (size_t i = 1; i <= PLAIN; i++)
+        facts[i + 1] = str_printf(&ctx->arena, "Give me tip number %zu for %s, please.", i,
+                                  things[i % (sizeof things / sizeof *things)])
+                           .p;
+    tell_all(ctx, e, s, facts);
+    struct recall_out r = recall_question(ctx, e, "Who looks after my teeth?", as_chat);
+    CHECK(r.probability < 0.05 && r.n && r.v[0].state == LINE_INJECTED);
+    CHECK(holds(r.v[0].text, "Okafor"));
+    r = recall_question(ctx, e, "How does a compiler work?", as_chat);
+    CHECK_STR(r.decision, S("none"));
+    CHECK(holds(r.reason, "reads like a question without need of memory"));
+}
+
 /* Likes that share no word with the request; the rest of the user's life does not bear on it. */
 TEST(a_like_bears_on_a_request_that_it_is_near_to)
 {

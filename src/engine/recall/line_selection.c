@@ -135,12 +135,6 @@ static bool is_of_people(const struct finder *f)
     return f->n && !f->found[0].is_memory && f->found[0].message.speaker.n;
 }
 
-/* 0 in a pool of 200 texts and more, 1 in one of 75 and fewer. */
-static double smallness(const struct gate_evidence *e)
-{
-    return fmin(fmax(5 * e->signals[GATE_small] - 1, 0), 1);
-}
-
 /* The least probability of an answer: the surer the wording asks for something told, the less is
  * enough, in a pool of any size (trial 091). If it asks rather than not, the usual one is; and a
  * fifth in a small pool, if a phrase or a sure line asks: there a line too many costs little. */
@@ -148,7 +142,9 @@ static double least_probability(const struct finder *f, const struct gate_eviden
                                 double threshold, bool is_asked)
 {
     static const double sure = 1.2, weight = 0.25;
-    double small = smallness(e), personal = gate_personal(f->how.weighed, e);
+    /* 0 in a pool of 200 texts and more, 1 in one of 75 and fewer */
+    double small = fmin(fmax(5 * e->signals[GATE_small] - 1, 0), 1);
+    double personal = gate_personal(f->how.weighed, e);
     double lacks = (sure - log(personal / (1 - personal))) / weight;
     double by_wording = 1 / (1 + (1 - threshold) / threshold * exp(-lacks));
     double by_evidence = is_asked                        ? threshold * (1 - 0.8 * small)
@@ -168,7 +164,7 @@ static str gate_reason(struct arena *a, struct gate gate, double probability, do
         buf_printf(&b, "%s (\"" S_FMT "\"), ", gate.is_time ? "names a time" : "asks for memory",
                    S_ARG(gate.phrase));
     buf_printf(&b, "probability of an answer %.3f, %.3f needed", probability, threshold);
-    if (probability < threshold && probability >= usual)
+    if (probability < threshold && threshold > usual)
         buf_printf(&b, "; reads like a question without need of memory");
     else if (probability < threshold && unsaid.n)
         buf_printf(&b, "; nobody here said " S_FMT, S_ARG(unsaid));
