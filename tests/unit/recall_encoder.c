@@ -120,7 +120,7 @@ TEST(a_question_has_two_budgets)
     ENGINE(e, s, p);
     const struct recall_in in = {.gate = true};
     struct finder f = {.ctx = ctx, .e = e, .in = &in, .how.weighed = WITH_ENCODER};
-    CHECK_INT(lines_budget(&f, 800).sure, 220);
+    CHECK_INT(lines_budget(&f, 800).sure, 170);
     CHECK_INT(lines_budget(&f, 800).most, 540);
     CHECK_INT(lines_budget(&f, 100).sure, 100);
     f.how.weighed = OTHER_LANGUAGE;

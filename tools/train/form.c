@@ -10,17 +10,20 @@
 #include "embed/encoder.h"
 #include "engine/text/form.h"
 #include "engine/text/sentences.h"
+#include "telling.h"
 
 /*
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
  *        train_form --forget FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
  *        data/lang/forget.def
- *        train_form --wish|--known|--list … > data/lang/wish.def, known.def or list.def
+ *        train_form --wish|--known|--list|--tells … > data/lang/wish.def, known.def, list.def
+ *        or tells.def
  *
  * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
  * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a
  * standing wish back), "standing", "once" or "other". Or it is of people, as tests/life/README.md
- * describes: then "is" is the kind of a question, and each of them is a writer. A clean file is of
+ * describes: then "is" is the kind of a question, and each of them is a writer; --tells takes the
+ * sentences of both (telling.h). A clean file is of
  * people, whose words ask for nothing of the kind, but for those which a fit without them takes for
  * a wish. Two logistics: of the words alone and with the encoder's vector, or of who asks at all
  * and who is of the first of these kinds. A feature takes part when `least` of the texts that are
@@ -84,9 +87,26 @@ static const struct table {
      0.2,
      {0.04, 1},
      99},
+    {"--tells",
+     "asks",
+     "tells",
+     "/* tells.def - what a sentence's wording says of whether it tells something. */\n/*\n"
+     " * FORM(feature, weight that it does though rules say it asks, weight that it asks though\n"
+     " * they say it tells), sorted.",
+     3,
+     3,
+     0.2,
+     {0.04, 0.005},
+     99},
 };
 static const struct table *how = tables;
 #define IS_OF_MESSAGES (how != tables)
+
+static bool is_of_tellings(void)
+{
+    return !strcmp(how->option, "--tells");
+}
+
 /* What the vector is multiplied by, so that the penalty is fair. */
 static const double vector_scale = 2;
 
@@ -96,6 +116,7 @@ static const double spoken = 0.1;
 struct asked {
     str text, language;
     bool is[FORM_COLUMNS], is_judged, is_clean, is_doubted;
+    int only; /* the column that it takes part in, or -1: both */
     int fold;
     int *features; /* numbers of the columns */
     size_t n;
@@ -121,7 +142,8 @@ struct form_data {
 static struct asked *add_asked(struct form_data *d, str text, bool is_judged)
 {
     d->v = arena_more(&d->ctx->arena, d->v, d->n, &d->cap, sizeof *d->v);
-    d->v[d->n] = (struct asked){.text = text, .is_judged = is_judged, .fold = (int)d->n % FOLDS};
+    d->v[d->n] =
+        (struct asked){.text = text, .is_judged = is_judged, .fold = (int)d->n % FOLDS, .only = -1};
     return &d->v[d->n++];
 }
 
@@ -137,11 +159,46 @@ static void read_asked(struct form_data *d, const struct json *j, const char *ki
         q->fold = (int)(writer % FOLDS);
 }
 
+/* Sentences that the rules accept are judged by the second column, others by the first. */
+static void add_tellings(struct form_data *d, const struct tellings *t, int64_t writer,
+                         bool is_judged)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct asked *q = add_asked(d, t->v[i].sentence, is_judged);
+        q->language = t->v[i].language;
+        q->only = t->v[i].is_accepted;
+        q->is[0] = t->v[i].tells || t->v[i].is_accepted;
+        q->is[1] = !t->v[i].tells && t->v[i].is_accepted;
+        if (writer >= 0)
+            q->fold = (int)(writer % FOLDS);
+    }
+}
+
+static void read_person(struct form_data *d, const struct json *person, bool is_judged)
+{
+    struct tellings t = {0};
+    if (is_of_tellings())
+        telling_of_lines(&d->ctx->arena, person, &t);
+    for (const struct json *j = json_get(person, "questions")->first; j; j = j->next)
+        is_of_tellings() ? telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")),
+                                          json_string(json_get(person, "language")), &t)
+                         : read_asked(d, j, "kind", d->writers, is_judged);
+    add_tellings(d, &t, d->writers, is_judged);
+}
+
 static void read_people(struct form_data *d, const struct json *people, bool is_judged)
 {
     for (const struct json *p = people->first; p; p = p->next, d->writers++)
-        for (const struct json *j = json_get(p, "questions")->first; j; j = j->next)
-            read_asked(d, j, "kind", d->writers, is_judged);
+        read_person(d, p, is_judged);
+}
+
+static void read_ask(struct form_data *d, const struct json *j, bool is_judged)
+{
+    str language = json_string(json_get(j, "language"));
+    struct tellings t = {0};
+    if (telling_is_in(language))
+        telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")), language, &t);
+    add_tellings(d, &t, -1, is_judged);
 }
 
 static void read_clean(struct form_data *d, const struct json *j, bool is_judged)
@@ -168,7 +225,9 @@ static void read_file(struct form_data *d, const char *path, bool is_clean, bool
         read_people(d, json_get(all, "people"), is_judged);
     else
         for (const struct json *j = all->first; j; j = j->next)
-            read_asked(d, j, "is", json_int_or(json_get(j, "writer"), -1), is_judged);
+            is_of_tellings()
+                ? read_ask(d, j, is_judged)
+                : read_asked(d, j, "is", json_int_or(json_get(j, "writer"), -1), is_judged);
 }
 
 static int by_text(const void *a, const void *b)
@@ -274,6 +333,8 @@ static double steepest(const struct form_data *d, const struct model *m)
 /* Who merely asks is told from who asks and does more. */
 static bool takes_part(const struct asked *q, int column)
 {
+    if (q->only >= 0)
+        return !q->is_judged && q->only == column;
     return !q->is_judged && !q->is_doubted &&
            (column == 0 || (IS_OF_MESSAGES ? q->is[0] && how->lost[column] < 1 : q->is_read));
 }
@@ -371,7 +432,8 @@ static double bar_of(const struct form_data *d, bool asks, double part)
     double *v = calloc(d->n + 1, sizeof *v);
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
-        if (!d->v[i].is_judged && !d->v[i].is_clean && !d->v[i].is[1] && d->v[i].is[0] == asks)
+        if (!d->v[i].is_judged && !d->v[i].is_clean && !d->v[i].is[1] && d->v[i].is[0] == asks &&
+            (d->v[i].only < 0 || d->v[i].only == asks))
             v[n++] = d->v[i].score;
     qsort(v, n, sizeof *v, compare_numbers);
     double bar = n ? v[(size_t)((1 - part) * (double)(n - 1))] : 0;
@@ -387,6 +449,8 @@ static void write_above(const struct form_data *d, const struct model *m, bool i
     size_t above[4] = {0}, all[4] = {0};
     for (size_t i = 0; i < d->n; i++) {
         const struct asked *q = &d->v[i];
+        if (q->only >= 0 && q->only != m->column)
+            continue;
         int kind = q->is_clean ? 3 : q->is[1] ? 0 : q->is[0] ? 1 : 2;
         all[kind] += q->is_judged == is_judged;
         above[kind] += q->is_judged == is_judged && q->score >= bar;

@@ -35,8 +35,12 @@ static const struct form_weight {
       {
 #include "lang/known.def"
 },
-  list_rows[] = {
+  list_rows[] =
+      {
 #include "lang/list.def"
+},
+  tells_rows[] = {
+#include "lang/tells.def"
 #undef FORM
 };
 
@@ -49,6 +53,7 @@ static const struct {
     [FORM_WISH] = {wish_rows, sizeof wish_rows / sizeof *wish_rows},
     [FORM_KNOWN] = {known_rows, sizeof known_rows / sizeof *known_rows},
     [FORM_LIST] = {list_rows, sizeof list_rows / sizeof *list_rows},
+    [FORM_TELLS] = {tells_rows, sizeof tells_rows / sizeof *tells_rows},
 };
 
 static const float vector_weights[] = {

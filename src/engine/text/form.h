@@ -15,10 +15,12 @@ enum form {
     FORM_FORGET,   /* a message asks to forget: data/lang/forget.def */
     FORM_WISH,     /* a sentence wishes something of all answers: data/lang/wish.def */
     FORM_LIST,     /* a question asks for several things, or in two steps: data/lang/list.def */
+    FORM_TELLS,    /* a sentence tells something: data/lang/tells.def */
     FORM_KNOWN,    /* a question asks for all that is known of its person: data/lang/known.def */
     FORMS
 };
-/* Words alone, or beside the vector; asks, or merely asks; wishes, or takes back; else one. */
+/* Words alone, or beside the vector; asks, or merely asks; wishes, or takes back; tells although
+ * rules say that it asks, or asks although they say that it tells; else one. */
 enum { FORM_COLUMNS = 2 };
 
 /* Features of one text: each once, sorted. */

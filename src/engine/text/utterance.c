@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "engine/text/bytes.h"
+#include "engine/text/form.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
@@ -281,6 +282,35 @@ static str stated_before(str sentence)
     return tells ? head : S("");
 }
 
+/* By the rules above: all of it, what stands before the asking, or nothing. */
+static str stated_by_rules(struct arena *a, const struct sentence *s, bool is_user)
+{
+    if (is_statement(a, s, is_user) || !str_trim(s->text).n)
+        return s->text;
+    return is_user ? stated_before(s->text) : S("");
+}
+
+str utterance_by_rules(struct arena *a, str sentence)
+{
+    struct sentence s;
+    str rest = sentence;
+    return sentence_cut(&rest, &s) ? stated_by_rules(a, &s, true) : S("");
+}
+
+/* What a user's sentence states. Rules see its marks and first words, the weights all words: "Is it
+ * five years everywhere, I'm in my first?" tells something, "who signs my paycheck" nothing. */
+static str stated_by_user(struct arena *a, const struct sentence *s)
+{
+    str by_rules = stated_by_rules(a, s, true);
+    bool is_whole = by_rules.n == s->text.n;
+    bool is_fixed =
+        is_whole ? !str_trim(s->text).n
+                 : by_rules.n || sentence_is_courtesy(a, s->text) || sentence_casts_model(s->text);
+    if (is_fixed || form_odds_of(FORM_TELLS, s->text).by[is_whole] < 0)
+        return by_rules;
+    return is_whole ? S("") : s->text;
+}
+
 /* What judging a sentence takes is used again for the next: answers are long, and a recall judges
  * sixty. */
 str utterance_statements(struct arena *a, str text, bool is_user)
@@ -291,14 +321,10 @@ str utterance_statements(struct arena *a, str text, bool is_user)
     bool is_whole = true;
     for (str rest = text; sentence_cut(&rest, &s);) {
         arena_reset(&scratch);
-        if (is_statement(&scratch, &s, is_user) || !str_trim(s.text).n) {
-            buf_add(&b, s.text);
-            continue;
-        }
-        str before = is_user ? stated_before(s.text) : S("");
-        buf_add(&b, before);
-        buf_add(&b, before.n ? S(".") : S(""));
-        is_whole = false;
+        str part = is_user ? stated_by_user(&scratch, &s) : stated_by_rules(&scratch, &s, false);
+        is_whole &= part.n == s.text.n;
+        buf_add(&b, part);
+        buf_add(&b, part.n && part.n < s.text.n ? S(".") : S(""));
     }
     return is_whole ? text : str_trim(buf_str(&b));
 }

@@ -58,7 +58,7 @@ export const settings: Record<string, string> = {
   learn_history: 'Ob frühere Nachrichten, die rememberd zum ersten Mal sieht, auch in anderen Gesprächen erinnert werden',
   keep_secrets: 'Ob Schlüssel, Passwörter, Kartennummern und andere Geheimnisse unverdeckt gespeichert werden. Beim Einfügen sind sie immer verdeckt',
   budget_tokens: 'Höchstzahl der Tokens, die einem Chat aus Erinnerungen hinzugefügt werden. 0 = keine',
-  coverage: 'Welcher Teil des wohl Nötigen eingefügt wird. lean: 85 %, höchstens 200 Tokens. balanced: 97,5 %, 220 Tokens, bis 540 (bei Listen 560, in anderen Sprachen als Englisch 760), solange Zeilen wahrscheinlich sind. full: 99 %, bis zum Budget',
+  coverage: 'Welcher Teil des wohl Nötigen eingefügt wird. lean: 85 %, höchstens 200 Tokens. balanced: 97,5 %, 170 Tokens (in anderen Sprachen als Englisch 220), bis 540 (bei Listen 560, in anderen 760), solange Zeilen wahrscheinlich sind. full: 99 %, bis zum Budget',
   recall_limit: 'Wie viele Erinnerungen einem Chat höchstens hinzugefügt werden',
   recall_deadline_ms: 'Frist für das Erinnern, in Millisekunden. Dauert es länger, bekommt der Chat keine Erinnerung',
   gate_threshold: 'Kleinste Wahrscheinlichkeit einer Antwort, ab der Erinnerungen eingefügt werden. Wendungen wie „do you remember“ senken sie',
