@@ -53,7 +53,7 @@ struct line {
     const struct json *questions;
     int64_t n;
     str language;
-    bool is_needed, may_help, states; /* states: some of it is accepted */
+    bool is_needed, may_help;
 };
 
 /* Words of an answer stand in the text. */
@@ -77,8 +77,7 @@ static void add_sentence(struct arena *a, const struct line *l, str text, bool i
 {
     str stated = utterance_by_rules(a, text);
     bool is_accepted = stated.n == text.n, has_use = l->is_needed || l->may_help;
-    bool tells =
-        is_accepted ? has_use : answers(a, l, text) || (l->is_needed && !l->states && is_all);
+    bool tells = is_accepted ? has_use : answers(a, l, text) || (l->is_needed && is_all);
     bool tells_nothing = !is_accepted && !has_use;
     if (text.n && (is_accepted || !stated.n) && (tells || tells_nothing))
         add(a, out, (struct telling){text, l->language, is_accepted, tells});
@@ -98,7 +97,6 @@ void telling_of_lines(struct arena *a, const struct json *person, struct telling
             l.is_needed |= has_number(json_get(q, "needs"), l.n);
             l.may_help |= has_number(json_get(q, "may"), l.n);
         }
-        l.states = utterance_by_rules(a, own).n > 0;
         for (str rest = own; sentence_cut(&rest, &s);)
             add_sentence(a, &l, str_trim(s.text), is_all, out);
     }
