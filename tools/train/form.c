@@ -22,8 +22,9 @@
  * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
  * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a
  * standing wish back), "standing", "once" or "other". Or it is of people, as tests/life/README.md
- * describes: then "is" is the kind of a question, and each of them is a writer; --tells takes the
- * sentences of both (telling.h). A clean file is of
+ * describes: then "is" is the kind of a question, and each of them is a writer; without an option
+ * each kind but "general" is personal, and what the person says without telling anything is
+ * general; --tells takes the sentences of both (telling.h). A clean file is of
  * people, whose words ask for nothing of the kind, but for those which a fit without them takes for
  * a wish. Two logistics: of the words alone and with the encoder's vector, or of who asks at all
  * and who is of the first of these kinds. A feature takes part when `least` of the texts that are
@@ -44,7 +45,7 @@ static const struct table {
     double penalty, written, lost[FORM_COLUMNS], doubted;
     bool by_sentence; /* clean texts are, as the messages are where it is asked */
 } tables[] = {
-    {"", "personal", "", "", 4, 3, 0, {0, 0}, 99},
+    {"", "personal", "", "", 4, 3, 0.1, {0, 0}, 99},
     {"--forget",
      "mere",
      "more",
@@ -113,6 +114,10 @@ static const double vector_scale = 2;
 /* General questions that may get something. */
 static const double spoken = 0.1;
 
+/* By how much the log odds of a personal question are lowered, alone and with the vector: a fit to
+ * both kinds is surer of its own questions than of others'. */
+static const double reserve[] = {0.2, 0.4};
+
 struct asked {
     str text, language;
     bool is[FORM_COLUMNS], is_judged, is_clean, is_doubted;
@@ -153,7 +158,7 @@ static void read_asked(struct form_data *d, const struct json *j, const char *ki
     struct asked *q = add_asked(d, json_string(json_get(j, "ask")), is_judged);
     str is = json_string(json_get(j, kind));
     q->language = json_string(json_get(j, "language"));
-    q->is[1] = str_is(is, how->first);
+    q->is[1] = IS_OF_MESSAGES ? str_is(is, how->first) : !str_is(is, "general");
     q->is[0] = q->is[1] || str_is(is, how->second);
     if (writer >= 0)
         q->fold = (int)(writer % FOLDS);
@@ -174,16 +179,35 @@ static void add_tellings(struct form_data *d, const struct tellings *t, int64_t 
     }
 }
 
+/* Sentences of a person that tell nothing need nothing that was told. */
+static void add_general(struct form_data *d, const struct tellings *t, int64_t writer)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (!t->v[i].tells) {
+            struct asked *q = add_asked(d, t->v[i].sentence, false);
+            q->language = t->v[i].language;
+            q->fold = (int)(writer % FOLDS);
+        }
+}
+
+/* What of a person it is, by the option. Nobody can tell whether what nobody knows is needed. */
 static void read_person(struct form_data *d, const struct json *person, bool is_judged)
 {
     struct tellings t = {0};
-    if (is_of_tellings())
+    bool is_of_questions = !IS_OF_MESSAGES;
+    if (is_of_tellings() || (is_of_questions && !is_judged))
         telling_of_lines(&d->ctx->arena, person, &t);
-    for (const struct json *j = json_get(person, "questions")->first; j; j = j->next)
-        is_of_tellings() ? telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")),
-                                          json_string(json_get(person, "language")), &t)
-                         : read_asked(d, j, "kind", d->writers, is_judged);
-    add_tellings(d, &t, d->writers, is_judged);
+    if (is_of_questions)
+        add_general(d, &t, d->writers);
+    for (const struct json *j = json_get(person, "questions")->first; j; j = j->next) {
+        if (is_of_tellings())
+            telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")),
+                           json_string(json_get(person, "language")), &t);
+        else if (!is_of_questions || !str_is(json_string(json_get(j, "kind")), "unknown"))
+            read_asked(d, j, "kind", d->writers, is_judged);
+    }
+    if (is_of_tellings())
+        add_tellings(d, &t, d->writers, is_judged);
 }
 
 static void read_people(struct form_data *d, const struct json *people, bool is_judged)
@@ -493,6 +517,15 @@ static void judge_others(struct form_data *d, const struct model *m, double bar)
         write_figures(d, (struct group){.has_vector = m->has_vector, .is_judged = true}, stderr);
 }
 
+/* Log odds that one of those that take part is personal. The gate adds what it knows of that. */
+static double prior(const struct form_data *d)
+{
+    double n[2] = {0};
+    for (size_t i = 0; i < d->n; i++)
+        n[d->v[i].is[1]] += !d->v[i].is_judged;
+    return log(n[1] / n[0]);
+}
+
 static void write_table(const struct form_data *d, const struct model *alone,
                         const struct model *with)
 {
@@ -571,6 +604,10 @@ int main(int argc, char **argv)
     judge_others(&d, &with, bars[1]);
     alone.w[alone.n - 1] -= bars[0];
     with.w[with.n - 1] -= bars[1];
+    if (!IS_OF_MESSAGES) {
+        alone.w[alone.n - 1] -= prior(&d) + reserve[0];
+        with.w[with.n - 1] -= prior(&d) + reserve[1];
+    }
     write_table(&d, &alone, &with);
     free(alone.w);
     free(with.w);

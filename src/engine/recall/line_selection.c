@@ -141,14 +141,14 @@ static bool is_of_people(const struct finder *f)
 static double least_probability(const struct finder *f, const struct gate_evidence *e,
                                 double threshold, bool is_asked)
 {
-    static const double sure = 1.2, weight = 0.25;
+    static const double sure = 1, weight = 0.5;
     /* 0 in a pool of 200 texts and more, 1 in one of 75 and fewer */
     double small = fmin(fmax(5 * e->signals[GATE_small] - 1, 0), 1);
     double personal = gate_personal(f->how.weighed, e);
     double lacks = (sure - log(personal / (1 - personal))) / weight;
     double by_wording = 1 / (1 + (1 - threshold) / threshold * exp(-lacks));
     double by_evidence = is_asked                        ? threshold * (1 - 0.8 * small)
-                         : personal >= 0.5 + 0.3 * small ? threshold
+                         : personal >= 0.5 + 0.1 * small ? threshold
                                                          : 1;
     return fmin(by_wording, by_evidence);
 }
