@@ -141,7 +141,7 @@ static bool is_of_people(const struct finder *f)
 static double least_probability(const struct finder *f, const struct gate_evidence *e,
                                 double threshold, bool is_asked)
 {
-    static const double sure = 1, weight = 0.5;
+    static const double sure = 0.9, weight = 0.6;
     /* 0 in a pool of 200 texts and more, 1 in one of 75 and fewer */
     double small = fmin(fmax(5 * e->signals[GATE_small] - 1, 0), 1);
     double personal = gate_personal(f->how.weighed, e);

@@ -146,8 +146,7 @@ bool utterance_is_courtesy(struct arena *a, str text)
         bool courteous = str_is_one_of(word, courtesies);
         bool beside = str_is_one_of(word, beside_courtesies);
         /* "Thanks, when do I see you" asks, also without a question mark. */
-        bool asks = !beside && lexicon_is(word, LEX_QUESTION);
-        if (asks || (!courteous && !beside && !w.v[i].is_stop))
+        if (!beside && (lexicon_is(word, LEX_QUESTION) || (!courteous && !w.v[i].is_stop)))
             return false;
         n += courteous;
     }
@@ -208,21 +207,6 @@ bool sentence_instructs(struct arena *a, str sentence, bool is_user)
 
 /* --- a turn's statements --- */
 
-/* Cheap tests first: phrases are looked for only in what has passed them. */
-static bool is_statement(struct arena *a, const struct sentence *s, bool is_user)
-{
-    if (s->asks || sentence_asks(s->text) || sentence_is_courtesy(a, s->text))
-        return false;
-    if (is_user)
-        return !sentence_only_requests(s->text) && !sentence_casts_model(s->text);
-    struct phrase_words w = phrase_words_of(a, phrase_fold(a, s->text));
-    /* "I have no information about …", or only promises to think. */
-    bool knows_nothing =
-        s->text.n <= EXCUSE_MAX && w.n <= SHORT_WORDS && phrase_find_any(&w, excuses);
-    /* "I will remember that …" says again what somebody else has said, whoever that was. */
-    return !knows_nothing && !phrase_find_any(&w, keeps_in_mind);
-}
-
 /* "can you", "should we", "is there", "how do I", "any ideas": the words that a request begins
  * with. "Which has improved" is none: it goes on with the statement. */
 static bool begins_asking(str clause)
@@ -240,6 +224,23 @@ static bool begins_asking(str clause)
     return opens_with(&o, at, LEX_AUXILIARY) && at + 1 < o.n &&
            (str_is_one_of(o.v[at + 1], asked_subjects) ||
             opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
+}
+
+/* Cheap tests first: phrases are looked for only in what has passed them. */
+static bool is_statement(struct arena *a, const struct sentence *s, bool is_user)
+{
+    if (s->asks || sentence_asks(s->text) || sentence_is_courtesy(a, s->text))
+        return false;
+    if (is_user && str_ends(str_trim(s->text), S(":")) && begins_asking(s->text))
+        return false; /* "Can you rewrite this:", and something pasted */
+    if (is_user)
+        return !sentence_only_requests(s->text) && !sentence_casts_model(s->text);
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, s->text));
+    /* "I have no information about …", or only promises to think. */
+    bool knows_nothing =
+        s->text.n <= EXCUSE_MAX && w.n <= SHORT_WORDS && phrase_find_any(&w, excuses);
+    /* "I will remember that …" says again what somebody else has said, whoever that was. */
+    return !knows_nothing && !phrase_find_any(&w, keeps_in_mind);
 }
 
 /* Whether a clause ends here: a comma and the like, or a dash between blanks. */
@@ -293,8 +294,7 @@ static str stated_by_rules(struct arena *a, const struct sentence *s, bool is_us
 str utterance_by_rules(struct arena *a, str sentence)
 {
     struct sentence s;
-    str rest = sentence;
-    return sentence_cut(&rest, &s) ? stated_by_rules(a, &s, true) : S("");
+    return sentence_cut(&sentence, &s) ? stated_by_rules(a, &s, true) : S("");
 }
 
 /* What a user's sentence states. Rules see its marks and first words, the weights all words: "Is it
