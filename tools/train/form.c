@@ -144,24 +144,24 @@ struct form_data {
     int64_t writers; /* of files of people */
 };
 
-static struct asked *add_asked(struct form_data *d, str text, bool is_judged)
+/* writer: a third of them is left out at a time; -1: a third of the texts is. */
+static struct asked *add_asked(struct form_data *d, str text, int64_t writer, bool is_judged)
 {
     d->v = arena_more(&d->ctx->arena, d->v, d->n, &d->cap, sizeof *d->v);
+    int64_t fold = (writer >= 0 ? writer : (int64_t)d->n) % FOLDS;
     d->v[d->n] =
-        (struct asked){.text = text, .is_judged = is_judged, .fold = (int)d->n % FOLDS, .only = -1};
+        (struct asked){.text = text, .is_judged = is_judged, .fold = (int)fold, .only = -1};
     return &d->v[d->n++];
 }
 
 static void read_asked(struct form_data *d, const struct json *j, const char *kind, int64_t writer,
                        bool is_judged)
 {
-    struct asked *q = add_asked(d, json_string(json_get(j, "ask")), is_judged);
+    struct asked *q = add_asked(d, json_string(json_get(j, "ask")), writer, is_judged);
     str is = json_string(json_get(j, kind));
     q->language = json_string(json_get(j, "language"));
     q->is[1] = IS_OF_MESSAGES ? str_is(is, how->first) : !str_is(is, "general");
     q->is[0] = q->is[1] || str_is(is, how->second);
-    if (writer >= 0)
-        q->fold = (int)(writer % FOLDS);
 }
 
 /* Sentences that the rules accept are judged by the second column, others by the first. */
@@ -169,13 +169,11 @@ static void add_tellings(struct form_data *d, const struct tellings *t, int64_t 
                          bool is_judged)
 {
     for (size_t i = 0; i < t->n; i++) {
-        struct asked *q = add_asked(d, t->v[i].sentence, is_judged);
+        struct asked *q = add_asked(d, t->v[i].sentence, writer, is_judged);
         q->language = t->v[i].language;
         q->only = t->v[i].is_accepted;
         q->is[0] = t->v[i].tells || t->v[i].is_accepted;
         q->is[1] = !t->v[i].tells && t->v[i].is_accepted;
-        if (writer >= 0)
-            q->fold = (int)(writer % FOLDS);
     }
 }
 
@@ -183,11 +181,8 @@ static void add_tellings(struct form_data *d, const struct tellings *t, int64_t 
 static void add_general(struct form_data *d, const struct tellings *t, int64_t writer)
 {
     for (size_t i = 0; i < t->n; i++)
-        if (!t->v[i].tells) {
-            struct asked *q = add_asked(d, t->v[i].sentence, false);
-            q->language = t->v[i].language;
-            q->fold = (int)(writer % FOLDS);
-        }
+        if (!t->v[i].tells)
+            add_asked(d, t->v[i].sentence, writer, false)->language = t->v[i].language;
 }
 
 /* What of a person it is, by the option. Nobody can tell whether what nobody knows is needed. */
@@ -231,9 +226,9 @@ static void read_clean(struct form_data *d, const struct json *j, bool is_judged
     struct sentence s;
     str rest = j->type == JSON_STRING && is_said ? json_string(j) : S("");
     if (rest.n)
-        add_asked(d, rest, is_judged)->is_clean = true;
+        add_asked(d, rest, -1, is_judged)->is_clean = true;
     while (how->by_sentence && sentence_cut(&rest, &s))
-        add_asked(d, s.body, is_judged)->is_clean = true;
+        add_asked(d, s.body, -1, is_judged)->is_clean = true;
     for (const struct json *k = j->first; k; k = k->next)
         read_clean(d, k, is_judged);
 }
@@ -517,7 +512,8 @@ static void judge_others(struct form_data *d, const struct model *m, double bar)
         write_figures(d, (struct group){.has_vector = m->has_vector, .is_judged = true}, stderr);
 }
 
-/* Log odds that one of those that take part is personal. The gate adds what it knows of that. */
+/* Log odds that one of those that take part is personal. Taken from the constant, as the weights
+ * are to say what the words say, whatever was written more of here. */
 static double prior(const struct form_data *d)
 {
     double n[2] = {0};
