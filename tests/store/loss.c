@@ -473,7 +473,7 @@ static void write_and_erase(struct ctx *ctx, const char *path)
 
 TEST(what_another_process_erases_meanwhile_is_no_loss)
 {
-    enum { OPENINGS = 12 };
+    enum { OPENINGS = 40 };
     PLACE(p);
     int status;
     check_opens(ctx, p.path, NULL, 0);

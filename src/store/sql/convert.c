@@ -323,7 +323,7 @@ static enum status settle_file(struct job *j, const uint8_t *key, struct db *old
     TRY(open_as_it_is(j->ctx, j->to, key, "mode=rw", old));
     if (j->in_place)
         TRY(check_commits(j, j->to, old));
-    sqlite3_busy_timeout(old->handle, 0); /* a program that has it open may have it for long */
+    db_wait_for_locks(old->handle, 0); /* a program that has it open may have it for long */
     TRY(commits_settle(j->ctx, old, j->to, SQLITE_CHECKPOINT_TRUNCATE));
     return settle_log(j->ctx, old);
 }

@@ -129,6 +129,20 @@ static int configure(sqlite3 *handle)
     return rc;
 }
 
+/* SQLite's own naps grow to 100 ms, and a process that writes all the time leaves few gaps. */
+static int nap(void *naps, int had)
+{
+    if (had >= (intptr_t)naps)
+        return 0;
+    sqlite3_sleep(BUSY_NAP_MS);
+    return 1;
+}
+
+int db_wait_for_locks(sqlite3 *handle, int ms)
+{
+    return sqlite3_busy_handler(handle, nap, (void *)(intptr_t)(ms / BUSY_NAP_MS));
+}
+
 int db_open_handle(const char *name, int flags, const uint8_t *key, sqlite3 **out)
 {
     int rc = sqlite3_open_v2(name, out, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -136,25 +150,32 @@ int db_open_handle(const char *name, int flags, const uint8_t *key, sqlite3 **ou
         rc = set_key(*out, key);
     if (rc == SQLITE_OK)
         rc = configure(*out);
-    return rc == SQLITE_OK ? sqlite3_busy_timeout(*out, BUSY_MS) : rc;
+    return rc == SQLITE_OK ? db_wait_for_locks(*out, BUSY_MS) : rc;
 }
 
 /* SQLite waits for locks on data, but fails at once when two processes switch a new file to a log
  * at the same time. So we wait here. */
-static int set_up(sqlite3 *handle)
+static int set_up(sqlite3 *handle, const char *with)
 {
-    enum { AGAIN_MS = 5 };
-    for (int waited = 0;; waited += AGAIN_MS) {
-        int rc = sqlite3_exec(handle, pragmas, NULL, NULL, NULL);
+    for (int waited = 0;; waited += BUSY_NAP_MS) {
+        int rc = sqlite3_exec(handle, with, NULL, NULL, NULL);
         if (rc != SQLITE_BUSY || waited >= BUSY_MS)
             return rc;
-        sqlite3_sleep(AGAIN_MS);
+        sqlite3_sleep(BUSY_NAP_MS);
     }
 }
 
-/* With SQLite's result: open, or closed with a reason. */
-static enum status end_open(struct ctx *ctx, const char *path, struct db *db, int rc)
+/* A name is a path, or the URI of one. */
+static enum status open_as(struct ctx *ctx, const char *path, const char *name, int flags,
+                           const uint8_t *key, const char *with, struct db *db)
 {
+    *db = (struct db){0};
+    int rc = db_open_handle(name, flags, key, &db->handle);
+    if (rc == SQLITE_OK && flags & SQLITE_OPEN_READWRITE &&
+        sqlite3_db_readonly(db->handle, "main") == 1)
+        rc = SQLITE_READONLY;
+    if (rc == SQLITE_OK)
+        rc = set_up(db->handle, with);
     if (rc == SQLITE_OK)
         return OK;
     enum status status =
@@ -168,26 +189,15 @@ static enum status end_open(struct ctx *ctx, const char *path, struct db *db, in
 
 enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
 {
-    *db = (struct db){0};
-    int rc = db_open_handle(path, SQLITE_OPEN_READWRITE, key, &db->handle);
-    if (rc == SQLITE_OK && sqlite3_db_readonly(db->handle, "main") == 1)
-        rc = SQLITE_READONLY;
-    if (rc == SQLITE_OK)
-        rc = set_up(db->handle);
-    return end_open(ctx, path, db, rc);
+    return open_as(ctx, path, path, SQLITE_OPEN_READWRITE, key, pragmas, db);
 }
 
 /* immutable: SQLite reads this file alone, takes no lock and makes nothing beside it. */
 enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
 {
-    static const char pragmas_to_read[] =
-        "PRAGMA temp_store=2; PRAGMA cell_size_check=ON; PRAGMA cache_size=-1000;";
-    *db = (struct db){0};
     str uri = file_uri(&ctx->arena, path, "immutable=1");
-    int rc = db_open_handle(uri.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, key, &db->handle);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db->handle, pragmas_to_read, NULL, NULL, NULL);
-    return end_open(ctx, path, db, rc);
+    return open_as(ctx, path, uri.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, key,
+                   "PRAGMA temp_store=2; PRAGMA cell_size_check=ON; PRAGMA cache_size=-1000;", db);
 }
 
 /* Notes what a call has erased, for the receipts and summaries that show it. Of the writer's
@@ -198,16 +208,13 @@ static const char erased_table[] =
 
 /* PERSISTENT keeps these statements out of the small memory that SQLite has for short-lived
  * ones. */
-static enum status prepare_it(struct ctx *ctx, struct db *db, enum sql which)
+enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which)
 {
+    if (is_postgres(db) || db->stmts[which])
+        return OK;
     int rc = sqlite3_prepare_v3(db->handle, statements[which].text, -1, SQLITE_PREPARE_PERSISTENT,
                                 &db->stmts[which], NULL);
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
-}
-
-enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which)
-{
-    return is_postgres(db) || db->stmts[which] ? OK : prepare_it(ctx, db, which);
 }
 
 enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who)
@@ -218,7 +225,7 @@ enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who)
         TRY(db_exec(ctx, db, erased_table));
     for (int i = 0; i < SQL_COUNT; i++)
         if (statements[i].who & who)
-            TRY(prepare_it(ctx, db, i));
+            TRY(db_prepare_one(ctx, db, i));
     return OK;
 }
 

@@ -25,7 +25,7 @@ enum sql {
 enum sql_who { ON_POSTGRES, SELDOM = ON_POSTGRES, READS, WRITES, BOTH };
 
 /* How long a connection waits while another process (the command line beside the server) writes. */
-enum { BUSY_MS = 10000 };
+enum { BUSY_MS = 10000, BUSY_NAP_MS = 2 };
 
 struct postings;
 struct erasing;
@@ -82,6 +82,7 @@ MUST_USE enum status db_open_to_read(struct ctx *ctx, const char *path, const ui
 /* A connection of one thread, on which nothing is open that a manipulated file could use. It waits
  * for others: whoever closes a database keeps the next one out for a moment. SQLite's result. */
 int db_open_handle(const char *name, int flags, const uint8_t *key, sqlite3 **out);
+int db_wait_for_locks(sqlite3 *handle, int ms);
 /* The text of a statement as PostgreSQL takes it. */
 const char *db_postgres_text(enum sql which);
 /* A connection to PostgreSQL, by its URL. */

@@ -213,21 +213,17 @@ static bool read_from_wal(const char *path, unsigned char page[PAGE])
 {
     unsigned char head[WAL_HEAD], frame[FRAME_HEAD];
     static const unsigned char first[] = {0, 0, 0, 1};
-    bool found = false;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t at = WAL_HEAD;
-    if (fd < 0)
-        return false;
-    if (pread(fd, head, sizeof head, 0) != sizeof head)
-        at = -1;
-    for (; at > 0 && !found; at += FRAME_HEAD + PAGE) {
+    bool found = false, is_log = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head;
+    for (off_t at = WAL_HEAD; is_log && !found; at += FRAME_HEAD + PAGE) {
         if (pread(fd, frame, sizeof frame, at) != sizeof frame ||
             memcmp(frame + 8, head + 16, 8) != 0)
             break; /* the end of the log, or of its current use */
         found =
             !memcmp(frame, first, sizeof first) && pread(fd, page, PAGE, at + FRAME_HEAD) == PAGE;
     }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return found;
 }
 

@@ -47,12 +47,8 @@ enum status pool_guess(struct ctx *ctx, struct db *db, struct pool_ref pool, str
     uint64_t name = hash_name(pool);
     struct known_pool *known = &known_pools[name % KNOWN];
     *out = (struct pool_row){0};
-    if (is_seen(db, pool)) {
-        *out = db->seen->row;
-        return OK;
-    }
     bool is_known = atomic_load(&known->name) == name;
-    if (!is_known && !locks_pools(db))
+    if (is_seen(db, pool) || (!is_known && !locks_pools(db)))
         return pool_find(ctx, db, pool, out);
     SQL_AHEAD(ctx, db, pool_statement(db), pool.user, pool.space);
     if (!is_known)

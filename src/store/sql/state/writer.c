@@ -133,9 +133,9 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
  * log replace. A reader that began before needs both. */
 int writer_empty_log(struct writer *w, int wait_ms)
 {
-    sqlite3_busy_timeout(w->db.handle, wait_ms);
+    db_wait_for_locks(w->db.handle, wait_ms);
     int rc = commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_TRUNCATE);
-    sqlite3_busy_timeout(w->db.handle, BUSY_MS);
+    db_wait_for_locks(w->db.handle, BUSY_MS);
     w->is_stale = rc != SQLITE_OK;
     return rc;
 }
