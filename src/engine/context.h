@@ -30,9 +30,9 @@ struct plan_out {
 MUST_USE enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
                                  struct plan_out *out);
 
-/* Counts the shown memories as used, except identity lines. Nobody waits, and it may fail. */
-void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                  const struct plan_out *plan);
+/* Counts what is given as used, except what each chat is given. Nobody waits, and it may fail. */
+void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct recalled *v,
+                  size_t n);
 
 struct scope_in {
     struct pool_ref pool;

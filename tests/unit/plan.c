@@ -436,7 +436,7 @@ TEST(only_what_was_shown_is_used)
     }
     struct plan_out out = plan_with(ctx, e, mine, "do you remember my garden?", 100);
     CHECK_INT(out.n, 4);
-    engine_shown(ctx, e, mine, &out);
+    engine_shown(ctx, e, mine, out.v, out.n);
     CHECK_OK(store_flush(ctx, s));
     int64_t uses = 0;
     for (int i = 0; i < 20; i++) {

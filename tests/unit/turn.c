@@ -538,6 +538,28 @@ TEST(a_fact_knows_where_it_came_from)
     CHECK_INT(v[0].origin, ORIGIN_USER);
 }
 
+/* What chats use does not fade (engine/distil/consolidate.c); what each one is given tells nothing.
+ */
+TEST(a_fact_that_a_chat_is_given_counts_as_used)
+{
+    ENGINE(e, s, p);
+    struct talk told = talk_of(ctx, e, s), asks = talk_of(ctx, e, s);
+    talk_ask(&told, "My dog is called Rex.", "Nice name!");
+    talk_ask(&told, "From now on answer in British English.", "Certainly.");
+    for (int given = 1; given <= 2; given++) {
+        CHECK(holds(talk_ask(&asks, "What is my dog's name?", "Rex."), "Rex"));
+        asks = talk_of(ctx, e, s);
+        CHECK_OK(store_flush(ctx, s));
+        struct memory_filter f = {.pool = mine, .limit = 100};
+        struct memory *v;
+        size_t n;
+        CHECK_OK(engine_list(ctx, e, &f, &v, &n, NULL));
+        CHECK_INT(n, 2);
+        for (size_t i = 0; i < n; i++)
+            CHECK_INT(v[i].uses, holds(v[i].content, "Rex") ? given : 0);
+    }
+}
+
 /* A block that a client sends back is neither kept nor read, however often it goes round. */
 TEST(recalled_text_never_comes_back_as_memory)
 {
@@ -562,8 +584,9 @@ TEST(recalled_text_never_comes_back_as_memory)
     struct memory *v;
     size_t n;
     int64_t total;
+    CHECK_OK(store_flush(ctx, s));
     CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
-    CHECK_INT(v[0].uses, 0);
+    CHECK_INT(v[0].uses, 40); /* once for each chat that was given it */
     struct word_hits hits = find(ctx, s, mine, "rememberd notes instructions");
     CHECK_INT(hits.n, 0);
 }

@@ -111,13 +111,16 @@ static struct receipt_line line_of(struct arena *a, const struct recalled *c)
 }
 
 /* A receipt explains an answer; its first LINES_MAX lines are enough for that, best first. */
-static void keep_lines(struct turn *t, const struct recalled *found, size_t n)
+static void keep_lines(struct ctx *ctx, struct engine *e, struct turn *t,
+                       const struct recalled *found, size_t n)
 {
     struct receipt *r = &t->record;
     r->n = n < LINES_MAX ? n : LINES_MAX;
     r->lines = NEW_N(t->arena, struct receipt_line, r->n + 1);
     for (size_t i = 0; i < r->n; i++)
         r->lines[i] = line_of(t->arena, &found[i]);
+    if (t->out.mode != MODE_READONLY && !t->in.preview)
+        engine_shown(ctx, e, t->in.pool, found, n);
 }
 
 /* A preview is no turn of a chat. */
@@ -222,7 +225,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     t->out.block = str_dup(&ctx->arena, block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     note_decision(ctx, t, found.decision, found.reason);
-    keep_lines(t, found.v, found.n);
+    keep_lines(&own, e, t, found.v, found.n);
     return OK;
 }
 
@@ -233,10 +236,9 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     struct plan_out found;
     struct strs excluded = excluded_of(&own.arena, t);
     const struct preview *preview = t->in.preview;
-    int64_t budget = engine_runtime(e)->memory_budget;
+    int64_t budget = preview && preview->budget_tokens ? preview->budget_tokens
+                                                       : engine_runtime(e)->memory_budget;
     assert(t->in.pool.user.n && t->in.is_planned && !(preview && preview->as_of));
-    if (preview && preview->budget_tokens)
-        budget = preview->budget_tokens;
     const struct plan_in in = {.pool = t->in.pool,
                                .question = t->record.question,
                                .budget_tokens = budget,
@@ -249,9 +251,7 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
-    keep_lines(t, found.v, found.n);
-    if (t->out.mode != MODE_READONLY && !preview)
-        engine_shown(&own, e, t->in.pool, &found);
+    keep_lines(&own, e, t, found.v, found.n);
     return OK;
 }
 

@@ -235,9 +235,8 @@ static str episode_line(struct plan *p, const struct recalled *r, size_t most)
     str decision = first_decision(p, &r->memory);
     str line = str_printf(a, "- [" S_FMT "] %s" S_FMT, S_ARG(time_write(a, time_of(r), "%Y-%m-%d")),
                           caution_of(r), S_ARG(engine_line(a, r->text, most)));
-    if (!decision.n)
-        return line;
-    return str_printf(a, S_FMT " (decision: " S_FMT ")", S_ARG(line), S_ARG(decision));
+    return decision.n ? str_printf(a, S_FMT " (decision: " S_FMT ")", S_ARG(line), S_ARG(decision))
+                      : line;
 }
 
 static str turn_line(struct plan *p, const struct recalled *r, size_t most)
@@ -326,9 +325,8 @@ static bool is_made_of(const struct recalled *memory, const struct recalled *mes
 /* A message that says little more than the memory shown, or a memory whose message is shown. */
 static bool is_told(const struct plan *p, const struct recalled *r)
 {
-    for (size_t i = 0; i < p->n; i++)
-        if (is_made_of(&p->shown[i], r) && r->text.n <= 2 * p->shown[i].text.n)
-            return true;
+    if (SOME(i, p->n, is_made_of(&p->shown[i], r) && r->text.n <= 2 * p->shown[i].text.n))
+        return true;
     return SOME(i, p->sure.n, p->sure.v[i].state == LINE_INJECTED && is_made_of(r, &p->sure.v[i]));
 }
 
@@ -444,14 +442,15 @@ enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in 
     return OK;
 }
 
-/* Identity lines are shown always, so counting them would say nothing about their use. */
-void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                  const struct plan_out *plan)
+/* A memory counts with the message that it came from. What is shown always tells nothing. */
+void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct recalled *v,
+                  size_t n)
 {
-    doc_id *docs = NEW_N(&ctx->arena, doc_id, plan->n + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < plan->n; i++)
-        if (plan->v[i].is_memory && plan->v[i].memory.layer != LAYER_IDENTITY)
-            docs[n++] = plan->v[i].memory.doc;
-    engine_accessed(ctx, e, pool, docs, n);
+    for (size_t i = 0; i < n; i++) {
+        struct pool_ref of = {pool.user, v[i].space.n ? v[i].space : pool.space};
+        bool is_always = v[i].memory.layer == LAYER_IDENTITY || v[i].origin == LINE_STANDING;
+        if (v[i].is_memory && !is_always &&
+            SOME(k, n, v[k].state == LINE_INJECTED && (k == i || is_made_of(&v[i], &v[k]))))
+            engine_accessed(ctx, e, of, &v[i].memory.doc, 1);
+    }
 }

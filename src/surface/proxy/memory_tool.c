@@ -151,9 +151,8 @@ enum status search_memory(struct ctx *ctx, struct app *app, struct pool_ref pool
     TRY(engine_search_scope(ctx, app->engine, &ask, &got));
     struct searched found = {.scope = scope, .v = got.v, .n = got.n};
     found.text = text_of(ctx, &found, query, got.is_cut);
-    const struct plan_out shown = {.v = found.v, .n = found.n};
     if (!in->is_readonly)
-        engine_shown(ctx, app->engine, pool, &shown);
+        engine_shown(ctx, app->engine, pool, found.v, found.n);
     *out = found;
     return OK;
 }
