@@ -57,12 +57,12 @@ struct search {
 
 /* --- reading --- */
 
-/* The profile has its own rules for names. A memory that expires must not close one that stays.
- * Two keys of a caller's own mean that both are true. */
+/* The profile has its own rules for names. A memory that expires, or is unconfirmed, must not close
+ * one that stays. Two keys of a caller's own mean that both are true. */
 static bool takes_part(struct arena *a, const struct memory *m)
 {
     return (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY) && !m->expires &&
-           !str_is(m->category, "profile") && !callers_key(a, m).n;
+           !memory_is_unconfirmed(m) && !str_is(m->category, "profile") && !callers_key(a, m).n;
 }
 
 ORDER(by_age, struct memory, UP(created) ?: UP(doc));

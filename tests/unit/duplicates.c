@@ -197,6 +197,7 @@ TEST(what_goes_by_itself_or_is_a_profile_takes_no_part)
     put_at(ctx, s, mine, "User likes green tea", start);
     struct memory others[] = {{.expires = clock_ms() + 1000000},
                               {.category = S("profile")},
+                              {.origin = ORIGIN_DISTILLED, .metadata = S("{\"unconfirmed\":true}")},
                               {.layer = LAYER_SUMMARY},
                               {.layer = LAYER_EPISODE}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -206,6 +207,21 @@ TEST(what_goes_by_itself_or_is_a_profile_takes_no_part)
         CHECK_OK(store_write(ctx, s, &b));
     }
     CHECK_INT(look(ctx, e).n, 0);
+}
+
+TEST(what_is_unconfirmed_is_not_kept_in_the_place_of_what_is_said)
+{
+    ENGINE(e, s, p);
+    struct memory m = {.content = S("User keeps bees at home"),
+                       .created = start,
+                       .origin = ORIGIN_DISTILLED,
+                       .metadata = S("{\"unconfirmed\":true}")};
+    struct memory said = {.content = S("keeps bees at home"), .created = start + DAY_MS};
+    struct bundle b = {.pool = mine, .memories = &m, .n_memories = 1};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK(!same_is_kept(ctx, e, mine, &said, NULL));
+    put_at(ctx, s, mine, "User keeps bees at home", start + 1);
+    CHECK(same_is_kept(ctx, e, mine, &said, NULL));
 }
 
 TEST(closing_keeps_the_oldest_and_its_history)

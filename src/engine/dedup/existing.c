@@ -179,12 +179,13 @@ static str marked_letters(struct arena *a, str text)
     return buf_str(&b);
 }
 
-/* A memory with the same key is left to the store, which replaces it. */
+/* The store replaces one with the same key. What is said confirms what is unconfirmed. */
 static bool adds_nothing(struct arena *a, const struct settings *s, const struct memory *m,
                          const struct memory *there)
 {
     struct saying new = saying_of(a, m->content), old = saying_of(a, there->content);
-    return may_be_like(there) && (!m->key.n || !str_eq(there->key, m->key)) &&
+    return may_be_like(there) && !memory_is_unconfirmed(there) &&
+           (!m->key.n || !str_eq(there->key, m->key)) &&
            str_eq(marked_letters(a, m->content), marked_letters(a, there->content)) &&
            relation_of(&new, &old, &(struct likeness){BY_WORDS, s}) == SAME;
 }
@@ -237,8 +238,7 @@ bool same_is_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool, const
     struct ctx own = ctx_child(ctx, 0);
     struct memory found = {0};
     bool is_kept;
-    if (look_for(&own, e, pool, m, &is_kept, &found) != OK)
-        is_kept = false;
+    is_kept = look_for(&own, e, pool, m, &is_kept, &found) == OK && is_kept;
     if (is_kept && like)
         *like = memory_copy(&ctx->arena, &found);
     ctx_free(&own);
