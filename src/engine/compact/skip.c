@@ -63,8 +63,7 @@ static bool is_explicit(struct ctx *ctx, struct engine *e, struct pool_ref pool,
            is_asked_for(&ctx->arena, said.text);
 }
 
-/* Health and safety by what was stored or by the rule: either is enough to keep the user's own
- * words. */
+/* Health and safety by what was stored or by the rule: either keeps the user's own words. */
 static bool is_critical(struct ctx *ctx, const struct memory *m)
 {
     return priority_of(m->importance) == PRIORITY_CRITICAL ||
@@ -79,14 +78,15 @@ static bool is_barred(struct ctx *ctx, const struct tombstones *tombstones, cons
 }
 
 /* Summaries stay, or each round would blur the one before. Identity does not age, and episodes have
- * decisions and dates of their own. What expires would outlive its end inside a summary. */
+ * decisions and dates. In a summary what expires would outlive its end, and what is unconfirmed
+ * would read as certain. */
 enum condense_skip skip_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            const struct tombstones *tombstones, const struct memory *m)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     if (is_summary(m))
         return SKIP_SUMMARY;
-    if (m->layer != LAYER_FACT)
+    if (m->layer != LAYER_FACT || memory_is_unconfirmed(m))
         return SKIP_LAYER;
     if (m->expires)
         return SKIP_EXPIRES;
