@@ -120,16 +120,9 @@ static str usual_name(str name)
     static const struct {
         const char *said, *usual;
     } names[] = {
-        {"givenName", "firstName"}, {"forename", "firstName"},    {"fname", "firstName"},
-        {"familyName", "lastName"}, {"surname", "lastName"},      {"lname", "lastName"},
-        {"fullName", "name"},       {"userFullName", "name"},     {"emailAddress", "email"},
-        {"mail", "email"},          {"eMail", "email"},           {"phoneNumber", "phone"},
-        {"telephone", "phone"},     {"telephoneNumber", "phone"}, {"zip", "postalCode"},
-        {"zipCode", "postalCode"},  {"postCode", "postalCode"},   {"postcode", "postalCode"},
-        {"zipcode", "postalCode"},  {"postalcode", "postalCode"}, {"streetAddress", "street"},
-        {"addressLine1", "street"}, {"dateOfBirth", "birthDate"}, {"dob", "birthDate"},
-        {"birthdate", "birthDate"}, {"firstname", "firstName"},   {"lastname", "lastName"},
-        {"fullname", "name"}};
+#define USUAL(said, usual) {said, usual},
+#include "lang/fact_names.def"
+    };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(name, names[i].said))
             return str_of(names[i].usual);
@@ -189,10 +182,10 @@ static bool is_placeholder(str value)
 
 static bool names_secret(str words)
 {
-    for (const char *const *s = secret_names; *s; s++)
-        if (str_find(words, str_of(*s)) < words.n)
-            return true;
-    return false;
+    const char *const *s = secret_names;
+    while (*s && str_find(words, str_of(*s)) == words.n)
+        s++;
+    return *s;
 }
 
 /* As it would be kept. */
@@ -366,9 +359,7 @@ static void extend_fact(struct reading *r, struct read_fact *f, str value)
         f->value = longer;
 }
 
-/*
- * The one door of all readers; drops silently what may not be a fact, since a text holds much else.
- */
+/* The one door of all readers. A text holds much else; what may not be a fact is left out. */
 void reading_add(struct reading *r, const str *path, size_t depth, str value)
 {
     struct arena *a = &r->ctx->arena;

@@ -50,14 +50,9 @@ static const struct json *text_value(struct ctx *ctx, str text)
 {
     struct buf b = buf_make(&ctx->arena, text.n * 6 + 8);
     struct json_out w = json_to(&b);
-    json_str(&w, text);
     struct json *v = NEW(&ctx->arena, struct json);
-    str *texts = NEW_N(&ctx->arena, str, 2);
-    texts[1] = text;
-    *v = (struct json){.type = JSON_STRING,
-                       .is_decoded = true,
-                       .source = buf_str(&b),
-                       .texts = texts};
+    json_str(&w, text);
+    soft(ctx, json_parse(ctx, buf_str(&b), &v));
     return v;
 }
 
@@ -88,14 +83,23 @@ static bool fact_of(struct ctx *ctx, const struct memory *m, struct profile_fact
 struct kept_fact {
     struct profile_fact fact;
     const struct memory *memory;
+    enum slot slot; /* that what is said in chats may fill, or SLOT_COUNT */
 };
 struct kept {
     struct kept_fact *v; /* by name */
     size_t n, cap;
 };
 
-/* In order of bytes, as bsearch in forget_kept needs it. */
 ORDER(by_name, struct kept_fact, BY_TEXT(fact.name));
+
+/* A street is more than the town that someone says. */
+static enum slot slot_of_name(struct arena *a, str name)
+{
+    str words = profile_words(a, name);
+    enum slot slot = slot_of_label(words);
+    bool is_single = slot != SLOT_COUNT && slot_is_single(slot) && slot != SLOT_partner;
+    return is_single && !str_is(words, "address") ? slot : SLOT_COUNT;
+}
 
 /* All memories of a profile; with_history: closed ones too. */
 static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -115,29 +119,13 @@ static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_r
             struct kept_fact one = {.memory = &v[i]};
             if (!fact_of(ctx, &v[i], &one.fact))
                 continue;
+            one.slot = slot_of_name(&ctx->arena, one.fact.name);
             ARENA_ADD(&ctx->arena, out->v, out->n, out->cap) = one;
         }
     }
     if (out->n)
         qsort(out->v, out->n, sizeof *out->v, by_name);
     return OK;
-}
-
-/* The last that the user said in a chat of each of these names, and when; at 0: nothing. A name, a
- * home, an employer, a job and a school count, which one has once. */
-struct told {
-    str value;
-    int64_t at;
-    doc_id doc; /* of two in one millisecond the higher one came later */
-};
-
-/* A street is more than the town that someone says. */
-static enum slot slot_of_name(struct arena *a, str name)
-{
-    str words = profile_words(a, name);
-    enum slot slot = slot_of_label(words);
-    bool is_single = slot != SLOT_COUNT && slot_is_single(slot) && slot != SLOT_partner;
-    return is_single && !str_is(words, "address") ? slot : SLOT_COUNT;
 }
 
 /* "Lives in Hamar now". */
@@ -149,57 +137,57 @@ static str without_now(str value)
     return value;
 }
 
-static void take_told(struct arena *a, const struct read_fact *said, const struct memory *m,
-                      const struct profile_fact *v, size_t n, struct told *out)
+/* What a memory of a chat says of the k-th fact, or "". A name, a home, an employer, a job and a
+ * school count, which one has once. */
+static str told_of(struct ctx *ctx, const struct memory *m, const struct kept *of, size_t k)
 {
-    bool is_calling =
-        str_is(said->name, "nickname") && !SOME(i, n, str_eq_nocase(v[i].name, said->name));
-    enum slot slot = is_calling ? SLOT_name : slot_of_name(a, said->name);
-    for (size_t i = 0; i < n && slot != SLOT_COUNT; i++)
-        if (m->created > out[i].at && slot == slot_of_name(a, v[i].name))
-            out[i] = (struct told){without_now(said->value), m->created, m->doc};
-}
-
-static enum status gather_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               const struct profile_fact *v, size_t n, struct told *out)
-{
-    enum { LOOKED_AT = 500 }; /* of the newest facts */
-    struct memory_filter f = {.pool = pool, .limit = LOOKED_AT};
-    struct memory *said;
-    size_t n_said = 0;
-    TRY(store_list_memories(ctx, e->store, &f, &said, &n_said, NULL));
-    for (size_t i = 0; i < n_said; i++) {
-        const struct memory *m = &said[i];
-        struct reading r = {.ctx = ctx};
-        if (m->origin != ORIGIN_USER || (m->layer != LAYER_IDENTITY && m->layer != LAYER_FACT))
-            continue;
-        read_fact_memory(&r, m);
-        for (size_t k = 0; k < r.n; k++)
-            take_told(&ctx->arena, &r.v[k], m, v, n, out);
+    struct reading r = {.ctx = ctx};
+    if (of->v[k].slot == SLOT_COUNT || (m->layer != LAYER_IDENTITY && m->layer != LAYER_FACT))
+        return S("");
+    read_fact_memory(&r, m);
+    for (size_t i = 0; i < r.n; i++) {
+        str name = r.v[i].name;
+        bool is_calling =
+            str_is(name, "nickname") && !SOME(x, of->n, str_eq_nocase(of->v[x].fact.name, name));
+        if (of->v[k].slot == (is_calling ? SLOT_name : slot_of_name(&ctx->arena, name)))
+            return without_now(r.v[i].value);
     }
-    return OK;
+    return S("");
 }
 
-/* Current facts by name; updated is when the last of them changed, 0 for an empty profile. What a
- * chat of the last moments has said counts. */
+/* What the user said in chats, the newest first, and no more than a profile can wait for. */
+static enum status list_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                             enum memory_closed closed, struct memory_page *out)
+{
+    struct memory_page_in ask = {.select = SELECT_ALL, .limit = 5 * PAGE};
+    ask.select.pools = &pool;
+    ask.select.n_pools = 1;
+    ask.select.origin = ORIGIN_USER;
+    ask.select.closed = closed;
+    return store_memory_page(ctx, e->store, &ask, out);
+}
+
+/* Current facts by name. What a chat of the last moments has said counts. */
 enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            struct profile *out)
 {
     struct kept kept;
+    struct memory_page told = {0};
     engine_catch_up(ctx, e, pool);
     TRY(list_profile(ctx, e, pool, false, &kept));
     struct profile p = {.v = NEW_N(&ctx->arena, struct profile_fact, kept.n + 1), .n = kept.n};
-    struct told *told = NEW_N(&ctx->arena, struct told, kept.n + 1);
-    for (size_t i = 0; i < kept.n; i++)
-        p.v[i] = kept.v[i].fact;
     if (kept.n)
-        TRY(gather_told(ctx, e, pool, p.v, p.n, told));
+        TRY(list_told(ctx, e, pool, CLOSED_OUT, &told));
     for (size_t i = 0; i < kept.n; i++) {
         const struct memory *m = kept.v[i].memory;
         int64_t set = m->updated;
-        if (told[i].at > set || (told[i].at == set && told[i].doc > m->doc))
-            p.v[i].value = text_value(ctx, told[i].value);
-        set = told[i].at > set ? told[i].at : set;
+        str value = S("");
+        p.v[i] = kept.v[i].fact;
+        for (size_t k = 0; k < told.n && !value.n && told.v[k].created >= m->updated; k++)
+            if ((value = told_of(ctx, &told.v[k], &kept, i)).n) {
+                p.v[i].value = text_value(ctx, value);
+                set = told.v[k].created;
+            }
         p.updated = set > p.updated ? set : p.updated;
     }
     *out = p;
@@ -213,10 +201,12 @@ struct changes {
     struct profile_fact *v; /* by name, each once; a value of null removes */
     size_t n;
     struct kept kept; /* what is there of all names, closed ones too */
+    struct memory_page told;
     struct bundle b;
+    struct closing *closes;   /* of b */
     struct memory *forgotten; /* what they state is barred */
     size_t n_forgotten;
-    size_t cap, cap_erase, cap_forgotten;
+    size_t cap, cap_erase, cap_closes, cap_forgotten;
 };
 
 static int by_member(const void *a, const void *b)
@@ -243,10 +233,8 @@ static void gather_changes(struct changes *c, const struct json *facts)
 /* No control characters, and no blank at either end. */
 static bool is_plain(str name)
 {
-    for (size_t i = 0; i < name.n; i++)
-        if ((unsigned char)name.p[i] < ' ' || name.p[i] == 127)
-            return false;
-    return str_trim(name).n == name.n;
+    return str_trim(name).n == name.n &&
+           EVERY(i, name.n, (unsigned char)name.p[i] >= ' ' && name.p[i] != 127);
 }
 
 /* Counted in characters and not bytes; the message names the member as "facts.NAME". */
@@ -321,6 +309,44 @@ static void set_fact(struct changes *c, const struct profile_fact *f, enum origi
                         .valid_from = now};
 }
 
+/* Whether a chat's memory goes with a removed fact, or is closed for another value of a caller. */
+static bool is_left(struct changes *c, const struct memory *m, const struct memory *of, str says)
+{
+    struct bundle *b = &c->b;
+    for (size_t i = 0; i < b->n_memories; i++) {
+        const struct memory *now = &b->memories[i];
+        if (!str_eq(now->key, of->key))
+            continue;
+        if (m->valid_to || now->origin != ORIGIN_API || str_eq_nocase(now->content, says))
+            return false;
+        ARENA_ADD(&c->ctx->arena, c->closes, b->n_closes, c->cap_closes) =
+            (struct closing){m->id, i};
+        b->closes = c->closes;
+        return true;
+    }
+    if (!SOME(i, b->n_erase, str_eq(b->erase[i], of->id)))
+        return false;
+    forget_fact(c, m);
+    erase_fact(c, m->id);
+    return true;
+}
+
+/* What chats have said of a name since the profile has it is of its history. */
+static enum status leave_told(struct changes *c, struct engine *e)
+{
+    TRY(list_told(c->ctx, e, c->b.pool, CLOSED_TOO, &c->told));
+    for (size_t t = 0; t < c->told.n; t++)
+        for (size_t k = 0; k < c->kept.n; k++) {
+            const struct memory *m = &c->told.v[t];
+            const struct kept_fact *of = &c->kept.v[k];
+            str value = m->created < of->memory->created ? S("") : told_of(c->ctx, m, &c->kept, k);
+            str says = content_of(&c->ctx->arena, of->fact.name, value);
+            if (value.n && is_left(c, m, of->memory, says))
+                break;
+        }
+    return OK;
+}
+
 /* Neither closed nor expired. */
 static bool is_true(const struct memory *m, int64_t now)
 {
@@ -334,15 +360,10 @@ static bool is_true(const struct memory *m, int64_t now)
  */
 static size_t forget_kept(struct changes *c, const struct profile_fact *f, int64_t now)
 {
-    struct kept_fact wanted = {.fact = *f}, *at = NULL;
     size_t live = 0;
-    if (c->kept.n)
-        at = bsearch(&wanted, c->kept.v, c->kept.n, sizeof *c->kept.v, by_name);
-    if (!at)
-        return 0;
-    while (at > c->kept.v && str_eq(at[-1].fact.name, f->name))
-        at--;
-    for (; at < c->kept.v + c->kept.n && str_eq(at->fact.name, f->name); at++) {
+    for (const struct kept_fact *at = c->kept.v; at < c->kept.v + c->kept.n; at++) {
+        if (!str_eq(at->fact.name, f->name))
+            continue;
         bool is_live = is_true(at->memory, now);
         bool is_other = is_live && f->value->type != at->fact.value->type &&
                         str_eq(shown_value(f->value), shown_value(at->fact.value));
@@ -381,18 +402,24 @@ static enum status merge_facts(struct changes *c, struct engine *e, enum origin 
     if (added && live - removed + added > PROFILE_MAX)
         return fail_field(c->ctx, "facts", "would have %zu names; at most %d",
                           live - removed + added, PROFILE_MAX);
-    return OK;
+    return leave_told(c, e);
 }
 
 /* What was said of a value that a caller has changed is history. */
 static enum status bar_changed(struct changes *c, struct engine *e)
 {
-    for (size_t i = 0; i < c->b.n_memories; i++)
+    const struct bundle *b = &c->b;
+    for (size_t i = 0; i < b->n_memories; i++)
         for (size_t k = 0; k < c->kept.n; k++) {
-            const struct memory *m = &c->b.memories[i], *old = c->kept.v[k].memory;
+            const struct memory *m = &b->memories[i], *old = c->kept.v[k].memory;
             if (str_eq(old->key, m->key) && is_true(old, m->updated))
-                TRY(bar_superseded(c->ctx, e, c->b.pool, old, m));
+                TRY(bar_superseded(c->ctx, e, b->pool, old, m));
         }
+    for (size_t i = 0; i < b->n_closes; i++)
+        for (size_t t = 0; t < c->told.n; t++)
+            if (str_eq(c->told.v[t].id, b->closes[i].id))
+                TRY(bar_superseded(c->ctx, e, b->pool, &c->told.v[t],
+                                   &b->memories[b->closes[i].by]));
     return OK;
 }
 
@@ -459,5 +486,6 @@ enum status engine_forget_profile(struct ctx *ctx, struct engine *e, struct pool
         forget_fact(&c, c.kept.v[i].memory);
         erase_fact(&c, c.kept.v[i].memory->id);
     }
+    TRY(leave_told(&c, e));
     return write_changes(ctx, e, &c);
 }

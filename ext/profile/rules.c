@@ -194,38 +194,19 @@ static const struct statement {
 #include "lang/profile_rules.def"
     {0}};
 
-/* Of one name, without a path. */
 static void add_fact(struct reading *r, const char *name, str value)
 {
     str path = str_of(name);
     reading_add(r, &path, 1, value);
 }
 
-static const char countries[] =
-    "|germany|spain|france|italy|portugal|austria|switzerland|belgium|netherlands|"
-    "the netherlands|luxembourg|denmark|sweden|norway|finland|iceland|ireland|england|"
-    "scotland|wales|uk|united kingdom|poland|czechia|czech republic|slovakia|hungary|"
-    "romania|bulgaria|greece|croatia|serbia|slovenia|ukraine|estonia|latvia|lithuania|"
-    "turkey|usa|us|united states|canada|mexico|brazil|argentina|chile|colombia|peru|"
-    "uruguay|ecuador|venezuela|costa rica|cuba|india|china|japan|south korea|vietnam|"
-    "thailand|indonesia|malaysia|philippines|pakistan|bangladesh|iran|israel|egypt|"
-    "morocco|nigeria|kenya|ghana|ethiopia|south africa|australia|new zealand|russia|"
-    "malta|cyprus|";
-
-static bool is_country(struct arena *a, str s)
-{
-    str name = str_printf(a, "|" S_FMT "|", S_ARG(str_lower(a, s)));
-    return str_find(str_of(countries), name) < strlen(countries);
-}
-
 /* "Madrid, Spain" are a city and a country; what one name is nobody can tell by rule. */
 static void add_location(struct reading *r, str place)
 {
-    struct arena *a = &r->ctx->arena;
     str rest = place, city = str_trim(str_cut(&rest, ',')), country = str_trim(rest);
-    if (is_country(a, place)) {
+    if (str_is_one_of(place, countries)) {
         add_fact(r, "country", place);
-    } else if (city.n && is_country(a, country)) {
+    } else if (city.n && str_is_one_of(country, countries)) {
         add_fact(r, "city", city);
         add_fact(r, "country", country);
     } else {

@@ -6,9 +6,9 @@
 /*
  * A profile's fact is a memory of the layer identity, category profile, key "profile.NAME" and
  * content "NAME: VALUE", a camelCase NAME in words ("dog name: Olivia") as people ask for it; so it
- * is recalled, listed, exported and forgotten like all others. What was true before remains as
- * history. Of a name, a home, an employer, a job or a school that the user states in a chat later
- * than it was set, the profile shows what he said.
+ * is recalled, listed, exported and forgotten like all others. What was true before is history. Of
+ * a name, a home, an employer, a job or a school that the user states in a chat later than it was
+ * set, the profile shows what he said, which is closed or forgotten with the fact.
  */
 enum { PROFILE_NAME_MAX = 64, PROFILE_VALUE_MAX = 1000, PROFILE_MAX = 500 };
 struct profile_fact {

@@ -81,6 +81,32 @@ test('a fact that leaves the profile leaves what was said of it, too, until it i
   assert.match(await asked('So what is my parrot called now?'), /Quito/);
 });
 
+test('what a chat says later is the profile until it is corrected or removed, and goes with it', async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const asked = async (content) => {
+    json(await server.chat({ model: 'any', messages: [{ role: 'user', content }] }));
+    return JSON.stringify(model.last().json.messages);
+  };
+  const kept = async () => (await server.ask('GET', '/v1/memories?closed=true')).text;
+  json(await patch(server, { facts: { name: 'Bob', city: 'Ghent' } }));
+  await asked('My name is Carla. I live in Lille.');
+  assert.deepEqual(await facts(server), { name: 'Carla', city: 'Lille' });
+  assert.deepEqual(json(await patch(server, { facts: { city: 'Ghent' } })).facts, { name: 'Carla', city: 'Ghent' }, 'set back');
+  assert.doesNotMatch(await asked('Which city do I live in?'), /Lille/);
+  json(await patch(server, { facts: { name: null } }));
+  assert.doesNotMatch(await asked('What is my name?'), /Carla|Bob/);
+  assert.doesNotMatch(await kept(), /Carla|Bob/);
+  await asked('I live in Namur now.');
+  for (let i = 0; i < 510; i++) json(await server.ask('POST', '/v1/memories', { content: `box ${i} holds ${i * 7} screws` }), 201);
+  assert.deepEqual(await facts(server), { city: 'Namur' }, 'however much comes behind it');
+  assert.deepEqual(json(await patch(server, { facts: { city: 'Namur' } })).facts, { city: 'Namur' });
+  assert.match(await asked('In which city do I live?'), /Namur/);
+  assert.equal((await server.ask('DELETE', profile)).status, 204);
+  assert.doesNotMatch(await asked('Tell me, which city is my home?'), /Namur|Ghent|Lille/);
+  assert.doesNotMatch(await kept(), /Namur|Ghent/);
+});
+
 test('what a client sends wrong is named, and changes nothing', async (t) => {
   const server = await serve(t);
   json(await patch(server, { facts: { name: 'Ann' } }));
