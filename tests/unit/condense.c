@@ -337,6 +337,19 @@ TEST(a_summary_is_opened_again_whole)
     check_healthy(ctx, s);
 }
 
+TEST(a_summary_that_is_erased_goes_with_what_it_replaced)
+{
+    ENGINE(e, s, p);
+    put_pair(ctx, s, mine, "Rex");
+    put_pair(ctx, s, other_space, "Rex");
+    put(ctx, s, mine, "I moved to Bergen.", 1, plain);
+    struct forget what = {.pool = mine, .id = run(ctx, e, mine, false).summaries.v[0]};
+    int64_t erased;
+    CHECK_OK(engine_forget(ctx, e, &what, &erased));
+    CHECK(erased == 3 && number(ctx, e, mine, true) == 1 && number(ctx, e, other_space, true) == 2);
+    check_healthy(ctx, s);
+}
+
 TEST(a_member_whose_key_was_used_since_stays_closed)
 {
     ENGINE(e, s, p);

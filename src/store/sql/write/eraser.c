@@ -10,11 +10,11 @@
 /*
  * A forgotten text must not survive anywhere: not in the words index, as a vector, in a memory that
  * was extracted from it, in an episode or summary that repeats it, nor in a receipt that shows it.
- * Rows go in batches, and the index follows at the end of each.
+ * What a summary replaced goes with it. Rows go in batches; the index follows at the end of each.
  *
- * Erased ids are noted in the temporary table erased (in memory, of the writer's connection), by
- * which receipts and summaries are found at the end; of a message with layer -1. A caller begins
- * with SQL_ERASED_CLEAR.
+ * Erased ids are noted in the temporary table erased (of the writer's connection), by which
+ * receipts and summaries are found at the end; of a message with layer -1. SQL_ERASED_CLEAR comes
+ * first.
  */
 
 enum status erase_memory(struct eraser *e, const struct memory *m)
@@ -51,7 +51,11 @@ enum status erase_memories_with(struct eraser *e, enum sql which, str text)
     struct memory *v;
     size_t n;
     TRY(memories_with(e, which, text, &v, &n));
-    return erase_listed(e, v, n);
+    TRY(erase_listed(e, v, n));
+    for (size_t i = 0; i < n; i++)
+        if (v[i].layer == LAYER_SUMMARY)
+            TRY(erase_memories_with(e, SQL_MEMORY_BY_SUPERSEDER, v[i].id));
+    return OK;
 }
 
 /* --- what was made of whole sessions --- */
@@ -163,13 +167,10 @@ enum status eraser_end(struct eraser *e, int64_t *erased)
 
 bool budget_is_spent(struct budget *b)
 {
-    if (b)
-        b->is_spent = b->is_spent || clock_mono_us() >= b->until_us;
-    return b && b->is_spent;
+    return b && (b->is_spent = b->is_spent || clock_mono_us() >= b->until_us);
 }
 
-/* The memory of a batch is freed before the next, so that erasing a large pool needs little. With a
- * budget batches are small: the words of a row may take half a millisecond. */
+/* With a budget batches are small: the words of a row may take half a millisecond. */
 enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struct part work,
                              enum status (*step)(struct eraser *e, struct part *w, size_t *n),
                              int64_t *erased)
@@ -193,7 +194,6 @@ enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struc
 
 /* --- by id --- */
 
-/* One batch, with memory of its own. */
 static enum status erase_few(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
                              int64_t *erased)
 {
