@@ -137,11 +137,23 @@ test('reading one counts as access and listing does not; what is said again is m
   assert.deepEqual([third.memory.priority, third.memory.memory_type], ['critical', 'fact']);
   assert.equal((await get()).total, 2);
 
-  const many = await Promise.all(Array.from({ length: 8 }, () => server.ask('POST', '/api/v1/memory', { content: 'Said at once' })));
+  // In other words it is one access as well.
+  const rum = await add('Bob likes dark rum');
+  const other = await call(200, 'POST', '', { content: 'Bob really likes dark rum' });
+  assert.deepEqual([other.memory_id, other.memory.access_count], [rum.id, 1]);
+
+  const say = (content, more) => server.ask('POST', '/api/v1/memory', { content, ...more });
+  const many = await Promise.all(Array.from({ length: 8 }, (_, i) => say('Said at once', { metadata: { [`from${i}`]: i } })));
   const kept = await get('?search=said%20at%20once');
   assert.equal(kept.total, 1);
   for (const one of many) assert.equal(one.json().memory_id, kept.memories[0].id, one.text);
   assert.equal(many.filter((one) => one.status === 201).length, 1);
+  assert.equal(Object.keys(kept.memories[0].metadata).length, 8); // each was acknowledged
+  for (let i = 0; i < 100; i++) {
+    const old = (await say('Said and erased')).json().memory_id;
+    const [said] = await Promise.all([say('Said and erased'), server.ask('DELETE', `/api/v1/memory/${old}`)]);
+    assert.notDeepEqual([said.json().status, said.json().memory_id], ['added', old]);
+  }
 });
 
 test('a memory is changed, deleted, and all are cleared, closed ones too', async (t) => {

@@ -82,19 +82,21 @@ static enum status find_same(struct ctx *ctx, struct app *app, struct pool_ref p
 {
     const struct memory said = {.content = content};
     enum status s = find_text(ctx, app, pool, content, out);
-    if (s == NOT_FOUND && engine_is_said(ctx, app->engine, pool, &said, out))
+    if (s == NOT_FOUND && engine_is_said(ctx, app->engine, pool, &said, out)) /* counted there */
         return find_text(ctx, app, pool, out->content, out);
+    if (s == OK)
+        engine_accessed(ctx, app->engine, pool, &out->doc, 1);
     return s;
 }
 
-/* A duplicate counts as an access and takes the new type and metadata. Without a priority the old
- * one is kept. */
+/* A duplicate takes the new type and metadata. Without a priority the old one is kept. What another
+ * request merges meanwhile is merged as well. NOT_FOUND when it is erased meanwhile. */
 static enum status merge_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct memory *m)
 {
     const struct rag_create_in *c = in->in;
-    assert(m->id.n);
     struct change to = {.pool = rag_pool(in), .id = m->id, .what = CHANGE_NOTHING};
+    enum status s;
     if (c->priority != PRIORITY_COUNT) {
         to.what |= CHANGE_IMPORTANCE;
         to.to.importance = rag_importance(c->priority);
@@ -103,15 +105,15 @@ static enum status merge_memory(struct ctx *ctx, struct app *app, const struct r
         to.what |= CHANGE_CATEGORY;
         to.to.category = str_of(kind_names[c->memory_type]);
     }
-    if (c->metadata || c->source.n) {
+    if (c->metadata || c->source.n)
         to.what |= CHANGE_METADATA;
+    do {
+        TRY(soft_or(ctx, engine_get(ctx, app->engine, to.pool, to.id, m), NOT_FOUND));
+        to.if_updated = m->updated;
         to.to.metadata = merged_metadata(ctx, m->metadata, c);
-    }
-    TRY(engine_change(ctx, app->engine, &to, m));
-    engine_accessed(ctx, app->engine, to.pool, &m->doc, 1);
-    m->uses++;
-    m->last_used = clock_ms();
-    return OK;
+        s = engine_change(ctx, app->engine, &to, m);
+    } while (soft_if(ctx, s, CONFLICT));
+    return soft_if(ctx, s, NOT_FOUND) ? NOT_FOUND : s;
 }
 
 /* The kinds of the backend are kept as the category; type is the nearest of ours. */
@@ -144,7 +146,8 @@ static enum status add_memory(struct ctx *ctx, struct app *app, const struct req
     return engine_add(ctx, app->engine, rag_pool(in), out);
 }
 
-/* A concurrent request may have added the same text: the memory written first is kept. */
+/* A concurrent request may have added the same text: the memory written first is kept, unless it is
+ * erased meanwhile. This one may be gone by then. */
 static enum status keep_first(struct ctx *ctx, struct app *app, const struct request *in,
                               struct memory *m)
 {
@@ -154,11 +157,11 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
     if (s == NOT_FOUND || (s == OK && first.doc >= m->doc))
         return NOT_FOUND;
     TRY(s);
+    engine_accessed(ctx, app->engine, rag_pool(in), &first.doc, 1);
     struct forget mine = {.pool = rag_pool(in), .id = m->id, .keeps_statements = true};
-    /* Another request may have erased it in its turn. */
-    TRY(soft_or(ctx, engine_forget(ctx, app->engine, &mine, &erased), NOT_FOUND));
+    TRY(merge_memory(ctx, app, in, &first));
     *m = first;
-    return merge_memory(ctx, app, in, m);
+    return soft_or(ctx, engine_forget(ctx, app->engine, &mine, &erased), NOT_FOUND);
 }
 
 /* find, add, and look again: two requests with one text at the same moment both find nothing, so
@@ -173,9 +176,9 @@ HANDLER(rag_create)
     if (c->metadata && c->metadata->type != JSON_OBJECT)
         return fail_field(ctx, "metadata", "must be an object");
     enum status s = find_same(ctx, app, rag_pool(in), content, &m);
-    if (s == OK) {
+    if (s == OK)
         s = merge_memory(ctx, app, in, &m);
-    } else if (s == NOT_FOUND) {
+    if (s == NOT_FOUND) {
         TRY(add_memory(ctx, app, in, content, &m));
         s = keep_first(ctx, app, in, &m);
     }

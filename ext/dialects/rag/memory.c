@@ -272,8 +272,7 @@ static str file_name(struct ctx *ctx, str user, int64_t now)
                       S_ARG(day));
 }
 
-/* Written piece by piece, not through a list in the arena: the export may be as large as an answer
- * may be, and must not be in memory twice. */
+/* Written piece by piece, as an export of the size of an answer must not be in memory twice. */
 static HANDLER(export_all)
 {
     struct memory_filter f = {.pool = rag_pool(in), .oldest_first = true, .limit = SIZE_MAX};
@@ -339,8 +338,7 @@ static HANDLER(change_memory)
 
 SHAPE(gone_out, (BOOL, deleted), (STR, memory_id));
 
-/* Also a closed memory. Checks first that the id is a memory's, because forget also accepts ids of
- * messages and sessions. */
+/* Also a closed memory. Looks for a memory first, as forget takes messages and sessions, too. */
 static HANDLER(erase_memory)
 {
     struct memory m;
@@ -442,8 +440,7 @@ SHAPE(clear_in, (BOOL, confirm, .help = "must be true"));
 SHAPE(clear_out, (BOOL, cleared),
       (INT, count, .help = "deleted memories, including superseded and expired ones"));
 
-/* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
- * sound, and nothing is to be corrected but the intent. */
+/* Without confirm=true it is 400 with a sentence, not the 422 of wrong input: that is sound. */
 static HANDLER(clear_memories)
 {
     const struct clear_in *c = in->in;
