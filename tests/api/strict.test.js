@@ -46,6 +46,18 @@ test('a change without a body, and a packed body, are refused', async (t) => {
   }
 });
 
+test('a dry run or a limit in the query of a POST is refused, not passed over', async (t) => {
+  const server = await serve(t);
+  for (const [path, field, body] of [['/memory/consolidate', 'dry_run'], ['/memory/sync', 'agent_id'], ['/api/memory/summarize', 'dryRun'],
+    ['/v1/memories/search', 'limit', { query: 'tea' }], ['/v1/memories', 'key', { content: 'Likes tea.' }]]) {
+    const res = await server.ask('POST', `${path}?${field}=true`, body);
+    assert.equal(res.status, 400, `${path}: ${res.text}`);
+    assert.match(res.text, new RegExp(`${field}.*belongs in the body`), path);
+  }
+  assert.equal((await server.ask('POST', '/v1/memories?space=work', { content: 'Likes tea.' })).json().space, 'work');
+  assert.equal((await server.ask('POST', '/v1/memory/consolidate?dry_run=true')).json().dry_run, true);
+});
+
 test('/openapi.json is made once, and not sent to who has it', async (t) => {
   const server = await serve(t), first = await server.ask('GET', '/openapi.json');
   assert.deepEqual([first.status, first.headers['cache-control'], first.headers['content-type']], [200, 'no-cache', 'application/json']);

@@ -146,8 +146,7 @@ static bool is_number(str s)
     return s.n > 0;
 }
 
-/* Of two with one name, a proxy could believe another one than we do. Host has a check of its
- * own. */
+/* Of two with one name, a proxy could believe another one than we do. Host has its own check. */
 static enum status check_once(struct ctx *ctx, const struct header *headers, size_t n)
 {
     static const char *const once[] = {

@@ -43,8 +43,7 @@ str request_trace(const struct ctx *ctx, const struct request *r, const char *he
     return value.n && value.n <= TRACE_MAX ? value : str_of(ctx->id);
 }
 
-/* Takes the next name=value off the query, decoded. Empty pairs ("&&") are skipped. When false, the
- * name is "" unless only the value is broken. */
+/* Takes the next name=value off the query, decoded. False: the name is "", or the value broken. */
 static bool next_pair(struct arena *a, str *query, str *name, str *value)
 {
     str pair = {0};
@@ -66,8 +65,7 @@ str request_query(struct ctx *ctx, const struct request *r, const char *name)
     return S("");
 }
 
-/* seen has a bit for each row of the table, so that a required parameter that never came is noticed
- * at the end. */
+/* seen has a bit for each row, so that a required parameter that never came is noticed. */
 static enum status set_from_query(struct ctx *ctx, const struct route *route, const char *aside,
                                   str name, str value, uint64_t *seen, void *out)
 {
@@ -163,6 +161,11 @@ enum status request_read(struct ctx *ctx, const struct route *route, const char 
     if (route->takes && takes_query(r)) {
         TRY(read_query(ctx, route, aside, r, in));
     } else {
+        /* A dry run that is asked for in the query of a POST would be none. */
+        const struct field *f = route->strict && !route->words.asks ? route->takes : NULL;
+        for (; f && f->name; f++)
+            if (request_query(ctx, r, f->name).n && !str_is(str_of(aside), f->name))
+                return fail_field(ctx, f->name, "belongs in the body, not in the query");
         TRY(read_body(ctx, route, r, &json));
         r->json = json;
         set_aside(&ctx->arena, route, aside, r);

@@ -4,8 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Of a chat: " recall_us=… upstream_us=… keep_us=… first_byte_us=…". A stage that it did not have
- * is left out. */
+/* Of a chat: " recall_us=… upstream_us=… keep_us=… first_byte_us=…", of the stages it had. */
 static const char *chat_times(struct ctx *ctx, const struct request *in)
 {
     const struct trace *t = in->trace;

@@ -56,8 +56,7 @@ bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out)
     return utf8_is_valid(*out);
 }
 
-/* Splits "/a/b" into a and b; "/" has no segments. Too many segments give SEGMENTS_MAX + 1, which
- * no row has. */
+/* Splits "/a/b" into a and b; "/" has none. Too many give SEGMENTS_MAX + 1, which no row has. */
 static size_t split_path(str path, str *segments)
 {
     size_t n = 0;
