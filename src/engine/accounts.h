@@ -26,8 +26,7 @@ struct registration {
  */
 MUST_USE enum status engine_register(struct ctx *ctx, struct engine *e,
                                      const struct registration *r, str *secret);
-/* NOT_FOUND without a note: nobody of that id has registered or left a key. email is "" of one who
- * only left a key. */
+/* NOT_FOUND without a note: nobody has registered or left a key. email is "" of a key alone. */
 MUST_USE enum status engine_user(struct ctx *ctx, struct engine *e, str id, struct user *out);
 /* Whether a text may be a key for a model's server, in a header; BAD_INPUT names the field. */
 MUST_USE enum status engine_check_model_key(struct ctx *ctx, const char *field, str key);
@@ -80,8 +79,7 @@ enum { SIGN_IN_MS = 12 * 3600 * 1000 };
  * than the token's end. NO_AUTH and *token as engine_token. */
 MUST_USE enum status engine_sign_in(struct ctx *ctx, struct engine *e, str text, str address,
                                     struct token *token, str *secret, int64_t *until);
-/* The token whose rights the browser has; NO_AUTH when it is signed out, or the token is no longer
- * valid. */
+/* The token whose rights the browser has; NO_AUTH when signed out, or it is no longer valid. */
 MUST_USE enum status engine_signed_in(struct ctx *ctx, struct engine *e, str secret,
                                       struct token *out, int64_t *until);
 MUST_USE enum status engine_sign_out(struct ctx *ctx, struct engine *e, str secret);

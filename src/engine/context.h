@@ -47,7 +47,6 @@ struct scope_out {
     size_t n;
     bool is_cut; /* nothing was found, and not all of the transcript was looked through in time */
 };
-/* One layer: words and vectors, then variety. A query without searchable words, or without a
- * result, is searched as literal text. */
+/* One layer: words and vectors, then variety. A query without words or result: as literal text. */
 MUST_USE enum status engine_search_scope(struct ctx *ctx, struct engine *e,
                                          const struct scope_in *in, struct scope_out *out);

@@ -23,8 +23,7 @@ static void name_dependencies(struct engine *e)
     e->qdrant.server.kind = DEPENDENCY_QDRANT;
 }
 
-/* store may be NULL where patterns alone are wanted. On failure everything is freed and *out is not
- * set. */
+/* store may be NULL where patterns alone are wanted. On failure all is freed and *out not set. */
 enum status engine_open(struct ctx *ctx, struct store *store, const struct settings *settings,
                         struct engine **out)
 {

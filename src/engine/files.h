@@ -8,8 +8,7 @@ struct engine;
 /* FILES_MAX: of a space; the caller counts. */
 enum { FILE_TEXT_MAX = 64 << 10, FILES_MAX = 1000 };
 
-/* A memory of the layer file, whose key is the path. So it is searched, listed, exported and erased
- * like every other memory. */
+/* A memory of the layer file, whose key is the path: searched, listed and erased like others. */
 struct file {
     str path, text;
     str id;          /* of the memory; set by the engine */

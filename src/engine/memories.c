@@ -156,12 +156,18 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
     enum status status;
     engine_catch_up(ctx, e, pool);
     secrets_leave(e, &ctx->arena, m);
-    if (!m->key.n) {
-        m->key = content_key(&ctx->arena, str_trim(m->content));
+    str content = str_trim(m->content), given = m->key;
+    if (!given.n) {
+        m->key = content_key(&ctx->arena, content);
         if (is_said_again(ctx, e, pool, m, &status))
             return status;
     }
     TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
+    /* "C" and "C++" make one key, as do a text and what it was changed to. */
+    if (!given.n && old.id.n && !str_eq(old.content, content)) {
+        m->key = id_of(&ctx->arena, &content, 1);
+        TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
+    }
     TRY(add_memory(ctx, e, pool, PUT_REPLACE, !old.id.n, m));
     return old.id.n && !str_eq(old.content, m->content)
                ? bar_memory(ctx, e, pool, BAR_CORRECTED, &old, m->updated, NULL)

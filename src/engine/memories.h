@@ -23,8 +23,7 @@ bool engine_is_said(struct ctx *ctx, struct engine *e, struct pool_ref pool, con
  * Without a key one is made of the content. */
 MUST_USE enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                     struct memory *m);
-/* Changes a memory in place, under the rules of engine_add. Recall no longer gives what its old
- * content stated. */
+/* Changes a memory in place, as engine_add does. Recall no longer gives what it stated before. */
 MUST_USE enum status engine_change(struct ctx *ctx, struct engine *e, const struct change *change,
                                    struct memory *out);
 MUST_USE enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,

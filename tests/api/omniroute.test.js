@@ -99,6 +99,15 @@ test('without a key one is made from the content, and two contents never share i
     keys.add((await add({ content })).key);
   assert.equal(keys.size, 8);
   for (const key of keys) assert.match(key, /^[a-z0-9][a-z0-9_]*$/);
+
+  // Contents that make one key are memories of their own, also when one of them was changed to something else.
+  const langs = ['Writes C', 'Writes C++', 'Writes C#', 'Writes C++'];
+  for (const content of langs) await add({ content });
+  await ok('PUT', `/api/memory/${(await add({ content: 'Likes sailing' })).id}`, { content: 'Likes rowing' });
+  await add({ content: 'Likes sailing' });
+  const kept = async (q) => (await ok('GET', `/api/memory?q=${q}`)).data.map((one) => one.content).sort();
+  assert.deepEqual(await kept('Writes'), ['Writes C', 'Writes C#', 'Writes C++']);
+  assert.deepEqual(await kept('Likes'), ['Likes rowing', 'Likes sailing']);
 });
 
 test('what cannot be made is refused with the field', async (t) => {
