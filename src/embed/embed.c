@@ -141,7 +141,7 @@ static void keep_outcome(struct embed *e, const struct now *now, const char *why
     pthread_mutex_lock(&e->lock);
     if (e->choices == now->choices) {
         snprintf(e->why, sizeof e->why, "%s", why);
-        e->learnt = now->dimensions ? now->dimensions : e->learnt;
+        e->learnt = *why ? 0 : now->dimensions; /* a server may come back with another model */
     }
     pthread_mutex_unlock(&e->lock);
 }

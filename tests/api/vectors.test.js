@@ -6,16 +6,17 @@ const test = require('node:test');
 const { bin, cleanEnv, run, serve, tempFolder, until, upstream, within } = require('./lib');
 
 // A server of embeddings: a text's vector counts its letters. hold keeps every answer back.
-async function embedder(t, { hold = false, code = 200 } = {}) {
-  const state = { hold, code, texts: [] };
-  const vector = (text) => Array.from({ length: 26 }, (_, i) => 1 + 9 * (text.toLowerCase().split(String.fromCharCode(97 + i)).length - 1));
-  const server = await upstream(t, (req, res, asked) => {
+async function embedder(t, { hold = false, code = 200, msPerText = 0 } = {}) {
+  const state = { hold, code, texts: [], size: 26 };
+  const vector = (text) => Array.from({ length: state.size }, (_, i) => 1 + 9 * (text.toLowerCase().split(String.fromCharCode(97 + i)).length - 1));
+  const server = await upstream(t, async (req, res, asked) => {
     if (req.url === '/v1/models') return res.end('{"object":"list","data":[]}'); // the doctor
     assert.equal(req.url, '/v1/embeddings');
     assert.equal(asked.json.model, 'letters');
     const texts = [asked.json.input].flat();
     state.texts.push(...texts);
     if (state.hold) return;
+    if (msPerText) await new Promise((done) => setTimeout(done, msPerText * texts.length));
     res.writeHead(state.code, { 'content-type': 'application/json' });
     res.end(JSON.stringify(state.code === 200
       ? { data: texts.map((text, index) => ({ index, embedding: vector(text) })) } : { error: { message: 'out of letters' } }));
@@ -128,6 +129,31 @@ test('a failing source is named by status, doctor and reindex, and all is made w
   assert.ok(report.vectors >= 2 && report.waiting === 0, made.stdout);
   const anew = await run(['reindex', '--force', ...at]);
   assert.match(anew.stdout, new RegExp(`^${report.vectors} vectors by remote letters\n$`));
+});
+
+test('a server that is too slow for a whole batch gets smaller ones', async (t) => {
+  const near = await embedder(t, { msPerText: 30 });
+  const server = await serve(t, { flags: [...near.flags, '--encoder', 'off', '--embedding-timeout-ms', '600'] });
+  for (let i = 0; i < 40; i++) assert.equal((await server.ask('POST', '/v1/memories', { content: `Note ${i} is about tea.` })).status, 201);
+  await choose(server, { embeddingSource: 'remote', embeddingProviderModel: 'near/letters' });
+  assert.equal((await vectors(server, 40)).vectorStore.failed, 0);
+});
+
+test('a server that comes back with vectors of another length is used after a reindex by a command', async (t) => {
+  const near = await embedder(t);
+  const server = await serve(t, { flags: [...near.flags, ...near.chosen] });
+  await server.tell('My dog is called Rex.');
+  await vectors(server, 2);
+  near.size = 20;
+  const made = await run(['reindex', '--force', '--data', server.data, ...near.flags, ...near.chosen]);
+  assert.equal(made.code, 0, made.stderr);
+  await server.tell('My cat is called Tom.');
+  await vectors(server, 4);
+  const found = await until('its questions, too', async () => {
+    const res = await server.ask('POST', '/v1/memories/search', { query: 'What is my cat called?' });
+    return res.json().without === undefined && res.json();
+  });
+  assert.equal(found.vectors, 'remote:letters:20');
 });
 
 test('rememberd mcp makes vectors, too', async (t) => {

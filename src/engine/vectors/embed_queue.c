@@ -9,8 +9,7 @@
 /*
  * Stored texts wait in a queue of the store until the background makes their vectors. A question in
  * a chat is embedded at once, or not at all: within the deadline words alone must still find
- * something. So a question loads no model from disk, never begins a set, and has a circuit breaker
- * of its own.
+ * something. So it loads no model from disk, begins no set, and has a circuit breaker of its own.
  */
 
 /*
@@ -160,8 +159,7 @@ void vectors_of_question(struct ctx *ctx, struct engine *e, struct pool_ref pool
 
 /* --- what is kept --- */
 
-/* Pauses before a text that was refused alone is retried; after the last one it stays without a
- * vector until a reindex. */
+/* Pauses before a text refused alone is tried again; then it has no vector until a reindex. */
 static const int64_t again_ms[] = {10000, 60000};
 enum { AGAIN = sizeof again_ms / sizeof *again_ms };
 
@@ -382,10 +380,11 @@ static enum status make_together(struct ctx *ctx, struct batch *b, const struct 
     return OK;
 }
 
-/* Whether the texts of a batch may be the fault; then another batch may succeed. */
+/* Whether the texts of a batch may be the fault, or their number; then another may succeed. */
 static bool may_be_texts(const struct ctx *ctx, const struct batch *b, enum status s)
 {
-    return s != OK && !b->is_stale && ctx->detail == EMBED_REQUEST_FAILED;
+    bool is_slow = ctx->detail == EMBED_TIMEOUT && ctx_has_time(ctx);
+    return s != OK && !b->is_stale && (ctx->detail == EMBED_REQUEST_FAILED || is_slow);
 }
 
 /* A refused batch is halved until each refused text is found. Only called when the source is known
