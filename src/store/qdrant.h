@@ -39,10 +39,10 @@ str qdrant_url(struct arena *a, str host, int64_t port);
  * its message (at most 300 characters) in ctx->why; UNSUPPORTED "not_configured" without a URL. */
 MUST_USE enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q,
                                    int64_t *took_us);
-/* At least one. *made: the collection was missing and has been made. BAD_INPUT: the server works
- * and refuses one of these points. */
+/* At least one. A missing collection is made, or NOT_FOUND. BAD_INPUT: the server works and refuses
+ * one of these points. */
 MUST_USE enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
-                                const struct qdrant_point *points, size_t n, bool *made);
+                                const struct qdrant_point *points, size_t n, bool may_make);
 /* NOT_FOUND: there is no collection. */
 MUST_USE enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
                                    const struct qdrant_find *f, struct qdrant_hit **out, size_t *n);

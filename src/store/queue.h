@@ -91,5 +91,5 @@ struct sync_item {
 MUST_USE enum status store_sync_waiting(struct ctx *ctx, struct store *s, size_t limit,
                                         struct sync_item **out, size_t *n, int64_t *all);
 /* They have been followed; or (again_at not 0) are due again then. */
-MUST_USE enum status store_sync_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
-                                     int64_t again_at);
+MUST_USE enum status store_sync_done(struct ctx *ctx, struct store *s,
+                                     const struct sync_item *const *v, size_t n, int64_t again_at);

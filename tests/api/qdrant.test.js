@@ -21,14 +21,21 @@ function vectorOf(text) {
 let notes = 0;
 const unit = (v) => v.map((x) => x / Math.hypot(...v));
 
-function embeddings(t) {
-  return upstream(t, (req, res, asked) => {
+// It refuses what is unreadable, and keeps the first answer for what is sluggish back until it is released.
+async function embeddings(t) {
+  const held = { release: null };
+  const server = await upstream(t, (req, res, asked) => {
     assert.equal(req.url, '/v1/embeddings');
     assert.equal(asked.json.model, 'words');
-    const data = [asked.json.input].flat().map((input, index) => ({ object: 'embedding', index, embedding: vectorOf(input) }));
-    res.writeHead(200, { 'content-type': 'application/json' });
-    res.end(JSON.stringify({ object: 'list', data, model: 'words', usage: { prompt_tokens: 1, total_tokens: 1 } }));
+    const texts = [asked.json.input].flat();
+    if (texts.some((text) => text.includes('unreadable'))) return res.writeHead(400).end('{"error": {"message": "what is that?"}}');
+    const data = texts.map((input, index) => ({ object: 'embedding', index, embedding: vectorOf(input) }));
+    const send = () => res.writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ object: 'list', data, model: 'words', usage: { prompt_tokens: 1, total_tokens: 1 } }));
+    if (held.release || !texts.some((text) => text.includes('\n\nsluggish'))) return send();
+    held.release = send;
   });
+  return Object.assign(server, { held });
 }
 
 // --- both together ---
@@ -44,7 +51,7 @@ async function setting(t, { options, on = true, more = {}, start = [] } = {}) {
     assert.equal(res.status, 200, `${method} ${path}: ${res.text}`);
     return res.json();
   };
-  const s = { server, flags, qdrant, ok,
+  const s = { server, flags, qdrant, ok, held: maker.held,
     client: new QdrantClient({ url: qdrant.url, checkCompatibility: false, ...(options?.apiKey ? { apiKey: options.apiKey } : {}) }),
     add: async (body) => (await ok('POST', '/api/memory', { key: `note ${notes++}`, ...body })).memory,
     change: (settings) => ok('PUT', '/api/settings/qdrant', settings),
@@ -308,11 +315,42 @@ test('a collection that someone deletes is made anew', async (t) => {
   await s.client.deleteCollection('mem');
   assert.equal((await s.preview('tea number 3')).memories.length, 6);
   await until('all are there again', async () => (await s.points().catch(() => new Map())).size === 6);
+  // Also when the first write fails and the collection is there already.
+  await s.inStep();
+  await s.client.deleteCollection('mem');
+  let fails = 1;
+  s.qdrant.script = (req) => (req.method === 'PUT' && /points/.test(req.url) && fails-- > 0 ? { code: 500, text: 'no room' } : null);
+  made.push((await s.add({ content: 'tea number 7' })).id);
+  await until('all are there again', async () => (await s.points().catch(() => new Map())).size === 7);
   // And whatever else was done to it, by a reindex.
   await s.inStep();
   await s.client.delete('mem', { wait: true, points: made.slice(0, 3) });
   await s.ok('POST', '/api/memory/reindex', { force: true });
-  await until('all are there again', async () => (await s.points()).size === 6);
+  await until('all are there again', async () => (await s.points()).size === 7);
+});
+
+test('a text that the model refuses holds up nobody', async (t) => {
+  const s = await setting(t);
+  await s.add({ content: 'an unreadable page' });
+  const tea = await s.add({ content: 'green tea' });
+  await until('the other is there', async () => (await s.points().catch(() => new Map())).has(tea.id));
+  assert.equal((await s.status()).pending, 1);
+});
+
+test('what one server erases, another does not bring back that has read it before', async (t) => {
+  const s = await setting(t);
+  await serve(t, { flags: s.flags, data: s.server.data });
+  await s.add({ content: 'green tea' });
+  await s.inStep();
+  const memory = await s.add({ content: 'sluggish tea' });
+  await until('one of them asks for its vector', () => s.held.release);
+  await s.ok('DELETE', `/api/memory/${memory.id}`);
+  await s.inStep(); // by the other one
+  const puts = () => s.qdrant.asked.filter((one) => one.method === 'PUT' && one.body.includes('sluggish')).length;
+  const before = puts();
+  s.held.release();
+  await until('it was put', () => puts() > before);
+  await until('it is gone', async () => !(await s.points()).has(memory.id));
 });
 
 test('a collection of another size is told, and the queue stays', async (t) => {

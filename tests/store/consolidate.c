@@ -197,7 +197,7 @@ TEST(sync_follows_a_consolidation)
     CHECK_OK(store_sync(ctx, s, true));
     CHECK_OK(store_sync_waiting(ctx, s, 10, &v, &n, &all));
     for (size_t i = 0; i < n; i++)
-        CHECK_OK(store_sync_done(ctx, s, &v[i].no, 1, 0));
+        CHECK_OK(store_sync_done(ctx, s, &(const struct sync_item *){&v[i]}, 1, 0));
     struct merged merges[] = {{S("e1"), S("e2"), S("{\"both\":1}")}};
     struct raised raises[] = {{S("f2"), 0.75}};
     struct consolidation c = {

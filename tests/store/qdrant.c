@@ -119,14 +119,13 @@ static const struct qdrant_point point = {{{"local", 5}, {"work", 4}}, &memory, 
 
 TEST(the_first_put_makes_the_collection)
 {
-    bool made;
     static const struct line script[] = {
         {"PUT /collections/mem", 200, "{\"result\":true,\"status\":\"ok\"}"},
         {0},
     };
     struct setting *s = set_up(ctx);
     s->app.script = script;
-    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, &made), UPSTREAM);
+    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, true), UPSTREAM);
     CHECK(holds(str_of(ctx->why), "was made and is not there"));
     str asked = seen(ctx, s);
     CHECK(str_starts(asked, S("GET /collections/mem\nPUT /collections/mem "
@@ -137,12 +136,12 @@ TEST(the_first_put_makes_the_collection)
     CHECK_STR(s->app.key, S("top-secret"));
     ctx_clear_failure(ctx);
     s->q.quantization = S("int8");
-    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, &made), UPSTREAM);
+    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, true), UPSTREAM);
     CHECK(holds(seen(ctx, s), "\"Cosine\"},\"quantization_config\":{\"scalar\":{\"type\":\"int8\","
                               "\"always_ram\":true,\"quantile\":0.99}}}\n"));
     ctx_clear_failure(ctx);
     s->q.quantization = S("binary");
-    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, &made), UPSTREAM);
+    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, true), UPSTREAM);
     CHECK(holds(seen(ctx, s), "\"quantization_config\":{\"binary\":{\"always_ram\":true}}}\n"));
     tear_down(s);
 }
@@ -155,7 +154,6 @@ TEST(the_first_put_makes_the_collection)
 
 TEST(a_point_is_a_memory)
 {
-    bool made;
     static const struct line unnamed[] = {
         {"GET /collections/mem", 200, UNNAMED},
         {"POST /collections/mem/points", 200, EMPTY},
@@ -170,12 +168,12 @@ TEST(a_point_is_a_memory)
     };
     struct setting *s = set_up(ctx);
     s->app.script = unnamed;
-    CHECK_OK(qdrant_put(ctx, &s->q, &point, 1, &made));
+    CHECK_OK(qdrant_put(ctx, &s->q, &point, 1, true));
     str asked = seen(ctx, s);
     CHECK(str_ends(asked, S("PUT /collections/mem/points?wait=true {\"points\":[{\"id\":\"" ID "\","
                             "\"vector\":[0.600000024,0.800000012]," PAYLOAD "}]}\n")));
     s->app.script = named;
-    CHECK_OK(qdrant_put(ctx, &s->q, &point, 1, &made));
+    CHECK_OK(qdrant_put(ctx, &s->q, &point, 1, true));
     CHECK(holds(seen(ctx, s), "\"vector\":{\"text\":[0.600000024,0.800000012]},\"payload\""));
     tear_down(s);
 }
@@ -190,7 +188,6 @@ static str id_behind(str asked, const char *text)
 
 TEST(a_foreign_point_is_never_touched)
 {
-    bool made;
     static const struct line script[] = {
         {"GET /collections/mem", 200, UNNAMED},
         {"POST /collections/mem/points", 200,
@@ -203,7 +200,7 @@ TEST(a_foreign_point_is_never_touched)
     struct setting *s = set_up(ctx);
     struct qdrant_ref ours = {pool, S(ID)}, theirs = {{S("local"), S("home")}, S(ID)};
     s->app.script = script;
-    CHECK_OK(qdrant_put(ctx, &s->q, &point, 1, &made));
+    CHECK_OK(qdrant_put(ctx, &s->q, &point, 1, true));
     str asked = seen(ctx, s), derived = id_behind(asked, "{\"points\":[{\"id\":\"");
     CHECK(id_is_uuid(derived) && !str_is(derived, ID));
     CHECK(holds(asked,
@@ -218,7 +215,6 @@ TEST(a_foreign_point_is_never_touched)
 
 TEST(two_owners_of_one_id_in_one_put_have_two_points)
 {
-    bool made;
     static const struct line script[] = {
         {"GET /collections/mem", 200, UNNAMED},
         {"POST /collections/mem/points", 200, EMPTY},
@@ -229,7 +225,7 @@ TEST(two_owners_of_one_id_in_one_put_have_two_points)
     struct qdrant_point two[] = {point, point};
     two[1].pool.user = S("bea");
     s->app.script = script;
-    CHECK_OK(qdrant_put(ctx, &s->q, two, 2, &made));
+    CHECK_OK(qdrant_put(ctx, &s->q, two, 2, true));
     str asked = seen(ctx, s);
     CHECK_STR(id_behind(asked, "{\"points\":[{\"id\":\""), S(ID));
     CHECK(!str_is(id_behind(asked, "1800000000}},{\"id\":\""), ID));
@@ -238,7 +234,6 @@ TEST(two_owners_of_one_id_in_one_put_have_two_points)
 
 TEST(an_id_that_is_no_uuid_gets_one)
 {
-    bool made;
     static const struct line script[] = {
         {"GET /collections/mem", 200, UNNAMED},
         {"POST /collections/mem/points", 200, EMPTY},
@@ -251,7 +246,7 @@ TEST(an_id_that_is_no_uuid_gets_one)
     old.id = S("17");
     p.memory = &old;
     s->app.script = script;
-    CHECK_OK(qdrant_put(ctx, &s->q, &p, 1, &made));
+    CHECK_OK(qdrant_put(ctx, &s->q, &p, 1, true));
     str asked = seen(ctx, s);
     CHECK(id_is_uuid(id_behind(asked, "{\"points\":[{\"id\":\"")));
     CHECK(holds(asked, "\"memoryId\":\"17\""));
@@ -426,7 +421,6 @@ TEST(health_says_what_is_wrong)
 
 TEST(vectors_of_another_length_are_not_sent)
 {
-    bool made;
     static const struct line script[] = {{"GET /collections/mem", 200, UNNAMED}, {0}};
     struct setting *s = set_up(ctx);
     static const float three[] = {1, 0, 0};
@@ -434,7 +428,7 @@ TEST(vectors_of_another_length_are_not_sent)
     p.v = three;
     p.dimensions = 3;
     s->app.script = script;
-    CHECK_STATUS(qdrant_put(ctx, &s->q, &p, 1, &made), UPSTREAM);
+    CHECK_STATUS(qdrant_put(ctx, &s->q, &p, 1, true), UPSTREAM);
     CHECK(holds(str_of(ctx->why), "'mem' holds vectors of 2 numbers and the embedding model makes "
                                   "3"));
     CHECK_STR(seen(ctx, s), S("GET /collections/mem\n"));
@@ -443,7 +437,6 @@ TEST(vectors_of_another_length_are_not_sent)
 
 TEST(a_refusal_is_told_in_the_servers_words)
 {
-    bool made;
     char *body = arena_alloc(&ctx->arena, 1000);
     memset(body, 'w', 900);
     memcpy(body, "{\"status\":{\"error\":\"Wrong input: ", 33);
@@ -456,22 +449,21 @@ TEST(a_refusal_is_told_in_the_servers_words)
     };
     struct setting *s = set_up(ctx);
     s->app.script = script;
-    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, &made), BAD_INPUT);
+    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, true), BAD_INPUT);
     CHECK(str_starts(str_of(ctx->why), S("Qdrant answers 400: Wrong input: wwww")));
     CHECK(strlen(ctx->why) <= 300);
     ctx_clear_failure(ctx);
     script[2].code = 507;
-    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, &made), UPSTREAM);
+    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, true), UPSTREAM);
     ctx_clear_failure(ctx);
     script[0].body = "<html>";
-    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, &made), UPSTREAM);
+    CHECK_STATUS(qdrant_put(ctx, &s->q, &point, 1, true), UPSTREAM);
     CHECK(holds(str_of(ctx->why), "holds no vectors"));
     tear_down(s);
 }
 
 TEST(without_an_address_nothing_is_asked)
 {
-    bool made;
     struct qdrant_settings q = {.collection = S("mem")};
     struct qdrant_find f = {.pool = pool, .v = vector, .dimensions = 2, .limit = 3};
     struct qdrant_hit *hits;
@@ -479,7 +471,7 @@ TEST(without_an_address_nothing_is_asked)
     int64_t x;
     CHECK_STATUS(qdrant_health(ctx, &q, &x), UNSUPPORTED);
     CHECK_STR(str_of(ctx->why), S("not_configured"));
-    CHECK_STATUS(qdrant_put(ctx, &q, &point, 1, &made), UNSUPPORTED);
+    CHECK_STATUS(qdrant_put(ctx, &q, &point, 1, true), UNSUPPORTED);
     CHECK_STATUS(qdrant_delete(ctx, &q, NULL, 0), UNSUPPORTED);
     CHECK_STATUS(qdrant_search(ctx, &q, &f, &hits, &n), UNSUPPORTED);
     CHECK_STATUS(qdrant_cleanup(ctx, &q, S("local"), 1, &x), UNSUPPORTED);

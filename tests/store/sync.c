@@ -56,10 +56,8 @@ static void follow_all(struct ctx *ctx, struct store *s)
     struct sync_item *v;
     size_t n;
     (void)waiting(ctx, s, &v, &n);
-    int64_t *no = NEW_N(&ctx->arena, int64_t, n);
     for (size_t i = 0; i < n; i++)
-        no[i] = v[i].no;
-    CHECK_OK(store_sync_done(ctx, s, no, n, 0));
+        CHECK_OK(store_sync_done(ctx, s, &(const struct sync_item *){&v[i]}, 1, 0));
     CHECK_STR(now_waiting(ctx, s), S(""));
 }
 
@@ -219,13 +217,25 @@ TEST(what_changes_again_meanwhile_waits_on)
     CHECK_STR(waiting(ctx, s, &v, &n), S("anna/default/f1"));
     CHECK_STR(v[0].memory.content, S("likes tea"));
     CHECK_STR(v[0].memory.space, S("default"));
-    int64_t no = v[0].no;
+    const struct sync_item *was = v;
     CHECK_OK(store_change(ctx, s, &change, &out));
-    CHECK_OK(store_sync_done(ctx, s, &no, 1, 0));
+    CHECK_OK(store_sync_done(ctx, s, &was, 1, 0));
     CHECK_STR(waiting(ctx, s, &v, &n), S("anna/default/f1"));
     CHECK_STR(v[0].memory.content, S("likes coffee"));
-    CHECK(v[0].no > no);
+    CHECK(v[0].no > was->no);
     follow_all(ctx, s);
+
+    /* And if another process has followed the change before this one ends what was before. */
+    CHECK_OK(store_sync_done(ctx, s, &was, 1, 0));
+    CHECK_STR(waiting(ctx, s, &v, &n), S("anna/default/f1"));
+    follow_all(ctx, s);
+    was = v;
+    CHECK_OK(store_sync_done(ctx, s, &was, 1, 0)); /* the same twice is the same */
+    CHECK_STR(now_waiting(ctx, s), S(""));
+    CHECK_OK(store_sync(ctx, s, false));
+    v[0].exists = false;
+    CHECK_OK(store_sync_done(ctx, s, &was, 1, 0));
+    CHECK_STR(now_waiting(ctx, s), S(""));
 }
 
 TEST(what_failed_is_tried_again_when_it_is_due)
@@ -240,8 +250,8 @@ TEST(what_failed_is_tried_again_when_it_is_due)
     add(ctx, s, mine, "f2", "", "likes coffee");
     (void)waiting(ctx, s, &v, &n);
     CHECK_INT(v[0].tries, 0);
-    CHECK_OK(store_sync_done(ctx, s, &v[0].no, 1, clock_ms() + 3600000));
-    CHECK_OK(store_sync_done(ctx, s, &v[1].no, 1, 1));
+    CHECK_OK(store_sync_done(ctx, s, &(const struct sync_item *){&v[0]}, 1, clock_ms() + 3600000));
+    CHECK_OK(store_sync_done(ctx, s, &(const struct sync_item *){&v[1]}, 1, 1));
     CHECK_OK(store_sync_waiting(ctx, s, 10, &v, &n, &all));
     CHECK_INT(n, 1);
     CHECK_INT(all, 2);

@@ -151,7 +151,7 @@ TEST(a_touch_is_written_by_itself_and_wakes_nobody)
     CHECK_OK(store_put_vectors(ctx, s, S("a:b:4"), &put, 1));
     CHECK_OK(store_sync(ctx, s, true));
     CHECK_OK(store_sync_waiting(ctx, s, 10, &item, &n, &all));
-    CHECK_OK(store_sync_done(ctx, s, &item->no, 1, 0));
+    CHECK_OK(store_sync_done(ctx, s, &(const struct sync_item *){item}, 1, 0));
     uint64_t seen = store_wait(s, 0, 0);
     CHECK_OK(store_touch(ctx, s, mine, &f.doc, 1, 2000000000000));
     while (!back.uses)

@@ -11,8 +11,7 @@
  * The store is the truth and Qdrant a copy. Each change of a memory is queued in the store, and the
  * background sends the queue in batches; a search sends what is due first, so that it finds what
  * was just stored. What Qdrant returns is looked up in the store again before anybody sees it. With
- * other settings everything is queued again, and deletions are never dropped, as the old collection
- * may still hold what was erased.
+ * other settings all is queued again; deletions stay, as the old collection may hold the erased.
  */
 
 enum { BATCH = 64, HEALTH_MS = 2000, SEARCH_MS = 2000 };
@@ -196,16 +195,6 @@ static enum status pause_sync(struct ctx *ctx, struct engine *e)
     return store_put_setting(ctx, e->store, MIRRORS, S(""));
 }
 
-/* again_at 0: done; else they stay in the queue until then. */
-static enum status finish_items(struct ctx *ctx, struct engine *e, const struct sync_item *const *v,
-                                size_t n, int64_t again_at)
-{
-    int64_t *no = NEW_N(&ctx->arena, int64_t, n + 1);
-    for (size_t i = 0; i < n; i++)
-        no[i] = v[i]->no;
-    return n ? store_sync_done(ctx, e->store, no, n, again_at) : OK;
-}
-
 /* Deletions first in each batch: what was erased must go, whatever the other items do. */
 static enum status drop_points(struct ctx *ctx, struct engine *e, const struct mirror *t,
                                const struct sync_item *const *v, size_t n)
@@ -214,10 +203,10 @@ static enum status drop_points(struct ctx *ctx, struct engine *e, const struct m
     for (size_t i = 0; i < n; i++)
         refs[i] = (struct qdrant_ref){v[i]->pool, v[i]->id};
     TRY(qdrant_delete(ctx, &t->q, refs, n));
-    return finish_items(ctx, e, v, n, 0);
+    return store_sync_done(ctx, e->store, v, n, 0);
 }
 
-/* A memory that Qdrant refuses is retried later, and dropped after TRIES_MAX tries. */
+/* A memory that is refused is retried later, and dropped after TRIES_MAX tries. */
 static enum status refuse_memory(struct ctx *ctx, struct engine *e, const struct sync_item *m)
 {
     bool is_last = m->tries + 1 >= TRIES_MAX;
@@ -227,28 +216,37 @@ static enum status refuse_memory(struct ctx *ctx, struct engine *e, const struct
                          S_ARG(said));
     if (is_last)
         keep_setting(ctx, e, REFUSED, why);
-    return finish_items(ctx, e, &m, 1, is_last ? 0 : clock_ms() + TRY_AGAIN_MS);
+    return store_sync_done(ctx, e->store, &m, 1, is_last ? 0 : clock_ms() + TRY_AGAIN_MS);
 }
 
+/* A new collection lacks all earlier memories, also if this process ends before it has any. */
 static enum status put_points(struct ctx *ctx, struct engine *e, const struct mirror *t,
-                              const struct sync_item *const *v, const struct qdrant_point *points,
-                              size_t n)
+                              const struct qdrant_point *points, size_t n)
 {
-    bool made = false;
-    assert(n > 0 && n <= BATCH);
-    enum status s = qdrant_put(ctx, &t->q, points, n, &made);
-    /* A new collection lacks all earlier memories. Items that are queued already stay single. */
-    if (made)
-        TRY(store_sync_all(ctx, e->store));
-    if (s == OK)
-        return finish_items(ctx, e, v, n, 0);
-    if (s == BAD_INPUT && n == 1)
-        return refuse_memory(ctx, e, v[0]);
-    if (!soft_if(ctx, s, BAD_INPUT))
+    enum status s = qdrant_put(ctx, &t->q, points, n, false);
+    if (!soft_if(ctx, s, NOT_FOUND))
         return s;
-    for (size_t i = 0; i < n; i++)
-        TRY(put_points(ctx, e, t, v + i, points + i, 1));
-    return OK;
+    TRY(store_sync_all(ctx, e->store));
+    return qdrant_put(ctx, &t->q, points, n, true);
+}
+
+static enum status put_memories(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                                const struct sync_item *const *v, size_t n);
+
+/* Halving finds what Qdrant or the source refuses, so that it holds up nobody. A source that does
+ * not answer a new short text either is down. */
+static enum status put_apart(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                             const struct sync_item *const *v, size_t n, enum status s)
+{
+    struct embedding made;
+    str why = ctx_take_why(ctx), text = id_random(&ctx->arena);
+    bool is_down = s != BAD_INPUT && !soft(ctx, vectors_of(ctx, e, t, &text, 1, &made));
+    if (is_down || n == 1) {
+        s = fail(ctx, s, S_FMT, S_ARG(why));
+        return is_down ? s : refuse_memory(ctx, e, v[0]);
+    }
+    TRY(put_memories(ctx, e, t, v, n / 2));
+    return put_memories(ctx, e, t, v + n / 2, n - n / 2);
 }
 
 /* The vector is of the key and the content. */
@@ -266,10 +264,15 @@ static enum status put_memories(struct ctx *ctx, struct engine *e, const struct 
     }
     if (!n)
         return OK;
-    TRY(vectors_of(ctx, e, t, texts, n, made));
+    enum status s = vectors_of(ctx, e, t, texts, n, made);
+    if (s != OK)
+        return put_apart(ctx, e, t, v, n, s);
     for (size_t i = 0; i < n; i++)
         points[i] = (struct qdrant_point){v[i]->pool, &v[i]->memory, made[i].v, made[i].dimensions};
-    return put_points(ctx, e, t, v, points, n);
+    s = put_points(ctx, e, t, points, n);
+    return s == OK          ? store_sync_done(ctx, e->store, v, n, 0)
+           : s == BAD_INPUT ? put_apart(ctx, e, t, v, n, s)
+                            : s;
 }
 
 static enum status mirror_these(struct ctx *ctx, struct engine *e, const struct mirror *t,
@@ -285,8 +288,7 @@ static enum status mirror_these(struct ctx *ctx, struct engine *e, const struct 
     return put_memories(ctx, e, t, puts, here);
 }
 
-/* One batch at a time: of two threads with the same memory, the one with the older text could write
- * last. */
+/* One batch at a time: of two threads with one memory, that with the older text could be last. */
 static enum status mirror_batch(struct ctx *ctx, struct engine *e, const struct mirror *t,
                                 size_t *n)
 {
@@ -447,8 +449,7 @@ static str last_failure(struct ctx *ctx, struct engine *e, const struct mirror *
     return str_eq(hash, now) ? text : S("");
 }
 
-/* A healthy server may still refuse our vectors (another length), so after a failure the probe
- * searches with one. */
+/* A healthy server may refuse our vectors (another length), so after a failure one is searched. */
 static void probe_mirror(struct ctx *ctx, struct engine *e, struct mirror *t,
                          struct engine_status *out)
 {

@@ -142,12 +142,14 @@ static enum status make_indexes(struct ctx *ctx, const struct qdrant_settings *q
 }
 
 enum status qdrant_ensure(struct ctx *ctx, const struct qdrant_settings *q, size_t dimensions,
-                          struct qdrant_collection *out, bool *made)
+                          bool may_make, struct qdrant_collection *out)
 {
     struct qdrant_collection c;
     TRY(qdrant_look(ctx, q, &c));
-    bool is_missing = !c.exists;
-    if (is_missing) {
+    if (!c.exists && !may_make)
+        return fail(ctx, NOT_FOUND, "Qdrant: there is no collection '" S_FMT "'",
+                    S_ARG(q->collection));
+    if (!c.exists) {
         TRY(make_collection(ctx, q, dimensions));
         TRY(make_indexes(ctx, q));
         TRY(qdrant_look(ctx, q, &c));
@@ -157,6 +159,5 @@ enum status qdrant_ensure(struct ctx *ctx, const struct qdrant_settings *q, size
                     S_ARG(q->collection));
     TRY(qdrant_fits(ctx, q, &c, dimensions));
     *out = c;
-    *made = is_missing;
     return OK;
 }

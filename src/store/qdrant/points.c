@@ -190,23 +190,19 @@ static enum status put_all(struct ctx *ctx, const struct qdrant_settings *q,
 }
 
 enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
-                       const struct qdrant_point *points, size_t n, bool *made)
+                       const struct qdrant_point *points, size_t n, bool may_make)
 {
     struct qdrant_collection c;
-    bool is_new;
     struct place *places;
     struct qdrant_ref *refs = NEW_N(&ctx->arena, struct qdrant_ref, n);
     assert(n);
     for (size_t i = 0; i < n; i++)
         refs[i] = (struct qdrant_ref){points[i].pool, points[i].memory->id};
-    *made = false;
-    TRY(qdrant_ensure(ctx, q, points[0].dimensions, &c, &is_new));
+    TRY(qdrant_ensure(ctx, q, points[0].dimensions, may_make, &c));
     for (size_t i = 1; i < n; i++)
         TRY(qdrant_fits(ctx, q, &c, points[i].dimensions));
     TRY(locate_points(ctx, q, refs, n, &places));
-    enum status s = put_all(ctx, q, &c, places, points, n);
-    *made = s == OK && is_new;
-    return s;
+    return put_all(ctx, q, &c, places, points, n);
 }
 
 /* --- deleting --- */

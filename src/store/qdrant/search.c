@@ -130,11 +130,7 @@ enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
     struct qdrant_collection c;
     const struct json *points = NULL;
     size_t count = 0;
-    TRY(qdrant_look(ctx, q, &c));
-    if (!c.exists)
-        return fail(ctx, NOT_FOUND, "Qdrant: there is no collection '" S_FMT "'",
-                    S_ARG(q->collection));
-    TRY(qdrant_fits(ctx, q, &c, f->dimensions));
+    TRY(qdrant_ensure(ctx, q, f->dimensions, false, &c));
     TRY(ask_search(ctx, q, &c, f, &points));
     struct qdrant_hit *hits = NEW_N(&ctx->arena, struct qdrant_hit, points->n + 1);
     for (const struct json *p = points->first; p && count < f->limit; p = p->next)

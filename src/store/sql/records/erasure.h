@@ -6,8 +6,7 @@
 #include "store/erasures.h"
 #include "store/sql/db/query.h"
 
-/* The key is of one database and its backups: without it a hash says nothing, not even to who
- * guesses. */
+/* The key is of one database and its backups: without it a hash tells nothing, even by guessing. */
 /* makes: a missing one is made. */
 MUST_USE enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes,
                                       struct erasure_key *out);

@@ -2,8 +2,7 @@
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
-/* Rows of the table of facts, "owner:NAME". The value is the time from which nobody needs the row,
- * or 0, and the owner. */
+/* Facts "owner:NAME": the time from which nobody needs the row, or 0, and the owner. */
 
 struct owned {
     const str *names;

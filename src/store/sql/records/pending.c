@@ -226,8 +226,7 @@ static enum status fail_session(struct ctx *ctx, struct db *db, struct session_r
                   end->is_answer_fault, end->is_dead);
 }
 
-/* After a failure the signals stay and count a try; else the session waits for new ones, or is
- * gone. */
+/* After a failure the signals stay and count a try; else the session waits for new ones or goes. */
 static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct distil_end *end = what;

@@ -8,16 +8,14 @@
 /*
  * An outbox: triggers add an entry in the transaction that changes a memory, so no change can be
  * committed without it. Entries name a memory and not its content. A change while an entry is being
- * worked on replaces it under a new number; ending the old number then finds nothing, and the new
- * entry is worked on, too. So the second place may get a state twice but never misses one.
+ * worked on replaces it under a new number, so ending the old one finds nothing. By then another
+ * process may have carried the change before this one carried what was: it is queued once more.
  */
 
-/* The triggers of the schema queue changes while this fact exists. The fact and the table keep the
- * name that existing files have. */
+/* The triggers queue changes while this fact exists; its name and the table's are an old one. */
 #define SYNC_FACT "mirror"
 
-/* Turning it on again keeps what waits. When it is turned on, every open memory is queued; when
- * off, the queue is emptied. */
+/* Turning it on again keeps what waits. */
 static enum status turn_sync(struct ctx *ctx, struct db *db, const void *what)
 {
     bool on = *(const bool *)what, was;
@@ -87,7 +85,7 @@ enum status sql_sync_waiting(struct ctx *ctx, struct store *s, size_t limit, str
 }
 
 struct done {
-    const int64_t *no;
+    const struct sync_item *const *v;
     size_t n;
     int64_t again_at;
 };
@@ -96,15 +94,20 @@ struct done {
 static enum status end_items(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct done *done = what;
-    for (size_t i = 0; i < done->n; i++)
-        TRY(done->again_at ? SQL_DO(ctx, db, SQL_SYNC_AGAIN, done->no[i], done->again_at)
-                           : SQL_DO(ctx, db, SQL_SYNC_DONE, done->no[i]));
+    for (size_t i = 0; i < done->n; i++) {
+        const struct sync_item *m = done->v[i];
+        TRY(done->again_at ? SQL_DO(ctx, db, SQL_SYNC_AGAIN, m->no, done->again_at)
+                           : SQL_DO(ctx, db, SQL_SYNC_DONE, m->no));
+        if (!db_changes(db))
+            TRY(SQL_DO(ctx, db, SQL_SYNC_UNLESS, m->pool.user, m->pool.space, m->id,
+                       m->memory.updated));
+    }
     return OK;
 }
 
-enum status sql_sync_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
-                          int64_t again_at)
+enum status sql_sync_done(struct ctx *ctx, struct store *s, const struct sync_item *const *v,
+                          size_t n, int64_t again_at)
 {
-    struct done done = {no, n, again_at};
+    struct done done = {v, n, again_at};
     return n ? writer_call(ctx, sql_of(s)->writer, end_items, &done) : OK;
 }
