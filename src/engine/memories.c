@@ -163,8 +163,8 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
             return status;
     }
     TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
-    /* "C" and "C++" make one key, as do a text and what it was changed to. */
-    if (!given.n && old.id.n && !str_eq(old.content, content)) {
+    /* A memory that was changed has the key of what it said. */
+    if (!given.n && old.id.n && !str_eq(content_key(&ctx->arena, old.content), m->key)) {
         m->key = id_of(&ctx->arena, &content, 1);
         TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
     }

@@ -497,6 +497,17 @@ TEST(the_newer_statement_wins_and_keeps_its_polarity)
     CHECK_INT(stats_of(ctx, s).memories, 4);
 }
 
+TEST(names_that_differ_by_a_sign_are_two)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    talk_ask(&t, "I like C.", "Ok.");
+    talk_ask(&t, "I like C++.", "Ok.");
+    talk_ask(&t, "I like C#.", "Ok.");
+    talk_ask(&t, "I really like C++.", "Ok.");
+    CHECK_STR(facts(ctx, e, mine), S("likes C++ | likes C# | likes C"));
+}
+
 TEST(the_assistants_words_are_no_facts)
 {
     ENGINE(e, s, p);

@@ -168,14 +168,16 @@ enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref p
     return OK;
 }
 
-/* The letters with marks, which stems are without: "gezahlt" is not "gezählt". */
+/* What stems are without: letters with marks ("gezahlt" is not "gezählt"), the end of "C++". */
 static str marked_letters(struct arena *a, str text)
 {
     str lower = utf8_lower(a, text);
     struct buf b = buf_make(a, lower.n + 1);
-    for (size_t i = 0; i + 1 < lower.n; i++)
+    for (size_t i = 0; i < lower.n; i++)
         if ((unsigned char)lower.p[i] >= 0xC3 && (unsigned char)lower.p[i] <= 0xC9)
             buf_add(&b, str_sub(lower, i, i + 2));
+        else if (char_is_one_of(lower.p[i], "+#"))
+            buf_byte(&b, lower.p[i]);
     return buf_str(&b);
 }
 
@@ -219,11 +221,10 @@ static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref p
     struct memory *v = NEW_N(&ctx->arena, struct memory, READ_MAX);
     struct memory other;
     size_t n, at = 0;
-    *out = false;
     TRY(find_candidates(ctx, e, pool, m, v, &n));
     while (at < n && !adds_nothing(&ctx->arena, e->settings, m, &v[at]))
         at++;
-    if (at == n)
+    if (!(*out = at < n))
         return OK;
     TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &other));
     *out = !other.id.n;
@@ -237,8 +238,7 @@ bool same_is_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool, const
 {
     struct ctx own = ctx_child(ctx, 0);
     struct memory found = {0};
-    bool is_kept;
-    is_kept = look_for(&own, e, pool, m, &is_kept, &found) == OK && is_kept;
+    bool is_said, is_kept = look_for(&own, e, pool, m, &is_said, &found) == OK && is_said;
     if (is_kept && like)
         *like = memory_copy(&ctx->arena, &found);
     ctx_free(&own);

@@ -231,22 +231,19 @@ static enum status add_titles(struct ctx *ctx, struct engine *e, struct pool_ref
 enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct scope_in *in,
                                 struct scope_out *out)
 {
-    size_t limit = !in->limit ? LIMIT : in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit;
     int64_t days = in->days <= 0 ? DAYS : in->days > DAYS_MAX ? DAYS_MAX : in->days;
     bool is_transcript = in->scope == PLAN_TRANSCRIPT;
     struct recall_in ask = plan_ask(e, in->scope, in->pool, str_trim(in->query));
-    struct scope_out found;
     ask.seen = in->seen;
     ask.only.after = is_transcript ? clock_ms() - days * DAY_MS : 0;
-    ask.limit = limit;
+    ask.limit = !in->limit ? LIMIT : in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit;
     if (!ask.question.n)
         return fail_field(ctx, "query", "must not be empty");
     engine_catch_up(ctx, e, in->pool);
-    TRY(find_by_meaning(ctx, e, &ask, &found));
-    if (!found.n)
-        TRY(find_literal(ctx, e, &ask, &found));
-    if (is_transcript)
-        TRY(add_titles(ctx, e, in->pool, found.v, found.n));
-    *out = found;
-    return OK;
+    TRY(find_by_meaning(ctx, e, &ask, out));
+    if (!out->n)
+        TRY(find_literal(ctx, e, &ask, out));
+    for (size_t i = 0; i < out->n; i++)
+        out->v[i].state = LINE_INJECTED;
+    return is_transcript ? add_titles(ctx, e, in->pool, out->v, out->n) : OK;
 }

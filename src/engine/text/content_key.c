@@ -11,7 +11,7 @@ str content_key(struct arena *a, str content)
     bool is_lost = false;
     for (; i < content.n && n < sizeof slug; i++) {
         char c = content.p[i];
-        is_lost |= (c & 0x80) != 0;
+        is_lost |= c & 0x80 || char_is_one_of(c, "+#"); /* C, C++ and C# are three */
         if (is_ascii_word(c))
             slug[n++] = ascii_lower(c);
         else if (n && slug[n - 1] != '_')
