@@ -308,6 +308,14 @@ static bool is_meant(const struct model *m, const struct step *s, int i)
            (s->deed == FORGET_SESSION && t->session == s->session && (t->is_message || !s->keeps));
 }
 
+/* What a summary replaced goes with it, if it is named itself. */
+static void take_members(const struct model *m, const struct step *s, bool *goes)
+{
+    for (int i = 0; i < m->n; i++)
+        for (int k = 0; k < s->n && m->v[i].state == LIVE && m->v[i].summary >= 0; k++)
+            goes[i] |= m->v[i].summary == s->at[k];
+}
+
 /* A summary goes with any of its members; the others are open again. */
 static void undo_summaries(struct model *m, bool *goes)
 {
@@ -367,6 +375,7 @@ static void erase_items(struct model *m, const struct step *s)
     memcpy(was, m->v, size);
     for (int i = 0; i < m->n; i++)
         goes[i] = m->v[i].state == LIVE && is_meant(m, s, i);
+    take_members(m, s, goes);
     if (s->deed < FORGET_POOL)
         undo_summaries(m, goes);
     for (int i = 0; i < m->n; i++) {
