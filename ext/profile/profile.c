@@ -137,22 +137,23 @@ static str without_now(str value)
     return value;
 }
 
-/* What a memory of a chat says of the k-th fact, or "". A name, a home, an employer, a job and a
- * school count, which one has once. */
-static str told_of(struct ctx *ctx, const struct memory *m, const struct kept *of, size_t k)
+/* What a memory of a chat says of each fact, or "". A name, a home, an employer, a job and a school
+ * count, which one has once. */
+static void read_told(struct ctx *ctx, const struct memory *m, const struct kept *of, str *says)
 {
     struct reading r = {.ctx = ctx};
-    if (of->v[k].slot == SLOT_COUNT || (m->layer != LAYER_IDENTITY && m->layer != LAYER_FACT))
-        return S("");
-    read_fact_memory(&r, m);
-    for (size_t i = 0; i < r.n; i++) {
+    memset(says, 0, of->n * sizeof *says);
+    if (m->layer == LAYER_IDENTITY || m->layer == LAYER_FACT)
+        read_fact_memory(&r, m);
+    for (size_t i = r.n; i-- > 0;) {
         str name = r.v[i].name;
         bool is_calling =
             str_is(name, "nickname") && !SOME(x, of->n, str_eq_nocase(of->v[x].fact.name, name));
-        if (of->v[k].slot == (is_calling ? SLOT_name : slot_of_name(&ctx->arena, name)))
-            return without_now(r.v[i].value);
+        enum slot slot = is_calling ? SLOT_name : slot_of_name(&ctx->arena, name);
+        for (size_t k = 0; k < of->n && slot != SLOT_COUNT; k++)
+            if (of->v[k].slot == slot)
+                says[k] = without_now(r.v[i].value);
     }
-    return S("");
 }
 
 /* What the user said in chats, the newest first, and no more than a profile can wait for. */
@@ -176,19 +177,20 @@ enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref po
     engine_catch_up(ctx, e, pool);
     TRY(list_profile(ctx, e, pool, false, &kept));
     struct profile p = {.v = NEW_N(&ctx->arena, struct profile_fact, kept.n + 1), .n = kept.n};
+    str *says = NEW_N(&ctx->arena, str, kept.n + 1);
     if (kept.n)
         TRY(list_told(ctx, e, pool, CLOSED_OUT, &told));
     for (size_t i = 0; i < kept.n; i++) {
-        const struct memory *m = kept.v[i].memory;
-        int64_t set = m->updated;
-        str value = S("");
         p.v[i] = kept.v[i].fact;
-        for (size_t k = 0; k < told.n && !value.n && told.v[k].created >= m->updated; k++)
-            if ((value = told_of(ctx, &told.v[k], &kept, i)).n) {
-                p.v[i].value = text_value(ctx, value);
-                set = told.v[k].created;
+        p.updated = kept.v[i].memory->updated > p.updated ? kept.v[i].memory->updated : p.updated;
+    }
+    for (size_t t = told.n; t-- > 0;) {
+        read_told(ctx, &told.v[t], &kept, says);
+        for (size_t i = 0; i < kept.n; i++)
+            if (says[i].n && told.v[t].created >= kept.v[i].memory->updated) {
+                p.v[i].value = text_value(ctx, says[i]);
+                p.updated = told.v[t].created > p.updated ? told.v[t].created : p.updated;
             }
-        p.updated = set > p.updated ? set : p.updated;
     }
     *out = p;
     return OK;
@@ -310,21 +312,22 @@ static void set_fact(struct changes *c, const struct profile_fact *f, enum origi
 }
 
 /* Whether a chat's memory goes with a removed fact, or is closed for another value of a caller. */
-static bool is_left(struct changes *c, const struct memory *m, const struct memory *of, str says)
+static bool is_left(struct changes *c, const struct memory *m, const struct kept_fact *of, str says)
 {
     struct bundle *b = &c->b;
     for (size_t i = 0; i < b->n_memories; i++) {
         const struct memory *now = &b->memories[i];
-        if (!str_eq(now->key, of->key))
+        if (!str_eq(now->key, of->memory->key))
             continue;
-        if (m->valid_to || now->origin != ORIGIN_API || str_eq_nocase(now->content, says))
+        if (m->valid_to || now->origin != ORIGIN_API ||
+            str_eq_nocase(now->content, content_of(&c->ctx->arena, of->fact.name, says)))
             return false;
         ARENA_ADD(&c->ctx->arena, c->closes, b->n_closes, c->cap_closes) =
             (struct closing){m->id, i};
         b->closes = c->closes;
         return true;
     }
-    if (!SOME(i, b->n_erase, str_eq(b->erase[i], of->id)))
+    if (!SOME(i, b->n_erase, str_eq(b->erase[i], of->memory->id)))
         return false;
     forget_fact(c, m);
     erase_fact(c, m->id);
@@ -335,15 +338,14 @@ static bool is_left(struct changes *c, const struct memory *m, const struct memo
 static enum status leave_told(struct changes *c, struct engine *e)
 {
     TRY(list_told(c->ctx, e, c->b.pool, CLOSED_TOO, &c->told));
-    for (size_t t = 0; t < c->told.n; t++)
-        for (size_t k = 0; k < c->kept.n; k++) {
-            const struct memory *m = &c->told.v[t];
-            const struct kept_fact *of = &c->kept.v[k];
-            str value = m->created < of->memory->created ? S("") : told_of(c->ctx, m, &c->kept, k);
-            str says = content_of(&c->ctx->arena, of->fact.name, value);
-            if (value.n && is_left(c, m, of->memory, says))
+    str *says = NEW_N(&c->ctx->arena, str, c->kept.n + 1);
+    for (size_t t = 0; t < c->told.n; t++) {
+        read_told(c->ctx, &c->told.v[t], &c->kept, says);
+        for (size_t k = 0; k < c->kept.n; k++)
+            if (says[k].n && c->told.v[t].created >= c->kept.v[k].memory->created &&
+                is_left(c, &c->told.v[t], &c->kept.v[k], says[k]))
                 break;
-        }
+    }
     return OK;
 }
 

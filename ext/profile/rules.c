@@ -196,8 +196,7 @@ static const struct statement {
 
 static void add_fact(struct reading *r, const char *name, str value)
 {
-    str path = str_of(name);
-    reading_add(r, &path, 1, value);
+    reading_add(r, (str[]){str_of(name)}, 1, value);
 }
 
 /* "Madrid, Spain" are a city and a country; what one name is nobody can tell by rule. */
@@ -238,9 +237,8 @@ static void add_job(struct reading *r, str what, bool is_job)
         at = S(" for ");
         end = str_find(what, at);
     }
-    str first = str_sub(what, 0, end), second = S("");
-    if (end < what.n)
-        second = str_sub(what, end + at.n, what.n);
+    str first = str_sub(what, 0, end);
+    str second = end < what.n ? str_sub(what, end + at.n, what.n) : S("");
     add_fact(r, is_job ? "job" : "employer", without_article(first));
     add_fact(r, is_job ? "employer" : "job", without_article(second));
 }

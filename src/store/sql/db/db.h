@@ -80,7 +80,7 @@ MUST_USE enum status db_open(struct ctx *ctx, const char *path, const uint8_t *k
 MUST_USE enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key,
                                      struct db *db);
 /* A connection of one thread, on which nothing is open that a manipulated file could use. It waits
- * for others: whoever closes a database keeps the next one out for a moment. SQLite's result. */
+ * BUSY_MS for others, as who closes a database keeps the next one out; or ms. SQLite's result. */
 int db_open_handle(const char *name, int flags, const uint8_t *key, sqlite3 **out);
 int db_wait_for_locks(sqlite3 *handle, int ms);
 /* The text of a statement as PostgreSQL takes it. */
