@@ -5,11 +5,11 @@
 int main(int argc, char **argv)
 {
     static const struct command *const tables[] = {eval_commands, NULL};
-    bool is_started = argc > 1 && !strcmp(argv[1], "eval");
+    setenv("TZ", "UTC", 1); /* the days of all machines */
     char **words = heap_alloc(((size_t)argc + 2) * sizeof *words);
     size_t n = 0;
     words[n++] = argv[0];
-    if (!is_started)
+    if (argc < 2 || strcmp(argv[1], "eval") != 0)
         words[n++] = (char[]){"eval"};
     for (int i = 1; i < argc; i++)
         words[n++] = argv[i];

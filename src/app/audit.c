@@ -19,7 +19,7 @@ static enum status print_plain(struct ctx *ctx, void *own, const struct audit_li
     (void)own;
     print_line(str_printf(&ctx->arena, "%6lld  " S_FMT "  %-18.*s " S_FMT "  " S_FMT "  " S_FMT,
                           (long long)line->no,
-                          S_ARG(time_write(&ctx->arena, line->at, "%Y-%m-%d %H:%M:%S")),
+                          S_ARG(time_utc(&ctx->arena, line->at, "%Y-%m-%d %H:%M:%S")),
                           S_ARG(line->kind), S_ARG(line->by), S_ARG(line->who), S_ARG(line->what)));
     return OK;
 }

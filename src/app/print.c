@@ -47,7 +47,7 @@ str counted(struct arena *a, int64_t n, const char *one, const char *more)
     return str_printf(a, "%lld %s", (long long)n, n == 1 ? one : more);
 }
 
-/* The day in UTC is enough for a list; JSON has the exact time. */
+/* The day is enough for a list; JSON has the exact time. */
 str date_of(struct arena *a, int64_t ms)
 {
     return ms ? time_write(a, ms, "%Y-%m-%d") : S("-");

@@ -49,7 +49,7 @@ struct chain {
     uint8_t mac[MAC];
     int64_t bytes; /* of the file */
 };
-#define CHAIN(c) CLEANUP(chain_leave) struct chain c = {.lock_fd = -1}
+#define CHAIN(c, ...) CLEANUP(chain_leave) struct chain c = {__VA_ARGS__, .lock_fd = -1}
 
 static void chain_leave(struct chain *c)
 {
@@ -83,11 +83,6 @@ static void mac_of(const struct chain *c, str body, uint8_t out[MAC])
     crypto_generichash_final(&state, out, MAC);
 }
 
-static str mac_text(struct chain *c, const uint8_t mac[MAC])
-{
-    return hex_of(&c->ctx->arena, mac, MAC);
-}
-
 static enum status broken(struct chain *c, int64_t no, const char *why)
 {
     return fail(c->ctx, CONFLICT, "line %lld %s", (long long)no, why);
@@ -108,7 +103,7 @@ static enum status chain_check(struct chain *c, str text, struct audit_line *out
     if (line.no > c->no + 1)
         return broken(c, c->no + 1, "was removed");
     mac_of(c, str_sub(text, 0, at), mac);
-    if (line.no <= c->no || !str_eq(line.mac, mac_text(c, mac)))
+    if (line.no <= c->no || !str_eq(line.mac, hex_of(&c->ctx->arena, mac, MAC)))
         return broken(c, c->no + 1, "was changed, or a line was added before it");
     memcpy(c->mac, mac, MAC);
     c->no = line.no;
@@ -129,7 +124,7 @@ static str line_of(struct chain *c, const struct audit_line *line, uint8_t mac[M
     json_member_str(&w, "who", line->who);
     json_member_str(&w, "what", line->what);
     mac_of(c, buf_str(&b), mac);
-    json_member_str(&w, "mac", mac_text(c, mac));
+    json_member_str(&w, "mac", hex_of(&c->ctx->arena, mac, MAC));
     json_close(&w, '}');
     buf_add(&b, S("\n"));
     assert(!b.full);
@@ -186,7 +181,7 @@ static enum status write_end(struct chain *c)
     const char *path = path_of(c, LOG_NAME ".end"), *part = path_of(c, LOG_NAME ".part");
     TRY(write_file(c, part, O_TRUNC,
                    str_printf(&c->ctx->arena, "%lld " S_FMT "\n", (long long)c->no,
-                              S_ARG(mac_text(c, c->mac)))));
+                              S_ARG(hex_of(&c->ctx->arena, c->mac, MAC)))));
     return rename(part, path) == 0 ? OK : fail_file(c->ctx, path, "put in place");
 }
 
@@ -204,7 +199,8 @@ static enum status go_to_end(struct chain *c)
         return fail_file(c->ctx, path, "written");
     str last = str_trim(str_sub(text, 0, whole));
     last = str_sub(last, str_behind_last(last, '\n'), last.n);
-    str mine = str_printf(&c->ctx->arena, "\"mac\":\"" S_FMT "\"}", S_ARG(mac_text(c, c->mac)));
+    str mine = str_printf(&c->ctx->arena, "\"mac\":\"" S_FMT "\"}",
+                          S_ARG(hex_of(&c->ctx->arena, c->mac, MAC)));
     if (last.n && !str_ends(last, mine))
         soft(c->ctx, chain_check(c, last, &line)); /* if it is another one, audit_read says so */
     return OK;
@@ -251,11 +247,9 @@ static enum status append_line(struct chain *c, const struct audit_line *in, boo
 /* A key without its first line is made again. */
 static enum status write_line(struct ctx *ctx, const struct audit_line *in)
 {
-    CHAIN(c);
+    CHAIN(c, ctx, audit.place.folder);
     bool is_new;
     str line;
-    c.ctx = ctx;
-    c.folder = audit.place.folder;
     TRY(chain_take(&c, true, &is_new));
     enum status status = append_line(&c, in, is_new, &line);
     if (status != OK && is_new && !c.no)
@@ -283,7 +277,7 @@ static str actor_of(const char *actor)
 static void write_failed_logins(int64_t least_ms)
 {
     char what[40];
-    if (!audit.failed || clock_ms() - audit.failed_since < least_ms)
+    if (!audit.place.folder || !audit.failed || clock_ms() - audit.failed_since < least_ms)
         return;
     snprintf(what, sizeof what, "n=%lld", (long long)audit.failed);
     audit.failed = 0;
@@ -321,16 +315,14 @@ void audit_failed_login(void)
     if (!audit.failed)
         audit.failed_since = clock_ms();
     audit.failed++;
-    if (audit.place.folder)
-        write_failed_logins(MINUTE_MS);
+    write_failed_logins(MINUTE_MS);
     pthread_mutex_unlock(&audit.lock);
 }
 
 void audit_end(void)
 {
     pthread_mutex_lock(&audit.lock);
-    if (audit.place.folder)
-        write_failed_logins(0);
+    write_failed_logins(0);
     audit.place.folder = NULL;
     pthread_mutex_unlock(&audit.lock);
 }
@@ -402,12 +394,10 @@ static enum status read_lines(struct reading *r, const char *name)
 enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void *own,
                        int64_t *lines)
 {
-    CHAIN(c);
+    CHAIN(c, ctx, folder);
     bool is_new;
     struct reading r = {.c = &c, .see = see, .own = own};
     struct dirent **names = NULL;
-    c.ctx = ctx;
-    c.folder = folder;
     enum status taken = chain_take(&c, false, &is_new);
     if (taken == NOT_FOUND) {
         ctx_clear_failure(ctx);

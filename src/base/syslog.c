@@ -60,7 +60,7 @@ static str message_of(struct arena *a, bool is_local, str line)
     return is_local
                ? str_printf(a, "<%d>rememberd[%d]: " S_FMT, AUTH_NOTICE, (int)getpid(), S_ARG(line))
                : str_printf(a, "<%d>1 " S_FMT " - rememberd %d audit - " S_FMT, AUTH_NOTICE,
-                            S_ARG(time_write(a, clock_ms(), "%Y-%m-%dT%H:%M:%SZ")), (int)getpid(),
+                            S_ARG(time_utc(a, clock_ms(), "%Y-%m-%dT%H:%M:%SZ")), (int)getpid(),
                             S_ARG(line));
 }
 

@@ -5,9 +5,9 @@
 
 /*
  * Reads the forms of ISO 8601 that RFC 3339 allows, and a few more that clients send: a date alone,
- * a space instead of T, no seconds, a comma before the fraction, an offset without colon. A time
- * without an offset is UTC. The result is unix time in ms; digits after the milliseconds are
- * ignored, and a leap second (:60) is the first second of the next minute.
+ * a space instead of T, no seconds, a comma before the fraction, an offset without colon.
+ * Digits after the milliseconds are ignored, and a leap second (:60) is the first second of the
+ * next minute.
  */
 
 static bool take_number(str *s, size_t least, size_t most, int *out)
@@ -31,17 +31,6 @@ static bool take_one(str *s, const char *of)
     return true;
 }
 
-/* timegm turns 31 February into 3 March; a day that it changed does not exist. */
-static bool to_ms(int year, int month, int day, int64_t second, int ms, int64_t *out)
-{
-    struct tm t = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
-    time_t days = timegm(&t);
-    if (month < 1 || month > 12 || t.tm_mday != day || t.tm_mon != month - 1)
-        return false;
-    *out = ((int64_t)days + second) * 1000 + ms;
-    return true;
-}
-
 /* The offset is in seconds east of UTC. */
 static bool read_zone(str *s, int64_t *offset)
 {
@@ -59,14 +48,44 @@ static bool read_zone(str *s, int64_t *offset)
     return s->n == 0 && h < 24 && m < 60;
 }
 
-static bool read_iso(str s, int64_t *out)
+int64_t time_not_none(int64_t ms)
 {
+    return ms ? ms : 1;
+}
+
+/* Rounded down, also before 1970, so that the milliseconds behind them are never negative. */
+static time_t seconds_of(int64_t ms)
+{
+    return (time_t)(ms / 1000 - (ms % 1000 < 0));
+}
+
+int64_t time_local(int64_t ms)
+{
+    struct tm t = {0};
+    time_t seconds = seconds_of(ms);
+    (void)localtime_r(&seconds, &t);
+    return ms ? time_not_none(ms + (int64_t)t.tm_gmtoff * 1000) : 0;
+}
+
+/* The guess is right but for the hours around a change of the clocks. */
+int64_t time_of_local(int64_t local)
+{
+    int64_t guess = 2 * local - time_local(local);
+    return local - (time_local(guess) - guess);
+}
+
+/* timegm turns 31 February into 3 March; a day that it changed does not exist. An offset may lead
+ * out of the years that have a form in ISO 8601. */
+bool time_read(str text, int64_t *out)
+{
+    str s = str_trim(text);
+    int64_t at, zone = 0;
     int year, month, day, h = 0, m = 0, sec = 0, ms = 0;
-    int64_t zone = 0;
     if (!take_number(&s, 4, 4, &year) || !take_one(&s, "-") || !take_number(&s, 2, 2, &month) ||
         !take_one(&s, "-") || !take_number(&s, 2, 2, &day))
         return false;
-    if (s.n) {
+    bool is_day = s.n == 0;
+    if (!is_day) {
         if (!take_one(&s, "Tt ") || !take_number(&s, 2, 2, &h) || !take_one(&s, ":") ||
             !take_number(&s, 2, 2, &m))
             return false;
@@ -80,54 +99,39 @@ static bool read_iso(str s, int64_t *out)
         if (!read_zone(&s, &zone))
             return false;
     }
-    if (h > 23 || m > 59 || sec > 60)
+    struct tm t = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+    at = ((int64_t)timegm(&t) + h * 3600 + m * 60 + sec - zone) * 1000 + ms;
+    at = time_not_none(is_day ? time_of_local(at) : at);
+    if (h > 23 || m > 59 || sec > 60 || t.tm_mday != day || t.tm_mon != month - 1 ||
+        at < TIME_EARLIEST_MS || at > TIME_LATEST_MS)
         return false;
-    return to_ms(year, month, day, (int64_t)h * 3600 + m * 60 + sec - zone, ms, out);
-}
-
-int64_t time_not_none(int64_t ms)
-{
-    return ms ? ms : 1;
-}
-
-/* An offset may lead out of the years that have a form in ISO 8601. */
-bool time_read(str text, int64_t *ms)
-{
-    int64_t at;
-    if (!read_iso(str_trim(text), &at) || at < TIME_EARLIEST_MS || at > TIME_LATEST_MS)
-        return false;
-    *ms = time_not_none(at);
+    *out = at;
     return true;
 }
 
-/* Seconds are rounded down, also before 1970, so that the milliseconds behind them are never
- * negative. False for a year that no calendar has. */
-static bool read_clock(int64_t ms, struct tm *t, int *behind)
-{
-    time_t seconds = (time_t)(ms / 1000 - (ms % 1000 < 0));
-    *behind = (int)((ms % 1000 + 1000) % 1000);
-    return gmtime_r(&seconds, t) != NULL;
-}
-
-/* By hand: strftime writes the year 1, which is the zero time of some clients, with one digit. */
+/* The year 1, which is the zero time of some clients, has four digits, too. */
 void time_iso(int64_t ms, char out[TIME_ISO_ROOM])
 {
-    enum { YEAR_0 = -1900, YEAR_9999 = 8099 }; /* as tm_year counts */
     struct tm t;
-    int behind;
-    bool has_form = read_clock(ms, &t, &behind) && t.tm_year >= YEAR_0 && t.tm_year <= YEAR_9999;
+    time_t seconds = seconds_of(ms);
     *out = 0;
-    if (has_form)
-        snprintf(out, TIME_ISO_ROOM, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year - YEAR_0,
-                 t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, behind);
+    if (ms < TIME_EARLIEST_MS || ms > TIME_LATEST_MS || !gmtime_r(&seconds, &t))
+        return;
+    size_t n = strftime(out, TIME_ISO_ROOM, "%04Y-%m-%dT%H:%M:%S", &t);
+    snprintf(out + n, TIME_ISO_ROOM - n, ".%03dZ", (int)(ms - seconds * 1000));
+}
+
+str time_utc(struct arena *a, int64_t ms, const char *format)
+{
+    char text[64];
+    struct tm t;
+    time_t seconds = seconds_of(ms);
+    if (!ms || !gmtime_r(&seconds, &t))
+        return S("");
+    return str_dup(a, (str){text, strftime(text, sizeof text, format, &t)});
 }
 
 str time_write(struct arena *a, int64_t ms, const char *format)
 {
-    char text[64];
-    int behind;
-    struct tm t;
-    if (!ms || !read_clock(ms, &t, &behind))
-        return S("");
-    return str_dup(a, (str){text, strftime(text, sizeof text, format, &t)});
+    return time_utc(a, time_local(ms), format);
 }

@@ -13,7 +13,7 @@ enum { FILES_MAX = 100000 };
 
 str backup_name(struct arena *a, str stem, int64_t at, int64_t schema)
 {
-    str time = time_write(a, at, "%Y%m%dT%H%M%SZ");
+    str time = time_utc(a, at, "%Y%m%dT%H%M%SZ");
     if (!schema)
         return str_printf(a, S_FMT "-" S_FMT ".db", S_ARG(stem), S_ARG(time));
     return str_printf(a, S_FMT "-" S_FMT "-schema%lld.db", S_ARG(stem), S_ARG(time),

@@ -15,9 +15,9 @@ const bin = path.resolve(process.env.REMEMBERD_BIN ?? path.join(__dirname, '../.
 const storeOf = (data) => (process.env.TEST_STORE && data
   ? { REMEMBERD_STORE: `${process.env.TEST_STORE}&schema=${path.basename(data).toLowerCase().replace(/[^a-z0-9]/g, '_')}` } : {});
 
-// The environment without any setting of ours, so that a developer's own does not leak in.
+// The environment without any setting of ours, and in UTC, so that a developer's own does not leak in.
 const cleanEnv = (data) => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_'))), REMEMBERD_CONFIG: '', ...storeOf(data) });
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REMEMBERD_'))), REMEMBERD_CONFIG: '', TZ: 'UTC', ...storeOf(data) });
 
 // Folders and processes go with this process at the latest.
 const folders = [], children = new Set();

@@ -158,9 +158,9 @@ TEST(times_before_1970_are_written_as_the_second_they_are_in)
 {
     static const char format[] = "%Y-%m-%dT%H:%M:%SZ";
     char text[TIME_ISO_ROOM];
-    CHECK_STR(time_write(&ctx->arena, -1, format), S("1969-12-31T23:59:59Z"));
-    CHECK_STR(time_write(&ctx->arena, -1000, format), S("1969-12-31T23:59:59Z"));
-    CHECK_STR(time_write(&ctx->arena, 951825600000, format), S("2000-02-29T12:00:00Z"));
+    CHECK_STR(time_utc(&ctx->arena, -1, format), S("1969-12-31T23:59:59Z"));
+    CHECK_STR(time_utc(&ctx->arena, -1000, format), S("1969-12-31T23:59:59Z"));
+    CHECK_STR(time_utc(&ctx->arena, 951825600000, format), S("2000-02-29T12:00:00Z"));
     time_iso(-1, text);
     CHECK_STR(str_of(text), S("1969-12-31T23:59:59.999Z"));
     time_iso(-62135596800000, text);
@@ -169,6 +169,34 @@ TEST(times_before_1970_are_written_as_the_second_they_are_in)
     CHECK_STR(str_of(text), S(""));
     time_iso(INT64_MIN, text);
     CHECK_STR(str_of(text), S(""));
+}
+
+/* New York's rules of 2026, written out: the clocks change on 8 March and on 1 November. */
+TEST(days_are_those_of_the_time_zone)
+{
+    static const struct {
+        const char *day, *start, *last;
+    } days[] = {
+        {"2026-01-15", "2026-01-15T05:00:00Z", "2026-01-16T04:59:59Z"},
+        {"2026-03-08", "2026-03-08T05:00:00Z", "2026-03-09T03:59:59Z"},
+        {"2026-07-01", "2026-07-01T04:00:00Z", "2026-07-02T03:59:59Z"},
+        {"2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T04:59:59Z"},
+        {"1969-12-31", "1969-12-31T05:00:00Z", "1970-01-01T04:59:59Z"},
+    };
+    int64_t start, at, last;
+    setenv("TZ", "EST5EDT,M3.2.0,M11.1.0", 1);
+    tzset();
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+        CHECK(time_read(str_of(days[i].start), &start) && time_read(str_of(days[i].last), &last));
+        CHECK(time_read(str_of(days[i].day), &at));
+        CHECK_INT(at, start);
+        CHECK_STR(time_write(&ctx->arena, start, "%Y-%m-%d"), str_of(days[i].day));
+        CHECK_STR(time_write(&ctx->arena, last, "%Y-%m-%d"), str_of(days[i].day));
+        CHECK_INT(time_of_local(time_local(last)), last);
+    }
+    CHECK_STR(time_write(&ctx->arena, 0, "%Y-%m-%d"), S(""));
+    setenv("TZ", "UTC", 1);
+    tzset();
 }
 
 static void count(void *arg)

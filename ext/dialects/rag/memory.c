@@ -267,7 +267,7 @@ static str file_name(struct ctx *ctx, str user, int64_t now)
                         (c >= '0' && c <= '9') || c == '-' || c == '_';
         name[i] = is_plain ? c : '_';
     }
-    str day = time_write(&ctx->arena, now, "%Y%m%d");
+    str day = time_utc(&ctx->arena, now, "%Y%m%d");
     return str_printf(&ctx->arena, "attachment; filename=\"memories_%s_" S_FMT ".json\"", name,
                       S_ARG(day));
 }

@@ -92,7 +92,7 @@ static enum status list_made(struct ctx *ctx, const struct options *o)
         json_open(&w, '[');
     for (size_t i = 0; i < n; i++) {
         struct made_out out = {auto_backup_path(ctx, &o->settings, &v[i]),
-                               time_write(&ctx->arena, v[i].at, "%Y-%m-%dT%H:%M:%SZ"), v[i].bytes};
+                               time_utc(&ctx->arena, v[i].at, "%Y-%m-%dT%H:%M:%SZ"), v[i].bytes};
         if (o->json)
             fields_write(&w, made_out_fields, &out);
         else

@@ -53,7 +53,7 @@ static void leave_relative(const struct query *q, struct words *w)
 
 bool query_has_time(const struct query *q, int64_t t)
 {
-    return SOME(i, q->times.n, time_phrase_has(&q->times.v[i], t));
+    return SOME(i, q->times.n, time_phrase_has(&q->times.v[i], time_local(t)));
 }
 
 /* How much a word promises before it is known how many documents hold it: names, numbers and long
@@ -95,7 +95,7 @@ static void add_date(struct arena *a, struct query *q, int *promises, struct tim
     const char *format = days <= 1 ? "%e %B %Y" : days <= MONTH_DAYS ? "%B %Y" : "%Y";
     if (days > YEAR_DAYS)
         return;
-    struct words w = words_of(a, time_write(a, span.from, format), 3);
+    struct words w = words_of(a, time_utc(a, span.from, format), 3);
     for (size_t i = 0; i < w.n; i++)
         add_stem(q, promises, &w.v[i]);
 }
@@ -109,7 +109,7 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     q.asks_past = asks_past(&w);
     /* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?" */
     q.asks_advice = words_have(&w, suggestion_words);
-    q.times = times_of(&w, question, asked);
+    q.times = times_of(&w, question, time_local(asked));
     leave_relative(&q, &w);
     for (size_t i = 0; i < w.n; i++)
         if (!w.v[i].is_stop)
@@ -124,7 +124,8 @@ struct time_span query_span(const struct query *q)
 {
     for (size_t i = 0; i < q->times.n; i++)
         if (!q->times.v[i].months)
-            return q->times.v[i].span;
+            return (struct time_span){time_of_local(q->times.v[i].span.from),
+                                      time_of_local(q->times.v[i].span.to)};
     return (struct time_span){0, 0};
 }
 

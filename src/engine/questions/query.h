@@ -10,8 +10,7 @@ struct query {
     size_t n;
     bool wants_date, wants_name, wants_number;
     bool asks_past; /* what was, or what was said: "What did I …", "Summarise our conversations" */
-    bool asks_advice; /* "Suggest …", "What should I …", "Can I have …": what suits somebody counts
-                       */
+    bool asks_advice;   /* "Suggest …", "Can I have …": what suits somebody counts */
     struct times times; /* that it speaks of */
 };
 
@@ -22,7 +21,7 @@ struct query query_of(struct arena *a, str question, int64_t asked);
 /* Whether the question speaks of the time that t (unix ms) lies in. */
 bool query_has_time(const struct query *q, int64_t t);
 
-/* The first stretch of time that it names; both 0 where it names none. */
+/* The first stretch of time that it names, in unix ms; both 0 where it names none. */
 struct time_span query_span(const struct query *q);
 
 /* Whether its answer is spread over many places: "list in order", "how many times"; in English and

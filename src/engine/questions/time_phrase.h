@@ -3,7 +3,7 @@
 
 #include "words/words.h"
 
-/* Unix ms; `to` is the first moment behind it. */
+/* As time_local gives times; `to` is the first moment behind it. */
 struct time_span {
     int64_t from, to;
 };
@@ -24,11 +24,11 @@ struct times {
     size_t n;
 };
 
-/* w are the words of text, a question. `now` (unix ms) is when it is asked. UTC. A question looks
+/* w are the words of text, a question. `now` (time_local) is when it is asked. A question looks
  * back: "last May" and "on Friday" are the latest. */
 struct times times_of(const struct words *w, str text, int64_t now);
 
-/* Whether t lies in it. */
+/* Whether t (time_local) lies in it. */
 bool time_phrase_has(const struct time_phrase *p, int64_t t);
 
 /* "last", "ago", "week", "yesterday": a word that says only how far away a time is. */

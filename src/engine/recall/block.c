@@ -27,7 +27,7 @@ static str when(struct arena *a, int64_t ms, int64_t now)
         const char *unit;
     } units[] = {{365, "year"}, {30, "month"}, {7, "week"}, {1, "day"}};
     str date = ms > 0 ? time_write(a, ms, "%Y-%m-%d") : S("");
-    int64_t days = now / DAY_MS - ms / DAY_MS;
+    int64_t days = time_local(now) / DAY_MS - time_local(ms) / DAY_MS;
     if (!date.n || days < 0)
         return date;
     if (days <= 1)
@@ -180,7 +180,7 @@ static void tell_days_once(struct arena *a, struct recalled *v, struct line *lin
                            int64_t now)
 {
     for (size_t i = 1; i < n; i++)
-        if (lines[i].created / DAY_MS == lines[i - 1].created / DAY_MS) {
+        if (time_local(lines[i].created) / DAY_MS == time_local(lines[i - 1].created) / DAY_MS) {
             struct recalled *r = &v[lines[i].rank];
             lines[i].text = line_of(a, r, now, false);
             r->tokens = tokens_of(lines[i].text);

@@ -19,7 +19,7 @@ static bool has_year(str text)
     return false;
 }
 
-/* A text that names a year has a date of its own. The day is UTC. The word itself stays: a rule
+/* A text that names a year has a date of its own. The word itself stays: a rule
  * that put a date in its place would have to know what "mañana" or "next Friday" means in each
  * case. */
 str text_with_day(struct arena *a, str text, int64_t said_ms)

@@ -89,7 +89,7 @@ static void judge_backups(struct visit *v, str what, str place, enum status read
         read != OK || !n || clock_ms() - made[0].at > 2 * v->in->settings->backup_hours * HOUR_MS;
     str seen = read != OK ? ctx_take_why(v->ctx)
                : n        ? str_printf(a, "%zu in " S_FMT ", the newest of %s", n, S_ARG(place),
-                                       time_write(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
+                                       time_utc(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
                           : str_printf(a, "none in " S_FMT, S_ARG(place));
     add_finding(v, is_late ? "warn" : "ok", what, seen,
                 is_late ? "the server makes them while it runs; see backup in its log" : "");

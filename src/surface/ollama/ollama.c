@@ -53,7 +53,7 @@ static void write_piece(struct ctx *ctx, const struct demo *d, str text, bool is
     struct json_out j = json_to(&out->body);
     json_open(&j, '{');
     json_member_str(&j, "model", S(DEMO_MODEL));
-    json_member_str(&j, "created_at", time_write(&ctx->arena, clock_ms(), "%Y-%m-%dT%H:%M:%SZ"));
+    json_member_str(&j, "created_at", time_utc(&ctx->arena, clock_ms(), "%Y-%m-%dT%H:%M:%SZ"));
     json_member_open(&j, "message", '{');
     json_member_str(&j, "role", S("assistant"));
     json_member_str(&j, "content", text);

@@ -82,7 +82,7 @@ HANDLER(memory_change)
     if (c.undo) {
         reply_header(out, UNDO_HEADER, mark.id);
         reply_header(out, UNDO_UNTIL_HEADER,
-                     time_write(&ctx->arena, mark.until, "%Y-%m-%dT%H:%M:%SZ"));
+                     time_utc(&ctx->arena, mark.until, "%Y-%m-%dT%H:%M:%SZ"));
     }
     memory_tag(ctx, &m, out);
     surface_memory_json(&m, &out->body);

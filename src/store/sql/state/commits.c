@@ -368,7 +368,7 @@ static str loss_of(struct ctx *ctx, const struct look *l)
         return lacks_log(&l->log, &l->marks, l->found.n)
                    ? str_printf(&ctx->arena, "the last commits%s", half)
                    : S("");
-    str since = time_write(&ctx->arena, l->found.at, ", all since %Y-%m-%d %H:%M:%S UTC");
+    str since = time_utc(&ctx->arena, l->found.at, ", all since %Y-%m-%d %H:%M:%S UTC");
     return str_printf(&ctx->arena, "the last %lld commit%s" S_FMT "%s", n, n > 1 ? "s" : "",
                       S_ARG(since), half);
 }

@@ -31,7 +31,7 @@ static enum status move_created(struct put *p, const struct memory *old, int64_t
 {
     struct memory now = *old;
     now.created = said;
-    if (old->created / DAY_MS != said / DAY_MS) { /* the index holds the day */
+    if (old->created / (DAY_MS / 96) != said / (DAY_MS / 96)) { /* the index holds the local day */
         note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
         note_memory(p, false, &now, index_of_memory(&p->ctx->arena, &now));
     }
