@@ -1,6 +1,7 @@
 /* connect.c - the command connect: shows what it will write into a program's settings; writes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,33 +68,19 @@ static enum status check_client(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
-static enum status read_whole(struct ctx *ctx, int fd, size_t n, str *out)
-{
-    char *p = arena_alloc(&ctx->arena, n + 1);
-    size_t have = 0;
-    ssize_t got = 1;
-    while (have < n && (got = read(fd, p + have, n - have)) > 0)
-        have += (size_t)got;
-    *out = (str){p, have};
-    return got < 0 ? fail(ctx, STORAGE, "cannot be read: %s", strerror(errno)) : OK;
-}
-
 static enum status read_file(struct ctx *ctx, struct edited_file *f)
 {
     struct stat st;
-    int fd = open(f->path.p, O_RDONLY | O_CLOEXEC);
     f->before = S("");
-    if (fd < 0)
+    if (access(f->path.p, R_OK) != 0)
         return errno == ENOENT ? OK : fail(ctx, STORAGE, "cannot be opened: %s", strerror(errno));
     f->is_there = true;
-    enum status s =
-        fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ? fail(ctx, STORAGE, "is not a file")
-        : st.st_size > FILE_MAX ? fail(ctx, TOO_LARGE, "has more than %d bytes", FILE_MAX)
-                                : read_whole(ctx, fd, (size_t)st.st_size, &f->before);
-    close(fd);
-    if (s == OK && memchr(f->before.p, 0, f->before.n))
-        return fail(ctx, BAD_INPUT, "is not text");
-    return s;
+    if (stat(f->path.p, &st) != 0 || !S_ISREG(st.st_mode))
+        return fail(ctx, STORAGE, "is not a file");
+    if (st.st_size > FILE_MAX)
+        return fail(ctx, TOO_LARGE, "has more than %d bytes", FILE_MAX);
+    TRY(file_read(ctx, f->path.p, FILE_MAX, &f->before));
+    return memchr(f->before.p, 0, f->before.n) ? fail(ctx, BAD_INPUT, "is not text") : OK;
 }
 
 /* "/home/ana/.cursor/mcp.json: not valid JSON: …; nothing was changed" */
@@ -107,13 +94,18 @@ static enum status with_path(struct ctx *ctx, enum status s, str path)
 
 /* --- planning --- */
 
-/* The links of people who keep their settings elsewhere stay links. */
+/* The links of people who keep their settings elsewhere stay links, as does one to a file that is
+ * not there yet. */
 static str real_path(struct arena *a, str path)
 {
-    char *whole = realpath(path.p, NULL);
+    char to[PATH_MAX], *whole = realpath(path.p, NULL);
+    ssize_t n = !whole && errno == ENOENT ? readlink(path.p, to, sizeof to) : 0;
     str found = whole ? str_dup(a, str_of(whole)) : path;
     free(whole);
-    return found;
+    if (n <= 0)
+        return found;
+    str folder = *to == '/' ? S("") : str_sub(path, 0, str_behind_last(path, '/'));
+    return real_path(a, str_printf(a, S_FMT "%.*s", S_ARG(folder), (int)n, to));
 }
 
 static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edited_file **out)
@@ -167,18 +159,21 @@ static enum status find_server(struct ctx *ctx, const struct options *o, struct 
 
 /* --- showing --- */
 
-static str without_secret(struct arena *a, str text, str secret)
+/* Tokens of an earlier entry, and of other servers around it, too. */
+static str without_tokens(struct arena *a, str text)
 {
-    struct buf b = buf_make(a, 3 * text.n + 1);
-    while (secret.n && text.n) {
-        size_t at = str_find(text, secret);
-        buf_add(&b, str_sub(text, 0, at));
-        if (at == text.n)
+    static const str mark = S("Bearer ");
+    struct buf b = buf_make(a, 2 * text.n + 1);
+    for (;;) {
+        size_t to = str_find(text, mark);
+        buf_add(&b, str_sub(text, 0, to));
+        if (to == text.n)
             return buf_str(&b);
-        buf_add(&b, S("***"));
-        text = str_sub(text, at + secret.n, text.n);
+        buf_add(&b, S("Bearer ***"));
+        text = str_sub(text, to + mark.n, text.n);
+        while (text.n && !char_is_one_of(*text.p, "\"' \n"))
+            text = str_sub(text, 1, text.n);
     }
-    return secret.n ? buf_str(&b) : text;
 }
 
 static size_t show_changes(struct ctx *ctx, const struct plan *p)
@@ -193,8 +188,7 @@ static size_t show_changes(struct ctx *ctx, const struct plan *p)
                !f->is_there ? " (new file)"
                : is_deleted ? " (is removed: nothing is left)"
                             : "");
-        str rest =
-            without_secret(&ctx->arena, diff_lines(&ctx->arena, f->before, f->after), p->to.token);
+        str rest = without_tokens(&ctx->arena, diff_lines(&ctx->arena, f->before, f->after));
         while (rest.n)
             print_line(str_cut(&rest, '\n'));
     }
@@ -215,7 +209,8 @@ static bool is_agreed(const struct options *o, const struct plan *p)
 
 /* --- writing --- */
 
-/* A new file takes the old one's place, rights and, from root, owner. Missing folders are made. */
+/* A new file takes the old one's place, rights and, as far as they may be kept, group and owner.
+ * Missing folders are made. */
 static enum status write_file(struct ctx *ctx, const struct edited_file *f)
 {
     struct arena *a = &ctx->arena;
@@ -228,7 +223,7 @@ static enum status write_file(struct ctx *ctx, const struct edited_file *f)
     int fd = done ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 &&
            (stat(f->path.p, &st) == 0 || errno == ENOENT) &&
-           (geteuid() != 0 || fchown(fd, st.st_uid, st.st_gid) == 0) &&
+           (fchown(fd, st.st_uid, st.st_gid) == 0 || geteuid() != 0) &&
            fchmod(fd, st.st_mode & 07777) == 0 && rename(part, f->path.p) == 0;
     int why = errno;
     if (fd >= 0)

@@ -207,6 +207,37 @@ test('another server, a space and a token', async () => {
   assert.match(await h.ok('cursor', '--remove', '--listen', 'unix:/tmp/x'), /Taken out/);
 });
 
+test('no token is shown: that of an earlier entry, of one that goes, of another server', async () => {
+  const other = { url: 'http://x', headers: { Authorization: 'Bearer other-secret' } };
+  const h = home({ '.cursor/mcp.json': `${JSON.stringify({ mcpServers: { other } }, null, 2)}\n` });
+  const said = [];
+  for (const [token, ...more] of [['rk_first'], ['rk_second'], ['', '--remove']]) {
+    const { code, stdout } = await h.connect(['cursor', '--yes', ...more], { env: { REMEMBERD_TOKEN: token } });
+    assert.equal(code, 0);
+    said.push(stdout);
+  }
+  for (const text of said) assert.ok(/Bearer \*\*\*"/.test(text) && !/rk_|secret/.test(text), text);
+  assert.deepEqual(JSON.parse(h.text('.cursor/mcp.json')).mcpServers, { other });
+});
+
+test('a link to a file that is not there yet stays a link', async () => {
+  const h = home({ 'dotfiles/x': '' });
+  fs.mkdirSync(h.at('.cursor'));
+  fs.symlinkSync('../dotfiles/mcp.json', h.at('.cursor/between.json'));
+  fs.symlinkSync('between.json', h.at('.cursor/mcp.json'));
+  await h.ok('cursor');
+  for (const name of ['mcp.json', 'between.json']) assert.ok(fs.lstatSync(h.at(`.cursor/${name}`)).isSymbolicLink(), name);
+  assert.ok(JSON.parse(h.text('dotfiles/mcp.json')).mcpServers.rememberd);
+  await h.ok('cursor', '--remove');
+  await h.ok('cursor');
+  assert.ok(fs.lstatSync(h.at('.cursor/mcp.json')).isSymbolicLink());
+  // Nor does a named pipe hold it up.
+  execFileSync('mkfifo', [h.at('pipe')]);
+  fs.unlinkSync(h.at('.cursor/between.json'));
+  fs.symlinkSync('../pipe', h.at('.cursor/between.json'));
+  assert.match(await h.refused('cursor'), /is not a file; nothing was changed/);
+});
+
 test('hooks of the user stay beside ours', async () => {
   const own = { matcher: '*', hooks: [{ type: 'command', command: 'notify-send "rememberd hooks are here"' }] };
   const mixed = { hooks: [{ type: 'command', command: '/x/rememberd hook' }, { type: 'command', command: 'date' }] };
