@@ -174,15 +174,15 @@ static enum status run_eval(struct ctx *ctx, const struct options *o)
         TRY(eval_compare(ctx, o->words.v[2], o->words.v[3], o->json, &report));
         return print_report(ctx, &report);
     }
-    str folder = str_printf(&ctx->arena, "%s/rememberd-eval-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    char *path = arena_alloc(&ctx->arena, folder.n + 1);
-    memcpy(path, folder.p, folder.n);
+    TRY(instance_find(ctx, &o->settings, &real));
+    own.settings.model_dir = model_folder(ctx, &o->settings, real.folder);
+    char *path =
+        (char *)str_printf(&ctx->arena, "%s/rememberd-eval-XXXXXX", tmp && *tmp ? tmp : "/tmp").p;
     if (!mkdtemp(path))
         return fail(ctx, STORAGE, "the temporary folder %s cannot be created: %s", path,
                     strerror(errno));
-    TRY(instance_find(ctx, &o->settings, &real));
-    own.settings.model_dir = model_folder(ctx, &o->settings, real.folder);
     own.settings.data = str_of(path);
+    own.settings.store = S(""); /* the user's own, in PostgreSQL */
     enum status s = measure_recall(ctx, &own, &report);
     remove_folder(path);
     TRY(s);

@@ -30,6 +30,11 @@ test('each published format is measured under its name', async () => {
   assert.equal(own['two messages']['all@10'], 100);
 });
 
+test('what is measured never enters the database of the settings', async () => {
+  const { code, stderr } = await run(['eval', 'beam', sample('beam.json')], { env: { REMEMBERD_STORE: 'postgres://127.0.0.1:1/nobody' } });
+  assert.equal(code, 0, stderr);
+});
+
 test('eval measures at the ranks that its help names, and refuses others', async () => {
   const help = (await run(['eval', '--help'])).stdout.replace(/\s+/g, ' ');
   assert.match(help, /Ranks to measure at, up to 8 of 1 to 100/);
