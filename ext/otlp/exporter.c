@@ -22,6 +22,7 @@ enum {
     LAST_MS = 2000,
     TRIES = 3,
     RETRY_MS = 1000,
+    RETRY_MAX_MS = 30000, /* whatever the collector asks for */
     BODY_MAX = 4 << 20,
     HEADERS_MAX = 16
 };
@@ -149,15 +150,14 @@ static void send_batch(struct exporter *e, const struct chat_row *rows, size_t n
                                   .answer_max = 1 << 20};
         ctx_clear_failure(&ctx);
         enum status s = http_call(&ctx, &call, &answer);
-        if (s == OK && answer.code >= 200 && answer.code < 300) {
-            lost = (uint64_t)rejected_in(&ctx, answer.body);
-            break;
-        }
-        snprintf(why, sizeof why, "%s", s == OK ? "" : ctx.why);
-        if (s == OK)
-            snprintf(why, sizeof why, "the collector answered %d", answer.code);
-        int64_t ms = answer.retry_ms > 0 && answer.retry_ms <= 30000 ? answer.retry_ms : RETRY_MS;
-        if (!is_worth_a_try(s, answer.code) || i + 1 == TRIES || !may_try_again(e, ms))
+        bool is_taken = s == OK && answer.code >= 200 && answer.code < 300;
+        lost = is_taken ? (uint64_t)rejected_in(&ctx, answer.body) : spans;
+        s == OK ? snprintf(why, sizeof why, "the collector answered %d%s", answer.code,
+                           is_taken ? " and rejected the spans" : "")
+                : snprintf(why, sizeof why, "%s", ctx.why);
+        int64_t ms = answer.retry_ms > 0 ? answer.retry_ms : RETRY_MS;
+        if (is_taken || !is_worth_a_try(s, answer.code) || i + 1 == TRIES ||
+            !may_try_again(e, ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS))
             break;
     }
     lost = lost < spans ? lost : spans;

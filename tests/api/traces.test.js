@@ -176,6 +176,20 @@ test('a collector that is away or slow loses spans, which are counted, and holds
   await until('another call', () => held.length > 1);
 });
 
+test('spans that a collector rejects are told in the log, and its wish to wait is kept', async (t) => {
+  const model = await upstream(t);
+  let code = 200;
+  const collected = await collector(t, (res) => res.writeHead(code, { 'retry-after': '60' }).end('{"partialSuccess":{"rejectedSpans":"99"}}'));
+  const server = await serve(t, { flags: ['--upstream', model.url, '--otlp-endpoint', collected.url] });
+  await server.chat(ask('one'));
+  await until('the log line', () => / otlp\.failed url=".*" why="the collector answered 200 and rejected the spans"/.test(server.stderr));
+  code = 503;
+  await server.chat(ask('two'));
+  await until('another call', () => collected.asked.length === 2);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  assert.equal(collected.asked.length, 2, 'asked again before its time');
+});
+
 test('what cannot be a collector is refused at the start', async (t) => {
   for (const [flags, words] of [[['--otlp-endpoint', 'collector:4318'], /otlp_endpoint/], [['--otlp-endpoint', 'http://127.0.0.1:4318', '--otlp-headers', 'novalue'], /otlp_headers/]]) {
     const { code, stderr } = await run(['serve', '--listen', '127.0.0.1:0', '--data', tempFolder(), ...flags]);
