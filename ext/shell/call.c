@@ -28,12 +28,13 @@ enum status shell_call(struct ctx *ctx, const struct called_server *s, const cha
                               .answer_max = ANSWER_MAX,
                               .intake = intake};
     enum status status = http_call(ctx, &call, out);
-    if (!soft_if(ctx, status, UPSTREAM))
+    if (status != UPSTREAM)
         return status;
+    str why = ctx_take_why(ctx);
     return fail(ctx, UPSTREAM,
                 "no server answers at " S_FMT "; start it with rememberd serve, or name its "
-                "address with --url",
-                S_ARG(s->url));
+                "address with --url (" S_FMT ")",
+                S_ARG(s->url), S_ARG(why));
 }
 
 enum status shell_check(struct ctx *ctx, const struct answer *answer)

@@ -13,7 +13,7 @@
  * The server sees what it sees of any application: all messages of the conversation, and a header
  * that names the session. So what /why shows is what a client of OpenAI's API would get.
  */
-enum { LINE_MAX_BYTES = 1 << 20, TALK_MAX = 8 << 20, EVENT_MAX = 1 << 20 };
+enum { LINE_MAX_BYTES = 1 << 20, TALK_MAX = 8 << 20, EVENT_MAX = 1 << 20, WHY_MAX = 300 };
 
 struct chat {
     struct called_server server;
@@ -29,19 +29,8 @@ struct chat {
 struct printer {
     struct intake intake;
     struct sse events;
-    struct buf said;
+    struct buf said, why; /* the words; of a failure after some of them */
 };
-
-/* A model could drive the terminal by control characters. */
-static void print_words(str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        bool is_plain = (c >= 0x20 && c != 0x7F) || c == '\n' || c == '\t';
-        putchar(is_plain ? c : ' ');
-    }
-    fflush(stdout);
-}
 
 static void take_event(void *arg, str event, str data)
 {
@@ -51,8 +40,11 @@ static void take_event(void *arg, str event, str data)
     (void)event;
     if (soft(&own, json_parse(&own, data, &chunk))) {
         str words = json_string(json_at(chunk, "choices.0.delta.content"));
-        print_words(words);
+        print_safely(words, "\n\t"); /* a model could drive the terminal by others */
+        fflush(stdout);
         buf_add(&p->said, words);
+        if (json_get(chunk, "error"))
+            buf_add(&p->why, http_complaint(&own.arena, data, WHY_MAX, S(""), NULL, 0));
     }
     ctx_free(&own);
 }
@@ -93,7 +85,8 @@ static enum status ask_model(struct ctx *ctx, struct chat *c, str question)
 {
     struct printer p = {.intake = {take_bytes},
                         .events = sse_reader(EVENT_MAX),
-                        .said = buf_make(&ctx->arena, TALK_MAX)};
+                        .said = buf_make(&ctx->arena, TALK_MAX),
+                        .why = buf_make(&ctx->arena, EVENT_MAX)};
     struct answer answer;
     size_t before = c->messages.n;
     add_message(c, "user", question);
@@ -102,6 +95,12 @@ static enum status ask_model(struct ctx *ctx, struct chat *c, str question)
     sse_free(&p.events);
     if (s == OK)
         s = shell_check(ctx, &answer);
+    if (p.why.n || (s != OK && p.said.n)) {
+        str why = p.why.n ? buf_str(&p.why) : S("the connection ended");
+        ctx_clear_failure(ctx);
+        putchar('\n');
+        s = fail(ctx, UPSTREAM, "the answer broke off: " S_FMT, S_ARG(why));
+    }
     if (s != OK) {
         c->messages.n = before;
         return s;

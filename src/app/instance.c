@@ -306,16 +306,13 @@ enum status instance_settle(struct ctx *ctx, struct instance *instance)
 
 static void remove_scratch(const struct instance *h)
 {
-    static const char *const ends[] = {"", "-wal", "-shm", "-commits"};
+    static const char *const ends[] = {".db", ".db-wal", ".db-shm", ".db-commits", ".erasures"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        snprintf(path, sizeof path, S_FMT "%s", S_ARG(h->file), ends[i]);
+        snprintf(path, sizeof path, S_FMT "/rememberd%s", S_ARG(h->folder), ends[i]);
         unlink(path);
     }
-    snprintf(path, sizeof path, S_FMT, S_ARG(h->erasures));
-    unlink(path);
-    snprintf(path, sizeof path, S_FMT, S_ARG(h->folder));
-    rmdir(path);
+    rmdir(h->folder.p);
 }
 
 /* The engine first: it uses the store until it is closed. */

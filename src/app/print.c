@@ -16,12 +16,20 @@
  * one of them could otherwise drive the terminal of whoever lists it.
  */
 
-void print_line(str text)
+/* A control character of C1, as U+009B, is two bytes in UTF-8. */
+void print_safely(str text, const char *kept)
 {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
-        putchar(c < 0x20 || c == 0x7F ? ' ' : c);
+        bool is_c1 = c == 0xC2 && i + 1 < text.n && (unsigned char)text.p[i + 1] < 0xA0;
+        putchar(is_c1 || ((c < 0x20 || c == 0x7F) && !char_is_one_of((char)c, kept)) ? ' ' : c);
+        i += is_c1;
     }
+}
+
+void print_line(str text)
+{
+    print_safely(text, "");
     putchar('\n');
 }
 
@@ -35,8 +43,7 @@ enum status print_buf(const struct buf *b)
 
 enum status print_fields(struct ctx *ctx, const struct field *table, const void *in)
 {
-    enum { JSON_MAX = 64 << 20 };
-    struct buf b = buf_make(&ctx->arena, JSON_MAX);
+    struct buf b = buf_make(&ctx->arena, 64 << 20);
     struct json_out w = json_to(&b);
     fields_write(&w, table, in);
     return print_buf(&b);

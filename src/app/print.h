@@ -3,8 +3,9 @@
 
 #include "base/fields.h"
 
-/* Prints untrusted text on one line: control characters become spaces, as a terminal would obey
- * them. */
+/* Prints untrusted text: control characters become spaces, as a terminal would obey them. */
+void print_safely(str text, const char *kept);
+/* The same on one line. */
 void print_line(str text);
 /* The buffer and a newline. */
 enum status print_buf(const struct buf *b);

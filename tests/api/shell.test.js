@@ -48,15 +48,15 @@ test('a chat streams answers, remembers, and shows why', async (t) => {
 });
 
 test('a chat sends the whole conversation to the chosen model, and prints no control characters', async (t) => {
-  const up = await upstream(t, (req, res, asked) => answer(res, asked, ['one ', '\u001b[31mtwo', '\nthree']));
+  const up = await upstream(t, (req, res, asked) => answer(res, asked, ['one ', '\u001b[31mtwo', '\u009b31m\nthree']));
   const server = await serve(t, { flags: ['--upstream', `${up.url}/v1`] });
   const res = await run(['chat', '--model', 'm-1', '--url', server.url], { input: 'first\n/model m-2\nsecond\n', env: { OPENAI_API_KEY: 'sk-mine' } });
   assert.equal(res.code, 0, res.stderr);
-  assert.equal(res.stdout, 'one  [31mtwo\nthree\n'.repeat(2));
+  assert.equal(res.stdout, 'one  [31mtwo 31m\nthree\n'.repeat(2));
   const [a, b] = up.asked.map((one) => one.json);
   assert.deepEqual([a.model, b.model, a.stream], ['m-1', 'm-2', true]);
   assert.deepEqual(b.messages.map(({ role }) => role), ['user', 'assistant', 'user']);
-  assert.equal(b.messages[1].content, 'one \u001b[31mtwo\nthree');
+  assert.equal(b.messages[1].content, 'one \u001b[31mtwo\u009b31m\nthree');
   assert.equal(up.asked[0].headers.authorization, 'Bearer sk-mine');
 });
 
@@ -75,6 +75,23 @@ test('what goes wrong in a chat is said; a script ends, a person goes on', async
   const nobody = await run(['chat', '--url', 'http://127.0.0.1:1', 'hello']);
   assert.equal(nobody.code, 1);
   assert.match(nobody.stderr, /no server answers at http:\/\/127\.0\.0\.1:1; start it with rememberd serve/);
+});
+
+test('an answer that fails after some words is no answer', async (t) => {
+  let end;
+  const up = await upstream(t, (req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write('data: {"choices":[{"index":0,"delta":{"content":"The first"}}]}\n\n');
+    end(res);
+  });
+  const server = await serve(t, { flags: ['--upstream', `${up.url}/v1`] }), at = ['chat', '--model', 'x', '--url', server.url];
+  end = (res) => res.end('data: {"error":{"message":"the model ran out of memory"}}\n\n');
+  const failed = await run(at, { input: 'hello\nhello\n' });
+  assert.deepEqual([failed.code, failed.stdout, failed.stderr], [1, 'The first\n', 'rememberd chat: the answer broke off: the model ran out of memory\n']);
+  end = (res) => setTimeout(() => res.destroy(), 100);
+  const cut = await run(at, { input: 'hello\n' });
+  assert.deepEqual([cut.code, cut.stdout], [1, 'The first\n']);
+  assert.match(cut.stderr, /^rememberd chat: the answer broke off: /);
 });
 
 test('colours are for terminals, and NO_COLOR switches them off', async (t) => {

@@ -153,9 +153,7 @@ enum status command_token_check(struct ctx *ctx, const struct options *o)
         return fail_field(ctx, "spaces", "cannot be used with --admin");
     if (o->spaces.n && options_has(o, "space") && !names_have(o->spaces, o->space))
         return fail_field(ctx, "space", "must be one of --spaces");
-    if ((str_is(verb, "create") || str_is(verb, "list")) && !more)
-        return OK;
-    if (str_is(verb, "revoke") && more == 1)
+    if (more == str_is(verb, "revoke") && (more || str_is(verb, "create") || str_is(verb, "list")))
         return OK;
     return fail(ctx, BAD_INPUT, "must be one of: token create, token list, token revoke ID");
 }
@@ -163,14 +161,11 @@ enum status command_token_check(struct ctx *ctx, const struct options *o)
 enum status command_token(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    if (str_is(o->words.v[1], "create")) {
-        TRY(instance_open(ctx, o, &instance));
-        return create_token(ctx, o, &instance);
-    }
-    if (str_is(o->words.v[1], "list")) {
-        TRY(instance_open_to_read(ctx, o, &instance));
-        return list_tokens(ctx, o, &instance);
-    }
-    TRY(instance_open_existing(ctx, o, &instance));
-    return revoke_token(ctx, o, &instance);
+    bool is_new = str_is(o->words.v[1], "create"), is_list = str_is(o->words.v[1], "list");
+    TRY(is_new    ? instance_open(ctx, o, &instance)
+        : is_list ? instance_open_to_read(ctx, o, &instance)
+                  : instance_open_existing(ctx, o, &instance));
+    return is_new    ? create_token(ctx, o, &instance)
+           : is_list ? list_tokens(ctx, o, &instance)
+                     : revoke_token(ctx, o, &instance);
 }
