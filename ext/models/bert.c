@@ -80,16 +80,6 @@ static void transpose_into(struct ctx *ctx, const struct tensor *v, float *out, 
     }
 }
 
-static enum status take_transposed(struct ctx *ctx, struct bert *b, str name, size_t outputs,
-                                   size_t inputs, float **out)
-{
-    const struct tensor *v = NULL;
-    TRY(find_tensor(ctx, b, name, outputs, inputs, &v));
-    *out = NEW_N(&b->arena, float, v->count);
-    transpose_into(ctx, v, *out, outputs);
-    return OK;
-}
-
 /* Query, key and value become one matrix, so that one product gives all three. */
 static enum status read_qkv(struct ctx *ctx, struct bert *b, size_t i, struct layer *l)
 {
@@ -137,9 +127,13 @@ static enum status read_layer(struct ctx *ctx, struct bert *b, size_t i, struct 
     TRY(read_qkv(ctx, b, i, l));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         str name = str_printf(&ctx->arena, "%sencoder.layer.%zu.%s", b->prefix, i, parts[p].name);
-        size_t rows = parts[p].rows, columns = parts[p].columns;
-        TRY(columns ? take_transposed(ctx, b, name, rows, columns, parts[p].at)
-                    : bert_floats(ctx, b, name, rows, 0, parts[p].at));
+        const struct tensor *v = NULL;
+        TRY(find_tensor(ctx, b, name, parts[p].rows, parts[p].columns, &v));
+        *parts[p].at = NEW_N(&b->arena, float, v->count);
+        if (parts[p].columns)
+            transpose_into(ctx, v, *parts[p].at, parts[p].rows);
+        else
+            tensor_floats(v, 0, v->count, *parts[p].at);
     }
     return OK;
 }

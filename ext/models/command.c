@@ -1,10 +1,14 @@
 /* command.c - lists, downloads, checks and removes the models of this machine. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
 #include "app/progress.h"
+#include "base/files.h"
 #include "ext/models/download.h"
 #include "ext/models/kinds.h"
 
@@ -28,18 +32,6 @@ static int64_t bytes_of(const struct model_card *card)
     for (const struct model_file *f = NULL; (f = model_next_file(card, f));)
         sum += f->size;
     return sum;
-}
-
-static struct model_out shape_of(struct ctx *ctx, str folder, const struct model_card *card)
-{
-    return (struct model_out){.name = str_of(card->name),
-                              .source = str_of(embed_source_names[card->source]),
-                              .licence = str_of(card->licence),
-                              .repo = str_of(card->repo),
-                              .help = str_of(card->help),
-                              .dimensions = card->dimensions,
-                              .bytes = bytes_of(card),
-                              .installed = model_is_installed(ctx, folder, card)};
 }
 
 /* The models that are used now, or "". */
@@ -72,31 +64,33 @@ static size_t add_catalogue(struct ctx *ctx, str folder, const struct used *used
                             struct model_out *out)
 {
     size_t n = 0;
-    for (const struct model_card *c = model_cards; c->name; c++) {
-        out[n] = shape_of(ctx, folder, c);
-        out[n++].in_use = str_is(used->embedding, c->name);
-    }
+    for (const struct model_card *c = model_cards; c->name; c++)
+        out[n++] = (struct model_out){.name = str_of(c->name),
+                                      .source = str_of(embed_source_names[c->source]),
+                                      .licence = str_of(c->licence),
+                                      .repo = str_of(c->repo),
+                                      .help = str_of(c->help),
+                                      .dimensions = c->dimensions,
+                                      .bytes = bytes_of(c),
+                                      .installed = model_is_installed(ctx, folder, c),
+                                      .in_use = str_is(used->embedding, c->name)};
     return n;
 }
 
-/* Size of the weights; 0: they are missing. */
-static int64_t weights_of(struct ctx *ctx, str folder, str name)
-{
-    struct stat st;
-    str path =
-        str_printf(&ctx->arena, S_FMT "/" S_FMT "/model.safetensors", S_ARG(folder), S_ARG(name));
-    return stat(path.p, &st) == 0 ? (int64_t)st.st_size : 0;
-}
-
+/* Those without weights are not installed. */
 static void add_rerankers(struct ctx *ctx, str folder, const struct used *used, const str *names,
                           size_t n, struct model_out *out)
 {
     for (size_t i = 0; i < n; i++) {
+        struct stat st = {0};
         str setting = str_printf(&ctx->arena, "local/" S_FMT, S_ARG(names[i]));
+        str file = str_printf(&ctx->arena, S_FMT "/" S_FMT "/model.safetensors", S_ARG(folder),
+                              S_ARG(names[i]));
+        stat(file.p, &st);
         out[i] = (struct model_out){.name = names[i],
                                     .source = S("reranker"),
                                     .help = S("puts what recall found in order; not checked"),
-                                    .bytes = weights_of(ctx, folder, names[i])};
+                                    .bytes = (int64_t)st.st_size};
         out[i].installed = out[i].bytes > 0;
         out[i].in_use = out[i].installed && str_eq(used->reranking, setting);
     }
@@ -235,6 +229,18 @@ static enum status check_reranker(struct ctx *ctx, const struct options *o, str 
     return OK;
 }
 
+/* Until this program ends, as two would remove each other's unfinished files. */
+static enum status lock_models(struct ctx *ctx, str folder)
+{
+    str inside = str_printf(&ctx->arena, S_FMT "/", S_ARG(folder));
+    folders_make(&ctx->arena, inside); /* a failure shows at the first file */
+    int fd = open(inside.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail(ctx, TOO_BUSY, "another command is changing the models in " S_FMT,
+                    S_ARG(folder));
+    return OK;
+}
+
 static enum status run_verb(struct ctx *ctx, const struct options *o)
 {
     const struct verb *verb = verb_of(o);
@@ -247,6 +253,8 @@ static enum status run_verb(struct ctx *ctx, const struct options *o)
     const struct model_card *card = model_card(o->words.v[2]);
     if (!card)
         return check_reranker(ctx, o, folder);
+    if (!str_is(o->words.v[1], "check"))
+        TRY(lock_models(ctx, folder));
     if (str_is(o->words.v[1], "pull"))
         TRY(pull_model(ctx, o, folder, card));
     else if (str_is(o->words.v[1], "check"))

@@ -38,6 +38,7 @@ struct arrival {
     struct intake intake; /* first member: http passes the pieces to it */
     FILE *to;
     int64_t size, max, before, total; /* bytes so far, at most, of earlier files, of all files */
+    int error;                        /* of writing, or 0 */
     const char *name;
     crypto_hash_sha256_state sum;
     struct model_progress *progress;
@@ -49,7 +50,9 @@ static bool write_piece(struct intake *intake, str bytes)
     struct arrival *a = (struct arrival *)intake;
     assert(a->to);
     a->size += (int64_t)bytes.n;
-    if (a->size > a->max || fwrite(bytes.p, 1, bytes.n, a->to) != bytes.n)
+    if (a->size <= a->max && fwrite(bytes.p, 1, bytes.n, a->to) != bytes.n)
+        a->error = errno;
+    if (a->size > a->max || a->error)
         return false;
     crypto_hash_sha256_update(&a->sum, (const unsigned char *)bytes.p, bytes.n);
     if (a->progress)
@@ -66,17 +69,11 @@ static enum status copy_into(struct ctx *ctx, const char *from, struct arrival *
         return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", from, strerror(errno));
     char piece[65536];
     size_t n;
-    bool went = true;
-    while (went && (n = fread(piece, 1, sizeof piece, f)) > 0)
-        went = write_piece(&a->intake, (str){piece, n});
+    while ((n = fread(piece, 1, sizeof piece, f)) > 0 && write_piece(&a->intake, (str){piece, n}))
+        ;
     bool is_broken = ferror(f) != 0;
     fclose(f);
-    if (!went && a->size > a->max)
-        return fail(ctx, TOO_LARGE, "%s is larger than the expected %lld bytes", from,
-                    (long long)a->max);
-    if (!went || is_broken)
-        return fail(ctx, STORAGE, "%s cannot be %s", from, went ? "read" : "written");
-    return OK;
+    return is_broken ? fail(ctx, STORAGE, "%s cannot be read", from) : OK;
 }
 
 /* Model hosts redirect to a CDN, so redirects are followed here. The size limit stops a server
@@ -91,11 +88,7 @@ static enum status fetch_into(struct ctx *ctx, const char *url, struct arrival *
                         .intake = &a->intake,
                         .redirects = REDIRECTS};
     struct answer answer;
-    enum status s = http_call(ctx, &call, &answer);
-    if (a->size > a->max && !soft(ctx, s))
-        return fail(ctx, UPSTREAM, "%s is larger than the expected %lld bytes", url,
-                    (long long)a->max);
-    TRY(s);
+    TRY(http_call(ctx, &call, &answer));
     if (answer.code != 200)
         return fail(ctx, UPSTREAM, "%s answers %d", url, answer.code);
     return OK;
@@ -125,7 +118,13 @@ static enum status write_file(struct ctx *ctx, const struct source *s, const cha
 {
     const char *path = path_of(ctx, s->from, name);
     crypto_hash_sha256_init(&a->sum);
-    TRY(s->is_url ? fetch_into(ctx, path, a) : copy_into(ctx, path, a));
+    enum status got = s->is_url ? fetch_into(ctx, path, a) : copy_into(ctx, path, a);
+    if (a->size > a->max) {
+        ctx_clear_failure(ctx);
+        return fail(ctx, s->is_url ? UPSTREAM : TOO_LARGE,
+                    "%s is larger than the expected %lld bytes", path, (long long)a->max);
+    }
+    TRY(got);
     unsigned char sum[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_final(&a->sum, sum);
     str hex = hex_of(&ctx->arena, sum, sizeof sum);
@@ -152,9 +151,13 @@ static enum status install_file(struct ctx *ctx, const struct source *s, str to,
     if (!a.to)
         return fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
     enum status status = write_file(ctx, s, name, &a);
-    bool is_kept = fflush(a.to) == 0 && fsync(fileno(a.to)) == 0;
-    if (fclose(a.to) != 0 || !is_kept)
-        status = status == OK ? fail(ctx, STORAGE, "%s: %s", path, strerror(errno)) : status;
+    if ((fflush(a.to) != 0 || fsync(fileno(a.to)) != 0) && !a.error)
+        a.error = errno;
+    fclose(a.to);
+    if (a.error) {
+        ctx_clear_failure(ctx); /* what came of it elsewhere, as that the transfer was cut */
+        return fail(ctx, STORAGE, "%s: %s", path, strerror(a.error));
+    }
     TRY(status);
     *done += a.size;
     return OK;

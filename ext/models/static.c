@@ -22,11 +22,6 @@ struct static_table {
     size_t dimensions;
 };
 
-static bool is_aligned(const void *p)
-{
-    return (uintptr_t)p % sizeof(float) == 0;
-}
-
 /* The rows are used in place when the file holds aligned F32, which saves 30 MB; otherwise
  * converted. */
 static enum status read_rows(struct ctx *ctx, struct static_table *t)
@@ -41,7 +36,7 @@ static enum status read_rows(struct ctx *ctx, struct static_table *t)
     if (tokenizer_greatest(t->tokenizer) >= rows->dims[0])
         return fail(ctx, BAD_INPUT, "the tokenizer has tokens without a row in the table");
     t->dimensions = rows->dims[1];
-    if (rows->type == TENSOR_F32 && is_aligned(rows->bytes)) {
+    if (rows->type == TENSOR_F32 && (uintptr_t)rows->bytes % sizeof *t->rows == 0) {
         t->rows = (const float *)(const void *)rows->bytes;
         return OK;
     }

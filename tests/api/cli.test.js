@@ -2,6 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const { execFile, execFileSync, spawn } = require('node:child_process');
+const { once } = require('node:events');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
@@ -145,6 +146,32 @@ test('models are listed, and a wrong one is refused in words', async () => {
   assert.match(wrong.stderr, /not the expected file/);
   for (const args of [['pull', 'no-such-model'], ['pull'], ['list', 'x'], ['dance']])
     assert.equal((await run(['model', ...args, ...at])).code, 2);
+});
+
+// As the catalogue has it, so that the next file is asked for.
+const modelConfig = '{"model_type": "model2vec", "architectures": ["StaticModel"],"tokenizer_name": "baai/bge-base-en-v1.5", "apply_pca": 256, "apply_zipf": true, "hidden_dim": 256, "seq_length": 1000000, "normalize": true}';
+
+test('two commands do not change the models at once, and a full disk is named', async (t) => {
+  const data = tempFolder(), at = ['--data', data], held = [];
+  const hub = await upstream(t, (req, res) => (req.url.endsWith('/config.json') ? res.end(modelConfig) : held.push(res)));
+  const pull = ['model', 'pull', 'potion-base-8M', '--model-url', hub.url, ...at];
+  const first = run(pull);
+  await until('the second file is asked for', () => held.length);
+  for (const args of [pull, ['model', 'remove', 'potion-base-8M', ...at]]) {
+    const { code, stderr } = await run(args);
+    assert.equal(code, 1);
+    assert.match(stderr, /another command is changing the models in .*models/);
+  }
+  held[0].end('x'.repeat(1000));
+  assert.match((await first).stderr, /tokenizer\.json is not the expected file/);
+  const full = spawn('sh', ['-c', 'ulimit -f 100; exec "$0" "$@"', bin, ...pull], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  full.stderr.on('data', (bytes) => (said += bytes));
+  await until('another call', () => held.length === 2);
+  held[1].end('x'.repeat(600000));
+  await once(full, 'close');
+  assert.match(said, /\.potion-base-8M\.new\/tokenizer\.json: File too large\n$/);
+  assert.deepEqual(fs.readdirSync(path.join(data, 'models')), []);
 });
 
 test('a consolidation shows what it would do, does it, and then rests', async (t) => {
