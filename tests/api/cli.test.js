@@ -148,6 +148,23 @@ test('models are listed, and a wrong one is refused in words', async () => {
     assert.equal((await run(['model', ...args, ...at])).code, 2);
 });
 
+test('an export has its name once it is whole, and an earlier part is kept', async () => {
+  const at = ['--data', tempFolder()], folder = tempFolder(), file = path.join(folder, 'copy.jsonl'), names = [];
+  await ok(['add', 'I like tea', ...at]);
+  const watcher = fs.watch(folder, (event, name) => names.push(name));
+  await ok(['export', file, ...at]);
+  await until('the file is seen', () => names.includes('copy.jsonl'));
+  watcher.close();
+  assert.equal(names[0], 'copy.jsonl.part');
+  assert.deepEqual(fs.readdirSync(folder), ['copy.jsonl']);
+  fs.renameSync(file, `${file}.part`); // as a command that was killed leaves it
+  for (const name of ['copy.jsonl.part', 'copy.jsonl']) {
+    const { code, stderr } = await run(['export', file, ...at]);
+    assert.deepEqual([code, stderr], [1, `rememberd export: ${path.join(folder, name)}: File exists\n`]);
+    if (name.endsWith('part')) fs.renameSync(`${file}.part`, file);
+  }
+});
+
 // As the catalogue has it, so that the next file is asked for.
 const modelConfig = '{"model_type": "model2vec", "architectures": ["StaticModel"],"tokenizer_name": "baai/bge-base-en-v1.5", "apply_pca": 256, "apply_zipf": true, "hidden_dim": 256, "seq_length": 1000000, "normalize": true}';
 

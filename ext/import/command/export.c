@@ -53,36 +53,36 @@ static enum status write_parts(struct ctx *ctx, struct engine *e, struct exporti
     return OK;
 }
 
-static void close_file(const int *fd)
-{
-    if (*fd > STDOUT_FILENO)
-        close(*fd);
-}
-
-/* A file that exists is kept. One that could not be written whole is removed. */
+/* A file that exists is kept. It has its name once it is whole: what an interrupted export leaves
+ * is called FILE.part. */
 static enum status export_spaces(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    CLEANUP(close_file) int fd = STDOUT_FILENO;
+    int fd = STDOUT_FILENO;
     struct export_order order = {.select = SELECT_ALL,
                                  .format =
                                      str_is(o->format, "markdown") ? EXPORT_MARKDOWN : EXPORT_JSONL,
                                  .all = true};
     struct pool_ref *pools;
     const char *path = o->words.n > 1 ? str_c(&ctx->arena, o->words.v[1]) : "-";
+    const char *part = str_printf(&ctx->arena, "%s.part", path).p;
     bool is_file = strcmp(path, "-") != 0;
     TRY(instance_open_to_read(ctx, o, &instance));
     TRY(find_pools(ctx, o, instance.engine, &pools, &order.select.n_pools));
     order.select.pools = pools;
+    if (is_file && access(path, F_OK) == 0)
+        return fail(ctx, CONFLICT, "%s: %s", path, strerror(EEXIST));
     if (is_file)
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return fail(ctx, errno == EEXIST ? CONFLICT : STORAGE, "%s: %s", path, strerror(errno));
+        return fail(ctx, errno == EEXIST ? CONFLICT : STORAGE, "%s: %s", part, strerror(errno));
     enum status s = write_parts(ctx, instance.engine, engine_export_begin(ctx, &order), fd);
-    if (s == OK && is_file && fsync(fd) < 0)
+    if (s == OK && is_file && (fsync(fd) < 0 || rename(part, path) < 0))
         s = fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
     if (s != OK && is_file)
-        unlink(path);
+        unlink(part);
+    if (is_file)
+        close(fd);
     if (s == OK)
         audit_note(ctx, "exported", o->user, "all=1");
     return s;
