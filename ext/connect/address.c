@@ -5,7 +5,7 @@
 /* A server that listens on all addresses is called at this machine's own. */
 static str host_called(struct arena *a, str listen)
 {
-    static const char *const any[] = {"0.0.0.0:", "[::]:", "*:", NULL};
+    static const char *const any[] = {"0.0.0.0:", "[::]:", "*:", ":", NULL};
     for (const char *const *one = any; *one; one++)
         if (str_starts(listen, str_of(*one)))
             return str_printf(a, "127.0.0.1:" S_FMT,

@@ -205,6 +205,10 @@ test('another server, a space and a token', async () => {
   for (const bad of ['ftp://x', 'x', 'http://u:p@x', 'http://x?a']) assert.match(await h.refused('cursor', '--url', bad), /--url/);
   assert.match((await h.connect(['cursor', '--yes', '--listen', 'unix:/tmp/x'])).stderr, /name a URL with --url/);
   assert.match(await h.ok('cursor', '--remove', '--listen', 'unix:/tmp/x'), /Taken out/);
+  for (const all of [':7079', '*:7079', '0.0.0.0:7079', '[::]:7079']) {
+    await h.ok('cursor', '--listen', all);
+    assert.equal(jsonc(h.text('.cursor/mcp.json')).mcpServers.rememberd.url, 'http://127.0.0.1:7079/mcp', all);
+  }
 });
 
 test('no token is shown: that of an earlier entry, of one that goes, of another server', async () => {
