@@ -14,9 +14,8 @@ static enum status print_json(struct ctx *ctx, void *own, const struct audit_lin
     return print_fields(ctx, audit_line_fields, line);
 }
 
-static enum status print_plain(struct ctx *ctx, void *own, const struct audit_line *line)
+static enum status print_plain(struct ctx *ctx, UNUSED void *own, const struct audit_line *line)
 {
-    (void)own;
     print_line(str_printf(&ctx->arena, "%6lld  " S_FMT "  %-18.*s " S_FMT "  " S_FMT "  " S_FMT,
                           (long long)line->no,
                           S_ARG(time_utc(&ctx->arena, line->at, "%Y-%m-%d %H:%M:%S")),
@@ -39,12 +38,11 @@ enum status command_audit(struct ctx *ctx, const struct options *o)
     int64_t lines = 0;
     bool shows = str_is(o->words.v[1], "show");
     TRY(instance_find(ctx, &o->settings, &instance));
-    enum status s = audit_read(ctx, str_c(&ctx->arena, instance.folder),
-                               !shows    ? NULL
-                               : o->json ? print_json
-                                         : print_plain,
-                               NULL, &lines);
-    TRY(s);
+    TRY(audit_read(ctx, str_c(&ctx->arena, instance.folder),
+                   !shows    ? NULL
+                   : o->json ? print_json
+                             : print_plain,
+                   NULL, &lines));
     if (!shows)
         printf(o->json ? "{\"lines\":%lld}\n" : "%lld line%s, all as written\n", (long long)lines,
                lines == 1 ? "" : "s");

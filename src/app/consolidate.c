@@ -53,10 +53,8 @@ static void print_text(struct ctx *ctx, const struct consolidate_report *r)
 enum status command_consolidate(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    struct pool_ref pool = {.user = o->user};
+    struct pool_ref pool = {o->user, options_has(o, "space") ? o->space : S("")};
     struct consolidate_report report;
-    if (options_has(o, "space"))
-        pool.space = o->space;
     TRY(o->dry_run ? instance_open_to_read(ctx, o, &instance)
                    : instance_open_existing(ctx, o, &instance));
     TRY(engine_consolidate(ctx, instance.engine, pool, o->dry_run, &report));

@@ -71,6 +71,23 @@ test('restore says what it lacks', async () => {
   assert.match((await cli(['restore', '--list', ...at])).stdout, /^no backups in /);
 });
 
+test('a restore that fails leaves no folder behind, and one that was there', async () => {
+  const data = tempFolder(), backup = path.join(tempFolder(), 'b.db'), elsewhere = path.join(tempFolder(), 'new');
+  assert.equal((await cli(['add', 'I like tea', '--data', data])).code, 0);
+  assert.equal((await cli(['backup', backup, '--data', data])).code, 0);
+  const bytes = fs.readFileSync(backup), broken = `${backup}.broken`, foreign = `${backup}.txt`;
+  fs.writeFileSync(broken, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 7)]));
+  fs.writeFileSync(foreign, 'a text');
+  for (const file of [broken, foreign]) {
+    assert.equal((await cli(['restore', file, '--data', elsewhere])).code, 1);
+    assert.ok(!fs.existsSync(elsewhere), file);
+  }
+  fs.mkdirSync(elsewhere);
+  assert.equal((await cli(['restore', foreign, '--data', elsewhere])).code, 1);
+  assert.ok(fs.existsSync(elsewhere));
+  assert.equal((await cli(['restore', backup, '--data', elsewhere])).code, 0);
+});
+
 test('backup_keep holds for backups that a job makes', async (t) => {
   const folder = path.join(tempFolder(), 'backups'), server = await serve(t, { flags: ['--backup-dir', folder, '--backup-keep', '2'] });
   await first(folder);

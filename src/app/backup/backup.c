@@ -201,7 +201,11 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
         return fail(ctx, CONFLICT,
                     "there is a database '" S_FMT "' already; --force replaces it by the backup",
                     S_ARG(instance.file));
+    bool was_there = access(instance.folder.p, F_OK) == 0;
     TRY(instance_make_folder(ctx, &instance));
-    return o->at.n ? restore_made(ctx, o, &instance, &made)
-                   : restore_file(ctx, o, &instance, o->words.v[1]);
+    enum status s = o->at.n ? restore_made(ctx, o, &instance, &made)
+                            : restore_file(ctx, o, &instance, o->words.v[1]);
+    if (s != OK && !was_there)
+        rmdir(instance.folder.p);
+    return s;
 }
