@@ -129,6 +129,16 @@ test('files have a largest size and a largest number', async (t) => {
   assert.equal((await server.ask('GET', '/v1/memories')).json().total, 1);
 });
 
+test('a folder whose files would have too long paths stays as a whole', async (t) => {
+  const server = await serve(t), deep = '/memories/a/' + 'x'.repeat(480);
+  await done(server, create('/memories/a/1', 'one'));
+  await done(server, create(deep, 'deep'));
+  await refused(server, rename('/memories/a', '/memories/' + 'b'.repeat(40)), 'Path must have at most 512 bytes');
+  assert.match(await done(server, view('/memories/a/1')), /one/);
+  await done(server, rename('/memories/a', '/memories/bb'));
+  assert.match(await done(server, view(deep.replace('/a/', '/bb/'))), /deep/);
+});
+
 test('a text with a secret is refused, and says why; other texts are kept', async (t) => {
   const server = await serve(t), secret = 'My password is hunter2hunter2 and my key sk-abcdefghijklmnopqrstuvwxyz123456';
   await refused(server, create('/memories/a', secret), /^The text holds a password, key or number that may not be stored/);

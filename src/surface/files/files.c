@@ -307,11 +307,11 @@ static enum status run_delete(struct running *c)
 /* One file after the other: a path that someone takes meanwhile stops it. */
 static enum status move_files(struct running *c, const struct file *v, size_t n)
 {
+    if (SOME(i, n, v[i].path.n - c->path.n + c->to.n > PATH_MAX_BYTES))
+        return refuse_words(c, "Path must have at most %d bytes", PATH_MAX_BYTES);
     for (size_t i = 0; i < n; i++) {
         str path = str_printf(&c->ctx->arena, S_FMT S_FMT, S_ARG(c->to),
                               S_ARG(str_sub(v[i].path, c->path.n, v[i].path.n)));
-        if (path.n > PATH_MAX_BYTES)
-            return refuse_words(c, "Path must have at most %d bytes", PATH_MAX_BYTES);
         enum status s = engine_file_move(c->ctx, c->e, c->pool, &v[i], path);
         if (soft_if(c->ctx, s, CONFLICT))
             return refuse_words(c, "The destination " S_FMT " already exists", S_ARG(path));
