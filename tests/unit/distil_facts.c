@@ -437,3 +437,56 @@ TEST(what_the_model_only_repeats_is_no_newer)
     CHECK_INT(memory_with(&b, "chess").created, 1760000000000);
     check_healthy(ctx, s);
 }
+
+/* Changes or erases a memory while the model answers. */
+struct hand {
+    struct bench *b;
+    str id;
+    bool erases;
+    int times;
+};
+
+static void act(void *own)
+{
+    struct hand *h = own;
+    struct ctx mine_too = {0};
+    struct memory now;
+    int64_t n;
+    struct forget what = {.pool = mine, .id = h->id};
+    struct change change = {.pool = mine,
+                            .id = h->id,
+                            .what = CHANGE_CONTENT,
+                            .to.content = S("User directs a choir")};
+    enum status s = h->times++  ? OK
+                    : h->erases ? engine_forget(&mine_too, h->b->e, &what, &n)
+                                : engine_change(&mine_too, h->b->e, &change, &now);
+    if (s != OK)
+        abort();
+    ctx_free(&mine_too);
+}
+
+/* The model was shown the old line, and says it again: it is asked once more, without it. */
+TEST(what_is_changed_or_erased_while_the_model_answers_does_not_come_back)
+{
+    static const char *const lines[] = {"User works at Acme", "User plays chess at the club"};
+    for (int i = 0; i < 4; i++) {
+        DISTILLERY(b);
+        m->app.answer = S(ABOUT("Work.") PINNED FACT("User plays chess at the club") "]" WHO(
+            "User works at Acme") "}");
+        ingest(&b, "c1", "I work at Acme and I play chess at the club" LONG, "Good", 1760000000000);
+        struct hand hand = {&b, memory_with(&b, lines[i & 1]).id, i < 2, 0};
+        m->app.own = &hand;
+        m->app.meanwhile = act;
+        CHECK_STR(ingest(&b, "c2", "I bought a boat" LONG, "Good", 1770000000000).distillation,
+                  S("pending:changed_meanwhile"));
+        m->app.answer = S(ABOUT("Boats.") "}");
+        sync_and_distil(&b);
+        CHECK_INT(hand.times, 2);
+        CHECK_INT(status_of(&b).signals.signals, 0);
+        str kept = str_printf(&ctx->arena, S_FMT " " S_FMT, S_ARG(layer_of(&b, "identity")),
+                              S_ARG(layer_of(&b, "fact")));
+        CHECK(!holds(kept, lines[i & 1]) && holds(kept, lines[!(i & 1)]));
+        CHECK(holds(kept, "choir") == (i >= 2));
+        check_healthy(ctx, s);
+    }
+}

@@ -37,6 +37,23 @@ void pass_note(struct pass *p, const char *what, const struct memory *m, str why
         .what = str_of(what), .id = str_dup(a, m->id), .text = str_dup(a, m->content), .why = why};
 }
 
+/* A page in a child ctx, so that a pool of any size needs the memory of one page. */
+enum status pass_each(struct pass *p, struct memory_filter f,
+                      void (*look)(struct pass *p, struct ctx *own, struct memory *m))
+{
+    struct memory *v;
+    f.pool = p->change.pool;
+    f.oldest_first = true;
+    f.limit = PAGE;
+    for (size_t n = PAGE; n == PAGE; f.offset += n) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
+        TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, &f, &v, &n, NULL)));
+        for (size_t i = 0; i < n; i++)
+            look(p, &own, &v[i]);
+    }
+    return OK;
+}
+
 /* --- which episodes mention a fact --- */
 
 struct mention {
@@ -116,9 +133,9 @@ static int64_t count_mentions(struct arena *a, const struct mentions *m, str fac
 /* --- facts --- */
 
 /* Counted from the importance at first, so another pass over the same episodes adds nothing. */
-static void promote_fact(struct pass *p, struct arena *own, const struct mentions *m,
-                         struct memory *fact)
+static void promote_fact(struct pass *p, struct arena *own, struct memory *fact)
 {
+    const struct mentions *m = p->mentions;
     struct consolidation *c = &p->change;
     bool is_seen = m->n && fact->updated <= c->seen;
     int64_t n = is_seen ? count_mentions(own, m, fact->content) : 0;
@@ -168,34 +185,19 @@ static void evict_fact(struct pass *p, const struct memory *fact)
                          (long long)((p->now - fact->last_used) / DAY_MS)));
 }
 
-/* One page in a child ctx, so that a pool of any size needs the memory of one page. */
-static enum status facts_page(struct pass *p, const struct mentions *m, struct memory_filter *f)
+static void tidy_fact(struct pass *p, struct ctx *own, struct memory *fact)
 {
-    CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
-    struct memory *v;
-    size_t n;
-    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, NULL)));
-    for (size_t i = 0; i < n; i++) {
-        promote_fact(p, &own.arena, m, &v[i]);
-        if (is_forgotten(p, &own.arena, &v[i]))
-            evict_fact(p, &v[i]);
-    }
-    p->report.looked_at += (int64_t)n;
-    f->offset += n;
-    f->limit = n == f->limit ? f->limit : 0;
-    return OK;
+    promote_fact(p, &own->arena, fact);
+    if (is_forgotten(p, &own->arena, fact))
+        evict_fact(p, fact);
+    p->report.looked_at++;
 }
 
 static enum status pass_facts(struct pass *p)
 {
     struct mentions m = mentions_of(p);
-    struct memory_filter f = {.pool = p->change.pool,
-                              .layer = S("fact"),
-                              .oldest_first = true,
-                              .limit = PAGE};
-    while (f.limit)
-        TRY(facts_page(p, &m, &f));
-    return OK;
+    p->mentions = &m;
+    return pass_each(p, (struct memory_filter){.layer = S("fact")}, tidy_fact);
 }
 
 /* --- a pass --- */
@@ -269,17 +271,6 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
     return OK;
 }
 
-static enum status pools_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                            struct pool_info **out, size_t *n)
-{
-    if (!pool.space.n)
-        return store_pools(ctx, e->store, pool.user, out, n);
-    *out = NEW(&ctx->arena, struct pool_info);
-    (*out)->pool = pool;
-    *n = 1;
-    return OK;
-}
-
 /* --- the report --- */
 
 static FIELDS_OF(consolidate_report, report, (INT, looked_at), (INT, merged), (INT, promoted),
@@ -338,9 +329,10 @@ enum status consolidate_at(struct ctx *ctx, struct engine *e, struct pool_ref po
     struct consolidate_report sum = {.dry_run = dry_run, .began = now};
     int64_t began_us = clock_mono_us();
     enum status how = OK;
-    struct pool_info *pools;
-    size_t n, cap = 0;
-    TRY(pools_of(ctx, e, pool, &pools, &n));
+    struct pool_info named = {.pool = pool}, *pools = &named;
+    size_t n = 1, cap = 0;
+    if (!pool.space.n)
+        TRY(store_pools(ctx, e->store, pool.user, &pools, &n));
     for (size_t i = 0; i < n && ctx_has_time(ctx); i++) {
         enum status s = one_pool(ctx, e, pools[i].pool, &cap, &sum);
         how = how == OK ? s : how;

@@ -32,6 +32,7 @@ struct pass {
     struct consolidate_report report;
     struct episode *episodes; /* oldest first */
     size_t n_episodes;
+    struct mentions *mentions; /* by these */
 };
 
 /* The summary of an episode with the texts of its first lists: 1 is the topics, 2 also entities. */
@@ -40,7 +41,11 @@ str episode_text(struct arena *a, const struct episode *e, size_t lists);
 /* A line of the report; of more than 200 only the first are kept. */
 void pass_note(struct pass *p, const char *what, const struct memory *m, str why);
 
-/* --- episodes.c --- */
+/* Each memory that the filter finds in the pool, the oldest first. own: of its page alone. */
+MUST_USE enum status pass_each(struct pass *p, struct memory_filter f,
+                               void (*look)(struct pass *p, struct ctx *own, struct memory *m));
+
+/* --- merge_episodes.c --- */
 
 /* What is older than the retention goes, and the newest of the rest are read. */
 MUST_USE enum status episodes_read(struct pass *p);

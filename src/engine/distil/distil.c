@@ -235,6 +235,28 @@ static str details_of(struct arena *a, const struct job *j, const struct kept *k
     return buf_str(&b);
 }
 
+/* CONFLICT: a line that the model was shown was changed or erased, and the answer may repeat it. */
+static enum status check_shown(struct ctx *ctx, const struct distilling *d, const struct memory *v,
+                               size_t n)
+{
+    doc_id *docs = NEW_N(&ctx->arena, doc_id, n + 1);
+    struct memory *now = NEW_N(&ctx->arena, struct memory, n + 1);
+    for (size_t i = 0; i < n; i++)
+        docs[i] = v[i].doc;
+    TRY(store_memories(ctx, d->e->store, d->pool, docs, n, now));
+    return SOME(i, n, !str_eq(now[i].id, v[i].id) || !str_eq(now[i].content, v[i].content))
+               ? CONFLICT
+               : OK;
+}
+
+static enum status write_unchanged(struct ctx *ctx, const struct distilling *d, struct bundle *b)
+{
+    TRY(check_shown(ctx, d, d->identity, d->n_identity));
+    TRY(check_shown(ctx, d, d->facts, d->n_facts));
+    TRY(check_shown(ctx, d, d->before, d->before != NULL));
+    return store_write(ctx, d->e->store, b);
+}
+
 static enum status write_kept(struct ctx *ctx, struct job *j, struct bundle *b,
                               const struct kept *kept, struct distil_outcome *out)
 {
@@ -244,8 +266,8 @@ static enum status write_kept(struct ctx *ctx, struct job *j, struct bundle *b,
     b->distilled = is_whole ? j->signals : NULL;
     b->n_distilled = is_whole ? j->d.n : 0;
     b->claim_ms = is_whole ? claim_ms(j) : 0;
-    enum status s = store_write(ctx, j->d.e->store, b);
-    /* A part of the session was forgotten meanwhile, or another process was faster. */
+    enum status s = write_unchanged(ctx, &j->d, b);
+    /* A part of the session was forgotten meanwhile, too, or another process was faster. */
     if (soft_if(ctx, s, CONFLICT)) {
         out->result = DISTIL_WAITS;
         out->why = S("changed_meanwhile");

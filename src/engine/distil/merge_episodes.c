@@ -13,7 +13,7 @@
  */
 #define ALIKE 0.9
 
-enum { PAGE = 1000, EPISODE_METADATA_MAX = 1 << 20 };
+enum { EPISODE_METADATA_MAX = 1 << 20 };
 
 static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisions",
                                                    "action_items"};
@@ -29,28 +29,16 @@ static void unite_lists(struct arena *a, struct strs *list, const struct strs *w
             list->v[list->n++] = with->v[i];
 }
 
-/* Clients may have written the metadata: anything that is not a list of texts is empty. */
+/* Clients may have written the metadata: one text is a list of one, and anything else is empty. */
 static struct strs list_of(struct arena *a, const struct json *metadata, const char *name)
 {
-    const struct json *array = json_get(metadata, name);
-    struct strs list = {0};
-    if (!array || array->type != JSON_ARRAY)
-        return list;
-    list.v = NEW_N(a, str, array->n + 1);
-    for (const struct json *v = array->first; v; v = v->next)
+    const struct json *v = json_get(metadata, name);
+    bool is_list = v && v->type == JSON_ARRAY;
+    struct strs list = {.v = NEW_N(a, str, is_list ? v->n + 1 : 1)};
+    for (v = is_list ? v->first : v; v; v = is_list ? v->next : NULL)
         if (v->type == JSON_STRING && json_string(v).n)
             list.v[list.n++] = json_string(v);
     return list;
-}
-
-static struct strs list_with_text(struct arena *a, const struct json *metadata, const char *name)
-{
-    str text = json_string(json_get(metadata, name));
-    if (!text.n)
-        return list_of(a, metadata, name);
-    struct strs one = {NEW(a, str), 1};
-    one.v[0] = text;
-    return one;
 }
 
 str episode_text(struct arena *a, const struct episode *e, size_t lists)
@@ -79,7 +67,7 @@ static void read_episode(struct ctx *ctx, const struct memory *m, struct episode
         soft(ctx, json_parse(ctx, m->metadata, &metadata));
     out->metadata = metadata;
     for (int i = 0; i < LIST_COUNT; i++)
-        out->lists[i] = list_with_text(&ctx->arena, metadata, list_names[i]);
+        out->lists[i] = list_of(&ctx->arena, metadata, list_names[i]);
     str held = json_string(json_get(metadata, "latest"));
     if (held.n && time_read(held, &latest) && latest > out->latest)
         out->latest = latest;
@@ -105,36 +93,22 @@ static void prune_episode(struct pass *p, const struct episode *e)
               str_printf(a, "older than %lld days", (long long)p->by->episode_days));
 }
 
-/* One page of episodes that are older than the retention, closed ones too. */
-static enum status prune_page(struct pass *p, struct memory_filter *f)
+static void prune_if_old(struct pass *p, struct ctx *own, struct memory *m)
 {
-    CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
-    struct memory *v;
     struct episode e;
-    size_t n;
-    TRY(ctx_pass(p->ctx, &own, store_list_memories(&own, p->e->store, f, &v, &n, NULL)));
-    for (size_t i = 0; i < n; i++) {
-        read_episode(&own, &v[i], &e);
-        if (is_too_old(p, &e))
-            prune_episode(p, &e);
-    }
-    f->offset += n;
-    f->limit = n == f->limit ? f->limit : 0;
-    return OK;
+    read_episode(own, m, &e);
+    if (is_too_old(p, &e))
+        prune_episode(p, &e);
 }
 
+/* Closed ones, too. */
 static enum status prune_old(struct pass *p)
 {
-    struct memory_filter f = {.pool = p->change.pool,
-                              .layer = S("episode"),
-                              .with_closed = true,
-                              .with_expired = true,
-                              .before = p->now - p->by->episode_days * DAY_MS,
-                              .oldest_first = true,
-                              .limit = PAGE};
-    while (p->by->episode_days > 0 && f.limit)
-        TRY(prune_page(p, &f));
-    return OK;
+    const struct memory_filter f = {.layer = S("episode"),
+                                    .with_closed = true,
+                                    .with_expired = true,
+                                    .before = p->now - p->by->episode_days * DAY_MS};
+    return p->by->episode_days > 0 ? pass_each(p, f, prune_if_old) : OK;
 }
 
 /* Oldest first, so that of a pair the earlier episode is kept. Those changed since the pass began
