@@ -1,7 +1,7 @@
 /* distil_parts.c - long sessions and cut answers: distilled in parts, each turn seen, none lost. */
 #include "lib/distillery.h"
 
-enum { TURNS = 300 };
+enum { TURNS = 300, LATE_MS = 400 };
 
 #define ABOUT(SUMMARY) "{\"episode\":{\"summary\":\"" SUMMARY "\"}"
 
@@ -10,6 +10,7 @@ struct seen {
     struct bench *b;
     bool turns[TURNS];
     size_t calls, most, cut_from; /* answers about more turns than cut_from are cut; 0: none */
+    size_t late_from;             /* and those about more than late_from come too late */
     int stop_at;                  /* from this call on the server refuses; 0: never */
 };
 
@@ -30,6 +31,8 @@ static void look(void *own)
     seen->most = now > seen->most ? now : seen->most;
     if (seen->cut_from)
         app->mode = now > seen->cut_from ? IS_CUT : ANSWERS;
+    if (seen->late_from && now > seen->late_from)
+        nanosleep(&(struct timespec){.tv_nsec = 2 * LATE_MS * 1000000}, NULL);
     if (seen->stop_at && (int)seen->calls >= seen->stop_at)
         seen->b->settings->core_tokens_per_hour = 1;
 }
@@ -140,6 +143,22 @@ TEST(the_rest_of_a_cut_answer_is_asked_for_in_smaller_parts)
     CHECK(seen.calls >= 5 && seen.calls <= 12);
     CHECK_STR(layer_of(&b, "fact"), S("User sails a boat"));
     CHECK(holds(layer_of(&b, "episode"), "harbour to harbour"));
+}
+
+/* Else a slow model gets the same long question every hour, and never answers it in time. */
+TEST(what_is_late_is_asked_for_in_smaller_parts)
+{
+    DISTILLERY(b);
+    struct seen seen = {.b = &b, .late_from = 8};
+    settings.core_timeout_ms = LATE_MS;
+    m->app.answer = S(SAILED PINNED FACT("User sails a boat") "]}");
+    m->app.own = &seen;
+    m->app.meanwhile = look;
+    CHECK_STR(ingest_many(&b, 30).distillation, S("error:the model server: no answer in time"));
+    for (int i = 0; i < 8 && status_of(&b).signals.signals; i++)
+        sync_and_distil(&b);
+    CHECK_INT(status_of(&b).signals.signals, 0);
+    CHECK_STR(layer_of(&b, "fact"), S("User sails a boat"));
 }
 
 /* A server that does not say so: the JSON breaks off. What is whole is kept at once. */

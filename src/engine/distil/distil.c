@@ -198,13 +198,13 @@ static bool is_divided(const struct job *j)
     return j->answer.is_cut && j->d.n > 1;
 }
 
-/* Learns how many turns one answer can hold: halved when an answer was cut off, doubled when one
- * was whole, 0 (no limit but PART_TURNS) when the double reaches it. In memory only. */
+/* Learns how many turns one answer can hold: halved when an answer was cut off or late, doubled
+ * when one was whole, 0 (no limit but PART_TURNS) when the double reaches it. In memory only. */
 static void note_part(struct job *j)
 {
     atomic_int_least64_t *most = &j->d.e->core_model.part_turns;
     int64_t n = (int64_t)j->d.n, now = *most;
-    if (j->answer.is_cut)
+    if (j->answer.is_cut || j->answer.why == CORE_LATE)
         *most = n > 1 ? n / 2 : 1;
     else if (now)
         *most = 2 * now < PART_TURNS ? 2 * now : 0;
@@ -286,7 +286,6 @@ static enum status keep_answer(struct ctx *ctx, struct job *j, const struct said
 {
     struct bundle b = {.pool = j->d.pool, .session = {.id = j->d.session}, .rule = PUT_DISTILLED};
     struct kept kept;
-    note_part(j);
     enum status s = distil_keep(ctx, &j->d, said, &b, &kept);
     str why = s == NOT_FOUND ? no_summary(j, said) : str_dup(&ctx->arena, str_of(ctx->why));
     if (s == NOT_FOUND && is_divided(j)) {
@@ -336,6 +335,8 @@ static enum status put_question(struct ctx *ctx, struct job *j, struct distil_ou
     e->core_model.wants = why == CORE_BUDGET ? j->answer.about : 0;
     if (j->answer.work.took_ms)
         note_time(e, j->answer.work.took_ms);
+    if (why == CORE_ANSWERED || why == CORE_LATE)
+        note_part(j);
     if (why == CORE_ANSWERED)
         return keep_answer(ctx, j, &said, out);
     if (why <= CORE_CANCELLED)
