@@ -58,7 +58,7 @@ MUST_USE enum status store_end_distil(struct ctx *ctx, struct store *s,
  * them. */
 MUST_USE enum status store_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                          str session, int64_t *n);
-/* pool NULL: of the whole store. */
+/* pool NULL: of the whole store; space "": in all spaces. */
 MUST_USE enum status store_signal_stats(struct ctx *ctx, struct store *s,
                                         const struct pool_ref *pool, struct signal_stats *out);
 

@@ -93,6 +93,29 @@ test('a server that is down costs one question, and nothing is lost', async (t) 
   assert.equal((await status(server)).pending.signals, 2);
 });
 
+test('a job over all spaces ends when the conversations are distilled, and not before', async (t) => {
+  let let_go;
+  const held = new Promise((done) => (let_go = done));
+  const { server } = await core(t, [{ meanwhile: () => held, text: distilled('The user bought a boat.') }, { status: 401 }]);
+  const watch = async (id, states) => until(states.join(), async () => {
+    const job = json(await server.ask('GET', `/v1/jobs/${id}`));
+    return states.includes(job.state) && job;
+  });
+  const begin = async () => (await server.ask('POST', '/v1/jobs', { kind: 'distil' })).json();
+  await say(server, 'one', `I bought a boat, ${long}`);
+  const job = await begin();
+  await until('it counts', async () => json(await server.ask('GET', `/v1/jobs/${job.id}`)).total === 1);
+  assert.equal((await watch(job.id, ['running', 'done', 'failed'])).state, 'running');
+  let_go();
+  assert.deepEqual((await watch(job.id, ['done', 'failed'])).result, { sessions: 1, waiting: 0, reason: null });
+  assert.deepEqual(await summaries(server), ['The user bought a boat.']);
+  await say(server, 'two', `I bought a car, ${long}`);
+  const failed = await watch((await begin()).id, ['done', 'failed']);
+  assert.equal(failed.state, 'failed');
+  assert.match(failed.error, /^conversations still wait: the core model refused the key/);
+  assert.equal(failed.result.waiting, 1);
+});
+
 test('the same conversation again leaves one episode, dated as given', async (t) => {
   const { server } = await core(t, [distilled('Once.'), distilled('Twice.')]);
   for (const _ of [1, 2]) {

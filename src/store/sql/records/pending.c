@@ -115,7 +115,7 @@ enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref ses
 {
     TRY(all ? wait_again(ctx, db, session) : run_range(ctx, db, SQL_SIGNAL_RENEW, session));
     TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
-    return SQL_LATER(ctx, db, SQL_WAITING_RELEASE, session.pool, session.no);
+    return SQL_LATER(ctx, db, SQL_WAITING_LEASE, session.no, (int64_t)0, (int64_t)0);
 }
 
 enum status signals_follow(struct ctx *ctx, struct db *db, struct session_ref session)
@@ -219,13 +219,6 @@ enum status sql_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, 
 
 /* --- the end of a claim without memories --- */
 
-static enum status fail_session(struct ctx *ctx, struct db *db, struct session_ref session,
-                                const struct distil_end *end, int64_t due, int64_t now)
-{
-    return SQL_DO(ctx, db, SQL_WAITING_FAIL, session.pool, session.no, due, now, end->error,
-                  end->is_answer_fault, end->is_dead);
-}
-
 /* After a failure the signals stay and count a try; else the session waits for new ones or goes. */
 static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
 {
@@ -239,7 +232,8 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
         TRY(signal_done(ctx, db, session, end->done[i]));
     TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
     if (end->error.n)
-        return fail_session(ctx, db, session, end, due, now);
+        return SQL_DO(ctx, db, SQL_WAITING_FAIL, session.pool, session.no, due, now, end->error,
+                      end->is_answer_fault, end->is_dead);
     if (end->n_done && !end->is_dead) {
         TRY(SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due));
         return end->claim_ms ? session_claim(ctx, db, session.no, now + end->claim_ms) : OK;
@@ -280,12 +274,19 @@ enum status sql_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref 
     return OK;
 }
 
-static enum status count_sessions(struct ctx *ctx, struct db *db, const struct pool_row *pool,
+static void bind_pools(struct query *q, const struct pool_ref *pool)
+{
+    if (!pool)
+        return;
+    sql_text(q, pool->user);
+    sql_text(q, pool->space);
+}
+
+static enum status count_sessions(struct ctx *ctx, struct db *db, const struct pool_ref *pool,
                                   struct signal_stats *out)
 {
     SQL_RUN(q, ctx, db, pool ? SQL_WAITING_STATS_OF : SQL_WAITING_STATS);
-    if (pool)
-        sql_int(&q, pool->no);
+    bind_pools(&q, pool);
     if (sql_row(&q)) {
         out->sessions = sql_get_int(&q);
         out->dead = sql_get_int(&q);
@@ -295,12 +296,11 @@ static enum status count_sessions(struct ctx *ctx, struct db *db, const struct p
     return sql_end(&q);
 }
 
-static enum status count_signals(struct ctx *ctx, struct db *db, const struct pool_row *pool,
+static enum status count_signals(struct ctx *ctx, struct db *db, const struct pool_ref *pool,
                                  struct signal_stats *out)
 {
     SQL_RUN(q, ctx, db, pool ? SQL_SIGNAL_STATS_OF : SQL_SIGNAL_STATS);
-    if (pool)
-        sql_int(&q, pool->no);
+    bind_pools(&q, pool);
     if (sql_row(&q)) {
         out->signals = sql_get_int(&q);
         out->oldest = sql_get_int(&q);
@@ -311,14 +311,11 @@ static enum status count_signals(struct ctx *ctx, struct db *db, const struct po
 enum status sql_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
                              struct signal_stats *out)
 {
-    struct pool_row row = {0};
     struct signal_stats found = {0};
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    if (pool)
-        TRY(pool_find(ctx, r.db, *pool, &row));
-    TRY(count_sessions(ctx, r.db, pool ? &row : NULL, &found));
-    TRY(count_signals(ctx, r.db, pool ? &row : NULL, &found));
+    TRY(count_sessions(ctx, r.db, pool, &found));
+    TRY(count_signals(ctx, r.db, pool, &found));
     *out = found;
     return OK;
 }
