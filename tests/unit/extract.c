@@ -693,3 +693,33 @@ TEST(a_time_or_an_occasion_is_no_employer_school_or_partner)
     };
     check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
+
+TEST(what_somebody_says_of_the_user_is_not_the_users_word)
+{
+    static const struct told rows[] = {
+        {"My boss says I'm lazy and I never listen.", ""},
+        {"Tom thinks I'm crazy and I always forget my keys.", ""},
+        {"She said I snore and I hate cats.", ""},
+        {"My doctor says I'm ill and I can't eat sugar.", "health:eat_sugar > can't eat sugar"},
+        {"Everyone knows me. I always forget my keys.",
+         "pattern:forget_my_keys > always forget my keys"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
+}
+
+TEST(what_names_no_job_and_no_place_takes_no_key_of_one)
+{
+    static const struct told rows[] = {
+        {"My job is boring.", ""},
+        {"My company is going bust.", ""},
+        {"My job is a nightmare.", ""},
+        {"My job is a plumber.", "entity:job > my job is a plumber"},
+        {"My company is Acme.", "entity:company > my company is Acme"},
+        {"My profession is nurse.", "entity:profession > my profession is nurse"},
+        {"I live in a small flat.", "entity:dwelling > lives in a small flat"},
+        {"I live in the Hague.", "entity:lives_in > lives in the Hague"},
+        {"I'd love to live in Japan one day.", ""},
+        {"I don't really live in London.", ""},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
+}
