@@ -694,6 +694,50 @@ TEST(a_time_or_an_occasion_is_no_employer_school_or_partner)
     check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
+TEST(who_is_played_or_imagined_is_not_the_user)
+{
+    static const char *const played[] = {
+        "Suppose I live in Texas. I work for NASA and I have two kids. What would I pay?",
+        "Let's say I'm a vegan. I live in Oslo. What do I eat?",
+        "Ok, let's role-play a job interview. I'm a physicist. I live in Houston.",
+        "In the book I'm writing, I'm a detective. I live in Paris and my wife is called Odette.",
+        "In my dream, I have three kids.",
+        "My character is a wizard. I live in a tower. I hate elves.",
+        "Here are the lyrics: I love whisky. I live in Nashville.",
+        "Angenommen, ich ziehe um. Ich wohne in Kiel und meine Frau heißt Ute.",
+        "In meinem Roman bin ich Arzt. Ich wohne in Rom.",
+        "Supongamos que tengo dos hijos. Vivo en Sevilla.",
+    };
+    check_no_facts(ctx, played, sizeof played / sizeof *played);
+    static const struct told rows[] = {
+        {"Imagine my surprise! I live in Leeds.", "entity:lives_in > lives in Leeds"},
+        {"Act as a nutritionist. I'm a vegan.", "health:diet_food > is vegan"},
+        {"I live in Leeds. Suppose I moved. I have two kids.", "entity:lives_in > lives in Leeds"},
+        {"In my book club, I'm a vegan.", "health:diet_food > is vegan"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
+}
+
+TEST(a_joke_and_a_correction_take_back_what_was_just_said)
+{
+    static const struct told rows[] = {
+        {"From now on answer in Spanish. Just kidding, English please.", ""},
+        {"I live in Leeds. My favourite film is Amelie. No wait, it's Paddington 2.",
+         "entity:lives_in > lives in Leeds"},
+        {"My favorite pizza topping is pineapple (just kidding!!)", ""},
+        {"I like Python. Haha, just kidding, I hate Python.", "preference:python > hates Python"},
+        {"I'm pregnant! I was only joking. I live in Leeds.", "entity:lives_in > lives in Leeds"},
+        {"Ich wohne in Kiel. Nur Spaß. Meine Frau heißt Ute.",
+         "relationship:frau_name > Meine Frau heißt Ute"},
+        {"Mi perro se llama Tofu. Era broma.", ""},
+        {"Ich liebe Witze. Meine Frau heißt Ute.",
+         "preference:witze > Ich liebe Witze | relationship:frau_name > Meine Frau heißt Ute"},
+        {"There is no wait time. I live in Leeds.", "entity:lives_in > lives in Leeds"},
+        {"I live in Leeds. No wait time at the doctor's here.", "entity:lives_in > lives in Leeds"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
+}
+
 TEST(what_somebody_says_of_the_user_is_not_the_users_word)
 {
     static const struct told rows[] = {

@@ -494,9 +494,15 @@ static bool take_line(struct found *f, str line)
         return false;
     while (rest.text.n) {
         struct piece s = cut_sentence(&rest, &asks);
+        if (clause_find(CLAUSE_FRAME, s.mask, 0, &m))
+            return false;
+        bool takes_back = clause_find(CLAUSE_RETRACTS, s.mask, 0, &m);
+        f->n = takes_back && !m.from ? f->n_before : f->n;
         size_t before = f->added;
-        take_sentence(f, s, asks);
-        if (f->added == before && f->takes_wishes && RULE("wishes"))
+        f->n_before = f->n;
+        if (!takes_back || !m.from)
+            take_sentence(f, s, asks);
+        if (f->added == before && f->takes_wishes && !takes_back && RULE("wishes"))
             take_wish(f, s.text);
         f->opens = false;
     }

@@ -19,6 +19,7 @@ struct found {
     struct ctx *ctx;
     struct memory *v;
     size_t n, room, added; /* added: also in place of another */
+    size_t n_before;       /* what was found before the last sentence */
     str source;            /* for the metadata */
     bool newest_wins;      /* of two with one key in a text; else the first */
     bool takes_notes;      /* what asks to be remembered is, here */

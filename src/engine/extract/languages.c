@@ -77,25 +77,18 @@ static str trimmed(str s)
     return text_without_end(str_trim(s), " ,;:.!");
 }
 
-static bool is_told(const struct reading *r, const struct told_row *row, str value)
-{
-    struct match m;
-    bool is_note = !strcmp(row->category, "note");
-    if (row->ending == ALONE)
-        return true;
-    return value.n >= VALUE_MIN && (is_note || value.n <= VALUE_MAX) &&
-           (is_note || !guard_find(r, GUARD_EMPTY, value, 0, &m));
-}
-
 /* Takes what the row says; end is where the clause ends. */
 static bool take_told(struct reading *r, const struct told_row *row, const struct match *m,
                       size_t end)
 {
     struct arena *a = &r->f->ctx->arena;
+    struct match empty;
     bool is_note = !strcmp(row->category, "note");
     end = is_note ? r->text.n : row->ending == ALONE ? m->to : end;
     str value = trimmed(str_sub(r->text, m->to, end));
-    if (!is_told(r, row, value))
+    bool is_no_value =
+        !is_note && (value.n > VALUE_MAX || guard_find(r, GUARD_EMPTY, value, 0, &empty));
+    if (row->ending == VALUE && (value.n < VALUE_MIN || is_no_value))
         return false;
     str content = is_note ? value : trimmed(str_sub(r->text, r->at, end));
     str key = fact_slug(a, fact_filled(a, row->key, m->group, thing_of(r, value)));
