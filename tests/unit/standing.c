@@ -57,6 +57,7 @@ TEST(standing_instructions_are_recognised)
         {"Verwende nie Emojis.", "asks to never: verwende Emojis"},
         {"Benutze bitte keine Emojis mehr.", "asks from now on: benutze keine Emojis mehr"},
         {"Du darfst wieder Emojis verwenden.", "takes an instruction back: may Emojis verwenden"},
+        {"Du brauchst mich nicht mehr duzen.", "takes an instruction back: need not duzen"},
         {"Du musst nicht mehr auf Deutsch antworten",
          "takes an instruction back: need not auf Deutsch antworten"},
     };
