@@ -121,6 +121,14 @@ TEST(an_instruction_reaches_what_its_condition_names)
          "Welche Medikamente helfen?", STANDING_OTHER},
         {"asks from now on: use metric units when I ask about recipes",
          "A recipe for pancakes, please", STANDING_HERE},
+        {"When I ask about recipes, use metric units", "What is a monad?", STANDING_OTHER},
+        {"Quand je demande une recette, donne toujours les calories", "Une recette de crêpes ?",
+         STANDING_HERE},
+        {"Cuando te pregunte por correos, usa siempre el usted", "What is a monad?",
+         STANDING_OTHER},
+        {"Gdy pytam o pociągi, podawaj peron", "What is a monad?", STANDING_OTHER},
+        {"Immer wenn ich nach Zügen frage, nenne Gleise", "What is a monad?", STANDING_OTHER},
+        {"asks to always answer briefly when I ask", "What is a monad?", STANDING_ALWAYS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct words q = words_of(&ctx->arena, str_of(cases[i].question), 50);

@@ -1,6 +1,7 @@
 /* standing.c - standing instructions: when one applies, and which a later one ends. */
 #include "engine/questions/standing.h"
 
+#include "engine/text/bytes.h"
 #include "lang/standing_lists.h"
 #include "words/stem_table.h"
 
@@ -23,18 +24,14 @@ static bool is_topic(const struct word *w)
     return !w->is_stop && !stem_bits(t, w->stem);
 }
 
-/* Where the condition begins: "when I ask", "whenever", "wenn ich"; else the end. */
-static size_t condition_at(str text)
+/* "when I ask", "whenever", "wenn ich"; at its end or, in front of a comma, at its begin. */
+static bool opens_condition(str text, size_t at)
 {
-    size_t at = text.n;
-    for (size_t i = 0; i < text.n; i++)
-        for (const char *const *o = condition_openings; text.p[i] == ' ' && *o && at == text.n;
-             o++) {
-            str opening = str_of(*o);
-            if (i + opening.n <= text.n && str_eq_nocase(str_sub(text, i, i + opening.n), opening))
-                at = i;
-        }
-    return at;
+    bool is_word = at == 0 || text.p[at - 1] == ' ';
+    for (const char *const *o = condition_openings; is_word && *o; o++)
+        if (text_starts_nocase(str_sub(text, at, text.n), str_of(*o)))
+            return true;
+    return false;
 }
 
 static bool shares_topic(const struct words *x, const struct words *y)
@@ -47,19 +44,27 @@ static bool shares_topic(const struct words *x, const struct words *y)
 
 struct standing standing_of_text(struct arena *a, str instruction)
 {
-    size_t at = condition_at(instruction);
+    size_t at = 0;
+    while (at < instruction.n && !opens_condition(instruction, at))
+        at++;
+    str rule = str_sub(instruction, 0, at), rest = str_sub(instruction, at, instruction.n);
+    str condition = str_cut(&rest, ',');
+    struct words topic = words_of(a, condition, WORDS_MAX);
+    for (; topic.n && !is_topic(topic.v); topic.v++)
+        topic.n--;
     return (struct standing){
-        .rule = words_of(a, str_sub(instruction, 0, at), WORDS_MAX),
-        .condition = words_of(a, str_sub(instruction, at, instruction.n), WORDS_MAX),
+        .rule = words_of(a, at ? rule : rest, WORDS_MAX),
+        .topic = topic,
+        .topic_text = topic.n ? str_sub(condition, topic.v->at, condition.n) : S(""),
         .takes_back = str_starts(instruction, S(STANDING_TAKEN_BACK)),
     };
 }
 
 enum standing_reach standing_reach(const struct standing *s, const struct words *q)
 {
-    if (!s->condition.n)
+    if (!s->topic.n)
         return STANDING_ALWAYS;
-    return shares_topic(&s->condition, q) ? STANDING_HERE : STANDING_OTHER;
+    return shares_topic(&s->topic, q) ? STANDING_HERE : STANDING_OTHER;
 }
 
 /* The word behind the way ("in", "as", "auf") where it ends the instruction; n: there is none. */
@@ -93,17 +98,13 @@ static bool differs_in_way(const struct words *x, const struct words *y)
     return topics > 0;
 }
 
-/* A condition is part of what is asked for: two conditions are two instructions. */
-static bool has_same_condition(const struct standing *x, const struct standing *y)
-{
-    return (!x->condition.n && !y->condition.n) || shares_topic(&x->condition, &y->condition);
-}
-
 bool standing_ends(const struct standing *newer, const struct standing *older)
 {
     if (newer->takes_back)
         return shares_topic(&newer->rule, &older->rule);
-    if (older->takes_back || !has_same_condition(newer, older))
+    /* What it is for is part of what is asked for: two topics are two instructions. */
+    if (older->takes_back ||
+        (newer->topic.n + older->topic.n > 0 && !shares_topic(&newer->topic, &older->topic)))
         return false;
     return (asks_language(&newer->rule) && asks_language(&older->rule)) ||
            differs_in_way(&newer->rule, &older->rule);

@@ -201,26 +201,20 @@ static bool is_led(const struct reader *r, size_t i)
 
 static struct time_span span_in(const struct point *p, int year)
 {
-    enum { FEAST_DAYS = 3, SEASON_MONTHS = 3, SPRING = 2 };
-    int month = p->kind == POINT_SEASON ? SPRING + SEASON_MONTHS * p->month : p->month;
-    switch (p->kind) {
-    case POINT_DAY:
-        return (struct time_span){calendar_ms(year, month, p->day),
-                                  calendar_ms(year, month, p->day + 1)};
-    case POINT_FEAST:
-        return (struct time_span){calendar_ms(year, month, p->day),
-                                  calendar_ms(year, month, p->day + FEAST_DAYS)};
-    case POINT_MONTH:
-        return (struct time_span){calendar_ms(year, month, 1), calendar_ms(year, month + 1, 1)};
-    case POINT_SEASON:
-        return (struct time_span){calendar_ms(year, month, 1),
-                                  calendar_ms(year, month + SEASON_MONTHS, 1)};
-    case POINT_YEAR:
-        return (struct time_span){calendar_ms(year, 0, 1), calendar_ms(year + 1, 0, 1)};
-    case POINT_SPAN:
-        break;
-    }
-    return p->span;
+    static const struct {
+        int months, days;
+    } of[] = {[POINT_DAY] = {0, 1},
+              [POINT_FEAST] = {0, 3},
+              [POINT_MONTH] = {1, 0},
+              [POINT_SEASON] = {3, 0},
+              [POINT_YEAR] = {12, 0}};
+    enum { SPRING = 2 };
+    int month = p->kind == POINT_SEASON ? SPRING + 3 * p->month : p->month, day = p->day + !p->day;
+    if (p->kind == POINT_SPAN)
+        return p->span;
+    return (
+        struct time_span){calendar_ms(year, month, day),
+                          calendar_ms(year, month + of[p->kind].months, day + of[p->kind].days)};
 }
 
 struct time_span point_span(const struct reader *r, const struct point *p, bool is_over)
