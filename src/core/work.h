@@ -22,9 +22,9 @@ struct work_sum {
 
 /* Turns that wait to be distilled. */
 struct signal_stats {
-    int64_t signals, sessions, dead; /* that wait; sessions that are dead */
-    int64_t oldest;                  /* unix ms; 0: none */
-    str error;                       /* the last one of what waits */
+    int64_t signals, sessions, dead, failed; /* that wait; sessions that are dead, that failed */
+    int64_t oldest;                          /* unix ms; 0: none */
+    str error;                               /* the last one of what waits */
 };
 
 /* What a store holds and has done. */

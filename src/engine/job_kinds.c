@@ -17,8 +17,8 @@
 
 enum {
     LOOK_MS = 200,
-    DISTIL_MS = 30 * 60 * 1000, /* the longest that a distil job watches */
-    CHANGES_MAX = 200           /* that a result lists */
+    DISTIL_US = 30 * 60 * 1000000, /* the longest that a distil job watches */
+    CHANGES_MAX = 200              /* that a result lists */
 };
 
 /* Until the next look; false when the job is cancelled. */
@@ -112,12 +112,12 @@ static enum status work_compact(struct job_run *run)
 
 SHAPE(distilled, (INT, sessions), (INT, waiting), (STR, reason, .empty = EMPTY_NULL));
 
-/* Conversations that come meanwhile wait for their own time, so the job ends by the clock at the
- * latest. */
+/* What failed is tried again later, without the job. Conversations that come meanwhile wait for
+ * their own time, so it ends by the clock at the latest. */
 static enum status work_distil(struct job_run *run)
 {
     struct distilled d = {0};
-    int64_t began = clock_ms();
+    int64_t until_us = clock_mono_us() + DISTIL_US;
     TRY(engine_sync(run->ctx, run->e, run->ask.pool, &d.sessions));
     for (;;) {
         CLEANUP(ctx_free) struct ctx look = ctx_child(run->ctx, 0);
@@ -125,9 +125,9 @@ static enum status work_distil(struct job_run *run)
         TRY(ctx_pass(run->ctx, &look, engine_distil_status(&look, run->e, &run->ask.pool, &now)));
         d.waiting = now.signals.sessions;
         d.reason = str_dup(&run->ctx->arena, now.reason);
-        int64_t done = d.sessions - d.waiting;
-        job_progress(run, done > 0 ? done : 0, d.sessions);
-        if (!d.waiting || !now.available || clock_ms() - began > DISTIL_MS || !wait_a_little(run))
+        job_progress(run, d.sessions > d.waiting ? d.sessions - d.waiting : 0, d.sessions);
+        if (d.waiting == now.signals.failed || !now.available || clock_mono_us() > until_us ||
+            !wait_a_little(run))
             break;
     }
     struct json_out w = json_to(&run->result);

@@ -116,6 +116,20 @@ test('a job over all spaces ends when the conversations are distilled, and not b
   assert.equal(failed.result.waiting, 1);
 });
 
+test('a job ends when the model has no usable answer for what still waits', async (t) => {
+  const { server, questions } = await core(t, ['I cannot do that.', 'I cannot do that.']);
+  await say(server, 'one', `I bought a boat, ${long}`);
+  const { id } = (await server.ask('POST', '/v1/jobs', { kind: 'distil' })).json();
+  await until('the model was asked', () => questions.length === 2);
+  const job = await until('the job has ended', async () => {
+    const now = json(await server.ask('GET', `/v1/jobs/${id}`));
+    return now.ended && now;
+  }, 10000);
+  assert.equal(job.state, 'failed');
+  assert.match(job.error, /^conversations still wait: answer: .*; retried within the hour$/);
+  assert.equal(job.result.waiting, 1);
+});
+
 test('the same conversation again leaves one episode, dated as given', async (t) => {
   const { server } = await core(t, [distilled('Once.'), distilled('Twice.')]);
   for (const _ of [1, 2]) {

@@ -290,7 +290,7 @@ static enum status count_sessions(struct ctx *ctx, struct db *db, const struct p
     if (sql_row(&q)) {
         out->sessions = sql_get_int(&q);
         out->dead = sql_get_int(&q);
-        (void)sql_get_int(&q); /* time of the last failure, by which SQL chooses the error */
+        out->failed = sql_get_int(&q);
         out->error = sql_get_text(&q);
     }
     return sql_end(&q);
