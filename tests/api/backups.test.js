@@ -46,6 +46,17 @@ test('old ones go when a newer one is there, and no other file', async (t) => {
   for (const name of others) assert.ok(fs.existsSync(path.join(folder, name)), name);
 });
 
+test('what a killed backup left goes with a later one', async (t) => {
+  const folder = tempFolder(), now = Date.now();
+  const left = [`${nameOf(now - 48 * HOUR)}.new`, `${nameOf(now - 48 * HOUR)}.new-journal`];
+  const others = [`${nameOf(now - HOUR)}.new`, 'other-20200101T000000Z.db.new', 'rememberd-20200101T000000Z-schema16.db.new'];
+  for (const name of [...left, ...others]) fs.writeFileSync(path.join(folder, name), 'a part');
+  await serve(t, { flags: ['--backup-dir', folder] });
+  await first(folder);
+  assert.deepEqual(left.filter((name) => fs.existsSync(path.join(folder, name))), []);
+  for (const name of others) assert.ok(fs.existsSync(path.join(folder, name)), name);
+});
+
 test('a backup that fails deletes nothing, and doctor says that it is late', async (t) => {
   const folder = path.join(tempFolder(), 'a file'), old = nameOf(Date.now() - 72 * HOUR);
   fs.writeFileSync(folder, '');

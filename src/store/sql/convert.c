@@ -5,6 +5,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "core/backup_file.h"
 #include "store/sql/db/db.h"
 #include "store/sql/db/file.h"
 #include "store/sql/db/schema.h"
@@ -472,25 +474,19 @@ enum status store_schema(struct ctx *ctx, str path, const uint8_t *key, int64_t 
 
 /* Nothing here opens or closes the file but SQLite: a descriptor that is closed would drop the
  * locks of all its connections. */
-static enum status copy_beside(struct job *j)
-{
-    if (access(j->to, F_OK) == 0)
-        return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
-    file_remove_part(j->ctx, j->to);
-    enum status status = copy_and_prove(j, NULL);
-    if (status != OK)
-        file_remove_part(j->ctx, j->to);
-    return status;
-}
-
 static enum status copy_open(struct ctx *ctx, const struct sql_store *s, str to, bool is_old)
 {
     const struct store_copy copy = {.to = to, .to_key = s->key};
     struct job j = {ctx, &copy, s->path, file_whole(&ctx->arena, str_c(&ctx->arena, to)).p};
     j.part = file_part(&ctx->arena, j.to).p;
     j.is_old = is_old;
+    if (access(j.to, F_OK) == 0)
+        return fail(ctx, CONFLICT, "'%s' exists already", j.to);
     TRY(open_as_it_is(ctx, s->path, s->key, "mode=rw", &j.db));
-    enum status status = copy_beside(&j);
+    file_remove_part(ctx, j.to);
+    enum status status = copy_and_prove(&j, NULL);
+    if (status != OK)
+        file_remove_part(ctx, j.to);
     db_close_unsettled(&j.db);
     return status;
 }
@@ -502,6 +498,7 @@ enum status copy_old(struct ctx *ctx, const struct sql_store *s, str to)
 
 enum status sql_backup(struct ctx *ctx, struct store *s, str to)
 {
+    parts_remove(ctx, str_c(&ctx->arena, to), BACKUP_STEM, 0, clock_ms() - DAY_MS);
     return copy_open(ctx, sql_of(s), to, false);
 }
 

@@ -57,23 +57,6 @@ static enum status find_copy(struct ctx *ctx, const struct sql_store *s, struct 
     return OK;
 }
 
-/* What a killed copy left. Of the locked folder, so nobody makes one now. */
-static void remove_parts(struct ctx *ctx, str folder, str stem, int64_t version)
-{
-    DIR *dir = opendir(str_c(&ctx->arena, folder));
-    struct backup_file one;
-    str end = S(".new");
-    for (const struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
-        str name = str_of(e->d_name);
-        if (str_ends(name, end) && backup_name_read(stem, str_sub(name, 0, name.n - end.n), &one) &&
-            one.schema == version)
-            file_remove_part(
-                ctx, str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(one.name)).p);
-    }
-    if (dir)
-        closedir(dir);
-}
-
 /* The folder of the file, and its name without ".db". */
 static void split_path(struct arena *a, const char *path, str *folder, str *stem)
 {
@@ -83,6 +66,23 @@ static void split_path(struct arena *a, const char *path, str *folder, str *stem
     *stem = str_sub(whole, cut, whole.n);
     if (str_ends(*stem, end))
         stem->n -= end.n;
+}
+
+/* With their log files, which have longer names. */
+void parts_remove(struct ctx *ctx, const char *path, str stem, int64_t version, int64_t before)
+{
+    str folder, own;
+    split_path(&ctx->arena, path, &folder, &own);
+    DIR *dir = opendir(str_c(&ctx->arena, folder));
+    struct backup_file one;
+    for (const struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+        str name = str_of(e->d_name), whole = str_sub(name, 0, str_find(name, S(".new")));
+        if (whole.n < name.n && backup_name_read(stem, whole, &one) && one.schema == version &&
+            one.at < before)
+            unlink(str_printf(&ctx->arena, S_FMT "/%s", S_ARG(folder), e->d_name).p);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 /* A database that counted no commits yet may have a copy of this second. */
@@ -121,7 +121,7 @@ enum status upgrade_keep_old(struct ctx *ctx, const struct sql_store *s, struct 
     TRY(find_copy(ctx, s, db, folder, stem, version, &file));
     bool is_there = file.n > 0;
     if (!is_there) {
-        remove_parts(ctx, folder, stem, version);
+        parts_remove(ctx, s->path, stem, version, INT64_MAX); /* locked: nobody makes one now */
         file = free_name(a, folder, stem, version);
         enum status status = copy_old(ctx, s, file);
         if (status != OK)

@@ -9,5 +9,8 @@
 MUST_USE enum status upgrade_keep_old(struct ctx *ctx, const struct sql_store *s, struct db *db,
                                       int64_t version);
 
+/* Deletes what killed copies beside that path left, if begun before that time. */
+void parts_remove(struct ctx *ctx, const char *path, str stem, int64_t version, int64_t before);
+
 /* Of convert.c: the database as it is, of its version, into a new file. */
 MUST_USE enum status copy_old(struct ctx *ctx, const struct sql_store *s, str to);
