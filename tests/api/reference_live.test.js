@@ -217,6 +217,15 @@ test('a stream ends with its token, whoever revokes it, and with the first token
   other.close();
 });
 
+test("an operator's stream ends when another process takes the role", async (t) => {
+  const server = await serve(t), own = await token(server, '--user', 'ann');
+  const role = async (name) => assert.equal((await run(['user', 'role', 'ann', name, '--data', server.data])).code, 0);
+  await role('operator');
+  const s = await listen(t, server, auth(own));
+  await role('member');
+  assert.equal(await Promise.race([s.ended, s.until('reset').then(() => new Promise((done) => setTimeout(done, 500, 'goes on')))]), 'end');
+});
+
 test('streams are few for each user, hold no worker, and end with the server', async (t) => {
   const opened = async () => {
     const server = await serve(t, { flags: ['--workers', '1'] }), streams = [];

@@ -180,12 +180,13 @@ static enum status read_version(struct ctx *ctx, struct db *db, int64_t *out)
     return db_int(ctx, db, is_postgres(db) ? any_change : "PRAGMA data_version", out);
 }
 
-/* A token that another process makes or revokes must end streams, as it would here. */
-static enum status read_tokens(struct ctx *ctx, struct db *db, int64_t out[static 3])
+/* A token or role that another process gives or takes must end streams, as it would here. */
+static enum status read_access(struct ctx *ctx, struct db *db, int64_t out[static 4])
 {
     TRY(db_int(ctx, db, "SELECT count(*) FROM token", &out[0]));
     TRY(db_int(ctx, db, "SELECT coalesce(max(created), 0) FROM token", &out[1]));
-    return db_int(ctx, db, "SELECT count(*) FROM token WHERE revoked <> 0", &out[2]);
+    TRY(db_int(ctx, db, "SELECT count(*) FROM token WHERE revoked <> 0", &out[2]));
+    return db_int(ctx, db, "SELECT count(*) + count(nullif(role, 2)) FROM role", &out[3]);
 }
 
 int64_t notes_due_ms(const struct notes *n)
@@ -198,16 +199,15 @@ int64_t notes_due_ms(const struct notes *n)
 /* On failure the next look tries again: version is kept as it was. */
 enum status notes_look_at_others(struct ctx *ctx, struct db *db, struct notes *n)
 {
-    int64_t version, tokens[3];
+    int64_t version, access[4];
     TRY(read_version(ctx, db, &version));
     if (version == n->version)
         return OK;
-    TRY(read_tokens(ctx, db, tokens));
+    TRY(read_access(ctx, db, access));
     struct event v[] = {{.kind = EVENT_RESET}, {.kind = EVENT_ACCESS}};
-    bool is_access = memcmp(tokens, n->tokens, sizeof tokens) != 0;
+    notes_tell_these(n, v, memcmp(access, n->access, sizeof access) ? 2 : 1);
     n->version = version;
-    memcpy(n->tokens, tokens, sizeof tokens);
-    notes_tell_these(n, v, is_access ? 2 : 1);
+    memcpy(n->access, access, sizeof access);
     return OK;
 }
 
@@ -227,7 +227,7 @@ void notes_look(struct ctx *ctx, struct db *db, struct notes *n)
 static enum status begin_notes(struct ctx *ctx, struct db *db, struct notes *n)
 {
     TRY(read_version(ctx, db, &n->version));
-    TRY(read_tokens(ctx, db, n->tokens));
+    TRY(read_access(ctx, db, n->access));
     n->looked_us = clock_mono_us();
     if (is_postgres(db))
         return notes_pg_follow(ctx, db, n);

@@ -23,7 +23,7 @@ struct notes {
     struct arena arena; /* the texts of v */
     int64_t looked_us;  /* at what others have written */
     int64_t version;    /* PRAGMA data_version then */
-    int64_t tokens[3];  /* of the table of tokens then */
+    int64_t access[4];  /* sums of the tables of tokens and roles then */
     struct notes_pg {   /* notes_postgres.c */
         bool is_used;   /* the store is there */
         bool notes;     /* triggers note: somebody follows, here or elsewhere */
