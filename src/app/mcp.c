@@ -25,6 +25,8 @@ enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
 static enum status answer_line(struct ctx *ctx, struct app *app, const struct options *o, str line)
 {
     CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
+    static const str mark = S("\xEF\xBB\xBF"); /* of the byte order, which some clients send */
+    line = str_starts(line, mark) ? str_sub(line, mark.n, line.n) : line;
     if (!str_trim(line).n)
         return OK;
     struct buf out = buf_make(&mine.arena, ANSWER_MAX);
@@ -60,16 +62,12 @@ static enum status serve_stdin(struct ctx *ctx, struct app *app, const struct op
                                struct buf *line)
 {
     char bytes[READ_SIZE];
-    for (;;) {
-        ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
+    for (ssize_t n; (n = read(STDIN_FILENO, bytes, sizeof bytes)) != 0;) {
+        if (n < 0 && errno != EINTR)
             return fail(ctx, UPSTREAM, "reading from the client failed: %s", strerror(errno));
-        if (n == 0)
-            return answer_line(ctx, app, o, buf_str(line));
-        TRY(take_bytes(ctx, app, o, line, (str){bytes, (size_t)n}));
+        TRY(take_bytes(ctx, app, o, line, (str){bytes, n > 0 ? (size_t)n : 0}));
     }
+    return answer_line(ctx, app, o, buf_str(line));
 }
 
 enum status command_mcp_check(struct ctx *ctx, const struct options *o)

@@ -117,6 +117,22 @@ test('what is no request is refused with the exact code', async (t) => {
   assert.deepEqual(error.data, { field: 'name', rule: 'is required and must be a string' });
 });
 
+test('null is as good as nothing', async (t) => {
+  const server = await serve(t);
+  const listed = (await post(server, request('tools/list'))).json().result.tools.length;
+  for (const params of [null, { cursor: null }])
+    assert.equal((await post(server, { jsonrpc: '2.0', id: 1, method: 'tools/list', params })).json().result.tools.length, listed);
+  const { result } = (await post(server, request('tools/call', { name: 'memory_get', arguments: null }))).json();
+  assert.equal(result.isError, true);
+  assert.match(result.content[0].text, /^id: /);
+});
+
+test('stdio: a byte order mark before the first line is no part of it', async (t) => {
+  const { code, lines } = await new Pipe(t, tempFolder()).end(`\uFEFF${JSON.stringify(request('ping'))}\n`);
+  assert.equal(code, 0);
+  assert.deepEqual(lines, [{ jsonrpc: '2.0', id: 1, result: {} }]);
+});
+
 test('ids come back as they were sent', async (t) => {
   const server = await serve(t);
   for (const id of ['0', '-7', '9007199254740993', '"a"', '""', '"q\\u00e9\\n\\""']) {

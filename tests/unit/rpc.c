@@ -12,6 +12,7 @@ TEST(a_message_is_a_request_a_notification_or_a_response)
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\"}", "7", RPC_REQUEST},
         {"{\"jsonrpc\":\"2.0\",\"id\":\"a\\n\",\"method\":\"m\",\"params\":{}}", "\"a\\n\"",
          RPC_REQUEST},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":null}", "7", RPC_REQUEST},
         {" {\"method\":\"m\",\"jsonrpc\":\"2.0\"} ", "", RPC_NOTIFICATION},
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":null}", "7", RPC_RESPONSE},
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{}}", "7", RPC_RESPONSE},
@@ -41,7 +42,7 @@ TEST(what_is_no_message_has_its_code_and_its_id_when_it_can_be_read)
         {"{\"jsonrpc\":\"2.0\",\"id\":7}", "7", RPC_INVALID},
         {"{\"jsonrpc\":\"2.0\",\"id\":7.0,\"method\":\"m\"}", "", RPC_INVALID},
         {"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"m\"}", "", RPC_INVALID},
-        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":null}", "7", RPC_PARAMS},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":0}", "7", RPC_PARAMS},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct rpc r;

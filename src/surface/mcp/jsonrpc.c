@@ -21,6 +21,12 @@ static enum status read_id(struct ctx *ctx, const struct json *message, struct r
     return OK;
 }
 
+const struct json *rpc_member(const struct json *object, const char *name)
+{
+    const struct json *v = json_get(object, name);
+    return v && v->type != JSON_NULL ? v : NULL;
+}
+
 /* The order decides which code a broken message gets: the id first, so that even a wrong message
  * can be answered by its id, and params last with a code of their own. */
 static enum status read_message(struct ctx *ctx, const struct json *message, struct rpc *out)
@@ -40,7 +46,7 @@ static enum status read_message(struct ctx *ctx, const struct json *message, str
     out->method = json_string(method);
     if (!out->method.n)
         return fail_field(ctx, "method", "must be a string that is not empty");
-    out->params = json_get(message, "params");
+    out->params = rpc_member(message, "params");
     out->error = RPC_PARAMS;
     if (out->params && out->params->type != JSON_OBJECT)
         return fail_field(ctx, "params", "must be an object");

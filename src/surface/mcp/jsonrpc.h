@@ -21,6 +21,9 @@ struct rpc {
     int error;                 /* why it was refused */
 };
 
+/* A member, or NULL when there is none or it is null, as some clients write what they leave out. */
+const struct json *rpc_member(const struct json *object, const char *name);
+
 /*
  * Reads one message; an array of them is refused. *out is always set: on failure error is the code
  * and id is there when it could be read. Strings point into the text.

@@ -39,13 +39,6 @@ struct mcp {
     str asked;         /* the revision that was asked for */
 };
 
-/* Sets the JSON-RPC code where it is not RPC_PARAMS; fail sets the message. */
-static enum status refuse_message(struct mcp *m, int error, enum status s)
-{
-    m->rpc.error = error;
-    return s;
-}
-
 /* --- which revision --- */
 
 /* Revisions of clients that begin with initialize. */
@@ -60,19 +53,17 @@ static enum status check_version(struct mcp *m, str version)
     m->asked = version;
     if (str_is(version, MODERN) || is_with_hello(version))
         return OK;
-    return refuse_message(m, MCP_VERSION,
-                          fail(m->ctx, BAD_INPUT, "this protocol version is not supported"));
+    m->rpc.error = MCP_VERSION;
+    return fail(m->ctx, BAD_INPUT, "this protocol version is not supported");
 }
 
 static enum status refuse_mismatch(struct mcp *m, const char *header, str has, str wants)
 {
+    m->rpc.error = MCP_HEADER;
     if (!has.n)
-        return refuse_message(m, MCP_HEADER,
-                              fail(m->ctx, BAD_INPUT, "the header %s is required", header));
-    return refuse_message(m, MCP_HEADER,
-                          fail(m->ctx, BAD_INPUT,
-                               "the header %s is '" S_FMT "', the body says '" S_FMT "'", header,
-                               S_ARG(utf8_cut(has, SHOWN)), S_ARG(utf8_cut(wants, SHOWN))));
+        return fail(m->ctx, BAD_INPUT, "the header %s is required", header);
+    return fail(m->ctx, BAD_INPUT, "the header %s is '" S_FMT "', the body says '" S_FMT "'",
+                header, S_ARG(utf8_cut(has, SHOWN)), S_ARG(utf8_cut(wants, SHOWN)));
 }
 
 /* Headers carry text that is not ASCII as =?base64?…?=. */
@@ -249,7 +240,7 @@ static enum status run_ping(struct mcp *m)
 /* The list has one page, so every cursor is wrong. */
 static enum status list_tools(struct mcp *m)
 {
-    if (json_get(m->rpc.params, "cursor"))
+    if (rpc_member(m->rpc.params, "cursor"))
         return fail_field(m->ctx, "cursor", "is not one of this server's");
     struct json_out w = begin_result(m);
     json_key(&w, "tools");
@@ -297,7 +288,7 @@ static enum status call_tool(struct mcp *m)
     static const struct json nothing = {.type = JSON_OBJECT, .source = {"{}", 2}};
     struct ctx *ctx = m->ctx;
     const struct json *name = json_get(m->rpc.params, "name");
-    const struct json *arguments = json_get(m->rpc.params, "arguments");
+    const struct json *arguments = rpc_member(m->rpc.params, "arguments");
     if (!name || name->type != JSON_STRING)
         return fail_field(ctx, "name", "is required and must be a string");
     if (arguments && arguments->type != JSON_OBJECT)
@@ -342,9 +333,9 @@ static enum status run_method(struct mcp *m)
         if (str_is(m->rpc.method, methods[i].name) &&
             (m->is_modern ? methods[i].modern : methods[i].with_hello))
             return methods[i].run(m);
-    return refuse_message(m, RPC_METHOD,
-                          fail(m->ctx, NOT_FOUND, "there is no method '" S_FMT "'",
-                               S_ARG(utf8_cut(m->rpc.method, SHOWN))));
+    m->rpc.error = RPC_METHOD;
+    return fail(m->ctx, NOT_FOUND, "there is no method '" S_FMT "'",
+                S_ARG(utf8_cut(m->rpc.method, SHOWN)));
 }
 
 /* --- one message --- */
@@ -374,10 +365,10 @@ static enum status check_tools(struct mcp *m)
 static enum status read_and_run(struct mcp *m, str text)
 {
     TRY(rpc_read(m->ctx, text, &m->rpc));
+    m->rpc.error = RPC_INVALID;
     if (m->rpc.kind == RPC_RESPONSE)
-        return refuse_message(m, RPC_INVALID,
-                              fail(m->ctx, BAD_INPUT,
-                                   "this server sends no requests, so a response has no request"));
+        return fail(m->ctx, BAD_INPUT,
+                    "this server sends no requests, so a response has no request");
     m->rpc.error = RPC_PARAMS; /* for what is refused without another code */
     TRY(check_revision(m));
     TRY(check_tools(m));
