@@ -489,6 +489,21 @@ TEST(a_model_writes_a_summary_that_is_shorter_and_keeps_every_name)
     CHECK_INT(told.n, 0);
 }
 
+TEST(a_model_is_given_memories_of_one_category_at_once)
+{
+    WITH_MODEL(e, s, p, m);
+    struct memory first = put_trip(ctx, s, "Lucerne", 50);
+    struct memory plan = put(ctx, s, mine, "We plan to go to Como by train, and to stay there.", 45,
+                             (struct memory){.type = TYPE_FACTUAL, .category = S("plan")});
+    struct memory last = put_trip(ctx, s, "Bern", 40);
+    m->app.answer = S("The family stayed in Lucerne and in Bern.");
+    struct condense_out out = run(ctx, e, mine, false);
+    CHECK_INT(out.replaced, 2);
+    CHECK_INT(get(ctx, e, mine, plan.id).valid_to, 0);
+    CHECK(get(ctx, e, mine, first.id).valid_to && get(ctx, e, mine, last.id).valid_to);
+    CHECK_STR(get(ctx, e, mine, out.summaries.v[0]).category, S(""));
+}
+
 TEST(a_model_that_saves_nothing_or_loses_a_value_changes_nothing)
 {
     WITH_MODEL(e, s, p, m);

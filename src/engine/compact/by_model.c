@@ -110,5 +110,5 @@ enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_r
     c->after = tokens_of(c->text);
     c->by = e->settings->core_model;
     bool saves = c->after <= SUMMARY_TOKENS && (double)c->after <= share_most * (double)c->before;
-    return c->text.n && saves && keeps_values(&own.arena, c) ? MODEL_WROTE : MODEL_SAVES_NOTHING;
+    return c->text.n && saves && keeps_values(&own.arena, c) ? MODEL_WROTE : MODEL_FAILED;
 }

@@ -66,9 +66,9 @@ static enum status docs_of_old(struct round *r, struct docs *out)
 static void list_candidates(struct round *r, const struct condensed *c)
 {
     struct condense_out *out = r->out;
-    struct arena *a = &r->ctx->arena;
     for (size_t i = 0; i < c->n && out->n < CONDENSE_LISTED; i++)
-        ARENA_ADD(a, out->candidates, out->n, r->listed_cap) = memory_copy(a, c->v[i]);
+        ARENA_ADD(&r->ctx->arena, out->candidates, out->n, r->listed_cap) =
+            memory_copy(&r->ctx->arena, c->v[i]);
     out->replaced += (int64_t)c->n;
 }
 
@@ -185,8 +185,7 @@ static enum status settle_groups(struct round *r, const struct condensed *c, siz
             r->out->skipped[SKIP_CHANGED] += n == 1 ? (int64_t)c->n : 0;
             return OK;
         }
-        if (s != OK)
-            return fail(r->ctx, s, "%s", own.why);
+        TRY(ctx_pass(r->ctx, &own, s));
     }
     for (size_t i = 0; i < n; i++) {
         list_candidates(r, &c[i]);
@@ -224,14 +223,15 @@ static enum status settle_by_rule(struct round *r, struct arena *a, const struct
     return OK;
 }
 
+ORDER(alike_first, struct memory, UP(type) ?: BY_TEXT(category) ?: UP(created) ?: UP(doc))
+
 /* The next rows that the model is given at once. */
 static size_t chunk_of(const struct memory *v, size_t n, int64_t *tokens)
 {
     size_t i = 0;
-    *tokens = 0;
-    for (; i < n && i < MODEL_ROWS; i++) {
+    for (*tokens = 0; i < n && i < MODEL_ROWS; i++) {
         int64_t more = tokens_of(v[i].content);
-        if (i && *tokens + more > MODEL_TOKENS)
+        if (i && (*tokens + more > MODEL_TOKENS || !are_alike(&v[0], &v[i])))
             break;
         *tokens += more;
     }
@@ -261,9 +261,11 @@ static enum status settle_by_model(struct round *r, struct arena *a, const struc
     return *is_done ? settle_groups(r, &c, 1) : OK;
 }
 
-static enum status settle_batch(struct round *r, struct arena *a, const struct memory *v, size_t n)
+static enum status settle_batch(struct round *r, struct arena *a, struct memory *v, size_t n)
 {
     size_t step;
+    if (n && r->asks_model)
+        qsort(v, n, sizeof *v, alike_first);
     for (size_t i = 0; i < n && may_go_on(r); i += step) {
         bool is_done = false;
         int64_t tokens;
@@ -324,8 +326,7 @@ enum status run_pools(struct ctx *ctx, struct engine *e, struct pool_ref pool,
     struct pool_info *all;
     *n = 1;
     if (pool.space.n) {
-        *out = NEW(&ctx->arena, struct pool_ref);
-        **out = pool;
+        *out = DUP_N(&ctx->arena, &pool, 1, 1);
         return OK;
     }
     TRY(store_pools(ctx, e->store, pool.user, &all, n));
@@ -366,6 +367,7 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
 static enum status summary_with(struct ctx *ctx, struct engine *e, struct pool_ref *pool, str id)
 {
     struct memory m;
+    engine_catch_up(ctx, e, *pool);
     TRY(store_memory(ctx, e->store, *pool, id, &m));
     if (m.layer != LAYER_SUMMARY)
         return fail_field(ctx, "id", "must be the id of a summary, '" S_FMT "' is a memory",
@@ -377,7 +379,6 @@ static enum status summary_with(struct ctx *ctx, struct engine *e, struct pool_r
 enum status engine_replaced(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                             struct memory **out, size_t *n)
 {
-    engine_catch_up(ctx, e, pool);
     TRY(summary_with(ctx, e, &pool, id));
     return store_replaced(ctx, e->store, pool, id, out, n);
 }
@@ -385,7 +386,6 @@ enum status engine_replaced(struct ctx *ctx, struct engine *e, struct pool_ref p
 enum status engine_reopen(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                           int64_t *reopened)
 {
-    engine_catch_up(ctx, e, pool);
     TRY(summary_with(ctx, e, &pool, id));
     return store_reopen(ctx, e->store, pool, id, reopened);
 }

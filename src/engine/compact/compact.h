@@ -16,6 +16,9 @@ enum { SUMMARY_TOKENS = 300, SUMMARY_MEMBERS = 64 };
 enum condense_skip skip_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            const struct tombstones *tombstones, const struct memory *m);
 
+/* Members of a summary share type and category, of which it has one. */
+bool are_alike(const struct memory *x, const struct memory *y);
+
 /* Memories and the shorter text that says all that they say. */
 struct condensed {
     const struct memory **v;
@@ -35,10 +38,8 @@ void condense_repeats(struct arena *a, const struct memory *v, size_t n, struct 
 /* How a question to the core model ended. */
 enum by_model {
     MODEL_WROTE,
-    MODEL_SAVES_NOTHING, /* it answered, but longer than the memories, or without one of their
-                            names or numbers */
-    MODEL_FAILED,        /* this time */
-    MODEL_ABSENT         /* it need not be asked again in this run */
+    MODEL_FAILED, /* this time, or its summary saves nothing or lacks a name or number */
+    MODEL_ABSENT  /* it need not be asked again in this run */
 };
 /* c->v and c->n are given; fills the rest, or c->why. */
 enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,

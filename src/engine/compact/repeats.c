@@ -165,8 +165,7 @@ static size_t root_of(struct repeats *r, size_t i)
     return i;
 }
 
-/* Members of a summary share type and category, as the summary has one of each. */
-static bool are_alike(const struct memory *x, const struct memory *y)
+bool are_alike(const struct memory *x, const struct memory *y)
 {
     return x->type == y->type && str_eq(x->category, y->category);
 }
