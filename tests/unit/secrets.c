@@ -25,6 +25,17 @@ TEST(secrets_are_masked_and_what_stands_beside_them_is_not)
         {"AHV 756.9217.0769.85", "AHV [secret]"},
         {"postgres://app:hunter22@db/x", "postgres://app:[secret]@db/x"},
         {"Mein Passwort ist Sommer2024!", "Mein Passwort ist [secret]!"},
+        {"My password is Sommer77 and the one for work is Zebra-42! Room B1204x is mine.",
+         "My password is [secret] and the one for work is [secret]! Room B1204x is mine."},
+        {"Mon mot de passe est Zebre42! et celui du boulot est Lion77x, sur db02.example.com",
+         "Mon mot de passe est [secret]! et celui du boulot est [secret], sur db02.example.com"},
+        {"仕事のパスワードはzebra42です、家のはlion77xです",
+         "仕事のパスワードは[secret]です、家のは[secret]です"},
+        {"netflix login is ana@x.org / Zebra-42!", "netflix login is [secret] / [secret]!"},
+        {"My password's Zebra-42x", "My password's [secret]"},
+        {"My password’s Zebra-42x", "My password’s [secret]"},
+        {"รหัสผ่านคือ zebra42", "รหัสผ่านคือ [secret]"},
+        {"The IMEI of my phone is 356938035643809", NULL},
         {"Order 1234 5678 9012 3456 arrived", NULL},
         {"My phone is 0151 23456789 and I was born in 1984", NULL},
         {"The key of the boat house hangs behind the life jackets", NULL},
@@ -73,6 +84,16 @@ TEST(a_secret_is_known_again_without_its_name)
     CHECK_STR(secrets_masked_with(a, S("737 voles"), &values), S("737 voles"));
     str once = secrets_masked(a, S("password: Gr4ntchester-Vole"));
     CHECK_STR(secrets_masked(a, once), once);
+}
+
+TEST(no_secret_of_many_stays)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 14);
+    for (int i = 0; i < 400; i++)
+        buf_printf(&b, "line %d: password: Walrus%dx\n", i, i + 1000);
+    str masked = secrets_masked(&ctx->arena, buf_str(&b));
+    CHECK_INT(str_find(masked, S("Walrus")), masked.n);
+    CHECK(str_starts(masked, S("line 0: password: [secret]\nline 1: password: [secret]\n")));
 }
 
 /* --- tests/secrets: a text in each line --- */

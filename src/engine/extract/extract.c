@@ -32,75 +32,42 @@ static const char *const seed_weighty[] = {"preference", "decision", NULL};
 
 /* --- texts --- */
 
-/* Bytes of white space at the front of s beyond ASCII, by the rules of JavaScript's \s. */
-static size_t wide_space_at(str s)
+/* White space beyond ASCII, by the rules of JavaScript's \s. */
+static bool is_wide_space(int32_t c)
 {
-    static const char *const wide[] = {"\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\xA8",
-                                       "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F",
-                                       "\xE3\x80\x80", "\xEF\xBB\xBF"};
-    if (str_starts(s, S("\xE2\x80")) && s.n > 2 && (unsigned char)s.p[2] <= 0x8A)
-        return 3;
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (s.p[0] == wide[i][0] && str_starts(s, str_of(wide[i])))
-            return strlen(wide[i]);
-    return 0;
+    return c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+           c == 0x202F || c == 0x205F || c == 0x3000 || c == 0xFEFF;
 }
 
-/* Bytes of a curly apostrophe, as telephones write it, at the front of s. */
-static size_t apostrophe_at(str s)
-{
-    if (str_starts(s, S("\xE2\x80\x99")) || str_starts(s, S("\xE2\x80\x98")))
-        return 3;
-    return str_starts(s, S("\xCA\xBC")) ? 2 : 0;
-}
-
-/* The text with wide blanks as ASCII ones, and, if asked, curly apostrophes as well. */
+/* The text with wide blanks as ASCII ones, and, if asked, the apostrophes of telephones as well. */
 static str plain_text(struct arena *a, str text, bool apostrophes)
 {
-    char *p = arena_alloc(a, text.n + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < text.n;) {
-        str rest = str_sub(text, i, text.n);
-        size_t wide = (unsigned char)text.p[i] < 0x80 ? 0 : wide_space_at(rest);
-        size_t mark = wide || !apostrophes ? 0 : apostrophe_at(rest);
-        p[n++] = (char)(wide ? ' ' : mark ? '\'' : text.p[i]);
-        i += wide ? wide : mark ? mark : 1;
+    struct buf b = buf_make(a, text.n + 1);
+    for (size_t i = 0, n; i < text.n; i += n) {
+        int32_t c = utf8_at(text, i, &n);
+        bool is_mark = apostrophes && (c == 0x2018 || c == 0x2019 || c == 0x2BC);
+        buf_add(&b, is_mark ? S("'") : is_wide_space(c) ? S(" ") : str_sub(text, i, i + n));
     }
-    return (str){p, n};
-}
-
-/* The last units UTF-16 units. */
-static str last_units(str text, size_t units)
-{
-    size_t at = text.n;
-    while (at > 0 && units > 0) {
-        size_t from = at - 1;
-        while (from > 0 && ((unsigned char)text.p[from] & 0xC0) == 0x80)
-            from--;
-        size_t takes = at - from > 3 ? 2 : 1;
-        if (takes > units)
-            break;
-        units -= takes;
-        at = from;
-    }
-    return str_sub(text, at, text.n);
+    return buf_str(&b);
 }
 
 /* UTF-16 units; a character of two units is never cut. */
 static str first_units(str text, size_t units)
 {
-    size_t at = 0;
-    while (at < text.n && units > 0) {
-        size_t to = at + 1;
-        while (to < text.n && ((unsigned char)text.p[to] & 0xC0) == 0x80)
-            to++;
-        size_t takes = to - at > 3 ? 2 : 1;
-        if (takes > units)
+    size_t i = 0;
+    for (size_t used = 0; i < text.n; i++) {
+        used += utf16_length(str_sub(text, i, i + 1));
+        if (used > units)
             break;
-        units -= takes;
-        at = to;
     }
-    return str_sub(text, 0, at);
+    return str_sub(text, 0, i);
+}
+
+/* The last units UTF-16 units, or one more rather than half a character. */
+static str last_units(str text, size_t units)
+{
+    size_t all = utf16_length(text);
+    return str_sub(text, first_units(text, all > units ? all - units : 0).n, text.n);
 }
 
 /* Each run of white space as one blank, none at the ends. */

@@ -61,15 +61,11 @@ static struct shape shape_of(str v)
     return s;
 }
 
+/* A word, a name, an address. */
+#define PLAIN "-_'."
 static bool is_letters_and(str v, const char *others)
 {
     return v.n && EVERY(i, v.n, is_letter(v.p[i]) || char_is_one_of(v.p[i], others));
-}
-
-/* A word, a name, an address. */
-static bool shape_is_plain(str v)
-{
-    return is_letters_and(v, "-_'.");
 }
 
 /* Code and addresses in the place of a value: a call, a variable, a path, a template. */
@@ -140,12 +136,9 @@ static bool is_function_word(str word)
 {
     char low[WORD_MAX];
     size_t n = word.n < WORD_MAX ? word.n : WORD_MAX;
-    bool is_one = false;
     for (size_t i = 0; i < n; i++)
         low[i] = ascii_lower(word.p[i]);
-    for (int i = 0; i < LANGUAGES && !is_one; i++)
-        is_one = language_is_function_word((enum language)i, (str){low, n});
-    return is_one;
+    return SOME(i, LANGUAGES, language_is_function_word((enum language)i, (str){low, n}));
 }
 
 static size_t word_end(str text, size_t from)
@@ -206,7 +199,8 @@ static size_t name_end(str text, size_t i)
 /* A link at `at`, and where what it links begins. */
 static bool link_at(str text, size_t at, size_t *to, enum link *link)
 {
-    size_t bare = skip(text, at, "\"'`*_])"), word = skip(text, bare, " \t");
+    size_t bare = link_word_at(text, at) ? at : skip(text, at, "\"'`*_])");
+    size_t word = skip(text, bare, " \t");
     size_t from = sign_at(text, bare) ? bare : word, n = sign_at(text, from);
     *link = LINK_SIGN;
     if (!n) {
@@ -280,8 +274,8 @@ static size_t token_end(str text, size_t from, size_t most)
     bool is_dense_word = is_dense(at_or_end(text, from));
     for (; i < text.n && !char_is_one_of(text.p[i], " \t\r\n\"`<;"); i++) {
         bool is_inside = ((unsigned char)text.p[i] & 0xC0) == 0x80;
-        if (is_dense(text.p[i]) != is_dense_word || is_parameter(str_sub(text, i, text.n)) ||
-            (i - from >= most && !is_inside))
+        bool is_end = is_dense(text.p[i]) != is_dense_word || i - from >= most;
+        if ((is_end && !is_inside) || is_parameter(str_sub(text, i, text.n)))
             break;
     }
     return i;
@@ -317,7 +311,7 @@ static bool is_password(str word, struct value v, enum link link)
     if (shape_is_random(word))
         return link >= LINK_WORD || (word.n >= 6 && s.letters && (s.digits || s.signs) &&
                                      str_find(word, S(":")) == word.n);
-    return link >= LINK_WORD && v.ends && shape_is_plain(word) && !is_dense(word.p[0]) &&
+    return link >= LINK_WORD && v.ends && is_letters_and(word, PLAIN) && !is_dense(word.p[0]) &&
            !is_function_word(word);
 }
 
@@ -405,7 +399,8 @@ static bool is_phrase(str text, struct value *v)
     for (bool is_end = false; !is_end; words++) {
         size_t end = word_end(text, i);
         str word = str_sub(text, i, end);
-        if (!word.n || !is_lower(word.p[0]) || !shape_is_plain(word) || is_function_word(word))
+        if (!word.n || !is_lower(word.p[0]) || !is_letters_and(word, PLAIN) ||
+            is_function_word(word))
             return false;
         listed += is_in_list(word, not_secret);
         v->to = end;
@@ -434,6 +429,24 @@ static bool said_before(str text, const struct secret_name *name, size_t *at)
     return false;
 }
 
+/* "…, and the one for work is Lion77x": words of such a shape beside one, in its sentence. */
+static void beside_add(str text, size_t i, struct spans *out)
+{
+    enum { WORDS = 16 };
+    for (int k = 0; k < WORDS; k++) {
+        struct value v = value_at(text, i);
+        str word = str_sub(text, v.from, v.to);
+        if (is_password(word, v, LINK_NONE) && str_find(word, S(".")) == word.n) /* no host */
+            span_add(out, v.from, v.to);
+        size_t end = v.is_quoted ? v.to : token_end(text, v.from, TOKEN_MAX);
+        size_t next = skip(text, end, " \t");
+        bool stops = end > i && char_is_one_of(text.p[end - 1], ".!?");
+        if (at_or_end(text, next) == '\n' || (stops && !is_lower(text.p[next])))
+            return;
+        i = next > i ? next : i + 1;
+    }
+}
+
 /* Behind the name's link, directly behind the name (in Hindi the link follows), or in front. */
 static size_t word_add(str text, const struct secret_name *name, struct spans *out)
 {
@@ -452,6 +465,8 @@ static size_t word_add(str text, const struct secret_name *name, struct spans *o
         return name->to;
     size_t end = v.to - v.from < TOKEN_MAX ? v.to : token_end(text, v.to, text.n);
     span_add(out, v.from, end);
+    if (kind == SECRET_PASSWORD && (link == LINK_NONE || link == LINK_WORD))
+        beside_add(text, end, out);
     return end > name->to ? end : name->to;
 }
 
