@@ -118,16 +118,15 @@ static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool
                                   const str *ids, size_t n, struct memory **out, size_t *n_out)
 {
     struct memory *v = NEW_N(&ctx->arena, struct memory, n + 1);
-    size_t found = 0;
+    *n_out = 0;
     for (size_t i = 0; i < n; i++) {
-        enum status s = store_memory(ctx, e->store, pool, ids[i], &v[found]);
+        enum status s = store_memory(ctx, e->store, pool, ids[i], &v[*n_out]);
         if (soft_if(ctx, s, NOT_FOUND))
             continue;
         TRY(s);
-        found++;
+        ++*n_out;
     }
     *out = v;
-    *n_out = found;
     return OK;
 }
 
@@ -197,7 +196,6 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
 {
     struct change wanted = *change;
     wanted.to.content = str_trim(change->to.content);
-    secrets_leave(e, &ctx->arena, &wanted.to);
     if (!wanted.what)
         return fail(ctx, BAD_INPUT, "name at least one member to change");
     if ((wanted.what & CHANGE_CONTENT) && !wanted.to.content.n)
@@ -208,6 +206,8 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
     struct memory old;
     engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
     TRY(store_memory(ctx, e->store, change->pool, change->id, &old));
+    wanted.to.key = wanted.what & CHANGE_KEY ? wanted.to.key : callers_key(&ctx->arena, &old);
+    secrets_leave(e, &ctx->arena, &wanted.to);
     TRY(quota_check(ctx, e, change->pool, (struct quota){.bytes = quota_grown(&wanted, &old)}));
     TRY(store_change(ctx, e->store, &wanted, out));
     return bar_changed(ctx, e, &wanted, &old, out);

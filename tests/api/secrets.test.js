@@ -55,6 +55,19 @@ test('a secret of an ingested or imported conversation is masked where it is rep
   assert.doesNotMatch(all, /Walrus77x/i);
 });
 
+test('what the key of a memory names is masked, and so are lists and objects in metadata', async (t) => {
+  const server = await serve(t);
+  const add = async (path, memory) => { const res = await server.ask('POST', path, memory); assert.ok(res.status < 300, res.text); return res.json(); };
+  const { id } = await add('/v1/memories', { key: 'wifi_password', content: 'Walrus71x is what we use', metadata: { passwords: ['Walrus72x'], login: { password: { old: 'Walrus73x' } }, sizes: [4711, { seats: 12 }] } });
+  await add('/api/memory', { key: 'bank_pin', content: '9043', metadata: {} });
+  assert.equal((await server.ask('PATCH', `/v1/memories/${id}`, { content: 'Walrus74x since May' })).json().content, '[secret] since May');
+  await add('/v1/memories', { key: 'gate', content: '4711 opens it' });
+  await add('/v1/memories', { content: '2024-05-11 password' });
+  const all = await kept(server);
+  assert.doesNotMatch(all, /Walrus7|9043/);
+  for (const harmless of ['4711 opens it', '2024-05-11 password', '"sizes":[4711,{"seats":12}]']) assert.ok(all.includes(harmless), harmless);
+});
+
 test('with --keep-secrets on they stay in the history, and no block has them', async (t) => {
   const server = await serve(t, { flags: ['--keep-secrets', 'on'] });
   await say(server, user('My vpn password is Walrus77x for work.'));

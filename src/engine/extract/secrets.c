@@ -5,6 +5,7 @@
 #include "engine/extract/extract.h"
 #include "engine/extract/secret_values.h"
 #include "engine/text/bytes.h"
+#include "engine/text/content_key.h"
 
 /*
  * Two ways to find a secret: by what gives it away (secrets.def, secret_names in data/lang, and
@@ -215,26 +216,34 @@ str secrets_kept(const struct engine *e, struct arena *a, str text)
     return e->settings->keep_secrets ? text : secrets_masked(a, text);
 }
 
-/* A value under its name: {"pin": 9043} gives a secret away, 9043 does not. A number's mask is a
- * string. */
-static void write_masked(struct arena *a, const struct json *value, struct json_out *w)
+/* A value under its name: {"pin": 9043} gives a secret away, 9043 does not. */
+static str masked_under(struct arena *a, str name, str text)
+{
+    str head = str_printf(a, S_FMT ": ", S_ARG(name));
+    str named = str_printf(a, S_FMT S_FMT, S_ARG(head), S_ARG(text));
+    str masked = name.n ? secrets_masked(a, named) : named;
+    bool is_found = masked.p != named.p && str_starts(masked, head);
+    return is_found ? str_sub(masked, head.n, masked.n) : text;
+}
+
+/* A list has its values under its own name, an object under both. A number's mask is a string. */
+static void write_masked(struct arena *a, str above, const struct json *value, struct json_out *w)
 {
     bool is_object = value->type == JSON_OBJECT;
+    str name = str_trim(str_printf(a, S_FMT " " S_FMT, S_ARG(above), S_ARG(json_name(value))));
     if (is_object || value->type == JSON_ARRAY) {
         json_open(w, is_object ? '{' : '[');
         for (const struct json *one = value->first; one; one = one->next) {
             if (is_object)
                 json_key(w, str_c(a, json_name(one)));
-            write_masked(a, one, w);
+            write_masked(a, name, one, w);
         }
         json_close(w, is_object ? '}' : ']');
         return;
     }
-    str name = json_name(value);
     str text = value->type == JSON_STRING ? json_string(value) : value->source;
     str masked = secrets_masked(a, text);
-    str named = str_printf(a, S_FMT ": " S_FMT, S_ARG(name), S_ARG(masked));
-    if (name.n && secrets_masked(a, named).p != named.p)
+    if (masked_under(a, name, masked).p != masked.p)
         masked = S(MASK);
     if (value->type == JSON_STRING || masked.p != text.p)
         json_str(w, masked);
@@ -253,14 +262,17 @@ str secrets_kept_json(const struct engine *e, struct arena *a, str json)
         return S("");
     struct buf b = buf_make(a, json.n + 64);
     struct json_out w = json_to(&b);
-    write_masked(a, tree, &w);
+    write_masked(a, S(""), tree, &w);
     str masked = buf_str(&b);
     return str_find(masked, S(MASK)) < masked.n ? masked : json;
 }
 
 void secrets_leave(const struct engine *e, struct arena *a, struct memory *m)
 {
+    bool is_made_key = str_eq(m->key, content_key(a, str_trim(m->content)));
     m->content = secrets_kept(e, a, m->content);
+    if (!e->settings->keep_secrets && !is_made_key)
+        m->content = masked_under(a, m->key, m->content);
     m->metadata = secrets_kept_json(e, a, m->metadata);
     str *tags = m->tags.n ? NEW_N(a, str, m->tags.n) : NULL;
     for (size_t i = 0; i < m->tags.n; i++)

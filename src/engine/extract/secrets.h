@@ -25,5 +25,5 @@ str secrets_masked_with(struct arena *a, str text, const struct strs *values);
 str secrets_kept(const struct engine *e, struct arena *a, str text);
 /* Of a JSON text, which stays one; "" when that is not possible. */
 str secrets_kept_json(const struct engine *e, struct arena *a, str json);
-/* The content, the metadata and the tags. */
+/* The content, also as the value of its key, the metadata and the tags. */
 void secrets_leave(const struct engine *e, struct arena *a, struct memory *m);
