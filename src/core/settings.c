@@ -24,20 +24,15 @@ bool settings_is_default(const struct settings *s, str name)
 
 /* --- environment and flags --- */
 
-/* Kubernetes sets REMEMBERD_PORT in every container beside a service that is called rememberd. */
-static bool is_of_kubernetes(const char *setting, const char *value)
-{
-    return !strcmp(setting, "port") && strstr(value, "://");
-}
-
 /* The failure names the variable, since its value may come from a service file that nobody
- * remembers. */
+ * remembers. Kubernetes sets REMEMBERD_PORT in every container beside a service that is called
+ * rememberd. */
 static enum status load_variable(struct ctx *ctx, struct settings *s, const char *variable,
                                  const char *setting)
 {
     const char *value = getenv(variable);
-    if (!value || is_of_kubernetes(setting, value) ||
-        setting_set(ctx, s, str_of(setting), str_of(value)) == OK)
+    bool is_of_kubernetes = value && !strcmp(setting, "port") && strstr(value, "://");
+    if (!value || is_of_kubernetes || setting_set(ctx, s, str_of(setting), str_of(value)) == OK)
         return OK;
     snprintf(ctx->field, sizeof ctx->field, "%s", variable);
     return BAD_INPUT;
@@ -200,7 +195,7 @@ static enum status check_backups(struct ctx *ctx, const struct settings *s)
 }
 
 /* At the end, because the addresses that are allowed may come from another place than the URLs. */
-static enum status check_addresses(struct ctx *ctx, const struct settings *s)
+enum status settings_check(struct ctx *ctx, const struct settings *s)
 {
     str allowed = s->allow_addresses;
     for (size_t i = 0; i < s->n_upstreams; i++)
@@ -238,7 +233,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     TRY(load_flags(ctx, argc, argv, rest, out, false));
     settings_join_parts(ctx, out);
     complete_default(out);
-    return check_addresses(ctx, out);
+    return settings_check(ctx, out);
 }
 
 /* --- comparing --- */

@@ -151,6 +151,9 @@ str help_plain(struct arena *a, const char *help);
 MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                                    struct settings *out);
 
+/* What settings_load checks at last: whether settings fit together. */
+MUST_USE enum status settings_check(struct ctx *ctx, const struct settings *s);
+
 /* The value of a text or number row of the struct that its table describes; secrets masked. */
 void row_print(struct buf *b, const struct field *f, const void *in);
 

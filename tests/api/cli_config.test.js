@@ -169,6 +169,26 @@ test('config set changes one value, and keeps comments, mode and all other lines
   assert.equal(fs.readFileSync(file, 'utf8'), text, 'what is refused changes nothing');
 });
 
+test('config set refuses what would keep every command from reading the file', async () => {
+  const folder = tempFolder(), env = { ...own(folder), AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };
+  const file = write(path.join(folder, 'rememberd/rememberd.toml'), '[[upstreams]]\nname = "a"\nurl = "http://a"\n');
+  const set = (key, value, more = {}) => run(['config', 'set', key, value], { env: { ...env, ...more } });
+  for (const [key, value, why] of [['backup_s3', 's3://bucket', /backup_s3: needs backup_s3_key_id and backup_s3_secret/], ['backup_dir', 's3://bucket', /backup_dir: must be a folder/],
+    ['model_url', 'http://169.254.169.254/', /model_url/]]) {
+    const res = await set(key, value);
+    assert.equal(res.code, 1, key);
+    assert.match(res.stderr, why);
+    assert.ok(!fs.readFileSync(file, 'utf8').includes(key));
+  }
+  for (const [key, value] of [['backup_s3_key_id', 'id'], ['backup_s3_secret', 'secret'], ['backup_s3', 's3://bucket'], ['upstream', 'http://b']]) {
+    const res = await set(key, value);
+    assert.equal(res.code, 0, res.stderr);
+  }
+  assert.equal((await run(['config', 'check'], { env })).code, 0);
+  write(file, '');
+  assert.equal((await set('backup_s3', 's3://bucket', { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' })).code, 0, 'with the key in variables');
+});
+
 test('config set upstream is refused where the file has [[upstreams]]', async () => {
   const text = '[[upstreams]]\nurl = "http://127.0.0.1:1/v1"\nkey = "k"\n', file = write(path.join(tempFolder(), 'mine.toml'), text);
   const res = await run(['config', 'set', 'upstream', 'http://127.0.0.1:2/v1', '-c', file]);

@@ -231,11 +231,10 @@ static enum status write_file(struct ctx *ctx, str path, str text)
     int why = errno;
     if (fd >= 0)
         close(fd);
-    if (done)
-        return OK;
-    if (fd >= 0)
+    if (fd >= 0 && !done)
         unlink(part);
-    return fail(ctx, STORAGE, S_FMT " cannot be written: %s", S_ARG(path), strerror(why));
+    return done ? OK
+                : fail(ctx, STORAGE, S_FMT " cannot be written: %s", S_ARG(path), strerror(why));
 }
 
 /* --- set --- */
@@ -270,12 +269,13 @@ static str value_in_toml(struct ctx *ctx, str key, str text)
 static enum status set_setting(struct ctx *ctx, const struct options *o)
 {
     str key = o->words.v[2], text = o->words.v[3], before, path;
-    struct settings *checked = NEW(&ctx->arena, struct settings);
+    struct settings checked = o->settings;
     struct buf after = buf_make(&ctx->arena, PRINT_MAX + text.n);
     TRY(read_file(ctx, &o->settings, &path, &before));
     TRY(toml_set(ctx, before, str_c(&ctx->arena, key), value_in_toml(ctx, key, text), &after));
-    settings_defaults(checked);
-    TRY(settings_read_text(ctx, checked, str_c(&ctx->arena, path), buf_str(&after)));
+    checked.n_upstreams = 0;
+    TRY(settings_read_text(ctx, &checked, str_c(&ctx->arena, path), buf_str(&after)));
+    TRY(settings_check(ctx, &checked));
     TRY(write_file(ctx, path, buf_str(&after)));
     printf(S_FMT " is set in " S_FMT "\n", S_ARG(key), S_ARG(path));
     return OK;
