@@ -74,6 +74,7 @@ export function App() {
   useEffect(() => {
     if (!needsSignIn.value) void start();
   }, [needsSignIn.value]);
+  useEffect(() => onChange(/^$/, () => void start()), []); // after a lost server
   useEffect(() => onChange(/^(memory|turn|receipt|session)\./, () => void readStats().catch(() => undefined)), []);
   useEffect(() => onChange(/^space\./, () => void readSpaces().catch(() => undefined)), []);
   useEffect(() => onChange(/^settings\./, () => void readSettings().catch(() => undefined)), []);

@@ -218,3 +218,103 @@ test('roles: an owner gives them, an operator sees who is there and changes noth
   await page.goto(`${server.url}/studio/engine?tab=settings`);
   await page.getByText('budget_tokens').waitFor();
 });
+
+const signInWith = async (page, token) => {
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor({ state: 'detached' });
+};
+const tokenOf = async (server, body, by) => (await server.ask('POST', '/v1/tokens', body, by ? { authorization: `Bearer ${by}` } : {})).json().token;
+
+test('who signs in behind another person, in one tab, sees no chat, draft or space of theirs', async (t) => {
+  const server = await serve(t);
+  await server.ask('POST', '/v1/memories', { content: 'I like tea.', space: 'home' });
+  await server.ask('POST', '/v1/memories', { content: 'I like tea.' });
+  const anna = await tokenOf(server, { admin: true }), bob = await tokenOf(server, { user: 'bob' }, anna);
+  for (const leaves of ['by signing out', 'by a token that ends']) {
+    const own = await tokenOf(server, { admin: true, name: leaves }, anna);
+    const page = await open(t, server, '/studio/try');
+    page.expected.push(/status of 40[14]/);
+    await signInWith(page, own);
+    await page.getByRole('combobox', { name: 'Space' }).selectOption('home');
+    await page.getByRole('textbox', { name: 'Message' }).fill('My illness is gout.');
+    await page.keyboard.press('Enter');
+    await page.getByRole('main').getByText('My illness is gout.').first().waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('and also');
+    if (leaves === 'by signing out') await page.getByRole('button', { name: 'Sign out' }).click();
+    else {
+      const { items } = (await server.ask('GET', '/v1/tokens', undefined, { authorization: `Bearer ${anna}` })).json();
+      await server.ask('DELETE', `/v1/tokens/${items.find((k) => k.name === leaves).id}`, undefined, { authorization: `Bearer ${anna}` });
+      await page.getByRole('link', { name: 'Memories' }).click({ timeout: 2000 }).catch(() => undefined); // or the stream of events has told it
+    }
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signInWith(page, bob);
+    await page.getByRole('link', { name: 'Try' }).click();
+    await page.getByText('A new chat').waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '', leaves);
+    assert.equal(await page.evaluate(() => sessionStorage.getItem('space')), null, leaves);
+  }
+});
+
+test('more than one page of spaces; one that is erased is not chosen any more', async (t) => {
+  const server = await serve(t);
+  for (let i = 0; i < 60; i++) await server.ask('POST', '/v1/memories', { content: `Tea number ${i}`, space: `space-${i}` });
+  const page = await open(t, server, '/studio/access'), choice = page.getByRole('combobox', { name: 'Space' });
+  await page.getByRole('region', { name: 'Spaces' }).getByRole('cell', { name: 'space-9', exact: true }).waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Spaces' }).locator('tbody tr').count(), 60);
+  await choice.selectOption('space-9');
+  await page.getByRole('row', { name: 'space-9' }).getByRole('button', { name: 'Erase' }).click();
+  await page.getByLabel(/space-9/).last().fill('space-9');
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+  await page.getByText('Erased', { exact: true }).waitFor();
+  assert.notEqual(await page.evaluate(() => sessionStorage.getItem('space')), 'space-9');
+});
+
+test('a person is erased with the end users of their clients, and the question says so', async (t) => {
+  const server = await serve(t), owner = await tokenOf(server, { admin: true }), bob = await tokenOf(server, { user: 'bob', acts_for: 'any' }, owner);
+  await server.ask('POST', '/v1/memories', { content: 'Carl likes tea.' }, { authorization: `Bearer ${bob}`, 'x-memory-user': 'carl' });
+  const page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  await signInWith(page, owner);
+  await page.locator('tr').filter({ has: page.getByRole('cell', { name: 'bob', exact: true }) }).getByRole('button', { name: 'Erase' }).click();
+  await page.getByRole('dialog').getByText('With 1 end user of this person').waitFor();
+  await page.getByRole('dialog').getByRole('textbox').fill('bob');
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+  await page.getByText('Erased', { exact: true }).waitFor();
+  await page.getByRole('region', { name: 'People' }).getByRole('cell', { name: 'bob', exact: true }).waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('cell', { name: 'bob/carl' }).count(), 0);
+});
+
+test('a token that may not read is refused by the page, which can then be signed in to with another', async (t) => {
+  const server = await serve(t), owner = await tokenOf(server, { admin: true });
+  const page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  await page.getByLabel('Token').fill(await tokenOf(server, { scopes: 'chat' }, owner));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').getByText('it lacks the scope “read”').waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signInWith(page, owner);
+  await page.getByRole('heading', { name: 'Access', level: 1 }).waitFor();
+});
+
+test('a page whose server went away as it opened comes when the server is back', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/memories');
+  page.expected.push(/ERR_FAILED/);
+  await page.route('**/{v1,health}{,/**}', (r) => r.abort());
+  await page.reload();
+  await page.getByRole('alert').waitFor();
+  await page.unroute('**/{v1,health}{,/**}');
+  await page.getByRole('heading', { name: 'Memories' }).waitFor();
+});
+
+test('of more than a hundred people all can be reached', async (t) => {
+  const server = await serve(t), owner = await tokenOf(server, { admin: true });
+  for (let i = 0; i < 120; i++) await tokenOf(server, { user: `user-${String(i).padStart(3, '0')}` }, owner);
+  const page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  await signInWith(page, owner);
+  await page.getByRole('cell', { name: 'user-005', exact: true }).first().waitFor();
+  await page.getByRole('region', { name: 'People' }).getByRole('button', { name: 'More' }).click();
+  await page.getByRole('region', { name: 'People' }).getByRole('cell', { name: 'user-119', exact: true }).waitFor();
+});

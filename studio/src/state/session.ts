@@ -1,6 +1,7 @@
 // Who is looking, in which space, at what kind of server.
 import { computed, signal } from '@preact/signals';
-import { call, get, lookAs, needsSignIn, Problem, request, space } from '../api/client.ts';
+import { address, call, get, lookAs, needsSignIn, Problem, request, space } from '../api/client.ts';
+import { t } from '../i18n/index.ts';
 import type { Me, Page, Setting, Space, Stats } from '../api/types.ts';
 
 export const me = signal<Me | null>(null);
@@ -41,13 +42,33 @@ export async function readSettings() {
   }
 }
 
+export async function everySpace(): Promise<Space[]> {
+  const all: Space[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: Page<Space> = await call('GET', address('/v1/spaces', { limit: 500, cursor }));
+    all.push(...page.items);
+    cursor = page.next;
+  }
+  return all;
+}
+
+/** A chosen space may have been erased, here or in another tab. */
 export async function readSpaces() {
-  spaces.value = (await call<Page<Space>>('GET', '/v1/spaces')).items;
+  spaces.value = await everySpace();
+  if (space.value && space.value !== '*' && !spaces.value.some((s) => s.space === space.value)) chooseSpace('');
+}
+
+/** Chats, drafts and choices are those of one person: another one begins with an empty page. */
+function leave() {
+  sessionStorage.clear();
+  location.replace(location.pathname);
 }
 
 export async function readMe() {
   try {
-    me.value = await call<Me>('GET', '/v1/me');
+    const now = await call<Me>('GET', '/v1/me'), before = me.value;
+    if (before && (before.user !== now.user || before.space !== now.space)) leave();
+    me.value = now;
   } catch (e) {
     if (e instanceof Problem && e.status === 404) me.value = null;
     else throw e;
@@ -70,6 +91,7 @@ export function chooseSpace(name: string) {
 /** Shows what another user has; '' is the caller again. */
 export async function lookAt(user: string) {
   settings.value = []; // who looks only reads, and is no operator meanwhile
+  me.value = null;
   lookAs.value = user;
   chooseSpace('');
   await begin();
@@ -81,14 +103,17 @@ export async function setOn(on: boolean) {
 }
 
 export async function signIn(token: string) {
-  await call('POST', '/v1/sign-in', { token });
+  const { scopes } = await call<Me>('POST', '/v1/sign-in', { token });
+  if (scopes && !scopes.split(',').includes('read')) {
+    await request('DELETE', '/v1/sign-in');
+    throw new Problem(403, 'forbidden', t('may not read'));
+  }
   needsSignIn.value = false;
   await begin();
 }
 
 export async function signOut() {
   await request('DELETE', '/v1/sign-in');
-  lookAs.value = '';
-  me.value = null;
   needsSignIn.value = true;
+  leave();
 }

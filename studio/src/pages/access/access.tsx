@@ -6,7 +6,7 @@ import { t, word } from '../../i18n/index.ts';
 import { Ago, Button, Chip, Empty, Failed, Head, Search, Select, tryTo } from '../../parts/basics.tsx';
 import { Confirm, TypedConfirm } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { chooseSpace, isOperator, isOwner, lookAt, may, me, readMe, readSpaces, signOut } from '../../state/session.ts';
+import { chooseSpace, everySpace, isOperator, isOwner, lookAt, may, me, readMe, readSpaces, signOut } from '../../state/session.ts';
 import { useLoaded, useSettled } from '../../state/use.ts';
 import { Tokens } from './tokens.tsx';
 
@@ -28,18 +28,18 @@ export function Access() {
 }
 
 function Spaces() {
-  const { data, error, reload } = useLoaded(() => call<Page<Space>>('GET', '/v1/spaces'), [], /^(space|memory|turn)\./);
+  const { data, error, reload } = useLoaded(everySpace, [], /^(space|memory|turn)\./);
   const [erases, setErases] = useState<Space | null>(null);
   return (
     <section class="card" aria-label={t('spaces')}>
       <header><h2>{t('spaces')}</h2><span class="small quiet">{t('spaces about')}</span></header>
       {error.value && <Failed error={error.value} retry={reload} />}
-      {data.value && !data.value.items.length && <Empty title={t('no spaces')}><p>{t('no spaces about')}</p></Empty>}
-      {data.value && data.value.items.length > 0 && <div class="table-box">
+      {data.value && !data.value.length && <Empty title={t('no spaces')}><p>{t('no spaces about')}</p></Empty>}
+      {data.value && data.value.length > 0 && <div class="table-box">
         <table>
           <thead><tr><th scope="col">{t('space')}</th><th scope="col">{t('memories')}</th><th scope="col" class="wide-only">{t('page sessions')}</th><th scope="col" class="wide-only">{t('messages')}</th><th scope="col" class="wide-only">{t('last change')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
           <tbody>
-            {data.value?.items.map((s) => (
+            {data.value.map((s) => (
               <tr key={s.space}>
                 <td><button type="button" class="facet" onClick={() => chooseSpace(s.own ? '' : s.space)}>{s.space}{s.own ? ` (${t('own')})` : ''}</button></td>
                 <td class="number">{s.memories}</td><td class="number wide-only">{s.sessions}</td><td class="number wide-only">{s.messages}</td><td class="small quiet wide-only"><Ago at={s.updated} /></td>
@@ -63,13 +63,14 @@ function Spaces() {
 const roles: Role[] = ['member', 'operator', 'owner'];
 
 function Users() {
-  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [erases, setErases] = useState<User | null>(null), [demotes, setDemotes] = useState<{ user: User; role: Role } | null>(null);
-  const { data, error, reload } = useLoaded(() => call<Page<User>>('GET', address('/v1/users', { contains, limit: 100 })), [contains]);
+  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [limit, setLimit] = useState(100), [erases, setErases] = useState<{ user: User; people: number } | null>(null), [demotes, setDemotes] = useState<{ user: User; role: Role } | null>(null);
+  const { data, error, reload } = useLoaded(() => call<Page<User>>('GET', address('/v1/users', { contains, limit })), [contains, limit]);
   const give = (u: User, role: Role) => tryTo(async () => {
     await call('PUT', `/v1/users/${encodeURIComponent(u.id)}/role`, { role });
     if (u.id === me.value?.user) await readMe();
   }).then(reload);
   const look = (u: User) => tryTo(() => lookAt(u.id));
+  const ask = (user: User) => tryTo(async () => setErases({ user, people: (await call<Page<User>>('GET', address('/v1/users', { owner: user.id, limit: 1 }))).total }));
   return (
     <section class="card" aria-label={t('people')}>
       <header><h2>{t('people')}</h2><div class="grow"><Search value={typed} onInput={setTyped} label={t('search people')} /></div></header>
@@ -89,17 +90,18 @@ function Users() {
                 <td><div class="row tight">
                   {u.id === me.value?.user && <Chip look="accent">{t('you')}</Chip>}
                   {isOwner.value && u.id !== me.value?.user && <Button small icon="eye" aria-label={t('look as')} title={t('look as about')} onClick={() => look(u)}><span class="wide-only">{t('look as')}</span></Button>}
-                  {isOwner.value && <Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(u)}><span class="wide-only">{t('erase')}</span></Button>}
+                  {isOwner.value && <Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => ask(u)}><span class="wide-only">{t('erase')}</span></Button>}
                 </div></td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
+      {data.value?.next && limit < 500 && <div class="pad"><Button onClick={() => setLimit(500)}>{t('more')}</Button></div>}
       {demotes && <Confirm title={t('demote')} text={t('demote about', { person: demotes.user.id })} action={word('role', demotes.role)} close={() => { setDemotes(null); reload(); }} run={() => give(demotes.user, demotes.role)} />}
-      {erases && <TypedConfirm title={t('erase person')} text={t('erase person about', { person: erases.id })} word={erases.id} action={t('erase')} close={() => setErases(null)}
+      {erases && <TypedConfirm title={t('erase person')} text={`${t('erase person about', { person: erases.user.id })} ${erases.people ? t('erase people about', { n: erases.people }) : ''}`} word={erases.user.id} action={t('erase')} close={() => setErases(null)}
         run={() => tryTo(async () => {
-          await call('DELETE', address(`/v1/users/${encodeURIComponent(erases.id)}`, { confirm: erases.id }));
+          await call('DELETE', address(`/v1/users/${encodeURIComponent(erases.user.id)}`, { confirm: erases.user.id, people: erases.people > 0 }));
           reload();
           toast({ text: t('erased') });
         })} />}
