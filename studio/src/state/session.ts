@@ -59,15 +59,18 @@ export async function readSpaces() {
 }
 
 /** Chats, drafts and choices are those of one person: another one begins with an empty page. */
-function leave() {
+function leave(): Promise<never> {
   sessionStorage.clear();
   location.replace(location.pathname);
+  return new Promise(() => undefined); // nothing more is asked meanwhile
 }
+
+const isAnother = (now: Me) => !!me.value && (me.value.user !== now.user || me.value.space !== now.space);
 
 export async function readMe() {
   try {
-    const now = await call<Me>('GET', '/v1/me'), before = me.value;
-    if (before && (before.user !== now.user || before.space !== now.space)) leave();
+    const now = await call<Me>('GET', '/v1/me');
+    if (isAnother(now)) await leave();
     me.value = now;
   } catch (e) {
     if (e instanceof Problem && e.status === 404) me.value = null;
@@ -103,11 +106,12 @@ export async function setOn(on: boolean) {
 }
 
 export async function signIn(token: string) {
-  const { scopes } = await call<Me>('POST', '/v1/sign-in', { token });
-  if (scopes && !scopes.split(',').includes('read')) {
+  const now = await call<Me>('POST', '/v1/sign-in', { token });
+  if (now.scopes && !now.scopes.split(',').includes('read')) {
     await request('DELETE', '/v1/sign-in');
     throw new Problem(403, 'forbidden', t('may not read'));
   }
+  if (isAnother(now)) await leave();
   needsSignIn.value = false;
   await begin();
 }
@@ -115,5 +119,5 @@ export async function signIn(token: string) {
 export async function signOut() {
   await request('DELETE', '/v1/sign-in');
   needsSignIn.value = true;
-  leave();
+  await leave();
 }

@@ -81,7 +81,7 @@ function Users() {
           <tbody>
             {data.value?.items.map((u) => (
               <tr key={u.id}>
-                <td><span class="wrap">{u.id}</span>{u.email && <span class="tiny quiet"> {u.email}</span>}</td>
+                <td><bdi class="wrap">{u.id}</bdi>{u.email && <span class="tiny quiet"> {u.email}</span>}</td>
                 <td>{isOwner.value
                   ? <Select value={u.role} label={t('role of', { person: u.id })} options={roles.map((r) => [r, word('role', r)])}
                       onChange={(role) => (u.role === 'owner' ? setDemotes({ user: u, role: role as Role }) : void give(u, role as Role))} />

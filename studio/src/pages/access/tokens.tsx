@@ -38,10 +38,10 @@ export function Tokens() {
             <tbody>
               {all.map((k) => (
                 <tr key={k.id}>
-                  <td>{k.name} <code class="tiny quiet">{k.prefix}…</code>{k.parent && <div class="tiny quiet">{t('made by', { name: nameOf(k.parent) })}</div>}</td>
-                  <td class="wide-only">{k.user}</td>
+                  <td><bdi class="wrap">{k.name}</bdi> <code class="tiny quiet">{k.prefix}…</code>{k.parent && <div class="tiny quiet wrap">{t('made by', { name: nameOf(k.parent) })}</div>}</td>
+                  <td class="wide-only"><bdi class="wrap">{k.user}</bdi></td>
                   <td class="wide-only"><div class="row">{k.scopes ? split(k.scopes).map((s) => <Chip key={s}>{word('scope', s)}</Chip>) : <span class="small quiet">{t('may all')}</span>}</div></td>
-                  <td><div class="row">{k.admin && <Chip look="accent">{t('admin')}</Chip>}{(k.spaces ? split(k.spaces) : [k.space || t('all spaces')]).map((s) => <Chip key={s} title={k.spaces ? t('only spaces') : t('space')}>{s}</Chip>)}{k.acts_for && <Chip>{t('acts for', { who: k.acts_for })}</Chip>}</div></td>
+                  <td><div class="row">{k.admin && <Chip look="accent">{t('admin')}</Chip>}{(k.spaces ? split(k.spaces) : [k.space || t('all spaces')]).map((s) => <Chip key={s} title={k.spaces ? t('only spaces') : t('space')}><span class="wrap">{s}</span></Chip>)}{k.acts_for && <Chip>{t('acts for', { who: k.acts_for })}</Chip>}</div></td>
                   <td class="small quiet wide-only"><Ago at={k.last_used} />{k.last_used && <div class="tiny">{k.last_address || t('this machine')}</div>}</td>
                   <td class="small quiet wide-only">{k.expires ? day(k.expires) : '–'}</td>
                   <td>{k.state !== 'valid' ? <Chip>{word('state', k.state)}</Chip> : may('manage') && <Button small look="danger" onClick={() => setRevokes(k)}>{t('revoke')}</Button>}</td>
