@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/time_text.h"
 
@@ -96,9 +97,9 @@ void backups_drop_old(struct ctx *ctx, str folder, int64_t keep)
     size_t n = 0;
     if (!soft(ctx, backups_by_clock(ctx, folder, &v, &n)))
         return;
-    for (size_t i = (size_t)keep; i < n; i++) {
+    for (size_t i = 0; i < n; i++) { /* one of a time to come, as after a wrong clock, stays */
         str file = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(v[i].name));
-        if (unlink(file.p) != 0)
+        if (v[i].at <= clock_ms() && keep-- <= 0 && unlink(file.p) != 0)
             log_event(LOG_WARN, "backup.stays", "file=\"" S_FMT "\" why=\"%s\"", S_ARG(file),
                       strerror(errno));
     }

@@ -110,6 +110,20 @@ test('backup_keep holds for backups that a job makes', async (t) => {
   assert.deepEqual([madeIn(folder).length, madeIn(folder).at(-1)], [2, job.result.name]);
 });
 
+test('backups of a time to come, as after a wrong clock, take no place of a real one', async (t) => {
+  const folder = tempFolder(), wrong = ['2099-01-01', '2099-01-02'].map((day) => nameOf(Date.parse(day)));
+  for (const name of wrong) fs.writeFileSync(path.join(folder, name), 'x');
+  const server = await serve(t, { flags: ['--backup-dir', folder, '--backup-keep', '1'] });
+  await first(folder);
+  const { id } = (await server.ask('POST', '/v1/jobs', { kind: 'backup' })).json();
+  const job = await until('the job', async () => {
+    const one = (await server.ask('GET', `/v1/jobs/${id}`)).json();
+    return one.ended && one;
+  });
+  assert.equal(job.state, 'done', job.error);
+  assert.deepEqual(madeIn(folder), [job.result.name, ...wrong]);
+});
+
 test('operators make, list and verify backups over the API', async (t) => {
   const folder = path.join(tempFolder(), 'backups'), server = await serve(t, { flags: ['--backup-dir', folder] });
   await first(folder);
