@@ -329,6 +329,24 @@ TEST(a_damaged_file_is_found_by_the_check)
     CHECK(str_find(findings, S("words")) < findings.n);
 }
 
+/* FTS5 keeps in mind where its pages were, until it is read again. */
+TEST(what_others_write_is_no_damage)
+{
+    PLACE(p);
+    STORE(s, p);
+    str findings;
+    for (int i = 0; i < 50; i++) {
+        struct message m = {.id = str_printf(&ctx->arena, "m%d", i), .text = S("Ithaca")};
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+    }
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 50);
+    tamper(&p, "INSERT INTO words(words) VALUES('optimize')");
+    CHECK_OK(store_check_pages(ctx, s, &findings));
+    CHECK_STR(findings, S(""));
+    CHECK_OK(store_check(ctx, s, &findings));
+    CHECK_STR(findings, S(""));
+}
+
 TEST(words_that_are_split_in_another_way_are_indexed_anew)
 {
     PLACE(p);
