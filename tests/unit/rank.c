@@ -479,6 +479,16 @@ TEST(of_a_long_sentence_the_parts_between_commas_are_shown)
               S("I am planning the trip of my brother, who wants to see the blue harbour,…"));
 }
 
+TEST(a_long_sentence_is_not_shown_as_its_first_word)
+{
+    str text = S("Sure, I am going to use a serverless architecture with functions in two regions "
+                 "and a queue between them. More later.");
+    CHECK_STR(passage_around(&ctx->arena, text, text, 50),
+              S("Sure, I am going to use a serverless archite…"));
+    CHECK_STR(passage_around(&ctx->arena, text, str_sub(text, text.n - 11, text.n), 50),
+              S("…More later."));
+}
+
 TEST(without_a_word_of_the_question_the_begin_is_shown)
 {
     const float weights[] = {1, 3};

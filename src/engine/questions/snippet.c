@@ -254,7 +254,10 @@ str passage_around(struct arena *a, str text, str part, size_t most)
     while (last + 1 < n && v[last].to < to && v[last + 1].to - v[first].from <= room)
         last++;
     widen_run(v, n, room, &first, &last);
-    str run = str_trim(str_sub(text, v[first].from, v[last].to)), shown = utf8_cut(run, room);
+    str run = str_trim(str_sub(text, v[first].from, v[last].to));
+    if (run.n < room / 3) /* "Sure," before a piece that is longer than the room */
+        run = str_trim(str_sub(text, v[first].from, text.n));
+    str shown = utf8_cut(run, room);
     return str_printf(a, "%s" S_FMT "%s", first ? "…" : "", S_ARG(shown),
                       last + 1 < n || shown.n < run.n ? "…" : "");
 }

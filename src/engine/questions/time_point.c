@@ -201,20 +201,14 @@ static bool is_led(const struct reader *r, size_t i)
 
 static struct time_span span_in(const struct point *p, int year)
 {
-    static const struct {
-        int months, days;
-    } of[] = {[POINT_DAY] = {0, 1},
-              [POINT_FEAST] = {0, 3},
-              [POINT_MONTH] = {1, 0},
-              [POINT_SEASON] = {3, 0},
-              [POINT_YEAR] = {12, 0}};
+    static const int months[] = {[POINT_MONTH] = 1, [POINT_SEASON] = 3, [POINT_YEAR] = 12};
+    static const int days[] = {[POINT_DAY] = 1, [POINT_FEAST] = 3, [POINT_YEAR] = 0};
     enum { SPRING = 2 };
     int month = p->kind == POINT_SEASON ? SPRING + 3 * p->month : p->month, day = p->day + !p->day;
     if (p->kind == POINT_SPAN)
         return p->span;
-    return (
-        struct time_span){calendar_ms(year, month, day),
-                          calendar_ms(year, month + of[p->kind].months, day + of[p->kind].days)};
+    return (struct time_span){calendar_ms(year, month, day),
+                              calendar_ms(year, month + months[p->kind], day + days[p->kind])};
 }
 
 struct time_span point_span(const struct reader *r, const struct point *p, bool is_over)

@@ -480,8 +480,8 @@ static enum status find(struct finder *f, struct recall_out *out)
                           .budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens};
     if (!is_idle)
         g.verdict = verdict_of(f, gate, tells);
-    g.asks_all = asks_all;
-    g.asks_known = asks_known && (asks_all || !g.verdict.is_sure);
+    g.asks_all = asks_all && !(f->asked.aggregation && g.verdict.is_sure); /* "of my trip" */
+    g.asks_known = asks_known && (g.asks_all || !g.verdict.is_sure);
     for (size_t i = is_idle ? SOURCES - 1 : 0; i < SOURCES; i++)
         TRY(add_source(&g, &sources[i]));
     struct verdict v = g.verdict;
