@@ -69,7 +69,7 @@ struct mem0_memory {
 };
 extern const struct field mem0_memory_fields[];
 struct mem0_memory mem0_shape(struct ctx *ctx, const struct mem0_who *who, const struct memory *m);
-/* YYYY-MM-DD: up to the end of that day, UTC. "" is never. */
+/* YYYY-MM-DD: up to the end of that day. "" is never. */
 MUST_USE enum status mem0_expires(struct ctx *ctx, str date, int64_t *out);
 
 enum status mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *out);

@@ -22,7 +22,7 @@ FIELDS(mem0_memory, (STR, id, .help = "UUID"), (STR, memory, .help = "what is re
        (AS_STR, ids.run_id, "run_id", .empty = EMPTY_NULL),
        (RAW, metadata, .help = "an object, or null"),
        (STRS, categories, .help = "its category and its tags"),
-       (STR, expiration_date, .empty = EMPTY_NULL, .help = "the last day on which it counts, UTC"),
+       (STR, expiration_date, .empty = EMPTY_NULL, .help = "the last day on which it counts"),
        (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
        (NUM, score, .empty = EMPTY_OUT, .help = "0 to 1, of a search"));
 

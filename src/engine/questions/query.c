@@ -11,7 +11,7 @@
  * Example: "What did Ana tell me about the boat yesterday?" asked on 20 November becomes the stems
  * of its telling words, such as Ana and boat, and those of "19 November 2026", with the time of
  * that day in from and to. At most QUERY_WORDS_MAX words are searched, the most promising ones:
- * names, numbers, long words. All times are UTC.
+ * names, numbers, long words. Its times are as time_local gives them.
  */
 
 enum { QUESTION_WORDS_MAX = 2000 };

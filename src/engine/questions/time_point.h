@@ -5,7 +5,7 @@
 
 #include "engine/questions/time_phrase.h"
 
-/* The calendar's day that t (unix ms) lies in, in UTC. */
+/* The calendar's day that t (time_local) lies in. */
 struct tm calendar_day(int64_t t);
 /* The start of the day (d), week (w; its Monday), month (m) or year (y) that t lies in, moved by so
  * many of them. */
