@@ -128,6 +128,8 @@ TEST(an_instruction_reaches_what_its_condition_names)
          STANDING_OTHER},
         {"Gdy pytam o pociągi, podawaj peron", "What is a monad?", STANDING_OTHER},
         {"Immer wenn ich nach Zügen frage, nenne Gleise", "What is a monad?", STANDING_OTHER},
+        {"Respóndeme en español cuando puedas", "What is a monad?", STANDING_ALWAYS},
+        {"Responde com exemplos sempre que possível", "What is a monad?", STANDING_ALWAYS},
         {"asks to always answer briefly when I ask", "What is a monad?", STANDING_ALWAYS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
