@@ -8,8 +8,8 @@ const yaml = require('js-yaml'); // of @redocly/openapi-core
 
 const program = path.resolve(process.argv[2]);
 const folder = path.join(__dirname, '../../packaging/compose');
-const other = /^(PGPASSWORD|OPENAI_API_(BASE_URL|KEY)|ENABLE_OLLAMA_API|POSTGRES_(USER|DB|PASSWORD))$/; // of libpq and of the other images
-const filled = (text) => String(text).replace(/\$\{(\w+):\?[^}]+\}/g, (whole, name) => (name === 'UPSTREAM' ? 'http://127.0.0.1:9' : name));
+const other = /^(TZ|PGPASSWORD|OPENAI_API_(BASE_URL|KEY)|ENABLE_OLLAMA_API|POSTGRES_(USER|DB|PASSWORD))$/; // of the C library, of libpq and of the other images
+const filled = (text) => String(text).replace(/\$\{\w+:-([^}]*)\}/g, '$1').replace(/\$\{(\w+):\?[^}]+\}/g, (whole, name) => (name === 'UPSTREAM' ? 'http://127.0.0.1:9' : name));
 
 // rememberd reads its command and its variables as it would when it is started.
 function settingsOf(name, service) {
