@@ -111,7 +111,9 @@ static void remember_user(struct app *app, const struct json *messages)
         return;
     for (const struct json *m = messages ? messages->first : NULL; m; m = m->next)
         last = m;
+    pthread_mutex_lock(&app->user_lock);
     snprintf(app->user, sizeof app->user, S_FMT, S_ARG(json_string(json_get(last, "content"))));
+    pthread_mutex_unlock(&app->user_lock);
 }
 
 static enum status answer_chat(__attribute__((unused)) struct ctx *ctx, struct app *app,
@@ -250,6 +252,7 @@ static const struct route routes[] = {
 struct model *model_open(struct ctx *ctx)
 {
     struct model *m = NEW(&ctx->arena, struct model);
+    pthread_mutex_init(&m->app.user_lock, NULL);
     m->server = fake_server_open(ctx, routes, &m->app);
     m->up = fake_server_upstream(ctx, m->server);
     return m;

@@ -43,6 +43,7 @@ struct app {
     bool as_json[ASKED_MAX];       /* whether each call demanded JSON */
     str answer;                    /* the text of an answer; "" for "said" */
     char user[1 << 16];            /* the last user message received */
+    pthread_mutex_t user_lock;     /* who reads it while a late call may still run holds this */
     void (*meanwhile)(void *own);  /* runs before an answer is sent, or NULL */
     void *own;
 };

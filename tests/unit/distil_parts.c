@@ -19,6 +19,7 @@ static void look(void *own)
     struct seen *seen = own;
     struct app *app = &seen->b->m->app;
     size_t now = 0;
+    pthread_mutex_lock(&app->user_lock);
     for (int i = 0; i < TURNS; i++) {
         char name[32];
         snprintf(name, sizeof name, "harbour number %d.", i);
@@ -31,6 +32,7 @@ static void look(void *own)
     seen->most = now > seen->most ? now : seen->most;
     if (seen->cut_from)
         app->mode = now > seen->cut_from ? IS_CUT : ANSWERS;
+    pthread_mutex_unlock(&app->user_lock);
     if (seen->late_from && now > seen->late_from)
         nanosleep(&(struct timespec){.tv_nsec = 2 * LATE_MS * 1000000}, NULL);
     if (seen->stop_at && (int)seen->calls >= seen->stop_at)
