@@ -64,3 +64,24 @@ test('where nothing is asked for, nothing is said of it', async (t) => {
   for (const text of ['Forget it.', 'Forget about the pasta, what about rice?', 'Delete the second paragraph.', "Don't let me forget that Anna comes on Friday."])
     assert.doesNotMatch(await given(server, text), /sked to forget/, text);
 });
+
+test("an answer that says it again is not found, nor what a tool says, and once the fact is deleted neither is left", async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Done, I have forgotten that you are allergic to peanuts.'));
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  await server.tell(NUTS);
+  const say = async (...messages) => server.receipt((await server.chat({ model: 'scripted', messages })).headers['x-rememberd-receipt']);
+  const tool_calls = [{ id: 'call_1', type: 'function', function: { name: 'lookup', arguments: '{}' } }];
+  await say(user(REQUEST));
+  await say(user('Please forget that I am allergic to peanuts, and tell me a joke.')); // says more, so it is kept itself
+  await say(user('Forget what I told you about my health.'), { role: 'assistant', content: null, tool_calls },
+    { role: 'tool', tool_call_id: 'call_1', content: 'The user is allergic to peanuts.' });
+  assert.doesNotMatch(await given(server, ASKED), /Done|The user is/);
+  const { results } = (await server.ask('POST', '/v1/memories/search', { query: 'allergic to peanuts' })).json();
+  assert.deepEqual(results.filter((one) => one.role === 'assistant' || one.role === 'tool'), []);
+  const [{ source }] = await memories(server);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${source}`)).status, 200);
+  assert.doesNotMatch(await given(server, ASKED), /Done|I'm allergic/);
+  const { sessions } = (await server.ask('GET', '/v1/sessions')).json();
+  const said = await Promise.all(sessions.map((one) => server.ask('GET', `/v1/sessions/${one.id}/messages`)));
+  assert.equal(said.filter((one) => /Done, I have forgotten/.test(one.text)).length, 3, 'each is in its conversation');
+});

@@ -16,6 +16,14 @@
     "It can be deleted in Memory Studio, with `rememberd forget ID`, or with the tool "            \
     "memory_forget."
 
+void keep_silent(struct message *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        v[i].is_echo = true;
+        v[i].says = S("");
+    }
+}
+
 str forgetting_note(str message)
 {
     return forget_request_of(message) == FORGET_NOTHING ? S("") : S(NOTE);
@@ -32,11 +40,13 @@ str forgetting_block(struct arena *a, str block, str note, int64_t budget_tokens
     return tokens_of(whole) <= budget_tokens ? whole : block;
 }
 
-void forgetting_leave(struct message *v, size_t n)
+void forgetting_leave(str question, struct message *v, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_is(v[i].role, "user") && forget_request_of(v[i].text) == FORGET_ASKED) {
-            v[i].is_echo = true;
-            v[i].says = S("");
-        }
+    enum forget_request asked = forget_request_of(question);
+    for (size_t i = 0; i < n; i++) {
+        bool is_user = str_is(v[i].role, "user");
+        asked = is_user ? forget_request_of(v[i].text) : asked;
+        if (asked == FORGET_ASKED || (asked && !is_user))
+            keep_silent(&v[i], 1);
+    }
 }

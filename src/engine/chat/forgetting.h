@@ -9,5 +9,9 @@ str forgetting_note(str message);
 /* The block with a line for the note, if the budget has room for it. */
 str forgetting_block(struct arena *a, str block, str note, int64_t budget_tokens);
 
-/* The requests among what is kept of a turn are not found: each says again what should be gone. */
-void forgetting_leave(struct message *v, size_t n);
+/* Kept for the conversation alone, and never found. */
+void keep_silent(struct message *v, size_t n);
+
+/* Of what is kept of a turn mere requests are not found, nor what answers any request or the
+ * question if it is one: each says again what should be gone. */
+void forgetting_leave(str question, struct message *v, size_t n);

@@ -80,21 +80,6 @@ static str title_of(const struct message *v, size_t n)
     return S("");
 }
 
-/* Kept, and never found again: nothing in it is new. */
-static bool is_silent(const struct message *m)
-{
-    return m->is_echo && !m->says.n && str_is(m->role, "user");
-}
-
-/* Kept for the conversation alone. */
-static void keep_silent(struct message *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        v[i].is_echo = true;
-        v[i].says = S("");
-    }
-}
-
 static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *t,
                           struct message *v, size_t n)
 {
@@ -153,7 +138,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
         all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
-    forgetting_leave(all, b->n_messages);
+    forgetting_leave(t->record.question, all, b->n_messages);
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
         b->session.title = title_of(all, t->n_fresh);
@@ -167,10 +152,10 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     }
     b->distil_at = distil_due(engine_runtime(e), clock_ms());
     b->rule = rules == EXTRACT_TABLE ? PUT_REPLACE : PUT_SUPERSEDE;
-    for (size_t i = 0; i < b->n_messages; i++)
-        if (!is_silent(&all[i]) && (str_is(all[i].role, "user") ||
-                                    (rules == EXTRACT_TABLE && str_is(all[i].role, "assistant"))))
-            extract_from(ctx, e, &tombstones, &all[i], b);
+    for (const struct message *m = all; m < all + b->n_messages; m++)
+        if ((!m->is_echo || m->says.n) && /* else nothing in it is new */
+            (str_is(m->role, "user") || (rules == EXTRACT_TABLE && str_is(m->role, "assistant"))))
+            extract_from(ctx, e, &tombstones, m, b);
     return OK;
 }
 
