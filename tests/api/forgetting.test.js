@@ -230,3 +230,12 @@ test("what a relative has in the same words stays, and what is said of both goes
   assert.match(block, /My brother is allergic to nuts/);
   assert.doesNotMatch(block, /I'm allergic|mother/);
 });
+
+test('a sentence ends at a danda, so the next one of its message stays', async (t) => {
+  const server = await serve(t);
+  await server.tell('मुझे कुत्तों से डर लगता है। मेरी बहन तुरही बजाती है।');
+  const { id } = (await server.ask('POST', '/v1/memories', { content: 'मुझे कुत्तों से डर लगता है।' })).json();
+  assert.equal((await server.ask('DELETE', `/v1/memories/${id}`)).status, 200);
+  assert.doesNotMatch(await given(server, 'मुझे किससे डर लगता है?'), /कुत्तों/);
+  assert.match(await given(server, 'मेरी बहन क्या बजाती है?'), /तुरही/);
+});

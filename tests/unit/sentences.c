@@ -24,6 +24,9 @@ TEST(sentences_are_cut_with_their_marks)
     CHECK_STR(cut(ctx, "one\n\ntwo\nthree"), S("[one][\n\ntwo\nthree]"));
     CHECK_STR(cut(ctx, "\xE7\x8C\xAB\xEF\xBC\x9F\xE7\x8A\xAC"),
               S("[\xE7\x8C\xAB\xEF\xBC\x9F asks][\xE7\x8A\xAC]"));
+    CHECK_STR(cut(ctx, "मुझे डर है।मेरी बहन गाती है। आप?"), S("[मुझे डर है।][मेरी बहन गाती है।][ आप? asks]"));
+    CHECK_STR(cut(ctx, "أين أسكن؟ أختي هنا."), S("[أين أسكن؟ asks][ أختي هنا.]"));
+    CHECK_STR(cut(ctx, "میں یہاں ہوں۔ تم؟!"), S("[میں یہاں ہوں۔][ تم؟! asks]"));
     CHECK_STR(cut(ctx, ""), S(""));
 }
 

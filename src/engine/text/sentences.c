@@ -33,23 +33,16 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static size_t after_blanks(str text, size_t i)
-{
-    while (i < text.n && is_blank(text.p[i]))
-        i++;
-    return i;
-}
-
-/* The bytes of a mark at i: full width ones (0xE3 and 0xEF begin theirs) have three. */
+/* The bytes of a mark at i; next_stop knows the first byte of each. */
 static size_t mark_at(str text, size_t i)
 {
-    static const char *const wide[] = {"。", "！", "？", "．", NULL};
+    static const char *const wide[] = {"。", "！", "？", "．", "।", "॥", "؟", "۔", NULL};
     unsigned char c = i < text.n ? (unsigned char)text.p[i] : 0;
     if (c < 0x80)
         return c == '.' || c == '!' || c == '?';
-    for (const char *const *m = wide; *m && (c == 0xE3 || c == 0xEF); m++)
+    for (const char *const *m = wide; *m; m++)
         if (str_starts(str_sub(text, i, text.n), str_of(*m)))
-            return 3;
+            return str_of(*m).n;
     return 0;
 }
 
@@ -155,7 +148,8 @@ static bool ends_at(str text, size_t i, bool cuts_ordinals, size_t *end, struct 
     out->asks = false;
     for (; (n = mark_at(text, to)) > 0; to += n) {
         is_wide |= n > 1;
-        out->asks |= text.p[to] == '?' || str_starts(str_sub(text, to, text.n), S("？"));
+        str mark = str_sub(text, to, to + n);
+        out->asks |= str_is(mark, "?") || str_is(mark, "？") || str_is(mark, "؟");
     }
     marks = to;
     while (to < text.n && !is_wide && char_is_one_of(text.p[to], "\"')*.!?"))
@@ -163,7 +157,9 @@ static bool ends_at(str text, size_t i, bool cuts_ordinals, size_t *end, struct 
     *end = to;
     if (to < text.n && !is_wide && !is_blank(text.p[to]))
         return false;
-    size_t next = after_blanks(text, to);
+    size_t next = to;
+    while (next < text.n && is_blank(text.p[next]))
+        next++;
     bool is_dot = marks == i + 1 && text.p[i] == '.';
     if (is_dot && to < text.n && is_abbreviation(word_before(text, i), text, next, cuts_ordinals))
         return false;
@@ -197,7 +193,8 @@ static size_t first_said(str text)
 static size_t next_stop(str text, size_t i)
 {
     static const bool stops[256] = {
-        ['.'] = true, ['!'] = true, ['?'] = true, ['\n'] = true, [0xE3] = true, [0xEF] = true};
+        ['.'] = true,  ['!'] = true,  ['?'] = true,  ['\n'] = true, [0xD8] = true,
+        [0xDB] = true, [0xE0] = true, [0xE3] = true, [0xEF] = true};
     while (i < text.n && !stops[(unsigned char)text.p[i]])
         i++;
     return i;

@@ -104,9 +104,9 @@ static bool requests_answer(const struct opening *o)
 
 static bool ends_asking(str sentence)
 {
+    static const char *const ends[] = {"?", "？", "؟", "か。", "か"};
     sentence = text_without_end(str_trim(sentence), "\"')* \n!");
-    return str_ends(sentence, S("?")) || str_ends(sentence, S("？")) ||
-           str_ends(sentence, S("か。")) || str_ends(sentence, S("か"));
+    return SOME(i, sizeof ends / sizeof *ends, str_ends(sentence, str_of(ends[i])));
 }
 
 /* Also without a question mark, as many people leave it out. */
