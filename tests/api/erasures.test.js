@@ -5,7 +5,7 @@ const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
-const { bin, cleanEnv, serve, tempFolder } = require('./lib');
+const { answer, bin, cleanEnv, serve, tempFolder, until, upstream } = require('./lib');
 
 const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 const said = ['My dentist is called Millerberg', 'My sister Ottilie lives in Porto', 'My passport is in the blue drawer'];
@@ -208,3 +208,27 @@ test('restoring an older backup gives back neither tokens that were revoked sinc
     await server.stop();
   }
 });
+
+for (const [what, erase] of Object.entries({ space: (server) => server.ask('DELETE', '/v1/spaces/default', undefined, { 'x-memory-user': 'anna' }),
+  person: (server) => server.ask('DELETE', '/v1/users/local%2Fanna?confirm=local/anna') }))
+  test(`a chat that the model answers while its ${what} is erased is not kept, and the next one is`, async (t) => {
+    let go, waits = false;
+    const gate = new Promise((done) => (go = done)), anna = { 'x-memory-user': 'anna' };
+    const model = await upstream(t, async (req, res, asked) => { if (waits) await gate; answer(res, asked, 'Your parrot is called Quito.'); });
+    const server = await serve(t, { flags: ['--upstream', model.url] });
+    const say = async (content) => (await server.chat({ model: 'any', messages: [{ role: 'user', content }] }, anna)).headers['x-rememberd-receipt'];
+    await server.receipt(await say('My parrot is called Quito.'), anna);
+    waits = true;
+    const pending = say('What is my parrot called?');
+    await until('the model is asked', () => model.asked.length === 2);
+    assert.match(JSON.stringify(model.last().json), /Quito/);
+    assert.equal((await erase(server)).status, 200);
+    go();
+    const receipt = await pending;
+    const listed = async () => (await server.ask('GET', '/v1/sessions', undefined, anna)).json().sessions;
+    assert.deepEqual(await listed(), []);
+    assert.equal((await server.ask('GET', `/v1/receipts/${receipt}`, undefined, anna)).status, 404);
+    if (what === 'person') assert.deepEqual((await server.ask('GET', '/v1/users?owner=local')).json().items, []);
+    await server.receipt(await say('Do you know my parrot?'), anna);
+    assert.equal((await listed()).length, 1);
+  });

@@ -26,10 +26,8 @@ static bool share_a_word(struct words a, struct words b)
 /* Without the mark that it is given with. */
 static struct demo_line demo_line_of(str text)
 {
-    str mark = S(OUTDATED_MARK);
-    if (str_starts(text, mark))
-        return (struct demo_line){str_sub(text, mark.n, text.n), true};
-    return (struct demo_line){text, false};
+    bool is_old = str_starts(text, S(OUTDATED_MARK));
+    return (struct demo_line){str_sub(text, is_old ? strlen(OUTDATED_MARK) : 0, text.n), is_old};
 }
 
 /* Why a statement is not remembered, as a sentence. */
@@ -52,7 +50,6 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     size_t n = 0;
     if (turn->forgot.n)
         return llm_demo_answer(a, S(""), lines, 0, turn->forgot);
-    question = engine_strip_block(a, question);
     struct words asked = words_of(a, question, LINE_WORDS_MAX);
     for (size_t i = 0; i < n_window; i++) {
         str line = utf8_cut(str_trim(window[i].text), LINE_MAX_BYTES);

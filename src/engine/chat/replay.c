@@ -48,13 +48,10 @@ static bool is_there(struct arena *a, const struct turn *t, const struct earlier
 static struct strs told_by_all(struct arena *a, const struct replay *v, size_t n)
 {
     struct strs all = {0};
-    size_t most = 0;
-    for (size_t i = 0; i < n; i++)
-        most += v[i].told.n;
-    all.v = NEW_N(a, str, most + 1);
+    size_t cap = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < v[i].told.n; k++)
-            all.v[all.n++] = v[i].told.v[k];
+            ARENA_ADD(a, all.v, all.n, cap) = v[i].told.v[k];
     return all;
 }
 

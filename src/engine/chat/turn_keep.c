@@ -171,6 +171,13 @@ static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, 
         return OK;
     if (t->out.mode != MODE_READONLY)
         TRY(add_messages(ctx, e, t, answer, &b));
+    /* Erased with its space or user since it was asked: until now, not until a time to come. */
+    bool erased[2] = {false};
+    const struct erased_ask asks[] = {{.message = b.messages, .created = t->record.created},
+                                      {.message = b.messages, .created = clock_ms()}};
+    TRY(b.n_messages ? store_was_erased(ctx, e->store, t->in.pool, asks, 2, erased) : OK);
+    if (erased[0] && !erased[1])
+        return OK;
     b.has_queued = t->has_queued;
     b.goes_on = t->in.goes_on && t->in.is_durable && b.session.id.n;
     enum status s = waits ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
