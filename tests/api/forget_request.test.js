@@ -59,6 +59,14 @@ test('what says more than the request is kept', async (t) => {
   assert.match(await given(server, 'Where does my sister Anna live?'), /Aberdeen/);
 });
 
+test('a fact beside the request is kept, and the request is no standing instruction', async (t) => {
+  const server = await serve(t);
+  for (const text of ['Forget what I said about Leeds, I live in Aberdeen.', "Pretend you don't know I'm diabetic just for today, and give me a proper trifle recipe, if you would."])
+    await server.tell(text);
+  assert.deepEqual((await memories(server)).map((one) => one.content), ['lives in Aberdeen']);
+  assert.match(await given(server, 'Where do I live?'), /Aberdeen/);
+});
+
 test('where nothing is asked for, nothing is said of it', async (t) => {
   const server = await serve(t);
   for (const text of ['Forget it.', 'Forget about the pasta, what about rice?', 'Delete the second paragraph.', "Don't let me forget that Anna comes on Friday."])

@@ -10,9 +10,7 @@
  * A model that was given memory repeats it. If its answer were found by the same words, each recall
  * would feed the next one, and soon most memories would be answers that quote answers. So only the
  * novel sentences of such an answer are searched; its text is kept whole.
- */
-
-/*
+ *
  * Example: the block says "Ana's dog is called Rex", and the answer is "Your friend's dog is Rex.
  * It may like the lake path." Most content words of the first sentence are the block's, those of
  * the second are new, so only the second can be found later. Words are compared by stem; stop words

@@ -10,6 +10,7 @@
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
 #include "engine/recall/tombstones.h"
+#include "engine/text/forget_request.h"
 
 /*
  * Order of the second half: strip the memory block from the answer, mask secrets, extract facts by
@@ -43,7 +44,8 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct tombsto
         struct memory like;
         bool is_kept =
             e->settings->extraction == EXTRACT_USER && same_is_kept(ctx, e, b->pool, &v[i], &like);
-        if (is_kept && (!is_stated(&like) || like.created >= m->created))
+        bool is_order = v[i].type == TYPE_PROCEDURAL && forget_request_of(m->text);
+        if (is_order || (is_kept && (!is_stated(&like) || like.created >= m->created)))
             continue;
         if (is_kept) {
             like.created = m->created;
@@ -138,7 +140,6 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
         all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
-    forgetting_leave(t->record.question, all, b->n_messages);
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
         b->session.title = title_of(all, t->n_fresh);
@@ -156,6 +157,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
         if ((!m->is_echo || m->says.n) && /* else nothing in it is new */
             (str_is(m->role, "user") || (rules == EXTRACT_TABLE && str_is(m->role, "assistant"))))
             extract_from(ctx, e, &tombstones, m, b);
+    forgetting_leave(t->record.question, all, b->n_messages);
     return OK;
 }
 
