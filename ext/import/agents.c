@@ -1,7 +1,8 @@
 /* agents.c - transcripts of coding agents and agents in files: Claude Code, Codex, Letta. */
 #include "ext/import/foreign.h"
 
-/* What the program put in the user's place. A text in angle brackets is its, too. */
+/* What the program put in the user's place, or beside what the user typed. A text in angle brackets
+ * is its, too. */
 static bool is_own_text(str text)
 {
     static const char *const begins[] = {
@@ -22,13 +23,13 @@ static bool is_own_text(str text)
 
 /* One message with its text, unless nobody has said it. */
 static enum status give_said(struct foreign *f, str session, const struct json *time,
-                             struct message *m)
+                             const struct json *content, const char *type, struct message *m)
 {
+    m->text = foreign_text_of(&f->ctx->arena, content, type,
+                              str_is(m->role, "user") ? is_own_text : NULL);
     const struct session s = {.id = foreign_session_id(f, session)};
     TRY(foreign_time(f->ctx, time, "timestamp", &m->created));
-    if (str_is(m->role, "user") ? is_own_text(m->text) : !str_trim(m->text).n)
-        return OK;
-    return foreign_session(f, &s, m, 1);
+    return str_trim(m->text).n ? foreign_session(f, &s, m, 1) : OK;
 }
 
 /* --- Claude Code: ~/.claude/projects/DIR/SESSION.jsonl --- */
@@ -54,11 +55,8 @@ enum status claude_code_line(struct foreign *f, const struct json *record)
         return fail_missing(f->ctx, "sessionId");
     if (!l.message)
         return fail_missing(f->ctx, "message");
-    struct message m = {.role = l.type,
-                        .ref = l.uuid,
-                        .text = foreign_text_of(&f->ctx->arena, json_get(l.message, "content"),
-                                                "text")};
-    return give_said(f, l.sessionId, l.timestamp, &m);
+    struct message m = {.role = l.type, .ref = l.uuid};
+    return give_said(f, l.sessionId, l.timestamp, json_get(l.message, "content"), "text", &m);
 }
 
 /* --- Codex: ~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl --- */
@@ -86,9 +84,8 @@ enum status codex_line(struct foreign *f, const struct json *record)
         !str_is(json_string(json_get(payload, "type")), "message") ||
         (!str_is(m.role, "user") && !str_is(m.role, "assistant")))
         return OK;
-    m.text = foreign_text_of(&f->ctx->arena, json_get(payload, "content"), NULL);
     return give_said(f, f->state.session.n ? f->state.session : f->path,
-                     json_get(record, "timestamp"), &m);
+                     json_get(record, "timestamp"), json_get(payload, "content"), NULL, &m);
 }
 
 /* --- Letta: NAME.af --- */
@@ -118,14 +115,14 @@ static str answer_of(struct foreign *f, const struct json *m)
             return json_string(json_get(arguments, "message"));
     }
     return calls && calls->n ? S("")
-                             : foreign_text_of(&f->ctx->arena, json_get(m, "content"), NULL);
+                             : foreign_text_of(&f->ctx->arena, json_get(m, "content"), NULL, NULL);
 }
 
 /* The user's text may be in an envelope, as are events that no one wrote. */
 static str user_text(struct foreign *f, const struct json *m)
 {
     struct json *v;
-    str text = foreign_text_of(&f->ctx->arena, json_get(m, "content"), NULL);
+    str text = foreign_text_of(&f->ctx->arena, json_get(m, "content"), NULL, NULL);
     if (!str_starts(str_trim(text), S("{")) || !soft(f->ctx, json_parse(f->ctx, text, &v)) ||
         !json_get(v, "type"))
         return text;

@@ -57,7 +57,7 @@ static const struct json **shown_branch(struct arena *a, const struct chat *c, s
 static str parts_text(struct arena *a, const struct json *content)
 {
     const struct json *parts = json_get(content, "parts");
-    return parts ? foreign_text_of(a, parts, NULL) : json_string(json_get(content, "text"));
+    return parts ? foreign_text_of(a, parts, NULL, NULL) : json_string(json_get(content, "text"));
 }
 
 /* What the program has noted of the user. */

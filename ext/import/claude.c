@@ -8,7 +8,7 @@ static enum status read_said(struct foreign *f, const struct json *v, struct mes
 {
     str sender = json_string(json_get(v, "sender"));
     /* "text" repeats the content, with notes on what the page could not show. */
-    str text = foreign_text_of(&f->ctx->arena, json_get(v, "content"), "text");
+    str text = foreign_text_of(&f->ctx->arena, json_get(v, "content"), "text", NULL);
     *out = (struct message){.role = str_is(sender, "human") ? S("user") : S("assistant"),
                             .ref = json_string(json_get(v, "uuid")),
                             .text = text.n ? text : json_string(json_get(v, "text"))};

@@ -224,14 +224,16 @@ enum status foreign_time(struct ctx *ctx, const struct json *v, const char *fiel
     return OK;
 }
 
-str foreign_text_of(struct arena *a, const struct json *content, const char *type)
+str foreign_text_of(struct arena *a, const struct json *content, const char *type,
+                    bool (*skips)(str text))
 {
     struct buf b = buf_make(a, SIZE_MAX);
     if (!content || content->type != JSON_ARRAY)
-        return json_string(content);
+        return skips && skips(json_string(content)) ? S("") : json_string(content);
     for (const struct json *v = content->first; v; v = v->next) {
         str text = v->type == JSON_STRING ? json_string(v) : json_string(json_get(v, "text"));
-        if (!text.n || (type && !str_is(json_string(json_get(v, "type")), type)))
+        if (!text.n || (skips && skips(text)) ||
+            (type && !str_is(json_string(json_get(v, "type")), type)))
             continue;
         if (b.n)
             buf_add(&b, S("\n\n"));

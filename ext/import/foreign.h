@@ -46,9 +46,10 @@ str foreign_session_id(const struct foreign *f, str id);
 /* A time as ISO 8601, or seconds or milliseconds since 1970; absent and null are 0. */
 MUST_USE enum status foreign_time(struct ctx *ctx, const struct json *v, const char *field,
                                   int64_t *out);
-/* The texts of an array of {type, text} with that type, a blank line between two; a string is
- * itself. type NULL: any. */
-str foreign_text_of(struct arena *a, const struct json *content, const char *type);
+/* The texts of an array of {type, text} with that type, a blank line between two; a string is one.
+ * Those for which `skips` is true are left out. NULL: any type, no text. */
+str foreign_text_of(struct arena *a, const struct json *content, const char *type,
+                    bool (*skips)(str text));
 /*
  * Each line or list item of a text as a memory of its own, like m: bullets, numbers and "[date]" in
  * front go, headings become tags. An item without a date has m's time.

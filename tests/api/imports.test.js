@@ -239,6 +239,32 @@ test('a transcript of a sub-agent is not what the user said', async () => {
   }
 });
 
+const transcript = (lines) => {
+  const file = path.join(tempFolder(), 'session.jsonl');
+  fs.writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+  return file;
+};
+const texts = async (file) => {
+  const at = ['--data', tempFolder()];
+  await ok(['import', file, '--no-extract', ...at]);
+  return lines((await ok(['export', ...at])).stdout).filter(({ kind }) => kind === 'message').map(({ role, text }) => [role, text]);
+};
+const part_of = (text, type = 'text') => ({ type, text });
+const code = (uuid, type, content, more = {}) => ({ type, uuid: `u${uuid}`, sessionId: 's', timestamp: `2026-10-01T10:00:0${uuid}Z`, message: { role: type, content, ...more } });
+
+test('an agent\'s notes beside a prompt do not hide the prompt', async () => {
+  const opened = '<ide_opened_file>The user opened the file /src/a.c in the IDE.</ide_opened_file>';
+  assert.deepEqual(await texts(transcript([
+    code(1, 'user', [part_of(opened), part_of('We deploy with Nomad.'), { type: 'image', source: {} }]),
+    code(2, 'assistant', [part_of('<ul> is a list.')]), code(3, 'user', [part_of(opened)]),
+  ])), [['user', 'We deploy with Nomad.'], ['assistant', '<ul> is a list.']]);
+  const said = (...content) => ({ timestamp: '2026-10-01T10:00:00Z', type: 'response_item', payload: { type: 'message', role: 'user', content } });
+  assert.deepEqual(await texts(transcript([
+    said(part_of('# AGENTS.md instructions for /src', 'input_text'), part_of('<environment_context>', 'input_text')),
+    said(part_of('<image name=[Image #1]>', 'input_text'), { type: 'input_image', image_url: 'data:' }, part_of('</image>', 'input_text'), part_of('This is our tower.', 'input_text')),
+  ])), [['user', 'This is our tower.']]);
+});
+
 // A conversation of a few messages in each record.
 function manyChats(file, n) {
   const chat = (i) => ({ uuid: `c${i}`, name: `Chat ${i}`, created_at: '2026-09-01T10:00:00Z', chat_messages: Array.from({ length: 4 }, (_, k) => (
