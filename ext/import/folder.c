@@ -32,13 +32,6 @@ static int is_content(const struct dirent *e)
     return e->d_name[0] != '.' && !str_is_one_of(str_of(e->d_name), others);
 }
 
-static void free_entries(struct dirent **v, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(v[i]);
-    free(v);
-}
-
 static enum status list_folder(struct listing *l, str path, str name, int depth);
 
 /* Links are passed over: what a folder holds is imported, and not what it points to. */
@@ -70,9 +63,11 @@ static enum status list_folder(struct listing *l, str path, str name, int depth)
     int n = scandir(str_c(&l->ctx->arena, path), &v, is_content, alphasort);
     if (n < 0)
         return fail(l->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno));
-    for (int i = 0; i < n && s == OK; i++)
-        s = list_entry(l, path, name, v[i]->d_name, depth);
-    free_entries(v, n);
+    for (int i = 0; i < n; i++) {
+        s = s == OK ? list_entry(l, path, name, v[i]->d_name, depth) : s;
+        free(v[i]);
+    }
+    free(v);
     return s;
 }
 

@@ -2,6 +2,7 @@
 #include "ext/import/ingest.h"
 
 #include "ext/import/importer.h"
+#include "ext/import/items.h"
 
 enum { LINE_MAX_BYTES = 16 << 20, PROGRESS_EVERY = 1 << 20 };
 
@@ -120,11 +121,9 @@ static enum status ingest_lines(struct importer *im, str text,
                                 void (*progress)(int64_t done, int64_t all))
 {
     int64_t no = 0, told = 0, all = (int64_t)text.n;
-    for (str rest = text; rest.n;) {
-        str line = str_trim(str_cut(&rest, '\n'));
+    for (str rest = text, line; next_line(&rest, &no, &line);) {
         int64_t done = all - (int64_t)rest.n;
-        no++;
-        enum status s = line.n ? add_line(im, line) : OK;
+        enum status s = add_line(im, line);
         if (s != OK) {
             s = fail_at_line(im->ctx, no, s);
             TRY(importer_write(im));

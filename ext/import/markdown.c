@@ -17,11 +17,11 @@ struct note {
     struct foreign *f;
     str where, title, heading; /* where: what ids are made of */
     struct memory like;
-    size_t front_tags;    /* tags of the whole note; a section adds its own */
-    struct buf text;      /* of the section so far */
-    int64_t part;         /* of the section; 0: the first */
-    int64_t same;         /* headings of this text before it */
-    struct seen headings; /* that were met, for `same` */
+    size_t front_tags;     /* tags of the whole note; a section adds its own */
+    struct buf text;       /* of the section so far */
+    int64_t part;          /* of the section; 0: the first */
+    int64_t same;          /* headings of this text before it */
+    struct seen *headings; /* that were met, for `same` */
 };
 
 /* --- what is in front of a note --- */
@@ -150,7 +150,7 @@ static enum status begin_section(struct note *n, str heading)
     TRY(end_part(n));
     n->heading = heading;
     n->part = 0;
-    n->same = seen_before(&n->headings, hash64(&heading, 1));
+    n->same = seen_before(n->headings, hash64(&heading, 1));
     n->like.tags.n = n->front_tags;
     return OK;
 }
@@ -205,15 +205,11 @@ static str heading_in(str line)
     return is_heading ? str_trim(rest) : S("");
 }
 
-static void end_note(struct note *n)
-{
-    seen_free(&n->headings);
-}
-
 enum status foreign_sections(struct foreign *f, str where, str title, str text,
                              const struct memory *like)
 {
-    CLEANUP(end_note) struct note n = {.f = f, .where = where, .title = title, .like = *like};
+    CLEANUP(seen_free) struct seen headings = {0};
+    struct note n = {f, where, title, .like = *like, .headings = &headings};
     bool is_code = false;
     n.like.tags = (struct strs){NEW_N(&f->ctx->arena, str, TAGS_MAX), 0};
     n.text = buf_make(&f->ctx->arena, SIZE_MAX);

@@ -13,7 +13,7 @@ enum { GROUP_MAX = 2000, GROUP_BYTES_MAX = 2 << 20 }; /* of one write */
 
 struct importer {
     struct ctx *ctx;
-    struct ctx work; /* of the group that is being filled */
+    struct ctx *work; /* of the group that is being filled */
     struct engine *e;
     str user, space, path;
     str owner; /* of the group; report.owners: there is one */
@@ -25,22 +25,17 @@ struct importer {
     struct omniroute_report report;
 };
 
-static void end_work(struct importer *im)
-{
-    ctx_free(&im->work);
-}
-
 /* Without a time of its own it has that of the import. */
 static enum status leave_erased(struct importer *im, struct pool_ref pool)
 {
-    struct erased_ask *v = NEW_N(&im->work.arena, struct erased_ask, im->n);
-    bool *is_erased = NEW_N(&im->work.arena, bool, im->n);
+    struct erased_ask *v = NEW_N(&im->work->arena, struct erased_ask, im->n);
+    bool *is_erased = NEW_N(&im->work->arena, bool, im->n);
     size_t kept = 0;
     for (size_t i = 0; i < im->n; i++) {
         const struct memory *m = &im->memories[i];
         v[i] = (struct erased_ask){.memory = m, .created = m->created < im->now ? m->created : 0};
     }
-    TRY(import_erased(&im->work, im->e, pool, v, im->n, im->again, is_erased, &im->report.erased));
+    TRY(import_erased(im->work, im->e, pool, v, im->n, im->again, is_erased, &im->report.erased));
     for (size_t i = 0; i < im->n; i++)
         if (!is_erased[i])
             im->memories[kept++] = im->memories[i];
@@ -68,15 +63,15 @@ static enum status write_group(struct importer *im)
                        .n_memories = im->n,
                        .rule = PUT_IMPORT};
     if (s == OK)
-        s = import_quota(&im->work, im->e, pool, im->memories, im->n);
+        s = import_quota(im->work, im->e, pool, im->memories, im->n);
     if (s == OK)
-        s = store_write(&im->work, im->e->store, &b);
+        s = store_write(im->work, im->e->store, &b);
     if (s != OK)
-        return owner_failed(im, s, im->work.why);
+        return owner_failed(im, s, im->work->why);
     im->report.memories += (int64_t)b.added;
     im->report.updated += (int64_t)b.replaced;
     im->n = im->bytes = 0;
-    arena_reset(&im->work.arena);
+    arena_reset(&im->work->arena);
     return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
 }
 
@@ -95,7 +90,7 @@ static enum status begin_owner(struct importer *im, str owner)
 /* An id that is not a UUID gives a UUID that is the same in each import. */
 static str id_for(struct importer *im, const struct memory *m)
 {
-    struct arena *a = &im->work.arena;
+    struct arena *a = &im->work->arena;
     str created = str_printf(a, "%lld", (long long)m->created);
     const str by_id[] = {S("omniroute"), im->owner, m->id},
               by_content[] = {S("omniroute"), im->owner, m->key, m->content, created};
@@ -109,12 +104,12 @@ static void import_memory(struct importer *im, const struct memory *from)
 {
     assert(im->n < GROUP_MAX);
     if (!im->n)
-        im->memories = NEW_N(&im->work.arena, struct memory, GROUP_MAX);
+        im->memories = NEW_N(&im->work->arena, struct memory, GROUP_MAX);
     struct memory *m = &im->memories[im->n++];
-    *m = memory_copy(&im->work.arena, from);
+    *m = memory_copy(&im->work->arena, from);
     m->id = id_for(im, from);
     m->content = str_trim(m->content);
-    secrets_leave(im->e, &im->work.arena, m);
+    secrets_leave(im->e, &im->work->arena, m);
     m->origin = ORIGIN_IMPORT;
     m->importance = m->salience = IMPORTANCE;
     m->created = m->created ? m->created : im->now;
@@ -146,9 +141,9 @@ enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user,
                                     void (*progress)(int64_t done, int64_t all),
                                     struct omniroute_report *out)
 {
-    CLEANUP(end_work)
+    CLEANUP(ctx_free) struct ctx work = ctx_child(ctx, 0);
     struct importer im = {.ctx = ctx,
-                          .work = ctx_child(ctx, 0),
+                          .work = &work,
                           .e = e,
                           .user = user,
                           .space = space,

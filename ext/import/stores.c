@@ -2,8 +2,10 @@
 #include "ext/import/foreign.h"
 #include "ext/import/items.h"
 
-/* The source's metadata with these members of the record, whatever they are. */
-static str metadata_with(struct foreign *f, const struct json *record, const char *const *members)
+/* The source's metadata with these members of the record, whatever they are, by their first name.
+ */
+static str metadata_with(struct foreign *f, const struct json *record,
+                         const char *const (*members)[2])
 {
     const struct json *own = json_get(record, "metadata");
     struct buf b = buf_make(&f->ctx->arena, SIZE_MAX);
@@ -11,10 +13,11 @@ static str metadata_with(struct foreign *f, const struct json *record, const cha
     json_open(&w, '{');
     for (const struct json *m = own && own->type == JSON_OBJECT ? own->first : NULL; m; m = m->next)
         json_member_raw(&w, str_c(&f->ctx->arena, json_name(m)), m->source);
-    for (; *members; members++) {
-        const struct json *v = json_get(record, *members);
-        if (v && v->type != JSON_NULL && !json_get(own, *members))
-            json_member_raw(&w, *members, v->source);
+    for (; (*members)[0]; members++) {
+        const char *name = (*members)[0];
+        const struct json *v = json_get(record, name) ?: json_get(record, (*members)[1]);
+        if (v && v->type != JSON_NULL && !json_get(own, name))
+            json_member_raw(&w, name, v->source);
     }
     json_close(&w, '}');
     return buf_str(&b);
@@ -33,12 +36,23 @@ static struct strs names_in(struct arena *a, const struct json *list)
 
 /* --- mem0 --- */
 
-SHAPE(mem0, (STR, id), (STR, memory, .required = true, .min = 1), (JSON, categories),
-      (JSON, created_at), (JSON, updated_at), (JSON, expiration_date));
+/* Its client for JavaScript names members in its own way, so each has two names. */
+struct mem0 {
+    str id, memory;
+    const struct json *categories, *created_at, *updated_at, *expiration_date;
+};
+static FIELDS_OF(mem0, mem0, (STR, id), (STR, memory, .required = true, .min = 1),
+                 (JSON, categories), (JSON, created_at), (AS_JSON, created_at, "createdAt"),
+                 (JSON, updated_at), (AS_JSON, updated_at, "updatedAt"), (JSON, expiration_date),
+                 (AS_JSON, expiration_date, "expirationDate"));
 
 enum status mem0_memory(struct foreign *f, const struct json *record)
 {
-    static const char *const members[] = {"user_id", "agent_id", "app_id", "run_id", NULL};
+    static const char *const members[][2] = {{"user_id", "userId"},
+                                             {"agent_id", "agentId"},
+                                             {"app_id", "appId"},
+                                             {"run_id", "runId"},
+                                             {NULL}};
     struct mem0 in;
     TRY(fields_read(f->ctx, mem0_fields, record, false, &in));
     struct memory m = {.id = in.id,
@@ -78,7 +92,7 @@ static enum status category_names(struct foreign *f, const struct json *ids, str
 /* What was archived stays so: closed. Paused and deleted memories are left out. */
 enum status openmemory_memory(struct foreign *f, const struct json *record)
 {
-    static const char *const members[] = {"app", "app_id", NULL};
+    static const char *const members[][2] = {{"app", "app"}, {"app_id", "app_id"}, {NULL}};
     struct openmemory in;
     int64_t archived;
     TRY(fields_read(f->ctx, openmemory_fields, record, false, &in));

@@ -111,6 +111,21 @@ test('memories keep their id, times, tags, metadata and state', async () => {
   assert.ok(!(await searched(at, 'canary')).some(({ text }) => /canary/.test(text)), 'what was archived is not recalled');
 });
 
+test('mem0: what its client for JavaScript lists has the same times, expiry and users', async () => {
+  const listing = { results: [{ id: 'm-1', memory: 'Ada rows', user_id: 'ada', run_id: 'r1', metadata: { mood: 'good' }, categories: ['sport'],
+    created_at: '2026-05-01T10:00:00Z', updated_at: '2026-05-02T10:00:00Z', expiration_date: '2126-12-31' }] };
+  const camel = (name) => name.replace(/_([a-z])/g, (all, letter) => letter.toUpperCase());
+  const both = [listing, { results: listing.results.map((one) => Object.fromEntries(Object.entries(one).map(([name, value]) => [camel(name), value]))) }];
+  const found = await Promise.all(both.map(async (body) => {
+    const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'memories.json');
+    fs.writeFileSync(file, JSON.stringify(body));
+    await ok(['import', file, ...at]);
+    return listed(at);
+  }));
+  assert.equal(found[0][0].updated, '2026-05-02T10:00:00.000Z');
+  assert.deepEqual(found[1], found[0]);
+});
+
 test('an edited note changes its memory; one that somebody changed here stays', async () => {
   const at = ['--data', tempFolder()], folder = tempFolder(), file = path.join(folder, 'Boat.md');
   const write = (text, when) => { fs.writeFileSync(file, text); fs.utimesSync(file, when, when); };

@@ -53,9 +53,10 @@ void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, cons
     buf_add(out, S("\n"));
 }
 
+static const char digits[] = "0123456789abcdef";
+
 str hashes_text(struct ctx *ctx, const uint64_t *v, size_t n)
 {
-    static const char digits[] = "0123456789abcdef";
     char *p = arena_alloc(&ctx->arena, n * 16 + 1);
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < 16; k++)
@@ -65,7 +66,6 @@ str hashes_text(struct ctx *ctx, const uint64_t *v, size_t n)
 
 bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n)
 {
-    static const char digits[] = "0123456789abcdef";
     uint64_t *v = NEW_N(&ctx->arena, uint64_t, text.n / 16 + 1);
     for (size_t i = 0; i < text.n; i++) {
         const char *digit = text.p[i] ? strchr(digits, text.p[i]) : NULL;

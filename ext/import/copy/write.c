@@ -62,9 +62,10 @@ static enum status add_messages(struct exporting *x, struct ctx *ctx, struct eng
     size_t n;
     TRY(store_session_messages(ctx, e->store, pool, id, x->position, ROWS, &v, &n));
     for (size_t i = 0; i < n; i++) {
-        struct message_line line = {.message = v[i], .space = pool.space};
-        line.chain = v[i].chain ? hashes_text(ctx, &v[i].chain, 1) : S("");
-        line.tail = v[i].tail ? hashes_text(ctx, &v[i].tail, 1) : S("");
+        const struct message_line line = {.message = v[i],
+                                          .space = pool.space,
+                                          .chain = hashes_text(ctx, &v[i].chain, v[i].chain != 0),
+                                          .tail = hashes_text(ctx, &v[i].tail, v[i].tail != 0)};
         write_record(x, out, ctx, LINE_MESSAGE, &line);
         x->position = doc_position(v[i].doc) + 1;
     }
@@ -108,8 +109,7 @@ static enum status add_bars(struct exporting *x, struct ctx *ctx, struct engine 
         const struct bar *b = &read.bars[i];
         const struct bar_line line = {.bar = *b,
                                       .space = pool.space,
-                                      .message =
-                                          b->message ? hashes_text(ctx, &b->message, 1) : S(""),
+                                      .message = hashes_text(ctx, &b->message, b->message != 0),
                                       .terms = hashes_text(ctx, b->terms, b->n)};
         write_record(x, out, ctx, LINE_BAR, &line);
     }
