@@ -37,12 +37,14 @@ static enum status give_said(struct foreign *f, str session, const struct json *
 SHAPE(code_line, (STR, type, .required = true), (STR, uuid), (STR, sessionId), (JSON, message),
       (JSON, timestamp), (JSON, origin), (BOOL, isSidechain), (BOOL, isMeta));
 
-/* What a person or the model said in the main conversation; not tools, hooks and sub-agents. */
+/* What a person or the model said in the main conversation; not tools, hooks and sub-agents, nor
+ * what the program says in the model's place. */
 static bool is_talk(const struct code_line *l)
 {
     str kind = json_string(json_get(l->origin, "kind"));
     return (str_is(l->type, "user") || str_is(l->type, "assistant")) && !l->isSidechain &&
-           !l->isMeta && (!kind.n || str_is(kind, "human"));
+           !l->isMeta && (!kind.n || str_is(kind, "human")) &&
+           !str_is(json_string(json_get(l->message, "model")), "<synthetic>");
 }
 
 enum status claude_code_line(struct foreign *f, const struct json *record)

@@ -273,6 +273,8 @@ test('an agent\'s notes beside a prompt do not hide the prompt', async () => {
     code(1, 'user', [part_of(opened), part_of('We deploy with Nomad.'), { type: 'image', source: {} }]),
     code(2, 'assistant', [part_of('<ul> is a list.')]), code(3, 'user', [part_of(opened)]),
   ])), [['user', 'We deploy with Nomad.'], ['assistant', '<ul> is a list.']]);
+  assert.deepEqual(await texts(transcript([code(1, 'user', 'Deploy it.'), code(2, 'assistant', [part_of('Done.')], { model: 'claude-opus-4-6' }),
+    code(3, 'assistant', [part_of('API Error: 529 overloaded')], { model: '<synthetic>' })])), [['user', 'Deploy it.'], ['assistant', 'Done.']]);
   const said = (...content) => ({ timestamp: '2026-10-01T10:00:00Z', type: 'response_item', payload: { type: 'message', role: 'user', content } });
   assert.deepEqual(await texts(transcript([
     said(part_of('# AGENTS.md instructions for /src', 'input_text'), part_of('<environment_context>', 'input_text')),

@@ -43,8 +43,8 @@ struct copy_record {
 };
 /* Takes the next record off *rest, and counts its lines. False: there is none. Of Markdown the text
  * lives in the arena. */
-bool copy_next_line(struct arena *a, str *rest, int64_t *line, struct copy_record *out);
-bool copy_next_markdown(struct arena *a, str *rest, int64_t *line, struct copy_record *out);
+typedef bool copy_reader(struct arena *a, str *rest, int64_t *line, struct copy_record *out);
+copy_reader copy_next_line, copy_next_markdown;
 
 /* Every record is checked before the first one is written; the failure names the line. */
 foreign_text_reader copy_lines_read, copy_markdown_read;

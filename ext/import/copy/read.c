@@ -30,7 +30,7 @@ enum copy_step { COPY_CHECKS, COPY_COUNTS, COPY_WRITES };
 
 struct copying {
     struct import_run *run;
-    bool (*next)(struct arena *a, str *rest, int64_t *line, struct copy_record *out);
+    copy_reader *next;
     int64_t added[LINE_KINDS], all[LINE_KINDS];
     enum copy_step step;
 };
@@ -410,32 +410,31 @@ static enum status each_batch(struct copying *c, struct foreign *f, str text, en
     return OK;
 }
 
-static enum status read_copy(struct foreign *f, struct copying *c, str text)
+static enum status read_copy(struct foreign *f, str text, copy_reader *next)
 {
-    struct import_report *r = c->run->report;
-    TRY(each_batch(c, f, text, COPY_CHECKS));
-    TRY(each_batch(c, f, text, c->run->in->dry_run ? COPY_COUNTS : COPY_WRITES));
+    struct copying c = {.run = f->run, .next = next};
+    struct import_report *r = f->run->report;
+    TRY(each_batch(&c, f, text, COPY_CHECKS));
+    TRY(each_batch(&c, f, text, f->run->in->dry_run ? COPY_COUNTS : COPY_WRITES));
     for (int kind = 0; kind < LINE_KINDS; kind++)
-        r->records += c->all[kind];
-    r->memories += c->all[LINE_MEMORY];
-    r->new_memories += c->added[LINE_MEMORY];
-    r->sessions += c->all[LINE_SESSION];
-    r->new_sessions += c->added[LINE_SESSION];
-    r->messages += c->all[LINE_MESSAGE];
-    r->new_messages += c->added[LINE_MESSAGE];
-    r->bars += c->all[LINE_BAR];
-    r->new_bars += c->added[LINE_BAR];
+        r->records += c.all[kind];
+    r->memories += c.all[LINE_MEMORY];
+    r->new_memories += c.added[LINE_MEMORY];
+    r->sessions += c.all[LINE_SESSION];
+    r->new_sessions += c.added[LINE_SESSION];
+    r->messages += c.all[LINE_MESSAGE];
+    r->new_messages += c.added[LINE_MESSAGE];
+    r->bars += c.all[LINE_BAR];
+    r->new_bars += c.added[LINE_BAR];
     return OK;
 }
 
 enum status copy_lines_read(struct foreign *f, str text)
 {
-    struct copying c = {.run = f->run, .next = copy_next_line};
-    return read_copy(f, &c, text);
+    return read_copy(f, text, copy_next_line);
 }
 
 enum status copy_markdown_read(struct foreign *f, str text)
 {
-    struct copying c = {.run = f->run, .next = copy_next_markdown};
-    return read_copy(f, &c, text);
+    return read_copy(f, text, copy_next_markdown);
 }
