@@ -77,6 +77,7 @@ enum status foreign_session(struct foreign *f, const struct session *session,
         struct message m = message_copy(&run->im.work.arena, &v[i]);
         m.origin = ORIGIN_IMPORT;
         TRY(importer_message(&run->im, &m));
+        run->im.now = v[i].created ? v[i].created : run->im.now;
     }
     return OK;
 }

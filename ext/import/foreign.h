@@ -25,7 +25,7 @@ struct foreign {
  */
 
 /* A conversation, or more of it: messages with their texts, times and ids at the source. A message
- * without a time has the session's. */
+ * without a time has that of the one before it, the first the session's. */
 MUST_USE enum status foreign_session(struct foreign *f, const struct session *session,
                                      const struct message *v, size_t n);
 /*

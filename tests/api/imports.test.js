@@ -91,7 +91,7 @@ test('messages keep their time, role, title and id, and only the branch that was
   const said = all.filter((line) => line.kind === 'message' && line.session === session.id).map(({ role, text, created, ref, origin }) => ({ role, text, created, ref, origin }));
   assert.deepEqual(said, [
     { role: 'user', text: 'My favorite tea is Darjeeling first flush.', created: '2026-09-21T14:13:21.250Z', ref: 'u1', origin: 'import' },
-    { role: 'assistant', text: 'Noted: Darjeeling it is.', created: '2026-09-21T14:13:20.500Z', ref: 'a2', origin: 'import' },
+    { role: 'assistant', text: 'Noted: Darjeeling it is.', created: '2026-09-21T14:13:21.250Z', ref: 'a2', origin: 'import' },
   ]);
   assert.ok(!JSON.stringify(all).match(/oolong|zanzibar|tool output|helpful assistant/));
   assert.ok(all.every(({ kind, id }) => kind !== 'session' || id !== 'chatgpt-c-private'));

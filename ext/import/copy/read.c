@@ -185,8 +185,7 @@ static enum status count_new(struct ctx *ctx, struct engine *e, struct pool_ref 
     struct message there;
     for (size_t i = 0; i < n; i++) {
         enum status s = store_message(ctx, e->store, pool, v[i].id, &there);
-        if (s != OK && s != NOT_FOUND)
-            return s;
+        TRY(soft_or(ctx, s, NOT_FOUND));
         if (s == NOT_FOUND) {
             out->messages++;
             out->bytes += quota_bytes(&v[i], 1, NULL, 0);
