@@ -121,9 +121,8 @@ static bool has_session(const struct exam *c, str id)
     return SOME(s, c->n_sessions, str_eq(c->sessions[s].id, id));
 }
 
-/*
- * Keeps the first sessions and the questions that they answer: small pools for fitting the weights.
- */
+/* Keeps the first sessions and the questions that they answer: small pools, for fitting the
+ * weights. */
 void exam_cut(struct exam *c, size_t sessions)
 {
     size_t kept = 0;

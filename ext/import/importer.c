@@ -146,6 +146,8 @@ enum status importer_write(struct importer *im)
         im->report.messages += (int64_t)im->n;
         im->report.memories += (int64_t)im->n_memories;
         im->new_messages += (int64_t)im->n_new;
+        im->new_sessions += im->seen.is_new && im->n_new;
+        im->seen.is_new &= !im->n_new;
     }
     im->n = im->n_memories = im->memories_cap = im->n_new = 0;
     im->messages = NULL;
@@ -189,7 +191,7 @@ static enum status count_session(struct importer *im)
     if (!is_first && !im->dry_run)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
     enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);
-    im->new_sessions += s == NOT_FOUND && is_first;
+    im->seen.is_new = s == NOT_FOUND && is_first;
     return pass_failure(im, soft_or(&im->work, s, NOT_FOUND));
 }
 

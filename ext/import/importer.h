@@ -23,6 +23,7 @@ struct importer {
     struct importer_seen {
         struct seen ids;   /* with once: of sessions; with dry_run, of messages, too */
         struct seen turns; /* of the file, without ids of their own */
+        bool is_new;       /* with once: the open session is not stored yet */
     } seen;
     struct session session; /* of the bundle; id "" before the first */
     struct message *messages;

@@ -282,6 +282,16 @@ test('an agent\'s notes beside a prompt do not hide the prompt', async () => {
   ])), [['user', 'This is our tower.']]);
 });
 
+test('a conversation that was erased does not come back with its file, and does not count as new', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'turns.jsonl');
+  fs.writeFileSync(file, '{"session":"s","id":"m1","content":"Ada sails","created":"2026-01-01T00:00:00Z"}\n');
+  const counts = async (...more) => part(await json(['import', file, ...at, ...more]), ['sessions', 'new_sessions', 'new_messages', 'erased']);
+  assert.deepEqual(await counts(), { sessions: 1, new_sessions: 1, new_messages: 1, erased: 0 });
+  await ok(['forget', '--session', 's', ...at]);
+  for (const more of [['--dry-run'], [], []]) assert.deepEqual(await counts(...more), { sessions: 1, new_sessions: 0, new_messages: 0, erased: 1 });
+  assert.deepEqual(await counts('--again'), { sessions: 1, new_sessions: 1, new_messages: 1, erased: 0 });
+});
+
 // A conversation of a few messages in each record.
 function manyChats(file, n) {
   const chat = (i) => ({ uuid: `c${i}`, name: `Chat ${i}`, created_at: '2026-09-01T10:00:00Z', chat_messages: Array.from({ length: 4 }, (_, k) => (

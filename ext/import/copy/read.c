@@ -46,11 +46,9 @@ static enum status read_hash(struct ctx *ctx, str text, const char *field, uint6
 {
     uint64_t *v;
     size_t n;
-    *out = 0;
-    if (text.n && (!hashes_read(ctx, text, &v, &n) || n != 1))
+    if (!hashes_read(ctx, text, &v, &n) || n > 1)
         return fail_field(ctx, field, "must be 16 digits in hex");
-    if (text.n)
-        *out = *v;
+    *out = n ? *v : 0;
     return OK;
 }
 
