@@ -65,9 +65,8 @@ MUST_USE enum status seal_of_setting(struct ctx *ctx, const struct settings *s, 
 /* Whether a server would start with these, as far as they alone show it. */
 MUST_USE enum status serve_check_settings(struct ctx *ctx, const struct settings *s);
 
-/* Reads the settings again while the server runs. What fails is logged: it goes on as before. The
- * settings live in the ctx. */
-void reload_settings(struct ctx *ctx, const struct options *o, struct instance *instance);
+/* Reads the settings again while the server runs. What fails is logged: it goes on as before. */
+void reload_settings(const struct options *o, struct instance *instance);
 
 static inline struct pool_ref pool_of(const struct options *o)
 {

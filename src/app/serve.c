@@ -149,15 +149,14 @@ static bool has_terminal(void)
 }
 
 /* SIGUSR1 is for cut_short only; one from outside is ignored. */
-static void wait_for_signal(struct ctx *ctx, const struct options *o, struct instance *instance,
-                            bool ends_on_hangup)
+static void wait_for_signal(const struct options *o, struct instance *instance, bool ends_on_hangup)
 {
     sigset_t set = stop_signals();
     int signal = 0;
     for (;;) {
         sigwait(&set, &signal);
         if (signal == SIGHUP && !ends_on_hangup)
-            reload_settings(ctx, o, instance);
+            reload_settings(o, instance);
         else if (signal != SIGUSR1)
             break;
     }
@@ -431,7 +430,7 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     background_begin(&background, &instance);
     announce(ctx, &instance, server_url(ctx, server));
     notify(ctx, "READY=1");
-    wait_for_signal(ctx, o, &instance, ends_on_hangup);
+    wait_for_signal(o, &instance, ends_on_hangup);
     notify(ctx, "STOPPING=1");
     stop_server(server, &instance, &o->settings);
     background_end(&background);

@@ -28,7 +28,7 @@ MUST_USE enum status engine_patch_settings(struct ctx *ctx, struct engine *e,
 
 /* The server's own settings: without what someone has set while it ran. */
 const struct settings *engine_own_settings(struct engine *e);
-/* Others take their place, which live as long as the engine. Of them, those of live_fields act. */
+/* A copy of others takes their place. Of them, those of live_fields act. */
 MUST_USE enum status engine_renew_settings(struct ctx *ctx, struct engine *e,
                                            const struct settings *own);
 

@@ -265,6 +265,38 @@ test('SIGHUP reads the settings again, and the log names what needs a restart', 
   assert.equal((await server.stop()).code, 0);
 });
 
+test('what SIGHUP has read is kept once, and outlives further readings and changes by the API', async (t) => {
+  const file = write(path.join(tempFolder(), 'a.toml'), 'qdrant_host = "first.example"\n');
+  const server = await serveDetached(t, file);
+  const reloads = () => server.stderr.match(/settings\.(not_)?reloaded/g)?.length ?? 0;
+  const hangUp = async (times) => {
+    for (const end = reloads() + times; reloads() < end; ) {
+      const before = reloads();
+      server.child.kill('SIGHUP');
+      await until('it was read', () => reloads() > before);
+    }
+  };
+  const host = async () => {
+    const one = (await server.ask('GET', '/v1/settings')).json().items.find((item) => item.name === 'qdrant_host');
+    return [one.value, one.configured, one.source];
+  };
+  const heapKib = () => Number(/RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))[1]);
+  fs.writeFileSync(file, 'qdrant_host = "second.example"\n');
+  await hangUp(20);
+  const before = heapKib();
+  await hangUp(400); // each kept 23 KiB: 9,200
+  const grown = heapKib() - before;
+  assert.ok(grown < 2000, `${grown} KiB`);
+  assert.deepEqual(await host(), ['second.example', 'second.example', 'file']);
+  assert.equal((await server.ask('PATCH', '/v1/settings', { qdrant_host: 'third.example' })).status, 200);
+  fs.writeFileSync(file, 'qdrant_host = 4\n');
+  await hangUp(100);
+  assert.deepEqual(await host(), ['third.example', 'second.example', 'changed']);
+  assert.equal((await server.ask('PATCH', '/v1/settings', { qdrant_host: null })).status, 200);
+  assert.deepEqual(await host(), ['second.example', 'second.example', 'file']);
+  assert.equal((await server.stop()).code, 0);
+});
+
 test('a data folder that nothing names needs no restart', async (t) => {
   const file = write(path.join(tempFolder(), 'b.toml'), 'recall_limit = 3\n');
   const server = await serveDetached(t, file, { data: '', env: { XDG_DATA_HOME: tempFolder(), REMEMBERD_DATA: '' } });

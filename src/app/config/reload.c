@@ -34,11 +34,13 @@ static enum status read_again(struct ctx *ctx, const struct options *o, struct i
     TRY(settings_load(ctx, o->n_flags, o->flags, &rest, fresh));
     if (fresh->complaint.n)
         return fail(ctx, BAD_INPUT, S_FMT, S_ARG(fresh->complaint));
-    *own = *engine_own_settings(instance->engine);
+    const struct settings *before = engine_own_settings(instance->engine);
+    *own = *before;
     if (!fresh->data.n)
         fresh->data = own->data; /* the folder that stands for "not set" */
     take_changes(fresh, own, &now, &later);
-    TRY(engine_renew_settings(ctx, instance->engine, own));
+    if (now.n || memcmp(own->from, before->from, sizeof own->from) != 0)
+        TRY(engine_renew_settings(ctx, instance->engine, own));
     log_event(LOG_INFO, "settings.reloaded", "file=\"" S_FMT "\" changed=" S_FMT,
               S_ARG(fresh->config), S_ARG(buf_str(&now)));
     if (later.n)
@@ -46,11 +48,10 @@ static enum status read_again(struct ctx *ctx, const struct options *o, struct i
     return OK;
 }
 
-void reload_settings(struct ctx *ctx, const struct options *o, struct instance *instance)
+void reload_settings(const struct options *o, struct instance *instance)
 {
-    if (read_again(ctx, o, instance) == OK)
-        return;
-    log_event(LOG_ERROR, "settings.not_reloaded", "why=\"%s%s%s\"", ctx->field,
-              ctx->field[0] ? ": " : "", ctx->why);
-    ctx_clear_failure(ctx);
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    if (read_again(&ctx, o, instance) != OK)
+        log_event(LOG_ERROR, "settings.not_reloaded", "why=\"%s%s%s\"", ctx.field,
+                  ctx.field[0] ? ": " : "", ctx.why);
 }

@@ -24,18 +24,23 @@ static const int64_t KEEP_US = (int64_t)3600 * 1000 * 1000;
 static const char stored_name[] = "runtime";
 
 struct snapshot {
-    struct settings settings; /* the server's own, and what someone changed over them */
+    struct settings own;      /* the server's: of file, variables and flags */
+    struct settings settings; /* those, and what someone changed over them */
     str text;                 /* as stored, or "" */
-    struct ctx ctx;           /* owns the strings that were changed */
+    struct ctx ctx;           /* owns the strings that can change */
     int64_t retired_us;
     struct snapshot *older;
 };
 
-/* Only for snapshots that no reader can hold any more. */
-static void snapshot_free(struct snapshot *s)
+/* It and all older ones, which no reader can hold any more. */
+static void snapshots_free(struct snapshot *s)
 {
-    ctx_free(&s->ctx);
-    free(s);
+    while (s) {
+        struct snapshot *older = s->older;
+        ctx_free(&s->ctx);
+        free(s);
+        s = older;
+    }
 }
 
 /* --- from the text to settings --- */
@@ -93,13 +98,18 @@ static bool is_same_server(const struct settings *a, const struct settings *b)
 
 /* Members of the stored text that are damaged or unknown are ignored: a newer or older version may
  * have written them. */
-static struct snapshot *snapshot_new(const struct engine *e, str text)
+static struct snapshot *snapshot_new(const struct settings *own, str text)
 {
     struct snapshot *s = heap_alloc(sizeof *s);
     struct settings *now = &s->settings;
     s->text = str_dup(&s->ctx.arena, text);
-    const struct settings *own = e->runtime.own;
-    *now = *own;
+    s->own = *own;
+    for (const struct field *f = live_fields; f->name; f++) {
+        str *owned = (str *)((char *)&s->own + f->at);
+        if (f->type == FIELD_STR)
+            *owned = str_dup(&s->ctx.arena, *owned);
+    }
+    *now = s->own;
     if (now->embedding_model.n)
         now->agent_embedding_model = now->embedding_model;
     const struct json *root = parse_stored(&s->ctx, s->text);
@@ -138,13 +148,8 @@ static void free_old(struct snapshot *s, int64_t before)
 {
     while (s->older && s->older->retired_us >= before)
         s = s->older;
-    struct snapshot *old = s->older;
+    snapshots_free(s->older);
     s->older = NULL;
-    while (old) {
-        struct snapshot *next = old->older;
-        snapshot_free(old);
-        old = next;
-    }
 }
 
 static void replace_snapshot(struct engine *e, struct snapshot *next)
@@ -167,7 +172,7 @@ static enum status look_for_change(struct ctx *ctx, struct engine *e)
     e->runtime.looked = clock_mono_us();
     TRY(store_setting(ctx, e->store, str_of(stored_name), &text));
     if (!str_eq(text, now->text))
-        replace_snapshot(e, snapshot_new(e, text));
+        replace_snapshot(e, snapshot_new(&now->own, text));
     return OK;
 }
 
@@ -238,12 +243,12 @@ static enum status change_now(struct ctx *ctx, struct engine *e, const struct js
     TRY(look_for_change(ctx, e)); /* another process may have changed other members */
     const struct snapshot *now = e->runtime.now;
     str text = merge_change(ctx, now, object, null);
-    struct snapshot *next = snapshot_new(e, text);
+    struct snapshot *next = snapshot_new(&now->own, text);
     enum status s = check_key(ctx, &now->settings, &next->settings, object);
     if (s == OK)
         s = store_put_setting(ctx, e->store, str_of(stored_name), text);
     if (s != OK) {
-        snapshot_free(next);
+        snapshots_free(next);
         return s;
     }
     replace_snapshot(e, next);
@@ -361,23 +366,21 @@ enum status engine_patch_settings(struct ctx *ctx, struct engine *e, const struc
 
 const struct settings *engine_own_settings(struct engine *e)
 {
-    return e->runtime.own;
+    return &atomic_load(&e->runtime.now)->own;
 }
 
 /* What someone has set stays over it. */
 enum status engine_renew_settings(struct ctx *ctx, struct engine *e, const struct settings *own)
 {
     TRY(begin_change(ctx, e));
-    e->runtime.own = own;
-    replace_snapshot(e, snapshot_new(e, atomic_load(&e->runtime.now)->text));
+    replace_snapshot(e, snapshot_new(own, atomic_load(&e->runtime.now)->text));
     e->runtime.is_changing = false;
     return OK;
 }
 
 enum status runtime_open(struct ctx *ctx, struct engine *e)
 {
-    e->runtime.own = e->settings;
-    e->runtime.now = snapshot_new(e, S(""));
+    e->runtime.now = snapshot_new(e->settings, S(""));
     choose_settings(e, &atomic_load(&e->runtime.now)->settings);
     if (!e->store) /* patterns alone need no store */
         return OK;
@@ -393,9 +396,5 @@ enum status runtime_open(struct ctx *ctx, struct engine *e)
 
 void runtime_free(struct engine *e)
 {
-    struct snapshot *now = e->runtime.now;
-    if (!now)
-        return;
-    free_old(now, INT64_MAX);
-    snapshot_free(now);
+    snapshots_free(e->runtime.now);
 }

@@ -23,10 +23,9 @@ enum trouble { TROUBLE_NONE, TROUBLE_SOURCE, TROUBLE_LENGTH, TROUBLE_STORE, TROU
 /* The live settings: runtime_settings.c. */
 struct settings_state {
     _Atomic(struct snapshot *) now;
-    _Atomic(const struct settings *) own; /* of file, variables and flags */
-    atomic_bool is_changing;              /* one thread makes another snapshot */
-    atomic_int_least64_t looked;          /* clock_mono_us of the last look at what is stored */
-    bool is_unread;                       /* that look failed; of the thread that is changing */
+    atomic_bool is_changing;     /* one thread makes another snapshot */
+    atomic_int_least64_t looked; /* clock_mono_us of the last look at what is stored */
+    bool is_unread;              /* that look failed; of the thread that is changing */
 };
 
 /* What makes vectors, and for which set. */
