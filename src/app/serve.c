@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -272,16 +271,6 @@ static void announce(struct ctx *ctx, struct instance *instance, str url)
 
 /* --- running --- */
 
-/* Each streamed chat needs two descriptors: one to the client, one to the upstream. */
-static void raise_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 /* Workers block on the disk at times, so there are more workers than cores. */
 static size_t workers_of(const struct settings *s)
 {
@@ -404,7 +393,6 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     bool ends_on_hangup = has_terminal();
     if (o->print_settings)
         return print_settings(ctx, o);
-    raise_descriptors();
     give_back_memory();
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);

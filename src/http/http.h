@@ -147,12 +147,9 @@ MUST_USE enum status listen_check(struct ctx *ctx, str at);
 /* Only binds, which is all that may fail: clients that connect wait until the server starts. */
 MUST_USE enum status server_listen(struct ctx *ctx, const struct server_settings *settings,
                                    struct server **out);
-/* Starts the loops. surfaces is NULL-ended; the first one words errors that belong to no route. */
+/* Starts the loops, after which handlers run. surfaces is NULL-ended; the first one words errors
+ * that belong to no route. */
 void server_start(struct server *s, const struct surface *const *surfaces, struct app *app);
-/* Both; *out is set before the first handler runs. */
-MUST_USE enum status server_open(struct ctx *ctx, const struct server_settings *settings,
-                                 const struct surface *const *surfaces, struct app *app,
-                                 struct server **out);
 int server_port(const struct server *s);
 /* The address as a URL: "http://127.0.0.1:7077", in the arena; of a unix socket as it is. */
 str server_url(struct ctx *ctx, const struct server *s);

@@ -1,11 +1,12 @@
 // limits.test.js - how often, how much at one time, and how much in all: by connection, address, token and user.
 'use strict';
 const assert = require('node:assert/strict');
+const { spawn } = require('node:child_process');
 const { once } = require('node:events');
 const net = require('node:net');
 const os = require('node:os');
 const test = require('node:test');
-const { answer, run, serve, tempFolder, until, upstream } = require('./lib');
+const { Server, answer, bin, cleanEnv, run, serve, tempFolder, until, upstream } = require('./lib');
 
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
 const from = (address) => ({ 'x-forwarded-for': address });
@@ -150,6 +151,22 @@ test('connections of one address, and requests on one of them, are limited', { s
 });
 
 // --- how much one user may store ---
+
+test('where few files may be open, idle connections leave some for the database and the upstream', async (t) => {
+  const model = await upstream(t), data = tempFolder();
+  const child = spawn('sh', ['-c', 'ulimit -n 128; exec "$0" "$@"', bin, 'serve', '--listen', '127.0.0.1:0', '--data', data, '--upstream', model.url,
+    '--log-level', 'warn'], { env: cleanEnv(data), stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = await new Server(child, data).ready();
+  t.after(() => server.stop());
+  await until('the warning', () => /warn http\.few_files limit=128 connections=16\n/.test(server.stderr));
+  const idle = Array.from({ length: 200 }, () => net.connect(server.port, '127.0.0.1').on('error', () => {}));
+  t.after(() => idle.forEach((one) => one.destroy()));
+  await Promise.all(idle.map((one) => once(one, 'connect')));
+  const chat = (i) => server.chat({ model: 'm', messages: [{ role: 'user', content: `My dog number ${i} is called Rex.` }] });
+  assert.deepEqual((await codes(8, chat)).counted, { 200: 8 });
+  assert.deepEqual((await codes(8, () => server.ask('POST', '/v1/memories/search', { query: 'dog' }))).counted, { 200: 8 });
+  assert.doesNotMatch(server.stderr, /Too many open files/);
+});
 
 test('a user over its limit cannot write more; chats go on without learning', async (t) => {
   const server = await serve(t, { flags: ['--user-memories-max', '3'] });

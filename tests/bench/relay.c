@@ -67,10 +67,11 @@ int main(int argc, char **argv)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    if (server_open(&ctx, &settings, surfaces, &app, &server) != OK) {
+    if (server_listen(&ctx, &settings, &server) != OK) {
         fprintf(stderr, "relay: %s\n", ctx.why);
         return 1;
     }
+    server_start(server, surfaces, &app);
     printf("listening on " S_FMT "\n", S_ARG(server_url(&ctx, server)));
     fflush(stdout);
     sigwait(&set, &got);

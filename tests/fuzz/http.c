@@ -95,8 +95,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     if (sodium_init() < 0)
         abort();
     log_setup(LOG_ERROR, false);
-    enum status s = server_open(&ctx, &settings, all, &app, &server);
+    enum status s = server_listen(&ctx, &settings, &server);
     assert(s == OK);
+    server_start(server, all, &app);
     ctx_free(&ctx);
     return 0;
 }

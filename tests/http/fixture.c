@@ -414,7 +414,8 @@ struct server_settings test_settings(void)
 struct server *serve(struct ctx *ctx, struct app *app, const struct server_settings *settings)
 {
     struct server *s = NULL;
-    CHECK_OK(server_open(ctx, settings, test_surfaces, app, &s));
+    CHECK_OK(server_listen(ctx, settings, &s));
+    server_start(s, test_surfaces, app);
     return s;
 }
 

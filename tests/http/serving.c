@@ -279,10 +279,10 @@ TEST(a_port_in_use_and_a_bad_address_are_told)
     SERVE();
     struct server *other = NULL;
     settings.listen = str_printf(&ctx->arena, "127.0.0.1:%d", server_port(s));
-    CHECK_STATUS(server_open(ctx, &settings, test_surfaces, &app, &other), CONFLICT);
+    CHECK_STATUS(server_listen(ctx, &settings, &other), CONFLICT);
     ctx_clear_failure(ctx);
     settings.listen = S("nowhere");
-    CHECK_STATUS(server_open(ctx, &settings, test_surfaces, &app, &other), BAD_INPUT);
+    CHECK_STATUS(server_listen(ctx, &settings, &other), BAD_INPUT);
     CHECK(str_starts(server_url(ctx, s), S("http://127.0.0.1:")));
     server_close(s);
 }

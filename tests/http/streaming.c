@@ -86,7 +86,8 @@ static const struct surface *const surfaces[] = {&surface, NULL};
     struct server_settings settings = test_settings();                                             \
     __VA_ARGS__;                                                                                   \
     struct server *s;                                                                              \
-    CHECK_OK(server_open(ctx, &settings, surfaces, &app, &s))
+    CHECK_OK(server_listen(ctx, &settings, &s));                                                   \
+    server_start(s, surfaces, &app)
 
 static const char chunks[] = "2\r\n0 \r\n2\r\n1 \r\n2\r\n2 \r\n0\r\n\r\n";
 

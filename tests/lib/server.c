@@ -41,7 +41,8 @@ struct server *fake_server_open(struct ctx *ctx, const struct route *routes, str
                                 .word_error = word_error,
                                 .admit = admit_everyone};
     all[0] = surface;
-    CHECK_OK(server_open(ctx, &settings, all, app, &out));
+    CHECK_OK(server_listen(ctx, &settings, &out));
+    server_start(out, all, app);
     return out;
 }
 

@@ -16,7 +16,7 @@
  *
  * BODIES_AT_ONCE times body_max is the default of bodies_max. OWED_ROOM is room in the workers'
  * queue beyond queue_max, for done calls. FILES_BESIDE is for the database, logs and libraries,
- * besides two descriptors for each connection.
+ * besides two descriptors for each connection; of few, three quarters.
  */
 enum { BODIES_AT_ONCE = 32, OWED_ROOM = 1024, FILES_BESIDE = 512 };
 
@@ -26,15 +26,22 @@ static size_t or_cores(size_t n)
     return n ? n : cores > 0 ? (size_t)cores : 1;
 }
 
-/* A relay takes two descriptors, and the usual soft limit of 1024 is far below connections_max. */
-static void allow_files(size_t connections)
+/* A relay takes two descriptors, and the usual soft limit of 1024 is far below connections_max.
+ * Where no more can be had, there are fewer connections, so that idle ones leave descriptors for
+ * the database and the upstreams. */
+static void allow_files(size_t *connections)
 {
     struct rlimit limit;
-    rlim_t wanted = 2 * (rlim_t)connections + FILES_BESIDE;
+    rlim_t wanted = 2 * (rlim_t)*connections + FILES_BESIDE;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
         return;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t most = limit.rlim_cur / 4 * 3;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == wanted)
+        return;
+    *connections = (limit.rlim_cur - (most < FILES_BESIDE ? most : FILES_BESIDE)) / 2;
+    log_event(LOG_WARN, "http.few_files", "limit=%llu connections=%zu",
+              (unsigned long long)limit.rlim_cur, *connections);
 }
 
 static const char *const *copy_list(struct arena *a, const char *const *list)
@@ -90,7 +97,7 @@ void server_start(struct server *s, const struct surface *const *surfaces, struc
     const struct server_settings *settings = &s->settings;
     assert(!s->loops);
     s->app = app;
-    allow_files(settings->connections_max);
+    allow_files(&s->settings.connections_max);
     pthread_mutex_init(&s->lock, NULL);
     steady_cond_init(&s->changed);
     s->router = router_new(surfaces);
@@ -108,14 +115,6 @@ void server_start(struct server *s, const struct surface *const *surfaces, struc
     /* When the queue is full already, requests are there to load it. */
     if (settings->has_upstream)
         (void)!pool_run(s->workers, load_libcurl, NULL);
-}
-
-enum status server_open(struct ctx *ctx, const struct server_settings *settings,
-                        const struct surface *const *surfaces, struct app *app, struct server **out)
-{
-    TRY(server_listen(ctx, settings, out));
-    server_start(*out, surfaces, app);
-    return OK;
 }
 
 /*

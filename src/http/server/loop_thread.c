@@ -58,8 +58,8 @@ static void open_socket(struct loop *l, int fd, bool is_refused)
     server_changed(s);
 }
 
-/* A client over the limit still reads why it is refused, but only REFUSED_MAX of them at once: more
- * would be a way around the limit. */
+/* A client over the limit still reads why it is refused, but only REFUSED_MAX of them at once, and
+ * no more than may connect: that would be a way around the limit. */
 static void take_socket(struct server *s, int fd)
 {
     int one = 1;
@@ -67,7 +67,8 @@ static void take_socket(struct server *s, int fd)
     struct loop *first = &s->loops[0], *l = &s->loops[s->next_loop++ % s->n_loops];
     if (is_refused) {
         count_up(&first->count.rejected_connections, 1);
-        if (atomic_load(&s->refused) >= REFUSED_MAX) {
+        size_t refused = atomic_load(&s->refused);
+        if (refused >= REFUSED_MAX || refused >= s->settings.connections_max) {
             close(fd);
             return;
         }
