@@ -163,10 +163,10 @@ enum store_kind store_kind(struct ctx *ctx, str path)
     return kind;
 }
 
-/* An end that is there and not empty, or "". */
+/* An end that is there and not empty, or "". .new is of a restore that was killed. */
 str store_remains(struct ctx *ctx, str path)
 {
-    static const char *const ends[] = {"-commits", "-wal", "-shm"};
+    static const char *const ends[] = {"-commits", "-wal", "-shm", ".new"};
     struct stat st;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         str file = str_printf(&ctx->arena, S_FMT "%s", S_ARG(path), ends[i]);
