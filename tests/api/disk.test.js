@@ -178,6 +178,18 @@ test('doctor ends with a failure while nothing can be written, also where the da
   await server.stop();
 });
 
+test('a disk too full for the file beside the log is called full', mounts, async (t) => {
+  const disk = newDisk(t, '4m'), at = ['--data', path.join(disk, 'data')];
+  await ok('add', note.content, ...at);
+  fill(disk);
+  for (const args of [['add', 'I like tea.'], ['encrypt', '--new-key-file', path.join(tempFolder(), 'key')], ['forget', '--everything', '--yes']]) {
+    const res = await run([...args, ...at]);
+    assert.deepEqual([res.code, /: the database's disk is full\n$|the disk has 0\.0 MB free/.test(res.stderr)], [1, true], res.stderr);
+  }
+  fs.rmSync(path.join(disk, 'fill'));
+  assert.match(await ok('list', ...at), /Rex/);
+});
+
 test('a full disk: writes are a 507, and erasing goes on', mounts, async (t) => {
   const disk = newDisk(t, '64m'), server = await serve(t, { data: path.join(disk, 'data') });
   const add = (content) => server.ask('POST', '/v1/memories', { content }), ids = [];

@@ -56,15 +56,6 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA wal_autocheckpoint=0;"
                               "PRAGMA journal_size_limit=67108864;";
 
-/* What SQLite says when the disk is full, cannot be written to, or fails. */
-static int detail_of(int rc)
-{
-    static const int disk[] = {SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN};
-    if ((rc & 0xFF) == SQLITE_FULL)
-        return STORAGE_FULL;
-    return SOME(i, sizeof disk / sizeof *disk, (rc & 0xFF) == disk[i]) ? STORE_DISK_FAILED : 0;
-}
-
 /* What to do when pages do not fit together. */
 static const char *advice_for(int rc)
 {
@@ -74,17 +65,28 @@ static const char *advice_for(int rc)
                      : "";
 }
 
+/* Of a full disk, of one that cannot be written to or fails, and of all else; path: at opening. */
+static enum status failed_at(struct ctx *ctx, struct db *db, int rc, const char *path)
+{
+    static const int disk[] = {SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN};
+    const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
+    int code = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
+    int kind = SOME(i, sizeof disk / sizeof *disk, (rc & 0xFF) == disk[i]) ? STORE_DISK_FAILED : 0;
+    if ((rc & 0xFF) == SQLITE_FULL || code == SQLITE_IOERR_SHMSIZE) /* the -shm cannot grow */
+        return fail_as(ctx, STORAGE, STORAGE_FULL, "the database's disk is full");
+    return path ? fail_as(ctx, STORAGE, kind, "'%s' cannot be opened: %s%s", path, why,
+                          advice_for(rc))
+                : fail_as(ctx, STORAGE, kind, "the database failed: %s (%d)%s", why, code,
+                          advice_for(rc));
+}
+
 enum status db_failed(struct ctx *ctx, struct db *db, int rc)
 {
     if (is_postgres(db))
         return pg_failed(ctx, db->pg);
     if (rc == SQLITE_BUSY)
         return fail(ctx, TOO_BUSY, "another process is writing to the database");
-    if ((rc & 0xFF) == SQLITE_FULL)
-        return fail_as(ctx, STORAGE, STORAGE_FULL, "the database's disk is full");
-    return fail_as(ctx, STORAGE, detail_of(rc), "the database failed: %s (%d)%s",
-                   db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc),
-                   db->handle ? sqlite3_extended_errcode(db->handle) : rc, advice_for(rc));
+    return failed_at(ctx, db, rc, NULL);
 }
 
 /* The cipher is named in full, so that a build with other defaults reads the same files: AEGIS-256
@@ -178,11 +180,9 @@ static enum status open_as(struct ctx *ctx, const char *path, const char *name, 
         rc = set_up(db->handle, with);
     if (rc == SQLITE_OK)
         return OK;
-    enum status status =
-        rc == SQLITE_READONLY
-            ? fail_as(ctx, STORAGE, STORE_DISK_FAILED, "'%s' cannot be written to", path)
-            : fail_as(ctx, STORAGE, detail_of(rc), "'%s' cannot be opened: %s%s", path,
-                      db->handle ? sqlite3_errmsg(db->handle) : "out of memory", advice_for(rc));
+    enum status status = rc == SQLITE_READONLY ? fail_as(ctx, STORAGE, STORE_DISK_FAILED,
+                                                         "'%s' cannot be written to", path)
+                                               : failed_at(ctx, db, rc, path);
     db_close_unsettled(db);
     return status;
 }
