@@ -162,6 +162,8 @@ test('where few files may be open, idle connections leave some for the database 
   const idle = Array.from({ length: 200 }, () => net.connect(server.port, '127.0.0.1').on('error', () => {}));
   t.after(() => idle.forEach((one) => one.destroy()));
   await Promise.all(idle.map((one) => once(one, 'connect')));
+  // As they all come at once, the next client may be refused, too.
+  await until('the crowd is taken in', () => server.ask('GET', '/ready').then((res) => res.status === 200, () => false));
   const chat = (i) => server.chat({ model: 'm', messages: [{ role: 'user', content: `My dog number ${i} is called Rex.` }] });
   assert.deepEqual((await codes(8, chat)).counted, { 200: 8 });
   assert.deepEqual((await codes(8, () => server.ask('POST', '/v1/memories/search', { query: 'dog' }))).counted, { 200: 8 });
