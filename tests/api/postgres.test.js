@@ -190,7 +190,7 @@ test('a large erasure that a killed server had begun is finished by the next one
   const server = await serve(t), { data } = server;
   for (const text of ['My dentist is called Millerberg', 'My sister lives in Porto']) await add(server, text);
   const row = (mark) => `INSERT INTO fact(name, value) VALUES('forget:${mark}:x', '${JSON.stringify({ user: 'local', space: 'default', session: '', type: '',
-    before: 0, keeps_memories: false, everything: false, all_spaces: false, memories: true, is_upkeep: false, rewrites: false, call: 'c' })}')`;
+    before: 0, keeps_memories: false, everything: false, all_spaces: false, memories: true, is_upkeep: false, rewrites: false, call: 'c', left: 2 })}')`;
   const living = psql(data, "SELECT classid::bigint << 32 | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 LIMIT 1");
   psql(data, row(living));
   await (await serve(t, { data })).stop();

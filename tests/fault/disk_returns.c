@@ -157,30 +157,67 @@ static bool is_under_way(const struct place *p)
     return is_there;
 }
 
-/* A large erasure that meets a full disk fails, and is not taken up again: what came since then
- * must stay. */
-TEST(an_erasure_that_is_broken_off_says_so_and_is_not_resumed)
+/* Half of the texts wait for a vector, the others have one. */
+static void embed_half(struct ctx *ctx, struct store *s)
 {
-    enum { N = 400 };
+    static const struct vector_set set = {S("m"), 4, false, 0};
+    static const float v[4] = {1};
+    struct unembedded *u;
+    size_t n;
+    CHECK_OK(store_begin_vectors(ctx, s, &set, false));
+    CHECK_OK(store_unembedded(ctx, s, NULL, 200, &u, &n));
+    struct vector_put *put = NEW_N(&ctx->arena, struct vector_put, n);
+    for (size_t i = 0; i < n; i++)
+        put[i] = (struct vector_put){.no = u[i].no, .doc = u[i].doc, .v = v};
+    CHECK_OK(store_put_vectors(ctx, s, set.signature, put, n));
+}
+
+/* Much of one user with vectors, of which the disk lets a part be erased. */
+static void erase_half(struct ctx *ctx, struct store *s, const struct place *p)
+{
+    enum { N = 800 };
+    int64_t n;
+    str findings;
+    for (int i = 0; i < N / 20; i++) {
+        struct message m[20];
+        for (int j = 0; j < 20; j++)
+            m[j] = said(str_printf(&ctx->arena, "%d-%d", i, j).p, "user",
+                        str_printf(&ctx->arena, "turn %d of many, %d", j, i).p, 1000);
+        CHECK_OK(store_write(ctx, s,
+                             &(struct bundle){.pool = mine,
+                                              .session = {.id = id_random(&ctx->arena)},
+                                              .messages = m,
+                                              .n_messages = 20,
+                                              .distil_at = 1}));
+    }
+    embed_half(ctx, s);
+    disk_fail(DISK_IS_FULL, 300, true);
+    CHECK_INT(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &n),
+              STORAGE);
+    CHECK(holds(str_of(ctx->why), "partly done; ask again"));
+    ctx_clear_failure(ctx);
+    CHECK(disk_mend());
+    CHECK(is_under_way(p));
+    WAIT_FOR(ping(s) == OK);
+    size_t left = find(ctx, s, mine, "many").n;
+    CHECK(left > 0 && left < N);
+    CHECK_STATUS(store_check(ctx, s, &findings), TOO_BUSY);
+    CHECK(holds(str_of(ctx->why), "an erasure is not complete"));
+    CHECK(!findings.n);
+    ctx_clear_failure(ctx);
+}
+
+/* A large erasure that meets a full disk fails and leaves a sound store. It is not taken up again
+ * when something came since, which must stay. */
+TEST(an_erasure_that_is_broken_off_says_so_and_takes_nothing_that_came_since)
+{
     disk_install();
     PLACE(p);
     int64_t n, removed;
     struct memory m;
     {
         STORE(s, p);
-        struct memory *v = NEW_N(&ctx->arena, struct memory, N);
-        for (int i = 0; i < N; i++)
-            v[i] = fact("", "", str_printf(&ctx->arena, "fact %d of many", i).p);
-        CHECK_OK(
-            store_write(ctx, s, &(struct bundle){.pool = mine, .memories = v, .n_memories = N}));
-        struct forget what = {.pool = mine, .everything = true};
-        disk_fail(DISK_IS_FULL, 60, true);
-        CHECK_INT(store_forget(ctx, s, &what, &n), STORAGE);
-        CHECK(holds(str_of(ctx->why), "partly done; ask again"));
-        ctx_clear_failure(ctx);
-        CHECK(disk_mend());
-        CHECK(is_under_way(&p));
-        WAIT_FOR(ping(s) == OK);
+        erase_half(ctx, s, &p);
         CHECK_OK(add(ctx, s, "after"));
         CHECK_OK(store_prune(ctx, s, 0, 0, &removed));
         CHECK(!is_under_way(&p));
@@ -192,6 +229,33 @@ TEST(an_erasure_that_is_broken_off_says_so_and_is_not_resumed)
     CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &n));
     CHECK_INT(find(ctx, s, mine, "many").n, 0);
     check_healthy(ctx, s);
+}
+
+/* By the same process or by the next one; asking again leaves nothing to do. */
+TEST(an_erasure_that_is_broken_off_is_finished_when_nothing_came_since)
+{
+    for (int i = 0; i < 3; i++) {
+        disk_install();
+        PLACE(p);
+        int64_t removed = 0;
+        {
+            STORE(s, p);
+            erase_half(ctx, s, &p);
+            if (i == 0)
+                CHECK_OK(store_prune(ctx, s, 0, 0, &removed));
+            if (i == 1)
+                CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true},
+                                      &removed));
+        }
+        STORE(s, p);
+        if (i == 1)
+            CHECK_OK(add(ctx, s, "after"));
+        CHECK_OK(store_prune(ctx, s, 0, 0, &removed));
+        CHECK(!is_under_way(&p));
+        CHECK_INT(find(ctx, s, mine, "many").n, 0);
+        CHECK_INT(find(ctx, s, mine, "tea").n, i == 1);
+        check_healthy(ctx, s);
+    }
 }
 
 /* A flush that came later, when the disk had room again. */

@@ -62,7 +62,7 @@ test('what one node erases is gone at the other, also by an undo there', only, a
 test('a large erasure is left to its server for some minutes, and then finished by the next one', only, async (t) => {
   const { data } = await serve(t).then(async (server) => (await ok(server, 'POST', '/v1/memories', { content: 'My sister lives in Porto' }), server));
   const row = (mark) => psql(direct, `INSERT INTO "${schemaOf(data)}".fact(name, value) VALUES('forget:${mark}:x', '${JSON.stringify({ user: 'local', space: 'default',
-    session: '', type: '', before: 0, keeps_memories: false, everything: false, all_spaces: false, memories: true, is_upkeep: false, rewrites: false, call: 'c' })}')`);
+    session: '', type: '', before: 0, keeps_memories: false, everything: false, all_spaces: false, memories: true, is_upkeep: false, rewrites: false, call: 'c', left: 1 })}')`);
   row(-(Date.now() + 60000));
   assert.equal((await contents(await serve(t, { data }))).length, 1);
   row(-(Date.now() - 1000));

@@ -48,7 +48,7 @@ export const doctor: [string, string][] = [
   ['provide the key; a lost key cannot be recovered', 'den Schlüssel angeben; ein verlorener lässt sich nicht wiederherstellen'],
   ['check the disk; if the error persists, restore the database from a backup', 'den Datenträger prüfen; bleibt der Fehler, die Datenbank aus einer Sicherung zurückholen'],
   ['stop the server and restore the database from a backup', 'den Server anhalten und die Datenbank aus einer Sicherung zurückholen'],
-  ['not checked: much is being erased', 'nicht geprüft: Gerade wird viel gelöscht'],
+  ['an erasure is not complete; repeat it if it failed', 'eine Löschung ist nicht fertig; wiederholen, falls sie gescheitert ist'],
   ['ask again later', 'später noch einmal fragen'],
   ['another process is writing to the database', 'ein anderer Prozess schreibt in die Datenbank'],
   ["the database's disk is full", 'der Datenträger der Datenbank ist voll'],

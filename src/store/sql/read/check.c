@@ -60,10 +60,10 @@ enum status sql_check(struct ctx *ctx, struct store *s, str *findings)
     TRY(titles_check(ctx, r.db, &out));
     TRY(words_check(ctx, r.db, &out));
     *findings = str_trim(buf_str(&out));
-    SQL_RUN(q, ctx, r.db, SQL_FACT_FORGETS);
-    TRY(sql_any(&q, &is_erasing));
-    return findings->n && is_erasing ? fail(ctx, TOO_BUSY, "not checked: much is being erased")
-                                     : OK;
+    TRY(SQL_ANY(ctx, r.db, &is_erasing, SQL_FACT_FORGETS));
+    return is_erasing && !findings->n
+               ? fail(ctx, TOO_BUSY, "an erasure is not complete; repeat it if it failed")
+               : OK;
 }
 
 enum status sql_check_pages(struct ctx *ctx, struct store *s, str *findings)

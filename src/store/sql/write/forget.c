@@ -27,7 +27,7 @@ static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
                  session_first(w->session), session_last(w->session), (int64_t)w->batch));
     for (size_t i = 0; i < *n; i++)
         TRY(erase_message(e, &v[i], w->what && w->what->keeps_memories));
-    return OK;
+    return SQL_DO(e->ctx, e->db, SQL_SESSION_SHRINK, e->pool, w->session, (int64_t)*n);
 }
 
 static enum status erase_pool_memories(struct eraser *e, struct part *w, size_t *n)
@@ -126,7 +126,6 @@ static enum status erase_learnt(const struct forgetting *f, struct part all, int
 /* The row goes last: as long as it is there, the session is found again. */
 static enum status erase_session_row(const struct forgetting *f, int64_t pool, int64_t no)
 {
-    TRY(signals_erase(f->ctx, f->db, (struct session_ref){pool, no}));
     TRY(title_put(f->ctx, f->db, pool, no, S("")));
     TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_DELETE, pool, no));
     return pool_count(f->ctx, f->db, pool, (struct pool_gain){.sessions = -1});
@@ -136,8 +135,10 @@ static enum status erase_session(const struct forgetting *f, int64_t pool, int64
 {
     assert(pool && id.n);
     struct part all = {.session = no, .session_id = id, .what = f->what, .budget = f->budget};
-    if (no)
+    if (no) {
+        TRY(signals_erase(f->ctx, f->db, (struct session_ref){pool, no}));
         TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_messages, f->erased));
+    }
     if (budget_is_spent(f->budget))
         return OK;
     TRY(f->what->keeps_memories ? SQL_DO(f->ctx, f->db, SQL_MEMORY_LEAVE_SESSION, pool, id)
@@ -183,20 +184,21 @@ static enum status erase_sessions(const struct forgetting *f, int64_t pool)
 
 static enum status erase_pool(const struct forgetting *f, int64_t pool)
 {
-    /* Done first: each session would search these tables, and leave a row for each vector. */
-    static const enum sql first[] = {SQL_RECEIPT_DELETE_SOME, SQL_VECTOR_DELETE_SOME,
-                                     SQL_VECTOR_TODO_DELETE_SOME, SQL_TITLE_DELETE_SOME};
+    /* The receipts first: each session would search them. */
+    static const enum sql last[] = {SQL_VECTOR_DELETE_SOME, SQL_VECTOR_TODO_DELETE_SOME,
+                                    SQL_TITLE_DELETE_SOME};
     const struct part all = {.budget = f->budget};
     assert(pool);
     TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET, pool));
-    TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_ALL, pool));
     TRY(SQL_DO(f->ctx, f->db, SQL_UNDO_DELETE_ALL, pool));
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        TRY(erase_rows(f, first[i], pool));
+    TRY(erase_rows(f, SQL_RECEIPT_DELETE_SOME, pool));
     TRY(erase_sessions(f, pool));
     TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_pool_memories, f->erased));
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        TRY(erase_rows(f, last[i], pool));
     if (budget_is_spent(f->budget))
         return OK;
+    TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_ALL, pool));
     return SQL_DO(f->ctx, f->db, SQL_POOL_DELETE, pool);
 }
 
@@ -258,7 +260,7 @@ static enum status forget_id(const struct forgetting *f, int64_t pool)
         TRY(erase_message(&e, &message, false));
         TRY(SQL_DO(f->ctx, f->db, SQL_SIGNAL_DELETE, pool, message.doc, message.doc));
         TRY(erase_distilled(&e, message.session));
-        TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_SHRINK, pool, doc_session(message.doc)));
+        TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_SHRINK, pool, doc_session(message.doc), 1));
     }
     if (e.messages + e.memories + e.closed)
         return eraser_end(&e, f->erased);

@@ -25,9 +25,10 @@
  * merge   the words index is rewritten, page by page, where words were only marked
  * end     the row is deleted, the log emptied, and who follows is told; now the call answers
  *
- * A process that is killed in between leaves the row, and the next one that opens the store
- * finishes before it does anything else. A piece that fails (the disk is full) ends the call with a
- * failure: the row is deleted, and the caller has to ask again.
+ * A process that is killed in between leaves the row, and so does a call whose piece fails (the
+ * disk is full). Whoever opens the store next, or prunes it, erases what is left. If the user has
+ * more or less than the last piece left, something came or went since. It must not go with the
+ * rest: the row is deleted, a line in the log says so, and the caller has to ask again.
  */
 
 enum {
@@ -49,7 +50,8 @@ struct long_forget {
     bool is_noted;              /* the log has a row of it */
     int64_t memories, messages; /* of all, erased in pieces and not noted yet */
     int64_t erased;
-    str last; /* id of the last memory of a kind */
+    int64_t left; /* messages and memories of the user, behind the last piece */
+    str last;     /* id of the last memory of a kind */
 };
 
 /* What the row says. */
@@ -58,7 +60,7 @@ static FIELDS(long_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.
               (AS_INT, what.before, "before"), (AS_BOOL, what.keeps_memories, "keeps_memories"),
               (AS_BOOL, what.everything, "everything"), (AS_BOOL, what.all_spaces, "all_spaces"),
               (AS_BOOL, what.memories, "memories"), (AS_BOOL, what.is_upkeep, "is_upkeep"),
-              (BOOL, rewrites), (STR, call));
+              (BOOL, rewrites), (STR, call), (INT, left));
 
 /* --- the row --- */
 
@@ -70,9 +72,10 @@ static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forge
     if (is_postgres(db) && !mark)
         mark = -(clock_ms() + POOLED_MARK_MS);
     assert(!l->what.id.n && !l->what.n_ids && !l->what.undo);
+    TRY(SQL_NUMBER(ctx, db, &l->left, SQL_WORDS_OF_USER, l->what.pool.user, 0));
     fields_write(&out, long_forget_fields, l);
-    l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)mark,
-                         S_ARG(id_random(&ctx->arena)));
+    if (!l->name.n)
+        l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)mark, S_ARG(l->call));
     return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
 }
 
@@ -203,10 +206,10 @@ static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
     TRY(note_begin(ctx, db, l, false, &note));
     enum status status = forget_some(&f, l->rewrites);
     notes_clear(db->notes); /* it is alone in its group; end_forget tells of all of it */
-    if (soft_if(ctx, status, NOT_FOUND))
-        status = OK;
+    TRY(soft_if(ctx, status, NOT_FOUND) ? OK : status);
     l->is_done = !budget.is_spent;
-    return status == OK ? note_end(ctx, l, &note) : status;
+    TRY(note_end(ctx, l, &note));
+    return keep_forget(ctx, db, l);
 }
 
 /* FTS5 has nothing left to merge when the command changes no row but its own
@@ -245,19 +248,6 @@ static enum status run_phase(struct ctx *ctx, struct sql_store *s, write_fn *pha
     return status;
 }
 
-/* Deleting the row may fail as well, as on a full disk; forgets_drop does it later. */
-static enum status give_up(struct ctx *ctx, struct sql_store *s, struct long_forget *l,
-                           enum status status)
-{
-    struct ctx own = ctx_detached(ctx);
-    struct task t = {.ctx = &own, .call = end_forget, .what = &l};
-    str why = ctx_take_why(ctx);
-    (void)!writer_run(s->writer, &t);
-    ctx_free(&own);
-    return fail(ctx, status, "the erasure was interrupted and partly done; ask again (" S_FMT ")",
-                S_ARG(why));
-}
-
 static enum status forget_in_pieces(struct ctx *ctx, struct sql_store *s, struct long_forget *l,
                                     struct task *end)
 {
@@ -267,7 +257,11 @@ static enum status forget_in_pieces(struct ctx *ctx, struct sql_store *s, struct
         status = run_phase(ctx, s, merge_piece, l);
     if (status == OK)
         status = writer_run(s->writer, end);
-    return status == OK ? OK : give_up(ctx, s, l, status);
+    str why = ctx_take_why(ctx);
+    return status == OK ? OK
+                        : fail(ctx, status,
+                               "the erasure was interrupted and partly done; ask again (" S_FMT ")",
+                               S_ARG(why));
 }
 
 enum status sql_forget(struct ctx *ctx, struct store *base, const struct forget *what,
@@ -313,22 +307,28 @@ static int64_t mark_of(str name)
     return str_int(str_cut(&name, ':'), &mark) ? mark : 0;
 }
 
-/* In one transaction. */
+/* In one transaction. Words that were only marked go in any case. */
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
     struct long_forget l;
     const struct forgetting f = {.ctx = ctx, .db = db, .what = &l.what, .erased = &l.erased};
+    int64_t left;
     TRY(read_forget(ctx, row->value, &l));
+    TRY(SQL_NUMBER(ctx, db, &left, SQL_WORDS_OF_USER, l.what.pool.user, 0));
+    bool is_same = left == l.left;
     ERASING(note);
-    TRY(note_begin(ctx, db, &l, true, &note));
-    enum status status = forget_some(&f, l.rewrites);
-    if (!soft_if(ctx, status, NOT_FOUND))
-        TRY(status);
+    if (is_same)
+        TRY(note_begin(ctx, db, &l, true, &note));
+    enum status status = is_same ? forget_some(&f, l.rewrites) : OK;
+    TRY(soft_if(ctx, status, NOT_FOUND) ? OK : status);
     TRY(erasing_end(ctx, &note));
     if (l.rewrites)
         TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
     TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, row->name));
-    log_event(LOG_INFO, "store.forget_finished", "erased=%lld", (long long)l.erased);
+    notes_clear(db->notes);
+    notes_reset(db->notes, l.what.pool.user);
+    log_event(is_same ? LOG_INFO : LOG_WARN, "store.forget_finished", "erased=%lld others_left=%d",
+              (long long)l.erased, !is_same);
     return OK;
 }
 
@@ -347,51 +347,48 @@ static enum status is_at_work(struct ctx *ctx, struct db *db, int64_t mark, bool
     return OK;
 }
 
-/* One that another process is at work on has its mark. */
-enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db)
+/* What no process is at work on any more; this one is not, when it is asked. */
+static enum status finish_left(struct ctx *ctx, struct db *db, size_t *done)
 {
-    struct forget_row *v;
-    size_t n, done = 0;
-    TRY(SQL_LIST(ctx, db, read_row, &v, &n, SQL_FACT_FORGETS));
-    for (size_t i = 0; i < n; i++) {
-        bool is_held;
-        TRY(is_at_work(ctx, db, mark_of(v[i].name), &is_held));
-        if (is_held)
-            continue;
-        TXN(t); /* nobody waits yet */
-        TRY(txn_begin(ctx, db, &t));
-        TRY(finish_forget(ctx, db, &v[i]));
-        TRY(txn_commit(&t));
-        done++;
-    }
-    return done && !is_postgres(db) ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE)
-                                    : OK;
-}
-
-/* Of PostgreSQL also what another server had begun that has ended since. */
-static enum status drop_rows(struct ctx *ctx, struct db *db, const void *what)
-{
-    const struct sql_store *s = what;
     struct forget_row *v;
     size_t n;
     TRY(SQL_LIST(ctx, db, read_row, &v, &n, SQL_FACT_FORGETS));
-    for (size_t i = 0; i < n && !atomic_load(&s->forgets); i++) {
+    for (size_t i = 0; i < n; i++) {
+        bool is_held = false;
         int64_t mark = mark_of(v[i].name);
-        bool is_held = true;
-        if (mark == db->hold->mark)
-            TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, v[i].name));
-        else if (is_postgres(db))
+        if (!mark || mark != db->hold->mark)
             TRY(is_at_work(ctx, db, mark, &is_held));
-        if (!is_held)
-            TRY(finish_forget(ctx, db, &v[i]));
+        if (is_held)
+            continue;
+        TRY(finish_forget(ctx, db, &v[i]));
+        ++*done;
     }
     return OK;
 }
 
-/* erases: on PostgreSQL the log of erasures follows other servers. */
-enum status forgets_drop(struct ctx *ctx, struct sql_store *s)
+/* Nobody waits yet. */
+enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db)
+{
+    size_t done = 0;
+    TXN(t);
+    TRY(txn_begin(ctx, db, &t));
+    TRY(finish_left(ctx, db, &done));
+    TRY(txn_commit(&t));
+    return done && !is_postgres(db) ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE)
+                                    : OK;
+}
+
+static enum status finish_between(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct sql_store *s = what;
+    size_t done = 0;
+    return atomic_load(&s->forgets) ? OK : finish_left(ctx, db, &done);
+}
+
+/* erases: the log is emptied behind it; on PostgreSQL that of erasures follows other servers. */
+enum status forgets_resume(struct ctx *ctx, struct sql_store *s)
 {
     struct task t = {
-        .ctx = ctx, .call = drop_rows, .what = s, .is_alone = true, .erases = store_is_postgres(s)};
+        .ctx = ctx, .call = finish_between, .what = s, .is_alone = true, .erases = true};
     return atomic_load(&s->forgets) ? OK : writer_run(s->writer, &t);
 }

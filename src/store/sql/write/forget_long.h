@@ -5,7 +5,7 @@
 #include "store/sql/state/sql_store.h"
 
 /* On the writer's connection, before the first task: finishes what a killed process had begun to
- * erase. */
+ * erase, unless the user's messages or memories are others since. */
 MUST_USE enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db);
-/* Drops the rows of calls of this process that failed, and could not drop them. */
-MUST_USE enum status forgets_drop(struct ctx *ctx, struct sql_store *s);
+/* The same while others write, also for calls of this process that failed. */
+MUST_USE enum status forgets_resume(struct ctx *ctx, struct sql_store *s);

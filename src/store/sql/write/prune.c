@@ -79,7 +79,7 @@ enum status sql_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
 {
     int64_t all = 0, some = 1;
     struct prune p = {receipts_before, expired_before, &some};
-    TRY(forgets_drop(ctx, sql_of(s)));
+    TRY(forgets_resume(ctx, sql_of(s)));
     while (some) {
         TRY(writer_call(ctx, sql_of(s)->writer, prune_some, &p));
         all += some;
