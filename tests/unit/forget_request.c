@@ -57,6 +57,22 @@ TEST(what_rules_knew_is_mostly_known)
     CHECK(other.of == 43 && noticed(other) <= 9 && other.verdicts[FORGET_ASKED] <= 3);
 }
 
+/* Who writes examples hardly ever writes short forms in full. */
+TEST(a_short_form_and_its_full_one_ask_the_same)
+{
+    static const char *const pairs[][2] = {
+        {"Please forget that I'm allergic to peanuts.",
+         "Please forget that I am allergic to peanuts."},
+        {"Please forget that I'm a nurse.", "Please forget that I am a nurse."},
+        {"Please forget that I don't eat fish.", "Please forget that I do not eat fish."},
+        {"Forget that I'm pregnant.", "Forget that I am pregnant."}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        CHECK_INT(forget_request_of(str_of(pairs[i][0])), FORGET_ASKED);
+        CHECK_INT(forget_request_of(str_of(pairs[i][1])), FORGET_ASKED);
+    }
+    CHECK_INT(forget_request_of(S("Forget that we are moving to Oslo.")), FORGET_UNCLEAR);
+}
+
 TEST(what_is_pasted_or_quoted_asks_for_nothing)
 {
     struct buf b = buf_make(&ctx->arena, 2000);

@@ -44,6 +44,7 @@ static const struct table {
     int least;
     double penalty, written, lost[FORM_COLUMNS], doubted;
     bool by_sentence; /* clean texts are, as the messages are where it is asked */
+    bool writes_out;  /* short forms of English once more in full */
 } tables[] = {
     {"", "personal", "", "", 4, 3, 0.1, {0, 0}, 99},
     {"--forget",
@@ -55,7 +56,8 @@ static const struct table {
      0.5,
      0.2,
      {0.035, 0.1},
-     99},
+     99,
+     .writes_out = true},
     {"--wish",
      "back",
      "standing",
@@ -154,14 +156,45 @@ static struct asked *add_asked(struct form_data *d, str text, int64_t writer, bo
     return &d->v[d->n++];
 }
 
-static void read_asked(struct form_data *d, const struct json *j, const char *kind, int64_t writer,
-                       bool is_judged)
+/* "I'm" and "don't" as "I am" and "do not": who writes examples hardly ever writes these. */
+static str written_out(struct arena *a, str text)
 {
-    struct asked *q = add_asked(d, json_string(json_get(j, "ask")), writer, is_judged);
+    static const char *const forms[][2] = {{"can't", "cannot"}, {"won't", "will not"},
+                                           {"n't", " not"},     {"'m", " am"},
+                                           {"'re", " are"},     {"'ve", " have"},
+                                           {"'ll", " will"}};
+    static const char *const marks[] = {"'", "\u2019"};
+    for (size_t i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
+        str form = str_of(forms[i / 2][0]);
+        size_t mark = str_find(form, S("'"));
+        form = str_printf(a, S_FMT "%s" S_FMT, S_ARG(str_sub(form, 0, mark)), marks[i % 2],
+                          S_ARG(str_sub(form, mark + 1, form.n)));
+        for (size_t at; (at = str_find(text, form)) < text.n;)
+            text = str_printf(a, S_FMT "%s" S_FMT, S_ARG(str_sub(text, 0, at)), forms[i / 2][1],
+                              S_ARG(str_sub(text, at + form.n, text.n)));
+    }
+    return text;
+}
+
+static void read_text(struct form_data *d, const struct json *j, str text, const char *kind,
+                      int64_t writer, bool is_judged)
+{
+    struct asked *q = add_asked(d, text, writer, is_judged);
     str is = json_string(json_get(j, kind));
     q->language = json_string(json_get(j, "language"));
     q->is[1] = IS_OF_MESSAGES ? str_is(is, how->first) : !str_is(is, "general");
     q->is[0] = q->is[1] || str_is(is, how->second);
+}
+
+static void read_asked(struct form_data *d, const struct json *j, const char *kind, int64_t writer,
+                       bool is_judged)
+{
+    str text = json_string(json_get(j, "ask")), full = text;
+    read_text(d, j, text, kind, writer, is_judged);
+    if (how->writes_out && !is_judged && str_is(json_string(json_get(j, "language")), "en"))
+        full = written_out(&d->ctx->arena, text);
+    if (!str_eq(full, text))
+        read_text(d, j, full, kind, writer, is_judged);
 }
 
 /* Sentences that the rules accept are judged by the second column, others by the first. */
