@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "core/session_title.h"
 #include "engine/extract/secrets.h"
+#include "engine/text/forget_request.h"
 #include "ext/import/admission.h"
 
 /* Messages in one bundle; a longer session is written in parts. */
@@ -117,10 +118,9 @@ static enum status queue_bundle(struct importer *im)
         .rule = PUT_SUPERSEDE,
     };
     struct ctx *work = &im->work;
-    if (!b.session.title.n)
-        b.session.title = title_of(im);
-    if (!b.session.created)
-        b.session.created = im->messages[0].created;
+    b.session.title = b.session.title.n ? b.session.title : title_of(im);
+    b.session.created = b.session.created ? b.session.created : im->messages[0].created;
+    forget_requests_leave(S(""), im->messages, im->n);
     if (im->once)
         TRY(quota_check(work, im->e, im->pool,
                         (struct quota){.memories = (int64_t)im->n_memories,

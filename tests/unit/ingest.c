@@ -48,6 +48,35 @@ static const char two_sessions[] =
     "{\"session\":\"s1\",\"role\":\"user\",\"content\":\"Ok\"}\n"
     "{\"session\":\"s2\",\"content\":\"Grüße — 寿司\"}";
 
+/* As in a chat: it would say again what should be gone. */
+TEST(a_request_to_forget_and_its_answer_are_kept_and_not_found)
+{
+    static const char lines[] =
+        "{\"session\":\"s1\",\"role\":\"user\",\"content\":\"The peanut butter is on the shelf\"}\n"
+        "{\"session\":\"s1\",\"role\":\"assistant\",\"content\":\"Good peanut butter\"}\n"
+        "{\"session\":\"s1\",\"role\":\"user\","
+        "\"content\":\"Please forget that I'm allergic to peanuts\"}\n"
+        "{\"session\":\"s1\",\"role\":\"assistant\","
+        "\"content\":\"I forgot your allergy to peanuts\"}\n";
+    ENGINE(e, s, p);
+    CHECK_INT(ingest(ctx, e, file_of(ctx, &p, lines), false).messages, 4);
+    session_of(ctx, s, "s1", 4);
+    CHECK_INT(find(ctx, s, mine, "peanut").n, 2);
+    CHECK_INT(ingest(ctx, e, file_of(ctx, &p, lines), false).messages, 4);
+    CHECK_INT(find(ctx, s, mine, "peanut").n, 2);
+    const struct ingest_turn turns[] = {{.user = S("The peanut butter is on the shelf"),
+                                         .assistant = S("Good peanut butter")},
+                                        {.user = S("Please forget that I'm allergic to peanuts"),
+                                         .assistant = S("I forgot your allergy to peanuts")}};
+    const struct ingest_turns_in in = {.pool = other_user,
+                                       .conversation = S("c"),
+                                       .turns = turns,
+                                       .n = 2};
+    struct ingest_turns_out out;
+    CHECK_OK(engine_ingest_turns(ctx, e, &in, &out));
+    CHECK_INT(find(ctx, s, other_user, "peanut").n, 2);
+}
+
 TEST(lines_become_turns_in_order)
 {
     ENGINE(e, s, p);

@@ -39,14 +39,3 @@ str forgetting_block(struct arena *a, str block, str note, int64_t budget_tokens
     str whole = str_printf(a, S_FMT "- " S_FMT "\n" BLOCK_CLOSING, S_ARG(front), S_ARG(note));
     return tokens_of(whole) <= budget_tokens ? whole : block;
 }
-
-void forgetting_leave(str question, struct message *v, size_t n)
-{
-    enum forget_request asked = forget_request_of(question);
-    for (size_t i = 0; i < n; i++) {
-        bool is_user = str_is(v[i].role, "user");
-        asked = is_user ? forget_request_of(v[i].text) : asked;
-        if (asked == FORGET_ASKED || (asked && !is_user))
-            keep_silent(&v[i], 1);
-    }
-}

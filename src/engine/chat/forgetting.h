@@ -11,7 +11,3 @@ str forgetting_block(struct arena *a, str block, str note, int64_t budget_tokens
 
 /* Kept for the conversation alone, and never found. */
 void keep_silent(struct message *v, size_t n);
-
-/* Of what is kept of a turn mere requests are not found, nor what answers any request or the
- * question if it is one: each says again what should be gone. */
-void forgetting_leave(str question, struct message *v, size_t n);

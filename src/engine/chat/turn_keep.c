@@ -157,7 +157,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
         if ((!m->is_echo || m->says.n) && /* else nothing in it is new */
             (str_is(m->role, "user") || (rules == EXTRACT_TABLE && str_is(m->role, "assistant"))))
             extract_from(ctx, e, &tombstones, m, b);
-    forgetting_leave(t->record.question, all, b->n_messages);
+    forget_requests_leave(t->record.question, all, b->n_messages);
     return OK;
 }
 

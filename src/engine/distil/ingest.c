@@ -5,6 +5,7 @@
 #include "engine/distil/distil.h"
 #include "engine/distil/known.h"
 #include "engine/extract/secrets.h"
+#include "engine/text/forget_request.h"
 
 /*
  * AT_ONCE requests wait for the core model's answer. Each holds a worker of the server meanwhile,
@@ -83,15 +84,14 @@ static enum status put_turns(struct ctx *ctx, struct engine *e, const struct ing
                        .messages = v,
                        .replaces = true};
     struct strs secrets = secrets_of(ctx, e, in);
-    for (size_t i = 0; i < in->n; i++)
-        for (int is_user = 1; is_user >= 0; is_user--) {
-            struct message m = message_of(&ctx->arena, e, in, i, is_user, &secrets, now);
-            if (str_trim(m.text).n)
-                v[b.n_messages++] = m;
-        }
-    for (size_t i = 0; i < b.n_messages && !b.session.title.n; i++)
-        if (str_is(v[i].role, "user"))
-            b.session.title = session_title(v[i].text);
+    for (size_t i = 0; i < 2 * in->n; i++) {
+        struct message m = message_of(&ctx->arena, e, in, i / 2, i % 2 == 0, &secrets, now);
+        if (str_trim(m.text).n)
+            v[b.n_messages++] = m;
+        if (i % 2 == 0 && !b.session.title.n)
+            b.session.title = session_title(m.text);
+    }
+    forget_requests_leave(S(""), v, b.n_messages);
     *in_work = false;
     if (!b.n_messages)
         return forget_old(ctx, e, in);

@@ -26,3 +26,16 @@ enum forget_request forget_request_of(str message)
     bool is_mere = odds.by[COLUMN_ASKS] >= sure && odds.by[COLUMN_MERELY] >= 0;
     return odds.by[COLUMN_ASKS] < 0 ? FORGET_NOTHING : is_mere ? FORGET_ASKED : FORGET_UNCLEAR;
 }
+
+void forget_requests_leave(str question, struct message *v, size_t n)
+{
+    enum forget_request asked = forget_request_of(question);
+    for (struct message *m = v; m < v + n; m++) {
+        bool is_user = str_is(m->role, "user");
+        asked = is_user ? forget_request_of(m->text) : asked;
+        if (asked == FORGET_ASKED || (asked && !is_user)) {
+            m->is_echo = true;
+            m->says = S("");
+        }
+    }
+}

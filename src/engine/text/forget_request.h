@@ -1,7 +1,7 @@
 /* forget_request.h - messages that ask to forget something. */
 #pragma once
 
-#include "base/str.h"
+#include "core/memory.h"
 
 enum forget_request {
     FORGET_NOTHING,
@@ -15,3 +15,7 @@ enum forget_request {
  * FORGET_NOTHING: "forget that idea", "delete the second paragraph". A guess by the wording.
  */
 enum forget_request forget_request_of(str message);
+
+/* Of what is kept of a conversation mere requests are not found, nor what answers any request, or
+ * the question before them if it is one: each says again what should be gone. */
+void forget_requests_leave(str question, struct message *v, size_t n);

@@ -109,17 +109,15 @@ void form_features_of(struct arena *a, str question, struct form_features *out)
     struct words w = words_as_written(a, utf8_lower(a, question), FORM_WORDS);
     out->n = 0;
     for (size_t i = 0; i < w.n; i++) {
-        str word = word_at(&w, i);
+        str word = word_at(&w, i), pair = word;
         add_feature(out, str_printf(a, OF_WORD S_FMT, S_ARG(word)));
-        if (i)
-            add_feature(out, str_printf(a, OF_PAIR S_FMT " " S_FMT, S_ARG(word_at(&w, i - 1)),
-                                        S_ARG(word)));
+        if (i) {
+            pair = str_printf(a, S_FMT " " S_FMT, S_ARG(word_at(&w, i - 1)), S_ARG(word));
+            add_feature(out, str_printf(a, OF_PAIR S_FMT, S_ARG(pair)));
+        }
+        if (i < 2)
+            add_feature(out, str_printf(a, OF_FIRST S_FMT, S_ARG(pair)));
     }
-    if (w.n)
-        add_feature(out, str_printf(a, OF_FIRST S_FMT, S_ARG(word_at(&w, 0))));
-    if (w.n > 1)
-        add_feature(out, str_printf(a, OF_FIRST S_FMT " " S_FMT, S_ARG(word_at(&w, 0)),
-                                    S_ARG(word_at(&w, 1))));
     add_feature(out, str_printf(a, OF_LENGTH "%d", length_class(w.n)));
     add_marks(out, question);
     qsort(out->v, out->n, sizeof *out->v, by_text);
