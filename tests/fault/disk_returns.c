@@ -247,6 +247,12 @@ TEST(an_erasure_that_is_broken_off_is_finished_when_nothing_came_since)
                 CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true},
                                       &removed));
         }
+        if (i == 2) { /* there is no room yet, and it is opened none the less */
+            disk_fail(DISK_IS_FULL, 30, true);
+            STORE(s, p);
+            CHECK(find(ctx, s, mine, "many").n > 0);
+            CHECK(disk_mend());
+        }
         STORE(s, p);
         if (i == 1)
             CHECK_OK(add(ctx, s, "after"));

@@ -133,12 +133,10 @@ static enum status erase_session_row(const struct forgetting *f, int64_t pool, i
 
 static enum status erase_session(const struct forgetting *f, int64_t pool, int64_t no, str id)
 {
-    assert(pool && id.n);
+    assert(pool && id.n); /* without a row no is 0, and there is no message */
     struct part all = {.session = no, .session_id = id, .what = f->what, .budget = f->budget};
-    if (no) {
-        TRY(signals_erase(f->ctx, f->db, (struct session_ref){pool, no}));
-        TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_messages, f->erased));
-    }
+    TRY(signals_erase(f->ctx, f->db, (struct session_ref){pool, no}));
+    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_messages, f->erased));
     if (budget_is_spent(f->budget))
         return OK;
     TRY(f->what->keeps_memories ? SQL_DO(f->ctx, f->db, SQL_MEMORY_LEAVE_SESSION, pool, id)
@@ -184,18 +182,16 @@ static enum status erase_sessions(const struct forgetting *f, int64_t pool)
 
 static enum status erase_pool(const struct forgetting *f, int64_t pool)
 {
-    /* The receipts first: each session would search them. */
-    static const enum sql last[] = {SQL_VECTOR_DELETE_SOME, SQL_VECTOR_TODO_DELETE_SOME,
-                                    SQL_TITLE_DELETE_SOME};
     const struct part all = {.budget = f->budget};
     assert(pool);
     TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET, pool));
     TRY(SQL_DO(f->ctx, f->db, SQL_UNDO_DELETE_ALL, pool));
-    TRY(erase_rows(f, SQL_RECEIPT_DELETE_SOME, pool));
+    TRY(erase_rows(f, SQL_RECEIPT_DELETE_SOME, pool)); /* each session would search them */
     TRY(erase_sessions(f, pool));
     TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_pool_memories, f->erased));
-    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
-        TRY(erase_rows(f, last[i], pool));
+    TRY(erase_rows(f, SQL_VECTOR_DELETE_SOME, pool));
+    TRY(erase_rows(f, SQL_VECTOR_TODO_DELETE_SOME, pool));
+    TRY(erase_rows(f, SQL_TITLE_DELETE_SOME, pool));
     if (budget_is_spent(f->budget))
         return OK;
     TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_ALL, pool));

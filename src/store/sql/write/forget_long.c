@@ -206,7 +206,7 @@ static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
     TRY(note_begin(ctx, db, l, false, &note));
     enum status status = forget_some(&f, l->rewrites);
     notes_clear(db->notes); /* it is alone in its group; end_forget tells of all of it */
-    TRY(soft_if(ctx, status, NOT_FOUND) ? OK : status);
+    TRY(soft_or(ctx, status, NOT_FOUND));
     l->is_done = !budget.is_spent;
     TRY(note_end(ctx, l, &note));
     return keep_forget(ctx, db, l);
@@ -317,10 +317,10 @@ static enum status finish_forget(struct ctx *ctx, struct db *db, const struct fo
     TRY(SQL_NUMBER(ctx, db, &left, SQL_WORDS_OF_USER, l.what.pool.user, 0));
     bool is_same = left == l.left;
     ERASING(note);
-    if (is_same)
+    if (is_same) {
         TRY(note_begin(ctx, db, &l, true, &note));
-    enum status status = is_same ? forget_some(&f, l.rewrites) : OK;
-    TRY(soft_if(ctx, status, NOT_FOUND) ? OK : status);
+        TRY(soft_or(ctx, forget_some(&f, l.rewrites), NOT_FOUND));
+    }
     TRY(erasing_end(ctx, &note));
     if (l.rewrites)
         TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
@@ -332,18 +332,16 @@ static enum status finish_forget(struct ctx *ctx, struct db *db, const struct fo
     return OK;
 }
 
-/* Whether a process that has the mark is alive. On PostgreSQL it holds a lock of that number;
- * behind a pooler it has none, and the mark is the negative time until when it is taken for alive.
- */
+/* Whether another process that has the mark lives. On PostgreSQL it holds a lock of that number;
+ * behind a pooler it has none, and the mark is the negative time until when it counts as alive. */
 static enum status is_at_work(struct ctx *ctx, struct db *db, int64_t mark, bool *out)
 {
-    if (mark < 0) {
-        *out = -mark > clock_ms();
+    *out = -mark > clock_ms();
+    if (mark <= 0 || mark == db->hold->mark)
         return OK;
-    }
     if (is_postgres(db))
         return SQL_ANY(ctx, db, out, SQL_MARK_HELD, mark);
-    *out = mark && hold_has_mark(db->hold, mark);
+    *out = hold_has_mark(db->hold, mark);
     return OK;
 }
 
@@ -354,28 +352,34 @@ static enum status finish_left(struct ctx *ctx, struct db *db, size_t *done)
     size_t n;
     TRY(SQL_LIST(ctx, db, read_row, &v, &n, SQL_FACT_FORGETS));
     for (size_t i = 0; i < n; i++) {
-        bool is_held = false;
-        int64_t mark = mark_of(v[i].name);
-        if (!mark || mark != db->hold->mark)
-            TRY(is_at_work(ctx, db, mark, &is_held));
-        if (is_held)
-            continue;
-        TRY(finish_forget(ctx, db, &v[i]));
-        ++*done;
+        bool is_held;
+        TRY(is_at_work(ctx, db, mark_of(v[i].name), &is_held));
+        TRY(is_held ? OK : finish_forget(ctx, db, &v[i]));
+        *done += !is_held;
     }
     return OK;
 }
 
-/* Nobody waits yet. */
+static enum status finish_first(struct ctx *ctx, struct db *db, size_t *done)
+{
+    TXN(t);
+    TRY(txn_begin(ctx, db, &t));
+    TRY(finish_left(ctx, db, done));
+    return txn_commit(&t);
+}
+
+/* What does not fit on the disk waits: nobody could read what is there otherwise. */
 enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db)
 {
     size_t done = 0;
-    TXN(t);
-    TRY(txn_begin(ctx, db, &t));
-    TRY(finish_left(ctx, db, &done));
-    TRY(txn_commit(&t));
-    return done && !is_postgres(db) ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE)
-                                    : OK;
+    enum status status = finish_first(ctx, db, &done);
+    if (status != OK && ctx->detail == STORAGE_FULL) {
+        log_event(LOG_WARN, "store.forget_waits", "why=\"%s\"", ctx_take_why(ctx).p);
+        return OK;
+    }
+    return status == OK && done && !is_postgres(db)
+               ? commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE)
+               : status;
 }
 
 static enum status finish_between(struct ctx *ctx, struct db *db, const void *what)
