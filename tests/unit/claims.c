@@ -23,6 +23,18 @@ TEST(what_has_ended_and_what_is_only_thought_of_are_known)
     CHECK(read_claim(ctx, "Er arbeitet nicht mehr bei der Bank", &value).ends);
     CHECK(read_claim(ctx, "Dad has retired", &value).ends);
     CHECK(!read_claim(ctx, "She works at the bank", &value).ends);
+    static const char *const no_longer[] = {"I used to live in Lille",
+                                            "We were going to move to Lille",
+                                            "We nearly moved to Lille",
+                                            "We are thinking about moving to Lille",
+                                            "I plan to move to Lille",
+                                            "I'm applying to work for Bupa"};
+    for (size_t i = 0; i < sizeof no_longer / sizeof *no_longer; i++)
+        CHECK(read_claim(ctx, no_longer[i], &value).ends);
+    CHECK_INT(read_claim(ctx, "I lived in Lille until 2010", &value).slot, SLOT_COUNT);
+    CHECK_INT(read_claim(ctx, "I've lived in Lille since 2010", &value).slot, SLOT_home);
+    CHECK(!read_claim(ctx, "I've lived in Lille since 2010", &value).ends);
+    CHECK(read_claim(ctx, "I'm moving to Lille if Ann gets the job", &value).is_supposed);
     CHECK(read_claim(ctx, "I might move to Lille", &value).is_supposed);
     CHECK(!read_claim(ctx, "I moved to Lille", &value).is_supposed);
 }

@@ -718,6 +718,29 @@ TEST(who_is_played_or_imagined_is_not_the_user)
     check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
+TEST(a_former_home_and_a_plan_are_no_home)
+{
+    static const char *const elsewhere[] = {"I used to live in Hull.",
+                                            "I lived in Hull until 2010.",
+                                            "We nearly moved to Ghent.",
+                                            "We were going to move to Ghent but it fell through.",
+                                            "We're thinking of moving to Ghent.",
+                                            "We plan to move to Ghent.",
+                                            "I'm moving to Ghent if Marisol gets the job.",
+                                            "I worked for Bupa for two years.",
+                                            "My sister used to live in Hull."};
+    check_no_facts(ctx, elsewhere, sizeof elsewhere / sizeof *elsewhere);
+    static const struct told rows[] = {
+        {"We moved to Leeds in 2019.", "entity:home > We moved to Leeds in 2019"},
+        {"We've lived in Leeds since 2019.", "entity:home > We've lived in Leeds since 2019"},
+        {"My sister has lived in York for years.",
+         "entity:sister_home > my sister has lived in York for years"},
+        {"I've worked for Bupa since May.", "entity:employer > I've worked for Bupa since May"},
+        {"We're moving to Ghent on 28 August.", "entity:home > We're moving to Ghent on 28 August"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
+}
+
 TEST(a_joke_and_a_correction_take_back_what_was_just_said)
 {
     static const struct told rows[] = {

@@ -250,10 +250,10 @@ static bool is_over(const struct words *w)
     };
     for (size_t i = 0; i + 1 < w->n; i++)
         for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
-            if (!str_eq_nocase(w->v[i].text, str_of(pairs[p][0])))
+            if (!is_among(str_of(pairs[p][0]), w->v[i].text, '|'))
                 continue;
             for (size_t k = i + 1; k < w->n && k <= i + APART; k++)
-                if (str_eq_nocase(w->v[k].text, str_of(pairs[p][1])))
+                if (is_among(str_of(pairs[p][1]), w->v[k].text, '|'))
                     return true;
         }
     return false;

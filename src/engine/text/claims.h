@@ -13,8 +13,8 @@ struct claim {
     enum slot slot;    /* SLOT_COUNT: the clause fills none that is known */
     size_t at;         /* the word of the clause that shows it */
     size_t value, end; /* the words of the value; equal: it has none */
-    bool ends;         /* it is so no longer: "retired", "no longer works for" */
-    bool is_supposed;  /* "might", "vielleicht": nothing is so yet */
+    bool ends;         /* it is not so: "retired", "used to work for", "plans to move" */
+    bool is_supposed;  /* "might", "if", "vielleicht": nothing is so yet */
 };
 
 /*
