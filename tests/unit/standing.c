@@ -159,6 +159,13 @@ TEST(a_later_instruction_ends_an_earlier_one)
          true},
         {"asks to always format prices as EUR", "asks to always format dates as DD.MM.YYYY", false},
         {"asks to always use metric units", "asks to never use emojis", false},
+        {"asks to stop using bullet points", "asks from now on: use bullet points please", true},
+        {"asks to always use emojis", "asks to never use emojis", true},
+        {"asks to always use emojis", "In future, no emojis", true},
+        {"asks to never: verwende Emojis", "asks to always: verwende Emojis", true},
+        {"asks to never use emojis", "asks to never use emojis in mails", false},
+        {"asks to never use emojis in mails", "asks to always use emojis", false},
+        {"asks to never use comments in code", "asks to always explain code in German", false},
         {"asks to always format dates as MM/DD when I ask about work",
          "asks to always format dates as DD.MM. when I ask about travel", false},
     };

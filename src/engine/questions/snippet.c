@@ -91,16 +91,13 @@ static void best_stretch(const struct mark *m, size_t n, const float *weights, s
 }
 
 /* White space of ASCII: a cut needs a place that any reader sees. */
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
+static const char blanks[] = " \n\t\r";
 
 /* Moved to the next place between words, if there is one near. */
 static size_t between_words(str text, size_t at, size_t near)
 {
     for (size_t i = at; i < text.n && i < at + near; i++)
-        if (is_space(text.p[i]))
+        if (char_is_one_of(text.p[i], blanks))
             return i;
     while (at < text.n && ((unsigned char)text.p[at] & 0xC0) == 0x80)
         at++;
@@ -126,7 +123,7 @@ str excerpt_of(struct arena *a, str text, const struct query *q, const float *we
     str part = utf8_cut(str_sub(text, from, text.n), room);
     bool is_end = from + part.n == text.n;
     for (size_t cut = part.n; !is_end && cut > part.n - part.n / 8; cut--)
-        if (is_space(part.p[cut - 1])) {
+        if (char_is_one_of(part.p[cut - 1], blanks)) {
             part.n = cut;
             break;
         }
@@ -151,11 +148,11 @@ static_assert(QUERY_WORDS_MAX <= 32, "struct piece has a bit for each word");
 static size_t piece_end(str text, size_t from, size_t sentence_end, bool is_long)
 {
     size_t end = from;
-    while (end < sentence_end && is_space(text.p[end]))
+    while (end < sentence_end && char_is_one_of(text.p[end], blanks))
         end++;
     for (; end < sentence_end && text.p[end] != '\n'; end++)
         if (is_long && char_is_one_of(text.p[end], ",;:") && end + 1 < sentence_end &&
-            is_space(text.p[end + 1]))
+            char_is_one_of(text.p[end + 1], blanks))
             return end + 1;
     return end;
 }

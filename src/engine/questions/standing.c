@@ -20,8 +20,7 @@ static const struct stem_row general[] = {
 
 static bool is_topic(const struct word *w)
 {
-    const struct stem_table *t = stem_table_of(general, sizeof general / sizeof *general);
-    return !w->is_stop && !stem_bits(t, w->stem);
+    return !w->is_stop && !stem_bits(STEM_TABLE(general), w->stem);
 }
 
 /* "when I ask", "whenever", "wenn ich"; at its end or, in front of a comma, at its begin. */
@@ -34,12 +33,14 @@ static bool opens_condition(str text, size_t at)
     return false;
 }
 
+static bool has_stem(const struct words *w, str stem)
+{
+    return SOME(i, w->n, str_eq(w->v[i].stem, stem));
+}
+
 static bool shares_topic(const struct words *x, const struct words *y)
 {
-    for (size_t i = 0; i < x->n; i++)
-        if (is_topic(&x->v[i]) && SOME(k, y->n, str_eq(x->v[i].stem, y->v[k].stem)))
-            return true;
-    return false;
+    return SOME(i, x->n, is_topic(&x->v[i]) && has_stem(y, x->v[i].stem));
 }
 
 struct standing standing_of_text(struct arena *a, str instruction)
@@ -83,19 +84,17 @@ static bool asks_language(const struct words *w)
     return at + 1 == w->n && w->v[at].text.p[0] >= 'A' && w->v[at].text.p[0] <= 'Z';
 }
 
+/* Whether y is of all that x is of. */
+static bool is_within(struct words x, const struct words *y)
+{
+    return shares_topic(&x, y) && !SOME(i, x.n, is_topic(&x.v[i]) && !has_stem(y, x.v[i].stem));
+}
+
 /* The same topic up to the way, which differs: "format dates as …". */
 static bool differs_in_way(const struct words *x, const struct words *y)
 {
-    size_t x_way = way_of(x), y_way = way_of(y), topics = 0;
-    if (x_way == x->n || y_way == y->n)
-        return false;
-    for (size_t i = 0; i < x_way; i++) {
-        bool is_there = SOME(k, y_way, str_eq(x->v[i].stem, y->v[k].stem));
-        if (is_topic(&x->v[i]) && !is_there)
-            return false;
-        topics += is_topic(&x->v[i]);
-    }
-    return topics > 0;
+    struct words before_x = {x->v, way_of(x)}, before_y = {y->v, way_of(y)};
+    return before_x.n < x->n && before_y.n < y->n && is_within(before_x, &before_y);
 }
 
 bool standing_ends(const struct standing *newer, const struct standing *older)
@@ -106,6 +105,9 @@ bool standing_ends(const struct standing *newer, const struct standing *older)
     if (older->takes_back ||
         (newer->topic.n + older->topic.n > 0 && !shares_topic(&newer->topic, &older->topic)))
         return false;
-    return (asks_language(&newer->rule) && asks_language(&older->rule)) ||
-           differs_in_way(&newer->rule, &older->rule);
+    const struct words *x = &newer->rule, *y = &older->rule;
+    bool declines_x = SOME(i, x->n, str_is_one_of(x->v[i].text, declining));
+    bool declines_y = SOME(i, y->n, str_is_one_of(y->v[i].text, declining));
+    return (asks_language(x) && asks_language(y)) || differs_in_way(x, y) ||
+           (declines_x != declines_y && is_within(*x, y));
 }

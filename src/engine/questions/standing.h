@@ -27,6 +27,6 @@ enum standing_reach {
 /* q are the words of the question. */
 enum standing_reach standing_reach(const struct standing *s, const struct words *q);
 
-/* Whether the newer one ends the older: it takes it back, asks for another language, or for the
- * same thing in another way. */
+/* Whether the newer one ends the older: it takes it back, asks for the opposite, for another
+ * language, or for the same thing in another way. */
 bool standing_ends(const struct standing *newer, const struct standing *older);
