@@ -741,6 +741,27 @@ TEST(a_former_home_and_a_plan_are_no_home)
     check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
+TEST(what_a_person_is_beside_a_name_is_no_name)
+{
+    static const char *const other[] = {"My wife is Scottish, so she hates the heat.",
+                                        "My husband is French-Canadian.",
+                                        "My boss is German.",
+                                        "My husband is ADHD.",
+                                        "My birthday is a nightmare every year.",
+                                        "Our anniversary is next week.",
+                                        "I work for a living, you know.",
+                                        "I work at height so I need a harness.",
+                                        "I'm a terrible cook."};
+    check_no_facts(ctx, other, sizeof other / sizeof *other);
+    static const struct told rows[] = {
+        {"My wife is Edith.", "relationship:wife_name > my wife is Edith"},
+        {"My birthday is 4 August.", "entity:birthday > my birthday is 4 August"},
+        {"I'm a cook at Ottolenghi.", "entity:job > is a cook at Ottolenghi"},
+        {"I work at Heights Primary.", "entity:work > works at Heights Primary"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
+}
+
 TEST(a_joke_and_a_correction_take_back_what_was_just_said)
 {
     static const struct told rows[] = {
