@@ -751,11 +751,14 @@ TEST(what_a_person_is_beside_a_name_is_no_name)
                                         "Our anniversary is next week.",
                                         "I work for a living, you know.",
                                         "I work at height so I need a harness.",
+                                        "My birthday is in two weeks.",
                                         "I'm a terrible cook."};
     check_no_facts(ctx, other, sizeof other / sizeof *other);
     static const struct told rows[] = {
         {"My wife is Edith.", "relationship:wife_name > my wife is Edith"},
         {"My birthday is 4 August.", "entity:birthday > my birthday is 4 August"},
+        {"Turns out I'm not allergic to penicillin after all, the test was clear.",
+         "health:penicillin > is not allergic to penicillin after all"},
         {"I'm a cook at Ottolenghi.", "entity:job > is a cook at Ottolenghi"},
         {"I work at Heights Primary.", "entity:work > works at Heights Primary"},
     };
