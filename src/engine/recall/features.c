@@ -149,22 +149,16 @@ static bool is_question(str text)
 
 /* --- signals --- */
 
-/* Scores are comparable only within one question, so each is a share of the best. */
-static double scaled(float score, float best)
-{
-    return best > 0 ? (double)score / (double)best : 0;
-}
-
 /* How well the words fit, here and around. */
 static void of_words(const struct asked_of *q, const struct candidate *c, double *out)
 {
     const struct scan *best = q->scan;
-    out[SIGNAL_turn] = scaled(c->turn, best->best_turn);
-    out[SIGNAL_window] = scaled(c->window, best->best_window);
-    out[SIGNAL_wide] = scaled(c->wide, best->best_window);
-    out[SIGNAL_session] = scaled(c->session, best->best_session);
-    out[SIGNAL_previous] = scaled(c->previous, best->best_turn);
-    out[SIGNAL_next] = scaled(c->next, best->best_turn);
+    out[SIGNAL_turn] = scan_share(c->turn, best->best_turn);
+    out[SIGNAL_window] = scan_share(c->window, best->best_window);
+    out[SIGNAL_wide] = scan_share(c->wide, best->best_window);
+    out[SIGNAL_session] = scan_share(c->session, best->best_session);
+    out[SIGNAL_previous] = scan_share(c->previous, best->best_turn);
+    out[SIGNAL_next] = scan_share(c->next, best->best_turn);
     out[SIGNAL_share] = (double)c->share;
     out[SIGNAL_share_near] = (double)c->share_near;
     out[SIGNAL_turn_sum] = (double)c->turn / q->rarest;
@@ -180,11 +174,14 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
 }
 
 /* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
-static void of_text(const struct asked_of *q, struct text_annotations *notes, str text, double *out)
+static void of_text(const struct asked_of *q, struct text_annotations *notes, str text,
+                    int64_t created, double *out)
 {
     enum { SHORT = 40 };
     struct glance g = glance_noted(q, notes, text);
     double worth = g.words > SHORT ? SHORT / (double)g.words : 1;
+    out[SIGNAL_time] = query_has_time(q->query, created);
+    out[SIGNAL_recent] = age_decay(q->now - created, 90);
     out[SIGNAL_date] = q->query->wants_date && g.has_date ? worth : 0;
     out[SIGNAL_number] = q->query->wants_number && g.has_number ? worth : 0;
     out[SIGNAL_named] = q->query->wants_name ? fmin((double)g.names, 3) * worth : 0;
@@ -201,9 +198,8 @@ static bool names_person(const struct query *q, str name)
 {
     while (name.n) {
         str part = str_cut(&name, ' ');
-        for (size_t w = 0; w < q->n; w++)
-            if (part.n && str_eq_nocase(q->texts[w], part))
-                return true;
+        if (part.n && SOME(w, q->n, str_eq_nocase(q->texts[w], part)))
+            return true;
     }
     return false;
 }
@@ -230,9 +226,7 @@ static double asking_share(str text)
 
 static void of_message(const struct asked_of *q, const struct message *m, double *out)
 {
-    of_text(q, m->notes, m->text, out);
-    out[SIGNAL_time] = query_has_time(q->query, m->created);
-    out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
+    of_text(q, m->notes, m->text, m->created, out);
     out[SIGNAL_speaker] = q->person.n && str_eq(m->speaker, q->person);
     out[SIGNAL_opening] = doc_position(m->doc) < 2;
     out[SIGNAL_chat] = !m->speaker.n;
@@ -244,9 +238,7 @@ static void of_message(const struct asked_of *q, const struct message *m, double
 
 static void of_memory(const struct asked_of *q, const struct memory *m, double *out)
 {
-    of_text(q, NULL, m->content, out);
-    out[SIGNAL_time] = query_has_time(q->query, m->created);
-    out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
+    of_text(q, NULL, m->content, m->created, out);
     out[SIGNAL_is_memory] = 1;
     out[SIGNAL_chat] = q->is_chat; /* weighed like the messages beside it */
     out[SIGNAL_importance] = m->importance;

@@ -82,19 +82,18 @@ struct around {
     const uint8_t *counts[2 * WIDE + 1];
 };
 
-/* As far as so many places before and behind a document; the search begins at slot i. */
-static inline struct around look_around(const struct scanner *s, size_t i, doc_id doc, int before,
-                                        int behind)
+/* The search begins at slot i. */
+static struct around look_around(const struct scanner *s, size_t i, doc_id doc)
 {
     struct around out;
-    for (int d = -before; d <= behind; d++)
+    for (int d = -WIDE; d <= WIDE; d++)
         out.counts[d + WIDE] = no_counts;
-    while (i > 0 && s->slots[i - 1].doc >= doc - before)
+    while (i > 0 && s->slots[i - 1].doc >= doc - WIDE)
         i--;
-    for (; i < s->n && s->slots[i].doc <= doc + behind; i++) {
+    for (; i < s->n && s->slots[i].doc <= doc + WIDE; i++) {
         const struct slot *slot = &s->slots[i];
         bool is_seen = slot->doc == doc || !doc_is_memory(slot->doc);
-        if (is_seen && slot->doc >= doc - before)
+        if (is_seen && slot->doc >= doc - WIDE)
             out.counts[slot->doc - doc + WIDE] = slot->counts;
     }
     return out;
@@ -170,21 +169,14 @@ static inline uint64_t any_around(const struct around *a, int from, int to, size
 /* Most counts are 0 to 3, and of those all combinations are worked out before. */
 enum { FEW = 4, FEW_BITS = 2 };
 
-static float near_of(float own, float before, float before2, float after)
-{
-    return own + one_before * before + two_before * before2 + one_after * after;
-}
-
 /* What a word adds to the scores of a slot, before its weight: to the turn's and the window's. */
-static void fill_saturated(struct scanner *s)
+static inline struct saturated saturate(const struct scanner *s, unsigned own, unsigned before,
+                                        unsigned before2, unsigned after)
 {
-    for (unsigned c = 0; c < FEW * FEW * FEW * FEW; c++) {
-        float own = s->counts[c % FEW];
-        float near = near_of(own, s->counts[c / FEW % FEW], s->counts[c / FEW / FEW % FEW],
-                             s->counts[c / FEW / FEW / FEW]);
-        s->saturated[c].turn = rank_saturate(own, k_saturation);
-        s->saturated[c].window = rank_saturate(near, k_saturation);
-    }
+    float near = s->counts[own] + one_before * s->counts[before] + two_before * s->counts[before2] +
+                 one_after * s->counts[after];
+    return (struct saturated){rank_saturate(s->counts[own], k_saturation),
+                              rank_saturate(near, k_saturation)};
 }
 
 static inline void score_word(const struct scanner *s, struct slot *slot, const struct near *n,
@@ -192,17 +184,11 @@ static inline void score_word(const struct scanner *s, struct slot *slot, const 
 {
     unsigned own = n->own[w], before = n->before[w], before2 = n->before2[w], after = n->after[w];
     float weight = s->weights[w];
-    if ((own | before | before2 | after) < FEW) {
-        const struct saturated *add =
-            &s->saturated[own | before << FEW_BITS | before2 << 2 * FEW_BITS |
-                          after << 3 * FEW_BITS];
-        slot->turn += weight * add->turn;
-        slot->window += weight * add->window;
-        return;
-    }
-    float near = near_of(s->counts[own], s->counts[before], s->counts[before2], s->counts[after]);
-    slot->turn += weight * rank_saturate(s->counts[own], k_saturation);
-    slot->window += weight * rank_saturate(near, k_saturation);
+    unsigned all = own | before << FEW_BITS | before2 << 2 * FEW_BITS | after << 3 * FEW_BITS;
+    bool is_few = (own | before | before2 | after) < FEW;
+    struct saturated add = is_few ? s->saturated[all] : saturate(s, own, before, before2, after);
+    slot->turn += weight * add.turn;
+    slot->window += weight * add.window;
 }
 
 /*
@@ -255,17 +241,12 @@ static void score_sessions(struct scanner *s)
     }
 }
 
-static double share(float score, float best)
-{
-    return best > 0 ? (double)score / (double)best : 0;
-}
-
 /* Only brings the right documents into the first hundred; the ranking proper is learned. */
 static double base_of(const struct scanner *s, const struct slot *slot)
 {
-    return base_turn * share(slot->turn, s->out.best_turn) +
-           base_window * share(slot->window, s->out.best_window) +
-           base_session * share(s->sessions[slot->session], s->out.best_session);
+    return base_turn * scan_share(slot->turn, s->out.best_turn) +
+           base_window * scan_share(slot->window, s->out.best_window) +
+           base_session * scan_share(s->sessions[slot->session], s->out.best_session);
 }
 
 /* No less than base_of but for rounding, without its divisions. */
@@ -371,7 +352,7 @@ static float turn_at(const struct scanner *s, size_t i, int distance)
 static struct candidate candidate_of(const struct scanner *s, size_t at, double base)
 {
     const struct slot *slot = &s->slots[at];
-    struct around a = look_around(s, at, slot->doc, WIDE, WIDE);
+    struct around a = look_around(s, at, slot->doc);
     struct candidate c = {
         .doc = slot->doc,
         .turn = slot->turn,
@@ -397,9 +378,9 @@ static struct candidate far_from_words(const struct scanner *s, size_t at, doc_i
     for (size_t i = at ? at - 1 : 0; i <= at && !doc_is_memory(doc); i++)
         if (!doc_is_memory(s->slots[i].doc) && doc_session(s->slots[i].doc) == doc_session(doc))
             c.session = s->sessions[s->slots[i].session];
-    struct around a = look_around(s, at, doc, WIDE, WIDE);
+    struct around a = look_around(s, at, doc);
     c.wide = c.session > 0 ? wide_score(s, &a) : 0;
-    c.base = base_session * share(c.session, s->out.best_session);
+    c.base = base_session * scan_share(c.session, s->out.best_session);
     return c;
 }
 
@@ -449,7 +430,9 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     s->sessions = ROOM_N(a, float, 4 * hits->n + 1);
     for (unsigned c = 0; c < 256; c++)
         s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
-    fill_saturated(s);
+    for (unsigned c = 0; c < FEW * FEW * FEW * FEW; c++)
+        s->saturated[c] =
+            saturate(s, c % FEW, c / FEW % FEW, c / FEW / FEW % FEW, c / FEW / FEW / FEW);
     spread(s);
     assert(s->n <= 4 * hits->n);
     for (size_t i = 0; i < s->n; i++)

@@ -41,6 +41,12 @@ struct scan {
     const struct scanner *of;                   /* for scan_candidate */
 };
 
+/* Scores are comparable only within one question, so each is a share of the best. */
+static inline double scan_share(float score, float best)
+{
+    return best > 0 ? (double)score / (double)best : 0;
+}
+
 /*
  * One pass over the hits, which outlive it, as do weights, the worth of each word. The documents of
  * a session are consecutive numbers, so neighbours are found in the list itself; neighbours of hits
