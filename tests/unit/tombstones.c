@@ -7,7 +7,7 @@
 static enum stating says(struct ctx *ctx, const char *memory, const char *sentence)
 {
     struct statement s = statement_of(&ctx->arena, str_of(memory));
-    struct term_set telling = telling_of(&ctx->arena, str_of(sentence));
+    struct term_set telling = statement_of(&ctx->arena, str_of(sentence)).terms;
     return stating_of(&s, &telling);
 }
 

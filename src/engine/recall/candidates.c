@@ -60,7 +60,7 @@ struct search {
     size_t n_beside;
     struct scan scan;
     struct candidate *v;
-    size_t n;
+    size_t n, cap;
     struct asked_of asked;
     struct fetched read;
     size_t idle;           /* candidates of which a chat may be given nothing */
@@ -95,7 +95,7 @@ static enum status search_words(struct search *s)
     double unknown = scan_weigh(words, by_english ? q->texts : NULL, q->n, all, f->asked.weights);
     s->scan = scan_hits(&f->ctx->arena, words, f->asked.weights, q->n, s->most);
     s->v = s->scan.v;
-    s->n = s->scan.n;
+    s->n = s->cap = s->scan.n;
     s->asked = (struct asked_of){
         .a = &f->ctx->arena,
         .query = q,
@@ -108,10 +108,12 @@ static enum status search_words(struct search *s)
     return late(f->ctx);
 }
 
-static int by_doc(const void *a, const void *b)
+ORDER(by_doc, doc_id, (*x > *y) - (*x < *y));
+
+/* Whether it is among n of these, which ascend. */
+static bool is_among(const doc_id *docs, size_t n, doc_id doc)
 {
-    doc_id x = *(const doc_id *)a, y = *(const doc_id *)b;
-    return (x > y) - (x < y);
+    return bsearch(&doc, docs, n, sizeof doc, by_doc);
 }
 
 /* --- by vectors --- */
@@ -128,6 +130,12 @@ static doc_id *docs_of(const struct search *s)
         docs[i] = s->v[i].doc;
     qsort(docs, s->n, sizeof *docs, by_doc);
     return docs;
+}
+
+/* One that the words have not found. */
+static void add_candidate(struct search *s, doc_id doc)
+{
+    ARENA_ADD(&s->f->ctx->arena, s->v, s->n, s->cap) = scan_candidate(&s->scan, doc);
 }
 
 /* Messages that the reader has in front of it are near to its question, too, and take no place. */
@@ -171,44 +179,37 @@ static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
 /* Puts the nearest beside the candidates of the words. */
 static void add_nearest(struct search *s, const doc_id *also)
 {
-    size_t n_words = s->n, n = n_words;
-    struct candidate *v = DUP_N(&s->f->ctx->arena, s->v, n, n + s->near.n + 1);
+    size_t n_words = s->n;
     for (size_t i = 0; i < s->near.n; i++) {
-        doc_id doc = s->near.v[i].doc;
-        if (s->near.v[i].is_near && s->near.v[i].cosine >= least_cosine &&
-            (!n_words || !bsearch(&doc, also, n_words, sizeof doc, by_doc)))
-            v[n++] = scan_candidate(&s->scan, doc);
+        const struct vector_hit *near = &s->near.v[i];
+        if (near->is_near && near->cosine >= least_cosine && !is_among(also, n_words, near->doc))
+            add_candidate(s, near->doc);
     }
-    for (size_t i = 0; i < n; i++) {
-        const struct vector_hit *hit = hit_of(s, v[i].doc);
-        v[i].dense = hit ? hit->cosine : 0;
-        v[i].dense_window = hit ? (doc_is_memory(v[i].doc) ? hit->cosine : hit->window) : 0;
+    for (size_t i = 0; i < s->n; i++) {
+        struct candidate *c = &s->v[i];
+        const struct vector_hit *hit = hit_of(s, c->doc);
+        c->dense = hit ? hit->cosine : 0;
+        c->dense_window = hit ? (doc_is_memory(c->doc) ? hit->cosine : hit->window) : 0;
     }
-    s->v = v;
-    s->n = n;
 }
 
 /* Puts what Qdrant found beside the others. Its cosines are by another model's vectors. */
 static void add_beside(struct search *s)
 {
     struct finder *f = s->f;
-    size_t n = s->n;
-    struct candidate *v = DUP_N(&f->ctx->arena, s->v, n, n + s->n_beside + 1);
-    if (!s->n_beside)
-        return;
     for (size_t i = 0; i < s->n_beside; i++) {
         const struct near_beside *near = &s->beside[i];
         size_t at = 0;
-        while (at < s->n && v[at].doc != near->doc)
+        while (at < s->n && s->v[at].doc != near->doc)
             at++;
         if (at == s->n)
-            v[at = n++] = scan_candidate(&s->scan, near->doc);
-        v[at].dense = v[at].dense_window = fmaxf(v[at].dense, near->cosine);
-        v[at].beside = near->cosine;
+            add_candidate(s, near->doc);
+        struct candidate *c = &s->v[at];
+        c->dense = c->dense_window = fmaxf(c->dense, near->cosine);
+        c->beside = near->cosine;
     }
-    s->v = v;
-    s->n = n;
-    f->how.steps.strategy = f->in->by.strategy;
+    if (s->n_beside)
+        f->how.steps.strategy = f->in->by.strategy;
 }
 
 /* Whether enough of the pool has a vector; else f->without says how much has. Some texts can have
@@ -235,11 +236,9 @@ static enum status add_wanted(struct search *s)
     doc_id *also = docs_of(s), *docs;
     size_t n, n_words = s->n;
     TRY(find_wanted(s->f, &docs, &n));
-    struct candidate *v = DUP_N(&s->f->ctx->arena, s->v, n_words, n_words + n + 1);
     for (size_t i = 0; i < n; i++)
-        if (!n_words || !bsearch(&docs[i], also, n_words, sizeof *also, by_doc))
-            v[s->n++] = scan_candidate(&s->scan, docs[i]);
-    s->v = v;
+        if (!is_among(also, n_words, docs[i]))
+            add_candidate(s, docs[i]);
     return OK;
 }
 
@@ -444,9 +443,7 @@ static void judge(struct search *s)
     size_t memory = f->n = 0;
     f->found = ROOM_N(&f->ctx->arena, struct recalled, s->n + 1);
     s->asked.person = speaker_asked(&f->asked.query, s->read.messages, s->read.n);
-    s->asked.is_chat = false;
-    for (size_t i = 0; i < s->read.n; i++)
-        s->asked.is_chat |= !s->read.messages[i].speaker.n;
+    s->asked.is_chat = SOME(i, s->read.n, !s->read.messages[i].speaker.n);
     for (size_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->v[i];
         const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;
@@ -459,13 +456,13 @@ static void judge(struct search *s)
 
 /* --- the order --- */
 
-/* Of the best places the first `most` of which the tombstones leave something. */
-static size_t leave_barred_out(struct search *s, struct ranked *places, size_t n, size_t most)
+/* Keeps the first of the best places of which the tombstones leave something; their number. */
+static size_t leave_barred_out(struct search *s)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < n && kept < most; i++)
-        if (find_shows(s->f, &s->f->found[places[i].at]))
-            places[kept++] = places[i];
+    for (size_t i = 0; i < s->f->n && kept < DIVERSE * s->limit; i++)
+        if (find_shows(s->f, &s->f->found[s->places[i].at]))
+            s->places[kept++] = s->places[i];
     return kept;
 }
 
@@ -533,8 +530,8 @@ static void order(struct search *s)
 {
     struct arena *a = &s->f->ctx->arena;
     struct finder *f = s->f;
-    struct ranked *places = s->places;
-    size_t n = leave_barred_out(s, places, f->n, DIVERSE * s->limit);
+    const struct ranked *places = s->places;
+    size_t n = leave_barred_out(s);
     double *ranks = NEW_N(a, double, n + 1);
     str *texts = NEW_N(a, str, n + 1);
     size_t *by = NEW_N(a, size_t, n + 1);
@@ -572,7 +569,7 @@ enum status find_answers(struct finder *f, size_t limit)
     struct search s = {.f = f, .limit = limit};
     ask_vector(&s);
     if (f->tombstones.n && supersession_asks_past(&f->ctx->arena, f->in->question))
-        tombstones_allow_history(&f->tombstones);
+        tombstones_lift(&f->tombstones, 1 << BAR_SUPERSEDED, INT64_MIN);
     s.beside = nearest_beside(f, (size_t)f->e->settings->vec_top_k, &s.n_beside);
     s.most = s.asks.tokens.n ? WITH_TOKENS : CANDIDATES;
     for (bool more = true; more; s.most *= WIDEN, s.is_wide = true) {

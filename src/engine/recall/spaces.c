@@ -13,11 +13,6 @@ enum { WANTED_MAX = 5000 };
 
 const char *const scope_names[] = {"space", "session", "user", NULL};
 
-static str session_of(const struct recall_in *in)
-{
-    return in->scope == SCOPE_SESSION ? in->within : S("");
-}
-
 /* --- one space --- */
 
 static struct memory_filter filter_of(const struct finder *f, size_t limit)
@@ -25,7 +20,7 @@ static struct memory_filter filter_of(const struct finder *f, size_t limit)
     const struct recall_in *in = f->in;
     return (struct memory_filter){.type = in->only.type,
                                   .layer = in->only.layer,
-                                  .session = session_of(in),
+                                  .session = in->scope == SCOPE_SESSION ? in->within : S(""),
                                   .after = in->only.after,
                                   .limit = in->only.turns ? 0 : limit};
 }
@@ -108,8 +103,8 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
                             in->only.memories, FOUND_HITS_MAX));
     TRY(past_open(ctx, e, in->pool, in->only.as_of, &out->past));
     TRY(tombstones_load(ctx, e, in->pool, &out->tombstones));
-    if (in->only.as_of)
-        tombstones_lift_later(&out->tombstones, in->only.as_of);
+    if (in->only.as_of) /* what was replaced, or ended, later than that was true */
+        tombstones_lift(&out->tombstones, 1 << BAR_SUPERSEDED | 1 << BAR_EXPIRED, in->only.as_of);
     return OK;
 }
 
@@ -199,22 +194,22 @@ bool find_wants(const struct finder *f, const struct message *m, const struct me
 {
     const struct recall_in *in = f->in;
     assert(m || memory);
+    str id = m ? m->id : memory->id, session = m ? m->session : memory->session;
     int64_t created = m ? m->created : memory->created;
     /* What was said before 1970 has a negative time. */
     bool is_old = (in->only.after && created < in->only.after) ||
                   (in->only.as_of && created > in->only.as_of);
-    bool is_of_now = memory && in->seen.session.n && memory->layer == LAYER_EPISODE &&
-                     str_eq(memory->session, in->seen.session);
-    bool is_within =
-        in->scope != SCOPE_SESSION || str_eq(in->within, m ? m->session : memory->session);
+    bool is_within = in->scope != SCOPE_SESSION || str_eq(in->within, session);
+    if (!id.n || !is_within || is_old || is_excluded(in, id))
+        return false;
     if (m)
-        return m->id.n && is_within && !is_old && !is_excluded(in, m->id) &&
-               !(m->is_echo && !str_trim(m->says).n);
+        return !m->is_echo || str_trim(m->says).n;
+    bool is_of_now =
+        in->seen.session.n && memory->layer == LAYER_EPISODE && str_eq(session, in->seen.session);
     bool is_over =
         memory->valid_to || memory->superseded_by.n ||
         (memory->expires && memory->expires <= (in->only.as_of ? in->only.as_of : clock_ms()));
-    return memory->id.n && is_within && !is_over && !is_of_now && !is_old &&
-           !is_excluded(in, memory->id) &&
+    return !is_over && !is_of_now &&
            (!is_excluded(in, memory->source) || tombstones_touch(&f->tombstones, memory->source)) &&
            (!in->only.layer.n || str_is(in->only.layer, layer_names[memory->layer])) &&
            (!in->only.type.n || str_is(in->only.type, type_names[memory->type]));

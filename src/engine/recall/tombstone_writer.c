@@ -50,6 +50,7 @@ struct finding {
 static void add_bar(struct finding *f, struct bar bar)
 {
     bar.reason = f->in->reason;
+    bar.at = f->now;
     ARENA_ADD(&f->ctx->arena, f->tombstones, f->n_bars, f->bars_cap) = bar;
 }
 
@@ -64,7 +65,7 @@ static void add_statement(struct finding *f, const struct statement *s)
     if (particular)
         memcpy(terms + 1, s->particular.v, particular * sizeof *terms);
     memcpy(terms + 1 + particular, s->terms.v, s->terms.n * sizeof *terms);
-    add_bar(f, (struct bar){.kind = BAR_STATEMENT, .at = f->now, .terms = terms, .n = n});
+    add_bar(f, (struct bar){.kind = BAR_STATEMENT, .terms = terms, .n = n});
 }
 
 /* --- messages --- */
@@ -81,9 +82,9 @@ static struct target *target_of(struct finding *f, const struct message *m)
     for (size_t i = 0; i < f->n; i++)
         if (f->v[i].message.doc == m->doc)
             return &f->v[i];
-    f->v = arena_more(&f->ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
-    f->v[f->n] = (struct target){.message = message_copy(&f->ctx->arena, m)};
-    return &f->v[f->n++];
+    struct arena *a = &f->ctx->arena;
+    ARENA_ADD(a, f->v, f->n, f->cap) = (struct target){.message = message_copy(a, m)};
+    return &f->v[f->n - 1];
 }
 
 /* Bars the sentences that say at least so much of it; how many. is_source: the memory came from
@@ -96,7 +97,7 @@ static size_t bar_sentences(struct finding *f, const struct message *m, const st
     struct target *t = NULL;
     size_t n = 0;
     for (str rest = text_of(m); sentence_cut(&rest, &one);) {
-        struct term_set telling = telling_of(a, one.text);
+        struct term_set telling = statement_of(a, one.text).terms;
         uint64_t hash = sentence_hash(a, one.text);
         if (!hash || stating_of(s, &telling) < least ||
             (!is_source && is_of_another(s, a, one.text)))
@@ -146,9 +147,7 @@ static enum status bar_echoes(struct finding *f, const struct message *m, const 
     bool is_answer = str_is(m->role, "user") && is_whole(f, m);
     enum status found = store_session_messages(f->ctx, f->e->store, f->in->pool, m->session,
                                                doc_position(m->doc) + 1, ECHOES, &v, &n);
-    if (soft_if(f->ctx, found, NOT_FOUND))
-        return OK;
-    TRY(found);
+    TRY(soft_or(f->ctx, found, NOT_FOUND));
     for (size_t i = 0; i < n; i++) {
         if (str_is(v[i].role, "user"))
             is_answer = false;
@@ -162,19 +161,17 @@ static enum status bar_echoes(struct finding *f, const struct message *m, const 
 
 /* --- others that say the same --- */
 
-/* The low four bits count occurrences in the text; of equals the newest first. */
-static int most_words_first(const void *a, const void *b)
+/* The low four bits count occurrences in the text. */
+static int words_held(const struct word_hit *hit)
 {
-    const struct word_hit *x = a, *y = b;
-    int n[2] = {0, 0};
-    for (size_t w = 0; w < QUERY_WORDS_MAX; w++) {
-        n[0] += (x->counts[w] & 15) > 0;
-        n[1] += (y->counts[w] & 15) > 0;
-    }
-    if (n[0] != n[1])
-        return n[1] - n[0];
-    return (x->doc < y->doc) - (x->doc > y->doc);
+    int n = 0;
+    for (size_t w = 0; w < QUERY_WORDS_MAX; w++)
+        n += (hit->counts[w] & 15) > 0;
+    return n;
 }
+
+/* Of equals the newest first. */
+ORDER(most_words_first, struct word_hit, words_held(y) - words_held(x) ?: DOWN(doc));
 
 static size_t stems_of(struct arena *a, str text, str *out)
 {
@@ -274,7 +271,7 @@ static enum status change_title(struct finding *f, const struct tombstones *tomb
                                       .title = title_left(f, tombstones, v, n),
                                       .undo = f->in->undo};
     found = store_change_session(f->ctx, f->e->store, f->in->pool, id, &to, &session);
-    return soft_if(f->ctx, found, NOT_FOUND) ? OK : found;
+    return soft_or(f->ctx, found, NOT_FOUND);
 }
 
 /* With the new bars in force, so that no title is made of what they cut. */
@@ -304,15 +301,13 @@ static enum status write_bars(struct finding *f, int64_t *barred)
         const struct target *t = &f->v[i];
         *barred += (int64_t)t->sentences.n;
         add_bar(f, (struct bar){.kind = BAR_SENTENCES,
-                                .at = f->now,
                                 .message = tombstones_message(t->message.id),
                                 .terms = t->sentences.v,
                                 .n = t->sentences.n});
         if (f->in->reason == BAR_SUPERSEDED)
             continue;
         messages[b.n_messages++] = t->message.id;
-        bool is_there = SOME(k, b.n_sessions, str_eq(sessions[k], t->message.session));
-        if (!is_there)
+        if (!SOME(k, b.n_sessions, str_eq(sessions[k], t->message.session)))
             sessions[b.n_sessions++] = t->message.session;
     }
     assert(b.n_messages <= f->n && b.n_sessions <= b.n_messages);

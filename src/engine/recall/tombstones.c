@@ -54,11 +54,6 @@ struct statement statement_of(struct arena *a, str text)
     return s;
 }
 
-struct term_set telling_of(struct arena *a, str sentence)
-{
-    return statement_of(a, sentence).terms;
-}
-
 /* Words that carry no content never decide, so an empty statement states nothing. */
 enum stating stating_of(const struct statement *s, const struct term_set *sentence)
 {
@@ -179,21 +174,11 @@ enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref p
     return OK;
 }
 
-void tombstones_allow_history(struct tombstones *b)
+void tombstones_lift(struct tombstones *b, unsigned reasons, int64_t after)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->n; i++)
-        if (b->v[i].reason != BAR_SUPERSEDED)
-            b->v[kept++] = b->v[i];
-    b->n = kept;
-}
-
-/* What was forgotten or corrected stays barred at any time. */
-void tombstones_lift_later(struct tombstones *b, int64_t at)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < b->n; i++)
-        if (b->v[i].at <= at || (b->v[i].reason != BAR_SUPERSEDED && b->v[i].reason != BAR_EXPIRED))
+        if (b->v[i].at <= after || !(reasons >> b->v[i].reason & 1))
             b->v[kept++] = b->v[i];
     b->n = kept;
 }
@@ -208,10 +193,14 @@ struct judged {
     int64_t created;
 };
 
+static bool names_message(const struct tombstones *b, uint64_t message)
+{
+    return message && SOME(i, b->n, b->v[i].message == message);
+}
+
 bool tombstones_touch(const struct tombstones *b, str message)
 {
-    uint64_t hash = b->n && message.n ? tombstones_message(message) : 0;
-    return hash && SOME(i, b->n, b->v[i].message == hash);
+    return b->n && message.n && names_message(b, tombstones_message(message));
 }
 
 static bool is_barred(const struct judged *j, str sentence)
@@ -234,7 +223,7 @@ static bool is_barred(const struct judged *j, str sentence)
         if (b->kind != BAR_STATEMENT)
             continue;
         if (!has_telling)
-            telling = telling_of(j->a, sentence);
+            telling = statement_of(j->a, sentence).terms;
         has_telling = true;
         if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES) &&
             (is_named || !is_of_another(&b->statement, j->a, sentence)))
@@ -243,20 +232,14 @@ static bool is_barred(const struct judged *j, str sentence)
     return false;
 }
 
-/* A quick no for most texts: no bar names the message, and it is younger than every bar. */
-static bool may_be_barred(const struct judged *j)
-{
-    bool is_named =
-        j->message && SOME(i, j->tombstones->n, j->tombstones->v[i].message == j->message);
-    return is_named || j->created < j->tombstones->newest;
-}
-
-/* The text itself when no sentence of it is barred. */
+/* The text itself when no sentence of it is barred: at once for most, which are younger than every
+ * bar, and of which none names the message. */
 static str left_of(const struct judged *j, str text)
 {
     struct sentence s;
     bool is_cut = false;
-    if (!j->tombstones->n || !may_be_barred(j))
+    const struct tombstones *b = j->tombstones;
+    if (!b->n || (j->created >= b->newest && !names_message(b, j->message)))
         return text;
     struct buf out = buf_make(j->a, text.n + 1);
     for (str rest = text; sentence_cut(&rest, &s);) {

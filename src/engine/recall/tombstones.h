@@ -28,8 +28,6 @@ enum stating stating_of(const struct statement *s, const struct term_set *senten
  * the sentence is of a relative whom the statement does not name, and not of the speaker as well
  * ("My mother and I …"). */
 bool is_of_another(const struct statement *s, struct arena *a, str sentence);
-/* The telling words of a sentence. */
-struct term_set telling_of(struct arena *a, str sentence);
 /* Equal for sentences that differ in case, blanks and punctuation only; 0: it says nothing. */
 uint64_t sentence_hash(struct arena *a, str sentence);
 /* When an expired memory's bar begins. A time that had passed when it was set counts from then. */
@@ -56,11 +54,9 @@ struct tombstones {
 MUST_USE enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                      struct tombstones *out);
 
-/* For a question how it was: what newer values replaced is no longer barred. */
-void tombstones_allow_history(struct tombstones *b);
-
-/* For a question as of a time: what was replaced, or ended, later than that is no longer barred. */
-void tombstones_lift_later(struct tombstones *b, int64_t at);
+/* Takes the bars of these reasons (1 << BAR_SUPERSEDED …) away that begin after a time (unix ms),
+ * for who asks how it was. What was forgotten or corrected stays barred at any time. */
+void tombstones_lift(struct tombstones *b, unsigned reasons, int64_t after);
 
 /* The message's text (of an echo: what is new in it) without barred sentences; "" when nothing is
  * left. */
