@@ -5,6 +5,7 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "core/tokens.h"
+#include "engine/recall/candidates.h"
 #include "engine/text/block_strip.h"
 #include "engine/text/utterance.h"
 #include "words/words.h"
@@ -88,13 +89,9 @@ static str said_by(struct arena *a, const struct recalled *r)
     return speaker.n ? speaker : role;
 }
 
-/* Of an answer that was given with memory beside it only what was new. */
 static str text_of(const struct recalled *r)
 {
-    const struct message *m = &r->message;
-    if (r->text.n)
-        return r->text;
-    return r->is_memory ? r->memory.content : m->is_echo ? str_trim(m->says) : m->text;
+    return r->text.n ? r->text : found_text(r);
 }
 
 /* "- 2026-05-08 (3 days ago), Anna [9f8e7d6c]: my dog is called Rex"; behind a line of the same day

@@ -125,11 +125,7 @@ enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_
 
 /* --- the order --- */
 
-static int greatest_first(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
+ORDER(greatest_first, double, (*x < *y) - (*x > *y));
 
 void scores_by_place(struct arena *a, struct recalled *v, size_t n)
 {

@@ -41,7 +41,7 @@ struct looking {
     const struct similar_in *in;
     struct recall_in ask; /* the same as a question */
     struct finder finder;
-    bool is_about_user;   /* the question */
+    bool is_about_user;   /* the question says "my", "we", "ich" */
     struct likely *words; /* by doc */
     size_t n_words;
     struct likely *all; /* the most alike first, and the latest of those that are equally alike */
@@ -88,13 +88,6 @@ static enum status look_by_words(struct looking *l)
         l->words[l->n_words++] = (struct likely){hits.v[i].doc, share < 1 ? share : 1};
     }
     return OK;
-}
-
-/* "my", "we", "ich" */
-static bool is_about_user(struct arena *a, str question)
-{
-    struct words w = words_of(a, question, QUESTION_WORDS);
-    return lexicon_in(&w, LEX_SELF | LEX_SELF_TOO);
 }
 
 /* Maps recall's probability to the scale that clients expect: below what is enough to less than
@@ -162,21 +155,17 @@ static enum status look_by_recall(struct looking *l)
     v = DUP_N(&l->ctx->arena, l->words, n, n + f->n + given.n + 1);
     l->words = v;
     for (size_t i = 0; i < f->n; i++) {
-        const struct likely *known = worded(l, f->found[i].memory.doc);
-        bool is_close = f->found[i].by->dense >= FOUND_CLOSE;
+        const struct recalled *r = &f->found[i];
+        const struct likely *known = worded(l, r->memory.doc);
         double share = known ? known->similarity : 0;
-        bool is_cosine =
-            !weights_by_encoder(f->how.weighed) && f->found[i].score <= f->found[i].measured.cosine;
-        if (is_cosine) /* it counts as it is */
-            continue;
-        if (is_close || share >= least_share)
-            v[n++] = (struct likely){f->found[i].memory.doc,
-                                     alike_when_sure(l, f->found[i].score, share)};
+        /* A cosine counts as it is. */
+        bool is_cosine = !weights_by_encoder(f->how.weighed) && r->score <= r->measured.cosine;
+        if (!is_cosine && (r->by->dense >= FOUND_CLOSE || share >= least_share))
+            v[n++] = (struct likely){r->memory.doc, alike_when_sure(l, r->score, share)};
     }
-    for (size_t i = 0; asks_attribute(l) && i < given.n; i++) {
+    for (size_t i = 0; asks_attribute(l) && i < given.n; i++)
         if (given.v[i].state == LINE_INJECTED && given.v[i].origin == LINE_BY_ATTRIBUTE)
             v[n++] = (struct likely){given.v[i].memory.doc, sure_alike};
-    }
     l->n_words = each_once(v, n);
     return OK;
 }
@@ -188,7 +177,8 @@ static void add(struct looking *l, doc_id doc, double similarity)
         (struct likely){doc, similarity < 1 ? similarity : 1};
 }
 
-/* Puts the nearest beside what the words found; *more: others may be near enough. */
+/* Puts the nearest beside what the words found; *more: others may be near enough. A failure changes
+ * neither. */
 static enum status look_by_vectors(struct looking *l, const struct question_vector *q,
                                    size_t nearest, bool *more)
 {
@@ -255,21 +245,19 @@ static enum status read(struct looking *l)
 static enum status look(struct looking *l)
 {
     struct question_vector q;
-    bool more = false;
+    bool more = true;
     vectors_catch_up(l->ctx, l->e, l->in->pool, CATCH_UP);
     vectors_of_question(l->ctx, l->e, l->in->pool, l->in->query, &q);
-    for (size_t nearest = NEAREST; nearest < NEAREST_MAX; nearest *= WIDEN) {
+    for (size_t nearest = NEAREST; more && nearest < NEAREST_MAX; nearest *= WIDEN) {
         l->n = 0;
-        if (q.v && !soft(l->ctx, look_by_vectors(l, &q, nearest, &more))) {
-            l->n = 0;
-            more = false;
-        }
+        more = false;
+        if (q.v)
+            soft(l->ctx, look_by_vectors(l, &q, nearest, &more));
         for (size_t i = 0; i < l->n_words; i++)
             if (is_alike(l, l->words[i].similarity))
                 add(l, l->words[i].doc, l->words[i].similarity);
         TRY(read(l));
-        if (!more || l->n_found == MOST)
-            break;
+        more &= l->n_found < MOST;
     }
     return OK;
 }
@@ -283,11 +271,9 @@ static enum status add_rest(struct looking *l)
     if (l->in->least > 0 || found == MOST)
         return OK;
     TRY(store_list_memories(l->ctx, l->e->store, &f, &v, &n, NULL));
-    for (size_t i = 0; i < n && l->n_found < MOST; i++) {
-        bool is_there = SOME(k, found, l->found[k].memory.doc == v[i].doc);
-        if (!is_there)
+    for (size_t i = 0; i < n && l->n_found < MOST; i++)
+        if (!SOME(k, found, l->found[k].memory.doc == v[i].doc))
             show(l, &v[i], 0);
-    }
     return OK;
 }
 
@@ -310,7 +296,8 @@ enum status engine_similar(struct ctx *ctx, struct engine *e, const struct simil
     engine_catch_up(ctx, e, in->pool);
     STORE_VIEW(view, ctx, e->store);
     TRY(find_open(ctx, e, &l.ask, &l.finder));
-    l.is_about_user = is_about_user(&ctx->arena, in->query);
+    struct words asked = words_of(&ctx->arena, in->query, QUESTION_WORDS);
+    l.is_about_user = lexicon_in(&asked, LEX_SELF | LEX_SELF_TOO);
     TRY(look_by_words(&l));
     TRY(look_by_recall(&l));
     TRY(look(&l));

@@ -28,36 +28,21 @@ static const struct stem_row relative_rows[] = {
 #include "lang/subject.def"
 };
 
-/* 0 of a word that is none of the general ones. */
-static uint32_t general_of(str stem)
+/* The same word, or one for a relative whom this general one may mean. */
+static bool holds(const struct words *w, str stem, uint32_t general)
 {
-    return stem_bits(stem_table_of(general_rows, sizeof general_rows / sizeof *general_rows), stem);
+    const struct stem_table *relatives = STEM_TABLE(relative_rows);
+    return SOME(i, w->n,
+                str_eq(w->v[i].stem, stem) || stem_bits(relatives, w->v[i].stem) & general);
 }
 
-static bool holds_relative(const struct words *w, uint32_t general)
-{
-    const struct stem_table *relatives =
-        stem_table_of(relative_rows, sizeof relative_rows / sizeof *relative_rows);
-    return SOME(i, w->n, stem_bits(relatives, w->v[i].stem) & general);
-}
-
-static bool holds_stem(const struct words *w, str stem)
-{
-    return SOME(i, w->n, str_eq(w->v[i].stem, stem));
-}
-
-/* "Monday" and "May" are written like names and name nobody. */
-static bool is_date(const struct word *w)
-{
-    return lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY);
-}
-
-/* German nouns are written like names, too: "Haustiere" is what is asked for, and nobody. */
+/* "Monday" and "May" are written like names and name nobody; German nouns are, too: "Haustiere" is
+ * what is asked for. */
 static bool names_someone(const struct word *w)
 {
     const struct words one = {.v = (struct word *)w, .n = 1};
-    return w->is_name && !is_date(w) && !lexicon_is(w->text, LEX_SELF | LEX_SELF_TOO) &&
-           !attributes_told(&one);
+    return w->is_name && !attributes_told(&one) &&
+           !lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY | LEX_SELF | LEX_SELF_TOO);
 }
 
 /* "She is a nurse": of somebody whom a sentence before it names. */
@@ -113,12 +98,11 @@ bool subject_fits(struct arena *a, str question, const struct attribute_sentence
         return of->is_for_request || kin_of(question) == kin_of(of->sentence);
     for (size_t i = 0; i < q.n; i++) {
         const struct word *w = &q.v[i];
-        uint32_t general = general_of(w->stem);
+        uint32_t general = stem_bits(STEM_TABLE(general_rows), w->stem);
         if (!general && !word_is_kin(w->stem) && !names_someone(w))
             continue;
         names = true;
-        if (holds_stem(&s, w->stem) || holds_relative(&s, general) ||
-            holds_stem(&before, w->stem) || holds_relative(&before, general))
+        if (holds(&s, w->stem, general) || holds(&before, w->stem, general))
             return true;
     }
     bool is_plain = lexicon_in(&s, LEX_SELF | LEX_SELF_TOO) || s.n <= BARE;

@@ -109,11 +109,9 @@ static enum status load_space(struct judging *j, str space)
 /* Once for each space. */
 static enum status load_tokens(struct judging *j)
 {
-    for (size_t i = 0; i < j->n; i++) {
-        bool is_first = !SOME(k, i, str_eq(j->v[k].space, j->v[i].space));
-        if (is_first)
+    for (size_t i = 0; i < j->n; i++)
+        if (!SOME(k, i, str_eq(j->v[k].space, j->v[i].space)))
             TRY(load_space(j, j->v[i].space));
-    }
     return OK;
 }
 

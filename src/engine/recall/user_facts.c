@@ -20,9 +20,8 @@ static bool asks_one_thing(const struct finder *f, struct gate gate)
 {
     const struct query *q = &f->asked.query;
     struct words w = words_of(&f->ctx->arena, f->in->question, QUESTION_WORDS);
-    bool has_topic = false, asks = false;
-    for (size_t i = 0; i < q->n; i++)
-        has_topic |= !lexicon_is(q->stems[i], LEX_ASKING);
+    bool has_topic = SOME(i, q->n, !lexicon_is(q->stems[i], LEX_ASKING));
+    bool asks = false;
     str phrase = gate.phrase, first = str_cut(&phrase, ' ');
     for (size_t i = 0; i < w.n && !str_eq_nocase(w.v[i].text, first); i++)
         asks |= lexicon_is(w.v[i].text, LEX_QUESTION);
@@ -148,10 +147,9 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
     for (int reach = STANDING_ALWAYS; reach >= STANDING_OTHER; reach--)
         for (size_t i = 0; i < found; i++) {
             if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
-                tokens_of(v[i].content) > room)
-                continue;
-            if (reach == STANDING_OTHER &&
-                !(f->asked.vector ? is_of_topic(f, read[i].topic_text) : speaks))
+                tokens_of(v[i].content) > room ||
+                (reach == STANDING_OTHER &&
+                 !(f->asked.vector ? is_of_topic(f, read[i].topic_text) : speaks)))
                 continue;
             room -= tokens_of(v[i].content);
             (*out)[(*n)++] = (struct recalled){.is_memory = true,
