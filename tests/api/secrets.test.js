@@ -90,8 +90,9 @@ test('the code of a door is recalled, and the PIN of a card is not', async (t) =
 const kinds = fs.readFileSync(path.join(__dirname, '../secrets/secrets.txt'), 'utf8').split('\n')
   .filter((line) => line && !line.startsWith('# ')).map((line) => {
     const marked = line.replaceAll('·', '').replaceAll('\\n', '\n'), text = marked.replace(/[⟦⟧]/g, '');
-    // A short one is looked for with what is in front of it.
-    const marks = [...marked.matchAll(/(.{0,9})⟦([^⟧]+)⟧/gs)].map(([, before, secret]) => (secret.length < 8 ? before.replace(/[⟦⟧]/g, '') : '') + secret);
+    // A short one is looked for with what is in front of it, else behind: the digits of a score may be those of a code.
+    const marks = [...marked.matchAll(/(.{0,9})⟦([^⟧]+)⟧(?=(.{0,9}))/gs)].map(([, before, secret, behind]) =>
+      (secret.length >= 8 ? secret : before ? before + secret : secret + behind).replace(/[⟦⟧]/g, ''));
     return { text, marks };
   });
 
