@@ -32,9 +32,7 @@ void forget_requests_leave(str question, struct message *v, size_t n)
     enum forget_request asked = forget_request_of(question);
     for (struct message *m = v; m < v + n; m++) {
         bool is_user = str_is(m->role, "user");
-        if (m->speaker.n) /* people among themselves: "don't forget", and its answer */
-            continue;
-        asked = is_user ? forget_request_of(m->text) : asked;
+        asked = m->speaker.n ? FORGET_NOTHING : is_user ? forget_request_of(m->text) : asked;
         if (asked == FORGET_ASKED || (asked && !is_user)) {
             m->is_echo = true;
             m->says = S("");
