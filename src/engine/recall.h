@@ -22,6 +22,7 @@ enum line_origin {
     LINE_BY_QUESTION,  /* the question found it, or what it replaces */
     LINE_BY_ATTRIBUTE, /* it tells of an attribute that the question asks for */
     LINE_SIDE_NOTE,    /* it does not answer the question, but bears on what is asked */
+    LINE_BY_NAME,      /* it tells of a name in a line that the question found */
     LINE_STANDING      /* an instruction that the user gave for all chats */
 };
 
@@ -86,8 +87,7 @@ extern const char *const signal_names[];
 /* One of them by its name: "share", "dense", … */
 double recalled_signal(const struct recalled *r, const char *name);
 
-/* Which memories and messages: those of the space, of one session in it, or of every space of the
- * user. */
+/* Which memories and messages: of the space, of one session in it, of every space of the user. */
 enum scope { SCOPE_SPACE, SCOPE_SESSION, SCOPE_USER };
 extern const char *const scope_names[]; /* space, session, user */
 

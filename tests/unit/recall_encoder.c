@@ -129,6 +129,33 @@ TEST(a_question_has_two_budgets)
 }
 
 /* Two searches find it: by "child", which tells of children, and by "girl", which may. */
+/* "What does my sister drive?" finds who she is; what was told of her name says what. */
+TEST(what_a_name_leads_to_is_given)
+{
+    static const char *const told[] = {"My sister Runa teaches the violin.",
+                                       "The alternator of Runa's Equinox was 340 euros.",
+                                       "The alternator makes electricity.",
+                                       "My brother has a red bicycle.",
+                                       "Paul plays chess on Thursdays.",
+                                       "The boiler was replaced in March.",
+                                       "Ada drinks green tea.",
+                                       "We painted the fence blue.",
+                                       "The car needs new tyres.",
+                                       "I cannot stand coriander.",
+                                       "The bakery opens at six.",
+                                       "My desk is by the window.",
+                                       "The choir sings in Latin.",
+                                       "Our cat hides from the postman.",
+                                       NULL};
+    ENGINE(e, s, p);
+    tell_all(ctx, e, s, told);
+    struct recall_out r = recall_question(ctx, e, "What does my sister drive?", as_chat);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK_INT(str_is(r.v[i].why, "tells of a name in another line"),
+                  str_is(r.v[i].message.id, "m1"));
+    CHECK(SOME(i, r.n, str_is(r.v[i].message.id, "m1") && r.v[i].state == LINE_INJECTED));
+}
+
 TEST(a_line_is_given_once)
 {
     static const char *const facts[] = {

@@ -1,5 +1,7 @@
-/* attribute_lookup.c - Finds what the user stated of an attribute that a question asks for. */
+/* attribute_lookup.c - Finds what was told of an attribute that is asked for, or of a name. */
 #include "engine/recall/attribute_lookup.h"
+
+#include <math.h>
 
 #include "base/utf8.h"
 #include "core/tokens.h"
@@ -7,24 +9,15 @@
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"
 #include "engine/text/claims.h"
+#include "engine/text/lexicon.h"
 #include "engine/text/rank.h"
 #include "engine/text/sentences.h"
 
-/* Documents taken from the index for each search, read of them, given; bytes of a message that are
- * looked at. */
-enum {
-    HITS_MAX = 4000,
-    READ = 40,
-    GIVEN = 6,
-    GIVEN_HEALTH = 3,
-    GIVEN_ADVICE = 4,
-    GIVEN_FAR = 1,
-    LONG = 2000,
-    ASKED_WORDS = 60
-};
-
-/* Tokens of what is given beside a request for advice. */
-enum { ADVICE_TOKENS = 60 };
+/* Documents taken from the index for each search, read of them; bytes of a message and words of a
+ * question that are looked at. Lines that are given, and tokens of those beside a request for
+ * advice. */
+enum { HITS_MAX = 4000, READ = 40, LONG = 2000, ASKED_WORDS = 60 };
+enum { GIVEN = 6, GIVEN_HEALTH = 3, GIVEN_ADVICE = 4, GIVEN_FAR = 1, ADVICE_TOKENS = 60 };
 
 /*
  * An attribute is searched by the words that tell of it (attributes_stems): "Where do I live?"
@@ -51,13 +44,6 @@ struct stem_hit {
 
 /* Of equal worth the newest first. */
 ORDER(best_first, struct stem_hit, DOWN(worth) ?: DOWN(doc));
-
-static void weigh_stems(const struct word_hits *hits, size_t n, double *worth)
-{
-    int64_t all = hits->messages + hits->memories;
-    for (size_t w = 0; w < n; w++)
-        worth[w] = rank_idf(all, hits->found[w] == UINT32_MAX ? all : hits->found[w]);
-}
 
 /* The sum of the idf of the stems that stand in the document; mentions (high bits) do not count.
  * Most stems stand in few documents, so eight are ruled out at once. */
@@ -129,7 +115,9 @@ static enum status search_stems(struct finder *f, const str *stems, size_t n, st
         double worths[QUERY_WORDS_MAX];
         struct word_hits hits;
         TRY(past_words(&f->past, f->in->only.memories, stems + at, some, HITS_MAX, &hits));
-        weigh_stems(&hits, some, worths);
+        int64_t all = hits.messages + hits.memories;
+        for (size_t w = 0; w < some; w++)
+            worths[w] = rank_idf(all, hits.found[w] == UINT32_MAX ? all : hits.found[w]);
         v = join_hits(a, v, &found, &hits, worths, some);
     }
     *n_out = put_best_first(v, found);
@@ -156,9 +144,8 @@ static enum status read_hits(struct finder *f, const struct stem_hit *hits, size
             docs[memories_n++] = hits[i].doc;
     TRY(past_memories(&f->past, docs, memories_n, memories));
     for (size_t i = 0; i < n; i++) {
-        bool is_memory = doc_is_memory(hits[i].doc);
-        (*out)[i].is_memory = is_memory;
-        if (is_memory)
+        (*out)[i].is_memory = doc_is_memory(hits[i].doc);
+        if ((*out)[i].is_memory)
             (*out)[i].memory = memories[k++];
         else
             (*out)[i].message = messages[m++];
@@ -173,10 +160,10 @@ static bool is_there(const struct finder *f, const struct added_lines *out,
                      const struct recalled *r)
 {
     const struct recalled *same = recalled_find(f->found, f->n, r);
-    for (size_t i = 0; i < out->n; i++)
-        if (recalled_is(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)))
-            return true;
-    return same && !out->is_alone && same->by && same->score >= f->e->settings->gate_threshold;
+    bool is_sure = same && same->by && same->score >= f->e->settings->gate_threshold;
+    return (is_sure && !out->is_alone) ||
+           SOME(i, out->n,
+                recalled_is(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)));
 }
 
 /* "Choir has moved" tells nobody's home, unless the question speaks of what has moved. */
@@ -351,5 +338,81 @@ enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines
         out->v[i].origin = LINE_BY_ATTRIBUTE;
     if (out->n > out->n_first)
         out->reason = str_printf(a, "asks for " S_FMT, S_ARG(names_of(a, asked)));
+    return OK;
+}
+
+/* --- what a name leads to --- */
+
+/* Names that are followed, and documents with one that are looked at and read; words of a line. The
+ * least worth of a line whose names are followed, and of what a name then leads to. */
+enum { LEADS_MAX = 8, LEAD_HITS = 300, LEADS_READ = 4, LINE_WORDS = 120 };
+static const double leading_worth = 0.1, led_worth = 0.05;
+
+/* Names in lines that are probably needed, with the worth of these; the question says none. */
+struct leads {
+    str names[LEADS_MAX];
+    double worth[LEADS_MAX];
+    size_t n;
+};
+
+static void note_leads(struct arena *a, const struct words *asked, const struct recalled *r,
+                       struct leads *out)
+{
+    const unsigned others = LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_SELF | LEX_SELF_TOO;
+    struct words w = words_of(a, found_text(r), LINE_WORDS);
+    for (const struct word *x = w.v; x < w.v + w.n && out->n < LEADS_MAX; x++) {
+        bool is_known = SOME(i, asked->n, str_eq(asked->v[i].stem, x->stem)) ||
+                        SOME(i, out->n, str_eq(out->names[i], x->stem));
+        if (!x->is_name || x->is_stop || x->stem.n < 3 || is_known || lexicon_is(x->text, others))
+            continue;
+        out->names[out->n] = x->stem;
+        out->worth[out->n++] = r->measured.worth;
+    }
+}
+
+/* The worth of the line that leads there, shared among all that its name leads to. */
+static double worth_led(const struct leads *l, const struct word_hits *hits, const uint8_t *counts)
+{
+    double worth = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if ((counts[i] & 15) && hits->found[i] > 1 && hits->found[i] != UINT32_MAX)
+            worth = fmax(worth, l->worth[i] / (hits->found[i] - 1));
+    return worth;
+}
+
+enum status name_lookup(struct finder *f, struct added_lines *out)
+{
+    struct arena *a = &f->ctx->arena;
+    struct words asked = words_of(a, f->in->question, ASKED_WORDS);
+    struct leads leads = {0};
+    struct word_hits hits;
+    struct recalled *read;
+    size_t n = 0;
+    *out = (struct added_lines){.v = NEW(a, struct recalled)};
+    for (const struct recalled *r = f->found; r < f->found + f->n; r++)
+        if (r->state == LINE_CHOSEN && r->by && r->measured.worth >= leading_worth &&
+            (r->is_memory || str_is(r->message.role, "user")))
+            note_leads(a, &asked, r, &leads);
+    if (!leads.n)
+        return OK;
+    TRY(past_words(&f->past, f->in->only.memories, leads.names, leads.n, LEAD_HITS, &hits));
+    struct stem_hit *v = ROOM_N(a, struct stem_hit, hits.n + 1);
+    for (size_t i = 0; i < hits.n; i++) {
+        v[n] = (struct stem_hit){hits.v[i].doc, worth_led(&leads, &hits, hits.v[i].counts)};
+        n += v[n].worth >= led_worth;
+    }
+    n = put_best_first(v, n);
+    n = n < LEADS_READ ? n : LEADS_READ;
+    TRY(read_hits(f, v, n, &read));
+    for (size_t i = 0; i < n && !out->n; i++) {
+        const struct recalled *same = recalled_find(f->found, f->n, &read[i]);
+        if ((same && same->state == LINE_CHOSEN) || !told_text(f, &read[i]).n)
+            continue;
+        read[i].score = f->e->settings->gate_threshold;
+        read[i].measured.worth = v[i].worth / 2;
+        read[i].origin = LINE_BY_NAME;
+        read[i].why = S("tells of a name in another line");
+        out->v[out->n++] = read[i];
+    }
     return OK;
 }

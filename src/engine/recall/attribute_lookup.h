@@ -1,4 +1,4 @@
-/* attribute_lookup.h - Finds what the user stated of an attribute that a question asks for. */
+/* attribute_lookup.h - Finds what was told of an attribute that is asked for, or of a name. */
 #pragma once
 
 #include "engine/recall/candidates.h"
@@ -23,3 +23,9 @@ struct added_lines {
  * nothing else is given.
  */
 MUST_USE enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines *out);
+
+/*
+ * "Where does my sister live?" finds "My sister Runa came by"; what else was told of Runa may say
+ * where. At most one line, the most probable that is not chosen yet. Only chats ask for it.
+ */
+MUST_USE enum status name_lookup(struct finder *f, struct added_lines *out);

@@ -86,6 +86,15 @@ static bool may_be_given(struct finder *f, struct recalled *r)
 
 /* --- one list --- */
 
+/* What tells of an attribute before what is not sure, what a name leads to before what is less
+ * probably needed. */
+static bool goes_before(const struct recalled *added, const struct recalled *r, bool is_sure)
+{
+    return added->origin == LINE_BY_ATTRIBUTE ? !is_sure
+                                              : added->origin == LINE_BY_NAME && r->by &&
+                                                    r->measured.worth < added->measured.worth;
+}
+
 /* What bears on a request goes in front, what answers a question behind what is sure: not before
  * what the question found with a score of TOLD_GATES thresholds. */
 static void put_beside(struct finder *f, const struct added_lines *about)
@@ -99,7 +108,7 @@ static void put_beside(struct finder *f, const struct added_lines *about)
     for (size_t i = 0; i < f->n; i++) {
         bool is_sure =
             f->found[i].by && f->found[i].score >= TOLD_GATES * f->e->settings->gate_threshold;
-        while (next < about->n && about->v[next].origin == LINE_BY_ATTRIBUTE && !is_sure)
+        while (next < about->n && goes_before(&about->v[next], &f->found[i], is_sure))
             all[n++] = about->v[next++];
         if (!recalled_find(about->v, about->n, &f->found[i]))
             all[n++] = f->found[i];
@@ -129,6 +138,14 @@ static enum status find_attributes(struct finder *space, const struct gathering 
         TRY(attribute_lookup(space, g->verdict.least > 1, out));
     out->least = space->e->settings->gate_threshold;
     return OK;
+}
+
+/* What was told of a name in a line that is probably needed. */
+static enum status find_named(struct finder *space, const struct gathering *g,
+                              struct added_lines *out)
+{
+    bool speaks = g->verdict.by_worth && g->verdict.least <= 1 && !g->f->asked.aggregation;
+    return speaks && RULE("names") ? name_lookup(space, out) : OK;
 }
 
 /* Where the question asks for all that is known, or for memory and nothing found is sure: what is
@@ -171,7 +188,7 @@ static enum status find_standing(struct finder *space, const struct gathering *g
 static const struct source {
     enum status (*find)(struct finder *space, const struct gathering *, struct added_lines *out);
     bool reads_marks; /* it looks at which lines would go in */
-} sources[] = {{find_attributes, true}, {find_known}, {find_standing}};
+} sources[] = {{find_attributes, true}, {find_named, true}, {find_known}, {find_standing}};
 enum { SOURCES = sizeof sources / sizeof *sources };
 
 /* Puts what a source finds in each space beside the rest; where the gate was silent, memory speaks
