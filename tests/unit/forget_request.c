@@ -87,3 +87,14 @@ TEST(what_is_pasted_or_quoted_asks_for_nothing)
         buf_add(&b, request);
     CHECK_INT(forget_request_of(buf_str(&b)), FORGET_NOTHING);
 }
+
+TEST(what_people_ask_of_each_other_is_none)
+{
+    const str request = S("Please forget that I'm allergic to peanuts.");
+    struct message v[] = {{.role = S("user"), .text = request, .says = request},
+                          {.role = S("assistant"), .text = S("Done."), .says = S("Done.")},
+                          {.role = S("user"), .speaker = S("Mel"), .text = request},
+                          {.role = S("assistant"), .speaker = S("Ana"), .text = S("Done.")}};
+    forget_requests_leave(S(""), v, 4);
+    CHECK(v[0].is_echo && v[1].is_echo && !v[2].is_echo && !v[3].is_echo);
+}
