@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/gate/evidence.h"
+#include "engine/recall/line_selection.h"
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"
 #include "engine/text/claims.h"
@@ -288,12 +289,11 @@ static enum status find_told(struct finder *f, const struct wanted *want, struct
 
 static str names_of(struct arena *a, uint32_t attributes)
 {
-    str names = S("");
+    str all = S("");
     for (int i = 0; i < ATTRIBUTE_COUNT; i++)
         if (attributes & 1u << i)
-            names =
-                str_printf(a, S_FMT "%s%s", S_ARG(names), names.n ? ", " : "", attribute_names[i]);
-    return names;
+            all = str_printf(a, S_FMT "%s%s", S_ARG(all), all.n ? ", " : "", attribute_names[i]);
+    return all;
 }
 
 /* Health and diet for requests about food, medicine and the like, personal facts for requests for
@@ -402,11 +402,12 @@ enum status name_lookup(struct finder *f, struct added_lines *out)
         n += v[n].worth >= led_worth;
     }
     n = put_best_first(v, n);
-    n = n < LEADS_READ ? n : LEADS_READ;
-    TRY(read_hits(f, v, n, &read));
-    for (size_t i = 0; i < n && !out->n; i++) {
+    TRY(read_hits(f, v, n < LEADS_READ ? n : LEADS_READ, &read));
+    for (size_t i = 0; i < n && i < LEADS_READ && !out->n; i++) {
         const struct recalled *same = recalled_find(f->found, f->n, &read[i]);
-        if ((same && same->state == LINE_CHOSEN) || !told_text(f, &read[i]).n)
+        bool is_given =
+            same && (same->state == LINE_CHOSEN || lines_is_again(f, (size_t)(same - f->found)));
+        if (is_given || !told_text(f, &read[i]).n)
             continue;
         read[i].score = f->e->settings->gate_threshold;
         read[i].measured.worth = v[i].worth / 2;

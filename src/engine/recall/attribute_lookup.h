@@ -19,8 +19,7 @@ struct added_lines {
  * "Where do I live?" also searches "home", "moved" …; "Suggest a dessert" searches allergies and
  * illnesses; a request for advice, the facts that bear on it. Only statements of the user count
  * (and memories), and only those about the asker, or about whom the question names. Empty for other
- * questions and for searches that are no chat's. is_alone: by the gate
- * nothing else is given.
+ * questions and for searches that are no chat's. is_alone: by the gate nothing else is given.
  */
 MUST_USE enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines *out);
 

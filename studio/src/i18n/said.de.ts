@@ -49,6 +49,7 @@ export const said: [string, string][] = [
   ['health and safety bear on it', 'Gesundheit und Sicherheit zählen dafür'],
   ['it bears on a request for advice', 'es zählt für eine Bitte um Rat'],
   ['the user\'s next message', 'die nächste Nachricht des Benutzers'],
+  ['tells of a name in another line', 'erzählt von einem Namen in einer anderen Zeile'],
   ['tells of what is asked for: {}', 'sagt etwas über das Gefragte: {}'],
   ['it only repeats what was remembered', 'es wiederholt nur Erinnertes'],
   ['the message it came from is there already', 'die Nachricht dazu steht schon da'],
