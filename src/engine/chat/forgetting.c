@@ -16,14 +16,6 @@
     "It can be deleted in Memory Studio, with `rememberd forget ID`, or with the tool "            \
     "memory_forget."
 
-void keep_silent(struct message *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        v[i].is_echo = true;
-        v[i].says = S("");
-    }
-}
-
 str forgetting_note(str message)
 {
     return forget_request_of(message) == FORGET_NOTHING ? S("") : S(NOTE);

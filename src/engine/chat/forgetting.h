@@ -8,6 +8,3 @@ str forgetting_note(str message);
 
 /* The block with a line for the note, if the budget has room for it. */
 str forgetting_block(struct arena *a, str block, str note, int64_t budget_tokens);
-
-/* Kept for the conversation alone, and never found. */
-void keep_silent(struct message *v, size_t n);

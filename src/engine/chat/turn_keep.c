@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/rule.h"
 #include "core/session_title.h"
-#include "engine/chat/forgetting.h"
 #include "engine/chat/late.h"
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
@@ -80,6 +79,15 @@ static str title_of(const struct message *v, size_t n)
         if (str_is(v[i].role, "user"))
             return session_title(v[i].text);
     return S("");
+}
+
+/* Kept for the conversation alone, and never found. */
+static void keep_silent(struct message *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        v[i].is_echo = true;
+        v[i].says = S("");
+    }
 }
 
 static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *t,
