@@ -25,6 +25,6 @@ MUST_USE enum status attribute_lookup(struct finder *f, bool is_alone, struct ad
 
 /*
  * "Where does my sister live?" finds "My sister Runa came by"; what else was told of Runa may say
- * where. At most one line, the most probable that is not chosen yet. Only chats ask for it.
+ * where. At most one line, the most probable that is not chosen yet; for chats alone (trial 096).
  */
 MUST_USE enum status name_lookup(struct finder *f, struct added_lines *out);

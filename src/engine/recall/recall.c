@@ -33,7 +33,7 @@
  *   2. the reranking model orders them, where one is set (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
  *      are worth their room (lines_select: again before each source that looks at it)
- *   4. attributes, known facts and standing instructions go beside that (sources)
+ *   4. attributes, what names lead to, known facts and standing instructions go beside (sources)
  *   5. what the user said next, in few words, goes with its line (next_messages)
  *   6. instructions go, outdated lines are marked, and the budget is filled (choose)
  *
