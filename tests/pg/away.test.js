@@ -1,6 +1,7 @@
 // away.test.js - PostgreSQL is killed, restarted or hangs: chats go on at once, probes tell, and all is right after.
 'use strict';
 const assert = require('node:assert/strict');
+const { spawn } = require('node:child_process');
 const http = require('node:http');
 const path = require('node:path');
 const test = require('node:test');
@@ -65,6 +66,26 @@ test('killed and started again: chats go on without memory, and it recovers by i
     await isReady(server);
     await withMemory(server, model);
   }
+});
+
+test('killed while an import writes: 503, as for other requests, and the same file can be sent again', options, async (t) => {
+  const server = await serve(t, { flags: ['--log-level', 'error'] });
+  const schema = path.basename(server.data).toLowerCase().replace(/[^a-z0-9]/g, '_');
+  const send = () => server.ask('POST', '/v1/memories/import', JSON.stringify({ kind: 'memory', id: '7a5b0f5e-1111-4222-8333-944455556666', content: 'My dog is called Rex' }), { 'content-type': 'application/x-ndjson' });
+  const waiting = `SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '"${schema}".memory'::regclass`;
+  const holder = spawn('psql', ['-qAtXc', `BEGIN; LOCK TABLE "${schema}".memory IN EXCLUSIVE MODE; SELECT pg_sleep(60)`, process.env.TEST_STORE], { stdio: 'ignore' });
+  t.after(() => holder.kill());
+  await until('the table is locked', () => cluster.query(`SELECT count(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation = '"${schema}".memory'::regclass`) === '1');
+  const cut = send();
+  await until('the import waits', () => cluster.query(waiting) !== '0');
+  await cluster.kill();
+  const res = await cut;
+  assert.equal(res.status, 503, res.text);
+  assert.match(res.headers['retry-after'], /^\d+$/);
+  assert.match(res.json().detail, /^line 1: the database cannot be reached/);
+  await cluster.start();
+  await isReady(server);
+  assert.equal((await send()).status, 200);
 });
 
 // Whether tokens are needed is in the database, so that nobody is let in before it was asked once.

@@ -191,3 +191,33 @@ test('a turn in a spool is learnt from, once, when its conversation has gone on 
     assert.equal(count('session'), '1');
   }
 });
+
+// The client sends the end of its conversation alone, so nothing but its earlier turns says what is new in it.
+test('a turn that is asked while earlier ones wait, and answered when these are kept, keeps none of them again', options, async (t) => {
+  let release = Promise.resolve();
+  const model = await upstream(t, async (req, res, asked) => {
+    await release;
+    answer(res, asked, 'fine');
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error', '--recall-deadline-ms', '20'] });
+  const messages = [], told = [];
+  const say = async (i) => {
+    told.push(`I say number ${i}`);
+    messages.push({ role: 'user', content: told.at(-1) });
+    const res = await server.chat({ model: 'm', messages: messages.slice(-7) }, { 'x-session-id': 'talk' });
+    assert.equal(res.status, 200, res.text);
+    messages.push({ role: 'assistant', content: 'fine' });
+  };
+  await say(0);
+  await cluster.kill();
+  await until('the probe tells', async () => (await server.ask('GET', '/ready')).status === 503, 30000);
+  await talk((body) => server.chat(body, { 'x-memory-user': 'somebody else' }), 'else', 60, 0); // takes a second to keep
+  for (let i = 1; i < 9; i++) await say(i);
+  await cluster.start();
+  await until('it is back', async () => (await server.ask('GET', '/ready')).status === 200, 30000);
+  release = isEmpty(server.data);
+  await say(9);
+  await isEmpty(server.data);
+  await isKept(server.data, 1 + 60 + 9);
+  checkKept(server.data, [told]);
+});

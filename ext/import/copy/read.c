@@ -319,7 +319,7 @@ static enum status name_line(struct copying *c, struct ctx *own, enum status s, 
 {
     if (own->field[0])
         return fail_field(c->run->ctx, own->field, "%s (line %lld)", own->why, (long long)line);
-    return fail(c->run->ctx, s, "line %lld: %s", (long long)line, own->why);
+    return fail_as(c->run->ctx, s, own->detail, "line %lld: %s", (long long)line, own->why);
 }
 
 static struct erased_ask ask_of(const struct line *l)

@@ -7,6 +7,7 @@
 #include "engine/chat/novelty.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/tombstones.h"
+#include "engine/state/spool.h"
 
 /*
  * A client sends the whole conversation with every request, or only its end, or only the new
@@ -211,10 +212,9 @@ static bool by_tail(struct place *p)
 static bool is_kept_as(const struct place *p, const struct message *m, const struct heard *h)
 {
     str kept = str_trim(m->text), heard = str_trim(h->text);
-    if (!str_eq(m->role, h->role))
-        return false;
-    return str_eq(kept, heard) ||
-           str_eq(kept, secrets_masked_with(&p->ctx->arena, heard, &p->t->secrets));
+    return str_eq(m->role, h->role) &&
+           (str_eq(kept, heard) ||
+            str_eq(kept, secrets_masked_with(&p->ctx->arena, heard, &p->t->secrets)));
 }
 
 /* Whether the session's last k messages are the request's first. */
@@ -426,6 +426,7 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
     int64_t now = turn_at(t);
     assert(!t->n_fresh && t->in.pool.user.n);
+    t->is_blind = !t->in.late && spool_holds(e->work.spool, t->in.pool);
     read_said(&p);
     find_place(&p);
     p.begin = turn_begin(&p);

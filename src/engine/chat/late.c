@@ -173,8 +173,7 @@ static enum status keep_line(struct ctx *ctx, struct engine *e, str text)
 /* A line that cannot be kept for another reason than the database must not hold up the others. */
 static bool drop_line(struct ctx *ctx, struct engine *e, enum status s)
 {
-    bool is_away = s == STORAGE && ctx->detail == STORAGE_AWAY;
-    if (s != OK && is_later(s) && (is_away || ++e->work.late_tries < TRIES))
+    if (is_later(s) && (ctx->detail == STORAGE_AWAY || ++e->work.late_tries < TRIES))
         return false;
     e->work.late_tries = 0;
     if (s != OK)

@@ -33,7 +33,7 @@ struct turn {
     uint64_t last;       /* hash of the last message alone, for the tail of the answer */
     str calls;           /* what an answer without text is; "": nothing that is kept */
     struct strs secrets; /* of the conversation: see turn_find_secrets */
-    bool is_blind;       /* the store was away when the conversation was looked for */
+    bool is_blind;       /* earlier turns were not in the store yet, or it was away */
     struct unkept unkept;
     turn_answer_text *answer_of; /* not NULL: the turn is answered */
     void *answer_arg;
