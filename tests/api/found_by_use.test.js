@@ -95,7 +95,7 @@ test('mem0 refuses messages without content, and a user that is a star', async (
 });
 
 test('a stream that broke off is kept without its answer; one without [DONE] that finished is kept', async (t) => {
-  const endings = { 'error mid-stream': 'data: {"error":{"message":"overloaded"}}\n\n', 'nothing more': '', finished: 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+  const endings = { 'error mid-stream': 'data: {"error":{"message":"overloaded"}}\n\n', 'error as older vLLM has it': 'data: {"object":"error","message":"overloaded","code":400}\n\ndata: [DONE]\n\n', 'nothing more': '', finished: 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
     'another choice finished': 'data: {"choices":[{"index":1,"delta":{"content":"Jam"},"finish_reason":"stop"}]}\n\n' };
   let ending = '';
   const up = http.createServer((req, res) => {

@@ -424,6 +424,28 @@ test('of a stream that stops before its end the user\'s words are kept; an end t
   }
 });
 
+test('of servers that leave out events the answer is kept: pieces and the end, or the end alone', async (t) => {
+  const event = (type, data) => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+  const pieces = ['Marma', 'lade ', 'galore.'].map((delta) => event('response.output_text.delta', { item_id: 'msg_1', output_index: 0, content_index: 0, delta })).join('');
+  const end = (how, output) => event(`response.${how}`, { response: { id: 'resp_1', object: 'response', status: how, ...(output && { output }) } });
+  const done = event('response.output_item.done', { output_index: 0, item: messageItem('Marmalade galore.') });
+  const created = end('created').replace('"status":"created"', '"status":"in_progress","output":[]');
+  const streams = [[pieces + end('completed')], [pieces + end('completed', [])], [pieces + end('completed', [messageItem('Marmalade galore.')])], [pieces + end('incomplete')],
+    [end('completed', [messageItem('Marmalade galore.')])], [pieces + done + end('completed')], [`${pieces}${end('completed')}data: [DONE]\n\n`], [(pieces + end('completed')).replace(/event: .*\n/g, '')],
+    [pieces + end('failed'), false], [pieces, false], [pieces + event('error', { code: 'server_error', message: 'too much' }), false]];
+  let sent;
+  const { server } = await ready(t, (req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(sent);
+  });
+  for (const [i, [text, is_kept = true]] of streams.entries()) {
+    sent = created + text;
+    const said_now = ['user', `I like plums ${i}`], res = await said(server, { input: said_now[1], stream: true });
+    assert.equal(res.text, sent);
+    assert.deepEqual(await kept(server, res), is_kept ? [said_now, ['assistant', 'Marmalade galore.']] : [said_now], `${i}: ${text}`);
+  }
+});
+
 test('a stream reaches the client byte for byte', async (t) => {
   let sent;
   const { server } = await ready(t, (req, res, asked) => {

@@ -85,14 +85,14 @@ struct answer_capture {
     struct engine *engine;
     struct turn *turn;
     const struct answer_reader *reader;
-    bool is_stream, is_lines; /* is_lines: each line of the stream is JSON */
-    bool is_wanted;           /* the answer's code is 200 */
-    bool has_ended;           /* the stream's last event came */
+    enum form { UNREAD, WHOLE, EVENTS, LINES } form;              /* LINES: each is JSON */
+    bool has_ended;                                               /* the stream's last event came */
     enum ending { ENDS_OPEN, ENDS_FINISHED, ENDS_BROKEN } ending; /* what it said of its end */
     bool is_kept;                                                 /* the turn, before the end */
-    bool is_durable; /* a turn that cannot be kept breaks the answer off */
-    bool is_whole;   /* the text is all there; whoever keeps the turn may read it */
-    struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
+    bool is_durable;  /* a turn that cannot be kept breaks the answer off */
+    bool is_whole;    /* the text is all there; whoever keeps the turn may read it */
+    struct buf text;  /* of a stream: the assistant's text so far; else: the JSON as it comes */
+    struct buf early; /* the same by the events that others repeat */
     struct answer_naming naming; /* of a stream, as the reader has found it */
     struct buf late;             /* the end of the answer, held back until the turn is kept */
     struct sse events;
@@ -150,7 +150,8 @@ static void note_facts(struct answer_capture *c, const struct json *piece)
 static bool has_error(const struct json *piece)
 {
     const struct json *error = json_get(piece, "error");
-    return error && error->type != JSON_NULL;
+    return (error && error->type != JSON_NULL) ||
+           str_is(json_string(json_get(piece, "object")), "error");
 }
 
 /* A stream's pieces are added up as they come; an event that is no JSON is left out and does not
@@ -162,12 +163,14 @@ static void read_event(void *arg, str event, str data)
     bool is_end = c->reader->is_end && c->reader->is_end(event, data);
     c->has_ended |= is_end;
     c->events.dropped = 0; /* it was not the last one */
-    if (is_end && !c->trace->is_recorded)
+    if (is_end && !c->trace->is_recorded && (c->text.n || !c->reader->early))
         return;
     if (soft(&c->scratch, json_parse(&c->scratch, data, &piece))) {
         note_facts(c, piece);
         if (!is_end) /* its text came before */
             c->reader->piece(&c->scratch.arena, piece, &c->text);
+        if (c->reader->early && !c->text.n)
+            c->reader->early(&c->scratch.arena, piece, &c->early);
         if (!is_end && c->reader->name)
             c->reader->name(piece, &c->naming);
         c->has_ended |= c->reader->is_last && c->reader->is_last(piece);
@@ -199,10 +202,10 @@ static void read_lines(struct answer_capture *c, str bytes)
 static void begin_answer(struct filter *f, struct relay *r)
 {
     struct answer_capture *c = capture_of(f);
-    c->is_wanted = r->code == 200;
-    c->is_lines = str_find(r->type, S("application/x-ndjson")) < r->type.n;
-    c->is_stream = c->is_lines || str_find(r->type, S("text/event-stream")) < r->type.n;
-    c->text.max = c->is_stream ? TEXT_MAX : ANSWER_MAX;
+    bool is_lines = str_find(r->type, S("application/x-ndjson")) < r->type.n;
+    bool is_events = str_find(r->type, S("text/event-stream")) < r->type.n;
+    c->form = r->code != 200 ? UNREAD : is_lines ? LINES : is_events ? EVENTS : WHOLE;
+    c->text.max = c->form == WHOLE ? ANSWER_MAX : TEXT_MAX;
 }
 
 /* Text over the limit is dropped and the answer is not held up: the client's bytes do not depend on
@@ -210,11 +213,11 @@ static void begin_answer(struct filter *f, struct relay *r)
 static void read_bytes(struct filter *f, UNUSED struct relay *r, str bytes)
 {
     struct answer_capture *c = capture_of(f);
-    if (!c->is_wanted || c->is_whole)
+    if (c->form == UNREAD || c->is_whole)
         return;
-    if (c->is_lines)
+    if (c->form == LINES)
         read_lines(c, bytes);
-    else if (c->is_stream)
+    else if (c->form == EVENTS)
         sse_feed(&c->events, bytes, read_event, c);
     else
         buf_add(&c->text, bytes);
@@ -251,10 +254,12 @@ static str captured_text(struct ctx *ctx, void *capture)
     struct answer_capture *c = capture;
     struct json *answer;
     read_lines(c, S("\n")); /* the last one may lack its end */
-    if (c->is_stream) {
+    if (c->form != WHOLE) {
         bool may_be_whole = c->has_ended || c->ending == ENDS_FINISHED || c->events.dropped;
         name_answer(ctx, c, &c->naming);
-        return c->ending == ENDS_BROKEN || !may_be_whole ? S("") : buf_str(&c->text);
+        if (c->ending == ENDS_BROKEN || !may_be_whole)
+            return S("");
+        return buf_str(c->text.n ? &c->text : &c->early);
     }
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");
@@ -297,6 +302,7 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
     if (is_due)
         trace_end(c->trace, STAGE_KEEP);
     buf_free(&c->text);
+    buf_free(&c->early);
     buf_free(&c->naming.name);
     buf_free(&c->naming.calls);
     buf_free(&c->naming.items);
@@ -310,7 +316,7 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
 static void hand_over(struct answer_capture *c)
 {
     assert(!c->is_kept);
-    if (!c->is_wanted || c->is_whole)
+    if (c->form == UNREAD || c->is_whole)
         return;
     c->is_whole = true;
     engine_turn_answered(c->engine, c->turn, captured_text, c);
@@ -372,6 +378,10 @@ static enum status keep_turn(struct filter *f, struct ctx *ctx, struct app *app,
     return OK;
 }
 
+#define HOLDING                                                                                    \
+    .head = begin_answer, .data = hold_end, .end = end_answer, .work = keep_turn,                  \
+    .done = end_capture
+
 void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
                         const struct answer_reader *reader, bool is_durable, struct trace *trace)
 {
@@ -379,17 +389,7 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
                                                .watch = watch_bytes,
                                                .last = end_watch,
                                                .done = end_capture};
-    static const struct filter_ops holding = {.head = begin_answer,
-                                              .data = hold_end,
-                                              .end = end_answer,
-                                              .work = keep_turn,
-                                              .done = end_capture};
-    static const struct filter_ops delaying = {.shows_head = true,
-                                               .head = begin_answer,
-                                               .data = hold_end,
-                                               .end = end_answer,
-                                               .work = keep_turn,
-                                               .done = end_capture};
+    static const struct filter_ops holding = {HOLDING}, delaying = {HOLDING, .shows_head = true};
     struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);
     assert(turn && (turn_out_of(turn)->mode != MODE_OFF || reader->name));
     c->reader = reader;
@@ -397,7 +397,7 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
     c->engine = app->engine;
     c->turn = turn;
     c->is_durable = is_durable;
-    c->text = buf_make(NULL, TEXT_MAX);
+    c->text = c->early = buf_make(NULL, TEXT_MAX);
     c->naming = naming_in(NULL);
     c->late = buf_make(NULL, ANSWER_MAX);
     c->events = sse_reader(EVENT_MAX);

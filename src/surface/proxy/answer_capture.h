@@ -24,6 +24,9 @@ struct answer_reader {
     /* Whether a piece says that the answer is whole, after which more may come; or NULL. Of a
      * stream that has neither this nor an end nothing is kept. */
     bool (*is_finished)(const struct json *piece);
+    /* As piece, of events whose text a later one repeats unless the server leaves it out; or NULL.
+     */
+    void (*early)(struct arena *a, const struct json *event, struct buf *text);
 };
 extern const struct answer_reader completion_reader; /* of chat completions */
 

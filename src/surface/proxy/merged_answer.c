@@ -77,14 +77,12 @@ static void write_number(struct json_out *w, const struct json *v, const struct 
 static void write_sum(struct arena *a, struct json_out *w, const struct json *v,
                       const struct json *const *spent, size_t n)
 {
-    if (v->type == JSON_NUMBER) {
+    if (v->type == JSON_NUMBER)
         write_number(w, v, spent, n);
-        return;
-    }
-    if (v->type != JSON_OBJECT) {
+    else if (v->type != JSON_OBJECT)
         json_raw(w, v->source);
+    if (v->type != JSON_OBJECT)
         return;
-    }
     const struct json **inside = NEW_N(a, const struct json *, n);
     json_open(w, '{');
     for (const struct json *m = v->first; m; m = m->next) {

@@ -80,12 +80,11 @@ enum status target_for(struct ctx *ctx, const struct settings *settings, const s
     const struct upstream *up = settings_upstream(settings, &rest);
     bool is_free = (!up || !up->name.n) && !str_is(model, DEMO_MODEL);
     is_free &= dialect != DIALECT_OPENAI;
-    for (size_t i = 0; is_free && i < settings->n_upstreams; i++) {
+    for (size_t i = 0; is_free && i < settings->n_upstreams; i++)
         if (str_is(settings->upstreams[i].dialect, name)) {
             *out = (struct target){.up = &settings->upstreams[i], .model = model};
             return OK;
         }
-    }
     enum status s = target_of(ctx, settings, model, out);
     bool is_other = s != OK || (out->up && !str_is(out->up->dialect, name));
     return dialect == DIALECT_OLLAMA && is_other ? refuse_ollama(ctx, model) : s;

@@ -12,9 +12,9 @@
 /* --- reading --- */
 
 /*
- * A stream brings each item of the output once more when it is done, so the pieces of its text need
- * not be added up. The last event has the whole response: too long an event to count on, as it
- * repeats the request's tools.
+ * A stream brings each item of the output once more when it is done. Of servers that leave this out
+ * the pieces of the text count, or else the last event, which has the whole response: too long an
+ * event to count on, as it repeats the request's tools.
  */
 
 static bool is_of_type(const struct json *v, const char *type)
@@ -22,14 +22,10 @@ static bool is_of_type(const struct json *v, const char *type)
     return str_is(json_string(json_get(v, "type")), type);
 }
 
-static str text_of_item(struct arena *a, const struct json *item)
+static void add_text(struct arena *a, const struct json *item, struct buf *to)
 {
-    return is_of_type(item, "message") ? text_of_content(a, json_get(item, "content")) : S("");
-}
-
-static void add_text(struct buf *to, str text)
-{
-    if (!text.n)
+    str text = text_of_content(a, json_get(item, "content"));
+    if (!text.n || !is_of_type(item, "message"))
         return;
     buf_add(to, to->n ? S("\n") : S(""));
     buf_add(to, text);
@@ -45,14 +41,22 @@ static str text_of_response(struct arena *a, const struct json *response)
 {
     struct buf b = buf_make(a, response->source.n);
     for (const struct json *item = output_of(response); item; item = item->next)
-        add_text(&b, text_of_item(a, item));
+        add_text(a, item, &b);
     return buf_str(&b);
 }
 
 static void add_item(struct arena *a, const struct json *event, struct buf *text)
 {
     if (is_of_type(event, "response.output_item.done"))
-        add_text(text, text_of_item(a, json_get(event, "item")));
+        add_text(a, json_get(event, "item"), text);
+}
+
+static void add_early(struct arena *a, const struct json *event, struct buf *text)
+{
+    if (is_of_type(event, "response.output_text.delta"))
+        buf_add(text, json_string(json_get(event, "delta")));
+    else if (!text->n && json_get(event, "response"))
+        buf_add(text, text_of_response(a, json_get(event, "response")));
 }
 
 static bool is_end(str event, UNUSED str data)
@@ -125,11 +129,10 @@ static void name_response(const struct json *piece, struct answer_naming *out)
         add_status(response, &out->calls);
 }
 
-const struct answer_reader response_reader = {text_of_response, add_item, is_end,
-                                              .name = name_response, .is_finished = is_finished};
-const struct answer_reader unkept_response_reader = {text_of_response, add_item, is_end,
-                                                     .name = name_items,
-                                                     .is_finished = is_finished};
+const struct answer_reader response_reader = {text_of_response, add_item,    is_end,   NULL,
+                                              name_response,    is_finished, add_early};
+const struct answer_reader unkept_response_reader = {text_of_response, add_item,    is_end,   NULL,
+                                                     name_items,       is_finished, add_early};
 
 /* --- the built-in model --- */
 
@@ -144,6 +147,8 @@ struct writer {
     struct buf *to;
     str id, previous, item; /* item: the id of the message */
     int64_t created, sequence;
+    const char *type; /* of the event that is written */
+    struct buf event;
 };
 
 /* Ids of OpenAI's shape: clients tell by the beginning what an id names. */
@@ -234,46 +239,44 @@ static void write_response(const struct writer *w, struct json_out *j, bool is_d
 /* --- the stream --- */
 
 /* Begins an event's data, whose members follow; end_event writes it. */
-static struct json_out begin_event(struct writer *w, struct buf *b, const char *type)
+static struct json_out begin_event(struct writer *w, const char *type)
 {
-    *b = buf_make(&w->ctx->arena, w->demo->answer.n * 6 + 4096);
-    struct json_out j = json_to(b);
+    w->type = type;
+    w->event = buf_make(&w->ctx->arena, w->demo->answer.n * 6 + 4096);
+    struct json_out j = json_to(&w->event);
     json_open(&j, '{');
     json_member_str(&j, "type", str_of(type));
     json_member_int(&j, "sequence_number", w->sequence++);
     return j;
 }
 
-static void end_event(struct writer *w, struct json_out *j, const struct buf *b, const char *type)
+static void end_event(struct writer *w, struct json_out *j)
 {
     json_close(j, '}');
-    sse_write(w->to, str_of(type), buf_str(b));
+    sse_write(w->to, str_of(w->type), buf_str(&w->event));
 }
 
 static void whole_event(struct writer *w, const char *type, bool is_done)
 {
-    struct buf b;
-    struct json_out j = begin_event(w, &b, type);
+    struct json_out j = begin_event(w, type);
     json_key(&j, "response");
     write_response(w, &j, is_done);
-    end_event(w, &j, &b, type);
+    end_event(w, &j);
 }
 
 static void item_event(struct writer *w, const char *type, bool is_done)
 {
-    struct buf b;
-    struct json_out j = begin_event(w, &b, type);
+    struct json_out j = begin_event(w, type);
     json_member_int(&j, "output_index", 0);
     json_key(&j, "item");
     write_item(w, &j, is_done);
-    end_event(w, &j, &b, type);
+    end_event(w, &j);
 }
 
 /* An event about the one part: member holds the part itself, or its text or a piece of it. */
 static void part_event(struct writer *w, const char *type, const char *member, str text)
 {
-    struct buf b;
-    struct json_out j = begin_event(w, &b, type);
+    struct json_out j = begin_event(w, type);
     bool is_part = str_is(str_of(member), "part");
     json_member_str(&j, "item_id", w->item);
     json_member_int(&j, "output_index", 0);
@@ -281,11 +284,8 @@ static void part_event(struct writer *w, const char *type, const char *member, s
     if (!is_part)
         json_member_raw(&j, "logprobs", S("[]"));
     json_key(&j, member);
-    if (is_part)
-        write_part(&j, text);
-    else
-        json_str(&j, text);
-    end_event(w, &j, &b, type);
+    (is_part ? write_part : json_str)(&j, text);
+    end_event(w, &j);
 }
 
 static void write_stream(struct writer *w, struct reply *out)
