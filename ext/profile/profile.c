@@ -97,7 +97,7 @@ static enum slot slot_of_name(struct arena *a, str name)
 {
     str words = profile_words(a, name);
     enum slot slot = slot_of_label(words);
-    bool is_single = slot != SLOT_COUNT && slot_is_single(slot) && slot != SLOT_partner;
+    bool is_single = slot != SLOT_COUNT && slot_rows[slot].is_single && slot != SLOT_partner;
     return is_single && !str_is(words, "address") ? slot : SLOT_COUNT;
 }
 

@@ -14,12 +14,7 @@
 
 bool str_eq_nocase(str a, str b)
 {
-    if (a.n != b.n)
-        return false;
-    for (size_t i = 0; i < a.n; i++)
-        if (ascii_lower(a.p[i]) != ascii_lower(b.p[i]))
-            return false;
-    return true;
+    return a.n == b.n && EVERY(i, a.n, ascii_lower(a.p[i]) == ascii_lower(b.p[i]));
 }
 
 bool str_is_one_of(str s, const char *const *list)
@@ -77,16 +72,11 @@ bool str_has_digit(str s)
     return SOME(i, s.n, s.p[i] >= '0' && s.p[i] <= '9');
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 str str_trim(str s)
 {
-    while (s.n && is_space(s.p[0]))
+    while (s.n && char_is_space(s.p[0]))
         s = str_sub(s, 1, s.n);
-    while (s.n && is_space(s.p[s.n - 1]))
+    while (s.n && char_is_space(s.p[s.n - 1]))
         s.n--;
     return s;
 }

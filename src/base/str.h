@@ -73,6 +73,12 @@ static inline bool char_is_one_of(char c, const char *set)
     return c && strchr(set, c);
 }
 
+/* White space of ASCII. */
+static inline bool char_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* 0 to 15; -1 for what is no hexadecimal digit. */
 static inline int hex_digit(char c)
 {

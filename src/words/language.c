@@ -7,7 +7,7 @@
 #include "base/once.h"
 #include "base/utf8.h"
 #include "lang/language_lists.h"
-#include "words/word_index.h"
+#include "words/stem_table.h"
 #include "words/words.h"
 
 /*
@@ -23,11 +23,6 @@ enum { ROW_WORDS = 1000, READ_WORDS = 80, READ_BYTES = 2000, WHOLE = 60, PROVES 
 /* Beside the bits of the languages: one such word proves none of them. */
 enum { WEAK_WORD = 1 << LANGUAGES };
 
-struct function_word {
-    str word;
-    unsigned languages; /* one bit each */
-};
-
 struct odd_form {
     str form, base;
 };
@@ -35,12 +30,10 @@ struct odd_form {
 /* What is made of lang/language.def at the first use. */
 struct vocabulary {
     struct arena arena;
-    struct function_word *functions;
-    struct word_index function_index;
+    struct stem_table functions; /* folded; a bit for each language */
     struct odd_form *odd[LANGUAGES];
     struct word_index odd_index[LANGUAGES];
-    str *heads; /* stems */
-    struct word_index head_index;
+    struct stem_table heads;
 };
 
 static const struct row {
@@ -338,37 +331,32 @@ static str arabic_stem(struct arena *a, str word)
 
 /* --- the vocabulary --- */
 
-ORDER(by_word, struct function_word, BY_TEXT(word));
+/* Stems in the making. */
+struct stems {
+    struct stem *v;
+    size_t n, cap;
+};
 
-static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, int language, str words)
+static void add_functions(struct arena *a, struct stems *out, int language, str words)
 {
     while (words.n) {
         str word = str_cut(&words, ' ');
-        if (!word.n)
-            continue;
-        ARENA_ADD(&v->arena, v->functions, *n, *cap) =
-            (struct function_word){language_fold(&v->arena, word, (enum language)language),
-                                   1u << language};
+        if (word.n)
+            ARENA_ADD(a, out->v, out->n, out->cap) =
+                (struct stem){language_fold(a, word, (enum language)language), 1u << language};
     }
 }
 
-static void make_functions(struct vocabulary *v)
+static struct stem_table make_functions(struct arena *a)
 {
-    size_t n = 0, cap = 0, kept = 0;
+    struct stems s = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!rows[i].base)
-            add_functions(v, &n, &cap, rows[i].language, str_of(rows[i].words));
+            add_functions(a, &s, rows[i].language, str_of(rows[i].words));
     for (size_t i = 0; i < sizeof english / sizeof *english; i++)
-        add_functions(v, &n, &cap, ENGLISH, str_of(english[i]));
-    add_functions(v, &n, &cap, LANGUAGES, str_of(weak));
-    struct function_word *f = v->functions;
-    qsort(f, n, sizeof *f, by_word);
-    for (size_t i = 0; i < n; i++)
-        if (kept && str_eq(f[kept - 1].word, f[i].word))
-            f[kept - 1].languages |= f[i].languages;
-        else
-            f[kept++] = f[i];
-    v->function_index = word_index_make(f, kept, sizeof *f);
+        add_functions(a, &s, ENGLISH, str_of(english[i]));
+    add_functions(a, &s, LANGUAGES, str_of(weak));
+    return stem_table_made(s.v, s.n);
 }
 
 /* The form that comes first in the table wins where two have one stem. */
@@ -396,18 +384,17 @@ static void make_odd_forms(struct vocabulary *v, struct stemmers *s, enum langua
         v->odd_index[language] = word_index_make(v->odd[language], n, sizeof *v->odd[language]);
 }
 
-static void make_heads(struct vocabulary *v, struct stemmers *s)
+static struct stem_table make_heads(struct arena *a, struct stemmers *s)
 {
-    size_t n = 0, cap = 0;
+    struct stems heads = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         str words = str_of(rows[i].base && !*rows[i].base ? rows[i].words : NULL);
         while (words.n) {
-            str word = language_fold(&v->arena, str_cut(&words, ' '), GERMAN);
-            ARENA_ADD(&v->arena, v->heads, n, cap) =
-                language_plain(&v->arena, stem_with(s, GERMAN, word));
+            str stem = stem_with(s, GERMAN, language_fold(a, str_cut(&words, ' '), GERMAN));
+            ARENA_ADD(a, heads.v, heads.n, heads.cap) = (struct stem){language_plain(a, stem), 1};
         }
     }
-    v->head_index = word_index_make(v->heads, n, sizeof *v->heads);
+    return stem_table_made(heads.v, heads.n);
 }
 
 static void *make_vocabulary(const void *key, size_t n, size_t size)
@@ -415,10 +402,10 @@ static void *make_vocabulary(const void *key, size_t n, size_t size)
     assert(key == rows && n && size == sizeof *rows);
     struct vocabulary *v = heap_alloc(sizeof *v);
     struct stemmers s = {{NULL}};
-    make_functions(v);
+    v->functions = make_functions(&v->arena);
     for (int i = GERMAN; i < LANGUAGES; i++)
         make_odd_forms(v, &s, (enum language)i);
-    make_heads(v, &s);
+    v->heads = make_heads(&v->arena, &s);
     stemmers_close(&s);
     return v;
 }
@@ -430,15 +417,9 @@ static const struct vocabulary *vocabulary(void)
 
 /* --- which language --- */
 
-static unsigned languages_of(const struct vocabulary *v, str folded)
-{
-    uint32_t at = word_index_find(&v->function_index, folded);
-    return at == NO_WORD ? 0 : v->functions[at].languages;
-}
-
 bool language_is_function_word(enum language language, str folded)
 {
-    return languages_of(vocabulary(), folded) >> language & 1;
+    return stem_bits(&vocabulary()->functions, folded) >> language & 1;
 }
 
 /* A word of several languages counts for none of them as much as one of a single language. */
@@ -454,11 +435,11 @@ static void count_word(unsigned languages, unsigned scores[LANGUAGES], unsigned 
 
 static enum language likeliest_of(struct arena *a, str text, unsigned least)
 {
-    const struct vocabulary *v = vocabulary();
+    const struct stem_table *functions = &vocabulary()->functions;
     unsigned scores[LANGUAGES] = {0}, proofs[LANGUAGES] = {0};
     struct words w = words_as_written(a, utf8_cut(text, READ_BYTES), READ_WORDS);
     for (size_t i = 0; i < w.n; i++)
-        count_word(languages_of(v, language_fold(a, w.v[i].text, GERMAN)), scores, proofs);
+        count_word(stem_bits(functions, language_fold(a, w.v[i].text, GERMAN)), scores, proofs);
     enum language best = ENGLISH;
     for (int i = GERMAN; i < RUSSIAN; i++)
         if (scores[i] > scores[best] && proofs[i] >= least)
@@ -494,7 +475,7 @@ static size_t head_of(const struct vocabulary *v, str stem)
 {
     enum { FRONT = 3, HEAD = 2 };
     for (size_t at = FRONT; at + HEAD <= stem.n; at++)
-        if (word_index_find(&v->head_index, str_sub(stem, at, stem.n)) != NO_WORD)
+        if (stem_bits(&v->heads, str_sub(stem, at, stem.n)))
             return at;
     return 0;
 }

@@ -1,7 +1,6 @@
 /* language.h - the language of a text, and its words without their endings. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /* English stands for every language without rules of its own, too. */

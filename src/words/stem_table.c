@@ -15,18 +15,18 @@ enum { ROW_WORDS_MAX = 2000 };
 
 ORDER(by_text, struct stem, BY_TEXT(text));
 
-/* Rows that share a stem become one entry. */
-static size_t merge_stems(struct stem *v, size_t n)
+struct stem_table stem_table_made(struct stem *v, size_t n)
 {
     size_t kept = 0;
-    qsort(v, n, sizeof *v, by_text);
+    if (n)
+        qsort(v, n, sizeof *v, by_text);
     for (size_t i = 0; i < n; i++) {
         if (kept && str_eq(v[kept - 1].text, v[i].text))
             v[kept - 1].bits |= v[i].bits;
         else
             v[kept++] = v[i];
     }
-    return kept;
+    return (struct stem_table){.v = v, .n = kept, .index = word_index_make(v, kept, sizeof *v)};
 }
 
 static void *make_table(const void *key, size_t n, size_t size)
@@ -34,18 +34,17 @@ static void *make_table(const void *key, size_t n, size_t size)
     const struct stem_row *rows = key;
     assert(size == sizeof *rows);
     struct stem_table *t = heap_alloc(sizeof *t);
+    struct arena a = {0};
     struct stem *v = NULL;
     size_t count = 0, cap = 0;
     for (size_t r = 0; r < n; r++) {
-        struct words w = words_of(&t->arena, str_of(rows[r].words), ROW_WORDS_MAX);
+        struct words w = words_of(&a, str_of(rows[r].words), ROW_WORDS_MAX);
         assert(w.n < ROW_WORDS_MAX);
-        for (size_t i = 0; i < w.n; i++) {
-            ARENA_ADD(&t->arena, v, count, cap) = (struct stem){w.v[i].stem, rows[r].bits};
-        }
+        for (size_t i = 0; i < w.n; i++)
+            ARENA_ADD(&a, v, count, cap) = (struct stem){w.v[i].stem, rows[r].bits};
     }
-    t->v = v;
-    t->n = count ? merge_stems(v, count) : 0;
-    t->index = word_index_make(v, t->n, sizeof *v);
+    *t = stem_table_made(v, count);
+    t->arena = a;
     return t;
 }
 

@@ -29,5 +29,8 @@ struct stem_table {
 const struct stem_table *stem_table_of(const struct stem_row *rows, size_t n);
 #define STEM_TABLE(ROWS) stem_table_of(ROWS, sizeof(ROWS) / sizeof *(ROWS))
 
+/* The table of n stems in any order; those that are the same become one. v outlives it. */
+struct stem_table stem_table_made(struct stem *v, size_t n);
+
 /* The bits of a stem; 0 when no row has it. */
 uint32_t stem_bits(const struct stem_table *t, str stem);

@@ -90,11 +90,8 @@ static struct cells cells_of(struct arena *a, str run)
 
 bool has_kana(str text)
 {
-    for (size_t i = 0; i + 2 < text.n; i++)
-        if ((unsigned char)text.p[i] == 0xE3 && (unsigned char)text.p[i + 1] >= 0x81 &&
-            (unsigned char)text.p[i + 1] <= 0x83)
-            return true;
-    return false;
+    const unsigned char *p = (const unsigned char *)text.p;
+    return SOME(i, text.n, i + 2 < text.n && p[i] == 0xE3 && p[i + 1] >= 0x81 && p[i + 1] <= 0x83);
 }
 
 static void add_token(struct run_tokens *out, size_t from, str text, bool is_part)

@@ -1,7 +1,6 @@
 /* unspaced_words.h - words of scripts that part none, and Korean, whose words have particles. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /* Han, kana, Hangul, Thai, Lao, Khmer, Myanmar. */

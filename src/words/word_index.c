@@ -24,23 +24,12 @@ enum { MARKS = 16, WORD_BITS = 64 };
 /* FNV-1a as str_hash has it, by steps, so that a word's lower case has a hash without a copy. */
 #define HASH_BEGIN 14695981039346656037u
 
-static inline uint64_t hash_step(uint64_t hash, unsigned char c)
-{
-    return (hash ^ c) * 1099511628211u;
-}
-
 /* By the upper bits; the lower ones are the place. */
 static inline uint64_t *mark_of(const struct word_index *x, uint64_t hash, uint64_t *bit)
 {
     uint64_t at = (hash >> 32) & ((uint64_t)MARKS * (x->last + 1) - 1);
     *bit = (uint64_t)1 << at % WORD_BITS;
     return &x->marks[at / WORD_BITS];
-}
-
-static inline bool may_have(const struct word_index *x, uint64_t hash)
-{
-    uint64_t bit;
-    return *mark_of(x, hash, &bit) & bit;
 }
 
 struct word_index word_index_make(const void *rows, size_t n, size_t size)
@@ -76,33 +65,28 @@ const struct word_index *word_index_of(const void *rows, size_t n, size_t size)
     return once_of(rows, n, size, make_index);
 }
 
-uint32_t word_index_find(const struct word_index *x, str word)
+static inline uint32_t find(const struct word_index *x, str word, uint64_t hash, bool lowers)
 {
-    uint64_t hash = str_hash(word);
-    uint32_t at = (uint32_t)hash & x->last;
-    if (!may_have(x, hash))
+    uint64_t bit;
+    if (!(*mark_of(x, hash, &bit) & bit))
         return NO_WORD;
+    uint32_t at = (uint32_t)hash & x->last;
     for (const struct word_place *w; (w = &x->v[at])->p; at = (at + 1) & x->last)
-        if (w->n == word.n && memcmp(w->p, word.p, word.n) == 0)
+        if (w->n == word.n && (lowers ? EVERY(i, word.n, ascii_lower(word.p[i]) == w->p[i])
+                                      : memcmp(w->p, word.p, word.n) == 0))
             return w->place;
     return NO_WORD;
 }
 
-static bool is_lower_case_of(const struct word_place *w, str word)
+uint32_t word_index_find(const struct word_index *x, str word)
 {
-    return !SOME(i, word.n, ascii_lower(word.p[i]) != w->p[i]);
+    return find(x, word, str_hash(word), false);
 }
 
 uint32_t word_index_find_lower(const struct word_index *x, str word)
 {
     uint64_t hash = HASH_BEGIN;
     for (size_t i = 0; i < word.n; i++)
-        hash = hash_step(hash, (unsigned char)ascii_lower(word.p[i]));
-    uint32_t at = (uint32_t)hash & x->last;
-    if (!may_have(x, hash))
-        return NO_WORD;
-    for (const struct word_place *w; (w = &x->v[at])->p; at = (at + 1) & x->last)
-        if (w->n == word.n && is_lower_case_of(w, word))
-            return w->place;
-    return NO_WORD;
+        hash = (hash ^ (unsigned char)ascii_lower(word.p[i])) * 1099511628211u;
+    return find(x, word, hash, true);
 }

@@ -1,7 +1,6 @@
 /* words.h - text into words as the index knows them: folded, stemmed, the same for every store. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /* One word of a text, in order. */

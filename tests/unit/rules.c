@@ -28,7 +28,8 @@ static str judge_claim(struct ctx *ctx, const str *in)
         return S("none");
     const struct word *last = &w.v[c.end - 1];
     str value = c.value < c.end ? str_sub(in[0], w.v[c.value].at, last->at + last->text.n) : S("");
-    return str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(slot_name(c.slot)), S_ARG(value));
+    return str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(str_of(slot_rows[c.slot].name)),
+                      S_ARG(value));
 }
 
 static struct encoder *encoder; /* for all rows: its weights take 50 ms to expand */

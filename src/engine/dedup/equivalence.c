@@ -66,7 +66,7 @@ static struct term_set written_words(struct arena *a, str text)
 {
     struct term_set out = {0};
     for (str rest = utf8_lower(a, text), word; rest.n;) {
-        word = text_without_end(str_cut(&rest, ' '), ".,;:!?");
+        word = str_trim_end(str_cut(&rest, ' '), ".,;:!?");
         if (word.n)
             terms_add(a, &out, str_hash(word));
     }

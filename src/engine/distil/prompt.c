@@ -1,5 +1,6 @@
 /* prompt.c - the core model's prompt for a session, and the shape of its answer. */
 #include "engine/distil/prompt.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 #include "engine/text/bytes.h"
 #include "lang/prompt_lists.h"
@@ -75,14 +76,7 @@ str distil_instructions(void)
 
 static str day_of(struct arena *a, int64_t date)
 {
-    char text[40];
-    struct buf b = buf_make(NULL, sizeof text);
-    struct json_out time = json_to(&b);
-    json_time(&time, date);
-    str day = buf_str(&b);
-    day = str_dup(a, day.n > 11 ? str_sub(day, 1, 11) : S(""));
-    buf_free(&b);
-    return day;
+    return time_utc(a, date, "%04Y-%m-%d");
 }
 
 static void write_line(struct buf *out, const char *name, str text, size_t most)

@@ -271,7 +271,7 @@ static bool take_claim(struct found *f, struct piece s, size_t *at)
     struct piece clause = trim_piece(piece_sub(s, *at, end));
     struct words w = words_of(a, clause.mask, WORDS_MAX);
     struct claim claim = claim_of(&w);
-    bool is_told = claim.slot != SLOT_COUNT && slot_is_kept(claim.slot) && !claim.ends &&
+    bool is_told = claim.slot != SLOT_COUNT && slot_rows[claim.slot].is_kept && !claim.ends &&
                    !claim.is_supposed && claim.value < claim.end && claim.at <= SUBJECT_WORDS &&
                    claim.at > 0;
     if (!is_told || !names_value(claim.slot, clause.mask,
@@ -283,8 +283,9 @@ static bool take_claim(struct found *f, struct piece s, size_t *at)
                       : S("");
     str value = str_sub(clause.text, w.v[claim.value].at, clause.text.n);
     value = str_cut(&value, ',');
-    str key = str_printf(a, S_FMT " " S_FMT " " S_FMT, S_ARG(subject), S_ARG(slot_name(claim.slot)),
-                         S_ARG(slot_is_single(claim.slot) ? S("") : thing_of(value)));
+    const struct slot_row *row = &slot_rows[claim.slot];
+    str key = str_printf(a, S_FMT " %s " S_FMT, S_ARG(subject), row->name,
+                         S_ARG(row->is_single ? S("") : thing_of(value)));
     found_add(f, "entity", TYPE_FACTUAL, str_printf(a, "entity:" S_FMT, S_ARG(fact_slug(a, key))),
               inside_line(a, fact_text(a, clause.text)));
     *at = end;

@@ -77,8 +77,7 @@ str one_line(struct arena *a, str text)
     size_t n = 0;
     text = str_trim(text);
     for (size_t i = 0; i < text.n; i++) {
-        bool blank = text.p[i] == ' ' || (text.p[i] >= '\t' && text.p[i] <= '\r');
-        if (!blank)
+        if (!char_is_space(text.p[i]))
             p[n++] = text.p[i];
         else if (p[n - 1] != ' ')
             p[n++] = ' ';

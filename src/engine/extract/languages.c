@@ -74,7 +74,7 @@ static str thing_of(const struct reading *r, str value)
 
 static str trimmed(str s)
 {
-    return text_without_end(str_trim(s), " ,;:.!");
+    return str_trim_end(str_trim(s), " ,;:.!");
 }
 
 /* Takes what the row says; end is where the clause ends. */

@@ -1,7 +1,6 @@
 /* secrets.h - finding and masking what must not be given again: keys, passwords, card numbers. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 struct engine;

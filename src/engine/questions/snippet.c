@@ -2,6 +2,7 @@
 #include "engine/questions/snippet.h"
 
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
 #include "engine/text/sentences.h"
 
 /*
@@ -17,11 +18,6 @@ struct mark {
     size_t from, to;
     size_t word; /* of the question */
 };
-
-static bool in_word(unsigned char c)
-{
-    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 /* Stemming a whole document would cost more than the recall. */
 bool word_goes_on(str word, str stem, size_t ending_most)
@@ -51,7 +47,7 @@ static size_t marks_of(struct arena *a, str text, const struct query *q, struct 
     size_t n = 0, cap = 0;
     struct mark *marks = NULL;
     for (size_t i = 0, end; i < text.n; i = end) {
-        for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
+        for (end = i; end < text.n && in_word(text.p[end]);)
             end++;
         for (size_t k = 0; k < q->n && end > i; k++) {
             struct mark m = {i, end, k};

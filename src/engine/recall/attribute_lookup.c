@@ -250,13 +250,13 @@ static bool take(const struct finder *f, const struct wanted *want, const struct
     return true;
 }
 
-static enum status take_told(struct finder *f, const struct wanted *want, const str *stems,
-                             size_t n_stems, struct taken *taken, struct added_lines *out)
+static enum status take_told(struct finder *f, const struct wanted *want, struct strs stems,
+                             struct taken *taken, struct added_lines *out)
 {
     size_t n;
     struct stem_hit *hits;
     struct recalled *read;
-    TRY(search_stems(f, stems, n_stems, &hits, &n));
+    TRY(search_stems(f, stems.v, stems.n, &hits, &n));
     TRY(read_hits(f, hits, n, &read));
     for (size_t i = 0; i < n && taken->n < want->most; i++) {
         struct recalled *r = &read[i];
@@ -278,11 +278,9 @@ static enum status find_told(struct finder *f, const struct wanted *want, struct
 {
     struct arena *a = &f->ctx->arena;
     struct taken taken = {0};
-    size_t n;
-    const str *stems = attributes_stems(a, want->attributes, &n);
-    TRY(take_told(f, want, stems, n, &taken, out));
-    stems = attributes_sought(a, want->attributes, &n);
-    return n && taken.n < want->most ? take_told(f, want, stems, n, &taken, out) : OK;
+    TRY(take_told(f, want, attributes_stems(a, want->attributes), &taken, out));
+    struct strs sought = attributes_sought(a, want->attributes);
+    return sought.n && taken.n < want->most ? take_told(f, want, sought, &taken, out) : OK;
 }
 
 /* --- what is wanted --- */

@@ -115,10 +115,10 @@ static bool asks_attribute(const struct looking *l)
 {
     struct arena *a = &l->ctx->arena;
     const struct query *q = &l->finder.asked.query;
-    size_t n, named = 0;
-    const str *stems = attributes_stems(a, attributes_asked(a, l->in->query), &n);
+    size_t named = 0;
+    struct strs stems = attributes_stems(a, attributes_asked(a, l->in->query));
     for (size_t w = 0; w < q->n; w++)
-        named += SOME(i, n, str_eq(q->stems[w], stems[i]));
+        named += strs_have(&stems, q->stems[w]);
     return named && 2 * named >= q->n;
 }
 

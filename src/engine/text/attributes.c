@@ -75,31 +75,25 @@ uint32_t attributes_told(const struct words *w)
     return told & ((1u << WANTED) - 1);
 }
 
-static const str *stems_in(struct arena *a, const struct stem_table *const *tables, size_t n_tables,
-                           uint32_t attributes, size_t *n)
+static struct strs stems_in(struct arena *a, const struct stem_table *t, uint32_t attributes,
+                            struct strs before)
 {
-    size_t most = 1;
-    for (size_t t = 0; t < n_tables; t++)
-        most += tables[t]->n;
-    str *out = NEW_N(a, str, most);
-    *n = 0;
-    for (size_t t = 0; t < n_tables; t++)
-        for (size_t i = 0; i < tables[t]->n; i++)
-            if (tables[t]->v[i].bits & attributes)
-                out[(*n)++] = tables[t]->v[i].text;
+    struct strs out = {DUP_N(a, before.v, before.n, before.n + t->n + 1), before.n};
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].bits & attributes)
+            out.v[out.n++] = t->v[i].text;
     return out;
 }
 
-const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
+struct strs attributes_stems(struct arena *a, uint32_t attributes)
 {
-    const struct stem_table *const tables[] = {STEM_TABLE(rows), STEM_TABLE(label_rows)};
-    return stems_in(a, tables, 2, attributes, n);
+    struct strs told = stems_in(a, STEM_TABLE(rows), attributes, (struct strs){0});
+    return stems_in(a, STEM_TABLE(label_rows), attributes, told);
 }
 
-const str *attributes_sought(struct arena *a, uint32_t attributes, size_t *n)
+struct strs attributes_sought(struct arena *a, uint32_t attributes)
 {
-    const struct stem_table *const table = STEM_TABLE(sought_rows);
-    return stems_in(a, &table, 1, attributes, n);
+    return stems_in(a, STEM_TABLE(sought_rows), attributes, (struct strs){0});
 }
 
 /* "diet: vegan": the label decides, whatever words the value holds. At most FEW words before the

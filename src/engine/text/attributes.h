@@ -1,6 +1,7 @@
 /* attributes.h - attributes of a person or thing that a question asks for and a statement tells. */
 #pragma once
 
+#include "base/fields.h"
 #include "words/words.h"
 
 enum attribute {
@@ -25,11 +26,11 @@ uint32_t attributes_told_so(struct arena *a, str line);
 /* "city: Porto": those that the label of a line names; 0 without one. */
 uint32_t attributes_labelled(struct arena *a, str line);
 
-/* The stems of the words that tell of these, and of labels; *n of them. */
-const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n);
+/* The stems of the words that tell of these, and of labels. */
+struct strs attributes_stems(struct arena *a, uint32_t attributes);
 
 /* Stems by which statements are looked for that tell of them by their form. */
-const str *attributes_sought(struct arena *a, uint32_t attributes, size_t *n);
+struct strs attributes_sought(struct arena *a, uint32_t attributes);
 
 /* What of a person bears on a request, whatever words it has. */
 struct bearing {

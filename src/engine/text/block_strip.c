@@ -178,28 +178,23 @@ static bool is_empty_letter(int32_t c)
     return c == 0x115F || c == 0x1160 || c == 0x3164 || c == 0xFFA0 || c == 0x2800;
 }
 
-/* Controls, marks of direction and what has no width: they hide text from people. */
+/* Controls, marks of direction and what has no width: they hide text from people. Categories are
+ * numbered by kind: Cn, …, Zs, Zl, Zp, Cc, Cf, Cs, Co. */
 static bool is_hidden(int32_t c)
 {
-    switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_CC:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_CO:
-    case UTF8PROC_CATEGORY_CN:
-    case UTF8PROC_CATEGORY_CS:
-        return true;
-    default:
-        return (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0xE0100 && c <= 0xE01EF);
-    }
+    utf8proc_category_t category = utf8proc_category(c);
+    return category == UTF8PROC_CATEGORY_CN || category >= UTF8PROC_CATEGORY_CC ||
+           (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0xE0100 && c <= 0xE01EF);
 }
 
 static bool is_blank(int32_t c)
 {
     enum { NEXT_LINE = 0x85 };
-    return c == ' ' || (c >= '\t' && c <= '\r') || c == NEXT_LINE || is_empty_letter(c) ||
-           (c > 0x7F && (utf8proc_category(c) == UTF8PROC_CATEGORY_ZS ||
-                         utf8proc_category(c) == UTF8PROC_CATEGORY_ZL ||
-                         utf8proc_category(c) == UTF8PROC_CATEGORY_ZP));
+    if (c <= 0x7F)
+        return char_is_space((char)c);
+    utf8proc_category_t category = utf8proc_category(c);
+    return c == NEXT_LINE || is_empty_letter(c) ||
+           (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP);
 }
 
 /* Whether an opening or closing marker begins at from, with angles or brackets, blanks or not. */

@@ -1,8 +1,6 @@
 /* block_strip.h - the marks of a block of memory in a chat, and finding one again in a text. */
 #pragma once
 
-#include "base/arena.h"
-#include "core/memory.h"
 #include "engine/text.h"
 
 /*

@@ -39,7 +39,13 @@ static inline bool text_holds(str text, const char *part)
     return str_find(text, str_of(part)) < text.n;
 }
 
-/* With one of a NULL-ended list. */
+/* One of a NULL-ended list. */
+static inline bool text_holds_any(str text, const char *const *list)
+{
+    while (*list && !text_holds(text, *list))
+        list++;
+    return *list;
+}
 static inline bool text_starts_with_any(str text, const char *const *list)
 {
     while (*list && !str_starts(text, str_of(*list)))
@@ -58,12 +64,4 @@ static inline size_t next_line(str text, size_t at)
 static inline bool text_starts_nocase(str text, str with)
 {
     return text.n >= with.n && str_eq_nocase(str_sub(text, 0, with.n), with);
-}
-
-/* Without any of these bytes at its end. */
-static inline str text_without_end(str text, const char *bytes)
-{
-    while (text.n && char_is_one_of(text.p[text.n - 1], bytes))
-        text.n--;
-    return text;
 }

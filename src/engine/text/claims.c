@@ -49,28 +49,10 @@ static const struct stem_row firsts[] = {
 
 /* A person has one employer and may have two cars: only of single slots does a new value replace
  * the old. */
-static const struct {
-    const char *name;
-    bool is_single, is_kept;
-} slots[] = {
+const struct slot_row slot_rows[] = {
 #define SLOT(name, is_single, is_kept) {#name, is_single, is_kept},
 #include "engine/text/claims.def"
     [SLOT_COUNT] = {"", false, false}};
-
-bool slot_is_single(enum slot slot)
-{
-    return slots[slot].is_single;
-}
-
-bool slot_is_kept(enum slot slot)
-{
-    return slots[slot].is_kept;
-}
-
-str slot_name(enum slot slot)
-{
-    return str_of(slots[slot].name);
-}
 
 /* --- one row --- */
 

@@ -29,12 +29,11 @@ size_t claim_moved_thing(const struct words *w);
 /* "city: Porto": a line with a label, as profiles have it; its slot, or SLOT_COUNT. */
 enum slot slot_of_label(str label);
 
-/* A slot with one value at a time, whatever the sentence: a home, an employer. */
-bool slot_is_single(enum slot slot);
-
-/* Whether a statement of it is worth a memory of its own; and its name, for the key. */
-bool slot_is_kept(enum slot slot);
-str slot_name(enum slot slot);
+extern const struct slot_row {
+    const char *name;
+    bool is_single; /* one value at a time, whatever the sentence: a home, an employer */
+    bool is_kept;   /* a statement of it is worth a memory of its own */
+} slot_rows[];
 
 /* The attribute that a line about the user is of ("name", "employer", "home"), with its value; or
  * "" with the whole line as *value. */

@@ -1,8 +1,6 @@
 /* content_key.h - the key of a memory that was stored without one. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/str.h"
 #include "core/memory.h"
 
 /*

@@ -170,10 +170,9 @@ static bool asks_whole_behind(const struct words *w, size_t pronoun)
     size_t asks = pronoun + 1;
     while (asks < w->n && !is_at(w, asks, LEX_QUESTION))
         asks++;
-    for (size_t i = asks + 1; i + 1 < w->n; i++)
-        if (is_at(w, i, LEX_SELF) && is_at(w, i, LEX_DETERMINER) && !w->v[i + 1].is_stop)
-            return true;
-    return false;
+    return SOME(i, w->n,
+                i > asks && i + 1 < w->n && is_at(w, i, LEX_SELF) && is_at(w, i, LEX_DETERMINER) &&
+                    !w->v[i + 1].is_stop);
 }
 
 struct follow follow_of(const struct words *w, str question)

@@ -13,36 +13,32 @@ enum { LOOKED_AT = 2000 };
 #define OF_MARK "m "
 
 /* Rows are sorted by their feature; the first is the constant. */
-static const struct form_weight {
+struct form_weight {
     const char *feature;
     float by[FORM_COLUMNS];
-} personal_rows[] =
-    {
+};
 #define FORM(feature, alone, with_vector) {feature, {alone, with_vector}},
 #define FORM_VECTOR(...)
+static const struct form_weight personal_rows[] = {
 #include "lang/form.def"
-#undef FORM_VECTOR
-},
-  forget_rows[] =
-      {
-#include "lang/forget.def"
-},
-  wish_rows[] =
-      {
-#include "lang/wish.def"
-},
-  known_rows[] =
-      {
-#include "lang/known.def"
-},
-  list_rows[] =
-      {
-#include "lang/list.def"
-},
-  tells_rows[] = {
-#include "lang/tells.def"
-#undef FORM
 };
+#undef FORM_VECTOR
+static const struct form_weight forget_rows[] = {
+#include "lang/forget.def"
+};
+static const struct form_weight wish_rows[] = {
+#include "lang/wish.def"
+};
+static const struct form_weight known_rows[] = {
+#include "lang/known.def"
+};
+static const struct form_weight list_rows[] = {
+#include "lang/list.def"
+};
+static const struct form_weight tells_rows[] = {
+#include "lang/tells.def"
+};
+#undef FORM
 
 static const struct {
     const struct form_weight *rows;
@@ -92,11 +88,8 @@ static void add_marks(struct form_features *out, str question)
                  {"(", OF_MARK "("},    {"!", OF_MARK "!"},   {"{};<>=`\\", OF_MARK "code"},
                  {"+*/^%", OF_MARK "+"}};
     for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
-        for (size_t i = 0; i < question.n; i++)
-            if (char_is_one_of(question.p[i], marks[m].bytes)) {
-                add_feature(out, str_of(marks[m].feature));
-                break;
-            }
+        if (SOME(i, question.n, char_is_one_of(question.p[i], marks[m].bytes)))
+            add_feature(out, str_of(marks[m].feature));
     if (str_ends(question, S("?")))
         add_feature(out, S(OF_MARK "?"));
 }

@@ -1,7 +1,6 @@
 /* form.h - Sums of fitted weights: what the wording of a text alone says of it. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*

@@ -73,10 +73,8 @@ static bool has_self(const struct phrase_words *w)
 /* An order without the text behind its last colon, whose "I" is the user's. */
 static str without_subject(str order)
 {
-    for (size_t i = order.n; i-- > 0;)
-        if (order.p[i] == ':')
-            return str_sub(order, 0, i);
-    return order;
+    size_t behind = str_behind_last(order, ':');
+    return behind ? str_sub(order, 0, behind - 1) : order;
 }
 
 /* "Write a concise title of at most 5 words for this conversation": no conversation inside, as the

@@ -1,7 +1,6 @@
 /* helper_prompt.h - requests that are the front end's own and not its user's. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*

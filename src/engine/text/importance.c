@@ -141,19 +141,19 @@ double importance_by_rule(struct arena *a, const struct memory *m)
     return level;
 }
 
+static bool says_of_level(struct strs text, double level)
+{
+    return SOME(i, sizeof phrases / sizeof *phrases,
+                phrases[i].level == level && says(text, &phrases[i]));
+}
+
 /* For facts without a kind of their own: preference before context, else a plain fact. */
 enum memory_kind kind_by_rule(struct arena *a, const struct memory *m)
 {
-    static const struct {
-        double level;
-        enum memory_kind kind;
-    } kinds[] = {{PREFERENCE, KIND_PREFERENCE}, {DECISION, KIND_CONTEXT}};
     struct strs text = lower_words(a, m->content);
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
-            if (phrases[i].level == kinds[k].level && says(text, &phrases[i]))
-                return kinds[k].kind;
-    return KIND_FACT;
+    return says_of_level(text, PREFERENCE) ? KIND_PREFERENCE
+           : says_of_level(text, DECISION) ? KIND_CONTEXT
+                                           : KIND_FACT;
 }
 
 /* --- as time passes --- */

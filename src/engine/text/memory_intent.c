@@ -66,9 +66,7 @@ static bool is_time_alone(const struct phrase_words *t, int row)
 {
     str phrase;
     int next = row;
-    if (!rules[row].is_time)
-        return false;
-    if (SOME(i, t->n, lexicon_is(t->v[i].text, LEX_SELF | LEX_SELF_TOO)))
+    if (!rules[row].is_time || SOME(i, t->n, lexicon_is(t->v[i].text, LEX_SELF | LEX_SELF_TOO)))
         return false;
     do
         next = next_rule(t, next + 1, &phrase);

@@ -182,12 +182,7 @@ static bool is_example(struct arena *a, str line)
     if (has_label && str_is_one_of(first_word(a, line), sample_labels))
         return true;
     str code = str_trim(line);
-    if (!code.n || !char_is_one_of(code.p[0], "'\""))
-        return false;
-    for (const char *const *w = arrows; *w; w++)
-        if (text_holds(line, *w))
-            return true;
-    return false;
+    return code.n && char_is_one_of(code.p[0], "'\"") && text_holds_any(line, arrows);
 }
 
 static size_t behind_line(struct arena *a, str text, size_t at)

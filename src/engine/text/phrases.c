@@ -185,14 +185,6 @@ static bool is_needed(const struct phrase_choice *c)
            !SOME(i, c->n, str_is(c->words[i].text, "."));
 }
 
-static void add_anchors(struct phrase_set *set, uint32_t phrase, const struct phrase_choice *c)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        ARENA_ADD(&set->arena, set->anchors, set->n_anchors, set->cap_anchors) =
-            (struct phrase_anchor){c->words[i].hash, phrase, 0};
-    }
-}
-
 /* By the place with the fewest words to choose from. */
 static void anchor_phrase(struct phrase_set *set, uint32_t at)
 {
@@ -201,9 +193,10 @@ static void anchor_phrase(struct phrase_set *set, uint32_t at)
     for (size_t i = 0; i < p->n; i++)
         if (is_needed(&p->choices[i]) && (!best || p->choices[i].n < best->n))
             best = &p->choices[i];
-    if (best)
-        add_anchors(set, at, best);
-    else
+    for (size_t i = 0; best && i < best->n; i++)
+        ARENA_ADD(&set->arena, set->anchors, set->n_anchors, set->cap_anchors) =
+            (struct phrase_anchor){best->words[i].hash, at, 0};
+    if (!best)
         set->unanchored.v[at / 64] |= (uint64_t)1 << at % 64;
 }
 
@@ -258,19 +251,13 @@ static bool is_date(str w)
 
 static bool choice_allows(const struct phrase_choice *c, const struct phrase_word *word)
 {
-    switch (c->kind) {
-    case CHOICE_ANY:
-        return !str_is(word->text, ".");
-    case CHOICE_DATE:
-        return is_date(word->text);
-    case CHOICE_MONTH:
-        return lexicon_is(word->text, LEX_MONTH);
-    case CHOICE_WEEKDAY:
-        return lexicon_is(word->text, LEX_WEEKDAY);
-    case CHOICE_WORDS:
-        break;
-    }
-    return SOME(i, c->n, c->words[i].hash == word->hash && str_eq(c->words[i].text, word->text));
+    str w = word->text;
+    return c->kind == CHOICE_ANY     ? !str_is(w, ".")
+           : c->kind == CHOICE_DATE  ? is_date(w)
+           : c->kind == CHOICE_MONTH ? lexicon_is(w, LEX_MONTH)
+           : c->kind == CHOICE_WEEKDAY
+               ? lexicon_is(w, LEX_WEEKDAY)
+               : SOME(i, c->n, c->words[i].hash == word->hash && str_eq(c->words[i].text, w));
 }
 
 /* How many tokens from at on are the phrase's, or 0. The end of the message ends a sentence. */

@@ -1,7 +1,6 @@
 /* phrases.h - finding a phrase of several words in a text. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*

@@ -116,13 +116,8 @@ size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget)
 {
     int64_t total = 0;
     size_t taken = 0;
-    while (taken < n) {
-        if (budget >= 0 && taken && tokens[taken] > budget - total)
-            break;
-        total += tokens[taken++];
-        if (budget >= 0 && total > budget)
-            break;
-    }
+    for (; taken < n && (budget < 0 || !taken || tokens[taken] <= budget - total); taken++)
+        total += tokens[taken];
     return taken;
 }
 

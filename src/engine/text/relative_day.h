@@ -1,7 +1,6 @@
 /* relative_day.h - texts that name a day by its distance: "tomorrow", "letzte Woche", "ayer". */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /* The text, with the day on which it was said behind it when it names another one from there:

@@ -28,11 +28,6 @@ enum {
  * The cost is one pass with look-ups at marks only; next_stop skips all other bytes by a table.
  */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The bytes of a mark at i; next_stop knows the first byte of each. */
 static size_t mark_at(str text, size_t i)
 {
@@ -52,7 +47,7 @@ static size_t mark_at(str text, size_t i)
 static str word_before(str text, size_t i)
 {
     size_t from = i;
-    while (from > 0 && !is_blank(text.p[from - 1]) && text.p[from - 1] != '(' &&
+    while (from > 0 && !char_is_space(text.p[from - 1]) && text.p[from - 1] != '(' &&
            text.p[from - 1] != '"')
         from--;
     return str_sub(text, from, i);
@@ -93,13 +88,6 @@ static bool starts_small(str word)
     return word.n && utf8proc_islower(utf8_at(word, 0, &n));
 }
 
-static bool is_lead(str word, const char *const *leads)
-{
-    while (*leads && !str_eq_nocase(word, str_of(*leads)))
-        leads++;
-    return *leads;
-}
-
 /* "am 24. kommt Anna", "im 3. Stock", "24. toukokuuta". In German the word in front tells, since
  * nouns have capitals and a day may have no month behind it; "am" tells nothing in "I am 24". In
  * other languages small letters follow. Careless English has them behind a full stop, too, so
@@ -110,9 +98,9 @@ static bool is_ordinal(str word, str text, str next)
     str before = word_before(front, front.n),
         rest = str_trim(str_sub(front, 0, front.n - before.n));
     bool opens = lexicon_is(next, OPENS);
-    if (next.n && is_lead(before, noun_leads) && !opens)
+    if (next.n && str_is_one_of(before, noun_leads) && !opens)
         return true;
-    if (is_lead(before, ordinal_leads))
+    if (str_is_one_of(before, ordinal_leads))
         return starts_small(next) && !lexicon_is(word_before(rest, rest.n), LEX_SELF);
     bool is_age = lexicon_is(before, LEX_AUXILIARY) || str_find(before, S("'")) < before.n;
     return starts_small(next) && !opens && !is_age;
@@ -155,10 +143,10 @@ static bool ends_at(str text, size_t i, bool cuts_ordinals, size_t *end, struct 
     while (to < text.n && !is_wide && char_is_one_of(text.p[to], "\"')*.!?"))
         to++;
     *end = to;
-    if (to < text.n && !is_wide && !is_blank(text.p[to]))
+    if (to < text.n && !is_wide && !char_is_space(text.p[to]))
         return false;
     size_t next = to;
-    while (next < text.n && is_blank(text.p[next]))
+    while (next < text.n && char_is_space(text.p[next]))
         next++;
     bool is_dot = marks == i + 1 && text.p[i] == '.';
     if (is_dot && to < text.n && is_abbreviation(word_before(text, i), text, next, cuts_ordinals))
@@ -174,7 +162,7 @@ static bool is_empty_line(str text, size_t i)
 {
     if (text.p[i] != '\n')
         return false;
-    for (i++; i < text.n && is_blank(text.p[i]); i++)
+    for (i++; i < text.n && char_is_space(text.p[i]); i++)
         if (text.p[i] == '\n')
             return true;
     return false;
@@ -184,7 +172,7 @@ static bool is_empty_line(str text, size_t i)
 static size_t first_said(str text)
 {
     size_t i = 0, mark;
-    while (i < text.n && ((mark = mark_at(text, i)) > 0 || is_blank(text.p[i])))
+    while (i < text.n && ((mark = mark_at(text, i)) > 0 || char_is_space(text.p[i])))
         i += mark ? mark : 1;
     return i;
 }

@@ -1,7 +1,6 @@
 /* term_set.h - sets of terms: the words of two texts, and how far they overlap. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*

@@ -1,7 +1,6 @@
 /* traces.h - output of a failing program within a message. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*

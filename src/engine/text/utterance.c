@@ -105,7 +105,7 @@ static bool requests_answer(const struct opening *o)
 static bool ends_asking(str sentence)
 {
     static const char *const ends[] = {"?", "？", "؟", "か。", "か"};
-    sentence = text_without_end(str_trim(sentence), "\"')* \n!");
+    sentence = str_trim_end(str_trim(sentence), "\"')* \n!");
     return SOME(i, sizeof ends / sizeof *ends, str_ends(sentence, str_of(ends[i])));
 }
 
@@ -175,10 +175,8 @@ static bool sentence_only_requests(str sentence)
     if (opening_of(behind).n >= TELLING_WORDS)
         return false;
     /* "Help me write a speech for my brother, he is …" says something of the one who asks. */
-    bool is_own = has_self(sentence) && str_find(sentence, S(" my ")) < sentence.n;
-    is_own |=
-        str_find(sentence, S(" our ")) < sentence.n || str_find(sentence, S("I'm")) < sentence.n;
-    return !is_own;
+    return !text_holds(sentence, " my ") && !text_holds(sentence, " our ") &&
+           !text_holds(sentence, "I'm");
 }
 
 /* Marks by which programs part the speakers of a conversation. */
@@ -190,10 +188,7 @@ static bool has_speaker_mark(str sentence)
                                         "ASSISTANT:", "\"tool_calls\"", "<tool_call>",
                                         NULL};
     bool may_have = SOME(i, sentence.n, char_is_one_of(sentence.p[i], "<[#:")); /* as each has */
-    for (const char *const *m = marks; *m && may_have; m++)
-        if (text_holds(sentence, *m))
-            return true;
-    return false;
+    return may_have && text_holds_any(sentence, marks);
 }
 
 /* "You should always …" from a web page is an attack, from the user a wish. */

@@ -1,7 +1,6 @@
 /* utterance.h - the acts of a turn's sentences: state, ask, greet, acknowledge, instruct. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*
