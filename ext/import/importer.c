@@ -210,7 +210,7 @@ static void mask_message(struct importer *im, struct message *m)
     if (im->e->settings->keep_secrets)
         return;
     secrets_add(&im->work.arena, m->text, &im->secrets);
-    m->text = secrets_masked_with(&im->work.arena, m->text, &im->secrets);
+    m->text = secrets_masked(&im->work.arena, m->text, &im->secrets);
 }
 
 enum status importer_message(struct importer *im, const struct message *said)

@@ -117,16 +117,13 @@ static enum status bar_memory(struct ctx *ctx, struct engine *e, struct pool_ref
 static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   const str *ids, size_t n, struct memory **out, size_t *n_out)
 {
-    struct memory *v = NEW_N(&ctx->arena, struct memory, n + 1);
+    *out = NEW_N(&ctx->arena, struct memory, n + 1);
     *n_out = 0;
     for (size_t i = 0; i < n; i++) {
-        enum status s = store_memory(ctx, e->store, pool, ids[i], &v[*n_out]);
-        if (soft_if(ctx, s, NOT_FOUND))
-            continue;
-        TRY(s);
-        ++*n_out;
+        enum status s = store_memory(ctx, e->store, pool, ids[i], &(*out)[*n_out]);
+        *n_out += s == OK;
+        TRY(soft_or(ctx, s, NOT_FOUND));
     }
-    *out = v;
     return OK;
 }
 

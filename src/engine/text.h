@@ -19,6 +19,9 @@ str engine_strip_block(struct arena *a, str text);
  * 0.7 preferences, 0.65 decisions, else 0.5. The user's people and things count as preferences. */
 double importance_by_rule(struct arena *a, const struct memory *m);
 
+/* Whether a sentence speaks of likings, of plans, or else states a fact. */
+enum memory_kind kind_by_rule(struct arena *a, const struct memory *m);
+
 /* --- how large a model is --- */
 
 enum model_tier { TIER_TINY, TIER_SMALL, TIER_MEDIUM, TIER_LARGE, TIER_COUNT };

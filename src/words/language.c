@@ -294,11 +294,6 @@ static void cut_one(str *w, const struct cut *cuts, size_t n, bool at_end)
     }
 }
 
-static bool is_vowel(str letter)
-{
-    return str_is(letter, "ا") || str_is(letter, "و") || str_is(letter, "ي");
-}
-
 /* Long vowels behind the first letter, and the second of two equal letters. */
 static str consonants_of(struct arena *a, str w)
 {
@@ -306,7 +301,8 @@ static str consonants_of(struct arena *a, str w)
     for (size_t i = 0; i + LETTER <= w.n; i += LETTER) {
         str letter = str_sub(w, i, i + LETTER);
         bool is_again = out.n && memcmp(out.p + out.n - LETTER, letter.p, LETTER) == 0;
-        if (i && (is_vowel(letter) || is_again))
+        bool is_vowel = str_is(letter, "ا") || str_is(letter, "و") || str_is(letter, "ي");
+        if (i && (is_vowel || is_again))
             continue;
         memcpy((char *)out.p + out.n, letter.p, LETTER);
         out.n += LETTER;
@@ -433,7 +429,7 @@ static void count_word(unsigned languages, unsigned scores[LANGUAGES], unsigned 
     }
 }
 
-static enum language likeliest_of(struct arena *a, str text, unsigned least)
+enum language language_of(struct arena *a, str text, bool is_guess)
 {
     const struct stem_table *functions = &vocabulary()->functions;
     unsigned scores[LANGUAGES] = {0}, proofs[LANGUAGES] = {0};
@@ -442,19 +438,9 @@ static enum language likeliest_of(struct arena *a, str text, unsigned least)
         count_word(stem_bits(functions, language_fold(a, w.v[i].text, GERMAN)), scores, proofs);
     enum language best = ENGLISH;
     for (int i = GERMAN; i < RUSSIAN; i++)
-        if (scores[i] > scores[best] && proofs[i] >= least)
+        if (scores[i] > scores[best] && proofs[i] >= (is_guess ? 1 : PROVES))
             best = (enum language)i;
     return best;
-}
-
-enum language language_of(struct arena *a, str text)
-{
-    return likeliest_of(a, text, PROVES);
-}
-
-enum language language_guess(struct arena *a, str text)
-{
-    return likeliest_of(a, text, 1);
 }
 
 /* --- stems --- */
@@ -480,19 +466,10 @@ static size_t head_of(const struct vocabulary *v, str stem)
     return 0;
 }
 
-/* Without the letters that join the parts: "Wohnungs-", "Blumen-". */
-static str without_joint(str front)
-{
-    enum { LEAST = 4 };
-    if (front.n > LEAST && str_ends(front, S("s")))
-        front.n--;
-    return front;
-}
-
 size_t language_parts(struct arena *a, struct stemmers *s, enum language language, str folded,
                       str parts[PARTS_MAX])
 {
-    enum { LEAST = 7 };
+    enum { LEAST = 7, FRONT_LEAST = 4 };
     const struct vocabulary *v = vocabulary();
     size_t n = 0;
     if (language != GERMAN || folded.n < LEAST)
@@ -500,7 +477,8 @@ size_t language_parts(struct arena *a, struct stemmers *s, enum language languag
     str rest = language_plain(a, stem_with(s, GERMAN, folded));
     for (size_t at; n + 1 < PARTS_MAX && rest.n >= LEAST - 1 && (at = head_of(v, rest));) {
         parts[n++] = german_stem(a, str_sub(rest, at, rest.n));
-        rest = without_joint(str_sub(rest, 0, at));
+        rest = str_sub(rest, 0, at);
+        rest.n -= at > FRONT_LEAST && str_ends(rest, S("s")); /* it joins the parts: "Wohnungs-" */
         rest = language_plain(a, stem_with(s, GERMAN, rest));
     }
     if (n)

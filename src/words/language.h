@@ -16,11 +16,9 @@ enum language {
     LANGUAGES
 };
 
-/* Of a text in Latin letters: by its function words. ENGLISH in doubt. */
-enum language language_of(struct arena *a, str text);
-
-/* The same where little is at stake: one word may be enough that English has, too. */
-enum language language_guess(struct arena *a, str text);
+/* Of a text in Latin letters: by its function words. ENGLISH in doubt. is_guess: little is at
+ * stake, so one word may be enough that English has, too. */
+enum language language_of(struct arena *a, str text, bool is_guess);
 
 /* Of a word by its first character: RUSSIAN for Cyrillic and so on, else ENGLISH. */
 enum language language_of_script(int32_t c);

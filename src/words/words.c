@@ -87,13 +87,6 @@ struct splitter {
     bool sentence_begins; /* the next word begins a sentence */
 };
 
-/* "went" is "go", "colour" is "color"; other words are themselves. */
-static str regular_form(const struct splitter *s, str w)
-{
-    uint32_t at = word_index_find(s->irregulars, w);
-    return at == NO_WORD ? w : irregulars[at].base;
-}
-
 /* Pointers to words before it are no longer good. */
 static struct word *push_word(struct splitter *s, size_t from, size_t to)
 {
@@ -110,12 +103,10 @@ static str stem_of(const struct splitter *s, str folded, enum language script, b
         return folded;
     if (script)
         return language_stem(s->a, &s->stemming->stemmers, script, folded);
-    return stem_with(&s->stemming->stemmers, ENGLISH, regular_form(s, folded));
-}
-
-static struct known_word *place_of(const struct splitter *s, str folded)
-{
-    return &s->stemming->known[str_hash(folded) % KNOWN_WORDS];
+    /* "went" is "go", "colour" is "color"; other words are themselves. */
+    uint32_t at = word_index_find(s->irregulars, folded);
+    str regular = at == NO_WORD ? folded : irregulars[at].base;
+    return stem_with(&s->stemming->stemmers, ENGLISH, regular);
 }
 
 static void keep_known(struct known_word *k, str folded, enum language script, str stem,
@@ -135,7 +126,7 @@ static void stem_word(struct splitter *s, struct word *w, enum language script)
         stem;
     folded = utf8_cut(folded, STEM_MAX);
     bool is_kept = !w->is_number && folded.n >= KNOWN_LEAST && folded.n <= KNOWN_MOST;
-    struct known_word *k = is_kept ? place_of(s, folded) : NULL;
+    struct known_word *k = is_kept ? &s->stemming->known[str_hash(folded) % KNOWN_WORDS] : NULL;
     if (w->is_number) {
         stem = folded;
     } else if (k && k->script == script && str_eq(folded, (str){k->word, k->n})) {
@@ -310,7 +301,7 @@ static struct words split_for(struct arena *a, str text, size_t max, enum word_u
 {
     struct splitter s = splitter_of(a, text, max);
     s.use = use;
-    s.language = language_of(a, text);
+    s.language = language_of(a, text, false);
     s.is_japanese = has_kana(text);
     return split_text(s);
 }

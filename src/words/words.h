@@ -42,5 +42,11 @@ struct words words_to_ask(struct arena *a, str question, size_t max);
 /* The same words for who asks only how they are written: no stems, no stop words. */
 struct words words_as_written(struct arena *a, str text, size_t max);
 
+/* Whether the one at this place is that word, in any case (ASCII); behind the end is none. */
+static inline bool words_are(const struct words *w, size_t i, const char *word)
+{
+    return i < w->n && str_eq_nocase(w->v[i].text, str_of(word));
+}
+
 /* Whether one of them is in a NULL-ended list, in any case (ASCII). */
 bool words_have(const struct words *w, const char *const *list);

@@ -1,7 +1,7 @@
 /* claims.c - which slot a clause fills, and with what; and what a program printed. */
 #include "engine/text/claims.h"
 
-#include "engine/text/traces.h"
+#include "engine/text/utterance.h"
 #include "lib/store.h"
 
 static struct claim read_claim(struct ctx *ctx, const char *clause, str *value)

@@ -23,9 +23,9 @@ TEST(function_words_tell_the_language)
         {"", ENGLISH},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (language_of(&ctx->arena, str_of(rows[i].text)) != rows[i].language)
+        if (language_of(&ctx->arena, str_of(rows[i].text), false) != rows[i].language)
             fail_msg("\"%s\" is of language %d", rows[i].text,
-                     language_of(&ctx->arena, str_of(rows[i].text)));
+                     language_of(&ctx->arena, str_of(rows[i].text), false));
     CHECK_INT(language_of_script(0x0436), RUSSIAN);
     CHECK_INT(language_of_script(0x0645), ARABIC);
     CHECK_INT(language_of_script(0x0915), HINDI);

@@ -204,8 +204,8 @@ static void leave_secrets(struct ctx *ctx, const struct engine *e, struct bundle
     for (size_t i = 0; i < b->n_messages; i++)
         secrets_add(a, b->messages[i].text, &found);
     for (size_t i = 0; i < b->n_messages; i++) {
-        b->messages[i].text = secrets_masked_with(a, b->messages[i].text, &found);
-        b->messages[i].says = secrets_masked_with(a, b->messages[i].says, &found);
+        b->messages[i].text = secrets_masked(a, b->messages[i].text, &found);
+        b->messages[i].says = secrets_masked(a, b->messages[i].says, &found);
     }
 }
 

@@ -214,7 +214,7 @@ static bool is_kept_as(const struct place *p, const struct message *m, const str
     str kept = str_trim(m->text), heard = str_trim(h->text);
     return str_eq(m->role, h->role) &&
            (str_eq(kept, heard) ||
-            str_eq(kept, secrets_masked_with(&p->ctx->arena, heard, &p->t->secrets)));
+            str_eq(kept, secrets_masked(&p->ctx->arena, heard, &p->t->secrets)));
 }
 
 /* Whether the session's last k messages are the request's first. */
@@ -516,5 +516,5 @@ void turn_find_secrets(const struct engine *e, struct turn *t)
 
 str turn_masked(const struct engine *e, const struct turn *t, struct arena *a, str text)
 {
-    return e->settings->keep_secrets ? text : secrets_masked_with(a, text, &t->secrets);
+    return e->settings->keep_secrets ? text : secrets_masked(a, text, &t->secrets);
 }

@@ -77,9 +77,7 @@ static struct term_set written_words(struct arena *a, str text)
 /* "User's favorite color is blue": there is one favorite color. */
 static void find_slot(struct arena *a, str text, struct saying *out)
 {
-    str value;
-    out->slot = slot_of(text, &value);
-    out->value = value;
+    out->slot = slot_of(text, &out->value);
     str lower = utf8_lower(a, text);
     for (const char *const *f = favourites; *f && !out->slot.n; f++) {
         size_t from = str_find(lower, str_of(*f));

@@ -134,7 +134,7 @@ enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum l
                         struct memory *like)
 {
     assert(s->pool.user.n && (layer == LAYER_FACT || layer == LAYER_IDENTITY));
-    struct ctx own = ctx_child(ctx, 0);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     if (!own.deadline_us || s->until_us < own.deadline_us)
         own.deadline_us = s->until_us;
     struct seeking *k = NEW(&own.arena, struct seeking);
@@ -147,7 +147,6 @@ enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum l
     }
     if (found != DIFFERENT)
         *like = memory_copy(&ctx->arena, like);
-    ctx_free(&own);
     return found;
 }
 
@@ -236,11 +235,10 @@ static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref p
 bool same_is_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct memory *m,
                   struct memory *like)
 {
-    struct ctx own = ctx_child(ctx, 0);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct memory found = {0};
     bool is_said, is_kept = look_for(&own, e, pool, m, &is_said, &found) == OK && is_said;
     if (is_kept && like)
         *like = memory_copy(&ctx->arena, &found);
-    ctx_free(&own);
     return is_kept;
 }

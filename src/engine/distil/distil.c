@@ -325,7 +325,7 @@ static enum status put_question(struct ctx *ctx, struct job *j, struct distil_ou
     TRY(distil_gather(ctx, &j->d));
     const struct core_ask_in in = {.kind = CORE_DISTIL,
                                    .pool = j->d.pool,
-                                   .instructions = distil_instructions(),
+                                   .instructions = str_of(distil_instructions),
                                    .prompt = distil_prompt(&ctx->arena, &j->d),
                                    .shape = said_of_session_fields,
                                    .out = &said,

@@ -316,7 +316,7 @@ enum summary_fit summary_fit(struct arena *a, const struct distilling *d, str su
     struct words w = words_of(a, summary, 10 * LINE_WORDS);
     struct heard said = heard_of(a, d), asked = {0};
     size_t telling = 0, found = 0, repeated = 0, stops = 0;
-    add_heard(a, &asked, distil_instructions());
+    add_heard(a, &asked, str_of(distil_instructions));
     terms_sort(&asked.words);
     for (size_t i = 0; i < w.n; i++) {
         stops += w.v[i].is_stop;

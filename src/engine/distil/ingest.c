@@ -45,7 +45,7 @@ static struct message message_of(struct arena *a, const struct engine *e,
         .id = id_of(a, parts, 4),
         .session = in->conversation,
         .role = is_user ? S("user") : S("assistant"),
-        .text = e->settings->keep_secrets ? kept : secrets_masked_with(a, kept, secrets),
+        .text = e->settings->keep_secrets ? kept : secrets_masked(a, kept, secrets),
         .origin = is_user ? ORIGIN_USER : ORIGIN_ASSISTANT,
         .created = date ? date : now,
     };

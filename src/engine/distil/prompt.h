@@ -27,7 +27,7 @@ extern const struct field said_of_session_fields[], said_fact_fields[];
 /* Most turns of a part, and most of their characters. */
 enum { PART_TURNS = 60, PART_CHARS = 64000, MESSAGE_MAX = 8000 };
 
-str distil_instructions(void);
+extern const char distil_instructions[];
 /* The conversation and what is known already, as lines of JSON: data, whatever they say. */
 str distil_prompt(struct arena *a, const struct distilling *d);
 /* How many of the first turns go into one question, when at most `most` may. */

@@ -130,7 +130,7 @@ static enum language language_of_sentence(struct arena *a, str text)
     for (size_t i = 0; i + 1 < text.n && i < 8; i++)
         if ((unsigned char)text.p[i] == 0xD0 || (unsigned char)text.p[i] == 0xD1)
             return RUSSIAN;
-    return language_guess(a, text);
+    return language_of(a, text, true);
 }
 
 /* The facts that the heads of one language find. */

@@ -186,7 +186,7 @@ void secrets_add(struct arena *a, str text, struct strs *out)
         parts_add(out, str_sub(text, s.v[i].from, s.v[i].to));
 }
 
-str secrets_masked_with(struct arena *a, str text, const struct strs *values)
+str secrets_masked(struct arena *a, str text, const struct strs *values)
 {
     struct spans s = spans_of(text, values);
     if (!s.n)
@@ -204,16 +204,11 @@ str secrets_masked_with(struct arena *a, str text, const struct strs *values)
     return buf_str(&b);
 }
 
-str secrets_masked(struct arena *a, str text)
-{
-    return secrets_masked_with(a, text, NULL);
-}
-
 /* --- what callers write --- */
 
 str secrets_kept(const struct engine *e, struct arena *a, str text)
 {
-    return e->settings->keep_secrets ? text : secrets_masked(a, text);
+    return e->settings->keep_secrets ? text : secrets_masked(a, text, NULL);
 }
 
 /* A value under its name: {"pin": 9043} gives a secret away, 9043 does not. */
@@ -221,7 +216,7 @@ static str masked_under(struct arena *a, str name, str text)
 {
     str head = str_printf(a, S_FMT ": ", S_ARG(name));
     str named = str_printf(a, S_FMT S_FMT, S_ARG(head), S_ARG(text));
-    str masked = name.n ? secrets_masked(a, named) : named;
+    str masked = name.n ? secrets_masked(a, named, NULL) : named;
     bool is_found = masked.p != named.p && str_starts(masked, head);
     return is_found ? str_sub(masked, head.n, masked.n) : text;
 }
@@ -242,7 +237,7 @@ static void write_masked(struct arena *a, str above, const struct json *value, s
         return;
     }
     str text = value->type == JSON_STRING ? json_string(value) : value->source;
-    str masked = secrets_masked(a, text);
+    str masked = secrets_masked(a, text, NULL);
     if (masked_under(a, name, masked).p != masked.p)
         masked = S(MASK);
     if (value->type == JSON_STRING || masked.p != text.p)

@@ -13,11 +13,9 @@ bool secrets_are_in(str text);
 /* Adds each secret of the text that is long enough to be known again, and not yet there. */
 void secrets_add(struct arena *a, str text, struct strs *out);
 
-/* The text with "[secret]" in the place of each; the text itself when there is none. */
-str secrets_masked(struct arena *a, str text);
-
-/* The same, and these values are secrets as well, wherever they appear. */
-str secrets_masked_with(struct arena *a, str text, const struct strs *values);
+/* The text with "[secret]" in the place of each; the text itself when there is none. These values
+ * (or NULL) are secrets as well, wherever they appear. */
+str secrets_masked(struct arena *a, str text, const struct strs *values);
 
 /* --- what callers write: masked, unless the setting keeps secrets --- */
 

@@ -185,13 +185,6 @@ static enum status find_turns(struct ctx *ctx, struct engine *e, const struct re
     return OK;
 }
 
-static enum status find_literal(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
-                                struct scope_out *out)
-{
-    *out = (struct scope_out){.v = NEW_N(&ctx->arena, struct recalled, ask->limit + 1)};
-    return (ask->only.turns ? find_turns : find_memories)(ctx, e, ask, out);
-}
-
 /* --- titles --- */
 
 /* A session is called by the first line that its user said. */
@@ -241,8 +234,10 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
         return fail_field(ctx, "query", "must not be empty");
     engine_catch_up(ctx, e, in->pool);
     TRY(find_by_meaning(ctx, e, &ask, out));
-    if (!out->n)
-        TRY(find_literal(ctx, e, &ask, out));
+    if (!out->n) {
+        *out = (struct scope_out){.v = NEW_N(&ctx->arena, struct recalled, ask.limit + 1)};
+        TRY((is_transcript ? find_turns : find_memories)(ctx, e, &ask, out));
+    }
     for (size_t i = 0; i < out->n; i++)
         out->v[i].state = LINE_INJECTED;
     return is_transcript ? add_titles(ctx, e, in->pool, out->v, out->n) : OK;

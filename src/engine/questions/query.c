@@ -16,29 +16,16 @@
 
 enum { QUESTION_WORDS_MAX = 2000 };
 
-static bool is_at(const struct words *w, size_t i, const char *word)
-{
-    return i < w->n && str_eq_nocase(w->v[i].text, str_of(word));
-}
-
 /* "when", "what year", "how many", "who": what an answer has to hold. */
 static void read_kind(struct query *q, const struct words *w)
 {
     str second = w->n > 1 ? w->v[1].text : S("");
-    bool what = is_at(w, 0, "what") || is_at(w, 0, "which"), how = is_at(w, 0, "how");
-    q->wants_date = is_at(w, 0, "when") || (what && str_is_one_of(second, time_questions)) ||
-                    (how && is_at(w, 1, "long"));
+    bool what = words_are(w, 0, "what") || words_are(w, 0, "which"), how = words_are(w, 0, "how");
+    q->wants_date = words_are(w, 0, "when") || (what && str_is_one_of(second, time_questions)) ||
+                    (how && words_are(w, 1, "long"));
     q->wants_number = how && str_is_one_of(second, size_questions);
-    q->wants_name = is_at(w, 0, "who") || is_at(w, 0, "where") || is_at(w, 0, "which");
-    for (size_t i = 0; i < w->n; i++)
-        q->wants_name |= is_at(w, i, "name") || is_at(w, i, "names");
-}
-
-/* What was: "did", "have we". What was said: "mentioned", "a summary". */
-static bool asks_past(const struct words *w)
-{
-    return SOME(i, w->n,
-                lexicon_is(w->v[i].text, LEX_PAST) || str_is_one_of(w->v[i].text, talk_words));
+    q->wants_name = words_are(w, 0, "who") || words_are(w, 0, "where") || words_are(w, 0, "which");
+    q->wants_name |= SOME(i, w->n, words_are(w, i, "name") || words_are(w, i, "names"));
 }
 
 /* "Last", "week" and "ago" of a time say nothing to search for; a date is searched instead. */
@@ -106,7 +93,8 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     int promises[QUERY_WORDS_MAX];
     struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
-    q.asks_past = asks_past(&w);
+    /* What was: "did", "have we". What was said: "mentioned", "a summary". */
+    q.asks_past = lexicon_in(&w, LEX_PAST) || words_have(&w, talk_words);
     /* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?" */
     q.asks_advice = words_have(&w, suggestion_words);
     q.times = times_of(&w, question, time_local(asked));

@@ -58,7 +58,7 @@ static struct quotable line_of(struct arena *a, const struct recalled *r, bool a
         d = text_directed(a, r->text, whose_of(r));
     if (!d.kept.n)
         return (struct quotable){S(""), "it reads as an instruction to the model", true};
-    str masked = secrets_masked(a, d.kept);
+    str masked = secrets_masked(a, d.kept, NULL);
     bool is_whole = masked.n == r->text.n && !d.is_any;
     return (struct quotable){masked, is_whole ? NULL : "secrets are masked", d.is_any};
 }

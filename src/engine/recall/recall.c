@@ -21,7 +21,6 @@
 #include "engine/text/memory_intent.h"
 #include "engine/text/rank.h"
 #include "engine/text/sentences.h"
-#include "engine/text/traces.h"
 #include "engine/text/utterance.h"
 #include "engine/vectors/embed_queue.h"
 

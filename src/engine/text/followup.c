@@ -23,11 +23,6 @@ static bool is_at(const struct words *w, size_t i, unsigned classes)
     return i < w->n && lexicon_is(w->v[i].text, classes);
 }
 
-static bool is_word(const struct words *w, size_t i, const char *word)
-{
-    return i < w->n && str_eq_nocase(w->v[i].text, str_of(word));
-}
-
 /* --- what explains a pronoun in the question itself --- */
 
 /* A capital at the beginning of a question counts as a name unless it is a stop word, a request or
@@ -67,7 +62,8 @@ static bool has_thing(const struct words *w, size_t at)
 /* "him", and "her" where no noun follows. */
 static bool is_object(const struct words *w, size_t i)
 {
-    return is_word(w, i, "him") || (is_word(w, i, "her") && (i + 1 == w->n || w->v[i + 1].is_stop));
+    return words_are(w, i, "him") ||
+           (words_are(w, i, "her") && (i + 1 == w->n || w->v[i + 1].is_stop));
 }
 
 /* "Where does she live?" lacks one; "Where does Ana say she lives?" does not. */
@@ -79,7 +75,7 @@ static bool lacks_person(const struct words *w, size_t i)
 /* "What time is it?", "Is it safe to …?": it stands for nothing. */
 static bool is_empty_it(const struct words *w, size_t i)
 {
-    if (!i || !is_word(w, i, "it") || !str_is_one_of(text_at(w, i - 1), before_empty_it))
+    if (!i || !words_are(w, i, "it") || !str_is_one_of(text_at(w, i - 1), before_empty_it))
         return false;
     return (i > 1 && str_is_one_of(text_at(w, i - 2), times_of_it)) ||
            str_is_one_of(text_at(w, i + 2), behind_empty_it);
@@ -88,7 +84,7 @@ static bool is_empty_it(const struct words *w, size_t i)
 /* "it", "they" and the like, where nothing in the question explains them. */
 static bool is_plain(const struct words *w, size_t i)
 {
-    bool owns = is_word(w, i, "they") || is_word(w, i, "their");
+    bool owns = words_are(w, i, "they") || words_are(w, i, "their");
     if (!is_at(w, i, LEX_THING) || is_empty_it(w, i) || has_thing(w, i))
         return false;
     return !(owns && has_name(w, i, false));
@@ -98,10 +94,10 @@ static bool is_plain(const struct words *w, size_t i)
 static bool is_pointing(const struct words *w, size_t i)
 {
     bool is_behind =
-        is_at(w, i + 1, LEX_SPAN) || is_word(w, i + 1, "way") || is_word(w, i + 1, "who");
+        is_at(w, i + 1, LEX_SPAN) || words_are(w, i + 1, "way") || words_are(w, i + 1, "who");
     if (!is_at(w, i, LEX_POINTING) || is_behind || has_thing(w, i))
         return false;
-    if (!is_word(w, i, "that"))
+    if (!words_are(w, i, "that"))
         return true;
     bool is_asked = i == 0 || is_at(w, i - 1, LEX_AUXILIARY | LEX_PREPOSITION);
     return i + 1 == w->n || is_at(w, i + 1, LEX_AUXILIARY) ||
@@ -111,9 +107,9 @@ static bool is_pointing(const struct words *w, size_t i)
 /* "Which one?", "the other ones", "what did he do there?", "did they both?" */
 static bool is_left_out(const struct words *w, size_t i)
 {
-    if (is_word(w, i, "ones") || (i && is_word(w, i, "one") && is_at(w, i - 1, LEX_ORDINAL)))
+    if (words_are(w, i, "ones") || (i && words_are(w, i, "one") && is_at(w, i - 1, LEX_ORDINAL)))
         return true;
-    return i && i + 1 == w->n && is_word(w, i, "there") && !is_at(w, i - 1, LEX_AUXILIARY);
+    return i && i + 1 == w->n && words_are(w, i, "there") && !is_at(w, i - 1, LEX_AUXILIARY);
 }
 
 /* --- without a pronoun --- */

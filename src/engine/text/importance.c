@@ -1,10 +1,9 @@
 /* importance.c - the weight of a memory: by rule, from 0.5 to 0.9, and as time passes. */
-#include "engine/text/importance.h"
-
 #include <math.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/text.h"
 #include "engine/text/claims.h"
 #include "engine/text/lexicon.h"
 #include "words/words.h"

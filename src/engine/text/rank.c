@@ -44,7 +44,7 @@ void rank_sort(struct ranked *v, size_t n)
 struct choice {
     double scaled, like;
     struct term_set terms; /* made when it is compared first */
-    bool has_terms, is_taken;
+    bool is_taken;
     size_t compared;
 };
 
@@ -55,9 +55,8 @@ static double value_of(const struct choice *c)
 
 static const struct term_set *terms_of(struct arena *a, struct choice *c, str text)
 {
-    if (!c->has_terms)
+    if (!c->terms.v)
         c->terms = shingles_of(a, text);
-    c->has_terms = true;
     return &c->terms;
 }
 

@@ -39,3 +39,10 @@ str utterance_by_rules(struct arena *a, str sentence);
  * request to translate it, and pages (a long run of lines). text itself when nothing had to go.
  */
 str utterance_own_words(struct arena *a, str text);
+
+/*
+ * The text without stack traces, compiler errors and such: a run of lines that look printed by a
+ * program, at least two of them. Nobody is asked about by the words of one. text itself when it
+ * holds none.
+ */
+str text_without_traces(struct arena *a, str text);
