@@ -18,13 +18,11 @@ enum ending { ALONE, VALUE };
 static const struct told_row {
     enum language language;
     const char *category;
-    enum memory_type type;
     const char *key;
     enum ending ending;
     const char *head;
 } rows[] = {
-#define TELLS(LANGUAGE, CATEGORY, TYPE, KEY, ENDING, HEAD)                                         \
-    {LANGUAGE, #CATEGORY, TYPE, KEY, ENDING, "\\G" HEAD},
+#define TELLS(LANGUAGE, CATEGORY, KEY, ENDING, HEAD) {LANGUAGE, #CATEGORY, KEY, ENDING, "\\G" HEAD},
 #include "lang/statements.def"
 };
 
@@ -94,8 +92,8 @@ static bool take_told(struct reading *r, const struct told_row *row, const struc
     str key = fact_slug(a, fact_filled(a, row->key, m->group, thing_of(r, value)));
     if (!key.n)
         return false;
-    found_add(r->f, row->category, row->type, str_printf(a, "%s:" S_FMT, row->category, S_ARG(key)),
-              fact_text(a, content));
+    found_add(r->f, row->category, TYPE_FACTUAL,
+              str_printf(a, "%s:" S_FMT, row->category, S_ARG(key)), fact_text(a, content));
     return true;
 }
 

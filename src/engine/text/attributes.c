@@ -175,11 +175,6 @@ uint32_t attributes_told_so(struct arena *a, str line)
     return attributes_by_phrase(a, phrase_fold(a, line), tells);
 }
 
-static bool is_someone(const struct word *w)
-{
-    return w->is_name || lexicon_is(w->text, LEX_SELF | LEX_PERSON | LEX_THING);
-}
-
 /* "What desserts has Maria made?" asks how it was, so nothing bears on it. "What would you suggest
  * for someone who was ill?" is a request. */
 static bool asks_back(const struct words *w)
@@ -191,9 +186,10 @@ static bool asks_back(const struct words *w)
         asks |= i < FRONT && lexicon_is(text, LEX_QUESTION);
         if (!asks && i >= FRONT)
             return false;
-        bool is_had = str_eq_nocase(text, S("has")) || str_eq_nocase(text, S("have"));
-        if (is_had)
-            return asks && i + 1 < w->n && is_someone(&w->v[i + 1]);
+        if (str_eq_nocase(text, S("has")) || str_eq_nocase(text, S("have")))
+            return asks && i + 1 < w->n &&
+                   (w->v[i + 1].is_name ||
+                    lexicon_is(w->v[i + 1].text, LEX_SELF | LEX_PERSON | LEX_THING));
         if (lexicon_is(text, LEX_AUXILIARY))
             return asks && lexicon_is(text, LEX_PAST);
     }
@@ -210,17 +206,9 @@ static bool asks_for_fact(const struct words *w)
 }
 
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts
- * (PLAIN) are not, unless the user is in them ("my"). */
+ * are not, unless the user is in them ("my"). */
 struct bearing bearing_of(struct arena *a, str request)
 {
-    static const char *const advises[] = {
-#define ADVISES(phrase) phrase,
-#include "lang/attributes.def"
-        NULL};
-    static const char *const plain[] = {
-#define PLAIN(phrase) phrase,
-#include "lang/attributes.def"
-        NULL};
     struct bearing b = {0};
     bool is_own = false, is_asked = false, is_request = false, is_food = false;
     bool has_modal = false;
@@ -238,13 +226,13 @@ struct bearing bearing_of(struct arena *a, str request)
         is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
     }
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
-    b.on_advice = phrase_find_any(&p, advises);
+    b.on_advice = phrase_find_any(&p, advising_phrases);
     b.on_food = is_food && !b.on_health;
     b.on_health |= is_food || (is_asked && (is_request || has_modal || b.on_advice));
     if (asks_for_fact(&w) && !has_modal && !b.on_advice)
         b.on_health = false;
     b.on_taste &= b.on_advice && !b.on_health;
-    if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain)))
+    if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain_tasks)))
         b = (struct bearing){0};
     return b;
 }
