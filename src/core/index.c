@@ -91,7 +91,7 @@ static struct index_text index_of(struct arena *a, str text, str about, int64_t 
     str date = time_write(a, created, "%-d %B %Y");
     str label = str_printf(a, S_FMT " " S_FMT, S_ARG(about), S_ARG(date));
     text = utf8_ends(a, text, LONG_TEXT_END);
-    struct index_text t = {words_to_index(a, text, INDEX_WORDS_MAX),
+    struct index_text t = {words_for(a, text, INDEX_WORDS_MAX, TO_INDEX),
                            words_of(a, label, LABEL_WORDS_MAX)};
     thin_words(a, &t);
     return t;

@@ -6,7 +6,6 @@
 
 #include "base/utf8.h"
 #include "words/language.h"
-#include "words/unspaced_words.h"
 #include "words/word_index.h"
 
 /*
@@ -297,23 +296,13 @@ struct words words_of(struct arena *a, str text, size_t max)
     return split_text(splitter_of(a, text, max));
 }
 
-static struct words split_for(struct arena *a, str text, size_t max, enum word_use use)
+struct words words_for(struct arena *a, str text, size_t max, enum word_use use)
 {
     struct splitter s = splitter_of(a, text, max);
     s.use = use;
     s.language = language_of(a, text, false);
     s.is_japanese = has_kana(text);
     return split_text(s);
-}
-
-struct words words_to_index(struct arena *a, str text, size_t max)
-{
-    return split_for(a, text, max, TO_INDEX);
-}
-
-struct words words_to_ask(struct arena *a, str question, size_t max)
-{
-    return split_for(a, question, max, TO_ASK);
 }
 
 struct words words_as_written(struct arena *a, str text, size_t max)

@@ -1,7 +1,7 @@
 /* words.h - text into words as the index knows them: folded, stemmed, the same for every store. */
 #pragma once
 
-#include "base/str.h"
+#include "words/unspaced_words.h"
 
 /* One word of a text, in order. */
 struct word {
@@ -30,14 +30,12 @@ struct words {
 struct words words_of(struct arena *a, str text, size_t max);
 
 /*
- * The words of a text with all forms by which it may be found: as above, and in the stems of its
- * own language, with the parts of German compounds and the single characters of unspaced scripts.
- * The stop words are those of its language, too.
+ * TO_INDEX: the words of a text with all forms by which it may be found: as above, and in the stems
+ * of its own language, with the parts of German compounds and the single characters of unspaced
+ * scripts. The stop words are those of its language, too. TO_ASK: those of a question, in the form
+ * in which TO_INDEX has what they ask for.
  */
-struct words words_to_index(struct arena *a, str text, size_t max);
-
-/* The words of a question, in the form in which words_to_index has what they ask for. */
-struct words words_to_ask(struct arena *a, str question, size_t max);
+struct words words_for(struct arena *a, str text, size_t max, enum word_use use);
 
 /* The same words for who asks only how they are written: no stems, no stop words. */
 struct words words_as_written(struct arena *a, str text, size_t max);

@@ -52,8 +52,8 @@ struct asked {
 static void check_asked(struct ctx *ctx, const struct asked *rows, size_t n_rows)
 {
     for (const struct asked *r = rows; r < rows + n_rows; r++) {
-        struct words q = words_to_ask(&ctx->arena, str_of(r->question), 100);
-        struct words t = words_to_index(&ctx->arena, str_of(r->text), 100);
+        struct words q = words_for(&ctx->arena, str_of(r->question), 100, TO_ASK);
+        struct words t = words_for(&ctx->arena, str_of(r->text), 100, TO_INDEX);
         size_t n = 0;
         for (size_t i = 0; i < q.n; i++)
             n += !q.v[i].is_stop && has_stem(&t, q.v[i].stem);
@@ -150,7 +150,8 @@ TEST(korean_particles_and_endings_part_nothing)
 TEST(english_is_as_it_was)
 {
     str text = S("My son sold the cars in Los Angeles, didn't he? Café 3.12 naïve 猫");
-    struct words x = words_of(&ctx->arena, text, 100), y = words_to_ask(&ctx->arena, text, 100);
+    struct words x = words_of(&ctx->arena, text, 100),
+                 y = words_for(&ctx->arena, text, 100, TO_ASK);
     CHECK_INT(x.n, y.n);
     for (size_t i = 0; i < x.n; i++) {
         CHECK_STR(x.v[i].stem, y.v[i].stem);
@@ -164,8 +165,8 @@ TEST(a_long_run_goes_by_pieces)
     for (int i = 0; i < 20000; i++)
         buf_add(&b, i % 2 ? S("猫") : S("狗"));
     buf_add(&b, S("咖啡"));
-    struct words some = words_to_index(&ctx->arena, buf_str(&b), 500);
-    struct words all = words_to_index(&ctx->arena, buf_str(&b), 100000);
+    struct words some = words_for(&ctx->arena, buf_str(&b), 500, TO_INDEX);
+    struct words all = words_for(&ctx->arena, buf_str(&b), 100000, TO_INDEX);
     CHECK_INT(some.n, 500);
     CHECK(all.n > 39000 && has_stem(&all, S("咖啡")));
 }
@@ -176,9 +177,9 @@ TEST(no_text_is_too_strange)
         "\xFF\xC3 ich und \xE0\xA4", "า",   "เ",  "์์",    "ﾞ", "ـ", "ال", "و", "ь", "्", "은",
         "가가가가가가가가",          "des", "ge", "zu t"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        words_to_index(&ctx->arena, str_of(texts[i]), 100);
-        words_to_ask(&ctx->arena, str_of(texts[i]), 100);
-        CHECK(words_to_index(&ctx->arena, S("die Zahnarzttermine und Autos"), 2).n <= 2);
+        words_for(&ctx->arena, str_of(texts[i]), 100, TO_INDEX);
+        words_for(&ctx->arena, str_of(texts[i]), 100, TO_ASK);
+        CHECK(words_for(&ctx->arena, S("die Zahnarzttermine und Autos"), 2, TO_INDEX).n <= 2);
     }
 }
 

@@ -91,7 +91,7 @@ struct query query_of(struct arena *a, str question, int64_t asked)
 {
     struct query q = {0};
     int promises[QUERY_WORDS_MAX];
-    struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
+    struct words w = words_for(a, question, QUESTION_WORDS_MAX, TO_ASK);
     read_kind(&q, &w);
     /* What was: "did", "have we". What was said: "mentioned", "a summary". */
     q.asks_past = lexicon_in(&w, LEX_PAST) || words_have(&w, talk_words);
