@@ -75,7 +75,7 @@ static void extract_exam(struct audit *t, const struct exam *c)
             if (!str_is(m->role, "user"))
                 continue;
             t->messages++;
-            struct memory *v = engine_extract_from(&own, t->e, EXTRACT_USER, m, m->text, &n);
+            struct memory *v = engine_extract(&own, t->e, EXTRACT_USER, m, m->text, &n);
             for (size_t k = 0; k < n; k++)
                 add_fact(t, c, m, &v[k]);
         }

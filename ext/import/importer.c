@@ -81,7 +81,7 @@ static enum status extract_from(struct importer *im, const struct message *m)
 {
     size_t n;
     str text = tombstones_left(&im->bars, &im->work.arena, m);
-    struct memory *found = engine_extract_from(&im->work, im->e, EXTRACT_USER, m, text, &n);
+    struct memory *found = engine_extract(&im->work, im->e, EXTRACT_USER, m, text, &n);
     for (size_t i = 0; i < n; i++) {
         found[i].session = m->session;
         found[i].source = m->id;

@@ -404,7 +404,7 @@ void read_statements(struct reading *r, struct engine *e, str text)
     if (!text.n)
         return;
     text = in_plain_words(&r->ctx->arena, utf8_cut(text, TEXT_MAX));
-    struct memory *v = engine_extract(r->ctx, e, EXTRACT_USER, text, &n);
+    struct memory *v = engine_extract(r->ctx, e, EXTRACT_USER, NULL, text, &n);
     for (size_t i = 0; i < n; i++)
         add_statement(r, &v[i]);
     read_own(r, text);

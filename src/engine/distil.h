@@ -85,9 +85,7 @@ MUST_USE enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, 
 
 /* Facts that a text states, by patterns. EXTRACT_TABLE: by the fixed table of the setting's third
  * value. EXTRACT_USER: by mended patterns, weighed by importance_by_rule, without facts below the
- * setting importance_min. Times are now. */
-struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
-                              size_t *n);
-/* The same of a message with that text: what a named person wishes is not said to the assistant. */
-struct memory *engine_extract_from(struct ctx *ctx, struct engine *e, enum extract_rules rules,
-                                   const struct message *m, str text, size_t *n);
+ * setting importance_min. Times are now. m (or NULL) is the message with that text: what a named
+ * person wishes is not said to the assistant. */
+struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules,
+                              const struct message *m, str text, size_t *n);

@@ -16,7 +16,7 @@ static void check_facts(struct ctx *ctx, struct engine *e, str text)
     bool valid = utf8_is_valid(text);
     size_t n;
     for (int r = 0; r < 3; r++) {
-        struct memory *v = engine_extract(ctx, e, rules[r], text, &n);
+        struct memory *v = engine_extract(ctx, e, rules[r], NULL, text, &n);
         assert(rules[r] != EXTRACT_OFF || n == 0);
         for (size_t i = 0; i < n; i++) {
             assert(str_trim(v[i].content).n && v[i].key.n && v[i].category.n);

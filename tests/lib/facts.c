@@ -9,7 +9,7 @@ static str found_by(struct ctx *ctx, struct engine *e, enum extract_rules rules,
 {
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     size_t n;
-    struct memory *v = engine_extract(ctx, e, rules, text, &n);
+    struct memory *v = engine_extract(ctx, e, rules, NULL, text, &n);
     for (size_t i = 0; i < n; i++) {
         CHECK(utf8_is_valid(v[i].content) && utf8_is_valid(v[i].key));
         buf_printf(&b, "%s" S_FMT " > " S_FMT, i ? " | " : "", S_ARG(v[i].key),

@@ -89,7 +89,7 @@ TEST(seed_facts_carry_type_and_metadata)
     struct json *meta;
     size_t n;
     CHECK_OK(engine_open(ctx, NULL, &settings, &e));
-    struct memory *v = engine_extract(ctx, e, EXTRACT_TABLE, S("I chose tabs"), &n);
+    struct memory *v = engine_extract(ctx, e, EXTRACT_TABLE, NULL, S("I chose tabs"), &n);
     CHECK_INT(n, 1);
     CHECK_INT(v[0].type, TYPE_EPISODIC);
     CHECK_STR(v[0].category, S("decision"));
@@ -478,8 +478,8 @@ TEST(facts_are_weighed_by_category)
     struct engine *e;
     size_t n;
     CHECK_OK(engine_open(ctx, NULL, &settings, &e));
-    struct memory *v =
-        engine_extract(ctx, e, EXTRACT_USER, S("My name is Bob. I like tea. I chose Go."), &n);
+    struct memory *v = engine_extract(ctx, e, EXTRACT_USER, NULL,
+                                      S("My name is Bob. I like tea. I chose Go."), &n);
     CHECK_INT(n, 3);
     CHECK_INT(v[0].layer, LAYER_IDENTITY);
     CHECK_INT(v[1].layer, LAYER_FACT);
@@ -570,7 +570,7 @@ TEST(any_text_is_survived)
             buf_add(&b, str_of(pieces[(random >> 8) % (sizeof pieces / sizeof *pieces)]));
         }
         struct memory *v =
-            engine_extract(&one, e, i % 2 ? EXTRACT_USER : EXTRACT_TABLE, buf_str(&b), &n);
+            engine_extract(&one, e, i % 2 ? EXTRACT_USER : EXTRACT_TABLE, NULL, buf_str(&b), &n);
         for (size_t k = 0; k < n; k++) {
             CHECK(str_trim(v[k].content).n > 0 && v[k].key.n > 0);
             CHECK(str_find(v[k].content, S("\n")) == v[k].content.n);

@@ -166,7 +166,7 @@ static double extracted(struct ctx *ctx, struct engine *e, enum extract_rules ru
                         const char *said)
 {
     size_t n;
-    struct memory *v = engine_extract(ctx, e, rules, str_of(said), &n);
+    struct memory *v = engine_extract(ctx, e, rules, NULL, str_of(said), &n);
     CHECK(n < 2 && (!n || v[0].salience == v[0].importance));
     return n ? v[0].importance : -1;
 }

@@ -16,7 +16,7 @@ static struct engine *open_engine(struct ctx *ctx)
 static str instruction_of(struct ctx *ctx, struct engine *e, const char *text)
 {
     size_t n;
-    const struct memory *v = engine_extract(ctx, e, EXTRACT_USER, str_of(text), &n);
+    const struct memory *v = engine_extract(ctx, e, EXTRACT_USER, NULL, str_of(text), &n);
     for (size_t i = 0; i < n; i++)
         if (str_is(v[i].category, STANDING_CATEGORY)) {
             CHECK(str_starts(v[i].key, S(STANDING_CATEGORY ":")));

@@ -37,7 +37,7 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct tombsto
     if (!RULE("extract"))
         return;
     str text = m->is_echo ? m->text : tombstones_left(tombstones, &ctx->arena, m);
-    struct memory *v = engine_extract_from(ctx, e, e->settings->extraction, m, text, &n);
+    struct memory *v = engine_extract(ctx, e, e->settings->extraction, m, text, &n);
     for (size_t i = 0; i < n; i++) {
         const str parts[] = {m->id, v[i].key, v[i].content};
         struct memory like;

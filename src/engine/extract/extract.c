@@ -183,20 +183,21 @@ static void seed_find(struct found *f, str text)
     }
 }
 
-/* What is below the setting importance_min is not kept. */
-static size_t drop_slight(struct found *f, double least)
+/* What weighs too little is not kept, nor what a named person wishes. */
+static size_t drop_some(struct found *f, double least, bool is_named)
 {
     size_t kept = 0;
     for (size_t i = 0; i < f->n; i++)
-        if (f->v[i].importance >= least)
+        if (f->v[i].importance >= least &&
+            !(is_named && str_is(f->v[i].category, STANDING_CATEGORY)))
             f->v[kept++] = f->v[i];
     return kept;
 }
 
 /* Pure: nothing is stored. The caller sets id, session and source. With another value of rules than
  * these two *n is 0. */
-struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
-                              size_t *n)
+struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules,
+                              const struct message *m, str text, size_t *n)
 {
     bool by_seed = rules == EXTRACT_TABLE;
     struct found f = {.ctx = ctx,
@@ -214,18 +215,6 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
         seed_find(&f, text);
     else if (rules == EXTRACT_USER)
         statements_find(&f, text);
-    *n = by_seed ? f.n : drop_slight(&f, e->settings->importance_min);
+    *n = drop_some(&f, by_seed ? 0 : e->settings->importance_min, m && m->speaker.n);
     return f.v;
-}
-
-struct memory *engine_extract_from(struct ctx *ctx, struct engine *e, enum extract_rules rules,
-                                   const struct message *m, str text, size_t *n)
-{
-    struct memory *v = engine_extract(ctx, e, rules, text, n);
-    size_t kept = 0;
-    for (size_t i = 0; i < *n; i++)
-        if (!m->speaker.n || !str_is(v[i].category, STANDING_CATEGORY))
-            v[kept++] = v[i];
-    *n = kept;
-    return v;
 }

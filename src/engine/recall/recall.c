@@ -457,7 +457,7 @@ static bool only_tells(const struct finder *f)
     for (str rest = f->in->question; sentence_cut(&rest, &s); n_sentences++)
         if (s.asks || sentence_asks(s.text))
             return false;
-    engine_extract(f->ctx, f->e, EXTRACT_USER, f->in->question, &n_facts);
+    engine_extract(f->ctx, f->e, EXTRACT_USER, NULL, f->in->question, &n_facts);
     return n_facts >= n_sentences;
 }
 
