@@ -22,18 +22,6 @@ TEST(every_word_is_found)
     CHECK_INT(lexicon_classes(S("a-word-longer-than-all-of-them")), 0);
 }
 
-TEST(the_lengths_pass_over_no_word_of_their_classes)
-{
-    static const unsigned classes[] = {LEX_SELF, LEX_MONTH | LEX_NUMBER, LEX_NEGATION, ~0u};
-    for (size_t k = 0; k < sizeof classes / sizeof *classes; k++) {
-        struct lexicon_lengths l = lexicon_lengths_of(classes[k]);
-        for (size_t i = 0; i < WORDS; i++)
-            if (lexicon_is(str_of(words[i]), classes[k]))
-                CHECK(lexicon_may_be(&l, str_of(words[i])));
-        CHECK(!lexicon_may_be(&l, S("")));
-    }
-}
-
 TEST(a_word_may_be_of_several_classes)
 {
     CHECK(lexicon_is(S("May"), LEX_MONTH) && lexicon_is(S("may"), LEX_AUXILIARY));

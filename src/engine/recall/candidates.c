@@ -103,7 +103,6 @@ static enum status search_words(struct search *s)
         .rarest = f->asked.rarest = rank_idf(all, 1),
         .unknown = unknown,
         .now = in->asked ? in->asked : clock_ms(),
-        .shown = shown_words(),
     };
     return late(f->ctx);
 }

@@ -54,12 +54,6 @@ struct glance {
 enum { SHOWS_DATE = LEX_DATE | LEX_MONTH | LEX_WEEKDAY, SHOWS_NUMBER = LEX_NUMBER | LEX_QUANTITY };
 #define SHOWS_LIMIT (LEX_LIMIT | LEX_NEGATION)
 
-/* Of any question, as what a text shows is noted for the next ones. */
-struct lexicon_lengths shown_words(void)
-{
-    return lexicon_lengths_of(LEX_SELF | SHOWS_DATE | SHOWS_NUMBER | SHOWS_LIMIT | LEX_NEGATED);
-}
-
 enum { IN_WORD = 1, ENDS_SENTENCE = 2 };
 
 static const uint8_t byte_is[256] = {
@@ -89,12 +83,12 @@ static bool is_wish(str word, bool begins)
     return str_is_one_of(word, preference_words) || (begins && str_is_one_of(word, rule_openings));
 }
 
-static void look_at(struct glance *g, str word, bool begins, const struct lexicon_lengths *l)
+static void look_at(struct glance *g, str word, bool begins)
 {
     bool digit = word.p[0] >= '0' && word.p[0] <= '9';
     g->words++;
     g->names += !begins && is_name(word);
-    unsigned classes = lexicon_may_be(l, word) ? lexicon_classes(word) : 0;
+    unsigned classes = lexicon_classes(word);
     g->first_person += (classes & LEX_SELF) != 0;
     g->has_number |= digit || (classes & SHOWS_NUMBER);
     g->has_date |= digit || (classes & SHOWS_DATE);
@@ -104,7 +98,7 @@ static void look_at(struct glance *g, str word, bool begins, const struct lexico
 }
 
 /* One pass over the beginning; the words index is not asked again. */
-static struct glance glance_at(str text, const struct lexicon_lengths *shown)
+static struct glance glance_at(str text)
 {
     enum { LOOKED_AT = 4000 };
     struct glance g = {0};
@@ -114,7 +108,7 @@ static struct glance glance_at(str text, const struct lexicon_lengths *shown)
         for (end = i; end < text.n && byte_at(text, end) == IN_WORD;)
             end++;
         if (end > i) {
-            look_at(&g, str_sub(text, i, end), begins, shown);
+            look_at(&g, str_sub(text, i, end), begins);
             begins = begins && str_is_one_of(str_sub(text, i, end), please_words);
         } else {
             begins |= byte_at(text, i) == ENDS_SENTENCE;
@@ -131,7 +125,7 @@ static struct glance glance_noted(const struct asked_of *q, struct text_annotati
     if (noted)
         return *noted;
     struct glance *g = NEW(q->a, struct glance);
-    *g = glance_at(text, &q->shown);
+    *g = glance_at(text);
     annotation_add(notes, NOTE_GLANCE, text, (str){(char *)g, sizeof *g});
     return *g;
 }

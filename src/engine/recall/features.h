@@ -40,9 +40,7 @@ struct asked_of {
     bool is_chat;   /* what was found was said in chats with an assistant */
     str person;     /* the one speaker whom the question names, or "" */
     int64_t now;
-    struct lexicon_lengths shown; /* by shown_words */
 };
-struct lexicon_lengths shown_words(void);
 
 /* The only speaker of the messages whom the question names; with two it names none. */
 str speaker_asked(const struct query *q, const struct message *m, size_t n);

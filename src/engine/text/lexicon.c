@@ -20,7 +20,6 @@ static const struct entry {
 #define NTH(w, c, n) {{w, sizeof w - 1}, c, n},
 #include "lang/lexicon.def"
 };
-enum { ENTRIES = sizeof entries / sizeof *entries };
 
 static const struct entry *entry_of(str word)
 {
@@ -55,13 +54,4 @@ int lexicon_month(str word)
 bool word_says_nothing(const struct word *w)
 {
     return w->is_stop || lexicon_is(w->text, LEX_USER | LEX_MONTH | LEX_WEEKDAY);
-}
-
-struct lexicon_lengths lexicon_lengths_of(unsigned classes)
-{
-    struct lexicon_lengths l = {{0}};
-    for (size_t i = 0; i < ENTRIES; i++)
-        if (entries[i].classes & classes)
-            l.of[entries[i].word.p[0] & 31] |= (uint16_t)(1u << entries[i].word.n);
-    return l;
 }

@@ -50,15 +50,3 @@ int lexicon_month(str word);
 /* Whether a word adds nothing to a line about the user: stop words, names for the user, and months
  * and weekdays, which models put in the place of "tomorrow". */
 bool word_says_nothing(const struct word *w);
-
-/* For texts of many words: which lengths the words of some classes have, by their first letter.
- * Most words of a text are of none and need no search. */
-struct lexicon_lengths {
-    uint16_t of[32];
-};
-struct lexicon_lengths lexicon_lengths_of(unsigned classes);
-
-static inline bool lexicon_may_be(const struct lexicon_lengths *l, str word)
-{
-    return word.n && word.n < 16 && (l->of[word.p[0] & 31] >> word.n & 1);
-}
