@@ -143,8 +143,8 @@ MUST_USE enum status store_touch(struct ctx *ctx, struct store *s, struct pool_r
  * meanwhile changed memories are skipped, and those used meanwhile are not evicted. */
 struct consolidation {
     struct pool_ref pool;
-    int64_t seen;     /* when the memories were read, unix ms; 0: none counts as changed */
-    const str *evict; /* closed, and superseded by none */
+    int64_t seen; /* when the memories were read, unix ms; 0: none counts as changed */
+    str *evict;   /* closed, and superseded by none */
     size_t n_evict;
     struct merged {
         str keep, drop; /* drop is closed in favour of keep */
@@ -156,7 +156,7 @@ struct consolidation {
         double salience; /* from now on, as of last_used */
     } * raises;
     size_t n_raises;
-    const str *erase; /* closed or not, as if forgotten by id */
+    str *erase; /* closed or not, as if forgotten by id */
     size_t n_erase;
 };
 /* *changed counts memories that were closed, raised or erased. */

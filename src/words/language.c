@@ -356,14 +356,6 @@ static struct stem_table make_functions(struct arena *a)
 }
 
 /* The form that comes first in the table wins where two have one stem. */
-static void add_odd_form(struct vocabulary *v, enum language language, size_t *n, size_t *cap,
-                         struct odd_form odd)
-{
-    bool is_there = SOME(i, *n, str_eq(v->odd[language][i].form, odd.form));
-    if (!is_there && !str_eq(odd.form, odd.base))
-        ARENA_ADD(&v->arena, v->odd[language], *n, *cap) = odd;
-}
-
 static void make_odd_forms(struct vocabulary *v, struct stemmers *s, enum language language)
 {
     size_t n = 0, cap = 0;
@@ -373,7 +365,8 @@ static void make_odd_forms(struct vocabulary *v, struct stemmers *s, enum langua
         str base = regular_stem(&v->arena, s, language, str_of(rows[i].base));
         for (str words = str_of(rows[i].words); words.n;) {
             str form = regular_stem(&v->arena, s, language, str_cut(&words, ' '));
-            add_odd_form(v, language, &n, &cap, (struct odd_form){form, base});
+            if (!str_eq(form, base) && !SOME(k, n, str_eq(v->odd[language][k].form, form)))
+                ARENA_ADD(&v->arena, v->odd[language], n, cap) = (struct odd_form){form, base};
         }
     }
     if (n)

@@ -64,12 +64,6 @@ static bool is_following(int32_t c)
            in_block == 0x33 || in_block == 0x45;
 }
 
-/* Of kana in half width. */
-static bool is_voicing(int32_t c)
-{
-    return c == 0xFF9E || c == 0xFF9F;
-}
-
 static struct cells cells_of(struct arena *a, str run)
 {
     struct cells out = {NEW_N(a, struct cell, run.n / LEAST_BYTES + 1), 0};
@@ -77,8 +71,10 @@ static struct cells cells_of(struct arena *a, str run)
     for (size_t i = 0, n; i < run.n; i += n) {
         int32_t c = utf8_at(run, i, &n);
         enum script script = script_of(c);
-        bool joins = out.n && script == out.v[out.n - 1].script &&
-                     (script == SYLLABLES ? leads || is_following(c) : is_voicing(c));
+        bool joins =
+            out.n && script == out.v[out.n - 1].script &&
+            (script == SYLLABLES ? leads || is_following(c)
+                                 : c == 0xFF9E || c == 0xFF9F); /* voices kana in half width */
         leads = script == SYLLABLES && is_leading_vowel(c);
         if (joins)
             out.v[out.n - 1].to = i + n;
@@ -225,11 +221,6 @@ static void add_korean(struct arena *a, str run, const struct cells *c, bool ask
 
 /* --- all --- */
 
-static bool stands_alone(const struct cell *c)
-{
-    return c->script == HAN || (c->script == SYLLABLES && c->to - c->from > 3);
-}
-
 static void add_pairs(str run, const struct cells *c, struct run_tokens *out)
 {
     for (size_t i = 1; i < c->n; i++)
@@ -249,9 +240,13 @@ static bool asks_alone(const struct cells *c, size_t i)
 
 static void add_singles(str run, const struct cells *c, bool asks, struct run_tokens *out)
 {
-    for (size_t i = 0; c->n > 1 && i < c->n; i++)
-        if (stands_alone(&c->v[i]) && !c->v[i].is_covered && (!asks || asks_alone(c, i)))
+    for (size_t i = 0; c->n > 1 && i < c->n; i++) {
+        const struct cell *one = &c->v[i];
+        bool is_word =
+            one->script == HAN || (one->script == SYLLABLES && one->to - one->from > LEAST_BYTES);
+        if (is_word && !one->is_covered && (!asks || asks_alone(c, i)))
             add_token(out, c->v[i].from, part_of(run, c, i, i + 1), true);
+    }
 }
 
 struct run_tokens run_tokens_of(struct arena *a, str run, enum word_use use, bool is_japanese)

@@ -158,12 +158,6 @@ static void measure_frames(const struct term_set *one, const struct term_set *ot
         }
 }
 
-/* What is too long to be held against each other word by word is not, unless it is equal. */
-static bool is_long(const struct saying *one, const struct saying *other)
-{
-    return one->plain.n > FRAME_MAX || other->plain.n > FRAME_MAX;
-}
-
 /* Whether, between common words, one text has a content word where the other has another one. */
 static bool is_replaced(const struct saying *one, const struct saying *other)
 {
@@ -220,7 +214,9 @@ static enum relation relation_by_words(const struct saying *newer, const struct 
         return shared == older->telling.n && newer->telling.n > shared ? FULLER : DIFFERENT;
     if (newer->all == older->all)
         return SAME;
-    if (is_long(newer, older) || is_replaced(newer, older) || !is_in_order(newer, older))
+    /* What is too long to be held against each other word by word is not, unless it is equal. */
+    bool is_long = newer->plain.n > FRAME_MAX || older->plain.n > FRAME_MAX;
+    if (is_long || is_replaced(newer, older) || !is_in_order(newer, older))
         return UNSURE;
     if (shared == older->telling.n && newer->telling.n > shared)
         return FULLER;

@@ -177,8 +177,7 @@ static void evict_fact(struct pass *p, const struct memory *fact)
     struct arena *a = &p->ctx->arena;
     struct consolidation *c = &p->change;
     assert(fact->origin == ORIGIN_DISTILLED || fact->origin == ORIGIN_USER);
-    c->evict = arena_more(a, (str *)c->evict, c->n_evict, &p->cap_evict, sizeof *c->evict);
-    ((str *)c->evict)[c->n_evict++] = str_dup(a, fact->id);
+    ARENA_ADD(a, c->evict, c->n_evict, p->cap_evict) = str_dup(a, fact->id);
     p->report.evicted++;
     pass_note(p, "evict", fact,
               str_printf(a, "worth %.3f, and not used for %lld days", salience_now(fact, p->now),
@@ -193,13 +192,6 @@ static void tidy_fact(struct pass *p, struct ctx *own, struct memory *fact)
     p->report.looked_at++;
 }
 
-static enum status pass_facts(struct pass *p)
-{
-    struct mentions m = mentions_of(p);
-    p->mentions = &m;
-    return pass_each(p, (struct memory_filter){.layer = S("fact")}, tidy_fact);
-}
-
 /* --- a pass --- */
 
 /* The caller holds is_consolidating. `seen` is the time before reading: facts that change later are
@@ -212,7 +204,9 @@ static enum status run_pass(struct pass *p)
     p->change.seen = clock_ms();
     TRY(episodes_read(p));
     episodes_merge(p);
-    TRY(pass_facts(p));
+    struct mentions m = mentions_of(p);
+    p->mentions = &m;
+    TRY(pass_each(p, (struct memory_filter){.layer = S("fact")}, tidy_fact));
     TRY(transcript_read(p));
     if (p->report.dry_run)
         return OK;
@@ -354,13 +348,6 @@ enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_re
     return consolidate_at(ctx, e, pool, dry_run, clock_ms(), out);
 }
 
-/* A time in the future counts as due: a clock that was set back must not stop consolidation. */
-static bool is_due(str last, int64_t now, int64_t hours)
-{
-    int64_t then;
-    return !str_int(last, &then) || then > now || now - then >= hours * 3600000;
-}
-
 /* A failing user is logged and does not keep the others from their turn. */
 static void consolidate_all(struct ctx *ctx, struct engine *e, const struct strs *users,
                             int64_t now)
@@ -379,11 +366,15 @@ static void consolidate_all(struct ctx *ctx, struct engine *e, const struct strs
 enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, bool *more)
 {
     str last;
+    int64_t then;
     struct strs users;
     *more = false;
     TRY(store_setting(ctx, e->store, S("consolidated"), &last));
     const struct settings *by = engine_runtime(e);
-    if (!by->memory || !is_due(last, now, by->consolidation_hours))
+    /* A time in the future counts as due: a clock that was set back must not stop consolidation. */
+    bool is_early =
+        str_int(last, &then) && then <= now && now - then < by->consolidation_hours * 3600000;
+    if (!by->memory || is_early)
         return OK;
     TRY(store_users(ctx, e->store, &users));
     consolidate_all(ctx, e, &users, now);

@@ -154,14 +154,6 @@ static size_t strip_turns(struct arena *a, const struct tombstones *tombstones,
 
 /* --- the question and its answer --- */
 
-/* A moving average, the newest answer a quarter; 0 means that no answer came yet. Read by claim_of
- * in background.c. */
-static void note_time(struct engine *e, int64_t took_ms)
-{
-    int64_t before = e->core_model.took_ms;
-    e->core_model.took_ms = 1 + (before ? (3 * before + took_ms) / 4 : took_ms);
-}
-
 /* Whether any object of the list has a text. */
 static bool has_content(const struct json *list)
 {
@@ -333,8 +325,11 @@ static enum status put_question(struct ctx *ctx, struct job *j, struct distil_ou
                                    .keeps_work = true};
     enum core_why why = core_ask(ctx, e, &in, &j->answer);
     e->core_model.wants = why == CORE_BUDGET ? j->answer.about : 0;
-    if (j->answer.work.took_ms)
-        note_time(e, j->answer.work.took_ms);
+    /* A moving average, the newest answer a quarter; 0 means that no answer came yet. Read by
+     * claim_of in background.c. */
+    int64_t took = j->answer.work.took_ms, before = e->core_model.took_ms;
+    if (took)
+        e->core_model.took_ms = 1 + (before ? (3 * before + took) / 4 : took);
     if (why == CORE_ANSWERED || why == CORE_LATE)
         note_part(j);
     if (why == CORE_ANSWERED)

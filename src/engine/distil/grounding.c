@@ -173,13 +173,6 @@ static bool is_akin(str one, str other, bool is_name, size_t least)
     return n >= least && 3 * n >= 2 * longer && (!is_name || n + 2 >= shorter);
 }
 
-/* Linear in the session's stems; a line has few words and a session some hundreds of stems. */
-static bool has_akin(const struct told_words *told, const struct word *w, bool is_name,
-                     bool is_english)
-{
-    return SOME(i, told->stems.n, is_akin(told->stems.v[i], w->stem, is_name, is_english ? 4 : 3));
-}
-
 /* What of a line is where. */
 struct tally {
     size_t telling, said, asked;   /* asked: only in questions to someone else */
@@ -192,6 +185,7 @@ static struct tally tally_of(const struct told_words *told, const struct words *
     struct tally t = {0};
     struct tongue tongue = {0};
     add_tongue(&tongue, w);
+    size_t least = tongue.german || tongue.romance ? 3 : 4;
     bool nouns_are_names =
         !is_german(&tongue) && !(is_german(&told->tongue) && tongue.english <= 1);
     for (size_t i = 0; i < w->n; i++) {
@@ -201,8 +195,10 @@ static struct tally tally_of(const struct told_words *told, const struct words *
         uint64_t stem = str_hash(word->stem);
         bool is_name = word->is_number || (word->is_name && nouns_are_names);
         t.telling++;
+        /* Linear in the session's stems: a line has few words and a session some hundreds. */
         if (terms_have(&told->said, stem) ||
-            (!word->is_number && has_akin(told, word, is_name, !tongue.german && !tongue.romance)))
+            (!word->is_number &&
+             SOME(k, told->stems.n, is_akin(told->stems.v[k], word->stem, is_name, least))))
             t.said++;
         else if (terms_have(&told->asked, stem))
             t.asked++;

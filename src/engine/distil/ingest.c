@@ -184,14 +184,7 @@ static enum status ingest_turns(struct ctx *ctx, struct engine *e, const struct 
     return OK;
 }
 
-/* With two workers one stays free for chats. */
-static int at_once(const struct engine *e)
-{
-    int64_t workers = e->settings->workers;
-    return workers == 1 || workers == 2 ? 1 : AT_ONCE;
-}
-
-/* The counter is given back on every path; requests beyond at_once are stored and distilled by the
+/* The counter is given back on every path; requests beyond AT_ONCE are stored and distilled by the
  * background, and answer "pending:busy". */
 enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
                                 struct ingest_turns_out *out)
@@ -201,7 +194,9 @@ enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct 
     if (!runtime_remembers(engine_runtime(e)))
         return fail(ctx, FORBIDDEN, "memory_disabled");
     engine_catch_up(ctx, e, in->pool); /* else a chat of the same conversation would come behind */
-    bool waits = !asks || atomic_fetch_add(&e->work.ingests, 1) < at_once(e);
+    /* With two workers one stays free for chats. */
+    int64_t workers = e->settings->workers, most = workers == 1 || workers == 2 ? 1 : AT_ONCE;
+    bool waits = !asks || atomic_fetch_add(&e->work.ingests, 1) < most;
     enum status s = ingest_turns(ctx, e, in, waits, out);
     if (asks) {
         int64_t before = atomic_fetch_sub(&e->work.ingests, 1);

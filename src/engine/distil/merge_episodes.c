@@ -81,24 +81,17 @@ static bool is_too_old(const struct pass *p, const struct episode *e)
 }
 
 /* Erased and not closed: retention means that nothing is left of it. */
-static void prune_episode(struct pass *p, const struct episode *e)
+static void prune_if_old(struct pass *p, struct ctx *own, struct memory *m)
 {
     struct arena *a = &p->ctx->arena;
     struct consolidation *c = &p->change;
-    assert(p->by->episode_days > 0);
-    c->erase = arena_more(a, (str *)c->erase, c->n_erase, &p->cap_erase, sizeof *c->erase);
-    ((str *)c->erase)[c->n_erase++] = str_dup(a, e->memory.id);
-    p->report.pruned++;
-    pass_note(p, "prune", &e->memory,
-              str_printf(a, "older than %lld days", (long long)p->by->episode_days));
-}
-
-static void prune_if_old(struct pass *p, struct ctx *own, struct memory *m)
-{
     struct episode e;
     read_episode(own, m, &e);
-    if (is_too_old(p, &e))
-        prune_episode(p, &e);
+    if (!is_too_old(p, &e))
+        return;
+    ARENA_ADD(a, c->erase, c->n_erase, p->cap_erase) = str_dup(a, m->id);
+    p->report.pruned++;
+    pass_note(p, "prune", m, str_printf(a, "older than %lld days", (long long)p->by->episode_days));
 }
 
 /* Closed ones, too. */
@@ -161,20 +154,17 @@ static void merge_pair(struct pass *p, struct episode *keep, struct episode *dro
               str_printf(a, "says the same as " S_FMT, S_ARG(keep->memory.id)));
 }
 
-static bool is_listed(str key)
-{
-    return str_is(key, "latest") || SOME(i, LIST_COUNT, str_is(key, list_names[i]));
-}
-
 /* Other members of the metadata are kept unchanged. */
 static str metadata_of(struct ctx *ctx, const struct episode *e)
 {
     struct buf b = buf_make(&ctx->arena, EPISODE_METADATA_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
-    for (const struct json *m = e->metadata ? e->metadata->first : NULL; m; m = m->next)
-        if (!is_listed(json_name(m)))
-            json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
+    for (const struct json *m = e->metadata ? e->metadata->first : NULL; m; m = m->next) {
+        str name = json_name(m);
+        if (!str_is(name, "latest") && !SOME(i, LIST_COUNT, str_is(name, list_names[i])))
+            json_member_raw(&w, str_c(&ctx->arena, name), m->source);
+    }
     for (int i = 0; i < LIST_COUNT; i++) {
         json_member_open(&w, list_names[i], '[');
         for (size_t k = 0; k < e->lists[i].n; k++)

@@ -70,19 +70,14 @@ static bool clause_find(enum clause_pattern which, str text, size_t from, struct
 
 /* --- keys and contents --- */
 
-/* "+" and "#" part C from C++ and C#; emoji are kept, too. */
-static bool is_kept_in_key(int32_t c)
-{
-    return c == '+' || c == '#' || utf8_is_letter(c) || utf8_is_digit(c) ||
-           utf8proc_category(c) == UTF8PROC_CATEGORY_SO;
-}
-
 str fact_slug(struct arena *a, str text)
 {
     struct buf b = buf_make(a, KEY_MAX + 8);
     for (size_t i = 0, n; i < text.n && b.n < KEY_MAX; i += n) {
         int32_t c = utf8_at(text, i, &n);
-        if (c >= 0 && is_kept_in_key(c))
+        /* "+" and "#" part C from C++ and C#; emoji are kept, too. */
+        if (c == '+' || c == '#' || utf8_is_letter(c) || utf8_is_digit(c) ||
+            utf8proc_category(c) == UTF8PROC_CATEGORY_SO)
             utf8_add(&b, utf8proc_tolower(c));
         else if (b.n > 0 && b.p[b.n - 1] != '_')
             buf_byte(&b, '_');
@@ -128,7 +123,7 @@ static struct piece trim_piece(struct piece p)
         p = piece_sub(p, 0, p.text.n - 1);
     while (p.text.n && char_is_one_of(p.text.p[0], " \t,;:*"))
         p = piece_sub(p, 1, p.text.n);
-    if (str_ends(p.text, S(")")) && str_find(p.text, S("(")) == p.text.n)
+    if (str_ends(p.text, S(")")) && !text_holds(p.text, "("))
         return trim_piece(piece_sub(p, 0, p.text.n - 1));
     return p;
 }

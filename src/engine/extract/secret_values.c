@@ -72,8 +72,8 @@ static bool is_letters_and(str v, const char *others)
 static bool shape_is_reference(str v)
 {
     bool names_variable = v.p[0] == '$' && v.n > 1 && !is_digit(v.p[1]);
-    return names_variable || char_is_one_of(v.p[0], "<>{[(/~@%#*") || str_find(v, S("(")) < v.n ||
-           str_find(v, S("['")) < v.n || str_find(v, S("${")) < v.n || str_find(v, S("{{")) < v.n ||
+    return names_variable || char_is_one_of(v.p[0], "<>{[(/~@%#*") || text_holds(v, "(") ||
+           text_holds(v, "['") || text_holds(v, "${") || text_holds(v, "{{") ||
            str_starts(v, S("http")) || str_starts(v, S("./"));
 }
 
@@ -309,8 +309,8 @@ static bool is_password(str word, struct value v, enum link link)
     if (v.is_quoted && link >= LINK_WORD)
         return true;
     if (shape_is_random(word))
-        return link >= LINK_WORD || (word.n >= 6 && s.letters && (s.digits || s.signs) &&
-                                     str_find(word, S(":")) == word.n);
+        return link >= LINK_WORD ||
+               (word.n >= 6 && s.letters && (s.digits || s.signs) && !text_holds(word, ":"));
     return link >= LINK_WORD && v.ends && is_letters_and(word, PLAIN) && !is_dense(word.p[0]) &&
            !is_function_word(word);
 }
@@ -321,7 +321,7 @@ static bool is_code(str v, size_t least)
     enum { MOST = 12, OTHERS = 3 };
     struct shape s = shape_of(v);
     return s.digits >= least && s.digits <= MOST && v.n - s.digits <= OTHERS &&
-           s.letters == s.upper && str_find(v, S(":")) == v.n && str_find(v, S(".")) == v.n;
+           s.letters == s.upper && !text_holds(v, ":") && !text_holds(v, ".");
 }
 
 /* "1200 lines" is a count, and "7719 for the card" is not. */
@@ -364,7 +364,7 @@ static bool is_key(str word, struct value v, const struct secret_name *name, str
 /* "password_hash" and "testpassword"; also "user.id", but where a sentence says it. */
 static bool is_code_name(str word, enum link link)
 {
-    bool is_joined = str_find(word, S("_")) < word.n || str_find(word, S(".")) < word.n;
+    bool is_joined = text_holds(word, "_") || text_holds(word, ".");
     if (!is_letters_and(word, "_."))
         return false;
     for (const char *const *k = code_names; *k; k++)
@@ -436,7 +436,7 @@ static void beside_add(str text, size_t i, struct spans *out)
     for (int k = 0; k < WORDS; k++) {
         struct value v = value_at(text, i);
         str word = str_sub(text, v.from, v.to);
-        if (is_password(word, v, LINK_NONE) && str_find(word, S(".")) == word.n) /* no host */
+        if (is_password(word, v, LINK_NONE) && !text_holds(word, ".")) /* no host */
             span_add(out, v.from, v.to);
         size_t end = v.is_quoted ? v.to : token_end(text, v.from, TOKEN_MAX);
         size_t next = skip(text, end, " \t");
@@ -487,7 +487,7 @@ static size_t keys_add(str text, const struct secret_name *name, struct spans *o
         i++;
     str key = str_sub(text, name->to, i);
     struct shape s = shape_of(key);
-    bool is_one_word = s.parts == 1 && str_find(key, S("_")) == key.n;
+    bool is_one_word = s.parts == 1 && !text_holds(key, "_");
     bool is_key = key.n >= (size_t)name->row->least &&
                   (s.digits || is_one_word || (s.upper && s.upper < s.letters));
     span_add(out, name->from, is_key ? i : name->from);

@@ -21,13 +21,6 @@ enum { TITLE_AMONG = 3 };
  * some may stand in front of the reader; how long a transcript is looked through. */
 enum { SESSIONS = 100, MESSAGES = 1000, MORE = 100, LOOK_MS = 1000 };
 
-static str layer_of(enum plan_scope scope)
-{
-    return scope == PLAN_PINNED     ? str_of(layer_names[LAYER_FACT])
-           : scope == PLAN_EPISODES ? str_of(layer_names[LAYER_EPISODE])
-                                    : S("");
-}
-
 /* The one place that says what a layer is for recall. */
 struct recall_in plan_ask(struct engine *e, enum plan_scope scope, struct pool_ref pool,
                           str question)
@@ -38,7 +31,9 @@ struct recall_in plan_ask(struct engine *e, enum plan_scope scope, struct pool_r
         .question = question,
         .only.turns = scope == PLAN_TRANSCRIPT,
         .only.memories = scope != PLAN_TRANSCRIPT,
-        .only.layer = layer_of(scope),
+        .only.layer = scope == PLAN_PINNED     ? str_of(layer_names[LAYER_FACT])
+                      : scope == PLAN_EPISODES ? str_of(layer_names[LAYER_EPISODE])
+                                               : S(""),
         .by.words_only = engine_runtime(e)->embedding_backend == BACKEND_NONE,
     };
 }

@@ -52,12 +52,6 @@ bool word_is_kin(str stem)
     return stem_bits(stem_table_of(kin, sizeof kin / sizeof *kin), stem);
 }
 
-/* Whether one of the words for them is among these. */
-static bool are_named(const struct stem_table *t, uint32_t who, const struct term_set *terms)
-{
-    return SOME(i, t->n, t->v[i].bits & who && terms_have(terms, str_hash(t->v[i].text)));
-}
-
 bool is_said_of_relative(const struct words *sentence, const struct term_set *but)
 {
     enum { FRONT = 5 };
@@ -68,5 +62,5 @@ bool is_said_of_relative(const struct words *sentence, const struct term_set *bu
             return false;
         who |= i < FRONT ? stem_bits(t, sentence->v[i].stem) : 0;
     }
-    return who && !are_named(t, who, but);
+    return who && !SOME(i, t->n, t->v[i].bits & who && terms_have(but, str_hash(t->v[i].text)));
 }

@@ -77,8 +77,7 @@ static struct time_span calendar_weekday(int64_t now, int weekday, int moved)
 
 static uint32_t row_of(str word)
 {
-    return word_index_find_lower(word_index_of(rows, sizeof rows / sizeof *rows, sizeof *rows),
-                                 word);
+    return word_index_find_lower(WORD_INDEX(rows), word);
 }
 
 void reader_open(struct reader *r)

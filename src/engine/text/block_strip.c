@@ -118,7 +118,7 @@ str engine_strip_block(struct arena *a, str text)
     if (str_starts(text, S("Memory context: ")))
         return S("");
     /* Nearly every text of nearly every request ends here. */
-    if (str_find(text, S("<remembered>")) == text.n && str_find(text, S("[Memory]\n")) == text.n)
+    if (!text_holds(text, "<remembered>") && !text_holds(text, "[Memory]\n"))
         return text;
     struct strip s = {.text = text, .closing = last_closing(text)};
     if (!next_block(&s, &cut))

@@ -187,15 +187,6 @@ static bool is_own_name(const struct words *w, size_t at)
     return is_noun && at == 0;
 }
 
-static bool is_move(const struct word *w)
-{
-    static const struct stem_row moves[] = {
-#define MOVED(words) {1, words},
-#include "lang/claims.def"
-    };
-    return stem_bits(STEM_TABLE(moves), w->stem);
-}
-
 /* "I", "we", "wir"; not "my". Who lives with the speaker moves with him. */
 static bool is_mover(const struct word *w)
 {
@@ -204,8 +195,12 @@ static bool is_mover(const struct word *w)
 
 size_t claim_moved_thing(const struct words *w)
 {
+    static const struct stem_row moves[] = {
+#define MOVED(words) {1, words},
+#include "lang/claims.def"
+    };
     size_t thing = w->n, move = 0;
-    while (move < w->n && !is_move(&w->v[move]))
+    while (move < w->n && !stem_bits(STEM_TABLE(moves), w->v[move].stem))
         move++;
     if (move == w->n || is_mover(&w->v[move])) /* most lines speak of no move */
         return w->n;

@@ -70,20 +70,6 @@ static bool has_self(const struct phrase_words *w)
     return SOME(i, w->n, lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO));
 }
 
-/* An order without the text behind its last colon, whose "I" is the user's. */
-static str without_subject(str order)
-{
-    size_t behind = str_behind_last(order, ':');
-    return behind ? str_sub(order, 0, behind - 1) : order;
-}
-
-/* "Write a concise title of at most 5 words for this conversation": no conversation inside, as the
- * conversation is in the messages before or is the user's message itself. */
-static bool orders_title(const struct phrase_words *w)
-{
-    return phrase_find_any(w, title_orders) && phrase_find_any(w, title_limits);
-}
-
 /*
  * Costs nothing that recall would notice: at most ORDER_MAX bytes around the dialogue are folded.
  */
@@ -96,16 +82,22 @@ bool is_helper_prompt(struct arena *a, str system, str user)
     str order = str_printf(a, S_FMT "\n" S_FMT, S_ARG(system), S_ARG(utf8_cut(own, ORDER_MAX)));
     str openings[] = {utf8_cut(system, OPENING_MAX), utf8_cut(user, OPENING_MAX)};
     bool has_history = str_find(user, S("<chat_history>")) < user.n;
+    /* "Write a concise title of at most 5 words for this conversation": no conversation inside, as
+     * it is in the messages before or is the user's message itself. */
     for (size_t i = 0; i < 2; i++) {
         struct phrase_words opening = phrase_words_of(a, phrase_fold(a, openings[i]));
-        if (orders_title(&opening) && !has_self(&opening))
+        if (phrase_find_any(&opening, title_orders) && phrase_find_any(&opening, title_limits) &&
+            !has_self(&opening))
             return true;
     }
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, order));
     if (d.has_user && (d.has_model || has_history))
         return w.n > 1 && !has_self(&w) &&
                (phrase_find_any(&w, form_demands) || phrase_find_any(&w, helper_products));
-    w = phrase_words_of(a, phrase_fold(a, without_subject(order)));
+    /* The text behind the last colon has an "I" that is the user's. */
+    size_t behind = str_behind_last(order, ':');
+    order.n = behind ? behind - 1 : order.n;
+    w = phrase_words_of(a, phrase_fold(a, order));
     return !has_self(&w) && phrase_find_any(&w, unfinished_texts) &&
            phrase_find_any(&w, finish_orders) && phrase_find_any(&w, form_demands);
 }

@@ -109,18 +109,6 @@ static double of_category(const struct memory *m)
     return OTHER;
 }
 
-/* One that is only about habits of eating or the hand that writes is sorted under health, too. */
-static bool is_harmless(struct strs text)
-{
-    return has_any(text, S("vegetarian vegan pescatarian flexitarian handed"));
-}
-
-/* "Her name is Shadow" says who someone else is. */
-static bool is_of_others(struct strs text)
-{
-    return text.n && lexicon_is(text.v[0], LEX_PERSON | LEX_THING);
-}
-
 /* 0.5 to 0.9. Pure and cheap enough to run for each memory that is written. */
 double importance_by_rule(struct arena *a, const struct memory *m)
 {
@@ -129,9 +117,13 @@ double importance_by_rule(struct arena *a, const struct memory *m)
     if (m->layer == LAYER_SUMMARY || m->layer == LAYER_EPISODE)
         return SUMMARY;
     struct strs text = lower_words(a, m->content);
-    if (level == SAFETY && is_harmless(text))
+    /* One that is only about habits of eating or the hand that writes is sorted under health, too.
+     */
+    if (level == SAFETY && has_any(text, S("vegetarian vegan pescatarian flexitarian handed")))
         level = PREFERENCE;
-    bool has_slot = slot_of(m->content, &value).n && !is_of_others(text);
+    /* "Her name is Shadow" says who someone else is. */
+    bool is_of_others = text.n && lexicon_is(text.v[0], LEX_PERSON | LEX_THING);
+    bool has_slot = slot_of(m->content, &value).n && !is_of_others;
     if (level < IDENTITY && (m->layer == LAYER_IDENTITY || has_slot))
         level = IDENTITY;
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)

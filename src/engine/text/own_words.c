@@ -162,13 +162,6 @@ static size_t behind_mail(struct arena *a, str text, size_t at)
     return text.n;
 }
 
-/* "From: …" and "Subject: …" head a mail. */
-static bool is_mail_head(str text, size_t at)
-{
-    return text_starts_with_any(line_at(text, at), mail_from) &&
-           text_starts_with_any(line_at(text, next_line(text, at)), mail_fields);
-}
-
 /* "Example: 'I hate my boss' -> work", "Review: …": what a prompt is about. */
 static bool is_example(struct arena *a, str line)
 {
@@ -188,7 +181,9 @@ static size_t behind_line(struct arena *a, str text, size_t at)
     str line = line_at(text, at);
     size_t to = behind_rules(text, at);
     to = to ? to : behind_mail(a, text, at);
-    if (!to && is_mail_head(text, at))
+    /* "From: …" and "Subject: …" head a mail. */
+    if (!to && text_starts_with_any(line, mail_from) &&
+        text_starts_with_any(line_at(text, next_line(text, at)), mail_fields))
         to = text.n;
     if (!to && (str_starts(line, S(">")) || is_example(a, line)))
         to = at + line.n;

@@ -56,23 +56,18 @@ struct phrase_words phrase_words_of(struct arena *a, str text)
     return t;
 }
 
-/* "¿" or "¡", which is no letter of the word behind it. */
-static bool opens_sentence(str s)
-{
-    return str_starts(s, S("\xC2\xBF")) || str_starts(s, S("\xC2\xA1"));
-}
-
 str phrase_fold(struct arena *a, str message)
 {
     str lower = utf8_lower(a, message);
     char *p = (char *)lower.p; /* its own copy, which gets no longer */
     size_t n = 0;
     for (size_t i = 0; i < lower.n; i++) {
+        str rest = str_sub(lower, i, lower.n);
         bool is_wide = (unsigned char)lower.p[i] >= 0x80;
-        if (is_wide && str_starts(str_sub(lower, i, lower.n), S("\xE2\x80\x99"))) {
+        if (is_wide && str_starts(rest, S("\xE2\x80\x99"))) {
             p[n++] = '\'';
             i += 2;
-        } else if (is_wide && opens_sentence(str_sub(lower, i, lower.n))) {
+        } else if (is_wide && (str_starts(rest, S("¿")) || str_starts(rest, S("¡")))) {
             p[n++] = ' ';
             i++;
         } else {

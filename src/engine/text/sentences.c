@@ -102,7 +102,7 @@ static bool is_ordinal(str word, str text, str next)
         return true;
     if (str_is_one_of(before, ordinal_leads))
         return starts_small(next) && !lexicon_is(word_before(rest, rest.n), LEX_SELF);
-    bool is_age = lexicon_is(before, LEX_AUXILIARY) || str_find(before, S("'")) < before.n;
+    bool is_age = lexicon_is(before, LEX_AUXILIARY) || text_holds(before, "'");
     return starts_small(next) && !opens && !is_age;
 }
 

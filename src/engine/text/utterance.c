@@ -139,7 +139,7 @@ bool utterance_is_courtesy(struct arena *a, str text)
 {
     struct words w = words_of(a, text, 64);
     size_t n = 0;
-    if (str_find(text, S("?")) < text.n)
+    if (text_holds(text, "?"))
         return false;
     for (size_t i = 0; i < w.n; i++) {
         str word = w.v[i].text;
