@@ -219,8 +219,7 @@ static enum status begin_target(struct ctx *ctx, struct db *db, const void *what
     struct moving *m = *(struct moving *const *)what;
     str was, source;
     int64_t n = 0;
-    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(PROGRESS));
-    TRY(sql_word(&q, &was));
+    TRY(SQL_WORD(ctx, db, &was, SQL_FACT_GET, S(PROGRESS)));
     source = str_cut(&was, ' ');
     if (source.n && !str_eq(source, m->source))
         return fail(ctx, CONFLICT, "a copy from another place has begun here; finish that one");
@@ -229,8 +228,7 @@ static enum status begin_target(struct ctx *ctx, struct db *db, const void *what
                    ? OK
                    : fail(ctx, STORAGE, "the note of the copy that had begun is damaged");
     TRY(db_prepare_one(ctx, db, SQL_MOVE_IS_EMPTY));
-    SQL_RUN(has, ctx, db, SQL_MOVE_IS_EMPTY);
-    TRY(sql_number(&has, &n));
+    TRY(SQL_NUMBER(ctx, db, &n, SQL_MOVE_IS_EMPTY));
     if (n)
         return fail(ctx, CONFLICT, "the target is not empty: name a new folder or schema");
     TRY(db_exec(ctx, db, "DELETE FROM vector_set")); /* a server that served nothing yet has one */
@@ -295,8 +293,7 @@ static enum status count_rows(struct moving *m, struct db *db)
     for (size_t i = 0; i < TABLES; i++) {
         int64_t n;
         TRY(db_prepare_one(m->ctx, db, tables[i].count));
-        SQL_RUN(q, m->ctx, db, tables[i].count);
-        TRY(sql_number(&q, &n));
+        TRY(SQL_NUMBER(m->ctx, db, &n, tables[i].count));
         m->all += n;
         m->done += (int64_t)i < m->table ? n : 0;
     }
@@ -326,9 +323,8 @@ static enum status read_last(struct moving *m, int64_t *out)
         out[i] = 0;
         if (!tables[i].number)
             continue;
-        SQL_RUN(q, m->ctx, r.db, SQL_MOVE_LAST_NO, str_of(tables[i].name),
-                str_of(tables[i].number));
-        TRY(sql_number(&q, &out[i]));
+        TRY(SQL_NUMBER(m->ctx, r.db, &out[i], SQL_MOVE_LAST_NO, str_of(tables[i].name),
+                       str_of(tables[i].number)));
     }
     return OK;
 }
@@ -336,8 +332,7 @@ static enum status read_last(struct moving *m, int64_t *out)
 static enum status put_last(struct ctx *ctx, struct db *db, const struct moved_table *t, int64_t no)
 {
     bool any;
-    SQL_RUN(q, ctx, db, SQL_MOVE_PUT_NO, str_of(t->name), str_of(t->number), no);
-    TRY(sql_any(&q, &any));
+    TRY(SQL_ANY(ctx, db, &any, SQL_MOVE_PUT_NO, str_of(t->name), str_of(t->number), no));
     return is_postgres(db) ? OK : SQL_DO(ctx, db, SQL_MOVE_ADD_NO, str_of(t->name), no);
 }
 
@@ -508,8 +503,7 @@ enum status move_end(struct ctx *ctx, struct store *to)
 enum status refuse_half_copied(struct ctx *ctx, struct db *db)
 {
     bool any;
-    SQL_RUN(q, ctx, db, SQL_FACT_GET, S(PROGRESS));
-    TRY(sql_any(&q, &any));
+    TRY(SQL_ANY(ctx, db, &any, SQL_FACT_GET, S(PROGRESS)));
     return any ? fail(ctx, STORAGE,
                       "the copy that rememberd migrate makes here is not finished: run the same "
                       "command again")

@@ -235,15 +235,8 @@ enum status sql_follow(struct ctx *ctx, struct store *s, struct follower *f)
 static enum status read_counts(struct ctx *ctx, struct db *db, struct store_stats *out)
 {
     SQL_RUN(q, ctx, db, SQL_STATS);
-    if (sql_row(&q)) {
-        out->users = sql_get_int(&q);
-        out->pools = sql_get_int(&q);
-        out->sessions = sql_get_int(&q);
-        out->messages = sql_get_int(&q);
-        out->memories = sql_get_int(&q);
-        out->receipts = sql_get_int(&q);
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, out->users, out->pools, out->sessions, out->messages, out->memories,
+                       out->receipts);
 }
 
 static int64_t size_of(const char *path)

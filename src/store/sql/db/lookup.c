@@ -86,9 +86,7 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
     }
     SQL_RUN(q, ctx, db, pool_statement(db), pool.user, pool.space);
     if (sql_row(&q)) {
-        out->no = sql_get_int(&q);
-        out->messages = sql_get_int(&q);
-        out->memories = sql_get_int(&q);
+        SQL_GET(&q, out->no, out->messages, out->memories);
         out->generation = is_postgres(db) ? sql_get_int(&q) : 0;
     }
     TRY(sql_end(&q));

@@ -58,12 +58,13 @@ void sql_leave(struct query *q); /* resets the statement */
     } while (0)
 
 /* Binds the next parameters, at most 27. */
-#define SQL_BIND(q, ...) SQL_EXPAND(SQL_EACH(q, __VA_ARGS__))
-#define SQL_ONE(q, v)                                                                              \
+#define SQL_BIND(q, ...) SQL_EXPAND(SQL_EACH(SQL_BIND_ONE, q, __VA_ARGS__))
+#define SQL_BIND_ONE(q, v)                                                                         \
     _Generic((v), str : sql_text, float : sql_real, double : sql_real, default : sql_int)(q, v)
 /* C has no loop over macro arguments: SQL_EACH names itself behind parentheses, so that each scan
  * of SQL_EXPAND takes one more argument. */
-#define SQL_EACH(q, v, ...) SQL_ONE(q, v) __VA_OPT__(; SQL_EACH_NEXT SQL_PARENS(q, __VA_ARGS__))
+#define SQL_EACH(ONE, q, v, ...)                                                                   \
+    ONE(q, v) __VA_OPT__(; SQL_EACH_NEXT SQL_PARENS(ONE, q, __VA_ARGS__))
 #define SQL_EACH_NEXT() SQL_EACH
 #define SQL_PARENS ()
 #define SQL_EXPAND(...) SQL_EXPAND_9(SQL_EXPAND_9(SQL_EXPAND_9(__VA_ARGS__)))
@@ -105,6 +106,20 @@ int64_t sql_get_int(struct query *q);
 double sql_get_real(struct query *q);
 /* Not copied: it lives until the next row. */
 str sql_see_blob(struct query *q);
+/* Reads the next columns into these, by their types; at most 27. */
+#define SQL_GET(q, ...)                                                                            \
+    do {                                                                                           \
+        SQL_EXPAND(SQL_EACH(SQL_GET_ONE, q, __VA_ARGS__));                                         \
+    } while (0)
+#define SQL_GET_ONE(q, v)                                                                          \
+    (v) = _Generic((v), str : sql_get_text, double : sql_get_real, default : sql_get_int)(q)
+/* The next row into these; without one they stay as they are. An enum status. */
+#define SQL_GET_ROW(q, ...)                                                                        \
+    ({                                                                                             \
+        if (sql_row(q))                                                                            \
+            SQL_GET(q, __VA_ARGS__);                                                               \
+        sql_end(q);                                                                                \
+    })
 /* The next column, as a whole row of SQL_ROWS. */
 static inline void sql_read_int(struct query *q, int64_t *out)
 {

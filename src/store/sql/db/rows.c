@@ -14,18 +14,9 @@
 static void read_said(struct query *q, struct message *out, size_t each)
 {
     *out = (struct message){0};
-    out->doc = sql_get_int(q);
-    out->id = sql_get_text(q);
-    out->session = sql_get_text(q);
-    out->role = sql_get_text(q);
-    out->speaker = sql_get_text(q);
+    SQL_GET(q, out->doc, out->id, out->session, out->role, out->speaker);
     out->text = sql_get_text_ends(q, each);
-    out->ref = sql_get_text(q);
-    out->origin = (enum origin)sql_get_int(q);
-    out->created = sql_get_int(q);
-    out->chain = (uint64_t)sql_get_int(q);
-    out->tail = (uint64_t)sql_get_int(q);
-    out->is_echo = sql_get_int(q) != 0;
+    SQL_GET(q, out->ref, out->origin, out->created, out->chain, out->tail, out->is_echo);
     out->says = sql_get_text_ends(q, each);
 }
 
@@ -75,28 +66,12 @@ void read_memory(struct query *q, struct memory *out)
 {
     *out = (struct memory){0};
     out->doc = DOC_MEMORY | sql_get_int(q);
-    out->id = sql_get_text(q);
-    out->session = sql_get_text(q);
-    out->layer = (enum layer)sql_get_int(q);
-    out->type = (enum memory_type)sql_get_int(q);
-    out->category = sql_get_text(q);
-    out->key = sql_get_text(q);
-    out->content = sql_get_text(q);
-    out->metadata = sql_get_text(q);
+    SQL_GET(q, out->id, out->session, out->layer, out->type, out->category, out->key, out->content,
+            out->metadata);
     out->tags = read_tags(q);
-    out->importance = sql_get_real(q);
-    out->salience = sql_get_real(q);
-    out->uses = sql_get_int(q);
-    out->last_used = sql_get_int(q);
-    out->origin = (enum origin)sql_get_int(q);
-    out->source = sql_get_text(q);
-    out->created = sql_get_int(q);
-    out->updated = sql_get_int(q);
-    out->expires = sql_get_int(q);
-    out->valid_from = sql_get_int(q);
-    out->valid_to = sql_get_int(q);
-    out->superseded_by = sql_get_text(q);
-    out->space = sql_get_text(q);
+    SQL_GET(q, out->importance, out->salience, out->uses, out->last_used, out->origin, out->source,
+            out->created, out->updated, out->expires, out->valid_from, out->valid_to,
+            out->superseded_by, out->space);
 }
 
 /* No memory has the id "", but most have the key "". */

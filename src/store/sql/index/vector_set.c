@@ -17,14 +17,8 @@ enum status vector_set_find(struct ctx *ctx, struct db *db, struct vector_set_ro
 {
     *out = (struct vector_set_row){.set.signature = S("")};
     SQL_RUN(q, ctx, db, SQL_VECTOR_SET);
-    if (sql_row(&q)) {
-        out->no = sql_get_int(&q);
-        out->set.signature = sql_get_text(&q);
-        out->set.dimensions = (size_t)sql_get_int(&q);
-        out->set.is_int8 = sql_get_int(&q) != 0;
-        out->set.begun = sql_get_int(&q);
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, out->no, out->set.signature, out->set.dimensions, out->set.is_int8,
+                       out->set.begun);
 }
 
 /* --- what the writer does --- */
@@ -61,8 +55,7 @@ enum status vectors_prune(struct ctx *ctx, struct db *db)
 {
     for (;;) {
         int64_t pool;
-        SQL_RUN(q, ctx, db, SQL_VECTOR_MANY_GONE, GONE_MAX);
-        TRY(sql_number(&q, &pool));
+        TRY(SQL_NUMBER(ctx, db, &pool, SQL_VECTOR_MANY_GONE, GONE_MAX));
         if (!pool)
             return OK;
         TRY(SQL_DO(ctx, db, SQL_VECTOR_DELETE_GONE, pool));

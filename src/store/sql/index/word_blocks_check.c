@@ -50,8 +50,7 @@ enum status word_blocks_check(struct ctx *ctx, struct db *db, struct buf *findin
     int64_t damaged = 0, miscounted;
     TRY(words_each(ctx, db, add_document, &rows));
     TRY(sum_blocks(ctx, db, &blocks, &damaged));
-    SQL_RUN(q, ctx, db, SQL_POSTING_FRESH_WRONG);
-    TRY(sql_number(&q, &miscounted));
+    TRY(SQL_NUMBER(ctx, db, &miscounted, SQL_POSTING_FRESH_WRONG));
     if (rows.n != blocks.n || rows.hash != blocks.hash)
         buf_printf(findings, "the words index has %lld words of documents, the rows have %lld%s\n",
                    (long long)blocks.n, (long long)rows.n, rows.n == blocks.n ? " others" : "");

@@ -107,8 +107,7 @@ static enum status count_words(struct ctx *ctx, struct db *db, struct pool_work 
     int64_t fresh;
     if (w->n_going)
         TRY(take_going(ctx, db, w));
-    SQL_RUN(q, ctx, db, SQL_POSTING_CHANGED, w->blocks.pool, w->step, w->more);
-    TRY(sql_number(&q, &fresh));
+    TRY(SQL_NUMBER(ctx, db, &fresh, SQL_POSTING_CHANGED, w->blocks.pool, w->step, w->more));
     w->merges |= fresh > FRESH_WORDS_MAX;
     return OK;
 }

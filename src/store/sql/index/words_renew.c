@@ -87,8 +87,7 @@ static str sample_print(struct arena *a)
 
 static enum status known_fingerprint(struct ctx *ctx, struct db *db, str *out)
 {
-    SQL_RUN(q, ctx, db, SQL_FACT_GET, S("words"));
-    return sql_word(&q, out);
+    return SQL_WORD(ctx, db, out, SQL_FACT_GET, S("words"));
 }
 
 static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,

@@ -23,11 +23,7 @@ static void bind_owners(struct query *q, const struct owners *o)
 static void read_erasure(struct query *q, struct certificate *out)
 {
     *out = (struct certificate){.no = sql_get_int(q)};
-    out->id = sql_get_text(q);
-    out->at = sql_get_int(q);
-    out->what = sql_get_text(q);
-    out->memories = sql_get_int(q);
-    out->messages = sql_get_int(q);
+    SQL_GET(q, out->id, out->at, out->what, out->memories, out->messages);
 }
 
 static enum status read_page(struct ctx *ctx, struct db *db, const struct owners *owners,
@@ -101,8 +97,7 @@ enum status sql_erasure(struct ctx *ctx, struct store *s, struct pool_ref pool, 
         TRY(read_one(ctx, r.db, &key, pool, user, id, &c));
     if (!c.id.n)
         return fail(ctx, NOT_FOUND, "no erasure has the id '" S_FMT "'", S_ARG(id));
-    SQL_RUN(q, ctx, r.db, SQL_ERASURE_CALL_HASHES, id);
-    TRY(SQL_ROWS(&q, read_hash, &c.hashes.v, &c.hashes.n));
+    TRY(SQL_LIST(ctx, r.db, read_hash, &c.hashes.v, &c.hashes.n, SQL_ERASURE_CALL_HASHES, id));
     *out = c;
     return OK;
 }

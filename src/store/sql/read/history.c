@@ -51,14 +51,13 @@ static enum status add_each(struct chain *c, enum sql which, str name)
 
 static void read_revision(struct query *q, struct revision *out)
 {
-    out->at = sql_get_int(q);
-    out->old = sql_get_text(q);
+    SQL_GET(q, out->at, out->old);
 }
 
 static enum status read_revisions(struct chain *c, struct history_item *item)
 {
-    SQL_RUN(q, c->ctx, c->db, SQL_REVISION_LIST, memory_no(item->memory.doc));
-    return SQL_ROWS(&q, read_revision, &item->v, &item->n);
+    return SQL_LIST(c->ctx, c->db, read_revision, &item->v, &item->n, SQL_REVISION_LIST,
+                    memory_no(item->memory.doc));
 }
 
 ORDER(by_age, struct history_item, UP(memory.created) ?: UP(memory.doc));

@@ -37,18 +37,14 @@ enum status sql_once_true(struct ctx *ctx, struct store *s, struct pool_ref pool
 
 static void read_group(struct query *q, struct memory_group *out)
 {
-    out->layer = (enum layer)sql_get_int(q);
-    out->type = (enum memory_type)sql_get_int(q);
-    out->origin = (enum origin)sql_get_int(q);
-    out->n = sql_get_int(q);
+    SQL_GET(q, out->layer, out->type, out->origin, out->n);
 }
 
 enum status sql_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
                               struct memory_group **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, SQL_MEMORY_GROUPS, row.no);
-    return SQL_ROWS(&q, read_group, out, n);
+    return SQL_LIST(ctx, r.db, read_group, out, n, SQL_MEMORY_GROUPS, row.no);
 }
 
 enum status sql_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
@@ -57,30 +53,20 @@ enum status sql_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref po
     *out = (struct pool_totals){0};
     POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_POOL_TOTALS, row.no);
-    if (sql_row(&q)) {
-        out->created = sql_get_int(&q);
-        out->sessions = sql_get_int(&q);
-        out->messages = sql_get_int(&q);
-        out->memories = sql_get_int(&q);
-        out->closed = sql_get_int(&q);
-        out->receipts = sql_get_int(&q);
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, out->created, out->sessions, out->messages, out->memories, out->closed,
+                       out->receipts);
 }
 
 static void read_day(struct query *q, struct day_count *out)
 {
-    out->day = sql_get_int(q);
-    out->stat = (int)sql_get_int(q);
-    out->n = sql_get_int(q);
+    SQL_GET(q, out->day, out->stat, out->n);
 }
 
 static enum status read_days(struct ctx *ctx, struct store *s, struct pool_ref pool, enum sql which,
                              int64_t from, int64_t to, struct day_count **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, which, row.no, from, to);
-    return SQL_ROWS(&q, read_day, out, n);
+    return SQL_LIST(ctx, r.db, read_day, out, n, which, row.no, from, to);
 }
 
 enum status sql_days(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,

@@ -31,8 +31,7 @@ static enum status pools_of(struct ctx *ctx, struct db *db, struct pool_ref pool
 {
     struct pool_row row;
     if (!pool.space.n) {
-        SQL_RUN(q, ctx, db, SQL_SESSION_POOLS, pool.user, pool.space);
-        return SQL_ROWS(&q, sql_read_int, out, n);
+        return SQL_LIST(ctx, db, sql_read_int, out, n, SQL_SESSION_POOLS, pool.user, pool.space);
     }
     TRY(pool_find(ctx, db, pool, &row));
     *out = NEW(&ctx->arena, int64_t);
@@ -135,19 +134,13 @@ enum status sql_memory_totals(struct ctx *ctx, struct store *s, const struct mem
 static void read_pool(struct query *q, struct pool_info *out)
 {
     *out = (struct pool_info){.pool = {.space = sql_get_text(q)}};
-    out->created = sql_get_int(q);
-    out->sessions = sql_get_int(q);
-    out->messages = sql_get_int(q);
-    out->memories = sql_get_int(q);
+    SQL_GET(q, out->created, out->sessions, out->messages, out->memories);
 }
 
 static void read_sum(struct query *q, struct pool_sum *out)
 {
     read_pool(q, &out->pool);
-    out->facts = sql_get_int(q);
-    out->episodes = sql_get_int(q);
-    out->signals = sql_get_int(q);
-    out->updated = sql_get_int(q);
+    SQL_GET(q, out->facts, out->episodes, out->signals, out->updated);
 }
 
 enum status sql_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out, size_t *n)
@@ -155,8 +148,7 @@ enum status sql_pools(struct ctx *ctx, struct store *s, str user, struct pool_in
     str owner = str_dup(&ctx->arena, user);
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_POOL_LIST, user);
-    TRY(SQL_ROWS(&q, read_pool, out, n));
+    TRY(SQL_LIST(ctx, r.db, read_pool, out, n, SQL_POOL_LIST, user));
     for (size_t i = 0; i < *n; i++)
         (*out)[i].pool.user = owner;
     return OK;
@@ -168,22 +160,14 @@ enum status sql_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, st
     *out = (struct usage){0};
     TRY(reader_begin(ctx, sql_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_POOL_USAGE, pool.user, pool.space);
-    if (sql_row(&q)) {
-        out->spaces = sql_get_int(&q);
-        out->messages = sql_get_int(&q);
-        out->memories = sql_get_int(&q);
-        out->bytes = sql_get_int(&q);
-        out->has_space = sql_get_int(&q) != 0;
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, out->spaces, out->messages, out->memories, out->bytes, out->has_space);
 }
 
 enum status sql_users(struct ctx *ctx, struct store *s, struct strs *out)
 {
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_POOL_USERS);
-    return SQL_ROWS(&q, sql_read_text, &out->v, &out->n);
+    return SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS);
 }
 
 enum status sql_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
@@ -192,8 +176,7 @@ enum status sql_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool
     str owner = str_dup(&ctx->arena, pool.user);
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_POOL_SUMS, pool.user, pool.space);
-    TRY(SQL_ROWS(&q, read_sum, out, n));
+    TRY(SQL_LIST(ctx, r.db, read_sum, out, n, SQL_POOL_SUMS, pool.user, pool.space));
     for (size_t i = 0; i < *n; i++)
         (*out)[i].pool.pool.user = owner;
     return OK;

@@ -136,10 +136,7 @@ static bool is_of_kind(const struct memory_select *f, const struct memory_tally 
 static struct memory_tally read_kind(struct query *q, size_t at)
 {
     struct memory_tally t = {.pool = at, .n = 1};
-    t.layer = (int)sql_get_int(q);
-    t.type = (int)sql_get_int(q);
-    t.origin = (int)sql_get_int(q);
-    t.is_closed = sql_get_int(q) != 0;
+    SQL_GET(q, t.layer, t.type, t.origin, t.is_closed);
     t.category = sql_see_blob(q);
     return t;
 }

@@ -184,6 +184,6 @@ enum status sql_session_messages(struct ctx *ctx, struct store *s, struct pool_r
     doc_id begin = session_first(no) + from;
     if (from < 0)
         TRY(from_end(ctx, r.db, row.no, no, from, &begin));
-    SQL_RUN(q, ctx, r.db, SQL_MESSAGE_RANGE, row.no, begin, session_last(no), sql_limit(limit));
-    return SQL_ROWS(&q, read_message, out, n);
+    return SQL_LIST(ctx, r.db, read_message, out, n, SQL_MESSAGE_RANGE, row.no, begin,
+                    session_last(no), sql_limit(limit));
 }

@@ -47,8 +47,7 @@ static enum status count_pool(struct finding *f, int64_t pool, int64_t sessions)
 {
     int64_t n = sessions;
     if (!is_any_time(f)) {
-        SQL_RUN(q, f->ctx, f->db, SQL_SESSION_COUNT, pool, f->after, f->before);
-        TRY(sql_number(&q, &n));
+        TRY(SQL_NUMBER(f->ctx, f->db, &n, SQL_SESSION_COUNT, pool, f->after, f->before));
     }
     f->total += n;
     return OK;

@@ -16,19 +16,9 @@
 static void read_account(struct query *q, struct account *out)
 {
     *out = (struct account){0};
-    out->id = sql_get_text(q);
-    out->email = sql_get_text(q);
-    out->first_name = sql_get_text(q);
-    out->last_name = sql_get_text(q);
-    out->is_registered = sql_get_int(q) != 0;
-    out->spaces = sql_get_int(q);
-    out->sessions = sql_get_int(q);
-    out->messages = sql_get_int(q);
-    out->memories = sql_get_int(q);
-    out->bytes = sql_get_int(q);
-    out->tokens = sql_get_int(q);
-    out->created = sql_get_int(q);
-    out->active = sql_get_int(q);
+    SQL_GET(q, out->id, out->email, out->first_name, out->last_name, out->is_registered,
+            out->spaces, out->sessions, out->messages, out->memories, out->bytes, out->tokens,
+            out->created, out->active);
     out->role = role_of(sql_get_int(q));
 }
 
@@ -64,15 +54,8 @@ enum status sql_accounts(struct ctx *ctx, struct store *s, const struct account_
 static void read_user(struct query *q, struct user *out)
 {
     *out = (struct user){0};
-    out->id = sql_get_text(q);
-    out->email = sql_get_text(q);
-    out->first_name = sql_get_text(q);
-    out->last_name = sql_get_text(q);
-    out->attributes = sql_get_text(q);
-    out->sealed_key = sql_get_text(q);
-    out->key_preview = sql_get_text(q);
-    out->created = sql_get_int(q);
-    out->updated = sql_get_int(q);
+    SQL_GET(q, out->id, out->email, out->first_name, out->last_name, out->attributes,
+            out->sealed_key, out->key_preview, out->created, out->updated);
 }
 
 /* NOT_FOUND without a note. */

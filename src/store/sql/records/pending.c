@@ -141,12 +141,7 @@ static enum status find_due(struct ctx *ctx, struct db *db, int64_t now, struct 
     while (c->n < c->limit && sql_row(&q)) {
         struct waiting_session *w = &c->v[c->n];
         sessions[c->n++] = sql_get_int(&q);
-        w->pool.user = sql_get_text(&q);
-        w->pool.space = sql_get_text(&q);
-        w->session = sql_get_text(&q);
-        w->due = sql_get_int(&q);
-        w->tries = sql_get_int(&q);
-        w->is_answer_fault = sql_get_int(&q) != 0;
+        SQL_GET(&q, w->pool.user, w->pool.space, w->session, w->due, w->tries, w->is_answer_fault);
     }
     return sql_end(&q);
 }
@@ -201,8 +196,7 @@ static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref 
 
 static void read_signal(struct query *q, struct pending_signal *out)
 {
-    out->no = sql_get_int(q);
-    out->answer = sql_get_text(q);
+    SQL_GET(q, out->no, out->answer);
     read_message(q, &out->message);
 }
 
@@ -287,13 +281,7 @@ static enum status count_sessions(struct ctx *ctx, struct db *db, const struct p
 {
     SQL_RUN(q, ctx, db, pool ? SQL_WAITING_STATS_OF : SQL_WAITING_STATS);
     bind_pools(&q, pool);
-    if (sql_row(&q)) {
-        out->sessions = sql_get_int(&q);
-        out->dead = sql_get_int(&q);
-        out->failed = sql_get_int(&q);
-        out->error = sql_get_text(&q);
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, out->sessions, out->dead, out->failed, out->error);
 }
 
 static enum status count_signals(struct ctx *ctx, struct db *db, const struct pool_ref *pool,
@@ -301,11 +289,7 @@ static enum status count_signals(struct ctx *ctx, struct db *db, const struct po
 {
     SQL_RUN(q, ctx, db, pool ? SQL_SIGNAL_STATS_OF : SQL_SIGNAL_STATS);
     bind_pools(&q, pool);
-    if (sql_row(&q)) {
-        out->signals = sql_get_int(&q);
-        out->oldest = sql_get_int(&q);
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, out->signals, out->oldest);
 }
 
 enum status sql_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,

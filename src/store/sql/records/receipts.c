@@ -102,12 +102,7 @@ static enum status find_kept(struct ctx *ctx, struct db *db, int64_t pool, str i
 {
     *out = (struct kept_receipt){0};
     SQL_RUN(q, ctx, db, SQL_RECEIPT_FIND, pool, id, body);
-    if (sql_row(&q)) {
-        out->no = sql_get_int(&q);
-        out->tokens = sql_get_int(&q);
-        out->is_same = sql_get_int(&q) != 0;
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, out->no, out->tokens, out->is_same);
 }
 
 static enum status note_given(struct ctx *ctx, struct db *db, int64_t pool, int64_t no,

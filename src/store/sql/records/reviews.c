@@ -48,13 +48,8 @@ enum status sql_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
 
 static void read_held(struct query *q, struct held_item *out)
 {
-    out->id = sql_get_text(q);
-    out->is_memory = sql_get_int(q) != 0;
-    out->version = sql_get_int(q);
-    out->state = (enum review_state)sql_get_int(q);
-    out->first = sql_get_int(q);
-    out->last = sql_get_int(q);
-    out->times = sql_get_int(q);
+    SQL_GET(q, out->id, out->is_memory, out->version, out->state, out->first, out->last,
+            out->times);
 }
 
 enum status sql_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

@@ -12,14 +12,8 @@ static void read_columns(struct query *q, struct session_row *out)
 {
     struct session *session = &out->session;
     *out = (struct session_row){.pool = sql_get_int(q)};
-    session->no = sql_get_int(q);
-    session->id = sql_get_text(q);
-    session->space = sql_get_text(q);
-    session->title = sql_get_text(q);
-    session->metadata = sql_get_text(q);
-    session->created = sql_get_int(q);
-    session->updated = sql_get_int(q);
-    session->messages = sql_get_int(q);
+    SQL_GET(q, session->no, session->id, session->space, session->title, session->metadata,
+            session->created, session->updated, session->messages);
 }
 
 enum status session_read(struct query *q, struct session_row *out)

@@ -48,10 +48,7 @@ enum status sql_sync_all(struct ctx *ctx, struct store *s)
 static void read_item(struct query *q, struct sync_item *out)
 {
     *out = (struct sync_item){.no = sql_get_int(q)};
-    out->pool.user = sql_get_text(q);
-    out->pool.space = sql_get_text(q);
-    out->id = sql_get_text(q);
-    out->tries = sql_get_int(q);
+    SQL_GET(q, out->pool.user, out->pool.space, out->id, out->tries);
 }
 
 /* Read when it is due, not when it was queued: the second place gets the newest state once. */

@@ -133,23 +133,9 @@ enum status sql_token_used(struct ctx *ctx, struct store *s, str id, int64_t at,
 static void read_token(struct query *q, struct token *out)
 {
     *out = (struct token){0};
-    out->id = sql_get_text(q);
-    out->hash = sql_get_text(q);
-    out->name = sql_get_text(q);
-    out->pool.user = sql_get_text(q);
-    out->pool.space = sql_get_text(q);
-    out->is_admin = sql_get_int(q) != 0;
-    out->created = sql_get_int(q);
-    out->expires = sql_get_int(q);
-    out->revoked = sql_get_int(q);
-    out->prefix = sql_get_text(q);
-    out->last_used = sql_get_int(q);
-    out->is_open = sql_get_int(q) != 0;
-    out->acts_for = sql_get_text(q);
-    out->parent = sql_get_text(q);
-    out->scopes = sql_get_text(q);
-    out->spaces = sql_get_text(q);
-    out->last_address = sql_get_text(q);
+    SQL_GET(q, out->id, out->hash, out->name, out->pool.user, out->pool.space, out->is_admin,
+            out->created, out->expires, out->revoked, out->prefix, out->last_used, out->is_open,
+            out->acts_for, out->parent, out->scopes, out->spaces, out->last_address);
     out->role = role_of(sql_get_int(q));
 }
 
@@ -215,8 +201,7 @@ struct had_right {
 
 static void read_right(struct query *q, struct had_right *out)
 {
-    out->user = sql_get_text(q);
-    out->token = sql_get_text(q);
+    SQL_GET(q, out->user, out->token);
     out->role = role_of(sql_get_int(q));
 }
 

@@ -46,16 +46,8 @@ enum status sql_log_work(struct ctx *ctx, struct store *s, const struct work *wo
 static void read_work(struct query *q, struct work *out)
 {
     *out = (struct work){0};
-    out->pool.user = sql_get_text(q);
-    out->pool.space = sql_get_text(q);
-    out->kind = sql_get_text(q);
-    out->status = sql_get_text(q);
-    out->details = sql_get_text(q);
-    out->model = sql_get_text(q);
-    out->tokens_in = sql_get_int(q);
-    out->tokens_out = sql_get_int(q);
-    out->took_ms = sql_get_int(q);
-    out->created = sql_get_int(q);
+    SQL_GET(q, out->pool.user, out->pool.space, out->kind, out->status, out->details, out->model,
+            out->tokens_in, out->tokens_out, out->took_ms, out->created);
 }
 
 enum status sql_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
@@ -77,14 +69,8 @@ enum status sql_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct
     READER(r);
     TRY(reader_begin(ctx, sql_of(s), &r));
     SQL_RUN(q, ctx, r.db, SQL_WORK_SUM, since);
-    if (sql_row(&q)) {
-        found.calls = sql_get_int(&q);
-        found.failures = sql_get_int(&q);
-        found.tokens_in = sql_get_int(&q);
-        found.tokens_out = sql_get_int(&q);
-        found.took_ms = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
+    TRY(SQL_GET_ROW(&q, found.calls, found.failures, found.tokens_in, found.tokens_out,
+                    found.took_ms));
     *out = found;
     return OK;
 }

@@ -104,8 +104,7 @@ static enum status follow_rows(struct ctx *ctx, struct db *db, const struct vect
 
 static enum status is_behind(struct ctx *ctx, struct db *db, const struct held *h, bool *out)
 {
-    SQL_RUN(q, ctx, db, SQL_VECTOR_SINCE, h->pool, h->seen);
-    return sql_any(&q, out);
+    return SQL_ANY(ctx, db, out, SQL_VECTOR_SINCE, h->pool, h->seen);
 }
 
 /* Reading a large pool takes seconds; a search with less time does not wait for another one's. The
@@ -221,8 +220,7 @@ void vector_cache_mend(struct ctx *ctx, struct sql_store *s, const struct lost_r
 
 static enum status is_there(struct ctx *ctx, struct db *db, int64_t pool, bool *out)
 {
-    SQL_RUN(q, ctx, db, SQL_POOL_THERE, pool);
-    return sql_any(&q, out);
+    return SQL_ANY(ctx, db, out, SQL_POOL_THERE, pool);
 }
 
 /* Erased vectors must not stay in memory until the next search, which may never come. */

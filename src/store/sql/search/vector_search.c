@@ -27,8 +27,7 @@ struct search {
 
 static enum status count_waiting(struct search *s, int64_t *out)
 {
-    SQL_RUN(q, s->ctx, s->db, SQL_VECTOR_WAITING_COUNT, s->pool, WAITING_MAX);
-    return sql_number(&q, out);
+    return SQL_NUMBER(s->ctx, s->db, out, SQL_VECTOR_WAITING_COUNT, s->pool, WAITING_MAX);
 }
 
 /* Expired memories keep their vectors until they are pruned. */

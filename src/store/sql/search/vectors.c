@@ -82,8 +82,7 @@ static enum status put_one(struct ctx *ctx, struct db *db, const struct vector_s
                            const struct vector_put *v, char *room)
 {
     int64_t pool;
-    SQL_RUN(find, ctx, db, SQL_VECTOR_TODO_POOL, v->no, v->doc);
-    TRY(sql_number(&find, &pool));
+    TRY(SQL_NUMBER(ctx, db, &pool, SQL_VECTOR_TODO_POOL, v->no, v->doc));
     if (!pool)
         return OK;
     if (v->v && vector_row_write(v->v, set->dimensions, set->is_int8, room))
@@ -141,11 +140,7 @@ enum status sql_vector_set(struct ctx *ctx, struct store *s, struct vector_set *
 static void read_unembedded(struct query *q, struct unembedded *out)
 {
     *out = (struct unembedded){0};
-    out->no = sql_get_int(q);
-    out->doc = sql_get_int(q);
-    out->pool.user = sql_get_text(q);
-    out->pool.space = sql_get_text(q);
-    out->tries = sql_get_int(q);
+    SQL_GET(q, out->no, out->doc, out->pool.user, out->pool.space, out->tries);
     out->text = str_trim(utf8_cut(sql_get_text(q), EMBEDDED_MAX));
 }
 
@@ -175,12 +170,7 @@ enum status sql_vector_stats(struct ctx *ctx, struct store *s, const struct pool
     SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_STATS_OF : SQL_VECTOR_STATS);
     if (pool)
         sql_int(&q, row.no);
-    if (sql_row(&q)) {
-        found.rows = sql_get_int(&q);
-        found.waiting = sql_get_int(&q);
-        found.failed = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
+    TRY(SQL_GET_ROW(&q, found.rows, found.waiting, found.failed));
     found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&sql_of(s)->shelf, row.no);
     pthread_mutex_lock(&sql_of(s)->lock);
     found.unreadable = sql_of(s)->unreadable;

@@ -68,9 +68,7 @@ static void read_noted(struct query *q, struct notes *n)
     while (sql_row(q)) {
         int kind = name_index(event_names, sql_get_text(q), -1);
         struct event e = {.kind = (enum event_kind)kind};
-        e.pool.user = sql_get_text(q);
-        e.pool.space = sql_get_text(q);
-        e.id = sql_get_text(q);
+        SQL_GET(q, e.pool.user, e.pool.space, e.id);
         if (kind >= 0)
             notes_add(n, &e);
     }

@@ -110,10 +110,7 @@ enum status sql_bar(struct ctx *ctx, struct store *s, const struct barring *what
 /* A row whose hashes are cut off would be read past its end, so only whole ones count. */
 static void read_bar(struct query *q, struct bar *out)
 {
-    out->kind = (enum bar_kind)sql_get_int(q);
-    out->reason = (enum bar_reason)sql_get_int(q);
-    out->at = sql_get_int(q);
-    out->message = (uint64_t)sql_get_int(q);
+    SQL_GET(q, out->kind, out->reason, out->at, out->message);
     str blob = sql_see_blob(q);
     uint64_t *terms = NEW_N(&q->ctx->arena, uint64_t, blob.n / sizeof *terms + 1);
     out->n = blob.n / sizeof *terms;
@@ -145,8 +142,7 @@ enum status sql_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int
 
 static void read_expired(struct query *q, struct expired *out)
 {
-    out->pool.user = sql_get_text(q);
-    out->pool.space = sql_get_text(q);
+    SQL_GET(q, out->pool.user, out->pool.space);
     read_memory(q, &out->memory);
 }
 

@@ -181,9 +181,7 @@ struct pool_name {
 
 static void read_pool(struct query *q, struct pool_name *out)
 {
-    out->no = sql_get_int(q);
-    out->pool.user = sql_get_text(q);
-    out->pool.space = sql_get_text(q);
+    SQL_GET(q, out->no, out->pool.user, out->pool.space);
 }
 
 /* Each pool with memory of its own. */

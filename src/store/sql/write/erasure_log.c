@@ -175,14 +175,8 @@ static enum status read_line(struct ctx *ctx, str text, struct log_line *out)
 
 static void read_row(struct query *q, struct log_line *out)
 {
-    out->no = sql_get_int(q);
-    out->id = sql_get_text(q);
-    out->call = sql_get_text(q);
-    out->at = sql_get_int(q);
-    out->what = sql_get_text(q);
-    out->memories = sql_get_int(q);
-    out->messages = sql_get_int(q);
-    out->undo = sql_get_text(q);
+    SQL_GET(q, out->no, out->id, out->call, out->at, out->what, out->memories, out->messages,
+            out->undo);
     out->bar = str_dup(&q->ctx->arena, sql_see_blob(q));
     str owner = sql_see_blob(q);
     out->owner = hex_of(&q->ctx->arena, owner.p, owner.n);

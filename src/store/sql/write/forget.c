@@ -151,11 +151,7 @@ static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, in
 {
     *no = 0;
     SQL_RUN(q, ctx, db, SQL_SESSION_FIRST, pool);
-    if (sql_row(&q)) {
-        *no = sql_get_int(&q);
-        *id = sql_get_text(&q);
-    }
-    return sql_end(&q);
+    return SQL_GET_ROW(&q, *no, *id);
 }
 
 /* Rows of a pool that nothing hangs on. */

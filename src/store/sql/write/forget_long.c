@@ -296,8 +296,7 @@ struct forget_row {
 
 static void read_row(struct query *q, struct forget_row *out)
 {
-    out->name = sql_get_text(q);
-    out->value = sql_get_text(q);
+    SQL_GET(q, out->name, out->value);
 }
 
 static int64_t mark_of(str name)

@@ -77,8 +77,7 @@ static enum status find_session(struct bundle_put *p)
     }
     SQL_RUN(q, p->to.ctx, p->to.db, SQL_SESSION_FIND, p->to.pool, p->bundle->session.id);
     if (sql_row(&q)) {
-        p->session = sql_get_int(&q);
-        p->position = sql_get_int(&q);
+        SQL_GET(&q, p->session, p->position);
         p->position += sql_get_int(&q);
         p->is_untitled = sql_get_int(&q) != 0;
     }
