@@ -28,7 +28,7 @@ static void *hold_writer(void *arg)
 {
     struct hold_up *h = arg;
     struct ctx own = {0}, *ctx = &own;
-    CHECK_OK(writer_call(ctx, sql_of(h->s)->writer, wait_for_end, &h));
+    CHECK_OK(writer_call(ctx, h->s->writer, wait_for_end, &h));
     ctx_free(ctx);
     return NULL;
 }
@@ -226,7 +226,7 @@ TEST(a_failure_before_the_new_connection_is_that_postgresql_is_away)
 {
     PLACE(p);
     STORE(s, p);
-    struct writer *w = sql_of(s)->writer;
+    struct writer *w = s->writer;
     pthread_mutex_lock(&w->lock);
     CHECK(w->is_open);
     w->result = STORAGE;

@@ -94,8 +94,8 @@ TEST(no_reader_opens_what_took_the_place)
         begin(ctx, s);
         CHECK_INT(rename(other.path, p.path), 0);
         {
-            READER(lent);
-            CHECK_OK(reader_begin(ctx, sql_of(s), &lent));
+            READER_SCOPE(lent);
+            CHECK_OK(reader_begin(ctx, s, &lent));
             CHECK_INT(store_has_tokens(ctx, s, &any), STORAGE);
             CHECK(holds(str_of(ctx->why), "was deleted or replaced while it was open; restart"));
             ctx_clear_failure(ctx);
@@ -145,8 +145,8 @@ TEST(a_read_waits_for_a_reader_to_its_deadline)
     struct store_settings settings = {.path = str_of(p.path), .readers = 1};
     CHECK_OK(store_open(ctx, &settings, &s));
     {
-        READER(only);
-        CHECK_OK(reader_begin(ctx, sql_of(s), &only));
+        READER_SCOPE(only);
+        CHECK_OK(reader_begin(ctx, s, &only));
         int64_t before = clock_mono_us();
         CLEANUP(ctx_free) struct ctx hurried = ctx_child(ctx, 50);
         CHECK_INT(store_has_tokens(&hurried, s, &any), TIMED_OUT);
@@ -169,7 +169,7 @@ TEST(there_is_a_reader_for_each_worker)
     CHECK_OK(store_open(ctx, &settings, &s));
     ctx->deadline_us = clock_mono_us() + 60000000;
     for (size_t i = 0; i < WORKERS + BESIDE; i++)
-        CHECK_OK(reader_begin(ctx, sql_of(s), &all[i]));
+        CHECK_OK(reader_begin(ctx, s, &all[i]));
     for (size_t i = 0; i < WORKERS + BESIDE; i++)
         reader_end(&all[i]);
     store_close(s);

@@ -19,8 +19,8 @@ TEST(a_connection_whose_read_cannot_be_ended_is_closed)
     CHECK_OK(say(ctx, s, mine, "s1", &m));
     for (int i = 0; i < TIMES; i++) { /* more often than connections may be open */
         {
-            READER(r);
-            CHECK_OK(reader_begin(ctx, sql_of(s), &r));
+            READER_SCOPE(r);
+            CHECK_OK(reader_begin(ctx, s, &r));
             CHECK_INT(sqlite3_set_authorizer(r.db->handle, refuse_commit, NULL), SQLITE_OK);
         }
         CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);

@@ -115,7 +115,7 @@ TEST(a_task_fails_with_what_it_sent_last)
     STORE(s, p);
     struct message m = said("m1", "user", "Ithaca", 1000);
     CHECK_OK(say(ctx, s, mine, "s1", &m));
-    CHECK(writer_call(ctx, sql_of(s)->writer, signal_twice, &m.doc) != OK);
+    CHECK(writer_call(ctx, s->writer, signal_twice, &m.doc) != OK);
     CHECK(strstr(ctx->why, is_on_postgres() ? "23505" : "UNIQUE") != NULL);
     ctx_clear_failure(ctx);
     CHECK_INT(place_int(ctx, &p, "SELECT count(*) FROM signal"), 0);

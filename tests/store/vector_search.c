@@ -349,9 +349,9 @@ TEST(who_has_little_time_does_not_wait_for_another_to_read_a_great_pool)
     embed_all(ctx, s, &k);
     CHECK_OK(store_search_vectors(ctx, s, &f, &hits));
     size_t n;
-    int64_t *pools = shelf_pools(&ctx->arena, &sql_of(s)->shelf, &n);
+    int64_t *pools = shelf_pools(&ctx->arena, &s->shelf, &n);
     CHECK_INT(n, 1);
-    r.held = shelf_take(&sql_of(s)->shelf, pools[0]);
+    r.held = shelf_take(&s->shelf, pools[0]);
     pthread_barrier_init(&r.begun, NULL, 2);
     pthread_barrier_init(&r.end, NULL, 2);
     CHECK_INT(pthread_create(&thread, NULL, read_long, &r), 0);
@@ -360,7 +360,7 @@ TEST(who_has_little_time_does_not_wait_for_another_to_read_a_great_pool)
     CHECK_INT(store_search_vectors(&own, s, &f, &hits), TIMED_OUT);
     pthread_barrier_wait(&r.end);
     pthread_join(thread, NULL);
-    shelf_give(&sql_of(s)->shelf, r.held);
+    shelf_give(&s->shelf, r.held);
     CHECK_OK(store_search_vectors(ctx, s, &f, &hits));
     CHECK_INT(hits.n, 10);
     pthread_barrier_destroy(&r.begun);

@@ -229,7 +229,7 @@ static enum status check_part(struct job *j)
     struct store *s;
     str findings;
     TRY(sql_open(j->ctx, &settings, false, &s));
-    enum status status = sql_check(j->ctx, s, &findings);
+    enum status status = store_check(j->ctx, s, &findings);
     store_close(s);
     TRY(status);
     if (findings.n)
@@ -474,7 +474,7 @@ enum status store_schema(struct ctx *ctx, str path, const uint8_t *key, int64_t 
 
 /* Nothing here opens or closes the file but SQLite: a descriptor that is closed would drop the
  * locks of all its connections. */
-static enum status copy_open(struct ctx *ctx, const struct sql_store *s, str to, bool is_old)
+enum status copy_open(struct ctx *ctx, const struct store *s, str to, bool is_old)
 {
     const struct store_copy copy = {.to = to, .to_key = s->key};
     struct job j = {ctx, &copy, s->path, file_whole(&ctx->arena, str_c(&ctx->arena, to)).p};
@@ -491,22 +491,28 @@ static enum status copy_open(struct ctx *ctx, const struct sql_store *s, str to,
     return status;
 }
 
-enum status copy_old(struct ctx *ctx, const struct sql_store *s, str to)
+/* Whether the store is a file; what others are left to do with a tool of their own. */
+static enum status check_file(struct ctx *ctx, struct store *s, const char *name,
+                              const char *instead)
 {
-    return copy_open(ctx, s, to, true);
+    if (store_is_postgres(s))
+        return fail(ctx, UNSUPPORTED, "the store in PostgreSQL has no '%s' yet: %s", name, instead);
+    return OK;
 }
 
-enum status sql_backup(struct ctx *ctx, struct store *s, str to)
+enum status store_backup(struct ctx *ctx, struct store *s, str to)
 {
+    TRY(check_file(ctx, s, "backup", "use pg_dump"));
     parts_remove(ctx, str_c(&ctx->arena, to), BACKUP_STEM, 0, clock_ms() - DAY_MS);
-    return copy_open(ctx, sql_of(s), to, false);
+    return copy_open(ctx, s, to, false);
 }
 
-enum status sql_backup_check(struct ctx *ctx, struct store *s, str file)
+enum status store_backup_check(struct ctx *ctx, struct store *s, str file)
 {
+    TRY(check_file(ctx, s, "backup_check", "use pg_restore"));
     const char *path = str_c(&ctx->arena, file);
     enum store_kind kind = store_kind(ctx, file);
-    const uint8_t *key = kind == STORE_ENCRYPTED ? sql_of(s)->key : NULL;
+    const uint8_t *key = kind == STORE_ENCRYPTED ? s->key : NULL;
     TRY(file_check_key(ctx, path, kind, key));
     return check_closed(ctx, path, key);
 }

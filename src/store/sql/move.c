@@ -45,10 +45,7 @@ static const struct moved_table tables[] = {
     TABLE(bar, "piiiiib", "no"),
     TABLE(signal, "piii", "no"),
     TABLE(waiting, "piiiiitiii", NULL),
-    TABLE(work,
-          "itttttt"
-          "iiii",
-          "no"),
+    TABLE(work, "ittttttiiii", "no"),
     TABLE(mirror, "itttii", "no"),
     TABLE(vector_set, "itiii", "no"),
     TABLE(vector, "piiB", "seq"),
@@ -82,20 +79,14 @@ static size_t read_row(struct query *q, const struct moved_table *t, struct row 
     for (size_t i = 0; t->kinds[i]; i++) {
         struct cell *c = &out->v[i];
         *c = (struct cell){.i = 0};
-        switch (t->kinds[i]) {
-        case 'p':
-        case 'i':
+        if (t->kinds[i] == 'p' || t->kinds[i] == 'i')
             c->i = sql_get_int(q);
-            break;
-        case 'r':
+        else if (t->kinds[i] == 'r')
             c->r = sql_get_real(q);
-            break;
-        case 't':
+        else if (t->kinds[i] == 't')
             c->s = sql_get_text(q);
-            break;
-        default:
+        else
             c->s = str_dup(&q->ctx->arena, sql_see_blob(q));
-        }
         bytes += sizeof *c + c->s.n;
     }
     return bytes;
@@ -200,7 +191,7 @@ static enum status write_piece(struct ctx *ctx, struct db *db, const void *what)
 static enum status run_piece(struct moving *m, struct ctx *ctx, const struct piece *p)
 {
     struct task t = {.ctx = ctx, .call = write_piece, .what = p, .is_alone = true};
-    TRY(writer_run(sql_of(m->to)->writer, &t));
+    TRY(writer_run(m->to->writer, &t));
     m->table = p->next_table;
     m->rows = p->next_rows;
     return OK;
@@ -304,8 +295,8 @@ static enum status count_rows(struct moving *m, struct db *db)
 
 static enum status copy_tables(struct moving *m)
 {
-    READER(r);
-    TRY(reader_begin_long(m->ctx, sql_of(m->from), &r));
+    READER_SCOPE(r);
+    TRY(reader_begin_long(m->ctx, m->from, &r));
     TRY(count_rows(m, r.db));
     while (m->table < TABLES)
         TRY(copy_table(m, r.db, &tables[m->table]));
@@ -316,8 +307,8 @@ static enum status copy_tables(struct moving *m)
 
 static enum status read_last(struct moving *m, int64_t *out)
 {
-    READER(r);
-    TRY(reader_begin_long(m->ctx, sql_of(m->from), &r));
+    READER_SCOPE(r);
+    TRY(reader_begin_long(m->ctx, m->from, &r));
     TRY(db_prepare_one(m->ctx, r.db, SQL_MOVE_LAST_NO));
     for (size_t i = 0; i < TABLES; i++) {
         out[i] = 0;
@@ -360,7 +351,7 @@ static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
 enum status move_copy(struct moving *m)
 {
     int64_t last[TABLES];
-    struct writer *to = sql_of(m->to)->writer;
+    struct writer *to = m->to->writer;
     struct task begin = {.ctx = m->ctx, .call = begin_target, .what = &m, .is_alone = true};
     m->source = source_of(&m->ctx->arena, m->move->from.path);
     TRY(writer_run(to, &begin));
@@ -445,9 +436,9 @@ static enum status sum_table(struct moving *m, struct db *db, const struct moved
 
 static enum status sum_up(struct moving *m, struct store *s, struct sums *out)
 {
-    READER(r);
+    READER_SCOPE(r);
     *out = (struct sums){.rows = 0};
-    TRY(reader_begin_long(m->ctx, sql_of(s), &r));
+    TRY(reader_begin_long(m->ctx, s, &r));
     for (size_t i = 0; i < TABLES; i++)
         TRY(sum_table(m, r.db, &tables[i], out));
     m->done += out->rows;
@@ -496,7 +487,7 @@ static enum status drop_progress(struct ctx *ctx, struct db *db,
 
 enum status move_end(struct ctx *ctx, struct store *to)
 {
-    return writer_call(ctx, sql_of(to)->writer, drop_progress, NULL);
+    return writer_call(ctx, to->writer, drop_progress, NULL);
 }
 
 /* Before anybody uses a store. */

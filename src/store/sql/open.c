@@ -9,6 +9,7 @@
 #include "store/sql/index/posting_cache.h"
 #include "store/sql/index/words.h"
 #include "store/sql/move.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/pending.h"
 #include "store/sql/state/change_events.h"
 #include "store/sql/state/reader.h"
@@ -31,9 +32,8 @@ enum { READERS_DEFAULT = 64, READERS_OF_POSTGRES = 8, CACHE_DEFAULT = 512 << 20 
 /* The writer first: queued tasks are still written. The hold last, since closing a descriptor of
  * the file drops all locks that SQLite has on it in this process. Works on a store that was opened
  * halfway. */
-void store_close(struct store *store)
+void store_close(struct store *s)
 {
-    struct sql_store *s = sql_of(store);
     if (!s)
         return;
     writer_close(s->writer);
@@ -54,7 +54,7 @@ void store_close(struct store *store)
  * claimed are free again, words split by other rules, or behind an accepted loss, are indexed
  * again, and what a killed process had begun to erase is erased, as is what was erased since a copy
  * of the database was made. */
-static enum status prepare_writer(struct ctx *ctx, struct sql_store *s, struct db *db)
+static enum status prepare_writer(struct ctx *ctx, struct store *s, struct db *db)
 {
     if (!s->is_move)
         TRY(refuse_half_copied(ctx, db));
@@ -66,7 +66,7 @@ static enum status prepare_writer(struct ctx *ctx, struct sql_store *s, struct d
 
 /* A file that is missing or empty where one was is not made anew. What is left is looked for first:
  * a store that is being made has bytes before it leaves anything. */
-static enum status refuse_missing(struct ctx *ctx, struct sql_store *s)
+static enum status refuse_missing(struct ctx *ctx, struct store *s)
 {
     str left = store_remains(ctx, str_of(s->path));
     if (!left.n || store_kind(ctx, str_of(s->path)) != STORE_ABSENT)
@@ -84,7 +84,7 @@ static enum status refuse_missing(struct ctx *ctx, struct sql_store *s)
 
 /* The hold keeps others from replacing the file, and the key is checked before anything is
  * written. Runs again when it has failed and the store may wait. */
-static enum status take_file(struct ctx *ctx, struct sql_store *s)
+static enum status take_file(struct ctx *ctx, struct store *s)
 {
     hold_leave(&s->hold);
     s->hold = (struct hold){.fd = -1};
@@ -98,7 +98,7 @@ static enum status take_file(struct ctx *ctx, struct sql_store *s)
 }
 
 /* The writer brings up the schema before a reader prepares its statements. */
-static enum status open_parts(struct ctx *ctx, struct sql_store *s)
+static enum status open_parts(struct ctx *ctx, struct store *s)
 {
     static const struct writer_steps steps = {take_file,
                                               upgrade_keep_old,
@@ -113,7 +113,7 @@ static enum status open_parts(struct ctx *ctx, struct sql_store *s)
     TRY(writer_open(ctx, s, &steps, &s->writer));
     if (atomic_load(&s->files.state) == FILES_AWAY)
         return OK;
-    READER(first);
+    READER_SCOPE(first);
     return reader_begin(ctx, s, &first);
 }
 
@@ -132,7 +132,7 @@ static uint8_t *keep_key(const uint8_t *key)
 
 /* Lists of words and messages have some of it each, vectors the rest. SQLite's own cache has what
  * they leave out; PostgreSQL has to be asked for it. */
-static void open_caches(struct sql_store *s, size_t bytes)
+static void open_caches(struct store *s, size_t bytes)
 {
     enum { PART = 8, ENOUGH = 16 << 20 };
     size_t part = bytes / PART, some = part < ENOUGH || s->is_postgres ? part : ENOUGH;
@@ -146,8 +146,7 @@ enum status sql_open(struct ctx *ctx, const struct store_settings *settings, boo
     if (is_postgres && settings->key)
         return fail(ctx, UNSUPPORTED,
                     "a store in PostgreSQL is not encrypted by rememberd; its disk can be");
-    struct sql_store *s = heap_alloc(sizeof *s);
-    struct store *store = (struct store *)s;
+    struct store *s = heap_alloc(sizeof *s);
     s->is_postgres = is_postgres;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
@@ -175,42 +174,48 @@ enum status sql_open(struct ctx *ctx, const struct store_settings *settings, boo
     steady_cond_init(&s->given);
     enum status status = open_parts(ctx, s);
     if (status == OK)
-        *out = store;
+        *out = s;
     else
-        store_close(store);
+        store_close(s);
     return status;
+}
+
+/* Of PostgreSQL's URLs: libpq knows both. */
+static const char *const postgres_schemes[] = {
+#ifdef WITH_POSTGRES
+    "postgres",
+    "postgresql",
+#endif
+    NULL,
+};
+
+/* "scheme://…" names a database; a path without one is a file. */
+enum status store_open(struct ctx *ctx, const struct store_settings *settings, struct store **out)
+{
+    if (!settings->path.n)
+        return fail(ctx, BAD_INPUT, "the store needs a path");
+    size_t at = str_find(settings->path, S("://"));
+    str scheme = at < settings->path.n ? str_sub(settings->path, 0, at) : S("");
+    bool is_postgres = name_index(postgres_schemes, scheme, -1) >= 0;
+    if (scheme.n && !is_postgres)
+        return fail(ctx, UNSUPPORTED, "this build has no store for '" S_FMT "://'", S_ARG(scheme));
+    return sql_open(ctx, settings, is_postgres, out);
 }
 
 /* --- waiting for the writer --- */
 
-enum status sql_flush(struct ctx *ctx, struct store *s)
+enum status store_flush(struct ctx *ctx, struct store *s)
 {
     struct task t = {.ctx = ctx, .is_flush = true};
-    return writer_run(sql_of(s)->writer, &t);
+    return writer_run(s->writer, &t);
 }
 
-enum status sql_settle(struct ctx *ctx, struct store *s)
+enum status store_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t ms)
 {
-    (void)ctx;
-    writer_settle(sql_of(s)->writer);
-    return OK;
-}
-
-enum status sql_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t ms)
-{
+    TRY(pool_check_reach(ctx, pool));
     uint64_t which = pool.space.n ? writer_pool(pool) : 0;
-    bool is_seen = writer_settle_pool(sql_of(s)->writer, which, ms);
+    bool is_seen = writer_settle_pool(s->writer, which, ms);
     return is_seen ? OK : fail(ctx, TIMED_OUT, "what was queued cannot be read yet");
-}
-
-uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
-{
-    return writer_wait(sql_of(s)->writer, seen, ms);
-}
-
-void store_wake(struct store *s)
-{
-    writer_wake(sql_of(s)->writer);
 }
 
 /* --- who follows --- */
@@ -221,9 +226,9 @@ static enum status follow_notes(struct ctx *ctx, struct db *db, const void *what
     return notes_follow(ctx, db, db->notes, *f);
 }
 
-enum status sql_follow(struct ctx *ctx, struct store *s, struct follower *f)
+enum status store_follow(struct ctx *ctx, struct store *s, struct follower *f)
 {
-    struct writer *w = sql_of(s)->writer;
+    struct writer *w = s->writer;
     if (f)
         return writer_call(ctx, w, follow_notes, &f);
     writer_unfollow(w);
@@ -231,13 +236,6 @@ enum status sql_follow(struct ctx *ctx, struct store *s, struct follower *f)
 }
 
 /* --- the store itself --- */
-
-static enum status read_counts(struct ctx *ctx, struct db *db, struct store_stats *out)
-{
-    SQL_RUN(q, ctx, db, SQL_STATS);
-    return SQL_GET_ROW(&q, out->users, out->pools, out->sessions, out->messages, out->memories,
-                       out->receipts);
-}
 
 static int64_t size_of(const char *path)
 {
@@ -259,14 +257,13 @@ static enum status read_server(struct ctx *ctx, struct db *db, struct store_stat
     return sql_end(&q);
 }
 
-enum status sql_stats(struct ctx *ctx, struct store *base, struct store_stats *out)
+enum status store_stats(struct ctx *ctx, struct store *s, struct store_stats *out)
 {
-    struct sql_store *s = sql_of(base);
     struct store_stats found = {.schema = schema_version()};
-    READER(r);
-    TRY(reader_begin(ctx, s, &r));
-    TRY(read_counts(ctx, r.db, &found));
-    struct writer_state w = writer_state(s->writer);
+    READER(r, ctx, s);
+    SQL_RUN(q, ctx, r.db, SQL_STATS);
+    TRY(SQL_GET_ROW(&q, found.users, found.pools, found.sessions, found.messages, found.memories,
+                    found.receipts));
     if (store_is_postgres(s)) {
         TRY(read_server(ctx, r.db, &found));
     } else {
@@ -275,20 +272,17 @@ enum status sql_stats(struct ctx *ctx, struct store *base, struct store_stats *o
         found.is_shared = atomic_load(&s->files.state) == FILES_OPEN && hold_is_shared(&s->hold);
     }
     found.cache_bytes = (int64_t)(shelf_bytes(&s->shelf, 0) + word_lists_bytes(s->lists));
-    found.queued = w.queued;
-    found.writes = w.writes;
-    found.commits = w.commits;
-    found.failures = w.failures;
+    writer_count(s->writer, &found);
     *out = found;
     return OK;
 }
 
 /* Reads one row: a disk that cannot be read fails here. Writing is judged by the last group, which
  * the writer tries again from time to time when it has failed. */
-enum status sql_ping(struct ctx *ctx, struct store *s)
+enum status store_ping(struct ctx *ctx, struct store *s)
 {
     bool any;
-    TRY(sql_has_tokens(ctx, s, &any));
-    TRY(files_check(ctx, &sql_of(s)->files));
-    return writer_failure(ctx, sql_of(s)->writer);
+    TRY(store_has_tokens(ctx, s, &any));
+    TRY(files_check(ctx, &s->files));
+    return writer_failure(ctx, s->writer);
 }

@@ -40,7 +40,7 @@ static bool is_copy_of(struct ctx *ctx, const char *file, const uint8_t *key,
            now->n && then.n == now->n && !strcmp(then.history, now->history);
 }
 
-static enum status find_copy(struct ctx *ctx, const struct sql_store *s, struct db *db, str folder,
+static enum status find_copy(struct ctx *ctx, const struct store *s, struct db *db, str folder,
                              str stem, int64_t version, str *out)
 {
     struct commit_count now;
@@ -108,8 +108,7 @@ static enum status refuse_upgrade(struct ctx *ctx, enum status status, int64_t v
 }
 
 /* Whoever accepts a loss has a database that is not whole, and was asked for a copy by hand. */
-enum status upgrade_keep_old(struct ctx *ctx, const struct sql_store *s, struct db *db,
-                             int64_t version)
+enum status upgrade_keep_old(struct ctx *ctx, const struct store *s, struct db *db, int64_t version)
 {
     HOLD(lock);
     struct arena *a = &ctx->arena;
@@ -123,7 +122,7 @@ enum status upgrade_keep_old(struct ctx *ctx, const struct sql_store *s, struct 
     if (!is_there) {
         parts_remove(ctx, s->path, stem, version, INT64_MAX); /* locked: nobody makes one now */
         file = free_name(a, folder, stem, version);
-        enum status status = copy_old(ctx, s, file);
+        enum status status = copy_open(ctx, s, file, true);
         if (status != OK)
             return refuse_upgrade(ctx, status, version);
     }

@@ -11,6 +11,7 @@
  * it finds nothing.
  */
 
+/* --- what comes in --- */
 /* Of several servers one writes to a pool at a time: the writer locks the row. */
 static bool locks_pools(const struct db *db)
 {

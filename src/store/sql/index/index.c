@@ -20,19 +20,21 @@ static void note_change(struct arena *a, struct index_changes *changes, struct i
 
 /* Of an echo only the new part is searched. */
 void index_note_message(struct arena *a, struct index_changes *changes, int64_t pool,
-                        bool is_removal, const struct message *m, struct index_text words)
+                        bool is_removal, const struct message *m, const struct index_text *words)
 {
     assert(m->doc && !doc_is_memory(m->doc));
+    struct index_text all = words ? *words : index_of_message(a, m);
     str text = str_trim(m->is_echo ? m->says : m->text);
-    note_change(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, 0});
+    note_change(a, changes, (struct index_change){pool, m->doc, is_removal, all, text, 0});
 }
 
 void index_note_memory(struct arena *a, struct index_changes *changes, int64_t pool,
-                       bool is_removal, const struct memory *m, struct index_text words)
+                       bool is_removal, const struct memory *m, const struct index_text *words)
 {
     assert(doc_is_memory(m->doc));
+    struct index_text all = words ? *words : index_of_memory(a, m);
     str text = str_trim(m->content);
-    note_change(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, 0});
+    note_change(a, changes, (struct index_change){pool, m->doc, is_removal, all, text, 0});
 }
 
 /* By document; changes of one document keep their order. */

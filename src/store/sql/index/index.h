@@ -20,9 +20,11 @@ struct index_changes {
     size_t n, cap;
 };
 
+/* words: of the text, as index_of_message and index_of_memory give them; NULL: they are made here.
+ */
 void index_note_message(struct arena *a, struct index_changes *changes, int64_t pool,
-                        bool is_removal, const struct message *m, struct index_text words);
+                        bool is_removal, const struct message *m, const struct index_text *words);
 void index_note_memory(struct arena *a, struct index_changes *changes, int64_t pool,
-                       bool is_removal, const struct memory *m, struct index_text words);
+                       bool is_removal, const struct memory *m, const struct index_text *words);
 /* The words and vectors of the documents follow; changes is empty then. */
 MUST_USE enum status index_apply(struct ctx *ctx, struct db *db, struct index_changes *changes);

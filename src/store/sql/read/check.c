@@ -50,12 +50,12 @@ static enum status run_rules(struct ctx *ctx, struct db *db, struct buf *out)
     return OK;
 }
 
-enum status sql_check(struct ctx *ctx, struct store *s, str *findings)
+enum status store_check(struct ctx *ctx, struct store *s, str *findings)
 {
     struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
     bool is_erasing = false;
-    READER(r);
-    TRY(reader_begin_long(ctx, sql_of(s), &r));
+    READER_SCOPE(r);
+    TRY(reader_begin_long(ctx, s, &r));
     TRY(run_rules(ctx, r.db, &out));
     TRY(titles_check(ctx, r.db, &out));
     TRY(words_check(ctx, r.db, &out));
@@ -66,11 +66,14 @@ enum status sql_check(struct ctx *ctx, struct store *s, str *findings)
                : OK;
 }
 
-enum status sql_check_pages(struct ctx *ctx, struct store *s, str *findings)
+enum status store_check_pages(struct ctx *ctx, struct store *s, str *findings)
 {
+    if (store_is_postgres(s))
+        return fail(ctx, UNSUPPORTED,
+                    "the store in PostgreSQL has no 'check_pages' yet: use pg_amcheck");
     struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
-    READER(r);
-    TRY(reader_begin_long(ctx, sql_of(s), &r));
+    READER_SCOPE(r);
+    TRY(reader_begin_long(ctx, s, &r));
     TRY(run_rule(ctx, r.db, rules[0], &out)); /* as there, for what others wrote meanwhile */
     TRY(run_rule(ctx, r.db,
                  "SELECT 'file: ' || integrity_check FROM pragma_integrity_check"

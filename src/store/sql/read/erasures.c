@@ -1,5 +1,6 @@
 /* erasures.c - rows about what was erased, read for certificates. */
 #include "base/id.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/state/reader.h"
 
@@ -36,14 +37,14 @@ static enum status read_page(struct ctx *ctx, struct db *db, const struct owners
 }
 
 /* Without a key nothing was ever erased. */
-enum status sql_erasures(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t before,
-                         size_t limit, struct certificate **out, size_t *n, int64_t *total)
+enum status store_erasures(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t before,
+                           size_t limit, struct certificate **out, size_t *n, int64_t *total)
 {
+    TRY(pool_check_reach(ctx, pool));
     struct erasure_key key;
-    READER(r);
     *n = 0;
     *total = 0;
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(erasure_key_find(ctx, r.db, false, &key));
     if (!key.is_there)
         return OK;
@@ -85,13 +86,13 @@ static enum status read_one(struct ctx *ctx, struct db *db, const struct erasure
     return sql_end(&q);
 }
 
-enum status sql_erasure(struct ctx *ctx, struct store *s, struct pool_ref pool, str user, str id,
-                        struct certificate *out)
+enum status store_erasure(struct ctx *ctx, struct store *s, struct pool_ref pool, str user, str id,
+                          struct certificate *out)
 {
+    TRY(pool_check_reach(ctx, pool));
     struct erasure_key key;
     struct certificate c = {0};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(erasure_key_find(ctx, r.db, false, &key));
     if (key.is_there)
         TRY(read_one(ctx, r.db, &key, pool, user, id, &c));

@@ -1,6 +1,7 @@
 /* history.c - earlier texts of a memory: its corrections, and the memories that it replaced. */
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 
 /*
@@ -63,9 +64,10 @@ static enum status read_revisions(struct chain *c, struct history_item *item)
 ORDER(by_age, struct history_item, UP(memory.created) ?: UP(memory.doc));
 
 /* The list grows while it is walked. */
-enum status sql_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                        struct history_item **out, size_t *n)
+enum status store_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct history_item **out, size_t *n)
 {
+    TRY(pool_check(ctx, pool));
     POOL_READER(r, row, ctx, s, pool);
     struct chain c = {ctx, r.db, row.no, NEW_N(&ctx->arena, struct history_item, CHAIN_MAX), 0};
     TRY(add_each(&c, SQL_MEMORY_NO, id));

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 
 /*
@@ -9,8 +10,10 @@
  * it knows which of them may be seen.
  */
 
-enum status sql_doc_of(struct ctx *ctx, struct store *s, struct pool_ref pool, str id, doc_id *out)
+enum status store_doc_of(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                         doc_id *out)
 {
+    TRY(pool_check(ctx, pool));
     struct memory memory;
     POOL_READER(r, row, ctx, s, pool);
     TRY(memory_find(ctx, r.db, SQL_MEMORY_BY_ID, row.no, id, &memory));
@@ -18,16 +21,18 @@ enum status sql_doc_of(struct ctx *ctx, struct store *s, struct pool_ref pool, s
     return memory.id.n ? OK : message_find(ctx, r.db, row.no, id, out);
 }
 
-enum status sql_learnt(struct ctx *ctx, struct store *s, struct pool_ref pool, str message,
-                       struct memory **out, size_t *n)
+enum status store_learnt(struct ctx *ctx, struct store *s, struct pool_ref pool, str message,
+                         struct memory **out, size_t *n)
 {
+    TRY(pool_check(ctx, pool));
     POOL_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_BY_SOURCE, row.no, message);
 }
 
-enum status sql_once_true(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t at,
-                          size_t limit, struct memory **out, size_t *n)
+enum status store_once_true(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t at,
+                            size_t limit, struct memory **out, size_t *n)
 {
+    TRY(pool_check(ctx, pool));
     POOL_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_ONCE_TRUE, row.no, at, clock_ms(),
                     sql_limit(limit));
@@ -40,16 +45,18 @@ static void read_group(struct query *q, struct memory_group *out)
     SQL_GET(q, out->layer, out->type, out->origin, out->n);
 }
 
-enum status sql_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                              struct memory_group **out, size_t *n)
+enum status store_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                struct memory_group **out, size_t *n)
 {
+    TRY(pool_check(ctx, pool));
     POOL_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_group, out, n, SQL_MEMORY_GROUPS, row.no);
 }
 
-enum status sql_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                            struct pool_totals *out)
+enum status store_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              struct pool_totals *out)
 {
+    TRY(pool_check(ctx, pool));
     *out = (struct pool_totals){0};
     POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_POOL_TOTALS, row.no);
@@ -65,18 +72,19 @@ static void read_day(struct query *q, struct day_count *out)
 static enum status read_days(struct ctx *ctx, struct store *s, struct pool_ref pool, enum sql which,
                              int64_t from, int64_t to, struct day_count **out, size_t *n)
 {
+    TRY(pool_check(ctx, pool));
     POOL_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_day, out, n, which, row.no, from, to);
 }
 
-enum status sql_days(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,
-                     int64_t to, struct day_count **out, size_t *n)
+enum status store_days(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,
+                       int64_t to, struct day_count **out, size_t *n)
 {
     return read_days(ctx, s, pool, SQL_DAY_LIST, from, to, out, n);
 }
 
-enum status sql_day_sums(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,
-                         int64_t to, struct day_count **out, size_t *n)
+enum status store_day_sums(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,
+                           int64_t to, struct day_count **out, size_t *n)
 {
     return read_days(ctx, s, pool, SQL_DAY_SUM, from, to, out, n);
 }

@@ -6,17 +6,26 @@
 #include "base/utf8.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/read/page.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
+
+/* A selection of no pool finds nothing; one of every pool cannot be asked for. */
+static enum status check_select(struct ctx *ctx, const struct memory_select *f)
+{
+    for (size_t i = 0; i < f->n_pools; i++)
+        TRY(pool_check(ctx, f->pools[i]));
+    return OK;
+}
 
 /* --- memories --- */
 
-enum status sql_memory_page(struct ctx *ctx, struct store *s, const struct memory_page_in *in,
-                            struct memory_page *out)
+enum status store_memory_page(struct ctx *ctx, struct store *s, const struct memory_page_in *in,
+                              struct memory_page *out)
 {
+    TRY(check_select(ctx, &in->select));
     const struct memory_select *f = &in->select;
     int64_t *pools = NEW_N(&ctx->arena, int64_t, f->n_pools + 1);
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     for (size_t i = 0; i < f->n_pools; i++) {
         struct pool_row row;
         TRY(pool_find(ctx, r.db, f->pools[i], &row));
@@ -61,9 +70,22 @@ static struct memory_select select_of(const struct memory_filter *f)
     return s;
 }
 
-enum status sql_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
-                              struct memory **out, size_t *n, int64_t *total)
+static enum status check_filter(struct ctx *ctx, const struct memory_filter *f)
 {
+    if (f->layer.n && name_index(layer_names, f->layer, -1) < 0)
+        return fail_field(ctx, "layer", "must be fact, episode, identity or summary");
+    if (f->kind.n && name_index(kind_names, f->kind, -1) < 0)
+        return fail_field(ctx, "kind",
+                          "must be fact, preference, context, procedure, entity or relationship");
+    if (f->priority.n && name_index(priority_names, f->priority, -1) < 0)
+        return fail_field(ctx, "priority", "must be critical, high, medium or low");
+    return type_check(ctx, f->type);
+}
+
+enum status store_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                struct memory **out, size_t *n, int64_t *total)
+{
+    TRY(check_filter(ctx, f));
     const struct memory_page_in in = {.select = select_of(f),
                                       .sort = f->by_use ? SORT_ACTIVE : SORT_CREATED,
                                       .is_ascending = f->oldest_first && !f->by_use,
@@ -73,8 +95,7 @@ enum status sql_list_memories(struct ctx *ctx, struct store *s, const struct mem
     struct memory_page page;
     int64_t *pools;
     size_t n_pools;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
     TRY(page_read(ctx, r.db, &in, pools, n_pools, &page));
     *out = page.v;
@@ -110,15 +131,15 @@ static enum status add_totals(struct query *q, struct memory_totals *out)
     return sql_end(q);
 }
 
-enum status sql_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
-                              struct memory_totals *out)
+enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                struct memory_totals *out)
 {
+    TRY(check_filter(ctx, f));
     const struct memory_select select = select_of(f);
     struct memory_totals found = {0};
     int64_t *pools, now = clock_ms();
     size_t n_pools;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
     for (size_t i = 0; i < n_pools; i++) {
         SQL_RUN(q, ctx, r.db, SQL_MEMORY_TOTALS);
@@ -143,39 +164,36 @@ static void read_sum(struct query *q, struct pool_sum *out)
     SQL_GET(q, out->facts, out->episodes, out->signals, out->updated);
 }
 
-enum status sql_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out, size_t *n)
+enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
+                        size_t *n)
 {
     str owner = str_dup(&ctx->arena, user);
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(SQL_LIST(ctx, r.db, read_pool, out, n, SQL_POOL_LIST, user));
     for (size_t i = 0; i < *n; i++)
         (*out)[i].pool.user = owner;
     return OK;
 }
 
-enum status sql_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, struct usage *out)
+enum status store_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, struct usage *out)
 {
-    READER(r);
     *out = (struct usage){0};
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     SQL_RUN(q, ctx, r.db, SQL_POOL_USAGE, pool.user, pool.space);
     return SQL_GET_ROW(&q, out->spaces, out->messages, out->memories, out->bytes, out->has_space);
 }
 
-enum status sql_users(struct ctx *ctx, struct store *s, struct strs *out)
+enum status store_users(struct ctx *ctx, struct store *s, struct strs *out)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     return SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS);
 }
 
-enum status sql_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                          struct pool_sum **out, size_t *n)
+enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            struct pool_sum **out, size_t *n)
 {
     str owner = str_dup(&ctx->arena, pool.user);
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(SQL_LIST(ctx, r.db, read_sum, out, n, SQL_POOL_SUMS, pool.user, pool.space));
     for (size_t i = 0; i < *n; i++)
         (*out)[i].pool.pool.user = owner;

@@ -4,6 +4,7 @@
 #include "store/sql/db/rows.h"
 #include "store/sql/index/posting_cache.h"
 #include "store/sql/index/words.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 
 /* By its number, or the newest with a hash. */
@@ -19,14 +20,13 @@ static enum status one_message(struct ctx *ctx, struct db *db, enum sql which, i
 
 /* The chain names the whole conversation; the tail only its last two messages, so it comes second.
  */
-enum status sql_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                           uint64_t tail, struct message *out)
+enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                             uint64_t tail, struct message *out)
 {
     struct pool_row row;
     bool is_there = false;
-    READER(r);
     int64_t known;
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(pool_ahead(ctx, r.db, pool, &known));
     if (chain)
         SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_CHAIN, known, chain);
@@ -40,8 +40,8 @@ enum status sql_find_chain(struct ctx *ctx, struct store *s, struct pool_ref poo
     return is_there ? OK : NOT_FOUND;
 }
 
-enum status sql_message(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                        struct message *out)
+enum status store_message(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct message *out)
 {
     doc_id doc;
     bool is_there;
@@ -83,8 +83,8 @@ static enum status read_messages(struct ctx *ctx, struct db *db, uint64_t view,
 
 /* A document that is gone leaves an empty place (its id is ""), so that out[i] always belongs to
  * docs[i]. */
-enum status sql_messages(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
-                         size_t n, struct message *out)
+enum status store_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                           const doc_id *docs, size_t n, struct message *out)
 {
     if (!n)
         return OK;
@@ -106,8 +106,8 @@ enum status sql_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
 }
 
 /* As read_messages. Documents that are no memories have empty places as well. */
-enum status sql_memories(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
-                         size_t n, struct memory *out)
+enum status store_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                           const doc_id *docs, size_t n, struct memory *out)
 {
     if (!n)
         return OK;
@@ -131,9 +131,10 @@ enum status sql_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
     return sql_end(&q);
 }
 
-enum status sql_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool, str begin,
-                          str *out, size_t *n)
+enum status store_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool, str begin,
+                            str *out, size_t *n)
 {
+    TRY(pool_check(ctx, pool));
     *n = 0;
     POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_IDS_AFTER, row.no, begin);
@@ -143,8 +144,8 @@ enum status sql_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool
 }
 
 /* In any space when the pool has none. */
-enum status sql_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                       struct memory *out)
+enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                         struct memory *out)
 {
     POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, pool.space.n ? SQL_MEMORY_BY_ID : SQL_MEMORY_BY_ID_OF_USER);
@@ -174,9 +175,9 @@ static enum status from_end(struct ctx *ctx, struct db *db, int64_t pool, int64_
 
 /* A session is a range of document numbers, so this reads neighbouring rows. Positions of erased
  * messages are skipped: from counts positions, not messages. */
-enum status sql_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                 str session, int64_t from, size_t limit, struct message **out,
-                                 size_t *n)
+enum status store_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                   str session, int64_t from, size_t limit, struct message **out,
+                                   size_t *n)
 {
     int64_t no;
     POOL_READER(r, row, ctx, s, pool);

@@ -155,11 +155,10 @@ static enum status read_page(struct finding *f, size_t from, size_t limit, struc
     return OK;
 }
 
-enum status sql_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
-                         struct session **out, size_t *n, int64_t *total)
+enum status store_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
+                           struct session **out, size_t *n, int64_t *total)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     struct finding all = {
         .ctx = ctx,
         .db = r.db,

@@ -37,11 +37,10 @@ static enum status read_page(struct ctx *ctx, struct db *db, const struct accoun
                     sql_limit(f->limit));
 }
 
-enum status sql_accounts(struct ctx *ctx, struct store *s, const struct account_filter *f,
-                         struct account **out, size_t *n, int64_t *total)
+enum status store_accounts(struct ctx *ctx, struct store *s, const struct account_filter *f,
+                           struct account **out, size_t *n, int64_t *total)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     if (!f->id.n)
         return read_page(ctx, r.db, f, out, n, total);
     TRY(SQL_LIST(ctx, r.db, read_account, out, n, SQL_ACCOUNT_GET, f->id, S(""), clock_ms()));
@@ -63,8 +62,7 @@ static enum status find_user(struct ctx *ctx, struct store *s, enum sql which, s
                              struct user *out)
 {
     struct user found = {.id = S("")};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(SQL_FIRST(ctx, r.db, read_user, &found, which, name));
     if (!found.id.n)
         return NOT_FOUND;
@@ -72,20 +70,19 @@ static enum status find_user(struct ctx *ctx, struct store *s, enum sql which, s
     return OK;
 }
 
-enum status sql_user(struct ctx *ctx, struct store *s, str id, struct user *out)
+enum status store_user(struct ctx *ctx, struct store *s, str id, struct user *out)
 {
     return find_user(ctx, s, SQL_USER_GET, id, out);
 }
 
-enum status sql_user_by_email(struct ctx *ctx, struct store *s, str email, struct user *out)
+enum status store_user_by_email(struct ctx *ctx, struct store *s, str email, struct user *out)
 {
     return find_user(ctx, s, SQL_USER_BY_EMAIL, email, out);
 }
 
-enum status sql_sealed_users(struct ctx *ctx, struct store *s, struct user **out, size_t *n)
+enum status store_sealed_users(struct ctx *ctx, struct store *s, struct user **out, size_t *n)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     return SQL_LIST(ctx, r.db, read_user, out, n, SQL_USER_SEALED);
 }
 
@@ -129,11 +126,25 @@ static enum status put_user(struct ctx *ctx, struct db *db, const void *what)
     return p->token ? token_add(ctx, db, p->token) : OK;
 }
 
-enum status sql_put_user(struct ctx *ctx, struct store *s, const struct user *u, bool may_change,
-                         const struct token *token)
+/* Both checks guard the boundary between users: a token under another user's name would open that
+ * user's memories. */
+static enum status check_user(struct ctx *ctx, const struct user *u, const struct token *token)
 {
+    if (!u->id.n)
+        return fail(ctx, BAD_INPUT, "a user needs an id");
+    if (token)
+        TRY(token_check(ctx, token));
+    if (token && !str_eq(token->pool.user, u->id))
+        return fail(ctx, BAD_INPUT, "the token is another user's");
+    return OK;
+}
+
+enum status store_put_user(struct ctx *ctx, struct store *s, const struct user *u, bool may_change,
+                           const struct token *token)
+{
+    TRY(check_user(ctx, u, token));
     struct put_user p = {u, may_change, token};
-    return writer_call(ctx, sql_of(s)->writer, put_user, &p);
+    return writer_call(ctx, s->writer, put_user, &p);
 }
 
 /* --- roles --- */
@@ -198,13 +209,13 @@ static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
     return rights_revoked(ctx, db, made, n);
 }
 
-enum status sql_set_role(struct ctx *ctx, struct store *s, str user, enum role role,
-                         int64_t *revoked)
+enum status store_set_role(struct ctx *ctx, struct store *s, str user, enum role role,
+                           int64_t *revoked)
 {
     const struct set_role what = {user, role, revoked};
     struct task t = {.ctx = ctx, .call = set_role, .what = &what, .erases = true};
     *revoked = 0;
-    return writer_run(sql_of(s)->writer, &t);
+    return writer_run(s->writer, &t);
 }
 
 /* --- erasing --- */
@@ -232,9 +243,9 @@ static enum status erase_account(struct ctx *ctx, struct db *db, const void *wha
     return account_erase(ctx, db, *user);
 }
 
-enum status sql_erase_account(struct ctx *ctx, struct store *s, str user)
+enum status store_erase_account(struct ctx *ctx, struct store *s, str user)
 {
     struct task t = {.ctx = ctx, .call = erase_account, .what = &user, .erases = true};
-    TRY(writer_run(sql_of(s)->writer, &t));
+    TRY(writer_run(s->writer, &t));
     return writer_erased(&t);
 }

@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
@@ -298,13 +299,13 @@ static enum status ask_one(struct ctx *ctx, struct db *db, const struct erasure_
     return OK;
 }
 
-enum status sql_was_erased(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                           const struct erased_ask *v, size_t n, bool *out)
+enum status store_was_erased(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                             const struct erased_ask *v, size_t n, bool *out)
 {
+    TRY(pool_check(ctx, pool));
     struct erasure_key key;
     struct pool_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(erasure_key_find(ctx, r.db, false, &key));
     TRY(pool_find(ctx, r.db, pool, &row));
     for (size_t i = 0; i < n; i++) {
@@ -335,10 +336,11 @@ static enum status bring_again(struct ctx *ctx, struct db *db, const void *what)
     return erasing_end(ctx, &e);
 }
 
-enum status sql_bring_again(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                            const struct erased_ask *v, size_t n)
+enum status store_bring_again(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              const struct erased_ask *v, size_t n)
 {
+    TRY(pool_check(ctx, pool));
     const struct again_call c = {pool, v, n};
     struct task t = {.ctx = ctx, .call = bring_again, .what = &c, .erases = true};
-    return n ? writer_run(sql_of(s)->writer, &t) : OK;
+    return n ? writer_run(s->writer, &t) : OK;
 }

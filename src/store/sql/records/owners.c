@@ -19,31 +19,27 @@ static enum status note_owners(struct ctx *ctx, struct db *db, const void *what)
 }
 
 /* Nobody waits for the disk; who reads it settles the queue first. */
-enum status sql_note_owners(struct ctx *ctx, struct store *s, const str *names, size_t n, str owner,
-                            int64_t until)
+enum status store_note_owners(struct ctx *ctx, struct store *s, const str *names, size_t n,
+                              str owner, int64_t until)
 {
     struct later *later;
-    struct writer *w = sql_of(s)->writer;
     size_t bytes = sizeof(struct owned) + owner.n + 32;
     for (size_t i = 0; i < n; i++)
         bytes += sizeof *names + names[i].n;
-    TRY(writer_reserve(ctx, w, bytes, &later));
+    TRY(writer_reserve(ctx, s->writer, bytes, &later));
     struct arena *a = &later->ctx.arena;
     struct owned *o = NEW(a, struct owned);
     str *own = NEW_N(a, str, n + 1);
     for (size_t i = 0; i < n; i++)
         own[i] = str_dup(a, names[i]);
     *o = (struct owned){own, n, str_printf(a, "%lld " S_FMT, (long long)until, S_ARG(owner))};
-    later->task.call = note_owners;
-    later->task.what = o;
-    writer_queue(w, later);
+    writer_queue(s->writer, later, note_owners, o);
     return OK;
 }
 
-enum status sql_owner(struct ctx *ctx, struct store *s, str name, str *out)
+enum status store_owner(struct ctx *ctx, struct store *s, str name, str *out)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(SQL_WORD(ctx, r.db, out, SQL_OWNER_GET, name));
     str_cut(out, ' ');
     return OK;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "store/sql/db/file.h"
 #include "store/sql/db/rows.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/work.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
@@ -160,24 +161,23 @@ static enum status claim_due(struct ctx *ctx, struct db *db, const void *what)
     return OK;
 }
 
-static enum status any_due(struct ctx *ctx, struct sql_store *s, bool *out)
+static enum status any_due(struct ctx *ctx, struct store *s, bool *out)
 {
-    READER(r);
-    TRY(reader_begin(ctx, s, &r));
+    READER(r, ctx, s);
     return SQL_ANY(ctx, r.db, out, SQL_WAITING_ANY, clock_ms());
 }
 
 /* Reads first: a write would wake the waiting workers, which would look again. */
-enum status sql_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
-                             struct waiting_session **out, size_t *n)
+enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
+                               struct waiting_session **out, size_t *n)
 {
     /* Bounds the arrays of one claim. */
     enum { CLAIM_MAX = 4096 };
     struct claim c = {lease_ms, limit < CLAIM_MAX ? limit : CLAIM_MAX, NULL, 0}, *at = &c;
     bool any;
-    TRY(any_due(ctx, sql_of(s), &any));
+    TRY(any_due(ctx, s, &any));
     if (any && limit)
-        TRY(writer_call(ctx, sql_of(s)->writer, claim_due, &at));
+        TRY(writer_call(ctx, s->writer, claim_due, &at));
     *out = c.v;
     *n = c.n;
     return OK;
@@ -200,12 +200,11 @@ static void read_signal(struct query *q, struct pending_signal *out)
     read_message(q, &out->message);
 }
 
-enum status sql_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
-                        size_t limit, struct pending_signal **out, size_t *n)
+enum status store_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                          size_t limit, struct pending_signal **out, size_t *n)
 {
     struct session_ref ref;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(find_session(ctx, r.db, pool, session, &ref));
     return SQL_LIST(ctx, r.db, read_signal, out, n, SQL_SIGNAL_LIST, ref.pool,
                     session_first(ref.no), session_last(ref.no), sql_limit(limit));
@@ -235,9 +234,10 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
     return SQL_LATER(ctx, db, SQL_WAITING_LEAVE, session.pool, session.no, due, end->is_dead);
 }
 
-enum status sql_end_distil(struct ctx *ctx, struct store *s, const struct distil_end *end)
+enum status store_end_distil(struct ctx *ctx, struct store *s, const struct distil_end *end)
 {
-    return writer_call(ctx, sql_of(s)->writer, end_claim, end);
+    TRY(pool_check(ctx, end->pool));
+    return writer_call(ctx, s->writer, end_claim, end);
 }
 
 /* --- on demand --- */
@@ -258,12 +258,11 @@ static enum status flush_waiting(struct ctx *ctx, struct db *db, const void *wha
     return OK;
 }
 
-enum status sql_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
-                              int64_t *n)
+enum status store_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                                int64_t *n)
 {
     int64_t flushed;
-    TRY(writer_call(ctx, sql_of(s)->writer, flush_waiting,
-                    &(struct flush){pool, session, &flushed}));
+    TRY(writer_call(ctx, s->writer, flush_waiting, &(struct flush){pool, session, &flushed}));
     *n = flushed;
     return OK;
 }
@@ -292,12 +291,11 @@ static enum status count_signals(struct ctx *ctx, struct db *db, const struct po
     return SQL_GET_ROW(&q, out->signals, out->oldest);
 }
 
-enum status sql_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
-                             struct signal_stats *out)
+enum status store_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                               struct signal_stats *out)
 {
     struct signal_stats found = {0};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(count_sessions(ctx, r.db, pool, &found));
     TRY(count_signals(ctx, r.db, pool, &found));
     *out = found;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
@@ -197,15 +198,15 @@ static enum status find_receipt(struct ctx *ctx, struct store *s, struct pool_re
 }
 
 /* A receipt that is shown is a promise (docs/decisions/004): its turn is durable. */
-enum status sql_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                        struct receipt *out)
+enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct receipt *out)
 {
     TRY(find_receipt(ctx, s, pool, id, out));
-    return writer_reach_disk(ctx, sql_of(s)->writer);
+    return writer_reach_disk(ctx, s->writer);
 }
 
-enum status sql_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                           struct receipt *out)
+enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                             struct receipt *out)
 {
     struct receipt receipt = {0};
     POOL_READER(r, row, ctx, s, pool);
@@ -230,14 +231,13 @@ static enum status read_replay(struct query *q, struct replay *out)
     return sql_end(q);
 }
 
-enum status sql_replays(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
-                        struct replay *v, size_t n)
+enum status store_replays(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                          struct replay *v, size_t n)
 {
     struct pool_row row;
     int64_t now = clock_ms();
-    READER(r);
     int64_t known;
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(pool_ahead(ctx, r.db, pool, &known));
     for (size_t i = 0; i < n; i++)
         if (v[i].chain)
@@ -294,9 +294,10 @@ static enum status list_receipts(struct ctx *ctx, struct store *s, const struct 
     return sql_end(&q);
 }
 
-enum status sql_receipts(struct ctx *ctx, struct store *s, const struct receipt_filter *f,
-                         struct receipt **out, size_t *n, int64_t *total)
+enum status store_receipts(struct ctx *ctx, struct store *s, const struct receipt_filter *f,
+                           struct receipt **out, size_t *n, int64_t *total)
 {
+    TRY(pool_check(ctx, f->pool));
     TRY(list_receipts(ctx, s, f, out, n, total));
-    return *n ? writer_reach_disk(ctx, sql_of(s)->writer) : OK;
+    return *n ? writer_reach_disk(ctx, s->writer) : OK;
 }

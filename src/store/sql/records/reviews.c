@@ -1,6 +1,7 @@
 /* reviews.c - messages and memories that recall held back, and what was decided about them. */
 #include "store/review.h"
 #include "store/sql/db/lookup.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
@@ -26,23 +27,21 @@ static enum status note_held(struct ctx *ctx, struct db *db, const void *what)
                   pool.no, h->held.id, h->held.version, h->now);
 }
 
-enum status sql_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                     const struct held_item *held, int64_t now)
+enum status store_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                       const struct held_item *held, int64_t now)
 {
+    TRY(pool_check(ctx, pool));
     struct later *later;
-    struct writer *w = sql_of(s)->writer;
-    TRY(writer_reserve(ctx, w, sizeof(struct hold_note) + pool.user.n + pool.space.n + held->id.n,
-                       &later));
+    TRY(writer_reserve(ctx, s->writer,
+                       sizeof(struct hold_note) + pool.user.n + pool.space.n + held->id.n, &later));
     struct arena *a = &later->ctx.arena;
     struct hold_note *own = NEW(a, struct hold_note);
     *own = (struct hold_note){pool_copy(a, pool), *held, now};
     own->held.id = str_dup(a, held->id);
-    later->task.call = note_held;
-    later->task.what = own;
     later->task.pool = own->pool;
     later->task.is_touch = true;
     later->pool = writer_pool(pool);
-    writer_queue(w, later);
+    writer_queue(s->writer, later, note_held, own);
     return OK;
 }
 
@@ -52,8 +51,8 @@ static void read_held(struct query *q, struct held_item *out)
             out->times);
 }
 
-enum status sql_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                     struct held_item *out)
+enum status store_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                       struct held_item *out)
 {
     struct held_item found = {.id = S("")};
     POOL_READER(r, row, ctx, s, pool);
@@ -62,8 +61,8 @@ enum status sql_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str
     return OK;
 }
 
-enum status sql_held_list(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                          enum review_state state, struct held_item **out, size_t *n)
+enum status store_held_list(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            enum review_state state, struct held_item **out, size_t *n)
 {
     POOL_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_held, out, n, SQL_REVIEW_LIST, row.no, state);
@@ -91,9 +90,10 @@ static enum status put_decision(struct ctx *ctx, struct db *db, const void *what
     return SQL_DO(ctx, db, SQL_REVIEW_DECIDE, pool.no, d->id, d->state, d->version);
 }
 
-enum status sql_decide(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                       enum review_state state, int64_t version)
+enum status store_decide(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                         enum review_state state, int64_t version)
 {
+    TRY(pool_check(ctx, pool));
     struct decision d = {pool, id, state, version};
-    return writer_call(ctx, sql_of(s)->writer, put_decision, &d);
+    return writer_call(ctx, s->writer, put_decision, &d);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/index/titles.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/undo_record.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
@@ -45,12 +46,11 @@ static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref 
     return session_read(&q, out);
 }
 
-enum status sql_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                        struct session *out)
+enum status store_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct session *out)
 {
     struct session_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(find_session(ctx, r.db, pool, id, &row));
     *out = row.session;
     return OK;
@@ -88,11 +88,14 @@ static enum status make_session(struct ctx *ctx, struct db *db, const void *what
     return pool_count(ctx, db, pool, (struct pool_gain){.sessions = 1});
 }
 
-enum status sql_put_session(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                            const struct session *session)
+enum status store_put_session(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              const struct session *session)
 {
+    TRY(pool_check(ctx, pool));
+    if (!session->id.n)
+        return fail(ctx, BAD_INPUT, "a session needs an id");
     struct new_session p = {pool, session};
-    return writer_call(ctx, sql_of(s)->writer, make_session, &p);
+    return writer_call(ctx, s->writer, make_session, &p);
 }
 
 struct change_session {
@@ -125,12 +128,12 @@ static enum status change_session(struct ctx *ctx, struct db *db, const void *wh
     return undo_record_end(ctx, db, row.pool, c->change->undo, &undo);
 }
 
-enum status sql_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                               const struct session_change *change, struct session *out)
+enum status store_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                 const struct session_change *change, struct session *out)
 {
     struct session changed;
     struct change_session c = {pool, id, change, &changed};
-    TRY(writer_call(ctx, sql_of(s)->writer, change_session, &c));
+    TRY(writer_call(ctx, s->writer, change_session, &c));
     *out = changed;
     return OK;
 }

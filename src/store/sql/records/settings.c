@@ -2,10 +2,9 @@
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
-enum status sql_setting(struct ctx *ctx, struct store *s, str name, str *out)
+enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     return SQL_WORD(ctx, r.db, out, SQL_SETTING_GET, name);
 }
 
@@ -21,8 +20,10 @@ static enum status put_setting(struct ctx *ctx, struct db *db, const void *what)
                             : SQL_DO(ctx, db, SQL_SETTING_DELETE, setting->name);
 }
 
-enum status sql_put_setting(struct ctx *ctx, struct store *s, str name, str value)
+enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str value)
 {
+    if (!name.n)
+        return fail(ctx, BAD_INPUT, "a setting needs a name");
     struct setting setting = {name, value};
-    return writer_call(ctx, sql_of(s)->writer, put_setting, &setting);
+    return writer_call(ctx, s->writer, put_setting, &setting);
 }

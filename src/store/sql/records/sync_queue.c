@@ -27,9 +27,9 @@ static enum status turn_sync(struct ctx *ctx, struct db *db, const void *what)
     return SQL_DO(ctx, db, on ? SQL_SYNC_ALL : SQL_SYNC_CLEAR);
 }
 
-enum status sql_sync(struct ctx *ctx, struct store *s, bool on)
+enum status store_sync(struct ctx *ctx, struct store *s, bool on)
 {
-    return writer_call(ctx, sql_of(s)->writer, turn_sync, &on);
+    return writer_call(ctx, s->writer, turn_sync, &on);
 }
 
 static enum status queue_all(struct ctx *ctx, struct db *db, const void *what)
@@ -40,9 +40,9 @@ static enum status queue_all(struct ctx *ctx, struct db *db, const void *what)
     return on ? SQL_DO(ctx, db, SQL_SYNC_ALL) : OK;
 }
 
-enum status sql_sync_all(struct ctx *ctx, struct store *s)
+enum status store_sync_all(struct ctx *ctx, struct store *s)
 {
-    return writer_call(ctx, sql_of(s)->writer, queue_all, NULL);
+    return writer_call(ctx, s->writer, queue_all, NULL);
 }
 
 static void read_item(struct query *q, struct sync_item *out)
@@ -63,14 +63,13 @@ static enum status read_one(struct ctx *ctx, struct db *db, struct sync_item *m)
     return OK;
 }
 
-enum status sql_sync_waiting(struct ctx *ctx, struct store *s, size_t limit, struct sync_item **out,
-                             size_t *n, int64_t *all)
+enum status store_sync_waiting(struct ctx *ctx, struct store *s, size_t limit,
+                               struct sync_item **out, size_t *n, int64_t *all)
 {
     struct sync_item *v;
     size_t have;
     int64_t waiting;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(SQL_NUMBER(ctx, r.db, &waiting, SQL_SYNC_COUNT));
     TRY(SQL_LIST(ctx, r.db, read_item, &v, &have, SQL_SYNC_NEXT, clock_ms(), sql_limit(limit)));
     for (size_t i = 0; i < have; i++)
@@ -102,9 +101,9 @@ static enum status end_items(struct ctx *ctx, struct db *db, const void *what)
     return OK;
 }
 
-enum status sql_sync_done(struct ctx *ctx, struct store *s, const struct sync_item *const *v,
-                          size_t n, int64_t again_at)
+enum status store_sync_done(struct ctx *ctx, struct store *s, const struct sync_item *const *v,
+                            size_t n, int64_t again_at)
 {
     struct done done = {v, n, again_at};
-    return n ? writer_call(ctx, sql_of(s)->writer, end_items, &done) : OK;
+    return n ? writer_call(ctx, s->writer, end_items, &done) : OK;
 }

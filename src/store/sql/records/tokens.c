@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "store/sql/records/accounts.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
@@ -33,9 +34,16 @@ static enum status add_token(struct ctx *ctx, struct db *db, const void *what)
     return token_add(ctx, db, what);
 }
 
-enum status sql_put_token(struct ctx *ctx, struct store *s, const struct token *t)
+enum status token_check(struct ctx *ctx, const struct token *t)
 {
-    return writer_call(ctx, sql_of(s)->writer, add_token, t);
+    TRY(pool_check(ctx, t->pool));
+    return t->id.n && t->hash.n ? OK : fail(ctx, BAD_INPUT, "a token needs an id and a hash");
+}
+
+enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t)
+{
+    TRY(token_check(ctx, t));
+    return writer_call(ctx, s->writer, add_token, t);
 }
 
 /* --- rights that were taken away, so that an older copy does not give them back --- */
@@ -95,13 +103,13 @@ static enum status revoke_token(struct ctx *ctx, struct db *db, const void *what
                                : status;
 }
 
-enum status sql_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
+enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
 {
     struct task t = {.ctx = ctx,
                      .call = revoke_token,
                      .what = &(struct revoke){user, id},
                      .erases = true};
-    return writer_run(sql_of(s)->writer, &t);
+    return writer_run(s->writer, &t);
 }
 
 struct use {
@@ -116,17 +124,14 @@ static enum status note_use(struct ctx *ctx, struct db *db, const void *what)
     return SQL_DO(ctx, db, SQL_TOKEN_USED, use->id, use->at, use->address);
 }
 
-enum status sql_token_used(struct ctx *ctx, struct store *s, str id, int64_t at, str address)
+enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at, str address)
 {
     struct later *later;
-    struct writer *w = sql_of(s)->writer;
-    TRY(writer_reserve(ctx, w, sizeof(struct use) + id.n + address.n, &later));
+    TRY(writer_reserve(ctx, s->writer, sizeof(struct use) + id.n + address.n, &later));
     struct use *own = NEW(&later->ctx.arena, struct use);
     *own = (struct use){str_dup(&later->ctx.arena, id), str_dup(&later->ctx.arena, address), at};
-    later->task.call = note_use;
-    later->task.what = own;
     later->task.is_touch = true;
-    writer_queue(w, later);
+    writer_queue(s->writer, later, note_use, own);
     return OK;
 }
 
@@ -140,12 +145,10 @@ static void read_token(struct query *q, struct token *out)
 }
 
 /* All causes (unknown, revoked, expired) give the same answer; *out tells them apart. */
-enum status sql_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
+enum status store_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
 {
-    bool is_empty;
-    READER(r);
     *out = (struct token){0};
-    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    ACCESS_READER(r, is_empty, ctx, s);
     if (is_empty)
         return fail(ctx, NOT_FOUND, "the token is not known");
     TRY(SQL_FIRST(ctx, r.db, read_token, out, SQL_TOKEN_BY_HASH, hash));
@@ -154,12 +157,10 @@ enum status sql_find_token(struct ctx *ctx, struct store *s, str hash, struct to
                : fail(ctx, NOT_FOUND, "the token is not known");
 }
 
-enum status sql_tokens(struct ctx *ctx, struct store *s, str user, struct token **out, size_t *n)
+enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out, size_t *n)
 {
-    bool is_empty;
-    READER(r);
     *n = 0;
-    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    ACCESS_READER(r, is_empty, ctx, s);
     if (is_empty)
         return OK;
     SQL_RUN(q, ctx, r.db, user.n ? SQL_TOKEN_LIST : SQL_TOKEN_LIST_ALL);
@@ -168,24 +169,20 @@ enum status sql_tokens(struct ctx *ctx, struct store *s, str user, struct token 
     return SQL_ROWS(&q, read_token, out, n);
 }
 
-enum status sql_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,
-                            struct token **out, size_t *n)
+enum status store_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,
+                              struct token **out, size_t *n)
 {
-    bool is_empty;
-    READER(r);
     *n = 0;
-    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    ACCESS_READER(r, is_empty, ctx, s);
     if (is_empty)
         return OK;
     return SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST_USED, since, (int64_t)most);
 }
 
-enum status sql_has_tokens(struct ctx *ctx, struct store *s, bool *out)
+enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out)
 {
-    bool is_empty;
-    READER(r);
     *out = false;
-    TRY(reader_begin_access(ctx, sql_of(s), &r, &is_empty));
+    ACCESS_READER(r, is_empty, ctx, s);
     if (is_empty)
         return OK;
     return SQL_ANY(ctx, r.db, out, SQL_TOKEN_ANY);

@@ -5,6 +5,8 @@
 #include "core/erasure_hash.h"
 #include "store/sql/db/query.h"
 
+/* Of what comes in. */
+MUST_USE enum status token_check(struct ctx *ctx, const struct token *t);
 /* CONFLICT when its id or secret exists. */
 MUST_USE enum status token_add(struct ctx *ctx, struct db *db, const struct token *t);
 

@@ -38,9 +38,9 @@ static enum status log_work(struct ctx *ctx, struct db *db, const void *what)
     return work_add(ctx, db, what);
 }
 
-enum status sql_log_work(struct ctx *ctx, struct store *s, const struct work *work)
+enum status store_log_work(struct ctx *ctx, struct store *s, const struct work *work)
 {
-    return writer_call(ctx, sql_of(s)->writer, log_work, work);
+    return writer_call(ctx, s->writer, log_work, work);
 }
 
 static void read_work(struct query *q, struct work *out)
@@ -50,11 +50,10 @@ static void read_work(struct query *q, struct work *out)
             out->tokens_in, out->tokens_out, out->took_ms, out->created);
 }
 
-enum status sql_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
-                         size_t limit, struct work **out, size_t *n)
+enum status store_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
+                           size_t limit, struct work **out, size_t *n)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     SQL_RUN(q, ctx, r.db, pool ? SQL_WORK_LIST_OF : SQL_WORK_LIST, sql_limit(limit), kind);
     if (pool) {
         sql_text(&q, pool->user);
@@ -63,11 +62,10 @@ enum status sql_work_log(struct ctx *ctx, struct store *s, const struct pool_ref
     return SQL_ROWS(&q, read_work, out, n);
 }
 
-enum status sql_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out)
+enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out)
 {
     struct work_sum found = {0};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     SQL_RUN(q, ctx, r.db, SQL_WORK_SUM, since);
     TRY(SQL_GET_ROW(&q, found.calls, found.failures, found.tokens_in, found.tokens_out,
                     found.took_ms));

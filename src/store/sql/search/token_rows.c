@@ -74,26 +74,25 @@ static enum status look_up(struct looking *l, const struct held *h, const doc_id
 
 /* Without vectors in memory, as another set begins or they take too long to be read, the rows are
  * read as they are. */
-enum status sql_token_vectors(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                              const doc_id *docs, size_t n, token_vectors_see *see, void *what)
+enum status store_token_vectors(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                const doc_id *docs, size_t n, token_vectors_see *see, void *what)
 {
     struct lost_rows lost = {0};
     struct pool_row row;
     struct vector_set_row set;
     {
-        READER(r);
-        TRY(reader_begin(ctx, sql_of(s), &r));
+        READER(r, ctx, s);
         SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
         TRY(pool_find(ctx, r.db, pool, &row));
         TRY(vector_set_find(ctx, r.db, &set));
         if (!set.no)
             return OK; /* then no text has any */
         CACHED(c);
-        if (row.no && set.no && cached_begin(ctx, sql_of(s), r.db, row.no, &set, &lost, &c))
+        if (row.no && set.no && cached_begin(ctx, s, r.db, row.no, &set, &lost, &c))
             ctx_clear_failure(ctx);
         struct looking l = {ctx, r.db, row.no, see, what, c.held ? &c.held->tokens : NULL};
         TRY(look_up(&l, c.held, docs, n));
     }
-    vector_cache_mend(ctx, sql_of(s), &lost);
+    vector_cache_mend(ctx, s, &lost);
     return OK;
 }

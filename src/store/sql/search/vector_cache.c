@@ -102,11 +102,6 @@ static enum status follow_rows(struct ctx *ctx, struct db *db, const struct vect
     return read_rows(ctx, db, &set->set, h, lost, &again);
 }
 
-static enum status is_behind(struct ctx *ctx, struct db *db, const struct held *h, bool *out)
-{
-    return SQL_ANY(ctx, db, out, SQL_VECTOR_SINCE, h->pool, h->seen);
-}
-
 /* Reading a large pool takes seconds; a search with less time does not wait for another one's. The
  * timed locks of POSIX count by the wall clock: a jump of it makes a wait longer or shorter,
  * nothing else. */
@@ -138,7 +133,9 @@ static enum status catch_up(struct ctx *ctx, struct db *db, const struct vector_
     for (;;) {
         bool has_rows = true;
         TRY(lock_held(ctx, h, false));
-        enum status status = h->set == set->no ? is_behind(ctx, db, h, &has_rows) : OK;
+        enum status status = OK;
+        if (h->set == set->no)
+            status = SQL_ANY(ctx, db, &has_rows, SQL_VECTOR_SINCE, h->pool, h->seen);
         bool has_room = !atomic_load(&h->tokens.is_full);
         if (status == OK && ((!has_rows && has_room) || h->set > set->no))
             return OK;
@@ -151,7 +148,7 @@ static enum status catch_up(struct ctx *ctx, struct db *db, const struct vector_
     }
 }
 
-enum status cached_begin(struct ctx *ctx, struct sql_store *s, struct db *db, int64_t pool,
+enum status cached_begin(struct ctx *ctx, struct store *s, struct db *db, int64_t pool,
                          const struct vector_set_row *set, struct lost_rows *lost,
                          struct cached *out)
 {
@@ -202,7 +199,7 @@ static enum status mend_rows(struct ctx *ctx, struct db *db, const void *what)
 
 /* Not within cached_begin: this waits for the writer, and the caller would hold a reader and a lock
  * meanwhile. */
-void vector_cache_mend(struct ctx *ctx, struct sql_store *s, const struct lost_rows *lost)
+void vector_cache_mend(struct ctx *ctx, struct store *s, const struct lost_rows *lost)
 {
     int64_t n = 0;
     if (!lost->n)
@@ -218,13 +215,8 @@ void vector_cache_mend(struct ctx *ctx, struct sql_store *s, const struct lost_r
 
 /* --- erasing --- */
 
-static enum status is_there(struct ctx *ctx, struct db *db, int64_t pool, bool *out)
-{
-    return SQL_ANY(ctx, db, out, SQL_POOL_THERE, pool);
-}
-
 /* Erased vectors must not stay in memory until the next search, which may never come. */
-static enum status follow_all(struct ctx *ctx, struct sql_store *s, const struct pool_ref *only,
+static enum status follow_all(struct ctx *ctx, struct store *s, const struct pool_ref *only,
                               struct lost_rows *lost)
 {
     struct pool_row row = {0};
@@ -233,8 +225,7 @@ static enum status follow_all(struct ctx *ctx, struct sql_store *s, const struct
     int64_t *pools = shelf_pools(&ctx->arena, &s->shelf, &n);
     if (!n)
         return OK;
-    READER(r);
-    TRY(reader_begin(ctx, s, &r));
+    READER(r, ctx, s);
     TRY(vector_set_find(ctx, r.db, &set));
     if (only)
         TRY(pool_find(ctx, r.db, *only, &row));
@@ -243,7 +234,7 @@ static enum status follow_all(struct ctx *ctx, struct sql_store *s, const struct
         if (only && pools[i] != row.no)
             continue;
         if (there)
-            TRY(is_there(ctx, r.db, pools[i], &there));
+            TRY(SQL_ANY(ctx, r.db, &there, SQL_POOL_THERE, pools[i]));
         if (!there) {
             shelf_drop(&s->shelf, pools[i]);
             continue;
@@ -255,7 +246,7 @@ static enum status follow_all(struct ctx *ctx, struct sql_store *s, const struct
 }
 
 /* A failure is made good by the next search. */
-void vector_cache_follow(struct sql_store *s, const struct pool_ref *pool)
+void vector_cache_follow(struct store *s, const struct pool_ref *pool)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
     struct lost_rows lost = {0};

@@ -17,18 +17,18 @@ struct lost_rows {
 /* A pool's vectors, which nobody changes during a scope; held is NULL when another set has begun
  * meanwhile. */
 struct cached {
-    struct sql_store *s;
+    struct store *s;
     struct held *held;
 };
 
 #define CACHED(c) CLEANUP(cached_end) struct cached c = {0}
 
 /* All that db sees of a pool. */
-MUST_USE enum status cached_begin(struct ctx *ctx, struct sql_store *s, struct db *db, int64_t pool,
+MUST_USE enum status cached_begin(struct ctx *ctx, struct store *s, struct db *db, int64_t pool,
                                   const struct vector_set_row *set, struct lost_rows *lost,
                                   struct cached *out);
 void cached_end(struct cached *c);
 /* Not while a reader or cached vectors are in use. */
-void vector_cache_mend(struct ctx *ctx, struct sql_store *s, const struct lost_rows *lost);
+void vector_cache_mend(struct ctx *ctx, struct store *s, const struct lost_rows *lost);
 /* Erased vectors leave memory: those of that pool, or (NULL) of all. */
-void vector_cache_follow(struct sql_store *s, const struct pool_ref *pool);
+void vector_cache_follow(struct store *s, const struct pool_ref *pool);

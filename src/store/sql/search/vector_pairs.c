@@ -41,21 +41,21 @@ static enum status copy_rows(struct ctx *ctx, struct store *s, struct pool_ref p
     TRY(vector_set_find(ctx, r.db, &set));
     CACHED(c);
     if (row.no && set.no)
-        TRY(cached_begin(ctx, sql_of(s), r.db, row.no, &set, lost, &c));
+        TRY(cached_begin(ctx, s, r.db, row.no, &set, lost, &c));
     if (c.held)
         gather_codes(&c.held->codes, docs, n, out, place);
     return OK;
 }
 
-enum status sql_vector_pairs(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                             const doc_id *docs, size_t n, float least, size_t each,
-                             struct vector_pairs *out)
+enum status store_vector_pairs(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const doc_id *docs, size_t n, float least, size_t each,
+                               struct vector_pairs *out)
 {
     struct lost_rows lost = {0};
     struct codes c = {0};
     uint32_t *place = NEW_N(&ctx->arena, uint32_t, n + 1);
     TRY(copy_rows(ctx, s, pool, docs, n, &lost, &c, place));
-    vector_cache_mend(ctx, sql_of(s), &lost);
+    vector_cache_mend(ctx, s, &lost);
     struct vector_pairs pairs = {.has_vector = NEW_N(&ctx->arena, bool, n + 1)};
     for (size_t i = 0; i < c.n; i++)
         pairs.has_vector[place[i]] = true;

@@ -25,11 +25,6 @@ struct search {
     struct among among;
 };
 
-static enum status count_waiting(struct search *s, int64_t *out)
-{
-    return SQL_NUMBER(s->ctx, s->db, out, SQL_VECTOR_WAITING_COUNT, s->pool, WAITING_MAX);
-}
-
 /* Expired memories keep their vectors until they are pruned. */
 static enum status find_expired(struct search *s)
 {
@@ -143,12 +138,12 @@ static enum status search_pool(struct ctx *ctx, struct store *store, const struc
     POOL_READER(r, pool, ctx, store, f->pool);
     struct search s = {.ctx = ctx, .db = r.db, .find = f, .pool = pool.no};
     TRY(vector_set_find(ctx, r.db, &s.set));
-    TRY(count_waiting(&s, &hits.waiting));
+    TRY(SQL_NUMBER(ctx, r.db, &hits.waiting, SQL_VECTOR_WAITING_COUNT, s.pool, WAITING_MAX));
     bool is_ours = s.set.no && str_eq(s.set.set.signature, f->signature) &&
                    s.set.set.dimensions == f->dimensions;
     CACHED(c);
     if (s.pool && is_ours)
-        TRY(cached_begin(ctx, sql_of(store), r.db, s.pool, &s.set, lost, &c));
+        TRY(cached_begin(ctx, store, r.db, s.pool, &s.set, lost, &c));
     if (c.held) {
         TRY(look_through(&s, &c.held->codes, &hits));
     } else {
@@ -160,11 +155,11 @@ static enum status search_pool(struct ctx *ctx, struct store *store, const struc
     return OK;
 }
 
-enum status sql_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
-                               struct vector_hits *out)
+enum status store_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
+                                 struct vector_hits *out)
 {
     struct lost_rows lost = {0};
     TRY(search_pool(ctx, s, f, &lost, out));
-    vector_cache_mend(ctx, sql_of(s), &lost);
+    vector_cache_mend(ctx, s, &lost);
     return OK;
 }

@@ -10,7 +10,7 @@
 
 /*
  * The life of a vector: a text changes and is queued (index/vector_set.c), a worker takes it
- * (sql_unembedded), computes a vector outside any transaction, and puts it here. Nothing is
+ * (store_unembedded), computes a vector outside any transaction, and puts it here. Nothing is
  * locked in between: an entry whose text changed has another number, and a set that changed has
  * another signature; in both cases the vector is dropped.
  */
@@ -108,29 +108,30 @@ static enum status put_all(struct ctx *ctx, struct db *db, const void *what)
 
 /* --- the operations of the face --- */
 
-enum status sql_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
-                              bool anew)
+enum status store_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
+                                bool anew)
 {
+    if (set->signature.n && (!set->dimensions || set->dimensions > VECTOR_DIMENSIONS_MAX))
+        return fail(ctx, BAD_INPUT, "vectors have 1 to %d dimensions", VECTOR_DIMENSIONS_MAX);
     struct begin begin = {set, anew};
     struct task t = {.ctx = ctx, .call = begin_set, .what = &begin, .is_alone = true};
-    TRY(writer_run(sql_of(s)->writer, &t));
-    vector_cache_follow(sql_of(s), NULL);
+    TRY(writer_run(s->writer, &t));
+    vector_cache_follow(s, NULL);
     return OK;
 }
 
-enum status sql_put_vectors(struct ctx *ctx, struct store *s, str signature,
-                            const struct vector_put *v, size_t n)
+enum status store_put_vectors(struct ctx *ctx, struct store *s, str signature,
+                              const struct vector_put *v, size_t n)
 {
     struct puts puts = {signature, v, n};
     struct task t = {.ctx = ctx, .call = put_all, .what = &puts, .is_early = true};
-    return writer_run(sql_of(s)->writer, &t);
+    return writer_run(s->writer, &t);
 }
 
-enum status sql_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)
+enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)
 {
     struct vector_set_row row;
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(vector_set_find(ctx, r.db, &row));
     *out = row.set;
     return OK;
@@ -144,12 +145,11 @@ static void read_unembedded(struct query *q, struct unembedded *out)
     out->text = str_trim(utf8_cut(sql_get_text(q), EMBEDDED_MAX));
 }
 
-enum status sql_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
-                           size_t limit, struct unembedded **out, size_t *n)
+enum status store_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                             size_t limit, struct unembedded **out, size_t *n)
 {
     struct pool_row row = {0};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     if (pool)
         TRY(pool_find(ctx, r.db, *pool, &row));
     SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_WAITING_OF : SQL_VECTOR_WAITING, clock_ms(), limit);
@@ -158,23 +158,22 @@ enum status sql_unembedded(struct ctx *ctx, struct store *s, const struct pool_r
     return SQL_ROWS(&q, read_unembedded, out, n);
 }
 
-enum status sql_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
-                             struct vector_stats *out)
+enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                               struct vector_stats *out)
 {
     struct pool_row row = {0};
     struct vector_stats found = {0};
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     if (pool)
         TRY(pool_find(ctx, r.db, *pool, &row));
     SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_STATS_OF : SQL_VECTOR_STATS);
     if (pool)
         sql_int(&q, row.no);
     TRY(SQL_GET_ROW(&q, found.rows, found.waiting, found.failed));
-    found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&sql_of(s)->shelf, row.no);
-    pthread_mutex_lock(&sql_of(s)->lock);
-    found.unreadable = sql_of(s)->unreadable;
-    pthread_mutex_unlock(&sql_of(s)->lock);
+    found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&s->shelf, row.no);
+    pthread_mutex_lock(&s->lock);
+    found.unreadable = s->unreadable;
+    pthread_mutex_unlock(&s->lock);
     *out = found;
     return OK;
 }

@@ -203,6 +203,14 @@ static void merge_all(struct arena *a, struct word_list *lists, size_t n, size_t
     }
 }
 
+/* Lists of words are on the stack. */
+static enum status check_words(struct ctx *ctx, size_t n)
+{
+    if (n > QUERY_WORDS_MAX)
+        return fail(ctx, BAD_INPUT, "at most %d words are searched at once", QUERY_WORDS_MAX);
+    return OK;
+}
+
 /* Among the documents from `least` on. */
 static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                const str *stems, size_t n, doc_id least, size_t max,
@@ -210,7 +218,7 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
 {
     struct word_hits hits = {0};
     CLEANUP(lists_end) struct lists lists = {.n = 0};
-    assert(n <= QUERY_WORDS_MAX);
+    TRY(check_words(ctx, n));
     POOL_READER(r, row, ctx, s, pool);
     struct word_scan scan = {.ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
     struct word_docs docs[QUERY_WORDS_MAX];
@@ -234,15 +242,14 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
 
 /* In the groups in which they will be searched. Of a pool that was not asked for in this view, its
  * last state is taken for its state. */
-enum status sql_ask_words(struct ctx *ctx, struct store *s, struct pool_ref pool, const str *stems,
-                          size_t n, bool memories_only, size_t max)
+enum status store_ask_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const str *stems, size_t n, bool memories_only, size_t max)
 {
     str words[QUERY_WORDS_MAX];
     struct pool_row row;
-    READER(r);
-    if (!store_is_postgres(sql_of(s)) || !ctx->view)
+    if (!store_is_postgres(s) || !ctx->view)
         return OK;
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(pool_guess(ctx, r.db, pool, &row));
     struct word_scan scan = {ctx, r.db, row.no, prefix_of(&row), 0, 0, max};
     scan.least = memories_only ? DOC_MEMORY : 0;
@@ -259,15 +266,15 @@ enum status sql_ask_words(struct ctx *ctx, struct store *s, struct pool_ref pool
     return OK;
 }
 
-enum status sql_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                             const str *stems, size_t n, size_t max, struct word_hits *out)
+enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const str *stems, size_t n, size_t max, struct word_hits *out)
 {
     return search_from(ctx, s, pool, stems, n, 0, max, out);
 }
 
 /* The numbers of memories are above those of messages. */
-enum status sql_search_memory_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                    const str *stems, size_t n, size_t max, struct word_hits *out)
+enum status store_search_memory_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      const str *stems, size_t n, size_t max, struct word_hits *out)
 {
     return search_from(ctx, s, pool, stems, n, DOC_MEMORY, max, out);
 }
@@ -307,10 +314,11 @@ static enum status add_newest(const struct word_scan *s, size_t word, str stem, 
     return OK;
 }
 
-enum status sql_search_newest_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                    const str *stems, size_t n, bool memories_only, size_t max,
-                                    struct word_hits *out)
+enum status store_search_newest_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      const str *stems, size_t n, bool memories_only, size_t max,
+                                      struct word_hits *out)
 {
+    TRY(check_words(ctx, n));
     struct word_hits hits = {0};
     assert(n <= QUERY_WORDS_MAX && max);
     POOL_READER(r, row, ctx, s, pool);

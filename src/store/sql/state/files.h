@@ -30,8 +30,8 @@ void files_close(struct store_files *p);
 void files_take(struct ctx *ctx, struct store_files *p);
 /* In PostgreSQL: the server cannot be reached, until files_take. */
 void files_leave(struct store_files *p);
-/* A look at the disk. STORAGE from the first time on that one of the files was another one or
- * missing: what is written now would be lost. OK while nothing is open. */
 /* Whether the index of the log is still the one that other processes see. */
 bool files_has_log_index(const struct store_files *p);
+/* A look at the disk. STORAGE from the first time on that one of the files was another one or
+ * missing: what is written now would be lost. OK while nothing is open. */
 MUST_USE enum status files_check(struct ctx *ctx, struct store_files *p);

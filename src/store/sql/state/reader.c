@@ -27,7 +27,7 @@ enum { CACHE_KIB = 8000, CACHES_KIB = 512000 }; /* of one connection, and of all
 /* Looked at before and behind the opening: it must be the file that the writer has. When it was
  * lost meanwhile, what is at the path now may be another database beside the old log: closing its
  * only connection would bring that log into it. */
-static enum status open_file(struct ctx *ctx, struct sql_store *s, struct db *db)
+static enum status open_file(struct ctx *ctx, struct store *s, struct db *db)
 {
     TRY(files_check(ctx, &s->files));
     size_t cache = CACHES_KIB / s->max_open < CACHE_KIB ? CACHES_KIB / s->max_open : CACHE_KIB;
@@ -54,7 +54,7 @@ static void close_reader(struct db *db)
     free(db);
 }
 
-static enum status reader_open(struct ctx *ctx, struct sql_store *s, struct db **out)
+static enum status reader_open(struct ctx *ctx, struct store *s, struct db **out)
 {
     struct db *db = heap_alloc(sizeof *db);
     enum status status =
@@ -67,20 +67,20 @@ static enum status reader_open(struct ctx *ctx, struct sql_store *s, struct db *
     return status;
 }
 
-static bool may_open(const struct sql_store *s)
+static bool may_open(const struct store *s)
 {
     return s->n_open < s->max_open && atomic_load(&s->files.state) == FILES_OPEN;
 }
 
 /* Why there is no database; the writer may have opened it since. */
-static enum status open_later(struct ctx *ctx, struct sql_store *s)
+static enum status open_later(struct ctx *ctx, struct store *s)
 {
     TRY(writer_failure(ctx, s->writer));
     return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
 }
 
 /* Waits until a reader is idle or may be opened. The lock is held. */
-static enum status wait_for_reader(struct ctx *ctx, struct sql_store *s)
+static enum status wait_for_reader(struct ctx *ctx, struct store *s)
 {
     int64_t left_us = ctx->deadline_us ? ctx->deadline_us - clock_mono_us() : 0;
     struct timespec until = steady_in_ms(left_us > 0 ? left_us / 1000 + 1 : 0);
@@ -98,7 +98,7 @@ static enum status wait_for_reader(struct ctx *ctx, struct sql_store *s)
 }
 
 /* An idle reader, else a new one, else the next that is given back. */
-static enum status take_reader(struct ctx *ctx, struct sql_store *s, struct db **out)
+static enum status take_reader(struct ctx *ctx, struct store *s, struct db **out)
 {
     pthread_mutex_lock(&s->lock);
     enum status status = wait_for_reader(ctx, s);
@@ -124,7 +124,7 @@ static enum status take_reader(struct ctx *ctx, struct sql_store *s, struct db *
 }
 
 /* One whose transaction could not be ended is closed: another is opened in its place. */
-static void give_back(struct sql_store *s, struct db *db)
+static void give_back(struct store *s, struct db *db)
 {
     bool is_lost = is_postgres(db) && pg_is_lost(db->pg);
     bool is_fit = !is_lost && !db_in_transaction(db);
@@ -144,7 +144,7 @@ static void give_back(struct sql_store *s, struct db *db)
 
 /* The file as it is, while the store cannot be opened. A log holds newer pages, which cannot be
  * read without writing beside it. The failure is that of the opening, which says more. */
-static enum status open_passing(struct ctx *ctx, struct sql_store *s, struct db **out)
+static enum status open_passing(struct ctx *ctx, struct store *s, struct db **out)
 {
     struct stat log;
     int64_t version;
@@ -183,7 +183,7 @@ static void limit_reader(struct ctx *ctx, struct db *db)
 /* A transaction, so that all statements of a read see the same state. *out is set before the
  * transaction begins, so that READER gives the connection back also when that fails. The view
  * begins with the first statement that reads (BEGIN DEFERRED). */
-static enum status begin_read(struct ctx *ctx, struct sql_store *s, struct reader *out)
+static enum status begin_read(struct ctx *ctx, struct store *s, struct reader *out)
 {
     struct db *db = NULL;
     bool is_passing = atomic_load(&s->files.state) == FILES_AWAY;
@@ -215,14 +215,7 @@ static struct view *view_of(const struct ctx *ctx)
     return (struct view *)ctx->view;
 }
 
-void reader_view_begin(struct ctx *ctx, struct store *s)
-{
-    struct view *view = NEW(&ctx->arena, struct view);
-    view->base = (struct read_view){sql_of(s), reader_view_rest};
-    ctx->view = &view->base;
-}
-
-void reader_view_rest(struct ctx *ctx)
+static void rest_view(struct ctx *ctx)
 {
     struct reader *r = &view_of(ctx)->r;
     if (r->db)
@@ -231,9 +224,36 @@ void reader_view_rest(struct ctx *ctx)
     *r = (struct reader){0};
 }
 
-void reader_view_end(struct ctx *ctx)
+struct store_view store_view_begin(struct ctx *ctx, struct store *s)
 {
-    reader_view_rest(ctx);
+    struct store_view out = {ctx, s, .is_inner = ctx->view != NULL};
+    if (out.is_inner)
+        return out;
+    struct view *view = NEW(&ctx->arena, struct view);
+    view->base = (struct read_view){s, rest_view};
+    ctx->view = &view->base;
+    return out;
+}
+
+void store_view_rest(struct ctx *ctx, struct store *s)
+{
+    (void)s;
+    if (ctx->view)
+        rest_view(ctx);
+}
+
+void store_view_pause(struct ctx *ctx, struct store *s)
+{
+    if (!store_is_postgres(s))
+        store_view_rest(ctx, s);
+}
+
+void store_view_end(struct store_view *v)
+{
+    struct ctx *ctx = v->ctx;
+    if (v->is_inner)
+        return;
+    rest_view(ctx);
     if (view_of(ctx)->notes)
         word_lists_keep_notes(ctx->view->s->lists, view_of(ctx)->notes);
     ctx->view = NULL;
@@ -262,7 +282,7 @@ static enum status begin_in_view(struct ctx *ctx, struct reader *out)
     bool begins = !r->db;
     enum status status = begins ? begin_read(ctx, view->base.s, r) : OK;
     if (status != OK) {
-        reader_view_rest(ctx);
+        rest_view(ctx);
         return status;
     }
     if (begins) {
@@ -275,7 +295,7 @@ static enum status begin_in_view(struct ctx *ctx, struct reader *out)
     return OK;
 }
 
-enum status reader_begin(struct ctx *ctx, struct sql_store *s, struct reader *out)
+enum status reader_begin(struct ctx *ctx, struct store *s, struct reader *out)
 {
     if (atomic_load(&s->files.state) == FILES_LOST)
         return files_check(ctx, &s->files);
@@ -283,13 +303,13 @@ enum status reader_begin(struct ctx *ctx, struct sql_store *s, struct reader *ou
 }
 
 /* PostgreSQL ends a statement of others after half a minute. */
-enum status reader_begin_long(struct ctx *ctx, struct sql_store *s, struct reader *out)
+enum status reader_begin_long(struct ctx *ctx, struct store *s, struct reader *out)
 {
     TRY(reader_begin(ctx, s, out));
     return is_postgres(out->db) ? db_exec(ctx, out->db, "SET LOCAL statement_timeout TO 0") : OK;
 }
 
-enum status reader_begin_access(struct ctx *ctx, struct sql_store *s, struct reader *out,
+enum status reader_begin_access(struct ctx *ctx, struct store *s, struct reader *out,
                                 bool *is_empty)
 {
     *is_empty = !store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY &&
@@ -312,7 +332,7 @@ void reader_end(struct reader *r)
     ctx_free(&quiet);
 }
 
-void readers_close(struct sql_store *s)
+void readers_close(struct store *s)
 {
     assert(s->n_idle == s->n_open);
     while (s->n_idle)

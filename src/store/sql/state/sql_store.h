@@ -1,4 +1,4 @@
-/* sql_store.h - the store as a struct, and its operations. */
+/* sql_store.h - the store as a struct, which the faces name. */
 #pragma once
 
 #include <pthread.h>
@@ -16,8 +16,7 @@ struct db;
 struct word_lists;
 struct writer;
 
-/* What the faces call struct store. */
-struct sql_store {
+struct store {
     char *path;       /* or the URL */
     bool is_postgres; /* no file is its own */
     struct store_files files;
@@ -37,7 +36,7 @@ struct sql_store {
     pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */
     struct db *idle[READERS_MAX];
     size_t n_idle, n_open, max_open;
-    atomic_int forgets; /* calls of sql_forget that run */
+    atomic_int forgets; /* calls of store_forget that run */
     struct shelf shelf; /* vectors in memory */
     struct word_lists *lists;
     int64_t unreadable; /* vectors that were damaged; under the lock */
@@ -45,17 +44,12 @@ struct sql_store {
 
 /* Of a ctx whose reads share a view (reader.c). The writer lets it rest without knowing readers. */
 struct read_view {
-    struct sql_store *s;
+    struct store *s;
     void (*rest)(struct ctx *ctx);
 };
 
-static inline struct sql_store *sql_of(struct store *s)
-{
-    return (struct sql_store *)s;
-}
-
 /* A build without PostgreSQL has no such branch. */
-static inline bool store_is_postgres(const struct sql_store *s)
+static inline bool store_is_postgres(const struct store *s)
 {
 #ifdef WITH_POSTGRES
     return s->is_postgres;
@@ -68,9 +62,3 @@ static inline bool store_is_postgres(const struct sql_store *s)
 /* As store_open, which knows what the path names. */
 MUST_USE enum status sql_open(struct ctx *ctx, const struct store_settings *settings,
                               bool is_postgres, struct store **out);
-
-/* sql_write, sql_forget …: each in the module of its topic. */
-#define OP(name, params, args, check)                                                              \
-    enum status sql_##name(struct ctx *ctx, struct store *s OP_MORE params);
-#include "store/ops.def"
-#undef OP

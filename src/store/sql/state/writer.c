@@ -421,15 +421,6 @@ static void *write_groups(void *arg)
 
 /* --- the disk --- */
 
-/* The lock is held. */
-static struct task *take_unsynced(struct writer *w)
-{
-    struct task *first = w->unsynced;
-    w->unsynced = NULL;
-    w->last_unsynced = &w->unsynced;
-    return first;
-}
-
 static void end_sync(struct writer *w, struct ctx *ctx, struct task *first,
                      const struct commit_count *count)
 {
@@ -460,7 +451,9 @@ static void *sync_groups(void *arg)
             pthread_cond_wait(&w->committed, &w->lock);
         if (!w->unsynced)
             break;
-        struct task *first = take_unsynced(w);
+        struct task *first = w->unsynced;
+        w->unsynced = NULL;
+        w->last_unsynced = &w->unsynced;
         struct commit_count count = w->counted.latest;
         pthread_mutex_unlock(&w->lock);
         end_sync(w, &ctx, first, &count);
@@ -473,16 +466,6 @@ static void *sync_groups(void *arg)
 }
 
 /* --- opening and closing --- */
-
-static void make_locks(struct writer *w)
-{
-    pthread_mutex_init(&w->lock, NULL);
-    steady_cond_init(&w->some);
-    pthread_cond_init(&w->done, NULL);
-    steady_cond_init(&w->written);
-    steady_cond_init(&w->seen);
-    pthread_cond_init(&w->committed, NULL);
-}
 
 /* Ends the thread that syncs, behind its last sync. */
 static void end_syncs(struct writer *w)
@@ -531,11 +514,16 @@ static enum status open_or_wait(struct ctx *ctx, struct writer *w)
     return OK;
 }
 
-enum status writer_open(struct ctx *ctx, struct sql_store *s, const struct writer_steps *steps,
+enum status writer_open(struct ctx *ctx, struct store *s, const struct writer_steps *steps,
                         struct writer **out)
 {
     struct writer *w = heap_alloc(sizeof *w);
-    make_locks(w);
+    pthread_mutex_init(&w->lock, NULL);
+    steady_cond_init(&w->some);
+    pthread_cond_init(&w->done, NULL);
+    steady_cond_init(&w->written);
+    steady_cond_init(&w->seen);
+    pthread_cond_init(&w->committed, NULL);
     notes_open(&w->notes);
     w->s = s;
     w->steps = steps;

@@ -45,13 +45,12 @@ struct later {
 
 /* What opening takes besides the connection. */
 struct writer_steps {
-    enum status (*take_file)(struct ctx *ctx, struct sql_store *s); /* before */
+    enum status (*take_file)(struct ctx *ctx, struct store *s); /* before */
     /* On the connection, before an older version is upgraded. */
-    enum status (*keep_old)(struct ctx *ctx, const struct sql_store *s, struct db *db,
-                            int64_t version);
+    enum status (*keep_old)(struct ctx *ctx, const struct store *s, struct db *db, int64_t version);
     /* On the connection; and behind a commit that has erased. */
-    enum status (*prepare)(struct ctx *ctx, struct sql_store *s, struct db *db);
-    void (*erased)(struct ctx *ctx, struct sql_store *s, struct db *db);
+    enum status (*prepare)(struct ctx *ctx, struct store *s, struct db *db);
+    void (*erased)(struct ctx *ctx, struct store *s, struct db *db);
     /* On PostgreSQL: the connection opened with its tables, and a group of tasks run. */
     enum status (*connect)(struct ctx *ctx, struct writer *w);
     enum status (*group)(struct ctx *ctx, struct writer *w, struct task *first);
@@ -60,15 +59,15 @@ struct writer_steps {
 };
 
 /* PostgreSQL cannot be reached: nobody waits for it. */
-static inline bool store_is_away(const struct sql_store *s)
+static inline bool store_is_away(const struct store *s)
 {
     return store_is_postgres(s) && atomic_load(&s->files.state) == FILES_AWAY;
 }
 
 /* Opens the writer's connection and starts the thread. When the disk fails and the store may wait,
  * the thread opens it later. */
-MUST_USE enum status writer_open(struct ctx *ctx, struct sql_store *s,
-                                 const struct writer_steps *steps, struct writer **out);
+MUST_USE enum status writer_open(struct ctx *ctx, struct store *s, const struct writer_steps *steps,
+                                 struct writer **out);
 void writer_close(struct writer *w); /* writes what is queued first */
 
 /* Runs the task on the writer and waits until it is durable. */
@@ -87,12 +86,10 @@ static inline struct pool_ref pool_copy(struct arena *a, struct pool_ref pool)
 }
 
 /* Makes a task with room in the queue for that many bytes: the caller copies its input into the
- * task's ctx, sets call and what, and queues it. TOO_BUSY when the queue is full. */
+ * task's ctx and queues it. TOO_BUSY when the queue is full. */
 MUST_USE enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes,
                                     struct later **out);
-void writer_queue(struct writer *w, struct later *later);
-/* Waits until tasks that were queued so far, touches aside, can be read. */
-void writer_settle(struct writer *w);
+void writer_queue(struct writer *w, struct later *later, write_fn *call, const void *what);
 
 uint64_t writer_pool(struct pool_ref pool);
 /* The same for bundles of one pool (0: of any), at most so long: false when the time is over. */
@@ -109,12 +106,5 @@ void writer_unfollow(struct writer *w);
 /* OK, or how and why the last write, or the opening, failed. */
 enum status writer_failure(struct ctx *ctx, struct writer *w);
 
-struct writer_state {
-    int64_t queued;
-    uint64_t writes, commits, failures;
-};
-struct writer_state writer_state(struct writer *w);
-
-/* store_wait and store_wake. */
-uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms);
-void writer_wake(struct writer *w);
+/* What is queued, and what was written. */
+void writer_count(struct writer *w, struct store_stats *out);

@@ -47,7 +47,7 @@ struct writer {
     uint64_t writes, commits, failures;
     enum status result; /* of the last group, or of opening */
     char why[400];      /* it failed */
-    struct sql_store *s;
+    struct store *s;
     const struct writer_steps *steps;
     bool is_open;    /* db and log; set by the thread alone, under the lock */
     bool has_left;   /* a lost file: the log is empty */

@@ -23,7 +23,7 @@
  * of its own has a file handle of its own, which no other thread uses. A checkpoint syncs the log
  * and the database itself, so what has left the log is durable.
  */
-static enum status log_sync_open(struct ctx *ctx, const struct sql_store *s, struct log_sync *out)
+static enum status log_sync_open(struct ctx *ctx, const struct store *s, struct log_sync *out)
 {
     int64_t version;
     TRY(db_open(ctx, s->path, s->key, &out->db));
@@ -55,7 +55,7 @@ void log_sync_close(struct log_sync *l)
 /* Behind an accepted loss: a log without a commit that the file lacks is from before the file's
  * last checkpoint, and would put old pages over new ones, with what was erased since. Nobody else
  * has the store open, as it was refused. */
-static enum status leave_older_log(struct ctx *ctx, const struct sql_store *s, struct db *db)
+static enum status leave_older_log(struct ctx *ctx, const struct store *s, struct db *db)
 {
     CLEANUP(db_close) struct db alone = {0};
     struct commit_count with_log, without;
@@ -80,7 +80,7 @@ static enum status keep_old(struct ctx *ctx, struct db *db, int64_t version, con
 
 static enum status open_connection(struct ctx *ctx, struct writer *w)
 {
-    const struct sql_store *s = w->s;
+    const struct store *s = w->s;
     struct db *db = &w->db;
     TRY(db_open(ctx, s->path, s->key, db));
     TRY(commits_check(ctx, db, s->path, s->accepts_loss, &w->counted));

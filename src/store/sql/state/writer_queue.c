@@ -147,9 +147,11 @@ enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes, stru
 }
 
 /* From here on the task belongs to the writer, which frees it. */
-void writer_queue(struct writer *w, struct later *later)
+void writer_queue(struct writer *w, struct later *later, write_fn *call, const void *what)
 {
-    assert(later->task.call && later->task.nobody_waits && !later->task.is_alone);
+    later->task.call = call;
+    later->task.what = what;
+    assert(call && later->task.nobody_waits && !later->task.is_alone);
     pthread_mutex_lock(&w->lock);
     w->touches += later->task.is_touch;
     queue_task(w, &later->task);
@@ -195,11 +197,15 @@ void writer_look_soon(struct writer *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-void writer_settle(struct writer *w)
+/* Touches are not waited for. */
+enum status store_settle(struct ctx *ctx, struct store *s)
 {
+    struct writer *w = s->writer;
+    (void)ctx;
     pthread_mutex_lock(&w->lock);
     wait_seen(w, w->last_later, -1);
     pthread_mutex_unlock(&w->lock);
+    return OK;
 }
 
 bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms)
@@ -222,20 +228,23 @@ enum status writer_reach_disk(struct ctx *ctx, struct writer *w)
                                       : OK;
 }
 
-struct writer_state writer_state(struct writer *w)
+void writer_count(struct writer *w, struct store_stats *out)
 {
     pthread_mutex_lock(&w->lock);
-    struct writer_state out = {w->queued, w->writes, w->commits, w->failures};
+    out->queued = w->queued;
+    out->writes = w->writes;
+    out->commits = w->commits;
+    out->failures = w->failures;
     pthread_mutex_unlock(&w->lock);
-    return out;
 }
 
 /* --- those who wait for something to be written --- */
 
 /* The clock is monotonic. A caller that passes the number it got last misses no write in
  * between. */
-uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
+uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
 {
+    struct writer *w = s->writer;
     struct timespec until = steady_in_ms(ms);
     int rc = 0;
     pthread_mutex_lock(&w->lock);
@@ -247,8 +256,9 @@ uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
 }
 
 /* For the end of the server: from now on nobody waits. */
-void writer_wake(struct writer *w)
+void store_wake(struct store *s)
 {
+    struct writer *w = s->writer;
     pthread_mutex_lock(&w->lock);
     w->is_woken = true;
     pthread_cond_broadcast(&w->written);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/undo_record.h"
 #include "store/sql/search/vector_cache.h"
@@ -97,11 +98,12 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
     return undo_record_end(ctx, db, pool.no, b->undo, &undo);
 }
 
-enum status sql_bar(struct ctx *ctx, struct store *s, const struct barring *what)
+enum status store_bar(struct ctx *ctx, struct store *s, const struct barring *what)
 {
+    TRY(pool_check(ctx, what->pool));
     struct task t = {.ctx = ctx, .call = put_bars, .what = what, .erases = true};
-    TRY(writer_run(sql_of(s)->writer, &t));
-    vector_cache_follow(sql_of(s), &what->pool);
+    TRY(writer_run(s->writer, &t));
+    vector_cache_follow(s, &what->pool);
     return writer_erased(&t);
 }
 
@@ -119,14 +121,13 @@ static void read_bar(struct query *q, struct bar *out)
     out->terms = terms;
 }
 
-enum status sql_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t now,
-                     struct bars_read *out)
+enum status store_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t now,
+                       struct bars_read *out)
 {
     struct bars_read found = {0};
     struct pool_row row;
-    READER(r);
     int64_t known;
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     TRY(pool_ahead(ctx, r.db, pool, &known));
     SQL_AHEAD(ctx, r.db, SQL_BAR_LIST, known);
     SQL_AHEAD(ctx, r.db, SQL_MEMORY_PAST, known, now);
@@ -146,10 +147,9 @@ static void read_expired(struct query *q, struct expired *out)
     read_memory(q, &out->memory);
 }
 
-enum status sql_expired(struct ctx *ctx, struct store *s, int64_t now, size_t limit,
-                        struct expired **out, size_t *n)
+enum status store_expired(struct ctx *ctx, struct store *s, int64_t now, size_t limit,
+                          struct expired **out, size_t *n)
 {
-    READER(r);
-    TRY(reader_begin(ctx, sql_of(s), &r));
+    READER(r, ctx, s);
     return SQL_LIST(ctx, r.db, read_expired, out, n, SQL_MEMORY_PAST_ALL, now, sql_limit(limit));
 }

@@ -3,6 +3,7 @@
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/undo_record.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/put_memory.h"
@@ -99,25 +100,19 @@ static enum status keep_revision(struct ctx *ctx, struct db *db, unsigned what,
 
 /* --- changing --- */
 
-static enum status write_row(struct ctx *ctx, struct db *db, int64_t pool, const struct memory *m)
-{
-    return SQL_DO(ctx, db, SQL_MEMORY_CHANGE, pool, memory_no(m->doc), m->content, m->key, m->type,
-                  m->category, m->metadata, tags_text(&ctx->arena, m->tags), m->importance,
-                  m->expires, m->updated, m->session);
-}
-
 static enum status change_row(struct ctx *ctx, struct db *db, int64_t pool, const struct change *c,
                               const struct memory *old, struct memory *out)
 {
     struct memory now = changed_memory(old, c);
     if (!str_eq(old->key, now.key))
         TRY(memory_check_key(ctx, db, pool, &now));
-    TRY(write_row(ctx, db, pool, &now));
+    TRY(SQL_DO(ctx, db, SQL_MEMORY_CHANGE, pool, memory_no(now.doc), now.content, now.key, now.type,
+               now.category, now.metadata, tags_text(&ctx->arena, now.tags), now.importance,
+               now.expires, now.updated, now.session));
     if (c->keeps_old)
         TRY(keep_revision(ctx, db, c->what, old, &now));
-    struct arena *a = &ctx->arena;
-    index_note_memory(a, db->changes, pool, true, old, index_of_memory(a, old));
-    index_note_memory(a, db->changes, pool, false, &now, index_of_memory(a, &now));
+    index_note_memory(&ctx->arena, db->changes, pool, true, old, NULL);
+    index_note_memory(&ctx->arena, db->changes, pool, false, &now, NULL);
     *out = now;
     return OK;
 }
@@ -168,16 +163,17 @@ static enum status change_memories(struct ctx *ctx, struct db *db, const void *w
 
 static enum status run_change(struct ctx *ctx, struct store *s, const struct change_call *c)
 {
-    struct task t = {.ctx = ctx,
-                     .call = change_memories,
-                     .what = c,
-                     .pool = c->change->pool,
-                     .only_notes = true};
-    return writer_run(sql_of(s)->writer, &t);
+    const struct change *change = c->change;
+    TRY(pool_check(ctx, change->pool));
+    if ((change->what & CHANGE_CONTENT) && !change->to.content.n)
+        return fail_field(ctx, "content", "must not be empty");
+    struct task t = {
+        .ctx = ctx, .call = change_memories, .what = c, .pool = change->pool, .only_notes = true};
+    return writer_run(s->writer, &t);
 }
 
-enum status sql_change(struct ctx *ctx, struct store *s, const struct change *change,
-                       struct memory *out)
+enum status store_change(struct ctx *ctx, struct store *s, const struct change *change,
+                         struct memory *out)
 {
     struct memory now;
     int64_t n;
@@ -186,8 +182,8 @@ enum status sql_change(struct ctx *ctx, struct store *s, const struct change *ch
     return OK;
 }
 
-enum status sql_change_each(struct ctx *ctx, struct store *s, const struct change *change,
-                            const str *ids, size_t n, int64_t *changed)
+enum status store_change_each(struct ctx *ctx, struct store *s, const struct change *change,
+                              const str *ids, size_t n, int64_t *changed)
 {
     struct memory last;
     int64_t done;

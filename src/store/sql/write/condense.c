@@ -3,6 +3,7 @@
 #include "base/id.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/forget.h"
@@ -60,11 +61,27 @@ static enum status condense_memories(struct ctx *ctx, struct db *db, const void 
     return index_apply(ctx, db, &changes);
 }
 
-enum status sql_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                         struct condensing *v, size_t n)
+static enum status check_condense(struct ctx *ctx, struct pool_ref pool, const struct condensing *v,
+                                  size_t n)
 {
+    TRY(pool_check(ctx, pool));
+    if (!n || n > CONDENSED_MAX)
+        return fail(ctx, BAD_INPUT, "1 to %d summaries are written at once", CONDENSED_MAX);
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i].n)
+            return fail(ctx, BAD_INPUT, "say which memories to condense");
+        if (!v[i].summary.content.n)
+            return fail_field(ctx, "content", "must not be empty");
+    }
+    return OK;
+}
+
+enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                           struct condensing *v, size_t n)
+{
+    TRY(check_condense(ctx, pool, v, n));
     struct condense c = {pool, v, n};
-    return writer_call(ctx, sql_of(s)->writer, condense_memories, &c);
+    return writer_call(ctx, s->writer, condense_memories, &c);
 }
 
 /* --- open again --- */
@@ -108,18 +125,20 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
     return eraser_end(&e, &erased);
 }
 
-enum status sql_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                       int64_t *reopened)
+enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                         int64_t *reopened)
 {
+    TRY(pool_check(ctx, pool));
     int64_t n = 0;
-    TRY(writer_call(ctx, sql_of(s)->writer, reopen_summary, &(struct reopen){pool, id, &n}));
+    TRY(writer_call(ctx, s->writer, reopen_summary, &(struct reopen){pool, id, &n}));
     *reopened = n;
     return OK;
 }
 
-enum status sql_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                         struct memory **out, size_t *n)
+enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                           struct memory **out, size_t *n)
 {
+    TRY(pool_check(ctx, pool));
     POOL_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_BY_SUPERSEDER, row.no, id);
 }

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/search/vector_cache.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/eraser.h"
@@ -20,16 +21,12 @@ struct pass {
     size_t n_kept, max_kept;
 };
 
-static bool is_own(const struct pass *p, const struct memory *m)
-{
-    return SOME(i, p->n_kept, p->kept[i] == m->doc);
-}
-
 /* A memory that is true and unchanged since it was read, except by this pass; else its id is "". */
 static enum status find_open(struct pass *p, str id, struct memory *out)
 {
     TRY(memory_find(p->to.ctx, p->to.db, SQL_MEMORY_BY_ID, p->to.pool, id, out));
-    bool is_other = p->seen && out->updated > p->seen && !is_own(p, out);
+    bool is_own = SOME(i, p->n_kept, p->kept[i] == out->doc);
+    bool is_other = p->seen && out->updated > p->seen && !is_own;
     if (out->valid_to || is_other)
         out->id = S("");
     return OK;
@@ -60,11 +57,10 @@ static enum status merge_memories(struct pass *p, const struct merged *merged)
     const struct put *to = &p->to;
     TRY(SQL_DO(to->ctx, to->db, SQL_MEMORY_MERGE, to->pool, memory_no(keep.doc), merged->metadata,
                to->now));
-    struct arena *a = &to->ctx->arena;
     struct memory now = keep;
     now.metadata = merged->metadata;
-    index_note_memory(a, to->changes, to->pool, true, &keep, index_of_memory(a, &keep));
-    index_note_memory(a, to->changes, to->pool, false, &now, index_of_memory(a, &now));
+    index_note_memory(&to->ctx->arena, to->changes, to->pool, true, &keep, NULL);
+    index_note_memory(&to->ctx->arena, to->changes, to->pool, false, &now, NULL);
     assert(p->n_kept < p->max_kept);
     p->kept[p->n_kept++] = keep.doc;
     return close_memory(p, &drop, keep.id);
@@ -112,15 +108,16 @@ static enum status consolidate_pool(struct ctx *ctx, struct db *db, const void *
     return OK;
 }
 
-enum status sql_consolidate(struct ctx *ctx, struct store *s, const struct consolidation *c,
-                            int64_t *changed)
+enum status store_consolidate(struct ctx *ctx, struct store *s, const struct consolidation *c,
+                              int64_t *changed)
 {
+    TRY(pool_check(ctx, c->pool));
     int64_t n = 0;
     const struct consolidate own = {c, &n};
     struct task t = {.ctx = ctx, .call = consolidate_pool, .what = &own, .erases = c->n_erase > 0};
-    TRY(writer_run(sql_of(s)->writer, &t));
+    TRY(writer_run(s->writer, &t));
     if (t.erases)
-        vector_cache_follow(sql_of(s), &c->pool);
+        vector_cache_follow(s, &c->pool);
     *changed = n;
     return OK;
 }

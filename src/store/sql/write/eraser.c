@@ -27,8 +27,7 @@ enum status erase_memory(struct eraser *e, const struct memory *m)
         e->closed++;
         return OK;
     }
-    struct arena *a = &e->ctx->arena;
-    index_note_memory(a, &e->changes, e->pool, true, m, index_of_memory(a, m));
+    index_note_memory(&e->ctx->arena, &e->changes, e->pool, true, m, NULL);
     e->memories++;
     return OK;
 }
@@ -140,8 +139,7 @@ enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
     TRY(SQL_DO(e->ctx, e->db, SQL_MESSAGE_DELETE, e->pool, m->doc));
     TRY(SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, m->id, -1, S("")));
     TRY(erasing_message(e->ctx, e->db, m));
-    struct arena *a = &e->ctx->arena;
-    index_note_message(a, &e->changes, e->pool, true, m, index_of_message(a, m));
+    index_note_message(&e->ctx->arena, &e->changes, e->pool, true, m, NULL);
     TRY(keeps ? SQL_DO(e->ctx, e->db, SQL_MEMORY_LEAVE_MESSAGE, e->pool, m->id)
               : erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
     TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, (int64_t)m->chain));
@@ -194,24 +192,22 @@ enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struc
 
 /* --- by id --- */
 
-static enum status erase_few(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
-                             int64_t *erased)
+static enum status erase_ids(struct eraser *e, struct part *w, size_t *n)
 {
-    CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
-    struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
-    enum status status = OK;
-    for (size_t i = 0; i < n && status == OK; i++)
-        status = erase_memories_with(&e, SQL_MEMORY_BY_ID, ids[i]);
-    if (status == OK)
-        status = eraser_end(&e, erased);
-    return ctx_pass(ctx, &mine, status);
+    *n = w->n_ids < w->batch ? w->n_ids : w->batch;
+    for (size_t i = 0; i < *n; i++)
+        TRY(erase_memories_with(e, SQL_MEMORY_BY_ID, w->ids[i]));
+    w->ids += *n;
+    w->n_ids -= *n;
+    return OK;
 }
 
 enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
                        int64_t *erased)
 {
     TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
-    for (size_t i = 0; i < n; i += ERASE_BATCH)
-        TRY(erase_few(ctx, db, pool, ids + i, n - i < ERASE_BATCH ? n - i : ERASE_BATCH, erased));
-    return n ? SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool) : OK;
+    if (!n)
+        return OK;
+    TRY(erase_in_batches(ctx, db, pool, (struct part){.ids = ids, .n_ids = n}, erase_ids, erased));
+    return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }

@@ -51,8 +51,10 @@ struct part {
     const struct forget *what;
     struct budget *budget; /* or NULL */
     size_t batch;          /* most rows of a batch */
-    str last;              /* id of the batch before */
-    str *goes_on;          /* set to last, for the next transaction; or NULL */
+    const str *ids;        /* of memories that are left */
+    size_t n_ids;
+    str last;     /* id of the batch before */
+    str *goes_on; /* set to last, for the next transaction; or NULL */
 };
 /* Each batch has memory of its own; one of less than w->batch rows (*n) is the last. */
 MUST_USE enum status erase_in_batches(

@@ -50,7 +50,7 @@ struct log_file {
 
 /* The database's side. */
 struct side {
-    struct sql_store *s;
+    struct store *s;
     struct db *db;
     struct erasure_key key;
     str lineage;
@@ -156,6 +156,11 @@ static enum status open_secret(struct ctx *ctx, const struct side *side, str id,
                     side->s->erasures);
     *out = (str){(const char *)p, n};
     return OK;
+}
+
+static enum status refuse_damaged(struct ctx *ctx, const struct side *side, const char *what)
+{
+    return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged %s", side->s->erasures, what);
 }
 
 static void add_line(struct buf *b, const struct log_line *line)
@@ -278,8 +283,7 @@ static enum status take_key(struct ctx *ctx, struct side *side, const struct who
             continue;
         TRY(open_secret(ctx, side, w->v[i].lineage, w->v[i].key, &key));
         if (key.n != ERASURE_KEY_BYTES)
-            return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged key",
-                        side->s->erasures);
+            return refuse_damaged(ctx, side, "key");
         memcpy(side->key.bytes, key.p, key.n);
         side->key.is_there = true;
         TRY(erasure_key_put(ctx, side->db, &side->key));
@@ -299,16 +303,14 @@ static enum status add_row(struct ctx *ctx, const struct side *side, const struc
             line->undo);
     sql_blob(&q, bar.n ? bar.p : "", bar.n);
     if (sodium_hex2bin(owner, sizeof owner, line->owner.p, line->owner.n, NULL, &n, NULL) != 0)
-        return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged owner",
-                    side->s->erasures);
+        return refuse_damaged(ctx, side, "owner");
     sql_blob(&q, owner, n);
     TRY(sql_do(&q));
     int64_t no = db_last_row(side->db);
     for (str rest = line->hashes; rest.n >= 2 * sizeof hash;
          rest = str_sub(rest, 2 * sizeof hash, rest.n)) {
         if (!hex_read(str_sub(rest, 0, 2 * sizeof hash), hash, sizeof hash))
-            return fail(ctx, STORAGE, "the log of erasures '%s' has a damaged hash",
-                        side->s->erasures);
+            return refuse_damaged(ctx, side, "hash");
         SQL_RUN(add, ctx, side->db, SQL_ERASURE_HASH_ADD, no);
         sql_blob(&add, hash, sizeof hash);
         TRY(sql_do(&add));
@@ -378,7 +380,7 @@ static enum status append_rows(struct ctx *ctx, const struct side *side, const s
 }
 
 /* applies: at the opening, before anybody reads. */
-static enum status follow_file(struct ctx *ctx, struct sql_store *s, struct db *db, bool applies,
+static enum status follow_file(struct ctx *ctx, struct store *s, struct db *db, bool applies,
                                struct store_restored *done)
 {
     static const char purpose[] = "rememberd log of erasures";
@@ -405,12 +407,12 @@ static enum status follow_file(struct ctx *ctx, struct sql_store *s, struct db *
     return write_whole(ctx, &side, &f, &w);
 }
 
-static void log_failure(const struct sql_store *s, const struct ctx *why)
+static void log_failure(const struct store *s, const struct ctx *why)
 {
     log_event(LOG_ERROR, "store.erasures", "file=\"%s\" why=\"%s\"", s->erasures, why->why);
 }
 
-enum status erasure_log_open(struct ctx *ctx, struct sql_store *s, struct db *db)
+enum status erasure_log_open(struct ctx *ctx, struct store *s, struct db *db)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct store_restored done = {.brings_again = s->restored && s->restored->brings_again};
@@ -435,7 +437,7 @@ enum status erasure_log_open(struct ctx *ctx, struct sql_store *s, struct db *db
     return is_postgres(db) ? OK : commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
-void erasure_log_follow(struct ctx *ctx, struct sql_store *s, struct db *db)
+void erasure_log_follow(struct ctx *ctx, struct store *s, struct db *db)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
     int64_t newest = 0;

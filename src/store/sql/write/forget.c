@@ -30,19 +30,14 @@ static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
     return SQL_DO(e->ctx, e->db, SQL_SESSION_SHRINK, e->pool, w->session, (int64_t)*n);
 }
 
-static enum status erase_pool_memories(struct eraser *e, struct part *w, size_t *n)
+/* Those of the session, or of the whole pool. */
+static enum status erase_memories(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_POOL, e->pool,
-                 (int64_t)w->batch));
-    return erase_listed(e, v, *n);
-}
-
-static enum status erase_session_memories(struct eraser *e, struct part *w, size_t *n)
-{
-    struct memory *v;
-    TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_SESSION, e->pool, w->session_id,
-                 (int64_t)w->batch));
+    TRY(w->session_id.n ? SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_SESSION,
+                                   e->pool, w->session_id, (int64_t)w->batch)
+                        : SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_POOL, e->pool,
+                                   (int64_t)w->batch));
     return erase_listed(e, v, *n);
 }
 
@@ -90,8 +85,7 @@ enum status memory_reopen(struct eraser *e, struct memory *m)
     TRY(sql_do(&q));
     if (n)
         return OK;
-    index_note_memory(&e->ctx->arena, &e->changes, e->pool, false, m,
-                      index_of_memory(&e->ctx->arena, m));
+    index_note_memory(&e->ctx->arena, &e->changes, e->pool, false, m, NULL);
     e->memories--;
     e->closed++;
     return OK;
@@ -120,17 +114,10 @@ static enum status erase_learnt(const struct forgetting *f, struct part all, int
     struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
     TRY(erase_distilled(&e, all.session_id));
     TRY(eraser_end(&e, f->erased));
-    return erase_in_batches(f->ctx, f->db, pool, all, erase_session_memories, f->erased);
+    return erase_in_batches(f->ctx, f->db, pool, all, erase_memories, f->erased);
 }
 
 /* The row goes last: as long as it is there, the session is found again. */
-static enum status erase_session_row(const struct forgetting *f, int64_t pool, int64_t no)
-{
-    TRY(title_put(f->ctx, f->db, pool, no, S("")));
-    TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_DELETE, pool, no));
-    return pool_count(f->ctx, f->db, pool, (struct pool_gain){.sessions = -1});
-}
-
 static enum status erase_session(const struct forgetting *f, int64_t pool, int64_t no, str id)
 {
     assert(pool && id.n); /* without a row no is 0, and there is no message */
@@ -144,14 +131,11 @@ static enum status erase_session(const struct forgetting *f, int64_t pool, int64
     if (budget_is_spent(f->budget))
         return OK;
     TRY(SQL_DO(f->ctx, f->db, SQL_RECEIPT_DELETE_SESSION, pool, id));
-    return no ? erase_session_row(f, pool, no) : OK;
-}
-
-static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, int64_t *no, str *id)
-{
-    *no = 0;
-    SQL_RUN(q, ctx, db, SQL_SESSION_FIRST, pool);
-    return SQL_GET_ROW(&q, *no, *id);
+    if (!no)
+        return OK;
+    TRY(title_put(f->ctx, f->db, pool, no, S("")));
+    TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_DELETE, pool, no));
+    return pool_count(f->ctx, f->db, pool, (struct pool_gain){.sessions = -1});
 }
 
 /* Rows of a pool that nothing hangs on. */
@@ -169,7 +153,8 @@ static enum status erase_sessions(const struct forgetting *f, int64_t pool)
 {
     for (int64_t no = 1; no && !budget_is_spent(f->budget);) {
         str id;
-        TRY(next_session(f->ctx, f->db, pool, &no, &id));
+        no = 0;
+        TRY(SQL_ALONE(SQL_GET_ROW(&q_, no, id), f->ctx, f->db, SQL_SESSION_FIRST, pool));
         if (no)
             TRY(erase_session(f, pool, no, id));
     }
@@ -184,7 +169,7 @@ static enum status erase_pool(const struct forgetting *f, int64_t pool)
     TRY(SQL_DO(f->ctx, f->db, SQL_UNDO_DELETE_ALL, pool));
     TRY(erase_rows(f, SQL_RECEIPT_DELETE_SOME, pool)); /* each session would search them */
     TRY(erase_sessions(f, pool));
-    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_pool_memories, f->erased));
+    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_memories, f->erased));
     TRY(erase_rows(f, SQL_VECTOR_DELETE_SOME, pool));
     TRY(erase_rows(f, SQL_VECTOR_TODO_DELETE_SOME, pool));
     TRY(erase_rows(f, SQL_TITLE_DELETE_SOME, pool));
@@ -221,13 +206,6 @@ static enum status forget_session(const struct forgetting *f, int64_t pool, str 
                       S_ARG(id));
 }
 
-static enum status find_message(struct eraser *e, str id, struct message *out)
-{
-    doc_id doc;
-    TRY(message_find(e->ctx, e->db, e->pool, id, &doc));
-    return SQL_FIRST(e->ctx, e->db, read_message, out, SQL_MESSAGE_GET, e->pool, doc);
-}
-
 /* A title that was made of the message goes with it, also where an older copy brings both back. */
 static enum status leave_title(const struct forgetting *f, int64_t pool, const struct message *m)
 {
@@ -245,8 +223,10 @@ static enum status forget_id(const struct forgetting *f, int64_t pool)
 {
     struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
     struct message message = {0};
+    doc_id doc;
     TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, f->what->id));
-    TRY(find_message(&e, f->what->id, &message));
+    TRY(message_find(f->ctx, f->db, pool, f->what->id, &doc));
+    TRY(SQL_FIRST(f->ctx, f->db, read_message, &message, SQL_MESSAGE_GET, pool, doc));
     if (message.id.n) {
         TRY(leave_title(f, pool, &message));
         TRY(erase_message(&e, &message, false));

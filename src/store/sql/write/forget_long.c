@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "store/sql/db/file.h"
 #include "store/sql/db/lookup.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/undo_record.h"
 #include "store/sql/search/vector_cache.h"
@@ -237,7 +238,7 @@ static enum status end_forget(struct ctx *ctx, struct db *db, const void *what)
 
 /* --- the operation of the face --- */
 
-static enum status run_phase(struct ctx *ctx, struct sql_store *s, write_fn *phase,
+static enum status run_phase(struct ctx *ctx, struct store *s, write_fn *phase,
                              struct long_forget *l)
 {
     enum status status = OK;
@@ -248,7 +249,7 @@ static enum status run_phase(struct ctx *ctx, struct sql_store *s, write_fn *pha
     return status;
 }
 
-static enum status forget_in_pieces(struct ctx *ctx, struct sql_store *s, struct long_forget *l,
+static enum status forget_in_pieces(struct ctx *ctx, struct store *s, struct long_forget *l,
                                     struct task *end)
 {
     *end = (struct task){.ctx = ctx, .call = end_forget, .what = end->what, .erases = true};
@@ -264,10 +265,28 @@ static enum status forget_in_pieces(struct ctx *ctx, struct sql_store *s, struct
                                S_ARG(why));
 }
 
-enum status sql_forget(struct ctx *ctx, struct store *base, const struct forget *what,
-                       int64_t *erased)
+/* Exactly one of the five kinds must be asked for: an empty filter
+ * is an error and not "everything". */
+static enum status check_forget(struct ctx *ctx, const struct forget *what)
 {
-    struct sql_store *s = sql_of(base);
+    int asked = (what->id.n > 0) + (what->session.n > 0) + what->everything + what->memories +
+                (what->n_ids > 0);
+    if (asked != 1 || (what->all_spaces && !what->everything))
+        return fail(ctx, BAD_INPUT, "say one of an id, ids, a session, the memories or everything");
+    if ((what->type.n || what->before) && !what->memories)
+        return fail(ctx, BAD_INPUT, "only memories are forgotten by type or age");
+    if (what->keeps_memories && !what->session.n)
+        return fail(ctx, BAD_INPUT, "memories are kept where a session is forgotten");
+    TRY(type_check(ctx, what->type));
+    if (!what->pool.user.n || (!what->pool.space.n && !what->all_spaces))
+        return fail(ctx, BAD_INPUT, "a pool needs a user and a space");
+    return OK;
+}
+
+enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
+                         int64_t *erased)
+{
+    TRY(check_forget(ctx, what));
     struct long_forget own = {.what = *what, .call = id_random(&ctx->arena)}, *l = &own;
     struct task t = {.ctx = ctx,
                      .call = begin_forget,
@@ -368,7 +387,7 @@ static enum status finish_first(struct ctx *ctx, struct db *db, size_t *done)
 }
 
 /* What does not fit on the disk waits: nobody could read what is there otherwise. */
-enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db)
+enum status forgets_finish(struct ctx *ctx, struct store *s, struct db *db)
 {
     size_t done = 0;
     enum status status = finish_first(ctx, db, &done);
@@ -383,13 +402,13 @@ enum status forgets_finish(struct ctx *ctx, struct sql_store *s, struct db *db)
 
 static enum status finish_between(struct ctx *ctx, struct db *db, const void *what)
 {
-    const struct sql_store *s = what;
+    const struct store *s = what;
     size_t done = 0;
     return atomic_load(&s->forgets) ? OK : finish_left(ctx, db, &done);
 }
 
 /* erases: the log is emptied behind it; on PostgreSQL that of erasures follows other servers. */
-enum status forgets_resume(struct ctx *ctx, struct sql_store *s)
+enum status forgets_resume(struct ctx *ctx, struct store *s)
 {
     struct task t = {
         .ctx = ctx, .call = finish_between, .what = s, .is_alone = true, .erases = true};

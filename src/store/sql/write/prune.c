@@ -74,18 +74,18 @@ static enum status prune_some(struct ctx *ctx, struct db *db, const void *what)
 }
 
 /* In batches, so that other writes come between. */
-enum status sql_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
-                      int64_t expired_before, int64_t *removed)
+enum status store_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                        int64_t expired_before, int64_t *removed)
 {
     int64_t all = 0, some = 1;
     struct prune p = {receipts_before, expired_before, &some};
-    TRY(forgets_resume(ctx, sql_of(s)));
+    TRY(forgets_resume(ctx, s));
     while (some) {
-        TRY(writer_call(ctx, sql_of(s)->writer, prune_some, &p));
+        TRY(writer_call(ctx, s->writer, prune_some, &p));
         all += some;
     }
-    vector_cache_follow(sql_of(s), NULL);
+    vector_cache_follow(s, NULL);
     *removed = all;
     struct task end = {.ctx = ctx, .erases = true}; /* nothing stays in the log */
-    return all ? writer_run(sql_of(s)->writer, &end) : OK;
+    return all ? writer_run(s->writer, &end) : OK;
 }

@@ -4,6 +4,7 @@
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
 #include "store/sql/index/titles.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/pending.h"
 #include "store/sql/records/receipts.h"
 #include "store/sql/records/sessions.h"
@@ -33,8 +34,7 @@ struct bundle_words {
 /* A bundle on its way to the writer. */
 struct write {
     struct bundle *bundle;
-    struct bundle_words words;
-    bool has_words; /* else the writer makes them */
+    const struct bundle_words *words; /* NULL: the writer makes them */
 };
 
 struct bundle_put {
@@ -150,7 +150,7 @@ static enum status hear_message(struct bundle_put *p, const struct message *m,
     if (!db_changes(p->to.db))
         return OK;
     p->has_heard = true;
-    index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, words);
+    index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, &words);
     return p->bundle->distil_at ? signal_of(p, m) : OK;
 }
 
@@ -175,7 +175,7 @@ static enum status put_message(struct bundle_put *p, struct message *m, struct i
     TRY(SQL_LATER(p->to.ctx, p->to.db, SQL_MESSAGE_ADD, m->doc, p->to.pool, m->id, m->role,
                   m->speaker, m->text, m->ref, m->origin, m->created, m->chain, m->tail, m->is_echo,
                   m->says));
-    index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, words);
+    index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, &words);
     p->position++;
     p->to.gain.messages++;
     return p->bundle->distil_at ? signal_of(p, m) : OK;
@@ -292,7 +292,7 @@ static enum status write_bundle(struct ctx *ctx, struct db *db, const void *what
     const struct write *w = what;
     if (!w->bundle->replaces)
         ask_ahead(ctx, db, w);
-    struct bundle_words words = w->has_words ? w->words : words_of_bundle(&ctx->arena, w->bundle);
+    struct bundle_words words = w->words ? *w->words : words_of_bundle(&ctx->arena, w->bundle);
     return put_bundle(ctx, db, w->bundle, &words);
 }
 
@@ -308,12 +308,27 @@ static void (*asks_of(const struct bundle *b))(struct ctx *, struct db *, const 
  * their own. */
 enum { MANY = 50 };
 
-enum status sql_write(struct ctx *ctx, struct store *s, struct bundle *b)
+static enum status check_bundle(struct ctx *ctx, const struct bundle *b)
 {
+    TRY(pool_check(ctx, b->pool));
+    if (b->n_messages && !b->session.id.n)
+        return fail(ctx, BAD_INPUT, "messages need a session");
+    if ((b->n_distilled || b->replaces) && !b->session.id.n)
+        return fail(ctx, BAD_INPUT, "signals and what is replaced need a session");
+    for (size_t i = 0; i < b->n_memories; i++)
+        if (!b->memories[i].content.n)
+            return fail_field(ctx, "content", "must not be empty");
+    return OK;
+}
+
+enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b)
+{
+    TRY(check_bundle(ctx, b));
     for (size_t i = 0; i < b->n_memories; i++) /* the words index holds the day */
         if (!b->memories[i].created)
             b->memories[i].created = clock_ms();
-    struct write w = {b, words_of_bundle(&ctx->arena, b), true};
+    const struct bundle_words words = words_of_bundle(&ctx->arena, b);
+    struct write w = {b, &words};
     struct task t = {.ctx = ctx,
                      .call = write_bundle,
                      .what = &w,
@@ -322,9 +337,9 @@ enum status sql_write(struct ctx *ctx, struct store *s, struct bundle *b)
                      .only_notes = !b->n_erase,
                      .is_alone = b->replaces || b->n_memories + b->n_messages > MANY,
                      .erases = b->replaces || b->n_erase};
-    TRY(writer_run(sql_of(s)->writer, &t));
+    TRY(writer_run(s->writer, &t));
     if (t.erases)
-        vector_cache_follow(sql_of(s), &b->pool);
+        vector_cache_follow(s, &b->pool);
     return writer_erased(&t);
 }
 
@@ -332,7 +347,7 @@ enum status sql_write(struct ctx *ctx, struct store *s, struct bundle *b)
 
 /*
  * For writes that nobody waits for: the caller's arena is gone when the writer gets to them. What
- * needs an answer (work, erase, closes) is not copied, as store.c lets no such bundle come here.
+ * needs an answer (work, erase, closes) is not copied.
  */
 
 static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
@@ -400,19 +415,18 @@ static size_t bundle_bytes(const struct bundle *b)
     return bytes;
 }
 
-enum status sql_write_later(struct ctx *ctx, struct store *s, const struct bundle *b)
+enum status store_write_later(struct ctx *ctx, struct store *s, const struct bundle *b)
 {
+    assert(!b->replaces && !b->work && !b->n_erase && !b->n_closes); /* these need an answer */
+    TRY(check_bundle(ctx, b));
     struct later *later;
-    struct writer *w = sql_of(s)->writer;
-    TRY(writer_reserve(ctx, w, bundle_bytes(b), &later));
+    TRY(writer_reserve(ctx, s->writer, bundle_bytes(b), &later));
     struct write *own = NEW(&later->ctx.arena, struct write);
     own->bundle = bundle_copy(&later->ctx.arena, b);
-    later->task.call = write_bundle;
-    later->task.what = own;
     later->task.ask = asks_of(b);
     later->task.only_notes = true;
     later->task.pool = own->bundle->pool;
     later->pool = writer_pool(b->pool);
-    writer_queue(w, later);
+    writer_queue(s->writer, later, write_bundle, own);
     return OK;
 }

@@ -14,7 +14,7 @@
  */
 
 static void note_memory(struct put *p, bool is_removal, const struct memory *m,
-                        struct index_text words)
+                        const struct index_text *words)
 {
     index_note_memory(&p->ctx->arena, p->changes, p->pool, is_removal, m, words);
 }
@@ -32,8 +32,8 @@ static enum status move_created(struct put *p, const struct memory *old, int64_t
     struct memory now = *old;
     now.created = said;
     if (old->created / (DAY_MS / 96) != said / (DAY_MS / 96)) { /* the index holds the local day */
-        note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
-        note_memory(p, false, &now, index_of_memory(&p->ctx->arena, &now));
+        note_memory(p, true, old, NULL);
+        note_memory(p, false, &now, NULL);
     }
     return SQL_LATER(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), said);
 }
@@ -58,7 +58,7 @@ enum status memory_close(struct put *p, const struct memory *old, const struct m
                   : by->created  ? by->created
                                  : p->now,
                   by->id, p->now));
-    note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
+    note_memory(p, true, old, NULL);
     p->gain.memories--;
     p->gain.closed++;
     return OK;
@@ -86,7 +86,7 @@ static enum status add_memory(struct put *p, struct memory *m, struct index_text
         p->gain.closed++;
         return OK;
     }
-    note_memory(p, false, m, words);
+    note_memory(p, false, m, &words);
     p->gain.memories++;
     return OK;
 }
@@ -137,7 +137,7 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     bool is_later = p->rule == PUT_DISTILLED && m->created > old->created;
     if (is_later)
         TRY(SQL_LATER(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), m->created));
-    note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
+    note_memory(p, true, old, NULL);
     /* What is indexed is what the row holds now: its layer stays, and its day unless the
      * conversation went on. */
     struct memory now = *m;
@@ -145,10 +145,10 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     now.layer = old->layer;
     now.metadata = metadata;
     m->id = old->id;
-    m->doc = old->doc;
+    now.doc = m->doc = old->doc;
     m->created = now.created;
     m->metadata = metadata;
-    note_memory(p, false, m, index_of_memory(&p->ctx->arena, &now));
+    note_memory(p, false, &now, NULL);
     p->replaced++;
     return OK;
 }

@@ -26,22 +26,19 @@ static enum status touch_memories(struct ctx *ctx, struct db *db, const void *wh
     return OK;
 }
 
-enum status sql_touch(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
-                      size_t n, int64_t now)
+enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
+                        size_t n, int64_t now)
 {
     struct later *later;
-    struct writer *w = sql_of(s)->writer;
     if (!n)
         return OK;
-    TRY(writer_reserve(ctx, w, sizeof(struct touch) + n * sizeof *docs, &later));
+    TRY(writer_reserve(ctx, s->writer, sizeof(struct touch) + n * sizeof *docs, &later));
     struct arena *a = &later->ctx.arena;
     struct touch *own = NEW(a, struct touch);
     doc_id *copy = DUP_N(a, docs, n, n);
     *own = (struct touch){pool_copy(a, pool), copy, n, now};
-    later->task.call = touch_memories;
-    later->task.what = own;
     later->task.pool = own->pool;
     later->task.is_touch = true;
-    writer_queue(w, later);
+    writer_queue(s->writer, later, touch_memories, own);
     return OK;
 }

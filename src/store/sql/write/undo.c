@@ -4,6 +4,7 @@
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
 #include "store/sql/index/titles.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/pending.h"
 #include "store/sql/records/sessions.h"
@@ -106,12 +107,6 @@ static enum status memory_row_of(struct undoing *u, int64_t no, struct memory *o
     return SQL_FIRST(u->ctx, u->db, read_memory, out, SQL_MEMORY_GET, u->pool, no);
 }
 
-static void note_words(struct undoing *u, bool is_removal, const struct memory *m)
-{
-    struct arena *a = &u->ctx->arena;
-    index_note_memory(a, u->db->changes, u->pool, is_removal, m, index_of_memory(a, m));
-}
-
 static enum status look_before(struct undoing *u)
 {
     struct memory m;
@@ -121,7 +116,7 @@ static enum status look_before(struct undoing *u)
         t->was_there = m.id.n > 0;
         t->was_open = t->was_there && !m.valid_to;
         if (t->was_open)
-            note_words(u, true, &m);
+            index_note_memory(&u->ctx->arena, u->db->changes, u->pool, true, &m, NULL);
     }
     for (size_t i = 0; i < u->sessions.n; i++) {
         struct touched_row *t = &u->sessions.v[i];
@@ -143,21 +138,20 @@ static enum status follow_memories(struct undoing *u)
         if (!is_open)
             continue;
         TRY(memory_check_key(u->ctx, u->db, u->pool, &m));
-        note_words(u, false, &m);
+        index_note_memory(&u->ctx->arena, u->db->changes, u->pool, false, &m, NULL);
     }
     return OK;
 }
 
 static enum status follow_messages(struct undoing *u)
 {
-    struct arena *a = &u->ctx->arena;
     for (size_t i = 0; i < u->messages.n; i++) {
         struct message m = {0};
         TRY(SQL_FIRST(u->ctx, u->db, read_message, &m, SQL_MESSAGE_GET, u->pool,
                       u->messages.v[i].no));
         if (!m.id.n)
             continue;
-        index_note_message(a, u->db->changes, u->pool, false, &m, index_of_message(a, &m));
+        index_note_message(&u->ctx->arena, u->db->changes, u->pool, false, &m, NULL);
         touch_row(u, &u->sessions, doc_session(m.doc));
         u->gain.messages++;
         u->restored++;
@@ -286,14 +280,15 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     return SQL_DO(ctx, db, SQL_UNDO_DELETE, u.pool, c->id);
 }
 
-enum status sql_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
-                     int64_t *restored)
+enum status store_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                       int64_t *restored)
 {
+    TRY(pool_check(ctx, pool));
     int64_t n = 0;
     struct undo_call c = {pool, id, &n};
     struct task t = {.ctx = ctx, .call = put_back, .what = &c, .erases = true};
-    TRY(writer_run(sql_of(s)->writer, &t));
-    vector_cache_follow(sql_of(s), &pool);
+    TRY(writer_run(s->writer, &t));
+    vector_cache_follow(s, &pool);
     *restored = n;
     return writer_erased(&t);
 }
@@ -306,17 +301,16 @@ static enum status erase_old(struct ctx *ctx, struct db *db, const void *what)
 }
 
 /* Asked often, so it writes only when there is something to erase. */
-enum status sql_undo_prune(struct ctx *ctx, struct store *s, int64_t now)
+enum status store_undo_prune(struct ctx *ctx, struct store *s, int64_t now)
 {
     bool any;
     {
-        READER(r);
-        TRY(reader_begin(ctx, sql_of(s), &r));
+        READER(r, ctx, s);
         TRY(SQL_ANY(ctx, r.db, &any, SQL_UNDO_ANY, now));
     }
     if (!any)
         return OK;
     struct task t = {.ctx = ctx, .call = erase_old, .what = &now, .erases = true};
-    TRY(writer_run(sql_of(s)->writer, &t));
+    TRY(writer_run(s->writer, &t));
     return writer_erased(&t);
 }

@@ -1,0 +1,15 @@
+/* checks.h - inputs, looked at before anything is done with them. */
+#pragma once
+
+#include "core/memory.h"
+
+/*
+ * A check costs nothing but comparisons and never asks the database, so that a wrong input fails in
+ * the same words on each.
+ */
+
+/* A pool has both names; or its space is "", for every space of the user. */
+MUST_USE enum status pool_check(struct ctx *ctx, struct pool_ref pool);
+MUST_USE enum status pool_check_reach(struct ctx *ctx, struct pool_ref pool);
+/* The name of a type, or "" for any. */
+MUST_USE enum status type_check(struct ctx *ctx, str type);
