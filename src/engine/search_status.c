@@ -95,7 +95,7 @@ static bool words_answer(struct ctx *ctx, struct engine *e, struct pool_ref pool
     struct ctx own = ctx_child(ctx, 0);
     struct word_hits hits;
     str stem = S("rememberd");
-    bool is_well = store_search_words(&own, e->store, pool, &stem, 1, 1, &hits) == OK;
+    bool is_well = store_search_words(&own, e->store, pool, &stem, 1, false, 1, &hits) == OK;
     ctx_free(&own);
     return is_well;
 }

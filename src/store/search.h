@@ -23,15 +23,12 @@ struct word_hits {
 /*
  * Every document of the pool that holds a word of the query; stems are as words_of gives them.
  * Superseded and expired memories are not found. When the words have more than max documents
- * together, the commonest words are skipped (see found) rather than some documents.
+ * together, the commonest words are skipped (see found) rather than some documents. Among memories
+ * alone many messages with the words crowd out none.
  */
 MUST_USE enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                        const str *stems, size_t n, size_t max,
+                                        const str *stems, size_t n, bool memories_only, size_t max,
                                         struct word_hits *out);
-/* Among memories alone, so that many messages with the words crowd out none. */
-MUST_USE enum status store_search_memory_words(struct ctx *ctx, struct store *s,
-                                               struct pool_ref pool, const str *stems, size_t n,
-                                               size_t max, struct word_hits *out);
 /* Says, in a view, that these words of any number will be searched, QUERY_WORDS_MAX at a time,
  * among memories alone or not: where a question to the store takes time, they are asked together.
  */

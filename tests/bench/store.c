@@ -150,7 +150,7 @@ static void bench_search(struct store *s, struct pool_ref pool, const char *what
         for (size_t k = 0; k < words.n; k++)
             stems[k] = words.v[k].stem;
         int64_t start = clock_mono_us();
-        must(&ctx, store_search_words(&ctx, s, pool, stems, words.n, 20000, &hits));
+        must(&ctx, store_search_words(&ctx, s, pool, stems, words.n, false, 20000, &hits));
         if (i < 0)
             continue;
         ms[i] = (double)(clock_mono_us() - start) / 1000;

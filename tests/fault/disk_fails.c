@@ -230,7 +230,7 @@ static bool search_with(struct ctx *ctx, const struct place *p, int nth)
     disk_fail(DISK_READ_FAILS, nth, false);
     if (!went_well(ctx, store_open(ctx, &settings, &s)))
         return disk_mend();
-    if (went_well(ctx, store_search_words(ctx, s, mine, &stem, 1, 10, &hits)))
+    if (went_well(ctx, store_search_words(ctx, s, mine, &stem, 1, false, 10, &hits)))
         CHECK_INT(hits.n, 2);
     size_t n;
     bool is_near;
@@ -239,7 +239,7 @@ static bool search_with(struct ctx *ctx, const struct place *p, int nth)
     bool failed = disk_mend();
     CHECK_OK(look(ctx, s, "likes tea", &n, &is_near));
     CHECK(n == 3 && is_near);
-    CHECK_OK(store_search_words(ctx, s, mine, &stem, 1, 10, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, &stem, 1, false, 10, &hits));
     CHECK_INT(hits.n, 2);
     store_close(s);
     return failed;

@@ -146,7 +146,7 @@ static size_t ferries(struct ctx *ctx, struct store *s, struct pool_ref pool)
 {
     struct word_hits hits;
     str stem = words_of(&ctx->arena, S("ferry"), 1).v[0].stem;
-    CHECK_OK(store_search_words(ctx, s, pool, &stem, 1, 4 * MUCH, &hits));
+    CHECK_OK(store_search_words(ctx, s, pool, &stem, 1, false, 4 * MUCH, &hits));
     return hits.n;
 }
 

@@ -97,10 +97,10 @@ static void read_all(struct ctx *ctx, struct store *s)
     in.select.n_pools = 1;
     (void)!store_stats(ctx, s, &stats);
     (void)!store_memory_page(ctx, s, &in, &page);
-    (void)!store_search_words(ctx, s, mine, stems, 2, 100, &hits);
+    (void)!store_search_words(ctx, s, mine, stems, 2, false, 100, &hits);
     (void)!store_check(ctx, s, &findings);
     write_some(ctx, s, "My cat is called Minka.");
-    (void)!store_search_words(ctx, s, mine, stems, 2, 100, &hits);
+    (void)!store_search_words(ctx, s, mine, stems, 2, false, 100, &hits);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

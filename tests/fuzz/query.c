@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         stems[n++] = w.v[i].stem;
     while (rest.n && n < QUERY_WORDS_MAX)
         stems[n++] = str_cut(&rest, '\n');
-    enum status s = store_search_words(&ctx, store, mine, stems, n, 1000, &hits);
+    enum status s = store_search_words(&ctx, store, mine, stems, n, false, 1000, &hits);
     if (s != OK)
         fprintf(stderr, "%s: %s\n", status_name(s), ctx.why);
     assert(s == OK);

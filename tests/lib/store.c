@@ -111,7 +111,7 @@ struct word_hits find(struct ctx *ctx, struct store *s, struct pool_ref pool, co
     str stems[QUERY_WORDS_MAX];
     for (size_t i = 0; i < words.n; i++)
         stems[i] = words.v[i].stem;
-    CHECK_OK(store_search_words(ctx, s, pool, stems, words.n, 1000, &hits));
+    CHECK_OK(store_search_words(ctx, s, pool, stems, words.n, false, 1000, &hits));
     return hits;
 }
 
@@ -252,7 +252,7 @@ static void *talk(void *arg)
         struct message m = {.id = str_printf(&ctx.arena, "%d-%d", t->no, i), .text = S("Ithaca")};
         str session = str_printf(&ctx.arena, "s%d", t->no % 3), stem = S("ithaca");
         t->failed += say(&ctx, t->s, mine, session.p, &m) != OK;
-        t->failed += store_search_words(&ctx, t->s, mine, &stem, 1, 10000, &hits) != OK;
+        t->failed += store_search_words(&ctx, t->s, mine, &stem, 1, false, 10000, &hits) != OK;
         t->failed += hits.n < (size_t)i + 1;
     }
     return NULL;

@@ -216,7 +216,7 @@ static void search(struct life *l, int pool)
         stems[i] = str_printf(&ctx->arena, "zq%u", word);
         asked[i] = (uint64_t)1 << word;
     }
-    CHECK_OK(store_search_words(ctx, l->s, pool_of(pool), stems, n, 1 << 20, &hits));
+    CHECK_OK(store_search_words(ctx, l->s, pool_of(pool), stems, n, false, 1 << 20, &hits));
     for (size_t i = 0; i < l->n; i++) {
         const struct thing *t = &l->v[i];
         size_t low = 0, high = hits.n;

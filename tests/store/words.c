@@ -76,15 +76,15 @@ TEST(the_commonest_words_are_left_out_for_time)
     str stems[] = {words_of(&ctx->arena, S("common"), 1).v[0].stem,
                    words_of(&ctx->arena, S("rare"), 1).v[0].stem,
                    words_of(&ctx->arena, S("middling"), 1).v[0].stem};
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 50, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, false, 50, &hits));
     CHECK_INT(hits.n, 50);
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 49, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, false, 49, &hits));
     CHECK_INT(hits.n, 20);
     CHECK(hits.found[0] == UINT32_MAX && hits.found[1] == 5 && hits.found[2] == 15);
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 19, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, false, 19, &hits));
     CHECK_INT(hits.n, 5);
     CHECK(hits.found[0] == UINT32_MAX && hits.found[1] == 5 && hits.found[2] == UINT32_MAX);
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 4, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, false, 4, &hits));
     CHECK_INT(hits.n, 0);
     CHECK(hits.found[1] == UINT32_MAX);
 }
@@ -138,16 +138,17 @@ TEST(no_stem_breaks_a_search)
     CHECK_OK(say(ctx, s, mine, "s1", &m));
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         struct word_hits hits;
-        CHECK_OK(store_search_words(ctx, s, mine, &odd[i], 1, 100, &hits));
+        CHECK_OK(store_search_words(ctx, s, mine, &odd[i], 1, false, 100, &hits));
         CHECK_INT(hits.n, 0);
     }
     struct word_hits hits;
     str few[] = {S(""), buf_str(&longest), S("quot")};
-    CHECK_OK(store_search_words(ctx, s, mine, few, 3, 100, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, few, 3, false, 100, &hits));
     CHECK_INT(hits.n, 1);
     CHECK_INT(hits.v[0].counts[2], 1);
     str many[QUERY_WORDS_MAX + 1] = {S("")};
-    CHECK_STATUS(store_search_words(ctx, s, mine, many, QUERY_WORDS_MAX + 1, 9, &hits), BAD_INPUT);
+    CHECK_STATUS(store_search_words(ctx, s, mine, many, QUERY_WORDS_MAX + 1, false, 9, &hits),
+                 BAD_INPUT);
 }
 
 TEST(odd_texts_are_indexed_and_erased_without_a_trace)
@@ -209,9 +210,9 @@ TEST(messages_crowd_out_no_memory)
     }
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
     CHECK_OK(keep(ctx, s, other_space, PUT_SUPERSEDE, &(struct memory){.content = S("green dog")}));
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 2, 50, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 2, false, 50, &hits));
     CHECK_INT(hits.n, 0);
-    CHECK_OK(store_search_memory_words(ctx, s, mine, stems, 2, 50, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 2, true, 50, &hits));
     CHECK(hits.n == 1 && hits.v[0].doc == m.doc && doc_is_memory(m.doc));
     CHECK(hits.found[0] == 1 && hits.found[1] == 1);
     CHECK(hits.messages == MANY && hits.memories == 1);
@@ -235,7 +236,7 @@ TEST(of_a_word_that_stands_everywhere_the_newest_are_found)
                                str_printf(&ctx->arena, "porto number %d", i).p);
         CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
     }
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 2, 7, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 2, false, 7, &hits));
     CHECK_INT(hits.found[0], UINT32_MAX);
     CHECK_INT(hits.n, 0);
     CHECK_OK(store_search_newest_words(ctx, s, mine, stems, 2, false, 7, &hits));
@@ -276,10 +277,10 @@ static void check_found(struct ctx *ctx, struct store *s, int messages)
 {
     struct word_hits hits;
     const str stems[] = {S("w1"), S("rare1"), S("sail")};
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 10000, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, false, 10000, &hits));
     CHECK(hits.found[0] == (uint32_t)messages && hits.found[1] == 500 && hits.found[2] == 1);
     CHECK(hits.n == (size_t)messages + 1 && doc_is_memory(hits.v[messages].doc));
-    CHECK_OK(store_search_words(ctx, s, other_user, stems, 3, 10000, &hits));
+    CHECK_OK(store_search_words(ctx, s, other_user, stems, 3, false, 10000, &hits));
     CHECK(hits.found[0] == 300 && hits.found[1] == 0 && hits.found[2] == 0);
     check_healthy(ctx, s);
 }
@@ -387,7 +388,7 @@ TEST(a_row_of_words_that_is_cut_is_named)
     CHECK_OK(say(ctx, s, mine, "s1", &m));
     place_do(ctx, &p,
              "UPDATE posting SET docs = substring(docs FROM 1 FOR octet_length(docs) - 1)");
-    CHECK_STATUS(store_search_words(ctx, s, mine, &stem, 1, 50, &hits), STORAGE);
+    CHECK_STATUS(store_search_words(ctx, s, mine, &stem, 1, false, 50, &hits), STORAGE);
     CHECK(strstr(ctx->why, "a row of the words index is damaged"));
     ctx_clear_failure(ctx);
 }

@@ -43,7 +43,7 @@ static size_t finds(struct ctx *ctx, struct store *s, const char *stem)
 {
     struct word_hits hits;
     str stems[] = {str_of(stem)};
-    CHECK_OK(store_search_words(ctx, s, mine, stems, 1, 100, &hits));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 1, false, 100, &hits));
     return hits.n;
 }
 

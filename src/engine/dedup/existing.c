@@ -203,7 +203,7 @@ static enum status find_candidates(struct ctx *ctx, struct engine *e, struct poo
         return OK;
     STORE_VIEW(view, ctx, e->store);
     TRY(store_ask_words(ctx, e->store, pool, q.stems, q.n, true, HITS_MAX));
-    TRY(store_search_memory_words(ctx, e->store, pool, q.stems, q.n, HITS_MAX, &hits));
+    TRY(store_search_words(ctx, e->store, pool, q.stems, q.n, true, HITS_MAX, &hits));
     for (size_t i = hits.n; i-- > 0 && *n < READ_MAX;) {
         size_t held = 0;
         for (size_t w = 0; w < q.n; w++)

@@ -47,7 +47,7 @@ enum status similar_facts(struct ctx *ctx, const struct distilling *d, str text,
         return OK;
     STORE_VIEW(view, ctx, d->e->store);
     TRY(store_ask_words(ctx, d->e->store, d->pool, q.stems, q.n, true, HITS_MAX));
-    TRY(store_search_memory_words(ctx, d->e->store, d->pool, q.stems, q.n, HITS_MAX, &hits));
+    TRY(store_search_words(ctx, d->e->store, d->pool, q.stems, q.n, true, HITS_MAX, &hits));
     for (size_t least = q.n; least > 0 && found < SIMILAR_MAX; least--) {
         for (size_t i = 0; i < hits.n && found < SIMILAR_MAX; i++) {
             size_t held = 0;

@@ -58,7 +58,7 @@ static enum status episodes_of(struct ctx *ctx, struct engine *e, const struct p
     *n = 0;
     if (!q.n)
         return OK;
-    TRY(store_search_memory_words(ctx, e->store, in->pool, q.stems, q.n, HITS_MAX, &hits));
+    TRY(store_search_words(ctx, e->store, in->pool, q.stems, q.n, true, HITS_MAX, &hits));
     for (size_t i = hits.n; i-- > 0 && *n < LOOKED_AT;)
         docs[(*n)++] = hits.v[i].doc;
     return store_memories(ctx, e->store, in->pool, docs, *n, out);

@@ -88,9 +88,8 @@ enum status past_words(const struct past *past, bool memories_only, const str *s
 {
     struct arena *a = &past->ctx->arena;
     assert(n <= QUERY_WORDS_MAX);
-    TRY((memories_only ? store_search_memory_words : store_search_words)(past->ctx, past->e->store,
-                                                                         past->pool, stems, n, max,
-                                                                         out));
+    TRY(store_search_words(past->ctx, past->e->store, past->pool, stems, n, memories_only, max,
+                           out));
     struct word_hit *more = NEW_N(a, struct word_hit, past->n + 1);
     size_t n_more = 0;
     for (size_t i = 0; i < past->n; i++)

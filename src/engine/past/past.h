@@ -22,8 +22,8 @@ struct past {
 MUST_USE enum status past_open(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t at,
                                struct past *out);
 
-/* store_search_words and (memories_only) store_search_memory_words, with those as well. What was
- * made later is among the hits, too: who reads it decides (find_wants). */
+/* store_search_words, with those as well. What was made later is among the hits, too: who reads it
+ * decides (find_wants). */
 MUST_USE enum status past_words(const struct past *past, bool memories_only, const str *stems,
                                 size_t n, size_t max, struct word_hits *out);
 /* store_memories, each as it was then. */

@@ -73,7 +73,7 @@ static enum status look_by_words(struct looking *l)
     const struct query q = l->finder.asked.query;
     struct word_hits hits;
     double weights[QUERY_WORDS_MAX], all = 0;
-    TRY(store_search_memory_words(l->ctx, l->e->store, l->in->pool, q.stems, q.n, HITS_MAX, &hits));
+    TRY(store_search_words(l->ctx, l->e->store, l->in->pool, q.stems, q.n, true, HITS_MAX, &hits));
     for (size_t w = 0; w < q.n; w++) {
         bool is_left_out = hits.found[w] == UINT32_MAX;
         int64_t found = hits.found[w] ? hits.found[w] : 1;

@@ -192,10 +192,10 @@ static enum status bar_others(struct finding *f, const struct memory *m, const s
     struct word_hits hits = {0};
     doc_id docs[READ_MAX];
     struct message v[READ_MAX];
-    size_t n = 0, n_stems = stems_of(&f->ctx->arena, m->content, stems);
-    if (!n_stems)
+    size_t n = 0, asked = stems_of(&f->ctx->arena, m->content, stems);
+    if (!asked)
         return OK;
-    TRY(store_search_words(f->ctx, f->e->store, f->in->pool, stems, n_stems, HITS_MAX, &hits));
+    TRY(store_search_words(f->ctx, f->e->store, f->in->pool, stems, asked, false, HITS_MAX, &hits));
     if (hits.n)
         qsort(hits.v, hits.n, sizeof *hits.v, most_words_first);
     for (size_t i = 0; i < hits.n && n < READ_MAX; i++)

@@ -17,14 +17,9 @@ struct chain {
     size_t n;
 };
 
-static bool is_in(const struct chain *c, int64_t no)
-{
-    return SOME(i, c->n, memory_no(c->v[i].memory.doc) == no);
-}
-
 static enum status add_row(struct chain *c, int64_t no)
 {
-    if (c->n == CHAIN_MAX || is_in(c, no))
+    if (c->n == CHAIN_MAX || SOME(i, c->n, memory_no(c->v[i].memory.doc) == no))
         return OK;
     SQL_RUN(q, c->ctx, c->db, SQL_MEMORY_GET, c->pool, no);
     if (sql_row(&q))
@@ -55,12 +50,6 @@ static void read_revision(struct query *q, struct revision *out)
     SQL_GET(q, out->at, out->old);
 }
 
-static enum status read_revisions(struct chain *c, struct history_item *item)
-{
-    return SQL_LIST(c->ctx, c->db, read_revision, &item->v, &item->n, SQL_REVISION_LIST,
-                    memory_no(item->memory.doc));
-}
-
 ORDER(by_age, struct history_item, UP(memory.created) ?: UP(memory.doc));
 
 /* The list grows while it is walked. */
@@ -78,7 +67,8 @@ enum status store_history(struct ctx *ctx, struct store *s, struct pool_ref pool
         TRY(add_each(&c, SQL_MEMORY_OF_KEY, m->key));
         TRY(add_each(&c, SQL_MEMORY_CLOSED_BY, m->id));
         TRY(add_each(&c, SQL_MEMORY_NO, m->superseded_by));
-        TRY(read_revisions(&c, &c.v[i]));
+        TRY(SQL_LIST(ctx, r.db, read_revision, &c.v[i].v, &c.v[i].n, SQL_REVISION_LIST,
+                     memory_no(m->doc)));
     }
     qsort(c.v, c.n, sizeof *c.v, by_age);
     *out = c.v;

@@ -195,13 +195,6 @@ static enum status count_rows(struct paging *p, size_t at, struct query *q)
     return sql_end(q);
 }
 
-static enum status count_weights(struct paging *p, size_t at)
-{
-    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_KINDS_IMPORTANCE, p->pools[at], p->f->importance_min,
-            p->f->importance_max);
-    return count_rows(p, at, &q);
-}
-
 static enum status count_created(struct paging *p, size_t at, int64_t from, int64_t to)
 {
     if (from >= to)
@@ -234,8 +227,11 @@ static enum status count_dates(struct paging *p, size_t at)
 
 static enum status count_range(struct paging *p, size_t at)
 {
-    bool is_weighed = p->f->importance_min > 0 || p->f->importance_max < 1;
-    return is_weighed ? count_weights(p, at) : count_dates(p, at);
+    double min = p->f->importance_min, max = p->f->importance_max;
+    if (min <= 0 && max >= 1)
+        return count_dates(p, at);
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_KINDS_IMPORTANCE, p->pools[at], min, max);
+    return count_rows(p, at, &q);
 }
 
 static int64_t sum_of(const struct paging *p, size_t from)

@@ -42,20 +42,12 @@ static struct query recent_begin(struct finding *f, int64_t pool, size_t limit)
     return q;
 }
 
-/* Without a time the pool's row has the count. */
-static enum status count_pool(struct finding *f, int64_t pool, int64_t sessions)
-{
-    int64_t n = sessions;
-    if (!is_any_time(f)) {
-        TRY(SQL_NUMBER(f->ctx, f->db, &n, SQL_SESSION_COUNT, pool, f->after, f->before));
-    }
-    f->total += n;
-    return OK;
-}
-
 static enum status list_pool(struct finding *f, int64_t pool, int64_t sessions)
 {
-    TRY(count_pool(f, pool, sessions));
+    int64_t n = sessions; /* without a time the pool's row has the count */
+    if (!is_any_time(f))
+        TRY(SQL_NUMBER(f->ctx, f->db, &n, SQL_SESSION_COUNT, pool, f->after, f->before));
+    f->total += n;
     CLEANUP(sql_leave) struct query q = recent_begin(f, pool, f->want);
     while (sql_row(&q)) {
         int64_t no = sql_get_int(&q), updated = sql_get_int(&q);

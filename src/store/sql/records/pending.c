@@ -161,12 +161,6 @@ static enum status claim_due(struct ctx *ctx, struct db *db, const void *what)
     return OK;
 }
 
-static enum status any_due(struct ctx *ctx, struct store *s, bool *out)
-{
-    READER(r, ctx, s);
-    return SQL_ANY(ctx, r.db, out, SQL_WAITING_ANY, clock_ms());
-}
-
 /* Reads first: a write would wake the waiting workers, which would look again. */
 enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
                                struct waiting_session **out, size_t *n)
@@ -175,7 +169,10 @@ enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_m
     enum { CLAIM_MAX = 4096 };
     struct claim c = {lease_ms, limit < CLAIM_MAX ? limit : CLAIM_MAX, NULL, 0}, *at = &c;
     bool any;
-    TRY(any_due(ctx, s, &any));
+    {
+        READER(r, ctx, s);
+        TRY(SQL_ANY(ctx, r.db, &any, SQL_WAITING_ANY, clock_ms()));
+    }
     if (any && limit)
         TRY(writer_call(ctx, s->writer, claim_due, &at));
     *out = c.v;
@@ -275,29 +272,17 @@ static void bind_pools(struct query *q, const struct pool_ref *pool)
     sql_text(q, pool->space);
 }
 
-static enum status count_sessions(struct ctx *ctx, struct db *db, const struct pool_ref *pool,
-                                  struct signal_stats *out)
-{
-    SQL_RUN(q, ctx, db, pool ? SQL_WAITING_STATS_OF : SQL_WAITING_STATS);
-    bind_pools(&q, pool);
-    return SQL_GET_ROW(&q, out->sessions, out->dead, out->failed, out->error);
-}
-
-static enum status count_signals(struct ctx *ctx, struct db *db, const struct pool_ref *pool,
-                                 struct signal_stats *out)
-{
-    SQL_RUN(q, ctx, db, pool ? SQL_SIGNAL_STATS_OF : SQL_SIGNAL_STATS);
-    bind_pools(&q, pool);
-    return SQL_GET_ROW(&q, out->signals, out->oldest);
-}
-
 enum status store_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
                                struct signal_stats *out)
 {
     struct signal_stats found = {0};
     READER(r, ctx, s);
-    TRY(count_sessions(ctx, r.db, pool, &found));
-    TRY(count_signals(ctx, r.db, pool, &found));
+    SQL_RUN(sessions, ctx, r.db, pool ? SQL_WAITING_STATS_OF : SQL_WAITING_STATS);
+    bind_pools(&sessions, pool);
+    TRY(SQL_GET_ROW(&sessions, found.sessions, found.dead, found.failed, found.error));
+    SQL_RUN(signals, ctx, r.db, pool ? SQL_SIGNAL_STATS_OF : SQL_SIGNAL_STATS);
+    bind_pools(&signals, pool);
+    TRY(SQL_GET_ROW(&signals, found.signals, found.oldest));
     *out = found;
     return OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "store/sql/db/lookup.h"
+#include "store/sql/db/rows.h"
 #include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
@@ -69,17 +70,6 @@ static str ids_of(struct arena *a, const struct receipt *r, enum which_ids which
     return b.full ? S("") : buf_str(&b);
 }
 
-static str told_of(struct arena *a, const struct receipt *r)
-{
-    struct buf b = buf_make(a, BODY_MAX);
-    struct json_out w = json_to(&b);
-    json_open(&w, '[');
-    for (size_t i = 0; i < r->told.n; i++)
-        json_str(&w, r->told.v[i]);
-    json_close(&w, ']');
-    return buf_str(&b);
-}
-
 /* A receipt is written before the model answers and once more after it; its block may have been
  * taken back in between. */
 static enum status put_replay(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r)
@@ -88,7 +78,8 @@ static enum status put_replay(struct ctx *ctx, struct db *db, int64_t pool, cons
         return OK;
     if (!r->block.n)
         return SQL_LATER(ctx, db, SQL_REPLAY_DELETE, pool, r->id);
-    return SQL_LATER(ctx, db, SQL_REPLAY_ADD, pool, r->id, r->block, told_of(&ctx->arena, r));
+    str told = r->told.n ? tags_text(&ctx->arena, r->told) : S("[]");
+    return SQL_LATER(ctx, db, SQL_REPLAY_ADD, pool, r->id, r->block, told);
 }
 
 /* Its row, if it is kept already: a turn with tools queues its receipt before the model is asked.
@@ -97,14 +88,6 @@ struct kept_receipt {
     int64_t no, tokens;
     bool is_same;
 };
-
-static enum status find_kept(struct ctx *ctx, struct db *db, int64_t pool, str id, str body,
-                             struct kept_receipt *out)
-{
-    *out = (struct kept_receipt){0};
-    SQL_RUN(q, ctx, db, SQL_RECEIPT_FIND, pool, id, body);
-    return SQL_GET_ROW(&q, out->no, out->tokens, out->is_same);
-}
 
 static enum status note_given(struct ctx *ctx, struct db *db, int64_t pool, int64_t no,
                               const struct receipt *r, bool is_new)
@@ -136,7 +119,7 @@ enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const stru
                         bool was_queued)
 {
     bool is_late, is_kept = false;
-    struct kept_receipt kept;
+    struct kept_receipt kept = {0};
     if (was_queued)
         TRY(SQL_ANY(ctx, db, &is_kept, SQL_RECEIPT_THERE, pool, r->id));
     if (is_kept)
@@ -150,7 +133,8 @@ enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const stru
                 ids_of(&ctx->arena, r, IDS_SHOWN)));
     if (is_late)
         return OK;
-    TRY(find_kept(ctx, db, pool, r->id, body, &kept));
+    TRY(SQL_ALONE(SQL_GET_ROW(&q_, kept.no, kept.tokens, kept.is_same), ctx, db, SQL_RECEIPT_FIND,
+                  pool, r->id, body));
     if (kept.is_same)
         return OK;
     TRY(kept.no ? SQL_LATER(ctx, db, SQL_RECEIPT_CHANGE, pool, kept.no, shown, body, r->decision,

@@ -43,22 +43,15 @@ static enum status read_tokens(const struct looking *l, const doc_id *docs, cons
     return OK;
 }
 
-static enum status is_same_state(struct ctx *ctx, struct db *db, const struct held *h, bool *out)
-{
-    SQL_RUN(q, ctx, db, SQL_VECTOR_LAST, h->pool);
-    *out = sql_row(&q) && sql_get_int(&q) == h->seen;
-    return sql_end(&q);
-}
-
 static enum status look_up(struct looking *l, const struct held *h, const doc_id *docs, size_t n)
 {
     struct arena *a = &l->ctx->arena;
     str *rows = NEW_N(a, str, n + 1);
     doc_id *missing = NEW_N(a, doc_id, n + 1);
     size_t *places = NEW_N(a, size_t, n + 1), n_missing = 0;
-    bool may_keep = false;
+    int64_t last = -1; /* of the rows that are seen, where all is as the vectors show it */
     if (h && token_store_find(l->keep, docs, n, rows))
-        TRY(is_same_state(l->ctx, l->db, h, &may_keep));
+        TRY(SQL_NUMBER(l->ctx, l->db, &last, SQL_VECTOR_LAST, l->pool));
     for (size_t i = 0; i < n; i++) {
         if (rows[i].n)
             l->see(l->what, i, rows[i]);
@@ -67,7 +60,7 @@ static enum status look_up(struct looking *l, const struct held *h, const doc_id
         missing[n_missing] = docs[i];
         places[n_missing++] = i;
     }
-    if (!may_keep)
+    if (!h || last != h->seen)
         l->keep = NULL;
     return n_missing ? read_tokens(l, missing, places, n_missing) : OK;
 }

@@ -211,16 +211,20 @@ static enum status check_words(struct ctx *ctx, size_t n)
     return OK;
 }
 
-/* Among the documents from `least` on. */
-static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                               const str *stems, size_t n, doc_id least, size_t max,
+/* The numbers of memories are above those of messages. */
+enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const str *stems, size_t n, bool memories_only, size_t max,
                                struct word_hits *out)
 {
     struct word_hits hits = {0};
     CLEANUP(lists_end) struct lists lists = {.n = 0};
     TRY(check_words(ctx, n));
     POOL_READER(r, row, ctx, s, pool);
-    struct word_scan scan = {.ctx = ctx, .db = r.db, .pool = row.no, .least = least, .max = max};
+    struct word_scan scan = {.ctx = ctx,
+                             .db = r.db,
+                             .pool = row.no,
+                             .least = memories_only ? DOC_MEMORY : 0,
+                             .max = max};
     struct word_docs docs[QUERY_WORDS_MAX];
     scan.prefix = prefix_of(&row);
     TRY(words_view(ctx, r.db, &scan.view));
@@ -264,19 +268,6 @@ enum status store_ask_words(struct ctx *ctx, struct store *s, struct pool_ref po
             word_blocks_ask(ctx, r.db, row.no, words, some, scan.least, max);
     }
     return OK;
-}
-
-enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                               const str *stems, size_t n, size_t max, struct word_hits *out)
-{
-    return search_from(ctx, s, pool, stems, n, 0, max, out);
-}
-
-/* The numbers of memories are above those of messages. */
-enum status store_search_memory_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                      const str *stems, size_t n, size_t max, struct word_hits *out)
-{
-    return search_from(ctx, s, pool, stems, n, DOC_MEMORY, max, out);
 }
 
 /* --- words that are too common --- */
