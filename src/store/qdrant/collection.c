@@ -21,7 +21,7 @@ static enum status ask_health(struct ctx *ctx, const struct qdrant_settings *q, 
 {
     struct qdrant_answer answer;
     int64_t began = clock_mono_us();
-    TRY(qdrant_ask(ctx, q, "GET", S("/readyz"), S(""), &answer));
+    TRY(qdrant_ask(ctx, q, "GET", NULL, S(""), &answer));
     if (answer.code != 200)
         return qdrant_refused(ctx, &answer);
     *took_us = clock_mono_us() - began;
@@ -65,7 +65,7 @@ enum status qdrant_look(struct ctx *ctx, const struct qdrant_settings *q,
                         struct qdrant_collection *out)
 {
     struct qdrant_answer answer;
-    TRY(qdrant_ask(ctx, q, "GET", qdrant_path(&ctx->arena, q, ""), S(""), &answer));
+    TRY(qdrant_ask(ctx, q, "GET", "", S(""), &answer));
     if (answer.code == 404) {
         *out = (struct qdrant_collection){0};
         return OK;
@@ -114,7 +114,7 @@ static enum status make_collection(struct ctx *ctx, const struct qdrant_settings
     json_close(&w, '}');
     write_quantization(&w, q->quantization);
     json_close(&w, '}');
-    TRY(qdrant_ask(ctx, q, "PUT", qdrant_path(&ctx->arena, q, ""), buf_str(&b), &answer));
+    TRY(qdrant_ask(ctx, q, "PUT", "", buf_str(&b), &answer));
     bool is_made = (answer.code >= 200 && answer.code <= 299) || answer.code == 409;
     return is_made ? OK : qdrant_refused(ctx, &answer);
 }
@@ -132,9 +132,8 @@ static enum status make_indexes(struct ctx *ctx, const struct qdrant_settings *q
         {"kind", "keyword"},   {"createdAtUnix", "integer"}, {"expiresAtUnix", "integer"},
     };
     struct qdrant_answer answer;
-    str path = qdrant_path(&ctx->arena, q, "/index?wait=true");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        TRY(qdrant_ask(ctx, q, "PUT", path,
+        TRY(qdrant_ask(ctx, q, "PUT", "/index?wait=true",
                        str_printf(&ctx->arena, "{\"field_name\":\"%s\",\"field_schema\":\"%s\"}",
                                   rows[i].field, rows[i].schema),
                        &answer));

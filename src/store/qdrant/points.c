@@ -94,8 +94,7 @@ static enum status locate_points(struct ctx *ctx, const struct qdrant_settings *
         places[i].derived = id_of(&ctx->arena, parts, sizeof parts / sizeof *parts);
         places[i].plain = id_is_uuid(refs[i].id) ? refs[i].id : S("");
     }
-    TRY(qdrant_ask(ctx, q, "POST", qdrant_path(&ctx->arena, q, "/points"),
-                   locate_question(&ctx->arena, places, n), &answer));
+    TRY(qdrant_ask(ctx, q, "POST", "/points", locate_question(&ctx->arena, places, n), &answer));
     if (answer.code != 200 && answer.code != 404)
         return qdrant_refused(ctx, &answer);
     for (size_t i = 0; i < n; i++)
@@ -180,8 +179,7 @@ static enum status put_all(struct ctx *ctx, const struct qdrant_settings *q,
     json_close(&w, '}');
     if (b.full)
         return fail(ctx, BAD_INPUT, "Qdrant: the memories are too large for one request");
-    TRY(qdrant_ask(ctx, q, "PUT", qdrant_path(&ctx->arena, q, "/points?wait=true"), buf_str(&b),
-                   &answer));
+    TRY(qdrant_ask(ctx, q, "PUT", "/points?wait=true", buf_str(&b), &answer));
     if (answer.code >= 200 && answer.code <= 299)
         return OK;
     bool is_of_points = answer.code == 400 || answer.code == 413 || answer.code == 422;
@@ -228,8 +226,6 @@ enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
         }
     json_close(&w, ']');
     json_close(&w, '}');
-    return there ? qdrant_want(ctx, q, "POST",
-                               qdrant_path(&ctx->arena, q, "/points/delete?wait=true"), buf_str(&b),
-                               &result)
+    return there ? qdrant_want(ctx, q, "POST", "/points/delete?wait=true", buf_str(&b), &result)
                  : OK;
 }

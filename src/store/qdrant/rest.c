@@ -27,8 +27,10 @@ static void percent_encode(struct buf *b, str s)
     }
 }
 
-str qdrant_path(struct arena *a, const struct qdrant_settings *q, const char *behind)
+static str path_of(struct arena *a, const struct qdrant_settings *q, const char *behind)
 {
+    if (!behind)
+        return S("/readyz");
     struct buf b = buf_make(a, 4096);
     buf_add(&b, S("/collections/"));
     percent_encode(&b, q->collection);
@@ -84,12 +86,13 @@ static void read_answer(struct ctx *ctx, const struct qdrant_settings *q, str bo
 }
 
 enum status qdrant_ask(struct ctx *ctx, const struct qdrant_settings *q, const char *method,
-                       str path, str body, struct qdrant_answer *out)
+                       const char *behind, str body, struct qdrant_answer *out)
 {
     if (!q->url.n)
         return fail(ctx, UNSUPPORTED, "not_configured");
     struct header headers[] = {{S("content-type"), S("application/json")}, {S("api-key"), q->key}};
     struct answer answer = {0};
+    str path = path_of(&ctx->arena, q, behind);
     struct call call = {.url = str_printf(&ctx->arena, S_FMT S_FMT, S_ARG(q->url), S_ARG(path)),
                         .method = str_of(method),
                         .headers = headers,
@@ -113,10 +116,10 @@ enum status qdrant_refused(struct ctx *ctx, const struct qdrant_answer *answer)
 }
 
 enum status qdrant_want(struct ctx *ctx, const struct qdrant_settings *q, const char *method,
-                        str path, str body, const struct json **result)
+                        const char *behind, str body, const struct json **result)
 {
     struct qdrant_answer answer = {0};
-    TRY(qdrant_ask(ctx, q, method, path, body, &answer));
+    TRY(qdrant_ask(ctx, q, method, behind, body, &answer));
     if (answer.code < 200 || answer.code > 299)
         return qdrant_refused(ctx, &answer);
     if (!answer.result)

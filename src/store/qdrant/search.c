@@ -102,8 +102,8 @@ static enum status ask_search(struct ctx *ctx, const struct qdrant_settings *q,
     static const char *const paths[] = {"/points/query", "/points/search"};
     struct qdrant_answer answer = {0};
     for (size_t i = 0; i < 2; i++) {
-        TRY(qdrant_ask(ctx, q, "POST", qdrant_path(&ctx->arena, q, paths[i]),
-                       search_question(&ctx->arena, q, c, f, i == 1), &answer));
+        TRY(qdrant_ask(ctx, q, "POST", paths[i], search_question(&ctx->arena, q, c, f, i == 1),
+                       &answer));
         if (answer.code != 404)
             break;
     }
@@ -172,12 +172,12 @@ enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_settings *q, str
     TRY(qdrant_look(ctx, q, &c));
     int64_t count = 0;
     if (c.exists) {
-        TRY(qdrant_want(ctx, q, "POST", qdrant_path(&ctx->arena, q, "/points/count"),
-                        old_ones(&ctx->arena, user, before, true), &result));
+        TRY(qdrant_want(ctx, q, "POST", "/points/count", old_ones(&ctx->arena, user, before, true),
+                        &result));
         count = json_int_or(json_get(result, "count"), 0);
     }
     if (count > 0)
-        TRY(qdrant_want(ctx, q, "POST", qdrant_path(&ctx->arena, q, "/points/delete?wait=true"),
+        TRY(qdrant_want(ctx, q, "POST", "/points/delete?wait=true",
                         old_ones(&ctx->arena, user, before, false), &result));
     *deleted = count;
     return OK;

@@ -102,23 +102,24 @@ static void offer_near(struct best *b, const struct codes *c, const struct among
 
 /* --- all of them --- */
 
-/* A code is 16 times its upper half, which stands there with 8 added, and 7.5 or so. */
+/* The rows from `first` on with an estimate over the limit. A code is 16 times its upper half,
+ * which stands there with 8 added, and 7.5 or so: that is the mean of what the lower half may be.
+ */
 static void scan_codes(const struct codes *c, const struct question *q, const struct among *among,
-                       struct best *b, struct estimate *room)
+                       struct best *b, struct estimate *room, size_t first, float least)
 {
-    const struct vector_kernels *k = vector_kernels_best();
     struct plane p = {.lanes = c->lanes, .question = q->rough};
-    /* The lower half is unknown in the scan; 7.5 is the mean of 0 to 15. */
     p.offset = q->rough_sum * (7.5F - 128) / 16;
-    for (size_t from = 0; from < c->n; from += p.n) {
+    for (size_t from = first; from < c->n; from += p.n) {
         /* Short at first: the limit of a block is the worst hit so far, and few rows should pass
          * it. */
-        size_t n = from < BLOCK_FIRST ? BLOCK_FIRST : from < BLOCK ? from : BLOCK;
+        size_t done = from - first, n = done < BLOCK_FIRST ? BLOCK_FIRST : done;
+        p.n = n < BLOCK ? n : BLOCK;
+        p.n = c->n - from < p.n ? c->n - from : p.n;
         p.upper = c->upper + from * c->lanes / 2;
         p.scales = c->scales + from;
-        p.n = c->n - from < n ? c->n - from : n;
-        float limit = b->n == b->max ? b->v[0].cosine : -FLT_MAX;
-        size_t found = k->above(&p, limit, room);
+        bool is_full = b->n == b->max && b->v[0].cosine > least;
+        size_t found = vector_kernels_best()->above(&p, is_full ? b->v[0].cosine : least, room);
         for (size_t i = 0; i < found; i++)
             offer_near(b, c, among, (struct near){from + room[i].row, room[i].value});
     }
@@ -156,7 +157,7 @@ size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
     }
     likely.max = likely.max < c->n ? likely.max : c->n;
     likely.v = NEW_N(a, struct near, likely.max);
-    scan_codes(c, q, among, &likely, NEW_N(a, struct estimate, BLOCK));
+    scan_codes(c, q, among, &likely, NEW_N(a, struct estimate, BLOCK), 0, -FLT_MAX);
     for (size_t i = 0; i < likely.n; i++)
         offer_near(&b, c, among, (struct near){likely.v[i].at, cosine_of(c, q, likely.v[i].at)});
     return b.n;
@@ -183,7 +184,6 @@ static void look_behind(struct pairing *p, size_t at)
 {
     static const struct among all = {.messages = true, .memories = true};
     const struct codes *c = p->c;
-    struct plane plane = {.lanes = c->lanes, .question = p->q.rough};
     codes_row(c, at, p->q.codes);
     p->q.scale = c->scales[at];
     p->q.rough_sum = 0;
@@ -192,18 +192,7 @@ static void look_behind(struct pairing *p, size_t at)
         p->q.rough[i] = (int8_t)p->q.codes[i];
         p->q.rough_sum += p->q.rough[i];
     }
-    plane.offset = p->q.rough_sum * (7.5F - 128) / 16;
-    float limit = (p->least - SLACK) / (16 * p->q.scale);
-    for (size_t from = at + 1; from < c->n; from += plane.n) {
-        plane.upper = c->upper + from * c->lanes / 2;
-        plane.scales = c->scales + from;
-        plane.n = c->n - from < BLOCK ? c->n - from : BLOCK;
-        bool is_full = p->likely.n == p->likely.max && p->likely.v[0].cosine > limit;
-        limit = is_full ? p->likely.v[0].cosine : limit;
-        size_t found = vector_kernels_best()->above(&plane, limit, p->room);
-        for (size_t i = 0; i < found; i++)
-            offer_near(&p->likely, c, &all, (struct near){from + p->room[i].row, p->room[i].value});
-    }
+    scan_codes(c, &p->q, &all, &p->likely, p->room, at + 1, (p->least - SLACK) / (16 * p->q.scale));
 }
 
 static void take_pairs(struct arena *a, struct pairing *p, size_t at, size_t *cap,

@@ -104,28 +104,8 @@ static enum status merge_places(struct ctx *ctx, const struct block_place *v, si
     return rest.n ? refuse_posting(ctx) : OK;
 }
 
-/* Rows to be written and deleted. */
-struct rows {
-    str *words, *docs;
-    int64_t *first, *n_docs;
-    size_t n, n_words, n_firsts, n_counts, n_packed;
-};
-
-static void put_row(struct arena *a, struct rows *r, str word, doc_id first, str docs, size_t n)
-{
-    size_t at = r->n++;
-    r->words = arena_more(a, r->words, at, &r->n_words, sizeof *r->words);
-    r->first = arena_more(a, r->first, at, &r->n_firsts, sizeof *r->first);
-    r->n_docs = arena_more(a, r->n_docs, at, &r->n_counts, sizeof *r->n_docs);
-    r->docs = arena_more(a, r->docs, at, &r->n_packed, sizeof *r->docs);
-    r->words[at] = word;
-    r->first[at] = first;
-    r->n_docs[at] = (int64_t)n;
-    r->docs[at] = docs;
-}
-
 /* What no longer fits one row is cut: where documents only came behind, the full row stays full. */
-static void put_entries(struct arena *a, struct rows *r, str word, doc_id first,
+static void put_entries(struct arena *a, struct block_rows *r, str word, doc_id first,
                         const struct entries *e, bool is_longer)
 {
     size_t parts = (e->n + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
@@ -133,12 +113,13 @@ static void put_entries(struct arena *a, struct rows *r, str word, doc_id first,
     for (size_t i = 0; i < e->n; i += each) {
         size_t n = e->n - i < each ? e->n - i : each;
         doc_id begin = i ? e->v[i].doc : first;
-        put_row(a, r, word, begin, block_pack(a, begin, e->v + i, n), n);
+        ARENA_ADD(a, r->v, r->n, r->cap) =
+            (struct block_row){word, begin, block_pack(a, begin, e->v + i, n), n};
     }
 }
 
-static enum status change_rows(struct ctx *ctx, const struct block_changes *all, struct rows *puts,
-                               struct rows *deletes)
+static enum status change_rows(struct ctx *ctx, const struct block_changes *all,
+                               struct block_rows *puts, struct block_rows *deletes)
 {
     struct arena *a = &ctx->arena;
     const struct block_place *v = all->places;
@@ -153,22 +134,32 @@ static enum status change_rows(struct ctx *ctx, const struct block_changes *all,
         TRY(merge_places(ctx, v + from, to - from, &e, &is_longer));
         put_entries(a, puts, word, v[from].first, &e, is_longer);
         if (!e.n && v[from].is_there)
-            put_row(a, deletes, word, v[from].first, S(""), 0);
+            ARENA_ADD(a, deletes->v, deletes->n, deletes->cap) =
+                (struct block_row){word, v[from].first};
     }
     return OK;
 }
 
-static enum status write_rows(struct ctx *ctx, struct db *db, int64_t pool, const struct rows *r,
-                              bool is_put)
+enum status block_rows_write(struct ctx *ctx, struct db *db, int64_t pool,
+                             const struct block_rows *r, bool is_put)
 {
+    struct arena *a = &ctx->arena;
+    str *words = NEW_N(a, str, r->n), *docs = NEW_N(a, str, r->n);
+    int64_t *first = NEW_N(a, int64_t, r->n), *n = NEW_N(a, int64_t, r->n);
     if (!r->n)
         return OK;
+    for (size_t i = 0; i < r->n; i++) {
+        words[i] = r->v[i].word;
+        first[i] = r->v[i].first;
+        docs[i] = r->v[i].docs;
+        n[i] = (int64_t)r->v[i].n;
+    }
     SQL_RUN(q, ctx, db, is_put ? SQL_POSTING_PUT : SQL_POSTING_DELETE, pool);
-    sql_blobs(&q, r->words, r->n);
-    sql_list(&q, r->first, r->n);
+    sql_blobs(&q, words, r->n);
+    sql_list(&q, first, r->n);
     if (is_put) {
-        sql_list(&q, r->n_docs, r->n);
-        sql_blobs(&q, r->docs, r->n);
+        sql_list(&q, n, r->n);
+        sql_blobs(&q, docs, r->n);
     }
     return sql_later(&q);
 }
@@ -184,13 +175,13 @@ void block_changes_ask(struct ctx *ctx, struct db *db, struct block_changes *all
 
 enum status block_changes_write(struct ctx *ctx, struct db *db, const struct block_changes *all)
 {
-    struct rows puts = {0}, deletes = {0};
+    struct block_rows puts = {0}, deletes = {0};
     if (!all->n)
         return OK;
     TRY(read_rows(ctx, db, all));
     TRY(change_rows(ctx, all, &puts, &deletes));
-    TRY(write_rows(ctx, db, all->pool, &puts, true));
-    return write_rows(ctx, db, all->pool, &deletes, false);
+    TRY(block_rows_write(ctx, db, all->pool, &puts, true));
+    return block_rows_write(ctx, db, all->pool, &deletes, false);
 }
 
 /* --- reading --- */

@@ -24,6 +24,19 @@ struct block_changes {
     size_t n_places;
 };
 
+/* Rows of a pool, to be written or (their places alone) deleted. */
+struct block_rows {
+    struct block_row {
+        str word;
+        doc_id first;
+        str docs; /* packed */
+        size_t n;
+    } * v;
+    size_t n, cap;
+};
+MUST_USE enum status block_rows_write(struct ctx *ctx, struct db *db, int64_t pool,
+                                      const struct block_rows *r, bool is_put);
+
 /* Asks ahead for the blocks that change; then writes them. */
 void block_changes_ask(struct ctx *ctx, struct db *db, struct block_changes *all);
 MUST_USE enum status block_changes_write(struct ctx *ctx, struct db *db,

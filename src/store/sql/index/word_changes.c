@@ -115,25 +115,15 @@ static enum status count_words(struct ctx *ctx, struct db *db, struct pool_work 
 static enum status put_rows(struct ctx *ctx, struct db *db, const struct pool_work *w)
 {
     struct arena *a = &ctx->arena;
-    str *words = NEW_N(a, str, w->n), *packed = NEW_N(a, str, w->n);
-    int64_t *docs = NEW_N(a, int64_t, w->n), *n_words = NEW_N(a, int64_t, w->n);
-    size_t n = 0;
+    struct block_rows rows = {0};
     for (size_t i = 0; i < w->n; i++) {
-        const struct document *d = &w->docs[i];
-        if (!d->now.n)
-            continue;
-        docs[n] = d->doc;
-        n_words[n] = (int64_t)d->now.n;
-        packed[n++] = block_words_pack(a, d->now.v, d->now.n);
+        const struct doc_words *now = &w->docs[i].now;
+        if (now->n)
+            ARENA_ADD(a, rows.v, rows.n, rows.cap) =
+                (struct block_row){S(""), w->docs[i].doc, block_words_pack(a, now->v, now->n),
+                                   now->n};
     }
-    if (!n)
-        return OK;
-    SQL_RUN(q, ctx, db, SQL_POSTING_PUT, w->blocks.pool);
-    sql_blobs(&q, words, n);
-    sql_list(&q, docs, n);
-    sql_list(&q, n_words, n);
-    sql_blobs(&q, packed, n);
-    return sql_later(&q);
+    return block_rows_write(ctx, db, w->blocks.pool, &rows, true);
 }
 
 /* What was fresh until now. */
