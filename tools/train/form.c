@@ -16,8 +16,8 @@
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
  *        train_form --forget FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
  *        data/lang/forget.def
- *        train_form --wish|--known|--list|--tells … > data/lang/wish.def, known.def, list.def
- *        or tells.def
+ *        train_form --wish|--known|--reply|--list|--tells … > data/lang/wish.def, known.def,
+ *        reply.def, list.def or tells.def
  *
  * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
  * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a
@@ -79,6 +79,17 @@ static const struct table {
      0.5,
      0.2,
      {0.02, 1},
+     99},
+    {"--reply",
+     "reply",
+     "reply",
+     "/* reply.def - what a question's wording says of whether it asks what was replied before. "
+     "*/\n/*\n"
+     " * FORM(feature, weight that it does, 0), sorted.",
+     3,
+     0.5,
+     0.2,
+     {0.2, 1},
      99},
     {"--list",
      "list",

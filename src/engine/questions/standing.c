@@ -90,13 +90,6 @@ static bool is_within(struct words x, const struct words *y)
     return shares_topic(&x, y) && !SOME(i, x.n, is_topic(&x.v[i]) && !has_stem(y, x.v[i].stem));
 }
 
-/* The same topic up to the way, which differs: "format dates as …". */
-static bool differs_in_way(const struct words *x, const struct words *y)
-{
-    struct words before_x = {x->v, way_of(x)}, before_y = {y->v, way_of(y)};
-    return before_x.n < x->n && before_y.n < y->n && is_within(before_x, &before_y);
-}
-
 bool standing_ends(const struct standing *newer, const struct standing *older)
 {
     if (newer->takes_back)
@@ -108,6 +101,8 @@ bool standing_ends(const struct standing *newer, const struct standing *older)
     const struct words *x = &newer->rule, *y = &older->rule;
     bool declines_x = SOME(i, x->n, str_is_one_of(x->v[i].text, declining));
     bool declines_y = SOME(i, y->n, str_is_one_of(y->v[i].text, declining));
-    return (asks_language(x) && asks_language(y)) || differs_in_way(x, y) ||
+    struct words before_x = {x->v, way_of(x)}, before_y = {y->v, way_of(y)}; /* "dates as …" */
+    bool differs_in_way = before_x.n < x->n && before_y.n < y->n && is_within(before_x, &before_y);
+    return (asks_language(x) && asks_language(y)) || differs_in_way ||
            (declines_x != declines_y && is_within(*x, y));
 }

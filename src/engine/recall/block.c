@@ -18,7 +18,7 @@
  * the message that it came from is given whole.
  */
 
-enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, LINE_WORDS = 400 };
+enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 720, SPEAKER_MAX = 40, LINE_WORDS = 400 };
 
 /* "2026-05-08 (3 days ago)", or "" for no time. */
 static str when(struct arena *a, int64_t ms, int64_t now)

@@ -102,7 +102,6 @@ static enum status search_words(struct search *s)
         .scan = &s->scan,
         .rarest = f->asked.rarest = rank_idf(all, 1),
         .unknown = unknown,
-        .now = in->asked ? in->asked : clock_ms(),
     };
     return late(f->ctx);
 }

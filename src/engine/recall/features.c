@@ -76,13 +76,6 @@ static bool is_name(str word)
     return name;
 }
 
-/* "I prefer e-books" in any place, "Always give examples" where a sentence begins: "I've always
- * lived here" asks for nothing. */
-static bool is_wish(str word, bool begins)
-{
-    return str_is_one_of(word, preference_words) || (begins && str_is_one_of(word, rule_openings));
-}
-
 static void look_at(struct glance *g, str word, bool begins)
 {
     bool digit = word.p[0] >= '0' && word.p[0] <= '9';
@@ -92,7 +85,9 @@ static void look_at(struct glance *g, str word, bool begins)
     g->first_person += (classes & LEX_SELF) != 0;
     g->has_number |= digit || (classes & SHOWS_NUMBER);
     g->has_date |= digit || (classes & SHOWS_DATE);
-    g->has_wish |= is_wish(word, begins);
+    /* "Always give examples"; "I've always lived here" asks for nothing. */
+    g->has_wish |=
+        str_is_one_of(word, preference_words) || (begins && str_is_one_of(word, rule_openings));
     g->has_limit |= (classes & SHOWS_LIMIT) || (g->is_negated && str_is(word, "t"));
     g->is_negated = classes & LEX_NEGATED;
 }
@@ -175,7 +170,6 @@ static void of_text(const struct asked_of *q, struct text_annotations *notes, st
     struct glance g = glance_noted(q, notes, text);
     double worth = g.words > SHORT ? SHORT / (double)g.words : 1;
     out[SIGNAL_time] = query_has_time(q->query, created);
-    out[SIGNAL_recent] = age_decay(q->now - created, 90);
     out[SIGNAL_date] = q->query->wants_date && g.has_date ? worth : 0;
     out[SIGNAL_number] = q->query->wants_number && g.has_number ? worth : 0;
     out[SIGNAL_named] = q->query->wants_name ? fmin((double)g.names, 3) * worth : 0;
@@ -224,10 +218,11 @@ static void of_message(const struct asked_of *q, const struct message *m, double
     out[SIGNAL_speaker] = q->person.n && str_eq(m->speaker, q->person);
     out[SIGNAL_opening] = doc_position(m->doc) < 2;
     out[SIGNAL_chat] = !m->speaker.n;
-    out[SIGNAL_assistant] = !m->speaker.n && str_is(m->role, "assistant");
+    bool is_reply = !m->speaker.n && str_is(m->role, "assistant");
+    out[SIGNAL_assistant] = is_reply ? 1 - q->query->asks_reply : 0;
     out[SIGNAL_asks_back] = out[SIGNAL_assistant] * asking_share(m->text);
-    out[SIGNAL_wish] *= 1 - out[SIGNAL_assistant];
-    out[SIGNAL_limit] *= 1 - out[SIGNAL_assistant];
+    out[SIGNAL_wish] *= !is_reply;
+    out[SIGNAL_limit] *= !is_reply;
 }
 
 static void of_memory(const struct asked_of *q, const struct memory *m, double *out)
@@ -254,7 +249,7 @@ void signals_of(const struct asked_of *q, struct candidate *c, const struct mess
     c->signals = out;
     of_words(q, c, out);
     /* A model answers whatever it is asked; what the user answers it tells of itself. */
-    double answers = out[SIGNAL_assistant] > 0 ? 0 : asking_share(previous);
+    double answers = (1 - out[SIGNAL_assistant]) * asking_share(previous);
     out[SIGNAL_answers] = answers * out[SIGNAL_previous];
     out[SIGNAL_answers_near] = answers * out[SIGNAL_tokens_before];
     out[SIGNAL_assistant_turn] = out[SIGNAL_assistant] * out[SIGNAL_turn];

@@ -39,7 +39,6 @@ struct asked_of {
     double unknown; /* share of the weight of words that nobody says, less in a small pool */
     bool is_chat;   /* what was found was said in chats with an assistant */
     str person;     /* the one speaker whom the question names, or "" */
-    int64_t now;
 };
 
 /* The only speaker of the messages whom the question names; with two it names none. */

@@ -96,13 +96,6 @@ static bool has_weights(const struct finder *f)
     return weights_by_encoder(f->how.weighed) || gate_is_fitted_for(f->in->question);
 }
 
-/* By meaning alone a score is a cosine; where the caller sets the bar, each line is held against
- * it. */
-static bool is_by_line(const struct finder *f)
-{
-    return f->how.steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 || !has_weights(f);
-}
-
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
 static double least_of_line(const struct finder *f, double threshold, double best)
 {
@@ -186,7 +179,8 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     const double usual = f->e->settings->gate_threshold, best = best_score(f);
     bool by_cosine = f->how.steps.strategy == STRATEGY_SEMANTIC;
     double threshold = by_cosine ? fmin(GATE_COSINE * usual, 1) : usual;
-    bool by_line = tells || is_by_line(f); /* what only tells asks nothing */
+    /* Where the caller sets the bar, each line is held against it; what only tells asks nothing. */
+    bool by_line = tells || by_cosine || f->in->bar > 0 || !has_weights(f);
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
     bool by_wording =

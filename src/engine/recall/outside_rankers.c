@@ -161,15 +161,6 @@ static void put_in_order(struct finder *f, const double *scores)
     f->found = found;
 }
 
-/* A model of this machine takes time for every word, so it judges what a chat would be shown of a
- * long text: the part that answers. */
-static str judged_text(const struct finder *f, const struct recalled *r, bool is_here)
-{
-    str text = found_text(r);
-    return is_here ? excerpt_of(&f->ctx->arena, text, &f->asked.query, f->asked.weights, JUDGED_MAX)
-                   : text;
-}
-
 void order_beside(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
@@ -180,8 +171,11 @@ void order_beside(struct finder *f)
     struct rerank_out by;
     str *texts = NEW_N(a, str, f->n);
     double *scores = NEW_N(a, double, f->n);
-    for (size_t i = 0; i < f->n; i++)
-        texts[i] = judged_text(f, &f->found[i], is_here);
+    for (size_t i = 0; i < f->n; i++) {
+        texts[i] = found_text(&f->found[i]);
+        if (is_here) /* it takes time for every word, so it judges the part that answers */
+            texts[i] = excerpt_of(a, texts[i], &f->asked.query, f->asked.weights, JUDGED_MAX);
+    }
     f->how.steps.is_reranked =
         rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &by);
     if (f->how.steps.is_reranked) {

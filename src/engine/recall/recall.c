@@ -65,6 +65,19 @@ enum { PEOPLE_SHOWN = 400, WHOLE_SHOWN = 250 };
 static const size_t rooms[] = {160, 100, 80, 70};
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
+/* Of a reply by its place among replies, where the question surely asks for it (trial 097). */
+static const size_t reply_rooms[ROOMS] = {700, 500, 400, 300};
+
+/* How many lines were shown, and how many of these are replies. */
+struct shown {
+    size_t lines, replies;
+};
+
+static bool is_reply(const struct recalled *r)
+{
+    return !r->is_memory && str_is(r->message.role, "assistant");
+}
+
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
 enum { TOLD_GATES = 2 };
 
@@ -241,7 +254,7 @@ static enum status settle_supersession(struct finder *f)
 }
 
 /* Somebody chose to keep a memory, so it is shown like the results of a search. */
-static size_t room_of(const struct finder *f, const struct recalled *r, size_t place)
+static size_t room_of(const struct finder *f, const struct recalled *r, struct shown shown)
 {
     if (!f->in->gate)
         return SHOWN_MAX;
@@ -251,25 +264,31 @@ static size_t room_of(const struct finder *f, const struct recalled *r, size_t p
     size_t whole = is_brief ? AGGREGATION_WHOLE : WHOLE_SHOWN;
     if (str_is(r->message.role, "user") && found_text(r).n <= whole)
         return whole;
-    return is_brief ? AGGREGATION_SAID : rooms[place < ROOMS ? place : ROOMS - 1];
+    if (is_brief)
+        return AGGREGATION_SAID;
+    size_t room = rooms[shown.lines < ROOMS ? shown.lines : ROOMS - 1];
+    size_t most =
+        is_reply(r) ? reply_rooms[shown.replies < ROOMS ? shown.replies : ROOMS - 1] : room;
+    return room + (size_t)(f->asked.query.asks_reply * (double)(most - room));
 }
 
 /* The first line stands whole, with what its message asks for: "write to Brendan, the manager". */
-static str text_at(const struct finder *f, const struct recalled *r, size_t place)
+static str text_at(const struct finder *f, const struct recalled *r, struct shown shown)
 {
     const struct message *m = &r->message;
     bool is_own = !r->is_memory && !m->is_echo && !m->speaker.n && str_is(m->role, "user");
-    bool may_ask = !place && f->in->gate && is_own && r->part.quotable.n && !f->asked.aggregation;
+    bool may_ask =
+        !shown.lines && f->in->gate && is_own && r->part.quotable.n && !f->asked.aggregation;
     str whole = may_ask ? tombstones_left(&f->tombstones, &f->ctx->arena, m) : found_text(r);
     return whole.n <= WHOLE_SHOWN ? whole : found_text(r);
 }
 
 /* Of a message a chat reads sentences; the rest is shown like the results of a search. */
-static void show_part(const struct finder *f, struct recalled *r, size_t place)
+static void show_part(const struct finder *f, struct recalled *r, struct shown shown)
 {
     struct arena *a = &f->ctx->arena;
-    str text = text_at(f, r, place);
-    size_t room = room_of(f, r, place);
+    str text = text_at(f, r, shown);
+    size_t room = room_of(f, r, shown);
     bool has_sentences = f->in->gate && !r->is_memory;
     r->part.is_passage = text.n > room;
     if (has_sentences && r->part.telling.n && r->part.is_passage) {
@@ -324,20 +343,22 @@ str found_why(const struct finder *f, const struct recalled *r)
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
 static enum status choose(struct finder *f, struct line_budget budget, int64_t *sum)
 {
-    size_t n = 0, place = 0;
+    size_t n = 0;
+    struct shown shown = {0};
     struct sized_line *v = NEW_N(&f->ctx->arena, struct sized_line, f->n + 1);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        show_part(f, r, place);
+        show_part(f, r, shown);
         if (r->by)
             r->why = found_why(f, r);
         r->tokens = tokens_of(r->text);
         if (r->state != LINE_CHOSEN || !may_be_given(f, r))
             continue;
         r->state = LINE_QUOTABLE;
-        place += r->origin != LINE_STANDING;
+        shown.lines += r->origin != LINE_STANDING;
+        shown.replies += is_reply(r);
     }
-    if (f->in->gate && place && RULE("supersession"))
+    if (f->in->gate && shown.lines && RULE("supersession"))
         TRY(settle_supersession(f));
     for (size_t i = 0; i < f->n; i++) {
         if (f->found[i].state != LINE_QUOTABLE)

@@ -172,12 +172,6 @@ struct strs block_texts(struct arena *a, str block)
  * characters without width and marks of direction go, and a marker of a block loses its bracket.
  */
 
-/* Letters that are drawn as nothing: the fillers of Hangul, the empty pattern of Braille. */
-static bool is_empty_letter(int32_t c)
-{
-    return c == 0x115F || c == 0x1160 || c == 0x3164 || c == 0xFFA0 || c == 0x2800;
-}
-
 /* Controls, marks of direction and what has no width: they hide text from people. Categories are
  * numbered by kind: Cn, …, Zs, Zl, Zp, Cc, Cf, Cs, Co. */
 static bool is_hidden(int32_t c)
@@ -193,7 +187,8 @@ static bool is_blank(int32_t c)
     if (c <= 0x7F)
         return char_is_space((char)c);
     utf8proc_category_t category = utf8proc_category(c);
-    return c == NEXT_LINE || is_empty_letter(c) ||
+    static const int32_t fillers[] = {0x115F, 0x1160, 0x3164, 0xFFA0, 0x2800}; /* Hangul, Braille */
+    return c == NEXT_LINE || SOME(i, sizeof fillers / sizeof *fillers, c == fillers[i]) ||
            (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP);
 }
 

@@ -32,6 +32,9 @@ static const struct form_weight wish_rows[] = {
 static const struct form_weight known_rows[] = {
 #include "lang/known.def"
 };
+static const struct form_weight reply_rows[] = {
+#include "lang/reply.def"
+};
 static const struct form_weight list_rows[] = {
 #include "lang/list.def"
 };
@@ -48,6 +51,7 @@ static const struct {
     [FORM_FORGET] = {forget_rows, sizeof forget_rows / sizeof *forget_rows},
     [FORM_WISH] = {wish_rows, sizeof wish_rows / sizeof *wish_rows},
     [FORM_KNOWN] = {known_rows, sizeof known_rows / sizeof *known_rows},
+    [FORM_REPLY] = {reply_rows, sizeof reply_rows / sizeof *reply_rows},
     [FORM_LIST] = {list_rows, sizeof list_rows / sizeof *list_rows},
     [FORM_TELLS] = {tells_rows, sizeof tells_rows / sizeof *tells_rows},
 };

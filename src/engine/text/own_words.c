@@ -298,12 +298,6 @@ static str around_page(struct arena *a, str text)
 
 /* --- all --- */
 
-/* Whether a document may begin at a byte inside a line. */
-static bool may_open(char c)
-{
-    return c == '`' || c == '~' || c == '"' || c == '\'' || c == '<' || (unsigned char)c >= 0xC2;
-}
-
 static size_t behind_document(struct reader *r, size_t at)
 {
     str text = r->text;
@@ -325,7 +319,9 @@ static str without_documents(struct reader *r)
     size_t copied = 0;
     for (size_t i = 0; i < text.n;) {
         bool begins_line = i == 0 || text.p[i - 1] == '\n';
-        size_t to = begins_line || may_open(text.p[i]) ? behind_document(r, i) : 0;
+        bool may_begin = begins_line || char_is_one_of(text.p[i], "`~\"'<") ||
+                         (unsigned char)text.p[i] >= 0xC2; /* other quotation marks */
+        size_t to = may_begin ? behind_document(r, i) : 0;
         if (to > i) {
             buf_add(&b, str_sub(text, copied, i));
             copied = i = to;

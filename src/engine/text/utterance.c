@@ -217,7 +217,7 @@ static bool begins_asking(str clause)
         for (size_t k = 0; k <= THING_WORDS && !opens_with(&o, at, LEX_AUXILIARY); k++)
             at++;
     return opens_with(&o, at, LEX_AUXILIARY) && at + 1 < o.n &&
-           (str_is_one_of(o.v[at + 1], asked_subjects) ||
+           (ends_asking(clause) || str_is_one_of(o.v[at + 1], asked_subjects) ||
             opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
 }
 
@@ -263,8 +263,8 @@ static size_t asking_from(str sentence)
     return last;
 }
 
-/* "I'm moving to Bergen in May, can you suggest a hotel?" states something before it asks. That
- * part, if it is about the one who speaks, or a date or a number is in it; else "". */
+/* "I'm moving to Bergen in May, can you suggest a hotel?" states something before it asks: that
+ * part, or "". */
 static str stated_before(str sentence)
 {
     size_t end = asking_from(sentence);
@@ -273,7 +273,7 @@ static str stated_before(str sentence)
     str head = str_sub(sentence, 0, end);
     struct opening o = opening_of(head);
     bool tells = end < sentence.n && o.n >= TELLING_WORDS &&
-                 (has_self(head) || str_has_digit(head)) && !has_question_order(&o) &&
+                 (has_self(head) || !opens_with(&o, 0, LEX_QUESTION)) && !has_question_order(&o) &&
                  !requests_answer(&o) && !begins_asking(head) && !sentence_only_requests(head);
     return tells ? head : S("");
 }
