@@ -13,6 +13,7 @@
 #define fail_msg(...) (print_error(__VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
 
 #include "base/ctx.h"
+#define fail(ctx, s, ...) fail_note((ctx), (s), 0, "", __VA_ARGS__)
 
 /* A test that lets each write, or each moment, fail in turn tries every how many-th. Under a
  * sanitizer one takes seconds, and each is tried without. */

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "base/log.h"
 #include "base/syslog.h"
 #include "base/utf8.h"
+#include "base/workers.h"
 
 /*
  * A line is {"no":…,"at":…,"kind":…,"by":…,"who":…,"what":…,"mac":"…"}. mac is BLAKE2b under the
@@ -71,8 +71,8 @@ static enum status chain_take(struct chain *c, bool makes, bool *is_new)
 
 /* --- lines --- */
 
-SHAPE(raw_line, (INT, no, .required = true), (TIME, at), (STR, kind), (STR, by), (STR, who),
-      (STR, what), (STR, mac, .required = true));
+static FIELDS(audit_line, (INT, no, .required = true), (TIME, at), (STR, kind), (STR, by),
+              (STR, who), (STR, what), (STR, mac, .required = true));
 
 static void mac_of(const struct chain *c, str body, uint8_t out[MAC])
 {
@@ -92,22 +92,20 @@ static enum status broken(struct chain *c, int64_t no, const char *why)
 static enum status chain_check(struct chain *c, str text, struct audit_line *out)
 {
     struct json *v;
-    struct raw_line line = {0};
     uint8_t mac[MAC];
     size_t at = str_find(text, S(",\"mac\":\""));
     if (json_parse(c->ctx, text, &v) != OK ||
-        fields_read(c->ctx, raw_line_fields, v, true, &line) != OK || at == text.n) {
+        fields_read(c->ctx, audit_line_fields, v, true, out) != OK || at == text.n) {
         ctx_clear_failure(c->ctx);
         return broken(c, c->no + 1, "was changed: it is no line of this log");
     }
-    if (line.no > c->no + 1)
+    if (out->no > c->no + 1)
         return broken(c, c->no + 1, "was removed");
     mac_of(c, str_sub(text, 0, at), mac);
-    if (line.no <= c->no || !str_eq(line.mac, hex_of(&c->ctx->arena, mac, MAC)))
+    if (out->no <= c->no || !str_eq(out->mac, hex_of(&c->ctx->arena, mac, MAC)))
         return broken(c, c->no + 1, "was changed, or a line was added before it");
     memcpy(c->mac, mac, MAC);
-    c->no = line.no;
-    *out = (struct audit_line){line.no, line.at, line.kind, line.by, line.who, line.what};
+    c->no = out->no;
     return OK;
 }
 
@@ -287,9 +285,8 @@ static void write_failed_logins(int64_t least_ms)
 
 void audit_setup(const struct audit_place *place)
 {
-    pthread_mutex_lock(&audit.lock);
+    HOLD(&audit.lock);
     audit.place = *place;
-    pthread_mutex_unlock(&audit.lock);
 }
 
 void audit_note(const struct ctx *ctx, const char *kind, str who, const char *fmt, ...)
@@ -300,41 +297,37 @@ void audit_note(const struct ctx *ctx, const char *kind, str who, const char *fm
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     who = utf8_cut(who, TEXT_MAX);
-    pthread_mutex_lock(&audit.lock);
-    if (audit.place.folder) {
-        write_failed_logins(MINUTE_MS);
-        note_locked(&(struct audit_line){
-            .kind = str_of(kind), .by = actor_of(ctx->actor), .who = who, .what = str_of(what)});
-    }
-    pthread_mutex_unlock(&audit.lock);
+    HOLD(&audit.lock);
+    if (!audit.place.folder)
+        return;
+    write_failed_logins(MINUTE_MS);
+    note_locked(&(struct audit_line){
+        .kind = str_of(kind), .by = actor_of(ctx->actor), .who = who, .what = str_of(what)});
 }
 
 void audit_failed_login(void)
 {
-    pthread_mutex_lock(&audit.lock);
+    HOLD(&audit.lock);
     if (!audit.failed)
         audit.failed_since = clock_ms();
     audit.failed++;
     write_failed_logins(MINUTE_MS);
-    pthread_mutex_unlock(&audit.lock);
 }
 
 void audit_end(void)
 {
-    pthread_mutex_lock(&audit.lock);
+    HOLD(&audit.lock);
     write_failed_logins(0);
     audit.place.folder = NULL;
-    pthread_mutex_unlock(&audit.lock);
 }
 
 void audit_why(struct ctx *ctx, char *out, size_t n)
 {
     struct chain c = {.ctx = ctx};
-    pthread_mutex_lock(&audit.lock);
+    HOLD(&audit.lock);
     bool is_well = audit.why[0] || copy_line(&c, S("")) == OK;
     snprintf(out, n, "%s", is_well ? audit.why : ctx->why);
     ctx_clear_failure(ctx);
-    pthread_mutex_unlock(&audit.lock);
 }
 
 /* --- reading --- */

@@ -31,7 +31,7 @@ void audit_why(struct ctx *ctx, char *out, size_t n);
 
 struct audit_line {
     int64_t no, at;
-    str kind, by, who, what;
+    str kind, by, who, what, mac; /* mac: of a line that was read, in hex */
 };
 /* The line's texts last as long as the call. */
 typedef enum status audit_see(struct ctx *ctx, void *own, const struct audit_line *line);

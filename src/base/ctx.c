@@ -14,42 +14,18 @@
  * the old reason.
  */
 
-static void note_failure(struct ctx *ctx, enum status s, const char *field, const char *fmt,
-                         va_list args)
+enum status fail_note(struct ctx *ctx, enum status s, int detail, const char *field,
+                      const char *fmt, ...)
 {
+    va_list args;
     assert(s != OK);
     if (ctx->failed != OK)
-        return;
+        return s;
     ctx->failed = s;
+    ctx->detail = detail;
     snprintf(ctx->field, sizeof ctx->field, "%s", field);
+    va_start(args, fmt);
     vsnprintf(ctx->why, sizeof ctx->why, fmt, args);
-}
-
-enum status fail(struct ctx *ctx, enum status s, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    note_failure(ctx, s, "", fmt, args);
-    va_end(args);
-    return s;
-}
-
-enum status fail_as(struct ctx *ctx, enum status s, int detail, const char *fmt, ...)
-{
-    va_list args;
-    if (ctx->failed == OK)
-        ctx->detail = detail;
-    va_start(args, fmt);
-    note_failure(ctx, s, "", fmt, args);
-    va_end(args);
-    return s;
-}
-
-enum status fail_in(struct ctx *ctx, enum status s, const char *field, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    note_failure(ctx, s, field, fmt, args);
     va_end(args);
     return s;
 }

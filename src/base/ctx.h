@@ -29,18 +29,15 @@ struct ctx {
 enum { STORAGE_AWAY = 101, STORAGE_FULL = 102 };
 
 /* Notes why in words and gives s back; the first note wins. */
-enum status fail(struct ctx *ctx, enum status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
-
+#define fail(ctx, s, ...) fail_note((ctx), (s), 0, "", __VA_ARGS__)
 /* The same with a code of the failing room, for callers that treat kinds of one status apart. */
-enum status fail_as(struct ctx *ctx, enum status s, int detail, const char *fmt, ...)
-    PRINTF_LIKE(4, 5);
-
+#define fail_as(ctx, s, detail, ...) fail_note((ctx), (s), (detail), "", __VA_ARGS__)
 /* The same for bad input, naming the field; the words say the rule, as in "must be 1 to 100". */
-#define fail_field(ctx, field, ...) fail_in((ctx), BAD_INPUT, (field), __VA_ARGS__)
+#define fail_field(ctx, field, ...) fail_note((ctx), BAD_INPUT, 0, (field), __VA_ARGS__)
 /* The same for a value that this caller may not ask for. */
-#define fail_forbidden(ctx, field, ...) fail_in((ctx), FORBIDDEN, (field), __VA_ARGS__)
-enum status fail_in(struct ctx *ctx, enum status s, const char *field, const char *fmt, ...)
-    PRINTF_LIKE(4, 5);
+#define fail_forbidden(ctx, field, ...) fail_note((ctx), FORBIDDEN, 0, (field), __VA_ARGS__)
+enum status fail_note(struct ctx *ctx, enum status s, int detail, const char *field,
+                      const char *fmt, ...) PRINTF_LIKE(5, 6);
 
 /* The same for a field that must be given and was not. */
 enum status fail_missing(struct ctx *ctx, const char *field);

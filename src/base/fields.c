@@ -302,15 +302,6 @@ void fields_translate(struct json_out *w, const struct field *table, const struc
     json_close(w, '}');
 }
 
-static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
-{
-    size_t cap = 0;
-    *out = (struct strs){0};
-    while (text.n)
-        ARENA_ADD(&ctx->arena, out->v, out->n, cap) = str_trim(str_cut(&text, ','));
-    return OK;
-}
-
 /* As people and programs write them: Python says True. */
 static const char *const yes[] = {"true", "1", "yes", "on", NULL};
 static const char *const no[] = {"false", "0", "no", "off", NULL};
@@ -328,7 +319,9 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
 {
     const struct field *row = row_of(table, name);
     const str texts[] = {S(""), text};
-    struct json v = {.source = text, .is_decoded = true, .texts = texts};
+    struct json *parsed, v = {.source = text, .is_decoded = true, .texts = texts};
+    struct strs list = {0};
+    size_t cap = 0;
     bool truth;
     if (!row)
         return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
@@ -349,15 +342,16 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
         v.truth = truth;
         break;
     case FIELD_STRS:
-        return set_strs(ctx, text, member_at(f, out));
+        while (text.n)
+            ARENA_ADD(&ctx->arena, list.v, list.n, cap) = str_trim(str_cut(&text, ','));
+        *(struct strs *)member_at(f, out) = list;
+        return OK;
     case FIELD_JSON:
     case FIELD_RAW:
-    case FIELD_OBJECT: {
-        struct json *parsed;
+    case FIELD_OBJECT:
         TRY(json_parse(ctx, text, &parsed));
         v = *parsed;
         break;
-    }
     }
     return read_one(ctx, f, &v, true, member_at(f, out));
 }

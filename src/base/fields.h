@@ -100,10 +100,8 @@ struct schema_names {
 
 /* The JSON Schema (2020-12) of the table. An answer has every member that is not left out when
  * empty, and a time in it may be null, as fields_write says "none". names may be NULL. */
-void fields_schema_of(struct json_out *w, const struct field *table, enum schema_use use,
-                      const struct schema_names *names);
-/* The same of a body, all in one place. */
-void fields_schema(struct json_out *w, const struct field *table, bool strict);
-
+void fields_schema(struct json_out *w, const struct field *table, enum schema_use use,
+                   const struct schema_names *names);
 /* The schema of one row, for what is described member by member (query parameters). */
-void field_schema(struct json_out *w, const struct field *f);
+void field_schema(struct json_out *w, const struct field *f, enum schema_use use,
+                  const struct schema_names *names);

@@ -78,7 +78,7 @@ static void describe_table(struct json_out *w, const struct field *table, enum s
 {
     str name = names ? names->name_of(names, table, use) : S("");
     if (!name.n) {
-        fields_schema_of(w, table, use, names);
+        fields_schema(w, table, use, names);
         return;
     }
     json_open(w, '{');
@@ -86,8 +86,8 @@ static void describe_table(struct json_out *w, const struct field *table, enum s
     json_close(w, '}');
 }
 
-static void describe_row(struct json_out *w, const struct field *row, enum schema_use use,
-                         const struct schema_names *names)
+void field_schema(struct json_out *w, const struct field *row, enum schema_use use,
+                  const struct schema_names *names)
 {
     struct field whole = field_whole(row), *f = &whole;
     static const char *const types[] = {
@@ -119,15 +119,15 @@ static void describe_row(struct json_out *w, const struct field *row, enum schem
     json_close(w, '}');
 }
 
-void fields_schema_of(struct json_out *w, const struct field *table, enum schema_use use,
-                      const struct schema_names *names)
+void fields_schema(struct json_out *w, const struct field *table, enum schema_use use,
+                   const struct schema_names *names)
 {
     json_open(w, '{');
     json_member_str(w, "type", S("object"));
     json_member_open(w, "properties", '{');
     for (const struct field *f = table; f->name; f++) {
         json_key(w, f->name);
-        describe_row(w, f, use, names);
+        field_schema(w, f, use, names);
     }
     json_close(w, '}');
     json_member_open(w, "required", '[');
@@ -138,14 +138,4 @@ void fields_schema_of(struct json_out *w, const struct field *table, enum schema
     if (use == SCHEMA_STRICT)
         json_member_bool(w, "additionalProperties", false);
     json_close(w, '}');
-}
-
-void fields_schema(struct json_out *w, const struct field *table, bool strict)
-{
-    fields_schema_of(w, table, strict ? SCHEMA_STRICT : SCHEMA_INPUT, NULL);
-}
-
-void field_schema(struct json_out *w, const struct field *f)
-{
-    describe_row(w, f, SCHEMA_INPUT, NULL);
 }

@@ -12,6 +12,10 @@ str id_random(struct arena *a);
  * content, same id. */
 str id_of(struct arena *a, const str *parts, size_t n);
 
+/* The same of parts that are listed: ID_OF(a, session, S("episode")). */
+#define ID_OF(A, ...) id_of(A, STR_LIST(__VA_ARGS__))
+#define STR_LIST(...) (const str[]){__VA_ARGS__}, sizeof((const str[]){__VA_ARGS__}) / sizeof(str)
+
 bool id_is_uuid(str s);
 
 /* BLAKE2b of out_n bytes over the parts, under a key where one is given. Parts are length-prefixed,

@@ -85,34 +85,28 @@ void json_int(struct json_out *w, int64_t v)
 
 void json_num(struct json_out *w, double v)
 {
-    char text[40];
-    begin_value(w);
-    if (!isfinite(v)) {
-        buf_add(w->b, S("null"));
-        return;
-    }
+    char text[40] = "null";
     /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. 15 digits
      * come back without zeros at the end, so fewer are tried only where they decide about an
      * exponent (1e+06). 17 always identify a double (IEEE 754), so the loop ends with an exact
      * form. */
-    for (int digits = isnormal(v) && fabs(v) < 1e6 ? DBL_DIG : 6; digits <= 17; digits++) {
+    for (int digits = isnormal(v) && fabs(v) < 1e6 ? DBL_DIG : 6; isfinite(v) && digits <= 17;
+         digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         if (strtod(text, NULL) == v)
             break;
     }
-    buf_add(w->b, str_of(text));
+    json_raw(w, str_of(text));
 }
 
 void json_bool(struct json_out *w, bool v)
 {
-    begin_value(w);
-    buf_add(w->b, v ? S("true") : S("false"));
+    json_raw(w, v ? S("true") : S("false"));
 }
 
 void json_null(struct json_out *w)
 {
-    begin_value(w);
-    buf_add(w->b, S("null"));
+    json_raw(w, S("null"));
 }
 
 void json_raw(struct json_out *w, str json)

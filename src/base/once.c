@@ -2,11 +2,11 @@
 #include "base/once.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/workers.h"
 
 /*
  * Open addressing with linear probing over tables of fixed size: behind a full one stands the next.
@@ -80,13 +80,12 @@ const void *once_of(const void *key, size_t n, size_t size, once_make *make)
     const void *made = find_made(key);
     if (made)
         return made;
-    pthread_mutex_lock(&making);
+    HOLD(&making);
     made = find_made(key); /* another thread may have been first */
     if (!made) {
         made = make(key, n, size); /* which may add others */
         assert(made);
         add_made(key, made);
     }
-    pthread_mutex_unlock(&making);
     return made;
 }

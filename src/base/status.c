@@ -1,20 +1,11 @@
 /* status.c - the names of the statuses. */
 #include "base/status.h"
 
-static const char *const names[STATUS_COUNT] = {
-    [OK] = "ok",
-    [BAD_INPUT] = "bad_input",
-    [NO_AUTH] = "no_auth",
-    [FORBIDDEN] = "forbidden",
-    [NOT_FOUND] = "not_found",
-    [CONFLICT] = "conflict",
-    [TOO_LARGE] = "too_large",
-    [TOO_BUSY] = "too_busy",
-    [TIMED_OUT] = "timed_out",
-    [UPSTREAM] = "upstream",
-    [STORAGE] = "storage",
-    [UNSUPPORTED] = "unsupported",
-};
+/* In the order of the enum. */
+static const char *const names[STATUS_COUNT] = {"ok",        "bad_input", "no_auth",
+                                                "forbidden", "not_found", "conflict",
+                                                "too_large", "too_busy",  "timed_out",
+                                                "upstream",  "storage",   "unsupported"};
 
 const char *status_name(enum status s)
 {

@@ -108,6 +108,12 @@ str str_dup(struct arena *a, str s)
     return (str){arena_dup(a, s.p, s.n, s.n + 1), s.n};
 }
 
+void strs_dup(struct arena *a, str *const *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *v[i] = str_dup(a, *v[i]);
+}
+
 const char *str_c(struct arena *a, str s)
 {
     return str_dup(a, s).p;

@@ -109,6 +109,10 @@ str str_cut(str *rest, char c);
 /* A copy in the arena, with a NUL behind it for C libraries. */
 str str_dup(struct arena *a, str s);
 const char *str_c(struct arena *a, str s);
+/* Puts such a copy in the place of each of these texts: STRS_DUP(a, &m.id, &m.text). */
+#define STRS_DUP(A, ...)                                                                           \
+    strs_dup(A, (str *const[]){__VA_ARGS__}, sizeof((str *const[]){__VA_ARGS__}) / sizeof(str *))
+void strs_dup(struct arena *a, str *const *v, size_t n);
 str str_lower(struct arena *a, str s);
 str str_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
@@ -147,6 +151,8 @@ uint64_t str_hash(str s);
         const TYPE *x = a, *y = b;                                                                 \
         return __VA_ARGS__;                                                                        \
     }
+/* Sorts the first N of an array by such a function; the array may be NULL where N is 0. */
+#define SORT(V, N, ORDER) ((N) ? qsort((V), (N), sizeof *(V), (ORDER)) : (void)0)
 #define UP(M) ((x->M > y->M) - (x->M < y->M))
 #define DOWN(M) (-UP(M))
 #define BY_TEXT(M) str_cmp(x->M, y->M)

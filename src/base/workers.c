@@ -2,7 +2,6 @@
 #include "base/workers.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,14 +69,12 @@ struct pool *pool_new(size_t threads, size_t queue)
 
 enum status pool_run(struct pool *p, void (*fn)(void *arg), void *arg)
 {
-    pthread_mutex_lock(&p->lock);
-    bool is_full = p->waiting == p->size || p->ending;
-    if (!is_full) {
-        p->ring[(p->first + p->waiting++) % p->size] = (struct job){fn, arg};
-        pthread_cond_signal(&p->some);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return is_full ? TOO_BUSY : OK;
+    HOLD(&p->lock);
+    if (p->waiting == p->size || p->ending)
+        return TOO_BUSY;
+    p->ring[(p->first + p->waiting++) % p->size] = (struct job){fn, arg};
+    pthread_cond_signal(&p->some);
+    return OK;
 }
 
 /* Jobs already queued are still run, then each thread leaves its loop. May not be called from a

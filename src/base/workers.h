@@ -1,9 +1,18 @@
-/* workers.h - a bounded pool of worker threads. */
+/* workers.h - a bounded pool of worker threads, and locks that are held to the end of a scope. */
 #pragma once
 
+#include <pthread.h>
 #include <stddef.h>
 
 #include "base/status.h"
+
+/* Takes a lock and gives it back where the scope ends, whatever way leads out of it. */
+#define HOLD(LOCK)                                                                                 \
+    CLEANUP(lock_leave) UNUSED pthread_mutex_t *held_ = (pthread_mutex_lock(LOCK), (LOCK))
+static inline void lock_leave(pthread_mutex_t **lock)
+{
+    pthread_mutex_unlock(*lock);
+}
 
 struct pool;
 

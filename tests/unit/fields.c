@@ -95,8 +95,8 @@ TEST(an_enum_is_described_by_its_names)
 {
     struct buf b = buf_make(&ctx->arena, 4096);
     struct json_out w = json_to(&b);
-    field_schema(&w, &lamp_fields[0]);
-    field_schema(&w, &lamp_fields[2]);
+    field_schema(&w, &lamp_fields[0], SCHEMA_INPUT, NULL);
+    field_schema(&w, &lamp_fields[2], SCHEMA_INPUT, NULL);
     CHECK_STR(buf_str(&b),
               S("{\"type\":\"string\",\"enum\":[\"red\",\"blue\"],\"default\":\"blue\","
                 "\"description\":\"its colour\"},"
@@ -228,12 +228,12 @@ TEST(the_schema_of_a_reply_knows_lists_and_missing_times)
     struct buf b = buf_make(&ctx->arena, 8192), c = buf_make(&ctx->arena, 8192);
     struct json_out w = json_to(&b), x = json_to(&c);
     struct json *v;
-    fields_schema(&w, listing_fields, false);
+    fields_schema(&w, listing_fields, SCHEMA_INPUT, NULL);
     CHECK_OK(json_parse(ctx, buf_str(&b), &v));
     CHECK_STR(json_string(json_at(v, "properties.things.type")), S("array"));
     CHECK_STR(json_string(json_at(v, "properties.things.items.type")), S("object"));
     CHECK_STR(json_string(json_at(v, "properties.when.type.1")), S("null"));
-    fields_schema(&x, listing_fields, true);
+    fields_schema(&x, listing_fields, SCHEMA_STRICT, NULL);
     CHECK_OK(json_parse(ctx, buf_str(&c), &v));
     CHECK_STR(json_string(json_at(v, "properties.when.type")), S("string"));
 }
@@ -243,7 +243,7 @@ TEST(the_schema_tells_what_the_reader_checks)
     struct buf b = buf_make(&ctx->arena, 8192);
     struct json_out w = json_to(&b);
     struct json *v;
-    fields_schema(&w, sample_fields, true);
+    fields_schema(&w, sample_fields, SCHEMA_STRICT, NULL);
     CHECK_OK(json_parse(ctx, buf_str(&b), &v));
     CHECK_INT(json_int_or(json_at(v, "properties.limit.maximum"), 0), 100);
     CHECK_STR(json_string(json_at(v, "properties.kind.enum.1")), S("blue"));
@@ -300,7 +300,7 @@ TEST(the_schema_says_what_may_be_null)
     struct buf b = buf_make(&ctx->arena, 8192);
     struct json_out w = json_to(&b);
     struct json *v;
-    fields_schema(&w, sparse_fields, true);
+    fields_schema(&w, sparse_fields, SCHEMA_STRICT, NULL);
     CHECK_OK(json_parse(ctx, buf_str(&b), &v));
     CHECK_STR(json_string(json_at(v, "properties.text.type")), S("string"));
     CHECK_STR(json_string(json_at(v, "properties.text_null.type.1")), S("null"));

@@ -41,7 +41,7 @@ static void write_parameter(struct json_out *w, str name, const char *in, const 
         json_member_str(w, "description", str_of(f->help));
     json_key(w, "schema");
     if (f)
-        field_schema(w, f);
+        field_schema(w, f, SCHEMA_INPUT, NULL);
     else
         json_raw(w, S("{\"type\":\"string\"}"));
     json_close(w, '}');
@@ -140,7 +140,7 @@ static void write_answer_headers(struct api *api, const struct surface *s, const
         json_member_open(&api->w, f->name, '{');
         json_member_str(&api->w, "description", str_of(f->help));
         json_key(&api->w, "schema");
-        field_schema(&api->w, f);
+        field_schema(&api->w, f, SCHEMA_INPUT, NULL);
         json_close(&api->w, '}');
     }
     json_close(&api->w, '}');
@@ -312,7 +312,7 @@ static void write_schema(struct api *api, const struct api_schema *schema)
     if (schema->has_space)
         rows[n] = space;
     json_key(&api->w, str_c(api->arena, schema->name));
-    fields_schema_of(&api->w, rows, schema->use, &api->names.refs);
+    fields_schema(&api->w, rows, schema->use, &api->names.refs);
 }
 
 /* What all operations refer to: two headers and a parameter that every route with a credential

@@ -106,7 +106,7 @@ static void describe_rows(struct json_out *w, const struct field *table, bool of
         if (f->required || !of_result)
             rows[n++] = row_in_short(f, of_result);
     }
-    fields_schema(w, rows, !of_result);
+    fields_schema(w, rows, of_result ? SCHEMA_INPUT : SCHEMA_STRICT, NULL);
 }
 
 /* Both schemas come from the tables that read the arguments and write the result, so the list

@@ -84,7 +84,7 @@ static str tool_definition(struct ctx *ctx)
     json_member_str(&w, "name", S(SEARCH_MEMORY));
     json_member_str(&w, "description", str_of(search_memory_help));
     json_key(&w, "parameters");
-    fields_schema(&w, search_memory_here_fields, true);
+    fields_schema(&w, search_memory_here_fields, SCHEMA_STRICT, NULL);
     json_close(&w, '}');
     json_close(&w, '}');
     return buf_str(&b);
