@@ -77,8 +77,7 @@ static enum status read_memories(struct search *s)
     const struct memory_filter f = {.pool = s->pool, .limit = LOOKED_AT};
     vectors_catch_up(s->ctx, s->e, s->pool, CATCH_UP);
     TRY(store_list_memories(s->ctx, s->e->store, &f, &v, &n, NULL));
-    if (n)
-        qsort(v, n, sizeof *v, by_age);
+    SORT(v, n, by_age);
     s->v = NEW_N(&s->ctx->arena, struct entry, n + 1);
     for (size_t i = 0; i < n; i++) {
         if (!takes_part(&s->ctx->arena, &v[i]))
@@ -240,8 +239,7 @@ static void ask_model(struct search *s)
 {
     struct doubt *v = NEW_N(&s->ctx->arena, struct doubt, ASKED_MAX);
     size_t of[ASKED_MAX], n = 0;
-    if (s->n_pairs)
-        qsort(s->pairs, s->n_pairs, sizeof *s->pairs, most_alike);
+    SORT(s->pairs, s->n_pairs, most_alike);
     for (size_t i = 0; i < s->n_pairs && n < ASKED_MAX; i++) {
         if (s->pairs[i].relation != UNSURE)
             continue;
@@ -264,8 +262,7 @@ ORDER(by_first, struct pair, UP(one) ?: UP(other));
  * another: A like B and B like C does not make A like C. */
 static void group_pairs(struct search *s)
 {
-    if (s->n_pairs)
-        qsort(s->pairs, s->n_pairs, sizeof *s->pairs, by_first);
+    SORT(s->pairs, s->n_pairs, by_first);
     for (size_t i = 0; i < s->n_pairs; i++) {
         const struct pair *p = &s->pairs[i];
         if (p->relation != SAME || !is_first(s, p->one) || !is_first(s, p->other))

@@ -87,8 +87,7 @@ ORDER(compare_facts, struct fact, UP(hash));
 static void draw_sample(struct audit *t)
 {
     size_t kept = 0;
-    if (t->n)
-        qsort(t->v, t->n, sizeof *t->v, compare_facts);
+    SORT(t->v, t->n, compare_facts);
     for (size_t i = 0; i < t->n; i++)
         if (!kept || t->v[kept - 1].hash != t->v[i].hash)
             t->v[kept++] = t->v[i];

@@ -23,8 +23,7 @@ static const struct json **sorted_nodes(struct arena *a, const struct json *mapp
     size_t n = 0;
     for (const struct json *node = mapping->first; node; node = node->next)
         v[n++] = node;
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_key);
+    SORT(v, n, by_key);
     return v;
 }
 

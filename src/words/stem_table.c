@@ -18,8 +18,7 @@ ORDER(by_text, struct stem, BY_TEXT(text));
 struct stem_table stem_table_made(struct stem *v, size_t n)
 {
     size_t kept = 0;
-    if (n)
-        qsort(v, n, sizeof *v, by_text);
+    SORT(v, n, by_text);
     for (size_t i = 0; i < n; i++) {
         if (kept && str_eq(v[kept - 1].text, v[i].text))
             v[kept - 1].bits |= v[i].bits;

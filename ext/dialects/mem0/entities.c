@@ -81,8 +81,7 @@ ORDER(by_name, struct entity, UP(type) ?: BY_TEXT(name));
 static void join_same(struct entities *e)
 {
     size_t kept = 0;
-    if (e->n)
-        qsort(e->v, e->n, sizeof *e->v, by_name);
+    SORT(e->v, e->n, by_name);
     for (size_t i = 0; i < e->n; i++) {
         struct entity *last = kept ? &e->v[kept - 1] : NULL, *one = &e->v[i];
         if (!last || by_name(last, one)) {

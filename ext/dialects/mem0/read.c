@@ -287,8 +287,7 @@ enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *
             TRY(search_pool(&r, &r.users[i], pools.v[k], query,
                             asked->threshold < 0 ? threshold : asked->threshold));
     }
-    if (r.n)
-        qsort(r.v, r.n, sizeof *r.v, most_alike);
+    SORT(r.v, r.n, most_alike);
     r.n = r.n < most ? r.n : most;
     return show_found(&r, results);
 }

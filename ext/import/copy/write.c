@@ -47,8 +47,7 @@ static enum status list_sessions(struct ctx *ctx, struct engine *e, struct pool_
     size_t n;
     engine_catch_up(ctx, e, pool);
     TRY(ctx_pass(ctx, &own, store_sessions(&own, e->store, &f, &v, &n, NULL)));
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_begin);
+    SORT(v, n, by_begin);
     *out = (struct strs){NEW_N(&ctx->arena, str, n + 1), n};
     for (size_t i = 0; i < n; i++)
         out->v[i] = str_dup(&ctx->arena, v[i].id);

@@ -65,8 +65,7 @@ static enum status read_hits(struct seeking *k, const struct vector_hits *hits)
                                             .cosine = cosines[i],
                                             .says = saying_of(a, v[i].content)};
     }
-    if (k->n)
-        qsort(k->v, k->n, sizeof *k->v, nearest_first);
+    SORT(k->v, k->n, nearest_first);
     return OK;
 }
 

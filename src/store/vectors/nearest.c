@@ -201,8 +201,7 @@ static void take_pairs(struct arena *a, struct pairing *p, size_t at, size_t *ca
     struct best *l = &p->likely;
     for (size_t i = 0; i < l->n; i++)
         l->v[i].cosine = cosine_of(p->c, &p->q, l->v[i].at);
-    if (l->n)
-        qsort(l->v, l->n, sizeof *l->v, by_cosine);
+    SORT(l->v, l->n, by_cosine);
     for (size_t i = 0; i < l->n && i < p->each && l->v[i].cosine >= p->least; i++)
         ARENA_ADD(a, out->v, out->n, *cap) =
             (struct vector_pair){(uint32_t)at, (uint32_t)l->v[i].at, l->v[i].cosine};

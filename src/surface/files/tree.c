@@ -111,8 +111,7 @@ enum status tree_read(struct ctx *ctx, struct engine *e, struct pool_ref pool, s
     for (size_t i = 0; i < n; i++)
         if (is_path(&ctx->arena, v[i].path))
             v[out->n++] = v[i];
-    if (out->n)
-        qsort(v, out->n, sizeof *v, by_path);
+    SORT(v, out->n, by_path);
     return OK;
 }
 

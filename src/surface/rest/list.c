@@ -156,8 +156,7 @@ static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
             if (page->tallies[k].n)
                 count_value(&ctx->arena, &all, value_of(&page->tallies[k], f, i),
                             page->tallies[k].n);
-        if (all.n > 1)
-            qsort(all.v, all.n, sizeof *all.v, by_count);
+        SORT(all.v, all.n, by_count);
         json_member_open(&w, facets[i], '{');
         for (size_t k = 0; k < all.n; k++)
             json_member_int(&w, str_c(&ctx->arena, all.v[k].name), all.v[k].n);

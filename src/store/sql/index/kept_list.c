@@ -18,8 +18,7 @@ ORDER(by_word, struct word_change, UP(word) ?: UP(doc) ?: UP(no));
 
 void word_changes_sort(struct word_change *v, size_t n)
 {
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_word);
+    SORT(v, n, by_word);
 }
 
 /* All changes of the document that stands first; how many those are. */

@@ -87,8 +87,7 @@ ORDER(by_doc, struct vector_hit, UP(doc) ?: DOWN(is_near));
 static void finish_hits(struct vector_hits *hits, const struct codes *c, const struct question *q)
 {
     size_t kept = 0;
-    if (hits->n)
-        qsort(hits->v, hits->n, sizeof *hits->v, by_doc);
+    SORT(hits->v, hits->n, by_doc);
     for (size_t i = 0; i < hits->n; i++) {
         if (kept && hits->v[kept - 1].doc == hits->v[i].doc)
             continue;

@@ -108,8 +108,7 @@ static enum status lock_pools(struct writer *w, struct ctx *ctx, const struct ta
         v[n] = t->pool;
         n += t->pool.user.n > 0;
     }
-    if (n)
-        qsort(v, n, sizeof *v, by_pool);
+    SORT(v, n, by_pool);
     for (size_t i = 0; i < n; i++)
         if (!i || by_pool(&v[i - 1], &v[i]) != 0)
             TRY(SQL_LATER(ctx, &w->db, SQL_POOL_LOCK, v[i].user, v[i].space));

@@ -353,19 +353,10 @@ enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b)
 static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
 {
     struct receipt *out = DUP_N(a, r, 1, 1);
-    out->id = str_dup(a, r->id);
-    out->session = str_dup(a, r->session);
-    out->question = str_dup(a, r->question);
-    out->decision = str_dup(a, r->decision);
-    out->reason = str_dup(a, r->reason);
-    out->block = str_dup(a, r->block);
+    STRS_DUP(a, &out->id, &out->session, &out->question, &out->decision, &out->reason, &out->block);
     out->lines = DUP_N(a, r->lines, r->n, r->n);
-    for (size_t i = 0; i < r->n; i++) {
-        out->lines[i].kind = str_dup(a, r->lines[i].kind);
-        out->lines[i].id = str_dup(a, r->lines[i].id);
-        out->lines[i].source = str_dup(a, r->lines[i].source);
-        out->lines[i].why = str_dup(a, r->lines[i].why);
-    }
+    for (struct receipt_line *l = out->lines; l < out->lines + r->n; l++)
+        STRS_DUP(a, &l->kind, &l->id, &l->source, &l->why);
     out->told.v = NEW_N(a, str, r->told.n);
     for (size_t i = 0; i < r->told.n; i++)
         out->told.v[i] = str_dup(a, r->told.v[i]);
