@@ -45,8 +45,7 @@ ORDER(newest_first, struct backup_file, DOWN(at) ?: -BY_TEXT(name));
 
 void backup_files_sort(struct backup_file *v, size_t n)
 {
-    if (n)
-        qsort(v, n, sizeof *v, newest_first);
+    SORT(v, n, newest_first);
 }
 
 static void close_folder(DIR **folder)

@@ -119,11 +119,6 @@ enum status certificate_read(struct ctx *ctx, str text, struct certificate *out)
     return OK;
 }
 
-static bool has_hash(struct arena *a, const struct certificate *c, const uint8_t *hash)
-{
-    return strs_have(&c->hashes, hex_of(a, hash, ERASURE_HASH_BYTES));
-}
-
 enum status certificate_covers(struct ctx *ctx, const struct certificate *c, struct pool_ref pool,
                                str text, str *out)
 {
@@ -139,7 +134,7 @@ enum status certificate_covers(struct ctx *ctx, const struct certificate *c, str
     ERASURE_NAME_OF(&names, &key, "user", pool.user);
     *out = S("");
     for (size_t i = names.n; i--;)
-        if (has_hash(&ctx->arena, c, names.v[i]))
+        if (strs_have(&c->hashes, hex_of(&ctx->arena, names.v[i], ERASURE_HASH_BYTES)))
             *out = str_of(covers[i]);
     return OK;
 }

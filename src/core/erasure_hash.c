@@ -3,7 +3,6 @@
 
 #include <sodium.h>
 
-#include "base/id.h"
 #include "base/utf8.h"
 
 struct erasure_key erasure_user_key(const struct erasure_key *key, str user)

@@ -1,6 +1,7 @@
 /* erasure_hash.h - keyed hashes by which log and certificate name erased rows without content. */
 #pragma once
 
+#include "base/id.h"
 #include "core/memory.h"
 
 /*
@@ -28,8 +29,7 @@ struct erasure_names {
         ERASURE_NAME_OF(names, &of_user_, kind, user, ##__VA_ARGS__);                              \
     })
 #define ERASURE_NAME_OF(names, user_key, kind, ...)                                                \
-    erasure_name((names), (user_key), (const str[]){S(kind), __VA_ARGS__},                         \
-                 sizeof((const str[]){S(kind), __VA_ARGS__}) / sizeof(str))
+    erasure_name((names), (user_key), STR_LIST(S(kind), __VA_ARGS__))
 void erasure_name(struct erasure_names *names, const struct erasure_key *user_key, const str *parts,
                   size_t n);
 

@@ -46,9 +46,7 @@ static void thin_words(struct arena *a, struct index_text *t)
         return;
     qsort(all.v, all.n, sizeof *all.v, by_stem);
     struct words own = {NEW_N(a, struct word, all.n), 0};
-    struct words label = {NEW_N(a, struct word, t->label.n + all.n), t->label.n};
-    if (t->label.n)
-        memcpy(label.v, t->label.v, t->label.n * sizeof *label.v);
+    struct words label = {DUP_N(a, t->label.v, t->label.n, t->label.n + all.n), t->label.n};
     for (size_t from = 0, to; from < all.n; from = to) {
         for (to = from + 1; to < all.n && str_eq(all.v[to].stem, all.v[from].stem);)
             to++;

@@ -17,11 +17,6 @@
  * comes from; the failure names the place.
  */
 
-bool settings_is_default(const struct settings *s, str name)
-{
-    return s->from[setting_of(name)] == FROM_DEFAULT;
-}
-
 /* --- environment and flags --- */
 
 /* The failure names the variable, since its value may come from a service file that nobody
@@ -73,21 +68,16 @@ static const char *variable_of(struct ctx *ctx, const char *setting)
     return p;
 }
 
-/* Names behind the prefix that are no settings: of clients, of ./dev build, and of Kubernetes. */
-static bool is_of_others(str name)
-{
-    static const char *const names[] = {"TOKEN", "SQLITE", NULL};
-    return str_is_one_of(name, names) || str_starts(name, S("SERVICE_")) ||
-           str_starts(name, S("PORT_"));
-}
-
-/* serve refuses it like an unknown flag; other commands, run by other programs, only note it. */
+/* serve refuses it like an unknown flag; other commands, run by other programs, only note it. Some
+ * names behind the prefix are no settings, but of clients, of ./dev build, and of Kubernetes. */
 static void note_unknown(struct ctx *ctx, struct settings *s, str variable)
 {
+    static const char *const others[] = {"TOKEN", "SQLITE", NULL};
     str name = str_sub(variable, strlen(variable_prefix), variable.n);
     struct suggestion near = {.typed = str_lower(&ctx->arena, name)};
     settings_suggest(&near);
-    if ((near.best && !near.distance) || is_of_others(name))
+    if ((near.best && !near.distance) || str_is_one_of(name, others) ||
+        str_starts(name, S("SERVICE_")) || str_starts(name, S("PORT_")))
         return;
     s->complaint = str_printf(&ctx->arena, "the variable " S_FMT " is not a known setting%s%s%s",
                               S_ARG(variable), near.best ? "; did you mean " : "",

@@ -164,9 +164,6 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json);
 /* The place of the setting of that name; SETTING_COUNT for another name. */
 enum setting_id setting_of(str name);
 
-/* Whether nobody has set the setting of that name, which must be one. */
-bool settings_is_default(const struct settings *s, str name);
-
 /* Whether someone has set it while a server ran. */
 static inline bool setting_is_changed(const struct settings *s, enum setting_id id)
 {

@@ -10,12 +10,6 @@
 /* Longer than any name of a setting; the rows of the matrix are on the stack. */
 enum { LENGTH_MAX = 64 };
 
-static size_t least_of(size_t a, size_t b, size_t c)
-{
-    size_t ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
 /* Letters added, lost, changed, or swapped with a neighbour; three rows of the usual matrix, since
  * a swap looks back two rows. */
 static size_t edit_distance(str a, str b)
@@ -28,11 +22,13 @@ static size_t edit_distance(str a, str b)
     for (size_t i = 1; i <= a.n; i++) {
         now[0] = i;
         for (size_t j = 1; j <= b.n; j++) {
-            bool same = a.p[i - 1] == b.p[j - 1];
-            now[j] = least_of(last[j] + 1, now[j - 1] + 1, last[j - 1] + !same);
-            bool swapped = i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1];
-            if (swapped && before[j - 2] + 1 < now[j])
-                now[j] = before[j - 2] + 1;
+            size_t swapped = i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1]
+                                 ? before[j - 2] + 1
+                                 : SIZE_MAX;
+            size_t changed = last[j - 1] + (a.p[i - 1] != b.p[j - 1]);
+            now[j] = (last[j] < now[j - 1] ? last[j] : now[j - 1]) + 1;
+            now[j] = changed < now[j] ? changed : now[j];
+            now[j] = swapped < now[j] ? swapped : now[j];
         }
         size_t *oldest = before;
         before = last;

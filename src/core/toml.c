@@ -73,6 +73,17 @@ static enum status add_member(struct reader *r, struct node *parent, str name, s
     return OK;
 }
 
+static enum status add_table(struct reader *r, struct node *parent, str name, enum origin origin,
+                             struct node **out)
+{
+    TRY(add_member(r, parent, name, out));
+    (*out)->v.type = origin == BY_LIST ? JSON_ARRAY : JSON_OBJECT;
+    (*out)->v.source = name;
+    (*out)->origin = origin;
+    (*out)->section = r->section;
+    return OK;
+}
+
 static struct node *member_of(const struct node *table, str name)
 {
     for (struct json *m = table->v.first; m; m = m->next)
@@ -100,12 +111,8 @@ static enum status walk_header(struct reader *r, const struct path *path, struct
     struct node *at = r->root;
     for (size_t i = 0; i + 1 < path->n; i++) {
         struct node *next = member_of(at, path->part[i]);
-        if (!next) {
-            TRY(add_member(r, at, path->part[i], &next));
-            next->v.type = JSON_OBJECT;
-            next->v.source = path->part[i];
-            next->origin = BY_PATH;
-        }
+        if (!next)
+            TRY(add_table(r, at, path->part[i], BY_PATH, &next));
         if (next->origin == BY_VALUE)
             return fail_key(r, path->part[i], "the key has a value already");
         at = next->origin == BY_LIST ? next->last : next;
@@ -118,12 +125,8 @@ static enum status walk_header(struct reader *r, const struct path *path, struct
 static enum status open_element(struct reader *r, struct node *parent, str name)
 {
     struct node *list = member_of(parent, name);
-    if (!list) {
-        TRY(add_member(r, parent, name, &list));
-        list->v.type = JSON_ARRAY;
-        list->v.source = name;
-        list->origin = BY_LIST;
-    }
+    if (!list)
+        TRY(add_table(r, parent, name, BY_LIST, &list));
     if (list->origin != BY_LIST)
         return fail_key(r, name, "the key is defined already, and not as a list of tables");
     TRY(new_node(r, &r->table));
@@ -139,11 +142,8 @@ static enum status open_table(struct reader *r, struct node *parent, str name)
     struct node *table = member_of(parent, name);
     if (table && table->origin != BY_PATH)
         return fail_key(r, name, "the table is defined twice");
-    if (!table) {
-        TRY(add_member(r, parent, name, &table));
-        table->v.type = JSON_OBJECT;
-        table->v.source = name;
-    }
+    if (!table)
+        TRY(add_table(r, parent, name, BY_HEADER, &table));
     table->origin = BY_HEADER;
     r->table = table;
     return OK;
@@ -178,13 +178,8 @@ static enum status read_pair(struct reader *r, struct node *table)
         struct node *next = member_of(at, path.part[i]);
         if (next && (next->origin != BY_DOTS || next->section != r->section))
             return fail_key(r, path.part[i], "the key is defined already, elsewhere");
-        if (!next) {
-            TRY(add_member(r, at, path.part[i], &next));
-            next->v.type = JSON_OBJECT;
-            next->v.source = path.part[i];
-            next->origin = BY_DOTS;
-            next->section = r->section;
-        }
+        if (!next)
+            TRY(add_table(r, at, path.part[i], BY_DOTS, &next));
         at = next;
     }
     str name = path.part[path.n - 1];

@@ -3,12 +3,6 @@
 
 #include "core/toml.h"
 
-/* The end of the line that the place is in. */
-static size_t line_end(str text, size_t at)
-{
-    return at + str_find(str_sub(text, at, text.n), S("\n"));
-}
-
 static size_t line_start(str text, size_t at)
 {
     return str_behind_last(str_sub(text, 0, at), '\n');
@@ -48,7 +42,7 @@ static size_t place_for_new(str text, const struct json *root)
         if (is_table(m))
             continue;
         find_value(text, m, &from, &to);
-        behind = line_end(text, to);
+        behind = to + str_find(str_sub(text, to, text.n), S("\n"));
         behind += behind < text.n;
     }
     if (behind)
@@ -65,21 +59,15 @@ static size_t place_for_new(str text, const struct json *root)
     return at ? at : str_starts(text, mark) ? mark.n : 0;
 }
 
-/* A name with an escape is not in the text, so it does not tell where its line is. */
-static enum status check_names(struct ctx *ctx, str text, const struct json *root)
-{
-    for (const struct json *m = root->first; m; m = m->next)
-        if (!text_line(text, json_name(m).p))
-            return fail_field(ctx, str_c(&ctx->arena, json_name(m)),
-                              "is written with an escape; edit the file");
-    return OK;
-}
-
 enum status toml_set(struct ctx *ctx, str text, const char *key, str value, struct buf *out)
 {
     struct json *root;
     TRY(toml_parse(ctx, text, &root));
-    TRY(check_names(ctx, text, root));
+    /* A name with an escape is not in the text, so it does not tell where its line is. */
+    for (const struct json *one = root->first; one; one = one->next)
+        if (!text_line(text, json_name(one).p))
+            return fail_field(ctx, str_c(&ctx->arena, json_name(one)),
+                              "is written with an escape; edit the file");
     const struct json *m = json_get(root, key);
     size_t from, to;
     if (m && is_table(m))

@@ -8,15 +8,6 @@
 
 /* --- parsing --- */
 
-static enum status check_bytes(struct ctx *ctx, const char *field, str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if ((unsigned char)text.p[i] <= ' ' || strchr("?#\\\"<>^`{|}\x7f", text.p[i]))
-            return fail_field(ctx, field,
-                              "must be a URL without a query, a fragment, spaces or backslashes");
-    return OK;
-}
-
 /* "..", also as "%2e%2E", which some servers decode before they look. */
 static bool is_dots(str segment)
 {
@@ -28,14 +19,6 @@ static bool is_dots(str segment)
         i += is_escaped ? 3 : 1;
     }
     return dots == 1 || dots == 2;
-}
-
-static enum status check_path(struct ctx *ctx, const char *field, str path)
-{
-    while (path.n)
-        if (is_dots(str_cut(&path, '/')))
-            return fail_field(ctx, field, "must have a path without '.' and '..'");
-    return OK;
 }
 
 /* AF_UNSPEC for a name. */
@@ -83,7 +66,9 @@ enum status url_read(struct ctx *ctx, const char *field, str text, bool needs_sc
 {
     size_t scheme = str_find(text, S("://"));
     *out = (struct url){.scheme = S("http")};
-    TRY(check_bytes(ctx, field, text));
+    if (SOME(i, text.n, (unsigned char)text.p[i] <= ' ' || strchr("?#\\\"<>^`{|}\x7f", text.p[i])))
+        return fail_field(ctx, field,
+                          "must be a URL without a query, a fragment, spaces or backslashes");
     if (scheme < text.n)
         out->scheme = str_sub(text, 0, scheme);
     if ((needs_scheme && scheme == text.n) ||
@@ -98,7 +83,10 @@ enum status url_read(struct ctx *ctx, const char *field, str text, bool needs_sc
                           "must not hold a user or password, which would show in lists and logs; "
                           "a key has a setting of its own");
     TRY(read_authority(ctx, field, authority, out));
-    return check_path(ctx, field, out->path);
+    for (str path = out->path; path.n;)
+        if (is_dots(str_cut(&path, '/')))
+            return fail_field(ctx, field, "must have a path without '.' and '..'");
+    return OK;
 }
 
 /* --- hosts --- */

@@ -62,7 +62,7 @@ static enum status find_model(struct ctx *ctx, const struct settings *s, struct 
                               str preference)
 {
     str setting = str_printf(&ctx->arena, "model_" S_FMT, S_ARG(preference));
-    bool is_free = !s->n_upstreams && settings_is_default(s, setting);
+    bool is_free = !s->n_upstreams && s->from[setting_of(setting)] == FROM_DEFAULT;
     scene->model = is_free ? S(DEMO_MODEL) : model_of(s, preference);
     if (soft(ctx, target_of(ctx, s, scene->model, &scene->to)))
         return OK;
