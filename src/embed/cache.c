@@ -1,10 +1,9 @@
 /* cache.c - a hash table over a list in the order of use, behind one lock. */
 #include "embed/cache.h"
 
-#include <pthread.h>
-
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/workers.h"
 
 /*
  * An LRU cache with an age limit: a hash table with chains finds an entry, and a doubly linked list
@@ -104,7 +103,7 @@ static void drop_entry(struct cache *c, struct entry *e)
 bool cache_get(struct cache *c, str key, float *out, size_t n)
 {
     uint64_t hash = str_hash(key);
-    pthread_mutex_lock(&c->lock);
+    HOLD(&c->lock);
     struct entry *e = find_entry(c, key, hash);
     if (e && e->until <= clock_ms()) {
         drop_entry(c, e);
@@ -118,16 +117,14 @@ bool cache_get(struct cache *c, str key, float *out, size_t n)
     }
     c->stats.hits += is_there;
     c->stats.misses += !is_there;
-    pthread_mutex_unlock(&c->lock);
     return is_there;
 }
 
 void cache_clear(struct cache *c)
 {
-    pthread_mutex_lock(&c->lock);
+    HOLD(&c->lock);
     while (c->oldest)
         drop_entry(c, c->oldest);
-    pthread_mutex_unlock(&c->lock);
 }
 
 void cache_free(struct cache *c)
@@ -155,7 +152,7 @@ void cache_put(struct cache *c, str key, const float *v, size_t n)
     e->key_n = key.n;
     memcpy(e->v, v, n * sizeof *v);
     memcpy(e->v + n, key.p, key.n);
-    pthread_mutex_lock(&c->lock);
+    HOLD(&c->lock);
     while (c->oldest && c->oldest->until <= now)
         drop_entry(c, c->oldest);
     struct entry *same = find_entry(c, key, e->hash);
@@ -168,13 +165,10 @@ void cache_put(struct cache *c, str key, const float *v, size_t n)
     c->chains[e->hash & c->mask] = e;
     put_newest(c, e);
     c->stats.size++;
-    pthread_mutex_unlock(&c->lock);
 }
 
 struct cache_stats cache_stats(struct cache *c)
 {
-    pthread_mutex_lock(&c->lock);
-    struct cache_stats stats = c->stats;
-    pthread_mutex_unlock(&c->lock);
-    return stats;
+    HOLD(&c->lock);
+    return c->stats;
 }

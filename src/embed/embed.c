@@ -2,10 +2,10 @@
 #include "embed/embed.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/workers.h"
 #include "embed/cache.h"
 #include "embed/encoder.h"
 #include "embed/remote.h"
@@ -89,9 +89,8 @@ void embed_free(struct embed *e)
 static void forget_failures(struct embed *e)
 {
     for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++) {
-        pthread_mutex_lock(&e->models[i].lock);
+        HOLD(&e->models[i].lock);
         e->models[i].retry_us = 0;
-        pthread_mutex_unlock(&e->models[i].lock);
     }
 }
 
@@ -99,7 +98,7 @@ static void forget_failures(struct embed *e)
 void embed_choose(struct embed *e, const struct embed_choice *choice)
 {
     forget_failures(e);
-    pthread_mutex_lock(&e->lock);
+    HOLD(&e->lock);
     struct arena old = e->of_choice;
     e->of_choice = (struct arena){0};
     e->choice = *choice;
@@ -108,7 +107,6 @@ void embed_choose(struct embed *e, const struct embed_choice *choice)
     e->learnt = 0;
     e->why[0] = 0;
     arena_free(&old);
-    pthread_mutex_unlock(&e->lock);
 }
 
 /* --- the current choice --- */
@@ -138,12 +136,11 @@ static struct now now_of(struct ctx *ctx, struct embed *e)
  * report its failure or its dimensions as those of the new source. */
 static void keep_outcome(struct embed *e, const struct now *now, const char *why)
 {
-    pthread_mutex_lock(&e->lock);
-    if (e->choices == now->choices) {
-        snprintf(e->why, sizeof e->why, "%s", why);
-        e->learnt = *why ? 0 : now->dimensions; /* a server may come back with another model */
-    }
-    pthread_mutex_unlock(&e->lock);
+    HOLD(&e->lock);
+    if (e->choices != now->choices)
+        return;
+    snprintf(e->why, sizeof e->why, "%s", why);
+    e->learnt = *why ? 0 : now->dimensions; /* a server may come back with another model */
 }
 
 /* --- local models --- */
@@ -162,28 +159,27 @@ static enum status load_files(struct ctx *ctx, const struct embed *e, const stru
                 embed_source_names[plan->source]);
 }
 
-/* A child ctx frees the parsed vocabulary, which takes megabytes, when the load is done. */
+/* A child ctx frees the parsed vocabulary, which takes megabytes, when the load is done. The lock
+ * is held. */
 static enum status load_model(struct ctx *ctx, struct embed *e, const struct embed_plan *plan,
                               struct loaded *m)
 {
-    struct ctx own = ctx_detached(ctx); /* a failure is kept, so it must be the model's own */
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx); /* a kept failure is the model's own */
     if (m->model)
         return OK;
     if (m->retry_us && clock_mono_us() < m->retry_us)
         return fail_as(ctx, m->how, EMBED_LOAD_FAILED, "%s", m->why);
     enum status s = load_files(&own, e, plan, m);
-    if (s != OK) {
-        const char *hint = s == NOT_FOUND && model_card(plan->model)
-                               ? "; 'rememberd model pull' downloads the model"
-                               : "";
-        snprintf(m->why, sizeof m->why, "%s: %.300s%s", embed_failure_names[EMBED_LOAD_FAILED],
-                 own.why, hint);
-        m->retry_us = clock_mono_us() + RETRY_US;
-        m->how = s == UNSUPPORTED ? UNSUPPORTED : STORAGE;
-        s = fail_as(ctx, m->how, EMBED_LOAD_FAILED, "%s", m->why);
-    }
-    ctx_free(&own);
-    return s;
+    if (s == OK)
+        return OK;
+    const char *hint = s == NOT_FOUND && model_card(plan->model)
+                           ? "; 'rememberd model pull' downloads the model"
+                           : "";
+    snprintf(m->why, sizeof m->why, "%s: %.300s%s", embed_failure_names[EMBED_LOAD_FAILED], own.why,
+             hint);
+    m->retry_us = clock_mono_us() + RETRY_US;
+    m->how = s == UNSUPPORTED ? UNSUPPORTED : STORAGE;
+    return fail_as(ctx, m->how, EMBED_LOAD_FAILED, "%s", m->why);
 }
 
 /* The lock is held during the load: of several first texts one loads, and the others wait. */
@@ -192,11 +188,9 @@ static enum status model_of(struct ctx *ctx, struct embed *e, const struct embed
 {
     assert(plan->source == EMBED_STATIC || plan->source == EMBED_TRANSFORMERS);
     struct loaded *m = &e->models[plan->source];
-    pthread_mutex_lock(&m->lock);
-    enum status s = load_model(ctx, e, plan, m);
-    pthread_mutex_unlock(&m->lock);
+    HOLD(&m->lock);
     *out = m;
-    return s;
+    return load_model(ctx, e, plan, m);
 }
 
 /* Learns the dimensions; a local model is loaded for that. Those of a remote source come with
@@ -224,22 +218,16 @@ struct reading {
     str before;
 };
 
-static enum status run_model(struct ctx *ctx, struct embed *e, const struct now *now,
-                             const str *texts, size_t n, float *out)
-{
-    const struct loaded *m;
-    assert(now->dimensions > 0);
-    TRY(model_of(ctx, e, &now->plan, &m));
-    return m->kind->embed(ctx, m->model, texts, n, out);
-}
-
 /* n vectors, one after the other. A remote source also tells the dimensions. */
 static enum status compute_vectors(struct ctx *ctx, struct embed *e, struct now *now,
                                    const str *texts, size_t n, float **out)
 {
+    const struct loaded *m;
     if (now->plan.source != EMBED_REMOTE) {
+        assert(now->dimensions > 0);
         *out = NEW_N(&ctx->arena, float, n * now->dimensions);
-        return run_model(ctx, e, now, texts, n, *out);
+        TRY(model_of(ctx, e, &now->plan, &m));
+        return m->kind->embed(ctx, m->model, texts, n, *out);
     }
     struct remote r = {.up = now->plan.up,
                        .model = now->plan.model,

@@ -3,10 +3,10 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <pthread.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/workers.h"
 #include "embed/embed.h"
 
 /*
@@ -110,24 +110,22 @@ static enum status load_files(struct ctx *ctx, struct reranker *r, str name)
 {
     void *model = NULL;
     int64_t began = clock_mono_us();
-    struct ctx own = ctx_detached(ctx);
-    enum status s = open_model(&own, r->folder, name, &model);
-    if (s == OK) {
-        put_model(r, loaded_of(name, model));
-        log_event(LOG_INFO, "reranker.loaded", "model=" S_FMT " ms=%lld", S_ARG(name),
-                  (long long)((clock_mono_us() - began) / 1000));
-    } else {
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
+    if (open_model(&own, r->folder, name, &model) != OK) {
         note_failure(r, name, own.why);
-        s = fail(ctx, UNSUPPORTED, "%s", own.why);
+        return fail(ctx, UNSUPPORTED, "%s", own.why);
     }
-    ctx_free(&own);
-    return s;
+    put_model(r, loaded_of(name, model));
+    log_event(LOG_INFO, "reranker.loaded", "model=" S_FMT " ms=%lld", S_ARG(name),
+              (long long)((clock_mono_us() - began) / 1000));
+    return OK;
 }
 
-/* Of the thread that holds r->loading, which alone writes what r->lock guards; so it may read that
- * without. */
-static enum status load_alone(struct ctx *ctx, struct reranker *r, str name)
+/* The thread that holds r->loading alone writes what r->lock guards; so it may read that without.
+ */
+enum status reranker_load(struct ctx *ctx, struct reranker *r, str name)
 {
+    HOLD(&r->loading);
     if (str_is(name, r->now ? r->now->name : ""))
         return OK;
     if (!name.n) {
@@ -137,14 +135,6 @@ static enum status load_alone(struct ctx *ctx, struct reranker *r, str name)
     if (str_is(name, r->failed) && clock_mono_us() < r->retry_us)
         return fail(ctx, UNSUPPORTED, "%s", r->why);
     return load_files(ctx, r, name);
-}
-
-enum status reranker_load(struct ctx *ctx, struct reranker *r, str name)
-{
-    pthread_mutex_lock(&r->loading);
-    enum status s = load_alone(ctx, r, name);
-    pthread_mutex_unlock(&r->loading);
-    return s;
 }
 
 void reranker_retry(struct reranker *r)
@@ -157,16 +147,14 @@ void reranker_retry(struct reranker *r)
 /* The model, to be given back; NULL and the reason when it is not there. */
 static struct loaded *take_model(struct ctx *ctx, struct reranker *r, str name)
 {
-    pthread_mutex_lock(&r->lock);
-    bool is_there = r->now && str_is(name, r->now->name);
-    struct loaded *l = is_there ? r->now : NULL;
-    if (l)
-        atomic_fetch_add(&l->holders, 1);
-    else
-        (void)fail(ctx, UNSUPPORTED, "%s",
-                   str_is(name, r->failed) ? r->why : "the model is not loaded yet");
-    pthread_mutex_unlock(&r->lock);
-    return l;
+    HOLD(&r->lock);
+    if (r->now && str_is(name, r->now->name)) {
+        atomic_fetch_add(&r->now->holders, 1);
+        return r->now;
+    }
+    (void)fail(ctx, UNSUPPORTED, "%s",
+               str_is(name, r->failed) ? r->why : "the model is not loaded yet");
+    return NULL;
 }
 
 enum status reranker_ready(struct ctx *ctx, struct reranker *r, str name)

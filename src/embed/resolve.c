@@ -100,14 +100,17 @@ static size_t dimensions_of(const struct embed_provider *p, str model)
     return 0;
 }
 
-/* The provider in the model's name: a known one or an upstream; otherwise the default upstream.
- * With auto, a default upstream that has no key and is not on this machine is passed over, so that
- * a local model can be chosen instead. */
-static struct embed_plan plan_provider(const struct question *q)
+/* The provider in the model's name: a known one or an upstream; otherwise the default upstream. A
+ * key alone does not enable a remote source: memories must not be sent to a server, or cost money,
+ * only because a key for chats is configured. With auto, a default upstream that has no key and is
+ * not on this machine is passed over, so that a local model can be chosen instead. */
+static struct embed_plan plan_remote(const struct question *q)
 {
     struct arena *a = &q->ctx->arena;
     struct embed_providers all = embed_providers(q->ctx, q->s);
     str model = q->choice->provider_model, rest = model, prefix = str_cut(&rest, '/');
+    if (!model.n)
+        return no_plan(S("no_key: no remote model is set (setting embedding_model)"));
     for (size_t i = 0; i < all.n; i++) {
         const struct embed_provider *p = &all.v[i];
         if (!str_eq(p->name, prefix) || !rest.n || !p->up)
@@ -129,15 +132,6 @@ static struct embed_plan plan_provider(const struct question *q)
         struct embed_plan){.source = EMBED_REMOTE, .provider = up->name, .model = model, .up = up};
 }
 
-/* A key alone does not enable a remote source: memories must not be sent to a server, or cost
- * money, only because a key for chats is configured. */
-static struct embed_plan plan_remote(const struct question *q)
-{
-    if (q->choice->provider_model.n)
-        return plan_provider(q);
-    return no_plan(S("no_key: no remote model is set (setting embedding_model)"));
-}
-
 /* Local models are off by default, since they change what chats are given. */
 static struct embed_plan plan_local(enum embed_source source, str model, bool enabled)
 {
@@ -150,25 +144,19 @@ static struct embed_plan plan_local(enum embed_source source, str model, bool en
                                .dimensions = card ? (size_t)card->dimensions : 0};
 }
 
-static struct embed_plan plan_static(const struct question *q)
+/* The encoder sends nothing anywhere and needs no files, so it is on unless it is switched off. */
+static struct embed_plan plan_of(const struct question *q, enum embed_source source)
 {
-    return plan_local(EMBED_STATIC, q->s->static_model, q->choice->static_enabled);
-}
-
-static struct embed_plan plan_transformer(const struct question *q)
-{
-    return plan_local(EMBED_TRANSFORMERS, q->s->transformers_model,
-                      q->choice->transformers_enabled);
-}
-
-/* It sends nothing anywhere and needs no files, so it is on unless it is switched off. */
-static struct embed_plan plan_encoder(const struct question *q)
-{
+    if (source == EMBED_REMOTE)
+        return plan_remote(q);
+    if (source == EMBED_STATIC)
+        return plan_local(source, q->s->static_model, q->choice->static_enabled);
+    if (source == EMBED_TRANSFORMERS)
+        return plan_local(source, q->s->transformers_model, q->choice->transformers_enabled);
+    assert(source == EMBED_ENCODER);
     if (!q->s->encoder)
         return no_plan(S("the encoder is switched off"));
-    return (struct embed_plan){.source = EMBED_ENCODER,
-                               .model = S(ENCODER_NAME),
-                               .dimensions = ENCODER_SPACE};
+    return (struct embed_plan){source, .model = S(ENCODER_NAME), .dimensions = ENCODER_SPACE};
 }
 
 struct embed_choice embed_choice_of(const struct settings *s)
@@ -179,24 +167,17 @@ struct embed_choice embed_choice_of(const struct settings *s)
                                  .transformers_enabled = s->embedding_transformers};
 }
 
-/* In the order of enum embed_source, which is also the order in which auto tries them. */
-static struct embed_plan (*const sources[])(const struct question *q) = {NULL, plan_remote,
-                                                                         plan_static,
-                                                                         plan_transformer,
-                                                                         plan_encoder};
-
-/* With auto, the reasons of all sources are joined: the status then shows what could be
- * configured. */
+/* auto tries the sources in the order of enum embed_source. The reasons of all are joined: the
+ * status then shows what could be configured. */
 struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice)
 {
     struct question q = {ctx, s, choice, choice->source == EMBED_AUTO};
-    assert(choice->source <= EMBED_ENCODER);
     if (!q.is_auto)
-        return sources[choice->source](&q);
+        return plan_of(&q, choice->source);
     struct buf why = buf_make(&ctx->arena, 1000);
-    for (int which = EMBED_REMOTE; which <= EMBED_ENCODER; which++) {
-        struct embed_plan plan = sources[which](&q);
+    for (enum embed_source source = EMBED_REMOTE; source <= EMBED_ENCODER; source++) {
+        struct embed_plan plan = plan_of(&q, source);
         if (plan.source != EMBED_NONE)
             return plan;
         buf_printf(&why, "%s" S_FMT, why.n ? "; " : "", S_ARG(plan.reason));

@@ -140,24 +140,15 @@ INLINE void norm_body(float *v, const float *more, const float *bias, const floa
 
 /* One set of functions from the bodies above, for processors with the features in TARGET. */
 #define KERNELS(SET, TARGET)                                                                       \
-    TARGET static void add_bias_##SET(float *v, const float *bias, size_t rows, size_t n)          \
-    {                                                                                              \
-        add_bias_body(v, bias, rows, n);                                                           \
-    }                                                                                              \
-    TARGET static void gelu_##SET(float *v, const float *bias, size_t rows, size_t n)              \
-    {                                                                                              \
-        gelu_body(v, bias, rows, n);                                                               \
-    }                                                                                              \
-    TARGET static void softmax_##SET(float *v, float scale, size_t n)                              \
-    {                                                                                              \
-        softmax_body(v, scale, n);                                                                 \
-    }                                                                                              \
-    TARGET static void norm_##SET(float *v, const float *more, const float *bias,                  \
-                                  const float *weight, const float *shift, float epsilon,          \
-                                  size_t rows, size_t n)                                           \
-    {                                                                                              \
-        norm_body(v, more, bias, weight, shift, epsilon, rows, n);                                 \
-    }                                                                                              \
+    BUILD(TARGET, add_bias, SET, (float *v, const float *bias, size_t rows, size_t n), v, bias,    \
+          rows, n)                                                                                 \
+    BUILD(TARGET, gelu, SET, (float *v, const float *bias, size_t rows, size_t n), v, bias, rows,  \
+          n)                                                                                       \
+    BUILD(TARGET, softmax, SET, (float *v, float scale, size_t n), v, scale, n)                    \
+    BUILD(TARGET, norm, SET,                                                                       \
+          (float *v, const float *more, const float *bias, const float *weight,                    \
+           const float *shift, float epsilon, size_t rows, size_t n),                              \
+          v, more, bias, weight, shift, epsilon, rows, n)                                          \
     static const struct kernels SET = {add_bias_##SET, gelu_##SET, softmax_##SET, norm_##SET};
 
 /* Runs everywhere; the compiler uses what the base architecture has. */

@@ -20,6 +20,13 @@ enum { WIDE = 8 };
 #define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
 #define VNNI __attribute__((target("avx512f,avx512vnni")))
 
+/* NAME_SET from the body NAME_body, for processors with the features in TARGET. */
+#define BUILD(TARGET, NAME, SET, PARAMS, ...)                                                      \
+    TARGET static void NAME##_##SET PARAMS                                                         \
+    {                                                                                              \
+        NAME##_body(__VA_ARGS__);                                                                  \
+    }
+
 /* Four neighbouring values as one number. */
 INLINE int32_t four_of(const void *p)
 {

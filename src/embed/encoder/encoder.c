@@ -2,8 +2,8 @@
 #include "embed/encoder.h"
 
 #include <math.h>
-#include <pthread.h>
 
+#include "base/workers.h"
 #include "embed/common/floats.h"
 #include "embed/common/tokenizer.h"
 #include "embed/encoder/encoder_int.h"
@@ -55,33 +55,23 @@ void encoder_free(struct encoder *e)
     free(e);
 }
 
-static enum status read_vocabulary(struct ctx *ctx, struct encoder *e)
+/* Of several first texts one expands, and the others wait. */
+static enum status get_ready(struct ctx *ctx, struct encoder *e)
 {
+    if (atomic_load_explicit(&e->is_ready, memory_order_acquire))
+        return OK;
+    HOLD(&e->lock);
+    if (e->is_ready)
+        return OK;
+    TRY(weights_open(ctx, encoder_builtin(), &e->weights));
     TRY(tokenizer_of_lines(ctx, e->weights.file.vocabulary, &e->tokenizer));
     e->begin = tokenizer_id(e->tokenizer, S("[CLS]"));
     e->end = tokenizer_id(e->tokenizer, S("[SEP]"));
     if (e->begin == TOKEN_NONE || e->end == TOKEN_NONE ||
         tokenizer_greatest(e->tokenizer) != ENCODER_VOCABULARY - 1)
         return fail(ctx, BAD_INPUT, "the encoder's file has another vocabulary");
+    atomic_store_explicit(&e->is_ready, true, memory_order_release);
     return OK;
-}
-
-/* Of several first texts one expands, and the others wait. */
-static enum status get_ready(struct ctx *ctx, struct encoder *e)
-{
-    if (atomic_load_explicit(&e->is_ready, memory_order_acquire))
-        return OK;
-    enum status s = OK;
-    pthread_mutex_lock(&e->lock);
-    if (!e->is_ready) {
-        s = weights_open(ctx, encoder_builtin(), &e->weights);
-        if (s == OK)
-            s = read_vocabulary(ctx, e);
-        if (s == OK)
-            atomic_store_explicit(&e->is_ready, true, memory_order_release);
-    }
-    pthread_mutex_unlock(&e->lock);
-    return s;
 }
 
 /* --- the layers --- */
@@ -190,13 +180,6 @@ static void enter_space(const struct encoder *e, float *state, float *out)
     floats_unit(out, ENCODER_SPACE);
 }
 
-static void keep_token(float *v, int8_t *out)
-{
-    floats_unit(v, ENCODER_KEPT);
-    for (size_t i = 0; i < ENCODER_KEPT; i++)
-        out[i] = (int8_t)lrintf(v[i] * 127);
-}
-
 /* states: of the text's tokens; they are changed. */
 static enum status keep_text(struct ctx *ctx, const struct encoder *e, float *states,
                              struct encoded *out)
@@ -206,7 +189,9 @@ static enum status keep_text(struct ctx *ctx, const struct encoder *e, float *st
         float v[ENCODER_SPACE];
         enter_space(e, states + t * ENCODER_HIDDEN, v);
         floats_add(out->pooled, v, ENCODER_SPACE);
-        keep_token(v, tokens + t * ENCODER_KEPT);
+        floats_unit(v, ENCODER_KEPT);
+        for (size_t i = 0; i < ENCODER_KEPT; i++)
+            tokens[t * ENCODER_KEPT + i] = (int8_t)lrintf(v[i] * 127);
     }
     out->tokens = tokens;
     if (!floats_unit(out->pooled, ENCODER_SPACE))

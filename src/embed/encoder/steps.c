@@ -168,24 +168,16 @@ INLINE void project_body(const float *directions, const float *v, float *out)
 
 /* One set from the bodies above, for processors with the features in TARGET. */
 #define STEPS(SET, BETWEEN, TARGET)                                                                \
-    TARGET static void to_bytes_##SET(const float *v, size_t n, size_t wide_n, uint8_t *out,       \
-                                      float *scales)                                               \
-    {                                                                                              \
-        to_bytes_body(v, n, wide_n, out, scales);                                                  \
-    }                                                                                              \
-    TARGET static void to_floats_##SET(void *v, size_t n, size_t wide_n, const float *rows,        \
-                                       const float *columns)                                       \
-    {                                                                                              \
-        to_floats_body(v, n, wide_n, rows, columns);                                               \
-    }                                                                                              \
-    TARGET static void attend_##SET(const float *qkv, size_t n, float *room, float *out)           \
-    {                                                                                              \
-        attend_body(BETWEEN(), qkv, n, room, out);                                                 \
-    }                                                                                              \
-    TARGET static void project_##SET(const float *directions, const float *v, float *out)          \
-    {                                                                                              \
-        project_body(directions, v, out);                                                          \
-    }                                                                                              \
+    BUILD(TARGET, to_bytes, SET,                                                                   \
+          (const float *v, size_t n, size_t wide_n, uint8_t *out, float *scales), v, n, wide_n,    \
+          out, scales)                                                                             \
+    BUILD(TARGET, to_floats, SET,                                                                  \
+          (void *v, size_t n, size_t wide_n, const float *rows, const float *columns), v, n,       \
+          wide_n, rows, columns)                                                                   \
+    BUILD(TARGET, attend, SET, (const float *qkv, size_t n, float *room, float *out), BETWEEN(),   \
+          qkv, n, room, out)                                                                       \
+    BUILD(TARGET, project, SET, (const float *directions, const float *v, float *out), directions, \
+          v, out)                                                                                  \
     static const struct steps steps_##SET = {to_bytes_##SET, to_floats_##SET, attend_##SET,        \
                                              project_##SET, BETWEEN};
 
