@@ -2,6 +2,7 @@
 #include "engine/compact/compact.h"
 
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "core/tokens.h"
 
 /*
@@ -32,20 +33,17 @@ struct round {
 
 /* --- what is old --- */
 
-struct docs {
-    doc_id *v;
-    size_t n, cap;
-};
-
 /* All of them, before anything is written. A page begins at the time of the last row of the one
  * before, behind the rows of that time which were seen: the cost of an offset grows with it. */
-static enum status docs_of_old(struct round *r, struct docs *out)
+static enum status docs_of_old(struct round *r, doc_id **out, size_t *n_out)
 {
     struct memory_filter f = {.pool = r->pool,
                               .before = r->now - r->in->older_than_days * DAY_MS,
                               .oldest_first = true,
                               .limit = PAGE};
-    size_t n = PAGE;
+    size_t n = PAGE, cap = 0;
+    *out = NULL;
+    *n_out = 0;
     while (n == PAGE) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(r->ctx, 0);
         struct memory *v;
@@ -53,7 +51,7 @@ static enum status docs_of_old(struct round *r, struct docs *out)
         for (size_t i = 0; i < n; i++) {
             f.offset = v[i].created == f.after ? f.offset + 1 : 1;
             f.after = v[i].created;
-            ARENA_ADD(&r->ctx->arena, out->v, out->n, out->cap) = v[i].doc;
+            ARENA_ADD(&r->ctx->arena, *out, *n_out, cap) = v[i].doc;
         }
     }
     return OK;
@@ -96,26 +94,19 @@ static str metadata_of(struct ctx *ctx, const struct round *r, const struct cond
     return buf_str(&out);
 }
 
-/* The time of writing and the first member: no two summaries have one key. */
-static str key_of(struct ctx *ctx, const struct round *r, const struct condensed *c)
-{
-    struct buf b = buf_make(&ctx->arena, 100);
-    struct json_out w = json_to(&b);
-    json_time(&w, r->now);
-    str time = str_sub(buf_str(&b), 1, b.n - 1); /* without its quotes */
-    return str_printf(&ctx->arena, "summary_" S_FMT "_" S_FMT, S_ARG(time),
-                      S_ARG(str_sub(c->v[0]->id, 0, 8)));
-}
-
-/* As old as its newest member, so that it is not taken for news. */
+/* As old as its newest member, so that it is not taken for news. Its key has the time of writing
+ * and the first member: no two summaries have one key. */
 static struct memory summary_of(struct ctx *ctx, const struct round *r, const struct condensed *c)
 {
     const struct memory *first = c->v[0];
+    char time[TIME_ISO_ROOM];
+    time_iso(r->now, time);
     struct memory m = {.layer = LAYER_SUMMARY,
                        .type = TYPE_SEMANTIC,
                        .category = first->category,
                        .session = first->session,
-                       .key = key_of(ctx, r, c),
+                       .key = str_printf(&ctx->arena, "summary_%s_" S_FMT, time,
+                                         S_ARG(str_sub(first->id, 0, 8))),
                        .content = c->text,
                        .metadata = metadata_of(ctx, r, c),
                        .origin = ORIGIN_DISTILLED,
@@ -264,8 +255,8 @@ static enum status settle_by_model(struct round *r, struct arena *a, const struc
 static enum status settle_batch(struct round *r, struct arena *a, struct memory *v, size_t n)
 {
     size_t step;
-    if (n && r->asks_model)
-        qsort(v, n, sizeof *v, alike_first);
+    if (r->asks_model)
+        SORT(v, n, alike_first);
     for (size_t i = 0; i < n && may_go_on(r); i += step) {
         bool is_done = false;
         int64_t tokens;
@@ -308,14 +299,15 @@ static enum status compact_batch(struct round *r, const struct tombstones *tombs
 
 static enum status compact_space(struct round *r)
 {
-    struct docs old = {0};
+    doc_id *old;
+    size_t n_old, n;
     struct tombstones tombstones;
     assert(r->in->older_than_days > 0 && r->pool.user.n);
     TRY(tombstones_load(r->ctx, r->e, r->pool, &tombstones));
-    TRY(docs_of_old(r, &old));
-    for (size_t i = 0; i < old.n && may_go_on(r); i += BATCH) {
-        size_t n = old.n - i < BATCH ? old.n - i : BATCH;
-        TRY(compact_batch(r, &tombstones, old.v + i, n));
+    TRY(docs_of_old(r, &old, &n_old));
+    for (size_t i = 0; i < n_old && may_go_on(r); i += n) {
+        n = n_old - i < BATCH ? n_old - i : BATCH;
+        TRY(compact_batch(r, &tombstones, old + i, n));
     }
     return OK;
 }

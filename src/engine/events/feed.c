@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "base/workers.h"
 #include "engine/state/known_tokens.h"
 
 /*
@@ -80,7 +81,7 @@ static void end_listeners(struct feed *f, str user)
 static void take_events(struct follower *follower, const struct event *v, size_t n)
 {
     struct feed *f = (struct feed *)follower;
-    pthread_mutex_lock(&f->lock);
+    HOLD(&f->lock);
     for (size_t i = 0; i < n; i++) {
         if (v[i].kind == EVENT_ACCESS) {
             if (v[i].pool.user.n) /* else of someone, whose others need not suffer for it */
@@ -92,7 +93,6 @@ static void take_events(struct follower *follower, const struct event *v, size_t
         free(*at);
         *at = kept_new(&v[i]);
     }
-    pthread_mutex_unlock(&f->lock);
 }
 
 void feed_tell(struct feed *f, const struct event *v)
@@ -121,21 +121,8 @@ static str id_text(struct arena *a, const struct feed *f, uint64_t no)
 
 str engine_heard_so_far(struct listener *l, struct arena *a)
 {
-    pthread_mutex_lock(&l->feed->lock);
-    str id = id_text(a, l->feed, l->next - 1);
-    pthread_mutex_unlock(&l->feed->lock);
-    return id;
-}
-
-/* The lock is held. */
-static bool hear_reset(struct listener *l, struct arena *a, struct event_heard *out)
-{
-    l->is_lost = false;
-    l->next = l->feed->told + 1;
-    *out = (struct event_heard){.kind = EVENT_RESET,
-                                .id = id_text(a, l->feed, l->feed->told),
-                                .at = clock_ms()};
-    return true;
+    HOLD(&l->feed->lock);
+    return id_text(a, l->feed, l->next - 1);
 }
 
 /* Goes on to the next event that is for it, or to the end. The lock is held. */
@@ -149,14 +136,20 @@ static bool find_next(struct listener *l)
     return l->next <= f->told;
 }
 
-/* The lock is held. */
-static bool hear_next(struct listener *l, struct arena *a, struct event_heard *out)
+bool engine_hear(struct listener *l, struct arena *a, struct event_heard *out)
 {
     struct feed *f = l->feed;
-    if (!find_next(l))
+    HOLD(&f->lock);
+    if (l->is_ended || !find_next(l))
         return false;
-    if (l->is_lost)
-        return hear_reset(l, a, out);
+    if (l->is_lost) {
+        l->is_lost = false;
+        l->next = f->told + 1;
+        *out = (struct event_heard){.kind = EVENT_RESET,
+                                    .id = id_text(a, f, f->told),
+                                    .at = clock_ms()};
+        return true;
+    }
     const struct kept *k = f->ring[l->next % EVENTS_KEPT];
     *out = (struct event_heard){k->event.kind, id_text(a, f, l->next), str_dup(a, k->event.id),
                                 str_dup(a, k->event.pool.space), k->at};
@@ -164,28 +157,16 @@ static bool hear_next(struct listener *l, struct arena *a, struct event_heard *o
     return true;
 }
 
-bool engine_hear(struct listener *l, struct arena *a, struct event_heard *out)
-{
-    pthread_mutex_lock(&l->feed->lock);
-    bool is_any = !l->is_ended && hear_next(l, a, out);
-    pthread_mutex_unlock(&l->feed->lock);
-    return is_any;
-}
-
 bool engine_has_heard(struct listener *l)
 {
-    pthread_mutex_lock(&l->feed->lock);
-    bool is_any = l->is_ended || find_next(l);
-    pthread_mutex_unlock(&l->feed->lock);
-    return is_any;
+    HOLD(&l->feed->lock);
+    return l->is_ended || find_next(l);
 }
 
 bool engine_may_listen(struct listener *l)
 {
-    pthread_mutex_lock(&l->feed->lock);
-    bool may = !l->is_ended && (!l->in.until || clock_ms() < l->in.until);
-    pthread_mutex_unlock(&l->feed->lock);
-    return may;
+    HOLD(&l->feed->lock);
+    return !l->is_ended && (!l->in.until || clock_ms() < l->in.until);
 }
 
 /* --- listening --- */
@@ -194,9 +175,7 @@ static void copy_in(struct listener *l, const struct listen_in *in)
 {
     struct arena *a = &l->own.arena;
     l->in = *in;
-    l->in.pool = (struct pool_ref){str_dup(a, in->pool.user), str_dup(a, in->pool.space)};
-    l->in.owner = str_dup(a, in->owner);
-    l->in.spaces = str_dup(a, in->spaces);
+    STRS_DUP(a, &l->in.pool.user, &l->in.pool.space, &l->in.owner, &l->in.spaces);
     l->in.hidden.v = NEW_N(a, str, in->hidden.n);
     for (size_t i = 0; i < in->hidden.n; i++)
         l->in.hidden.v[i] = str_dup(a, in->hidden.v[i]);
@@ -236,13 +215,11 @@ static enum status check_room(struct ctx *ctx, const struct feed *f, str user)
 /* Without the lock, which the writer takes while it tells. */
 static enum status begin_following(struct ctx *ctx, struct feed *f)
 {
-    enum status s = OK;
-    pthread_mutex_lock(&f->beginning);
+    HOLD(&f->beginning);
     if (!f->follows)
-        s = store_follow(ctx, f->engine->store, &f->follower);
-    f->follows |= s == OK;
-    pthread_mutex_unlock(&f->beginning);
-    return s;
+        TRY(store_follow(ctx, f->engine->store, &f->follower));
+    f->follows = true;
+    return OK;
 }
 
 enum status engine_listen(struct ctx *ctx, struct engine *e, const struct listen_in *in,
@@ -251,26 +228,17 @@ enum status engine_listen(struct ctx *ctx, struct engine *e, const struct listen
     struct feed *f = e->feed;
     assert(in->pool.user.n && in->owner.n);
     TRY(begin_following(ctx, f));
+    HOLD(&f->lock);
+    TRY(check_room(ctx, f, in->pool.user));
     struct listener *l = heap_alloc(sizeof *l);
     l->feed = f;
     copy_in(l, in);
-    pthread_mutex_lock(&f->lock);
-    enum status s = check_room(ctx, f, in->pool.user);
-    if (s == OK) {
-        find_place(l, in->after);
-        l->later = f->listeners;
-        l->before = &f->listeners;
-        if (l->later)
-            l->later->before = &l->later;
-        f->listeners = l;
-    }
-    pthread_mutex_unlock(&f->lock);
-    if (s != OK) {
-        ctx_free(&l->own);
-        free(l);
-        return s;
-    }
-    *out = l;
+    find_place(l, in->after);
+    l->later = f->listeners;
+    l->before = &f->listeners;
+    if (l->later)
+        l->later->before = &l->later;
+    *out = f->listeners = l;
     return OK;
 }
 

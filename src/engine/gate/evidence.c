@@ -156,15 +156,10 @@ static double worth_of(const struct gate_look *l, const struct sight *s, bool by
 }
 
 /* A memory is a conversation of its own. */
-static int64_t session_at(doc_id doc)
-{
-    return doc_is_memory(doc) ? doc : doc_session(doc);
-}
-
 static struct sight sight_of(struct gate_look *l, const struct word_hit *hit)
 {
     struct sight s = {.doc = hit->doc};
-    int64_t session = session_at(hit->doc);
+    int64_t session = doc_is_memory(hit->doc) ? hit->doc : doc_session(hit->doc);
     for (size_t i = 0; i < l->n; i++) {
         struct asked_word *w = &l->words[i];
         bool is_own = hit->counts[i] & 15;

@@ -57,11 +57,8 @@ static bool has_ended(const struct job_info *j)
 static struct job_info copy_job(struct arena *a, const struct job_info *j)
 {
     struct job_info out = *j;
-    out.id = str_dup(a, j->id);
-    out.ask.pool = (struct pool_ref){str_dup(a, j->ask.pool.user), str_dup(a, j->ask.pool.space)};
-    out.ask.name = str_dup(a, j->ask.name);
-    out.result = str_dup(a, j->result);
-    out.error = str_dup(a, j->error);
+    STRS_DUP(a, &out.id, &out.ask.pool.user, &out.ask.pool.space, &out.ask.name, &out.result,
+             &out.error);
     return out;
 }
 
@@ -133,63 +130,45 @@ static void log_end(const struct entry *x, const struct job_info *j)
     soft(&ctx, store_log_work(&ctx, x->registry->engine->store, &work));
 }
 
-/* The entry has ended, and the list may drop it as soon as the lock is left. */
-static void end_entry(struct entry *x, const struct job_info *end)
-{
-    struct registry *r = x->registry;
-    CLEANUP(ctx_free) struct ctx ctx = {0};
-    const struct job_info own = copy_job(&ctx.arena, end);
-    pthread_mutex_lock(&r->lock);
-    x->job = *end;
-    pthread_mutex_unlock(&r->lock);
-    tell_change(r, &own);
-}
-
 /* On a thread of the pool. One that was cancelled while it was queued ends at once. */
 static void run_entry(void *arg)
 {
     struct entry *x = arg;
+    struct registry *r = x->registry;
     CLEANUP(ctx_free) struct ctx ctx = {.is_cut = &x->is_cut};
-    struct job_run run = {.ctx = &ctx, .e = x->registry->engine, .ask = x->job.ask, .entry = x};
+    struct job_run run = {.ctx = &ctx, .e = r->engine, .ask = x->job.ask, .entry = x};
     run.result = buf_make(&ctx.arena, RESULT_MAX);
     snprintf(ctx.id, sizeof ctx.id, "%s", job_kinds[x->job.ask.kind]);
     setpriority(PRIO_PROCESS, 0, NICE); /* of this thread: requests go first */
-    pthread_mutex_lock(&x->registry->lock);
+    pthread_mutex_lock(&r->lock);
     x->job.state = JOB_RUNNING;
     x->job.started = clock_ms();
-    pthread_mutex_unlock(&x->registry->lock);
-    tell_change(x->registry, &x->job);
+    pthread_mutex_unlock(&r->lock);
+    tell_change(r, &x->job);
     enum status s = atomic_load(&x->is_cut) ? TIMED_OUT : x->work(&run);
     const struct job_info end = end_of(x, &run, s);
     log_end(x, &end); /* first: who sees that it has ended finds it in the log */
-    end_entry(x, &end);
+    const struct job_info own = copy_job(&ctx.arena, &end);
+    pthread_mutex_lock(&r->lock);
+    x->job = end;
+    pthread_mutex_unlock(&r->lock); /* from here on the list may drop the entry */
+    tell_change(r, &own);
 }
 
 /* --- the list; the lock is held --- */
 
-static bool is_about_same(const struct job_ask *a, const struct job_ask *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    return job_is_servers(a->kind) ||
-           (str_eq(a->pool.user, b->pool.user) &&
-            (!a->pool.space.n || !b->pool.space.n || str_eq(a->pool.space, b->pool.space)));
-}
-
 static const struct entry *running_like(const struct registry *r, const struct job_ask *ask)
 {
-    for (const struct entry *x = r->newest; x; x = x->older)
-        if (!has_ended(&x->job) && is_about_same(&x->job.ask, ask))
+    const struct pool_ref *a = &ask->pool;
+    for (const struct entry *x = r->newest; x; x = x->older) {
+        const struct pool_ref *b = &x->job.ask.pool;
+        if (!has_ended(&x->job) && x->job.ask.kind == ask->kind &&
+            (job_is_servers(ask->kind) ||
+             (str_eq(a->user, b->user) &&
+              (!a->space.n || !b->space.n || str_eq(a->space, b->space)))))
             return x;
+    }
     return NULL;
-}
-
-static struct entry *entry_of(struct registry *r, str id)
-{
-    struct entry *x = r->newest;
-    while (x && !str_eq(x->job.id, id))
-        x = x->older;
-    return x;
 }
 
 /* The oldest of those that have ended go first. */
@@ -221,10 +200,11 @@ static struct entry *entry_new(struct registry *r, const struct job_ask *ask, jo
     return x;
 }
 
-/* The lock is held. */
-static enum status queue_entry(struct ctx *ctx, struct registry *r, const struct job_ask *ask,
-                               job_work *work, struct entry **out)
+/* The copy is made with the lock held: the job may run already. */
+enum status registry_begin(struct ctx *ctx, struct registry *r, const struct job_ask *ask,
+                           job_work *work, struct job_info *out)
 {
+    HOLD(&r->lock);
     const struct entry *other = running_like(r, ask);
     if (other)
         return fail(ctx, CONFLICT, "a job of the kind %s is %s already: " S_FMT,
@@ -241,21 +221,8 @@ static enum status queue_entry(struct ctx *ctx, struct registry *r, const struct
     x->older = r->newest;
     r->newest = x;
     drop_old(r);
-    *out = x;
+    *out = copy_job(&ctx->arena, &x->job);
     return OK;
-}
-
-/* The copy is made with the lock held: the job may run already. */
-enum status registry_begin(struct ctx *ctx, struct registry *r, const struct job_ask *ask,
-                           job_work *work, struct job_info *out)
-{
-    struct entry *x = NULL;
-    pthread_mutex_lock(&r->lock);
-    enum status s = queue_entry(ctx, r, ask, work, &x);
-    if (s == OK)
-        *out = copy_job(&ctx->arena, &x->job);
-    pthread_mutex_unlock(&r->lock);
-    return s;
 }
 
 /* --- the face --- */
@@ -263,35 +230,28 @@ enum status registry_begin(struct ctx *ctx, struct registry *r, const struct job
 void engine_jobs(struct ctx *ctx, struct engine *e, str user, bool with_servers,
                  struct job_info **out, size_t *n)
 {
-    struct registry *r = e->jobs;
-    struct job_info *v = NULL;
-    size_t have = 0, cap = 0;
-    pthread_mutex_lock(&r->lock);
-    for (const struct entry *x = r->newest; x; x = x->older) {
-        bool is_servers = job_is_servers(x->job.ask.kind);
-        if (is_servers ? !with_servers : !str_eq(x->job.ask.pool.user, user))
-            continue;
-        ARENA_ADD(&ctx->arena, v, have, cap) = copy_job(&ctx->arena, &x->job);
-    }
-    pthread_mutex_unlock(&r->lock);
-    *out = v;
-    *n = have;
+    size_t cap = 0;
+    *out = NULL;
+    *n = 0;
+    HOLD(&e->jobs->lock);
+    for (const struct entry *x = e->jobs->newest; x; x = x->older)
+        if (job_is_servers(x->job.ask.kind) ? with_servers : str_eq(x->job.ask.pool.user, user))
+            ARENA_ADD(&ctx->arena, *out, *n, cap) = copy_job(&ctx->arena, &x->job);
 }
 
 enum status engine_cancel_job(struct ctx *ctx, struct engine *e, str id, struct job_info *out)
 {
-    struct registry *r = e->jobs;
-    pthread_mutex_lock(&r->lock);
-    struct entry *x = entry_of(r, id);
-    enum status s = !x ? NOT_FOUND : OK;
-    if (x && has_ended(&x->job))
-        s = fail(ctx, CONFLICT, "the job has ended already: it is %s", job_states[x->job.state]);
-    else if (x)
-        atomic_store(&x->is_cut, true);
-    if (s == OK)
-        *out = copy_job(&ctx->arena, &x->job);
-    pthread_mutex_unlock(&r->lock);
-    return s;
+    HOLD(&e->jobs->lock);
+    struct entry *x = e->jobs->newest;
+    while (x && !str_eq(x->job.id, id))
+        x = x->older;
+    if (!x)
+        return NOT_FOUND;
+    if (has_ended(&x->job))
+        return fail(ctx, CONFLICT, "the job has ended already: it is %s", job_states[x->job.state]);
+    atomic_store(&x->is_cut, true);
+    *out = copy_job(&ctx->arena, &x->job);
+    return OK;
 }
 
 /* --- life --- */

@@ -94,10 +94,9 @@ enum status past_words(const struct past *past, bool memories_only, const str *s
     size_t n_more = 0;
     for (size_t i = 0; i < past->n; i++)
         n_more += hit_of(a, &past->v[i], stems, n, &more[n_more]);
-    if (!n_more)
-        return OK;
-    qsort(more, n_more, sizeof *more, by_doc);
-    merge_hits(a, out, more, n_more, n);
+    SORT(more, n_more, by_doc);
+    if (n_more)
+        merge_hits(a, out, more, n_more, n);
     return OK;
 }
 
@@ -139,8 +138,7 @@ enum status past_list(const struct past *past, const struct memory_filter *f, st
     for (size_t i = 0; i < past->n; i++)
         if (is_listed(f, &past->v[i]))
             all[have++] = past->v[i];
-    if (have)
-        qsort(all, have, sizeof *all, newest_first);
+    SORT(all, have, newest_first);
     *out = all;
     *n = have < f->limit ? have : f->limit;
     return OK;
