@@ -30,5 +30,5 @@ enum status import_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool
         more.memories += s == NOT_FOUND && !v[i].valid_to;
         more.bytes += quota_bytes(NULL, 0, &v[i], 1) - quota_bytes(NULL, 0, &there, 1);
     }
-    return quota_check(ctx, e, pool, more);
+    return engine_check_quota(ctx, e, pool, more);
 }

@@ -11,6 +11,6 @@ struct engine;
 MUST_USE enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    const struct erased_ask *v, size_t n, bool again, bool *out,
                                    int64_t *erased);
-/* FORBIDDEN as quota_check of those that are not there, and of what others have more. */
+/* FORBIDDEN as engine_check_quota of those that are not there, and of what others have more. */
 MUST_USE enum status import_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   const struct memory *v, size_t n);

@@ -159,9 +159,9 @@ enum status import_write_memories(struct import_run *run)
                        .rule = PUT_IMPORT};
     enum status s = OK;
     if (run->n_memories && !run->in->dry_run)
-        s = quota_check(&run->batch, run->e, b.pool,
-                        (struct quota){.memories = (int64_t)run->n_new,
-                                       .bytes = run->n_new ? (int64_t)run->bytes : 0});
+        s = engine_check_quota(&run->batch, run->e, b.pool,
+                               (struct quota){.memories = (int64_t)run->n_new,
+                                              .bytes = run->n_new ? (int64_t)run->bytes : 0});
     if (s == OK && run->n_memories && !run->in->dry_run)
         s = store_write(&run->batch, run->e->store, &b);
     s = importer_pass(&run->record, &run->batch, s);

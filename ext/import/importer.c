@@ -122,11 +122,11 @@ static enum status queue_bundle(struct importer *im)
     b.session.created = b.session.created ? b.session.created : im->messages[0].created;
     forget_requests_leave(S(""), im->messages, im->n);
     if (im->once)
-        TRY(quota_check(work, im->e, im->pool,
-                        (struct quota){.memories = (int64_t)im->n_memories,
-                                       .messages = (int64_t)im->n_new,
-                                       .bytes = quota_bytes(b.messages, b.n_messages, b.memories,
-                                                            b.n_memories)}));
+        TRY(engine_check_quota(work, im->e, im->pool,
+                               (struct quota){.memories = (int64_t)im->n_memories,
+                                              .messages = (int64_t)im->n_new,
+                                              .bytes = quota_bytes(b.messages, b.n_messages,
+                                                                   b.memories, b.n_memories)}));
     enum status s = store_write_later(work, im->e->store, &b);
     if (soft_if(work, s, TOO_BUSY)) {
         TRY(store_flush(work, im->e->store));

@@ -123,8 +123,7 @@ static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_r
             ARENA_ADD(&ctx->arena, out->v, out->n, out->cap) = one;
         }
     }
-    if (out->n)
-        qsort(out->v, out->n, sizeof *out->v, by_name);
+    SORT(out->v, out->n, by_name);
     return OK;
 }
 
@@ -441,9 +440,10 @@ static enum status write_changes(struct ctx *ctx, struct engine *e, struct chang
     if (in.n)
         TRY(bar_statements(ctx, e, &in, &barred));
     if (b->n_memories > b->n_erase)
-        TRY(quota_check(ctx, e, b->pool,
-                        (struct quota){.memories = (int64_t)(b->n_memories - b->n_erase),
-                                       .bytes = quota_bytes(NULL, 0, b->memories, b->n_memories)}));
+        TRY(engine_check_quota(ctx, e, b->pool,
+                               (struct quota){.memories = (int64_t)(b->n_memories - b->n_erase),
+                                              .bytes = quota_bytes(NULL, 0, b->memories,
+                                                                   b->n_memories)}));
     TRY(store_write(ctx, e->store, b));
     /* The cache of embeddings may hold what was erased. */
     if (b->n_erase)

@@ -61,13 +61,7 @@ size_t doc_place(const void *v, size_t n, size_t size, doc_id least)
 struct message message_copy(struct arena *a, const struct message *m)
 {
     struct message out = *m;
-    out.id = str_dup(a, m->id);
-    out.session = str_dup(a, m->session);
-    out.role = str_dup(a, m->role);
-    out.speaker = str_dup(a, m->speaker);
-    out.text = str_dup(a, m->text);
-    out.ref = str_dup(a, m->ref);
-    out.says = str_dup(a, m->says);
+    STRS_DUP(a, &out.id, &out.session, &out.role, &out.speaker, &out.text, &out.ref, &out.says);
     return out;
 }
 
@@ -76,15 +70,8 @@ struct message message_copy(struct arena *a, const struct message *m)
 struct memory memory_copy(struct arena *a, const struct memory *m)
 {
     struct memory out = *m;
-    out.id = str_dup(a, m->id);
-    out.space = str_dup(a, m->space);
-    out.session = str_dup(a, m->session);
-    out.category = str_dup(a, m->category);
-    out.key = str_dup(a, m->key);
-    out.content = str_dup(a, m->content);
-    out.metadata = str_dup(a, m->metadata);
-    out.source = str_dup(a, m->source);
-    out.superseded_by = str_dup(a, m->superseded_by);
+    STRS_DUP(a, &out.id, &out.space, &out.session, &out.category, &out.key, &out.content,
+             &out.metadata, &out.source, &out.superseded_by);
     out.tags.v = NEW_N(a, str, m->tags.n);
     for (size_t i = 0; i < m->tags.n; i++)
         out.tags.v[i] = str_dup(a, m->tags.v[i]);
@@ -92,10 +79,11 @@ struct memory memory_copy(struct arena *a, const struct memory *m)
 }
 
 /* Room is made at each power of two, so that no capacity needs to be kept beside the array. */
-struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n)
+struct memory *memories_add(struct arena *a, struct memory **v, size_t *n, struct memory m)
 {
-    assert(v || !n);
-    if (n & (n - 1))
-        return v;
-    return DUP_N(a, v, n, n ? n * 2 : 1);
+    assert(*v || !*n);
+    if (!(*n & (*n - 1)))
+        *v = DUP_N(a, *v, *n, *n ? *n * 2 : 1);
+    (*v)[*n] = m;
+    return &(*v)[(*n)++];
 }

@@ -183,5 +183,5 @@ bool memory_is_unconfirmed(const struct memory *m);
 struct message message_copy(struct arena *a, const struct message *m);
 struct memory memory_copy(struct arena *a, const struct memory *m);
 
-/* The list v of n with room for one more; it moves when n is a power of two. */
-struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n);
+/* Adds one behind the *n of a list, which moves when *n is a power of two; its place there. */
+struct memory *memories_add(struct arena *a, struct memory **v, size_t *n, struct memory m);

@@ -52,7 +52,7 @@ MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret,
 MUST_USE enum status engine_know_tokens(struct ctx *ctx, struct engine *e);
 /* Whether a text looks like a token of this server, so that it is never passed on. */
 bool engine_is_token(str secret);
-/* A user's, newest first, revoked ones too. */
+/* A user's, or with "" everyone's, newest first, revoked ones too. */
 MUST_USE enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct token **out,
                                    size_t *n);
 /* A user's token by its id, revoked or not; NOT_FOUND without a note. */
@@ -60,9 +60,6 @@ MUST_USE enum status engine_token_named(struct ctx *ctx, struct engine *e, str u
                                         struct token *out);
 /* NOT_FOUND without a note, also when it is revoked already or another user's. */
 MUST_USE enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id);
-/* Everyone's, newest first. */
-MUST_USE enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct token **out,
-                                       size_t *n);
 
 /* --- how much one user may have --- */
 

@@ -12,17 +12,6 @@
  * it. Requests and the background call it from any number of threads.
  */
 
-static void name_dependencies(struct engine *e)
-{
-    e->vectors.questions.kind = DEPENDENCY_EMBED_QUESTIONS;
-    e->vectors.making.kind = DEPENDENCY_EMBED_QUEUE;
-    e->rerank.kind = DEPENDENCY_RERANK;
-    e->core_model.background.kind = DEPENDENCY_CORE_MODEL;
-    e->core_model.sections.kind = DEPENDENCY_SECTIONS;
-    e->core_model.rewriter.kind = DEPENDENCY_REWRITE;
-    e->qdrant.server.kind = DEPENDENCY_QDRANT;
-}
-
 /* store may be NULL where patterns alone are wanted. On failure all is freed and *out not set. */
 enum status engine_open(struct ctx *ctx, struct store *store, const struct settings *settings,
                         struct engine **out)
@@ -34,8 +23,15 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     e->feed = feed_new(e);
     e->jobs = registry_new(e);
     known_tokens_open(e);
-    name_dependencies(e);
-    unkept_open(&e->unkept);
+    e->vectors.questions.kind = DEPENDENCY_EMBED_QUESTIONS;
+    e->vectors.making.kind = DEPENDENCY_EMBED_QUEUE;
+    e->rerank.kind = DEPENDENCY_RERANK;
+    e->core_model.background.kind = DEPENDENCY_CORE_MODEL;
+    e->core_model.sections.kind = DEPENDENCY_SECTIONS;
+    e->core_model.rewriter.kind = DEPENDENCY_REWRITE;
+    e->qdrant.server.kind = DEPENDENCY_QDRANT;
+    pthread_mutex_init(&e->unkept.lock, NULL);
+    pthread_cond_init(&e->unkept.kept, NULL);
     pthread_mutex_init(&e->vectors.beginning, NULL);
     str folder = model_folder(ctx, settings, settings->data);
     e->reranker = reranker_new(folder);
@@ -48,15 +44,17 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     return s;
 }
 
-/* NULL is allowed. No call may be running, and no turn may still wait (unkept_close). Jobs are cut
- * first, as they use all the rest. */
+/* NULL is allowed. No call may be running. All turns must be kept by now, as their memory belongs
+ * to requests that are over. Jobs are cut first, as they use all the rest. */
 void engine_close(struct engine *e)
 {
     if (!e)
         return;
+    assert(!e->unkept.first);
     registry_free(e->jobs);
     feed_free(e->feed);
-    unkept_close(&e->unkept);
+    pthread_mutex_destroy(&e->unkept.lock);
+    pthread_cond_destroy(&e->unkept.kept);
     spool_close(e->work.spool);
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);

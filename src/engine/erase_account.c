@@ -69,11 +69,9 @@ static enum status erase_people(struct ctx *ctx, struct engine *e, struct erase_
         struct account *v;
         size_t n;
         int64_t total;
-        enum status s = store_accounts(&own, e->store, &f, &v, &n, &total);
-        for (size_t i = 0; i < n && s == OK; i++, what->people += s == OK)
-            s = erase_one(&own, e, v[i].id, &what->erased, NULL);
-        if (s != OK)
-            return fail(ctx, s, "%s", own.why);
+        TRY(ctx_pass(ctx, &own, store_accounts(&own, e->store, &f, &v, &n, &total)));
+        for (size_t i = 0; i < n; i++, what->people++)
+            TRY(ctx_pass(ctx, &own, erase_one(&own, e, v[i].id, &what->erased, NULL)));
         if (!n)
             return OK;
     }

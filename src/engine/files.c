@@ -66,8 +66,8 @@ enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref p
     set_text(&m, file->text);
     m.importance = m.salience = importance_by_rule(&ctx->arena, &m);
     struct bundle b = {.pool = pool, .memories = &m, .n_memories = 1, .rule = PUT_NEW};
-    TRY(quota_check(ctx, e, pool,
-                    (struct quota){.memories = 1, .bytes = quota_bytes(NULL, 0, &m, 1)}));
+    TRY(engine_check_quota(ctx, e, pool,
+                           (struct quota){.memories = 1, .bytes = quota_bytes(NULL, 0, &m, 1)}));
     return store_write(ctx, e->store, &b);
 }
 
@@ -84,8 +84,8 @@ enum status engine_file_write(struct ctx *ctx, struct engine *e, struct pool_ref
     set_text(&c.to, text);
     if (!text.n || !file->text.n)
         c.what |= CHANGE_METADATA;
-    TRY(quota_check(ctx, e, pool,
-                    (struct quota){.bytes = (int64_t)text.n - (int64_t)file->text.n}));
+    TRY(engine_check_quota(ctx, e, pool,
+                           (struct quota){.bytes = (int64_t)text.n - (int64_t)file->text.n}));
     return store_change(ctx, e->store, &c, &now);
 }
 

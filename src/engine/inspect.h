@@ -152,7 +152,3 @@ struct series_in {
  * are more than PERIODS_MAX, and when it is behind `to`. */
 MUST_USE enum status engine_series(struct ctx *ctx, struct engine *e, const struct series_in *in,
                                    struct period **out, size_t *n);
-
-/* A pool with what it holds, and when something came last. */
-MUST_USE enum status engine_spaces_held(struct ctx *ctx, struct engine *e, str user,
-                                        struct pool_sum **out, size_t *n);

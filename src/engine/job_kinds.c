@@ -61,8 +61,6 @@ static enum status work_consolidate(struct job_run *run)
         struct consolidate_report r = {0};
         job_progress(run, (int64_t)i, (int64_t)n);
         s = engine_consolidate(run->ctx, run->e, pools[i], run->ask.dry_run, &r);
-        if (s != OK)
-            break;
         all.looked_at += r.looked_at;
         all.merged += r.merged;
         all.promoted += r.promoted;
@@ -94,8 +92,6 @@ static enum status work_compact(struct job_run *run)
         struct condense_out r = {0};
         job_progress(run, (int64_t)i, (int64_t)n);
         s = engine_condense(run->ctx, run->e, &in, &r);
-        if (s != OK)
-            break;
         all.considered += r.considered;
         all.replaced += r.replaced;
         all.before += r.before;
@@ -151,11 +147,8 @@ static enum status watch_vectors(struct job_run *run, struct reindexed *out, str
         CLEANUP(ctx_free) struct ctx look = ctx_child(run->ctx, 0);
         struct engine_status status;
         struct vector_stats now;
-        enum status s = engine_status(&look, run->e, everyone, false, &status);
-        if (s == OK)
-            s = store_vector_stats(&look, run->e->store, NULL, &now);
-        if (s != OK)
-            return fail(run->ctx, s, "%s", look.why);
+        TRY(ctx_pass(run->ctx, &look, engine_status(&look, run->e, everyone, false, &status)));
+        TRY(ctx_pass(run->ctx, &look, store_vector_stats(&look, run->e->store, NULL, &now)));
         all = now.waiting > all ? now.waiting : all;
         *out =
             (struct reindexed){.vectors = now.rows, .waiting = now.waiting, .failed = now.failed};

@@ -67,8 +67,9 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     if (!kept.last_used)
         kept.last_used = kept.created;
     struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = rule};
-    TRY(quota_check(ctx, e, pool,
-                    (struct quota){.memories = grows, .bytes = quota_bytes(NULL, 0, &kept, 1)}));
+    TRY(engine_check_quota(ctx, e, pool,
+                           (struct quota){.memories = grows,
+                                          .bytes = quota_bytes(NULL, 0, &kept, 1)}));
     TRY(store_write(ctx, e->store, &b));
     *m = kept;
     return OK;
@@ -205,7 +206,8 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
     TRY(store_memory(ctx, e->store, change->pool, change->id, &old));
     wanted.to.key = wanted.what & CHANGE_KEY ? wanted.to.key : callers_key(&ctx->arena, &old);
     secrets_leave(e, &ctx->arena, &wanted.to);
-    TRY(quota_check(ctx, e, change->pool, (struct quota){.bytes = quota_grown(&wanted, &old)}));
+    TRY(engine_check_quota(ctx, e, change->pool,
+                           (struct quota){.bytes = quota_grown(&wanted, &old)}));
     TRY(store_change(ctx, e->store, &wanted, out));
     return bar_changed(ctx, e, &wanted, &old, out);
 }
@@ -238,12 +240,6 @@ enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory
 {
     engine_catch_up(ctx, e, f->pool);
     return store_memory_totals(ctx, e->store, f, out);
-}
-
-enum status engine_check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               struct quota more)
-{
-    return quota_check(ctx, e, pool, more);
 }
 
 enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct pool_info **out,
@@ -342,22 +338,14 @@ static enum status bar_kind(struct ctx *ctx, struct engine *e, const struct forg
     return bar_statements(ctx, e, &in, barred);
 }
 
-/* Clearing all memories means everything that was said. */
-static enum status bar_all(struct ctx *ctx, struct engine *e, const struct forget *what,
-                           int64_t *barred)
-{
-    struct pool_sum *v;
-    size_t n;
-    TRY(store_pool_sums(ctx, e->store, what->pool, &v, &n));
-    *barred = n ? v->pool.messages : 0;
-    return bar_everything(ctx, e, what->pool);
-}
-
 /* First: when erasing fails, nothing is given that should be gone, and the call may be repeated. A
- * conversation that is erased is gone with what it states. */
+ * conversation that is erased is gone with what it states. Clearing all memories means everything
+ * that was said. */
 static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct forget *what,
                                  int64_t *barred)
 {
+    struct pool_sum *v;
+    size_t n;
     *barred = 0;
     if (what->keeps_statements || what->everything || what->session.n)
         return OK;
@@ -365,8 +353,11 @@ static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct
         return bar_id(ctx, e, what, barred);
     if (what->n_ids)
         return bar_ids(ctx, e, what, barred);
-    return what->type.n || what->before ? bar_kind(ctx, e, what, barred)
-                                        : bar_all(ctx, e, what, barred);
+    if (what->type.n || what->before)
+        return bar_kind(ctx, e, what, barred);
+    TRY(store_pool_sums(ctx, e->store, what->pool, &v, &n));
+    *barred = n ? v->pool.messages : 0;
+    return bar_everything(ctx, e, what->pool);
 }
 
 static const char *forget_name(const struct forget *what)
@@ -481,7 +472,7 @@ static enum status check_grown(struct ctx *ctx, struct engine *e, const struct c
     TRY(memories_there(ctx, e, change->pool, ids, n, &old, &there));
     for (size_t i = 0; i < there; i++)
         more.bytes += quota_grown(change, &old[i]);
-    return quota_check(ctx, e, change->pool, more);
+    return engine_check_quota(ctx, e, change->pool, more);
 }
 
 enum status engine_change_each(struct ctx *ctx, struct engine *e, const struct change *change,

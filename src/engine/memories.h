@@ -33,8 +33,8 @@ MUST_USE enum status engine_list(struct ctx *ctx, struct engine *e, const struct
 /* A page of the selected memories, and with in->counts how many there are of each kind. */
 MUST_USE enum status engine_page(struct ctx *ctx, struct engine *e, const struct memory_page_in *in,
                                  struct memory_page *out);
-/* FORBIDDEN in words when the user may not store so many more: for what is kept as of a chat, which
- * itself never fails for it. */
+/* FORBIDDEN, with the limit and its setting, when the user would have more than it may: so many
+ * memories, messages and bytes, and the pool's space when it is a new one. */
 MUST_USE enum status engine_check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                         struct quota more);
 /* A user's spaces, by name. */

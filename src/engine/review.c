@@ -92,16 +92,6 @@ static enum status bar_held(struct ctx *ctx, struct engine *e, struct pool_ref p
     return bar_statements(ctx, e, &in, barred);
 }
 
-static enum status forget_held(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               const struct held_item *row, const struct recalled *r,
-                               int64_t *barred)
-{
-    int64_t erased;
-    const struct forget what = {.pool = pool, .id = row->id, .barred = barred};
-    return row->is_memory ? engine_forget(ctx, e, &what, &erased)
-                          : bar_held(ctx, e, pool, r, barred);
-}
-
 enum status engine_decide(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                           enum review_state to, int64_t *barred)
 {
@@ -115,7 +105,10 @@ enum status engine_decide(struct ctx *ctx, struct engine *e, struct pool_ref poo
     if (!row.id.n || !find_held(ctx, e, pool, &tombstones, &row, &r))
         return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(id));
     if (to == REVIEW_FORGOTTEN) {
-        TRY(forget_held(ctx, e, pool, &row, &r, barred));
+        int64_t erased;
+        const struct forget what = {.pool = pool, .id = row.id, .barred = barred};
+        TRY(row.is_memory ? engine_forget(ctx, e, &what, &erased)
+                          : bar_held(ctx, e, pool, &r, barred));
         /* Erasing a memory has taken its row along. */
         return soft_or(ctx, store_decide(ctx, e->store, pool, id, to, 0), NOT_FOUND);
     }

@@ -17,14 +17,13 @@ const struct settings *engine_runtime(struct engine *e);
 /* Whether chats have memory now. Never waits, so an event loop may ask. */
 bool engine_remembers(struct engine *e);
 
+/* What null does to a member: sets it to an empty value, or takes back that it was set, so that the
+ * server's own setting acts again. */
+enum null_means { NULL_EMPTIES, NULL_TAKES_BACK };
 /* Changes the settings of live_fields that the object names; the whole change is checked first
  * (strict: an unknown member is BAD_INPUT). It acts at once and is stored. */
 MUST_USE enum status engine_change_settings(struct ctx *ctx, struct engine *e,
-                                            const struct json *object);
-
-/* The same, but null takes back that a member was set: the server's own setting acts again. */
-MUST_USE enum status engine_patch_settings(struct ctx *ctx, struct engine *e,
-                                           const struct json *object);
+                                            const struct json *object, enum null_means null);
 
 /* The server's own settings: without what someone has set while it ran. */
 const struct settings *engine_own_settings(struct engine *e);
@@ -120,13 +119,22 @@ MUST_USE enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, st
 enum { RECALL_BUCKETS = 12 };
 extern const int64_t recall_bucket_us[RECALL_BUCKETS - 1];
 
+/* Distilled are sessions. */
+#define ENGINE_COUNTERS(X)                                                                         \
+    X(recalls)                                                                                     \
+    X(recalled)                                                                                    \
+    X(injected_tokens)                                                                             \
+    X(silent)                                                                                      \
+    X(timed_out) X(failed) X(turns) X(facts) X(dropped_turns) X(helpers) X(instructions)           \
+        X(distilled) X(distil_failed) X(recall_us_sum)
+#define COUNTER(name) uint64_t name;
 struct engine_stats {
-    uint64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns, facts,
-        dropped_turns, helpers, instructions, rerank_failed, distilled, distil_failed, core_tokens;
-    uint64_t recall_us_sum;
+    ENGINE_COUNTERS(COUNTER)
+    uint64_t rerank_failed, core_tokens;
     uint64_t recall_buckets[RECALL_BUCKETS];
     struct store_stats store;
 };
+#undef COUNTER
 MUST_USE enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out);
 MUST_USE enum status engine_ping(struct ctx *ctx, struct engine *e);
 /* Checks the database's invariants; findings come as lines, "" means healthy. Reads all of it; deep

@@ -92,12 +92,10 @@ static enum status vectors_status(struct ctx *ctx, struct engine *e, struct pool
 /* Searches for a word, as a damaged index shows only in a search. */
 static bool words_answer(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
-    struct ctx own = ctx_child(ctx, 0);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct word_hits hits;
     str stem = S("rememberd");
-    bool is_well = store_search_words(&own, e->store, pool, &stem, 1, false, 1, &hits) == OK;
-    ctx_free(&own);
-    return is_well;
+    return store_search_words(&own, e->store, pool, &stem, 1, false, 1, &hits) == OK;
 }
 
 enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool, bool probe,
@@ -161,11 +159,9 @@ enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
 /* When the source does not answer, the set is emptied, and the status reports the source. */
 static enum status begin_set(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew)
 {
-    struct ctx own = ctx_child(ctx, PROBE_MS);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, PROBE_MS);
     struct vector_set set;
-    enum status s = vectors_ready(&own, e, c, anew, &set);
-    ctx_free(&own);
-    if (s == OK && anew)
+    if (vectors_ready(&own, e, c, anew, &set) == OK && anew)
         return OK;
     TRY(store_vector_set(ctx, e->store, &set));
     return set.dimensions ? store_begin_vectors(ctx, e->store, &set, anew) : OK;

@@ -18,7 +18,7 @@ void change_runtime_settings(struct ctx *ctx, struct engine *e, const char *memb
 {
     struct json *object;
     CHECK_OK(json_parse(ctx, str_of(members), &object));
-    CHECK_OK(engine_change_settings(ctx, e, object));
+    CHECK_OK(engine_change_settings(ctx, e, object, NULL_EMPTIES));
 }
 
 struct recall_out recall_question(struct ctx *ctx, struct engine *e, const char *question,

@@ -16,7 +16,7 @@ static const struct json *object(struct ctx *ctx, const char *text)
 
 static enum status set(struct ctx *ctx, struct engine *e, const char *text)
 {
-    return engine_change_settings(ctx, e, object(ctx, text));
+    return engine_change_settings(ctx, e, object(ctx, text), NULL_EMPTIES);
 }
 
 /* All of them under their neutral names. */
@@ -232,8 +232,8 @@ static void *change_often(void *arg)
         struct ctx own = {0};
         str text = str_printf(&own.arena, c->format, (int)i);
         struct json *root;
-        bool is_well =
-            json_parse(&own, text, &root) == OK && engine_change_settings(&own, c->e, root) == OK;
+        bool is_well = json_parse(&own, text, &root) == OK &&
+                       engine_change_settings(&own, c->e, root, NULL_EMPTIES) == OK;
         *c->wrong += !is_well;
         ctx_free(&own);
     }

@@ -234,7 +234,7 @@ static enum status write_session(struct copying *c, struct ctx *ctx, const struc
     TRY(soft_or(ctx, s, NOT_FOUND));
     if (s == NOT_FOUND)
         more.bytes += (int64_t)(all.session.title.n + all.session.metadata.n);
-    TRY(quota_check(ctx, e, all.pool, more));
+    TRY(engine_check_quota(ctx, e, all.pool, more));
     c->added[LINE_SESSION] += s == NOT_FOUND;
     c->added[LINE_MESSAGE] += more.messages;
     return store_write(ctx, e->store, &all);

@@ -44,8 +44,8 @@ enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_r
     if (!made.id.n)
         made.id = id_random(&ctx->arena);
     assert(pool.user.n && pool.space.n);
-    TRY(quota_check(ctx, e, pool,
-                    (struct quota){.bytes = (int64_t)(made.title.n + made.metadata.n)}));
+    TRY(engine_check_quota(ctx, e, pool,
+                           (struct quota){.bytes = (int64_t)(made.title.n + made.metadata.n)}));
     made.space = pool.space;
     made.created = made.updated = clock_ms();
     TRY(store_put_session(ctx, e->store, pool, &made));
@@ -92,21 +92,16 @@ static struct members members_of(struct arena *a, const struct json *object)
     return m;
 }
 
-/* Binary search by name; NULL when there is none. */
+static int to_name(const void *name, const void *member)
+{
+    return str_cmp(*(const str *)name, json_name(*(const struct json *const *)member));
+}
+
+/* NULL when there is none. */
 static const struct json *find_member(const struct members *m, str name)
 {
-    size_t low = 0, high = m->n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmp(json_name(m->v[middle]), name);
-        if (order == 0)
-            return m->v[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const struct json **at = m->n ? bsearch(&name, m->v, m->n, sizeof *m->v, to_name) : NULL;
+    return at ? *at : NULL;
 }
 
 /* Keeps the order of the old object and puts new members behind. Recursive; the depth is bounded by
@@ -158,12 +153,6 @@ static enum status merged_text(struct ctx *ctx, str old_text, str patch_text, st
     return OK;
 }
 
-static int64_t grown_bytes(const struct session_change *to, const struct session *now)
-{
-    return (to->sets_title ? (int64_t)to->title.n - (int64_t)now->title.n : 0) +
-           (to->sets_metadata ? (int64_t)to->metadata.n - (int64_t)now->metadata.n : 0);
-}
-
 /* A change that finds other metadata than it has read is tried again. Of several changes at once
  * one always succeeds, so each succeeds after as many tries as there are changes. */
 enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
@@ -180,12 +169,14 @@ enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool
     for (int i = 0; i < TRIES && s == CONFLICT; i++) {
         TRY(store_session(ctx, e->store, pool, id, &now));
         pool.space = now.space;
+        int64_t more = to.sets_title ? (int64_t)to.title.n - (int64_t)now.title.n : 0;
         if (to.sets_metadata) {
             TRY(merged_text(ctx, now.metadata, change->metadata, &to.metadata));
             to.metadata = secrets_kept_json(e, &ctx->arena, to.metadata);
             to.was = &now.metadata;
+            more += (int64_t)to.metadata.n - (int64_t)now.metadata.n;
         }
-        TRY(quota_check(ctx, e, pool, (struct quota){.bytes = grown_bytes(&to, &now)}));
+        TRY(engine_check_quota(ctx, e, pool, (struct quota){.bytes = more}));
         s = store_change_session(ctx, e->store, pool, id, &to, out);
     }
     return s == CONFLICT ? fail(ctx, TOO_BUSY, "the session is being changed by others") : s;
@@ -202,12 +193,11 @@ enum status engine_session_messages(struct ctx *ctx, struct engine *e, struct po
     for (int64_t from = 0; got == PIECE;) {
         TRY(store_session_messages(ctx, e->store, pool, session, from, PIECE, &v, &got));
         for (size_t i = 0; i < got; i++) {
-            all = arena_more(&ctx->arena, all, have, &cap, sizeof *all);
             /* Their order is that of the conversation. Two turns at once, or a clock that was set
              * back, may have dated one before the message in front of it. */
             if (have && v[i].created < all[have - 1].created)
                 v[i].created = all[have - 1].created;
-            all[have++] = v[i];
+            ARENA_ADD(&ctx->arena, all, have, cap) = v[i];
             from = doc_position(v[i].doc) + 1;
         }
     }

@@ -64,15 +64,6 @@ bool engine_is_token(str secret)
     return SOME(i, sizeof kinds / sizeof *kinds, str_starts(secret, kinds[i]));
 }
 
-/* A token that cannot be marked works as well. Marking each request would be a write for each. */
-static void mark_used(struct ctx *ctx, struct engine *e, const struct token *t, str address)
-{
-    int64_t now = clock_ms();
-    if (now - t->last_used < USED_EVERY_MS)
-        return;
-    soft(ctx, store_token_used(ctx, e->store, t->id, now, address));
-}
-
 /* The same words for unknown, revoked and expired: an answer must not tell which. */
 enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str address,
                          struct token *out)
@@ -90,8 +81,11 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str addr
         known_tokens_note(e, hash, s == OK ? out : NULL);
     if (s == OK && !out->is_open) /* also when the store is away before anybody looked */
         atomic_store(&e->accounts.needs_token, true);
-    if (s == OK)
-        mark_used(ctx, e, out, address);
+    /* A token that cannot be marked works as well. Marking each request would be a write for each.
+     */
+    int64_t now = clock_ms();
+    if (s == OK && now - out->last_used >= USED_EVERY_MS)
+        soft(ctx, store_token_used(ctx, e->store, out->id, now, address));
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
     audit_failed_login();
@@ -111,11 +105,6 @@ enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct to
                           size_t *n)
 {
     return store_tokens(ctx, e->store, user, out, n);
-}
-
-enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct token **out, size_t *n)
-{
-    return store_tokens(ctx, e->store, S(""), out, n);
 }
 
 enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,

@@ -61,8 +61,7 @@ struct place {
  * types the assistant's words has said something else. */
 static uint64_t hash_of(uint64_t seed, str role, str text)
 {
-    const str parts[] = {{(const char *)&seed, sizeof seed}, role, str_trim(text)};
-    return hash64(parts, 3);
+    return hash64(STR_LIST({(const char *)&seed, sizeof seed}, role, str_trim(text)));
 }
 
 static uint64_t chain_link(uint64_t before, uint64_t own)
@@ -76,8 +75,7 @@ static uint64_t chain_link(uint64_t before, uint64_t own)
  * named sessions never share a chain. */
 static uint64_t seed_of(const struct turn *t)
 {
-    const str parts[] = {t->in.pool.user, t->in.pool.space, t->in.session};
-    return hash64(parts, 3);
+    return hash64(STR_LIST(t->in.pool.user, t->in.pool.space, t->in.session));
 }
 
 /* The chains of the messages from `from` on, behind one that has this chain. */
@@ -90,8 +88,7 @@ static void link_from(struct place *p, size_t from, uint64_t chain)
 /* Derived and not random: a retry of a request writes the same ids, and so the same rows. */
 static str message_id(struct arena *a, str session, uint64_t chain)
 {
-    const str parts[] = {session, {(const char *)&chain, sizeof chain}};
-    return id_of(a, parts, 2);
+    return ID_OF(a, session, {(const char *)&chain, sizeof chain});
 }
 
 /* --- looking --- */
@@ -217,13 +214,6 @@ static bool is_kept_as(const struct place *p, const struct message *m, const str
             str_eq(kept, secrets_masked(&p->ctx->arena, heard, &p->t->secrets)));
 }
 
-/* Whether the session's last k messages are the request's first. */
-static bool is_overlap(const struct place *p, const struct message *v, size_t k)
-{
-    assert(k <= p->n);
-    return EVERY(i, k, is_kept_as(p, &v[i], &p->v[i]));
-}
-
 /* The first k messages of the request are these of the store. */
 static void take_known(struct place *p, const struct message *v, size_t k)
 {
@@ -253,8 +243,9 @@ static void after_last(struct place *p)
     if (!soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
                                              -(int64_t)most, most, &v, &n)))
         n = 0;
-    for (size_t k = n; k > 0 && !p->known; k--)
-        if (is_overlap(p, v + n - k, k))
+    assert(n <= most);
+    for (size_t k = n; k > 0 && !p->known; k--) /* the session's last k are the request's first */
+        if (EVERY(i, k, is_kept_as(p, &v[n - k + i], &p->v[i])))
             take_known(p, v + n - k, k);
     if (n)
         p->is_part = !is_shown && doc_position(v[n - 1].doc) + 1 > (int64_t)p->known;
@@ -271,17 +262,9 @@ static void after_last(struct place *p)
     p->v[0].tail = chain_link(hash_of(p->seed, last->role, last->text), p->v[0].own);
 }
 
-/* A request with an answer or a tool's result in it brings its own past; one with only the user's
- * messages may be the next message of a session that the server keeps. */
-static bool has_history(const struct place *p)
+static bool are_users(const struct place *p, size_t n)
 {
-    return SOME(i, p->n, !str_is(p->v[i].role, "user"));
-}
-
-/* Whether nothing known was answered: so far the request only begins like the session. */
-static bool merely_begins(const struct place *p)
-{
-    return p->known && EVERY(i, p->known, str_is(p->v[i].role, "user"));
+    return EVERY(i, n, str_is(p->v[i].role, "user"));
 }
 
 /* Whether in the session the user went on after the answer to the message that is known. */
@@ -331,19 +314,21 @@ static bool was_brought(struct place *p)
  * that a request that is sent twice begins one. */
 static void begin_anew(struct place *p)
 {
-    const str parts[] = {S("session after"), p->session};
-    p->session = id_of(&p->ctx->arena, parts, 2);
+    p->session = ID_OF(&p->ctx->arena, S("session after"), p->session);
     p->known = 0;
     p->is_part = false;
     for (size_t i = 0; i < p->n; i++)
         p->v[i].id = S("");
 }
 
-/* The order matters. A named session without its history in the request goes by the session's end
- * (after_last), unless the client always sends all there is: then a conversation may begin anew in
- * a session. All others are looked up by hash, and only what is known by neither chain nor tail
- * gets a new session: a random name when nothing was said, else one derived from the first message,
- * so that the second request finds it before the first is written. */
+/* The order matters. A request with an answer or a tool's result in it brings its own past; one
+ * with only the user's messages may be the next message of a session that the server keeps. While
+ * nothing known was answered, the request only begins like the session. A named session without its
+ * history in the request goes by the session's end (after_last), unless the client always sends all
+ * there is: then a conversation may begin anew in a session. All others are looked up by hash, and
+ * only what is known by neither chain nor tail gets a new session: a random name when nothing was
+ * said, else one derived from the first message, so that the second request finds it before the
+ * first is written. */
 static void find_place(struct place *p)
 {
     p->session = p->t->in.session;
@@ -352,13 +337,14 @@ static void find_place(struct place *p)
         return;
     }
     bool is_named = p->session.n > 0;
-    if (is_named && !p->t->in.brings_all && (p->t->in.n_window || !has_history(p)))
+    if (is_named && !p->t->in.brings_all && (p->t->in.n_window || are_users(p, p->n)))
         after_last(p);
     else if (by_chain(p) || by_tail(p)) {
         bool is_brought = was_brought(p);
         if (p->t->in.late)
             p->t->in.late->is_brought = is_brought;
-        if (!is_brought && !is_named && merely_begins(p) && (has_gone_on(p) || was_forgotten(p)))
+        if (!is_brought && !is_named && p->known && are_users(p, p->known) &&
+            (has_gone_on(p) || was_forgotten(p)))
             begin_anew(p);
     } else {
         p->is_part = is_named;
@@ -456,13 +442,6 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
         t->out.ids.v[t->out.ids.n++] = t->in.window[i].id;
 }
 
-/* Of an answer with memory beside its question, from this space or another one. */
-static str new_in_answer(struct arena *a, const struct turn *t, str answer)
-{
-    str says = novel_sentences(a, answer, t->out.block);
-    return t->in.beside.n ? novel_sentences(a, says, t->in.beside) : says;
-}
-
 /* An answer that the model gave with memory in front of it is an echo: its text is kept, but only
  * its novel sentences (says) can be found (novelty.c). A stand-in answer has none, and neither has
  * the note of calls, which only holds the answer's name. */
@@ -474,7 +453,12 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
     uint64_t own = masked ? masked : turn_own(t, role, text), chain = chain_link(t->chain, own);
     bool is_echo = t->in.stand_in || t->out.block.n || t->in.beside.n || is_note;
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
+    str says = S("");
     assert(text.n);
+    if (is_echo && !is_note && !t->in.stand_in)
+        says = novel_sentences(a, answer, t->out.block);
+    if (says.n && t->in.beside.n) /* memory from another space, beside the same question */
+        says = novel_sentences(a, says, t->in.beside);
     return (struct message){.id = id,
                             .session = t->record.session,
                             .role = role,
@@ -484,9 +468,7 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
                             .chain = chain,
                             .tail = t->last ? chain_link(t->last, own) : 0,
                             .is_echo = is_echo,
-                            .says = is_echo && !is_note && !t->in.stand_in
-                                        ? new_in_answer(a, t, answer)
-                                        : S("")};
+                            .says = says};
 }
 
 /* --- secrets --- */

@@ -52,13 +52,6 @@ static enum status read_back(struct ctx *ctx, struct engine *e, const struct win
     return OK;
 }
 
-/* An unanswered question at the end that is asked again is the same request, tried again. */
-static bool is_asked_again(const struct window_in *in, const struct message *last)
-{
-    return in->asked.n && str_is(last->role, "user") &&
-           str_eq(str_trim(last->text), str_trim(in->asked));
-}
-
 /* The oldest messages go first: those without room, then answers whose question is gone. */
 static void fit_window(struct window *w, bool has_budget)
 {
@@ -88,8 +81,9 @@ enum status engine_window(struct ctx *ctx, struct engine *e, const struct window
     }
     assert(w.n <= most);
     w.v = v + (most - w.n);
-    if (w.n && is_asked_again(in, &w.v[w.n - 1]))
-        w.n--;
+    /* An unanswered question at the end that is asked again is the same request, tried again. */
+    const struct message *last = w.n && in->asked.n ? &w.v[w.n - 1] : NULL;
+    w.n -= last && str_is(last->role, "user") && str_eq(str_trim(last->text), str_trim(in->asked));
     if (w.n == most) {
         w.v++;
         w.n--;

@@ -137,12 +137,6 @@ static enum status read_line(struct ctx *ctx, str text, struct turn_in *in, stru
     return in->pool.user.n && in->pool.space.n ? OK : fail(ctx, BAD_INPUT, "it is of no pool");
 }
 
-/* Whether the same line may go well later. */
-static bool is_later(enum status s)
-{
-    return s == STORAGE || s == TOO_BUSY || s == TIMED_OUT;
-}
-
 /* The client may have gone on elsewhere meanwhile, and brought this turn with it. */
 static bool is_kept(struct ctx *ctx, struct engine *e, const struct turn *t, str answer)
 {
@@ -173,7 +167,8 @@ static enum status keep_line(struct ctx *ctx, struct engine *e, str text)
 /* A line that cannot be kept for another reason than the database must not hold up the others. */
 static bool drop_line(struct ctx *ctx, struct engine *e, enum status s)
 {
-    if (is_later(s) && (ctx->detail == STORAGE_AWAY || ++e->work.late_tries < TRIES))
+    bool is_for_later = s == STORAGE || s == TOO_BUSY || s == TIMED_OUT;
+    if (is_for_later && (ctx->detail == STORAGE_AWAY || ++e->work.late_tries < TRIES))
         return false;
     e->work.late_tries = 0;
     if (s != OK)

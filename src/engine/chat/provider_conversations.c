@@ -26,14 +26,12 @@ enum { HELD_MAX = 1000, CALLS_MAX = 4000, OWNER_DAYS = 40 };
 static str held_name(struct arena *a, enum held_kind kind, str id)
 {
     static const char *const kinds[] = {"response", "item", "conversation"};
-    const str parts[] = {S("held"), str_of(kinds[kind]), id};
-    return id_of(a, parts, 3);
+    return ID_OF(a, S("held"), str_of(kinds[kind]), id);
 }
 
 static str owner_of(struct arena *a, str user)
 {
-    const str parts[] = {S("owner"), user};
-    return id_of(a, parts, 2);
+    return ID_OF(a, S("owner"), user);
 }
 
 /* Of a server that counts its answers from the beginning after a restart the new one counts, so an
@@ -74,8 +72,7 @@ enum status engine_may_follow(struct ctx *ctx, struct engine *e, str user, enum 
 /* The name belongs to a pool: that of another user finds nothing. */
 static str named_id(struct arena *a, struct pool_ref pool, str name)
 {
-    const str parts[] = {S("answer"), pool.user, pool.space, name};
-    return id_of(a, parts, 4);
+    return ID_OF(a, S("answer"), pool.user, pool.space, name);
 }
 
 void turn_name_answer(struct ctx *ctx, struct engine *e, struct turn *t,
@@ -95,15 +92,6 @@ void turn_name_answer(struct ctx *ctx, struct engine *e, struct turn *t,
 }
 
 /* Tools' results are nothing that a question refers to, and have no blocks. */
-static size_t leave_talk(struct message *v, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (str_is(v[i].role, "user") || str_is(v[i].role, "assistant"))
-            v[kept++] = v[i];
-    return kept;
-}
-
 void engine_goes_on(struct ctx *ctx, struct engine *e, struct turn_in *t, str answer)
 {
     struct message last, *v;
@@ -124,5 +112,8 @@ void engine_goes_on(struct ctx *ctx, struct engine *e, struct turn_in *t, str an
     if (!t->session.n)
         t->session = session;
     t->window = v;
-    t->n_window = leave_talk(v, n);
+    t->n_window = 0;
+    for (size_t i = 0; i < n; i++)
+        if (str_is(v[i].role, "user") || str_is(v[i].role, "assistant"))
+            v[t->n_window++] = v[i];
 }

@@ -45,29 +45,20 @@ static bool is_there(struct arena *a, const struct turn *t, const struct earlier
            engine_strip_block(a, t->in.said[b->at].text).n < t->in.said[b->at].text.n;
 }
 
-static struct strs told_by_all(struct arena *a, const struct replay *v, size_t n)
-{
-    struct strs all = {0};
-    size_t cap = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < v[i].told.n; k++)
-            ARENA_ADD(a, all.v, all.n, cap) = v[i].told.v[k];
-    return all;
-}
-
 void replay_find(struct ctx *ctx, struct engine *e, struct turn *t)
 {
-    size_t most = t->in.n_window + t->n_spoken, n, kept = 0;
+    size_t most = t->in.n_window + t->n_spoken, n, kept = 0, cap = 0;
     struct replay *v = NEW_N(&ctx->arena, struct replay, most + 1);
     struct earlier_block *blocks = NEW_N(&ctx->arena, struct earlier_block, most + 1);
-    assert(!t->out.n_earlier);
+    assert(!t->out.n_earlier && !t->told.n);
     if (!t->in.replays)
         return;
     n = earlier_messages(t, v, blocks);
     if (!n || !soft(ctx, store_replays(ctx, e->store, t->in.pool, t->record.session, v, n)))
         return;
-    t->told = told_by_all(&ctx->arena, v, n);
     for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < v[i].told.n; k++)
+            ARENA_ADD(&ctx->arena, t->told.v, t->told.n, cap) = v[i].told.v[k];
         if (!v[i].block.n || is_there(&ctx->arena, t, &blocks[i]))
             continue;
         blocks[kept] = blocks[i];
@@ -92,18 +83,14 @@ static str told_mark(struct arena *a, const struct recalled *r)
 }
 
 /* A memory is told, too, where the whole message that it came from stands. */
-static bool is_told_already(const struct turn *t, const struct recalled *r)
-{
-    return strs_have(&t->told, told_mark(t->arena, r)) ||
-           (r->is_memory && r->memory.source.n && strs_have(&t->told, r->memory.source));
-}
-
 void replay_leave_told(const struct turn *t, struct recalled *v, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (v[i].state == LINE_INJECTED && t->told.n && is_told_already(t, &v[i])) {
-            v[i].state = LINE_QUOTABLE;
-            v[i].why = S("it was inserted earlier in this conversation");
+    for (struct recalled *r = v; r < v + n && t->told.n; r++)
+        if (r->state == LINE_INJECTED &&
+            (strs_have(&t->told, told_mark(t->arena, r)) ||
+             (r->is_memory && r->memory.source.n && strs_have(&t->told, r->memory.source)))) {
+            r->state = LINE_QUOTABLE;
+            r->why = S("it was inserted earlier in this conversation");
         }
 }
 

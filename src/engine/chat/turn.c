@@ -28,15 +28,6 @@ enum {
 
 /* --- the question --- */
 
-/* The last user message in front of index `before`, or `before` when there is none. */
-static size_t last_user(const struct turn *t, size_t before)
-{
-    for (size_t i = before; i-- > 0;)
-        if (said_by_user(&t->in.said[i]))
-            return i;
-    return before;
-}
-
 /* Nothing is searched for, not even what came before. */
 static bool is_courtesy(struct arena *a, str text)
 {
@@ -53,14 +44,6 @@ static bool is_continued(const struct turn *t)
             str_is(t->in.said[i].role, "function"))
             return true;
     return false;
-}
-
-/* Without the block of an earlier request: a client may send back what it was given. */
-static str latest_of(struct arena *a, const struct turn *t)
-{
-    assert(t->out.block_at < t->in.n_said && said_by_user(&t->in.said[t->out.block_at]));
-    return utf8_cut(str_trim(engine_strip_block(a, t->in.said[t->out.block_at].text)),
-                    QUESTION_MAX);
 }
 
 /* The messages before the question: the session's window first, then the request's. */
@@ -151,11 +134,6 @@ static int64_t turn_budget(struct engine *e, const struct turn *t)
     return most && most < all ? most : all;
 }
 
-static int64_t turn_now(const struct turn *t)
-{
-    return t->in.preview && t->in.preview->as_of ? t->in.preview->as_of : clock_ms();
-}
-
 int64_t turn_at(const struct turn *t)
 {
     return t->in.late ? t->in.late->at : clock_ms();
@@ -168,9 +146,7 @@ static struct strs excluded_of(struct arena *a, const struct turn *t)
     struct strs all = t->out.ids;
     if (!p || !p->n_without)
         return all;
-    all.v = NEW_N(a, str, t->out.ids.n + p->n_without);
-    for (size_t i = 0; i < t->out.ids.n; i++)
-        all.v[i] = t->out.ids.v[i];
+    all.v = DUP_N(a, all.v, all.n, all.n + p->n_without);
     for (size_t i = 0; i < p->n_without; i++)
         all.v[all.n++] = p->without[i];
     return all;
@@ -196,7 +172,8 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct recall_out found;
     const struct settings *runtime = engine_runtime(e);
-    int64_t budget = turn_budget(e, t), now = turn_now(t);
+    int64_t as_of = t->in.preview ? t->in.preview->as_of : 0, now = as_of ? as_of : clock_ms();
+    int64_t budget = turn_budget(e, t);
     struct strs excluded = excluded_of(&own.arena, t);
     assert(t->in.pool.user.n);
     struct recall_in in = {.pool = t->in.pool,
@@ -210,8 +187,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
                            .only.after = runtime_after(runtime, now),
                            .is_caught_up = true,
                            .is_preview = t->in.preview != NULL};
-    if (t->in.preview && t->in.preview->as_of)
-        in.only.as_of = in.asked = now;
+    in.only.as_of = in.asked = as_of;
     if (is_courtesy(&own.arena, t->record.question)) {
         t->record.decision = S("none");
         t->record.reason = S("a courtesy asks nothing");
@@ -330,12 +306,16 @@ static bool is_repeated(const struct turn *t)
  * round trip repeats the block of its question; everything else searches. */
 static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
-    size_t at = last_user(t, t->in.n_said);
+    size_t n = t->in.n_said;
     assert(!t->in.is_aside || t->out.mode == MODE_READONLY);
-    if (at == t->in.n_said)
+    while (n && !said_by_user(&t->in.said[n - 1]))
+        n--;
+    if (!n)
         return OK;
-    t->out.block_at = at;
-    t->record.question = latest_of(&ctx->arena, t);
+    t->out.block_at = n - 1;
+    /* Without the block of an earlier request: a client may send back what it was given. */
+    str latest = engine_strip_block(&ctx->arena, t->in.said[n - 1].text);
+    t->record.question = utf8_cut(str_trim(latest), QUESTION_MAX);
     if (t->out.mode == MODE_AFTER || !turn_budget(e, t)) {
         t->record.decision = S("off");
         t->record.reason = !runtime_remembers(engine_runtime(e)) ? S("memory is switched off")

@@ -5,7 +5,6 @@
 #include "base/rule.h"
 #include "core/session_title.h"
 #include "engine/chat/late.h"
-#include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
 #include "engine/recall/tombstones.h"
@@ -19,16 +18,10 @@
  * not wait for a disk. Distilling by a model comes later, in the background (distil/background.c).
  */
 
-/* Said by the user or distilled from that: saying it again gives it a new date. What a program
- * added keeps its date. */
-static bool is_stated(const struct memory *m)
-{
-    return m->origin == ORIGIN_USER || m->origin == ORIGIN_DISTILLED;
-}
-
-/* Facts of one message. One that is kept already is said once more. The ids of new ones are derived
- * from the message, so that a retry of the same turn adds nothing. They are as old as the message:
- * its answer may have taken minutes, and what was edited meanwhile is newer. */
+/* Facts of one message. One that is kept already is said once more: what the user said, or was
+ * distilled from that, gets a new date; what a program added keeps its date. The ids of new ones
+ * are derived from the message, so that a retry of the same turn adds nothing. They are as old as
+ * the message: its answer may have taken minutes, and what was edited meanwhile is newer. */
 static void extract_from(struct ctx *ctx, struct engine *e, const struct tombstones *tombstones,
                          const struct message *m, struct bundle *b)
 {
@@ -40,11 +33,12 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct tombsto
     struct memory *v = engine_extract(ctx, e, e->settings->extraction, m, text, &n);
     for (size_t i = 0; i < n; i++) {
         const str parts[] = {m->id, v[i].key, v[i].content};
-        struct memory like;
+        struct memory like = {0};
         bool is_kept =
             e->settings->extraction == EXTRACT_USER && same_is_kept(ctx, e, b->pool, &v[i], &like);
         bool is_order = v[i].type == TYPE_PROCEDURAL && forget_request_of(m->text);
-        if (is_order || (is_kept && (!is_stated(&like) || like.created >= m->created)))
+        bool is_stated = like.origin == ORIGIN_USER || like.origin == ORIGIN_DISTILLED;
+        if (is_order || (is_kept && (!is_stated || like.created >= m->created)))
             continue;
         if (is_kept) {
             like.created = m->created;
@@ -56,8 +50,7 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct tombsto
             v[i].origin = m->origin;
             v[i].created = v[i].updated = v[i].last_used = v[i].valid_from = m->created;
         }
-        b->memories = memories_with_room(&ctx->arena, b->memories, b->n_memories);
-        b->memories[b->n_memories++] = v[i];
+        memories_add(&ctx->arena, &b->memories, &b->n_memories, v[i]);
     }
 }
 
@@ -106,7 +99,7 @@ static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t,
     const struct quota more = {.memories = 1,
                                .messages = (int64_t)t->n_fresh + 1,
                                .bytes = quota_bytes(v, n, NULL, 0)};
-    enum status s = quota_check(ctx, e, t->in.pool, more);
+    enum status s = engine_check_quota(ctx, e, t->in.pool, more);
     if (s != FORBIDDEN) {
         soft(ctx, s);
         return false;
@@ -120,18 +113,9 @@ static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t,
     return true;
 }
 
-/* Nothing is learnt. A conversation that the server keeps for its client goes on. */
-static void keep_no_more(const struct turn *t, struct bundle *b)
-{
-    keep_silent(b->messages, b->n_messages);
-    if (t->in.is_durable)
-        return;
-    b->session.id = S("");
-    b->n_messages = 0;
-}
-
 /* While memory is off, messages of a session that the server keeps are stored as silent echoes, so
- * the conversation continues and nothing of it can be recalled. */
+ * the conversation continues and nothing of it can be recalled. The same over a quota, where no
+ * other conversation is kept. */
 static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
                                 struct bundle *b)
 {
@@ -151,12 +135,13 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
         b->session.title = title_of(all, t->n_fresh);
-    if (!runtime_remembers(engine_runtime(e))) {
+    bool is_off = !runtime_remembers(engine_runtime(e));
+    if (is_off || is_over_quota(ctx, e, t, all, b->n_messages)) {
         keep_silent(all, b->n_messages);
-        return OK;
-    }
-    if (is_over_quota(ctx, e, t, all, b->n_messages)) {
-        keep_no_more(t, b);
+        if (!is_off && !t->in.is_durable) {
+            b->session.id = S("");
+            b->n_messages = 0;
+        }
         return OK;
     }
     b->distil_at = distil_due(engine_runtime(e), clock_ms());

@@ -68,23 +68,16 @@ static size_t claim_of(struct engine *e)
 }
 
 /*
+ * After a failure of the server the rest of the claim is given back instead of failing one by one.
+ *
  * Distilling costs processor time. Its threads have low priority, but a chat still waits until the
  * scheduler takes them off the processor. So they pause between two sessions while there are chats;
  * next to a slow model the pause is nothing.
  */
-static void give_way(struct engine *e)
-{
-    static const struct timespec a_moment = {.tv_nsec = PAUSE_MS * 1000000};
-    if (engine_has_chats(e))
-        nanosleep(&a_moment, NULL);
-}
-
-/*
- * After a failure of the server the rest of the claim is given back instead of failing one by one.
- */
 static enum status distil_claimed(struct ctx *ctx, struct engine *e,
                                   const struct waiting_session *v, size_t n, bool *goes_on)
 {
+    static const struct timespec a_moment = {.tv_nsec = PAUSE_MS * 1000000};
     int64_t began = clock_mono_us();
     assert(n <= CLAIM_MAX);
     *goes_on = true;
@@ -97,7 +90,8 @@ static enum status distil_claimed(struct ctx *ctx, struct engine *e,
         struct distil_outcome out;
         TRY(ctx_pass(ctx, &own, distil_session(&own, e, &v[i], false, &out)));
         *goes_on = !out.is_server;
-        give_way(e);
+        if (engine_has_chats(e))
+            nanosleep(&a_moment, NULL);
     }
     return OK;
 }

@@ -96,8 +96,7 @@ static struct mentions mentions_of(const struct pass *p)
             ARENA_ADD(a, m.v, m.n, cap) = (struct mention){words.v[k], taken};
         taken++;
     }
-    if (m.n)
-        qsort(m.v, m.n, sizeof *m.v, by_word);
+    SORT(m.v, m.n, by_word);
     return m;
 }
 
@@ -241,10 +240,9 @@ static void add_report(struct ctx *ctx, struct consolidate_report *to, size_t *c
     to->evicted += from->evicted;
     to->pruned += from->pruned;
     for (size_t i = 0; i < from->n && to->n < LINES_MAX; i++) {
-        const struct consolidate_line *l = &from->lines[i];
-        ARENA_ADD(a, to->lines, to->n, *cap) =
-            (struct consolidate_line){str_dup(a, l->what), str_dup(a, l->id), str_dup(a, l->text),
-                                      str_dup(a, l->why)};
+        struct consolidate_line l = from->lines[i];
+        STRS_DUP(a, &l.what, &l.id, &l.text, &l.why);
+        ARENA_ADD(a, to->lines, to->n, *cap) = l;
     }
 }
 
@@ -348,21 +346,8 @@ enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_re
     return consolidate_at(ctx, e, pool, dry_run, clock_ms(), out);
 }
 
-/* A failing user is logged and does not keep the others from their turn. */
-static void consolidate_all(struct ctx *ctx, struct engine *e, const struct strs *users,
-                            int64_t now)
-{
-    for (size_t i = 0; i < users->n && ctx_has_time(ctx); i++) {
-        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-        struct consolidate_report report;
-        struct pool_ref all = {.user = users->v[i]};
-        if (consolidate_at(&own, e, all, false, now, &report) != OK)
-            log_event(LOG_WARN, "consolidate.failed", "id=%s why=\"%s\"", own.id, own.why);
-    }
-}
-
-/* The time is written at the end: a pass that a crash cut short is repeated, which changes nothing
- * that the first one did. */
+/* A failing user is logged and does not keep the others from their turn. The time is written at the
+ * end: a pass that a crash cut short is repeated, which changes nothing that the first one did. */
 enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, bool *more)
 {
     str last;
@@ -377,7 +362,13 @@ enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, 
     if (!by->memory || is_early)
         return OK;
     TRY(store_users(ctx, e->store, &users));
-    consolidate_all(ctx, e, &users, now);
+    for (size_t i = 0; i < users.n && ctx_has_time(ctx); i++) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        struct consolidate_report report;
+        struct pool_ref all = {.user = users.v[i]};
+        if (consolidate_at(&own, e, all, false, now, &report) != OK)
+            log_event(LOG_WARN, "consolidate.failed", "id=%s why=\"%s\"", own.id, own.why);
+    }
     if (!ctx_has_time(ctx))
         return OK;
     str done = str_printf(&ctx->arena, "%lld", (long long)now);

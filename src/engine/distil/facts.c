@@ -172,14 +172,6 @@ static void set_source(struct keeper *k, struct memory *m)
     m->source = k->d->signals[teller].message.id;
 }
 
-static struct memory *bundle_more(struct keeper *k, struct memory m)
-{
-    struct bundle *b = k->b;
-    b->memories = memories_with_room(&k->ctx->arena, b->memories, b->n_memories);
-    b->memories[b->n_memories] = m;
-    return &b->memories[b->n_memories++];
-}
-
 /* What a person or a program added is never closed. */
 static bool may_be_replaced(const struct keeper *k, const struct memory *m)
 {
@@ -214,7 +206,7 @@ static void say_again(struct keeper *k, const struct fact *f)
     k->kept->known++;
     if (!f->is_confirmed || in_bundle(k, f->like.id))
         return;
-    struct memory *m = bundle_more(k, f->like);
+    struct memory *m = memories_add(&k->ctx->arena, &k->b->memories, &k->b->n_memories, f->like);
     if (is_said_now(&k->ctx->arena, &k->told, f->said->content))
         m->created = k->d->date;
     m->last_used = k->now;
@@ -226,7 +218,7 @@ static void say_again(struct keeper *k, const struct fact *f)
  * that both have found it. */
 static void merge_fact(struct keeper *k, const struct fact *f)
 {
-    struct memory *m = bundle_more(k, f->like);
+    struct memory *m = memories_add(&k->ctx->arena, &k->b->memories, &k->b->n_memories, f->like);
     if (f->relation == FULLER)
         m->content = f->content;
     m->metadata = S("{\"origins\":[\"user\",\"distilled\"]}");

@@ -107,8 +107,7 @@ static void add_stems(struct arena *a, struct told_words *told, const struct wor
 static void sort_stems(struct told_words *told)
 {
     size_t kept = 0;
-    if (told->stems.n)
-        qsort(told->stems.v, told->stems.n, sizeof(str), by_text);
+    SORT(told->stems.v, told->stems.n, by_text);
     for (size_t i = 0; i < told->stems.n; i++)
         if (!kept || !str_eq(told->stems.v[i], told->stems.v[kept - 1]))
             told->stems.v[kept++] = told->stems.v[i];

@@ -64,14 +64,6 @@ static enum status check_turns(struct ctx *ctx, const struct ingest_turns_in *in
     return OK;
 }
 
-/* A conversation without any text replaces the old one by nothing. */
-static enum status forget_old(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in)
-{
-    struct forget what = {.pool = in->pool, .session = in->conversation, .is_upkeep = true};
-    int64_t erased;
-    return soft_or(ctx, store_forget(ctx, e->store, &what, &erased), NOT_FOUND);
-}
-
 /* *in_work: another worker is distilling the conversation. */
 static enum status put_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
                              bool waits, bool *in_work)
@@ -93,11 +85,14 @@ static enum status put_turns(struct ctx *ctx, struct engine *e, const struct ing
     }
     forget_requests_leave(S(""), v, b.n_messages);
     *in_work = false;
-    if (!b.n_messages)
-        return forget_old(ctx, e, in);
-    TRY(quota_check(ctx, e, in->pool,
-                    (struct quota){.messages = (int64_t)b.n_messages,
-                                   .bytes = quota_bytes(v, b.n_messages, NULL, 0)}));
+    if (!b.n_messages) { /* a conversation without any text replaces the old one by nothing */
+        struct forget what = {.pool = in->pool, .session = in->conversation, .is_upkeep = true};
+        int64_t erased;
+        return soft_or(ctx, store_forget(ctx, e->store, &what, &erased), NOT_FOUND);
+    }
+    TRY(engine_check_quota(ctx, e, in->pool,
+                           (struct quota){.messages = (int64_t)b.n_messages,
+                                          .bytes = quota_bytes(v, b.n_messages, NULL, 0)}));
     if (!in->skip_extraction)
         b.distil_at = has_model ? now : distil_due(engine_runtime(e), now);
     if (has_model && waits) /* claimed by the same write, so that no other worker takes it */

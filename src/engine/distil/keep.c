@@ -27,22 +27,18 @@ enum { PINNED_MAX = 16, IDENTITY_MAX = 16, LIST_MAX = 32, ITEM_MAX = 300, QUESTI
  * is valid until the next keeper_add. */
 struct memory *keeper_add(struct keeper *k, enum layer layer, str key, str content)
 {
-    struct bundle *b = k->b;
-    const str parts[] = {k->d->session, S("distilled"), content};
-    b->memories = memories_with_room(&k->ctx->arena, b->memories, b->n_memories);
-    struct memory *m = &b->memories[b->n_memories++];
-    *m = (struct memory){.id = id_of(&k->ctx->arena, parts, 3),
-                         .session = k->d->session,
-                         .layer = layer,
-                         .type = layer == LAYER_EPISODE ? TYPE_EPISODIC : TYPE_FACTUAL,
-                         .key = key,
-                         .content = content,
-                         .origin = ORIGIN_DISTILLED,
-                         .created = k->d->date,
-                         .updated = k->now,
-                         .last_used = k->now,
-                         .valid_from = k->d->date};
-    return m;
+    struct memory m = {.id = ID_OF(&k->ctx->arena, k->d->session, S("distilled"), content),
+                       .session = k->d->session,
+                       .layer = layer,
+                       .type = layer == LAYER_EPISODE ? TYPE_EPISODIC : TYPE_FACTUAL,
+                       .key = key,
+                       .content = content,
+                       .origin = ORIGIN_DISTILLED,
+                       .created = k->d->date,
+                       .updated = k->now,
+                       .last_used = k->now,
+                       .valid_from = k->d->date};
+    return memories_add(&k->ctx->arena, &k->b->memories, &k->b->n_memories, m);
 }
 
 /* Health and safety never weigh less than the rule says: small models take an allergy for small
@@ -177,19 +173,8 @@ static enum status keep_facts(struct keeper *k, const struct json *list, enum la
     return OK;
 }
 
-/* After a second copied summary there are facts, or nothing. */
-static enum status keep_all(struct keeper *k, const struct said_of_session *said)
-{
-    enum status s = keep_episode(k, said);
-    bool has_copy = s == NOT_FOUND && distil_summary(&k->ctx->arena, said->episode.summary).n;
-    if (s != OK && !has_copy)
-        return s;
-    TRY(keep_facts(k, said->pinned_candidates, LAYER_FACT, PINNED_MAX));
-    TRY(keep_facts(k, said->identity_facts, LAYER_IDENTITY, IDENTITY_MAX));
-    return k->b->n_memories ? OK : NOT_FOUND;
-}
-
-/* The time for duplicates ends with core_timeout_ms; later lines are compared by words alone. */
+/* The time for duplicates ends with core_timeout_ms; later lines are compared by words alone. After
+ * a second copied summary there are facts, or nothing. */
 enum status distil_keep(struct ctx *ctx, const struct distilling *d,
                         const struct said_of_session *said, struct bundle *b, struct kept *kept)
 {
@@ -202,5 +187,11 @@ enum status distil_keep(struct ctx *ctx, const struct distilling *d,
                              .until_us = clock_mono_us() + d->e->settings->core_timeout_ms * 1000,
                              .questions = QUESTIONS};
     k.told = told_words_of(&ctx->arena, d);
-    return keep_all(&k, said);
+    enum status s = keep_episode(&k, said);
+    bool has_copy = s == NOT_FOUND && distil_summary(&ctx->arena, said->episode.summary).n;
+    if (s != OK && !has_copy)
+        return s;
+    TRY(keep_facts(&k, said->pinned_candidates, LAYER_FACT, PINNED_MAX));
+    TRY(keep_facts(&k, said->identity_facts, LAYER_IDENTITY, IDENTITY_MAX));
+    return b->n_memories ? OK : NOT_FOUND;
 }

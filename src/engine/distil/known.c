@@ -21,8 +21,7 @@ enum { FACTS_SHOWN = 12, SIMILAR_MAX = 32, HITS_MAX = 2000, SPOKEN_MAX = 20000 }
 
 str episode_id(struct arena *a, str session)
 {
-    const str parts[] = {S("episode"), session};
-    return id_of(a, parts, 2);
+    return ID_OF(a, S("episode"), session);
 }
 
 static enum status list_memories(struct ctx *ctx, const struct distilling *d,

@@ -129,7 +129,7 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
     int64_t now = clock_ms();
     f->added++;
     if (at == f->n)
-        f->v = memories_with_room(&f->ctx->arena, f->v, at);
+        memories_add(&f->ctx->arena, &f->v, &f->n, (struct memory){0});
     f->v[at] = (struct memory){
         .layer = strcmp(category, "identity") ? LAYER_FACT : LAYER_IDENTITY,
         .type = type,
@@ -144,8 +144,6 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
         .valid_from = now,
     };
     f->v[at].importance = f->v[at].salience = importance_of(f, &f->v[at]);
-    if (at == f->n)
-        f->n++;
     return &f->v[at];
 }
 

@@ -106,9 +106,7 @@ enum status engine_series(struct ctx *ctx, struct engine *e, const struct series
         if (have == PERIODS_MAX)
             return fail_field(ctx, "from", "must be at most %d %s before to", PERIODS_MAX,
                               in->by_month ? "months" : "days");
-        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        v[have] = (struct period){0};
-        v[have++].begin = at;
+        ARENA_ADD(&ctx->arena, v, have, cap) = (struct period){.begin = at};
     }
     for (size_t i = 0; i < in->pools.n; i++)
         engine_catch_up(ctx, e, in->pools.v[i]);
@@ -118,12 +116,4 @@ enum status engine_series(struct ctx *ctx, struct engine *e, const struct series
     *out = v;
     *n = have;
     return OK;
-}
-
-/* --- spaces --- */
-
-enum status engine_spaces_held(struct ctx *ctx, struct engine *e, str user, struct pool_sum **out,
-                               size_t *n)
-{
-    return store_pool_sums(ctx, e->store, (struct pool_ref){user, S("")}, out, n);
 }

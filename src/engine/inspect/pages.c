@@ -47,8 +47,7 @@ enum status engine_receipts(struct ctx *ctx, struct engine *e, const struct rece
         engine_catch_up(ctx, e, in->pools.v[i]);
         TRY(add_pool(ctx, e, in, in->pools.v[i], out));
     }
-    if (out->n)
-        qsort(out->v, out->n, sizeof *out->v, newest_receipt_first);
+    SORT(out->v, out->n, newest_receipt_first);
     out->has_more = out->n > in->limit;
     out->n = out->has_more ? in->limit : out->n;
     return OK;
@@ -75,12 +74,10 @@ enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools
         one.limit = f->offset + f->limit + 1;
         TRY(store_sessions(ctx, e->store, &one, &v, &n, &total));
         out->total += total;
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < n; k++)
             ARENA_ADD(&ctx->arena, all, have, cap) = v[k];
-        }
     }
-    if (have)
-        qsort(all, have, sizeof *all, newest_session_first);
+    SORT(all, have, newest_session_first);
     out->v = have > f->offset ? all + f->offset : all;
     out->n = have > f->offset ? have - f->offset : 0;
     out->has_more = out->n > f->limit;
@@ -95,16 +92,13 @@ static enum status read_around(struct ctx *ctx, struct engine *e, struct pool_re
                                const struct message *m, int64_t around, struct message_around *out)
 {
     int64_t at = doc_position(m->doc), from = at > around ? at - around : 0;
-    size_t n, kept = 0;
+    size_t n;
     TRY(store_session_messages(ctx, e->store, pool, m->session, from, (size_t)(2 * around + 1),
                                &out->v, &n));
-    for (size_t i = 0; i < n && doc_position(out->v[i].doc) <= at + around; i++) {
-        if (out->v[i].doc == m->doc)
-            out->at = i;
-        kept++;
-    }
-    out->n = kept;
-    return kept ? OK : NOT_FOUND; /* it was erased since */
+    for (; out->n < n && doc_position(out->v[out->n].doc) <= at + around; out->n++)
+        if (out->v[out->n].doc == m->doc)
+            out->at = out->n;
+    return out->n ? OK : NOT_FOUND; /* it was erased since */
 }
 
 enum status engine_message(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,

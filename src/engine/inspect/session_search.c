@@ -39,8 +39,7 @@ struct session_hit *engine_by_session(struct arena *a, const struct recalled *v,
             i < SESSION_COUNTED ? exp(v[i].measured.rank - v[0].measured.rank) : 0;
     for (size_t i = 0; i < *n_out; i++)
         hits[i].rank = v[0].measured.rank + log(hits[i].rank);
-    if (*n_out)
-        qsort(hits, *n_out, sizeof *hits, best_first);
+    SORT(hits, *n_out, best_first);
     return hits;
 }
 
@@ -80,11 +79,6 @@ static enum status add_titled(struct session_search *s)
     return OK;
 }
 
-static bool is_of_time(const struct session_search_in *in, const struct session *s)
-{
-    return s->updated >= in->after && (!in->before || s->updated < in->before);
-}
-
 /* Erased meanwhile: it is no longer found. */
 static enum status add_hit(struct session_search *s, struct pool_ref pool,
                            const struct session_hit *hit)
@@ -95,7 +89,8 @@ static enum status add_hit(struct session_search *s, struct pool_ref pool,
     if (soft_if(s->ctx, status, NOT_FOUND))
         return OK;
     TRY(status);
-    if (is_of_time(s->in, &one.session))
+    int64_t at = one.session.updated;
+    if (at >= s->in->after && (!s->in->before || at < s->in->before))
         add_found(s, &one);
     return OK;
 }

@@ -73,10 +73,9 @@ static enum core_why check_settings(struct ctx *ctx, const struct engine *e, int
 enum core_why core_may(struct ctx *ctx, const struct engine *e, int64_t about, str *words)
 {
     struct llm_ask ask;
-    struct ctx own = ctx_child(ctx, 0);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     enum core_why why = check_settings(&own, e, about, &ask);
     *words = str_dup(&ctx->arena, words_of(&own, why));
-    ctx_free(&own);
     return why;
 }
 

@@ -1,10 +1,9 @@
 /* known_tokens.c - tokens that were valid a moment ago, for chats while the store is away. */
 #include "engine/state/known_tokens.h"
 
-#include <pthread.h>
-
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/workers.h"
 #include "engine/state/state.h"
 
 /*
@@ -48,11 +47,8 @@ static struct known *slot_of(struct known_tokens *all, str hash)
 static struct token copy_of(struct arena *a, const struct token *t)
 {
     struct token out = *t;
-    str *const texts[] = {&out.id,         &out.hash,     &out.name,        &out.pool.user,
-                          &out.pool.space, &out.acts_for, &out.scopes,      &out.spaces,
-                          &out.parent,     &out.prefix,   &out.last_address};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        *texts[i] = str_dup(a, *texts[i]);
+    STRS_DUP(a, &out.id, &out.hash, &out.name, &out.pool.user, &out.pool.space, &out.acts_for,
+             &out.scopes, &out.spaces, &out.parent, &out.prefix, &out.last_address);
     return out;
 }
 
@@ -66,7 +62,7 @@ void known_tokens_note(struct engine *e, str hash, const struct token *t)
 {
     struct known_tokens *all = e->accounts.known;
     struct known *k = slot_of(all, hash);
-    pthread_mutex_lock(&all->lock);
+    HOLD(&all->lock);
     all->away_since = 0;
     if (t || str_eq(k->token.hash, hash))
         clear_slot(k);
@@ -75,17 +71,15 @@ void known_tokens_note(struct engine *e, str hash, const struct token *t)
         k->token.hash = str_dup(&k->texts, hash);
         k->at = clock_ms();
     }
-    pthread_mutex_unlock(&all->lock);
 }
 
 void known_tokens_forget(struct engine *e, str user)
 {
     struct known_tokens *all = e->accounts.known;
-    pthread_mutex_lock(&all->lock);
+    HOLD(&all->lock);
     for (size_t i = 0; i < SLOTS; i++)
         if (str_eq(all->slots[i].token.pool.user, user))
             clear_slot(&all->slots[i]);
-    pthread_mutex_unlock(&all->lock);
 }
 
 enum status engine_know_tokens(struct ctx *ctx, struct engine *e)
@@ -108,13 +102,12 @@ bool known_tokens_find(struct ctx *ctx, struct engine *e, str hash, struct token
     struct known_tokens *all = e->accounts.known;
     struct known *k = slot_of(all, hash);
     int64_t now = clock_ms();
-    pthread_mutex_lock(&all->lock);
+    HOLD(&all->lock);
     if (!all->away_since)
         all->away_since = now;
     bool is_known = str_eq(k->token.hash, hash) && k->at >= all->away_since - KNOWN_MS &&
                     (!k->token.expires || k->token.expires > now);
     if (is_known)
         *out = copy_of(&ctx->arena, &k->token);
-    pthread_mutex_unlock(&all->lock);
     return is_known;
 }

@@ -69,7 +69,8 @@ int64_t quota_grown(const struct change *change, const struct memory *old)
     return quota_bytes(NULL, 0, &to, 1) - quota_bytes(NULL, 0, old, 1);
 }
 
-enum status quota_check(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct quota more)
+enum status engine_check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               struct quota more)
 {
     const struct quota most = engine_quota(e, pool.user);
     struct usage have;

@@ -176,9 +176,6 @@ static enum status look_for_change(struct ctx *ctx, struct engine *e)
     return OK;
 }
 
-/* What null does to a member: sets it to an empty value, or takes back that it was set. */
-enum null_means { NULL_EMPTIES, NULL_TAKES_BACK };
-
 /* Where the server of a key is, is stored with the key: other settings at the next start must not
  * take the key to another server. */
 static void write_place(struct json_out *w, const struct setting_row *row, const struct settings *s)
@@ -276,12 +273,11 @@ const struct settings *engine_runtime(struct engine *e)
 {
     bool is_due = clock_mono_us() - e->runtime.looked >= LOOK_US;
     if (is_due && !atomic_exchange(&e->runtime.is_changing, true)) {
-        struct ctx own = {0};
+        CLEANUP(ctx_free) struct ctx own = {0};
         bool failed = look_for_change(&own, e) != OK;
         if (failed && !e->runtime.is_unread)
             log_event(LOG_WARN, "settings.unread", "why=\"%s\"", own.why);
         e->runtime.is_unread = failed;
-        ctx_free(&own);
         e->runtime.is_changing = false;
     }
     return &atomic_load(&e->runtime.now)->settings;
@@ -325,25 +321,17 @@ bool runtime_prunes(const struct settings *r)
            r->episode_days != settings_table[SETTING_episode_days].otherwise;
 }
 
-/* null removes a value, which only members that may be empty allow. */
-static enum status check_nulls(struct ctx *ctx, const struct json *object)
-{
-    for (const struct field *f = live_fields; f->name; f++) {
-        const struct json *v = json_get(object, f->name);
-        if (v && v->type == JSON_NULL && f->empty != EMPTY_NULL)
-            return fail_field(ctx, f->name, "must not be null");
-    }
-    return OK;
-}
-
 /* Everything is checked before anything is written; one bad member changes none. */
-static enum status change_settings(struct ctx *ctx, struct engine *e, const struct json *object,
+enum status engine_change_settings(struct ctx *ctx, struct engine *e, const struct json *object,
                                    enum null_means null)
 {
     struct settings checked;
     TRY(fields_read(ctx, live_fields, object, true, &checked));
-    if (null == NULL_EMPTIES)
-        TRY(check_nulls(ctx, object));
+    for (const struct field *f = live_fields; f->name && null == NULL_EMPTIES; f++) {
+        const struct json *v = json_get(object, f->name); /* only what may be empty is emptied */
+        if (v && v->type == JSON_NULL && f->empty != EMPTY_NULL)
+            return fail_field(ctx, f->name, "must not be null");
+    }
     TRY(url_check(ctx, "qdrant_host", str_trim(checked.qdrant_host), false,
                   e->settings->allow_addresses));
     TRY(begin_change(ctx, e));
@@ -352,16 +340,6 @@ static enum status change_settings(struct ctx *ctx, struct engine *e, const stru
     for (const struct json *v = object->first; v && s == OK; v = v->next)
         audit_note(ctx, "setting.changed", S(""), "name=" S_FMT, S_ARG(json_name(v)));
     return s;
-}
-
-enum status engine_change_settings(struct ctx *ctx, struct engine *e, const struct json *object)
-{
-    return change_settings(ctx, e, object, NULL_EMPTIES);
-}
-
-enum status engine_patch_settings(struct ctx *ctx, struct engine *e, const struct json *object)
-{
-    return change_settings(ctx, e, object, NULL_TAKES_BACK);
 }
 
 const struct settings *engine_own_settings(struct engine *e)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/workers.h"
 
 /*
  * The file begins with the place of the first line that waits. Each line begins with the slot of
@@ -33,8 +33,7 @@ struct spool {
 
 static size_t slot_of(struct pool_ref pool)
 {
-    const str parts[] = {pool.user, pool.space};
-    return hash64(parts, 2) % SLOTS;
+    return hash64(STR_LIST(pool.user, pool.space)) % SLOTS;
 }
 
 static enum status fail_file(struct ctx *ctx, const char *what)
@@ -175,11 +174,8 @@ enum status spool_take(struct ctx *ctx, struct spool *s, struct spool *from)
         CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
         str line;
         bool any;
-        enum status status = spool_first(&own, from, &line, &any);
-        if (status == OK)
-            status = add_line(&own, s, first_slot(from), line);
-        if (status != OK)
-            return fail(ctx, status, "%s", own.why);
+        TRY(ctx_pass(ctx, &own, spool_first(&own, from, &line, &any)));
+        TRY(ctx_pass(ctx, &own, add_line(&own, s, first_slot(from), line)));
         spool_drop(from);
     }
     return OK;
@@ -188,7 +184,7 @@ enum status spool_take(struct ctx *ctx, struct spool *s, struct spool *from)
 void spool_drop(struct spool *s)
 {
     bool is_done = true;
-    pthread_mutex_lock(&s->lock);
+    HOLD(&s->lock);
     s->waiting[first_slot(s)]--;
     s->n--;
     s->first += (int64_t)s->first_bytes;
@@ -198,7 +194,6 @@ void spool_drop(struct spool *s)
     }
     is_done &= put_first(s, s->first) && fdatasync(s->fd) == 0;
     pthread_cond_broadcast(&s->dropped);
-    pthread_mutex_unlock(&s->lock);
     if (!is_done)
         log_event(LOG_ERROR, "spool.failed", "why=\"%s\"", strerror(errno));
 }
@@ -215,10 +210,8 @@ bool spool_holds(struct spool *s, struct pool_ref pool)
 {
     if (!s || !s->n)
         return false;
-    pthread_mutex_lock(&s->lock);
-    bool holds = is_waiting(s, pool);
-    pthread_mutex_unlock(&s->lock);
-    return holds;
+    HOLD(&s->lock);
+    return is_waiting(s, pool);
 }
 
 void spool_wait(struct spool *s, struct pool_ref pool, int64_t ms)
@@ -227,10 +220,9 @@ void spool_wait(struct spool *s, struct pool_ref pool, int64_t ms)
     int rc = 0;
     if (!s || !s->n)
         return;
-    pthread_mutex_lock(&s->lock);
+    HOLD(&s->lock);
     while (is_waiting(s, pool) && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&s->dropped, &s->lock, &until);
-    pthread_mutex_unlock(&s->lock);
 }
 
 int64_t spool_lines(struct spool *s)

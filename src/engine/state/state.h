@@ -72,12 +72,12 @@ struct accounts_state {
     atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
 };
 
+#define COUNTER(name) atomic_uint_least64_t name;
 struct counters {
-    atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
-        facts, dropped_turns, recall_us_sum, helpers, instructions;
-    atomic_uint_least64_t distilled, distil_failed; /* sessions */
+    ENGINE_COUNTERS(COUNTER)
     atomic_uint_least64_t recall_buckets[RECALL_BUCKETS];
 };
+#undef COUNTER
 
 /* Made once; only what is atomic changes afterwards. */
 enum { QUOTA_SLOTS = 64 };
@@ -103,16 +103,12 @@ struct engine {
 
 /* --- quota.c --- */
 
-/* FORBIDDEN, with the limit and its setting, when the user would have more than it may: so many
- * memories, messages and bytes, and the pool's space when it is a new one. */
-MUST_USE enum status quota_check(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                 struct quota more);
 /* What they count as. */
 int64_t quota_bytes(const struct message *messages, size_t n_messages,
                     const struct memory *memories, size_t n_memories);
 /* By how many bytes a change makes a memory longer; below 0: shorter, which is always possible. */
 int64_t quota_grown(const struct change *change, const struct memory *old);
-/* The same of one more token. */
+/* engine_check_quota of one more token. */
 MUST_USE enum status quota_check_token(struct ctx *ctx, struct engine *e, str user);
 /* Logs once that a user has reached a limit. */
 void quota_note(struct engine *e, str user, const char *why);

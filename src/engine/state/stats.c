@@ -24,23 +24,10 @@ bool engine_has_chats(const struct engine *e)
 /* Counters are atomic one by one and not together: their sums may differ by calls in flight. */
 enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out)
 {
+#define COPY(name) .name = e->counters.name,
     *out = (struct engine_stats){
-        .recalls = e->counters.recalls,
-        .recalled = e->counters.recalled,
-        .injected_tokens = e->counters.injected_tokens,
-        .silent = e->counters.silent,
-        .timed_out = e->counters.timed_out,
-        .failed = e->counters.failed,
-        .turns = e->counters.turns,
-        .facts = e->counters.facts,
-        .dropped_turns = e->counters.dropped_turns,
-        .helpers = e->counters.helpers,
-        .instructions = e->counters.instructions,
-        .rerank_failed = e->rerank.failures,
-        .distilled = e->counters.distilled,
-        .distil_failed = e->counters.distil_failed,
+        ENGINE_COUNTERS(COPY).rerank_failed = e->rerank.failures,
         .core_tokens = (uint64_t)llm_meter_spent(&e->core_model.meter),
-        .recall_us_sum = e->counters.recall_us_sum,
     };
     for (size_t i = 0; i < RECALL_BUCKETS; i++)
         out->recall_buckets[i] = e->counters.recall_buckets[i];

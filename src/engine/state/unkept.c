@@ -1,6 +1,7 @@
 /* unkept.c - turns whose answer a client may have, and that are not queued for the store yet. */
 #include "engine/state/unkept.h"
 
+#include "base/workers.h"
 #include "engine/state/spool.h"
 #include "engine/state/state.h"
 
@@ -17,25 +18,11 @@
  * store. The list is short: one entry for each answer that is just ending.
  */
 
-void unkept_open(struct unkept_list *l)
-{
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_cond_init(&l->kept, NULL);
-}
-
-/* All turns must be kept by now: their memory belongs to requests that are over. */
-void unkept_close(struct unkept_list *l)
-{
-    assert(!l->first);
-    pthread_mutex_destroy(&l->lock);
-    pthread_cond_destroy(&l->kept);
-}
-
 void unkept_add(struct engine *e, struct unkept *u)
 {
     struct unkept_list *l = &e->unkept;
     assert(u->keep && u->phase == UNKEPT_OUT);
-    pthread_mutex_lock(&l->lock);
+    HOLD(&l->lock);
     u->phase = UNKEPT_WAITS;
     struct unkept **end = &l->first;
     while (*end)
@@ -43,7 +30,6 @@ void unkept_add(struct engine *e, struct unkept *u)
     *end = u;
     u->next = NULL;
     atomic_fetch_add(&l->n, 1);
-    pthread_mutex_unlock(&l->lock);
 }
 
 /* The lock is held, and is given away while the turn is being kept. */
@@ -69,12 +55,11 @@ static void keep_listed(struct ctx *ctx, struct engine *e, struct unkept *u)
 void unkept_end(struct ctx *ctx, struct engine *e, struct unkept *u)
 {
     struct unkept_list *l = &e->unkept;
-    pthread_mutex_lock(&l->lock);
+    HOLD(&l->lock);
     while (u->phase == UNKEPT_RUNS)
         pthread_cond_wait(&l->kept, &l->lock);
     if (u->phase == UNKEPT_WAITS)
         keep_listed(ctx, e, u);
-    pthread_mutex_unlock(&l->lock);
 }
 
 static struct unkept *unkept_of(const struct unkept_list *l, struct pool_ref pool)
@@ -92,14 +77,13 @@ static void keep_all(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
     struct unkept_list *l = &e->unkept;
     struct unkept *u;
-    pthread_mutex_lock(&l->lock);
+    HOLD(&l->lock);
     while ((u = unkept_of(l, pool)) != NULL) {
         if (u->phase == UNKEPT_WAITS)
             keep_listed(ctx, e, u);
         else
             pthread_cond_wait(&l->kept, &l->lock);
     }
-    pthread_mutex_unlock(&l->lock);
 }
 
 /* The atomic count spares nearly every request the lock. A store that settles too late is no

@@ -28,9 +28,6 @@ struct unkept_list {
     atomic_size_t n; /* looked at without the lock */
 };
 
-void unkept_open(struct unkept_list *l);
-void unkept_close(struct unkept_list *l);
-
 /* Does not block, so that it may run on a loop. From now on a catch-up of the pool may keep the
  * turn, until unkept_end. */
 void unkept_add(struct engine *e, struct unkept *u);

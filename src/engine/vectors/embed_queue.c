@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/workers.h"
 #include "embed/encoder.h"
 #include "words/language.h"
 
@@ -135,26 +136,20 @@ static void find_vector(struct ctx *ctx, struct ctx *asks, struct engine *e,
     out->signature = embedding_signature(ctx, &v);
 }
 
-static struct token_vectors tokens_dup(struct arena *a, struct token_vectors t)
-{
-    return (struct token_vectors){DUP_N(a, t.v, t.n * ENCODER_KEPT, t.n * ENCODER_KEPT + 1),
-                                  DUP_N(a, t.ids, t.n, t.n + 1), t.n};
-}
-
 /* At most half of the time that is left: the rest is for the search by words. */
 void vectors_of_question(struct ctx *ctx, struct engine *e, struct pool_ref pool, str text,
                          struct question_vector *out)
 {
-    struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
     struct question_vector found = {0};
     find_vector(&own, ctx, e, &pool, text, &found);
-    *out = (struct question_vector){.dimensions = found.dimensions,
-                                    .signature = str_dup(&ctx->arena, found.signature),
-                                    .without = str_dup(&ctx->arena, found.without),
-                                    .tokens = tokens_dup(&ctx->arena, found.tokens)};
+    *out = found;
+    STRS_DUP(&ctx->arena, &out->signature, &out->without);
+    size_t n = found.tokens.n, bytes = n * ENCODER_KEPT;
+    out->tokens.v = DUP_N(&ctx->arena, found.tokens.v, bytes, bytes + 1);
+    out->tokens.ids = DUP_N(&ctx->arena, found.tokens.ids, n, n + 1);
     if (found.v)
         out->v = DUP_N(&ctx->arena, found.v, found.dimensions, found.dimensions);
-    ctx_free(&own);
 }
 
 /* --- what is kept --- */
@@ -194,13 +189,15 @@ static uint64_t mark_of(const struct vector_set *set)
     return str_hash(set->signature) * 2 + set->is_int8 + 1;
 }
 
-/* The source may have been asked for long, and another thread of ours may have begun the set. Two
- * processes on one store with different sources would replace each other's set for ever, so the
- * process whose set was replaced stops. */
-static enum status look_and_begin(struct ctx *ctx, struct engine *e, const struct vector_set *set,
-                                  bool anew)
+/* Beginning a set erases the old one, so one thread of the process does it at a time. The source
+ * may have been asked for long, and another thread of ours may have begun the set. Two processes on
+ * one store with different sources would replace each other's set for ever, so the process whose
+ * set was replaced stops. */
+static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct vector_set *set,
+                               bool anew)
 {
     struct vector_set now;
+    HOLD(&e->vectors.beginning);
     TRY(in_trouble(e, TROUBLE_STORE, store_vector_set(ctx, e->store, &now)));
     if (!anew && now.dimensions == set->dimensions && now.is_int8 == set->is_int8 &&
         str_eq(now.signature, set->signature)) {
@@ -218,16 +215,6 @@ static enum status look_and_begin(struct ctx *ctx, struct engine *e, const struc
               set->is_int8);
     e->vectors.begun = mark_of(set);
     return OK;
-}
-
-/* Beginning a set erases the old one, so one thread of the process does it at a time. */
-static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct vector_set *set,
-                               bool anew)
-{
-    pthread_mutex_lock(&e->vectors.beginning);
-    enum status s = look_and_begin(ctx, e, set, anew);
-    pthread_mutex_unlock(&e->vectors.beginning);
-    return s;
 }
 
 /* Makes sure that the store's set is the chosen source's. The probe costs a call of the source only
@@ -487,11 +474,10 @@ static bool sees_set(struct ctx *ctx, struct engine *e)
 
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
 {
-    struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
     size_t room = max;
     if (max && make_some(&own, e, &pool, &room) != OK)
         log_event(LOG_DEBUG, "vectors.late", "id=%s why=\"%s\"", own.id, own.why);
     if (room < max || !sees_set(ctx, e))
         store_view_rest(ctx, e->store); /* what was made is read */
-    ctx_free(&own);
 }

@@ -94,8 +94,7 @@ static enum status mirror_of(struct ctx *ctx, struct engine *e, struct mirror *o
     if (!l->qdrant_enabled || !t.q.url.n)
         return fail(ctx, UNSUPPORTED, "not_configured");
     TRY(choose_source(ctx, e, l->qdrant_embedding_model, &t));
-    str parts[] = {t.mirrors, l->qdrant_api_key};
-    t.hash = hash64(parts, 2);
+    t.hash = hash64(STR_LIST(t.mirrors, l->qdrant_api_key));
     *out = t;
     return OK;
 }
@@ -117,12 +116,6 @@ static void forget_failures(struct engine *e, const struct mirror *t)
         dependency_reset(&e->qdrant.server);
 }
 
-/* Whether the breaker is open for these settings. */
-static bool is_resting(struct engine *e, const struct mirror *t)
-{
-    return e->qdrant.about == t->hash && dependency_is_open(&e->qdrant.server);
-}
-
 static str kept_setting(struct ctx *ctx, struct engine *e, str name)
 {
     str text;
@@ -139,12 +132,11 @@ static void keep_setting(struct ctx *ctx, struct engine *e, str name, str text)
 /* For the status, also after a restart. ctx->why never holds an API key. */
 static void keep_failure(struct ctx *ctx, struct engine *e, const struct mirror *t, enum status s)
 {
-    struct ctx own = ctx_detached(ctx);
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
     str failure = s == OK
                       ? S("")
                       : str_printf(&own.arena, "%016llx %s", (unsigned long long)t->hash, ctx->why);
     keep_setting(&own, e, FAILURE, failure);
-    ctx_free(&own);
 }
 
 /* A failure of the store, or a cancelled call, is not Qdrant's failure. TOO_BUSY says nothing about
@@ -348,13 +340,12 @@ enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
 /* With the choice auto only while it is configured and well. */
 bool mirror_is_used(struct engine *e)
 {
-    struct ctx ctx = {0};
+    CLEANUP(ctx_free) struct ctx ctx = {0};
     struct mirror t;
     enum vector_store choice = engine_runtime(e)->vector_store;
-    bool is_used = choice == VECTORS_IN_QDRANT ||
-                   (choice == VECTORS_AUTO && mirror_of(&ctx, e, &t) == OK && !is_resting(e, &t));
-    ctx_free(&ctx);
-    return is_used;
+    return choice == VECTORS_IN_QDRANT ||
+           (choice == VECTORS_AUTO && mirror_of(&ctx, e, &t) == OK &&
+            (e->qdrant.about != t.hash || !dependency_is_open(&e->qdrant.server)));
 }
 
 static enum status find_points(struct ctx *ctx, struct engine *e, const struct mirror *t,

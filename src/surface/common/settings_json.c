@@ -30,7 +30,7 @@ enum status change_settings(struct ctx *ctx, struct app *app, const struct field
     struct json *neutral;
     fields_translate(&w, table, object);
     TRY(json_parse(ctx, buf_str(&b), &neutral));
-    enum status s = engine_change_settings(ctx, app->engine, neutral);
+    enum status s = engine_change_settings(ctx, app->engine, neutral, NULL_EMPTIES);
     if (s == BAD_INPUT)
         name_field(ctx, table);
     return s;

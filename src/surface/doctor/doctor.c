@@ -253,7 +253,7 @@ static void look_at_tokens(struct visit *v)
     struct arena *a = &v->ctx->arena;
     struct token *t;
     size_t n, admins = 0, closing = 0;
-    if (engine_all_tokens(v->ctx, v->in->engine, &t, &n) != OK) {
+    if (engine_tokens(v->ctx, v->in->engine, S(""), &t, &n) != OK) {
         add_finding(v, "bad", S("tokens"), str_dup(a, str_of(v->ctx->why)), "");
         return;
     }

@@ -188,7 +188,7 @@ static HANDLER(settings_change)
         return fail(ctx, BAD_INPUT, "the body must be an object that names settings");
     for (const struct json *m = in->json->first; m; m = m->next)
         TRY(check_setting(ctx, json_name(m)));
-    TRY(engine_patch_settings(ctx, app->engine, in->json));
+    TRY(engine_change_settings(ctx, app->engine, in->json, NULL_TAKES_BACK));
     return write_settings(ctx, app, in->json, out);
 }
 

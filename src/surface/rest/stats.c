@@ -230,7 +230,7 @@ static HANDLER(space_list)
     struct list_place place = {0};
     size_t n_pools, n, have = 0;
     TRY(auth_pools(ctx, app, &in->who, &pools, &n_pools));
-    TRY(engine_spaces_held(ctx, app->engine, in->who.pool.user, &all, &n));
+    TRY(engine_agents(ctx, app->engine, in->who.pool.user, &all, &n));
     str of = str_printf(&ctx->arena, "spaces " S_FMT, S_ARG(in->who.pool.user));
     if (l->cursor.n)
         TRY(cursor_read(ctx, of, l->cursor, &place));

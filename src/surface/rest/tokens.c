@@ -48,7 +48,7 @@ static enum status tokens_of(struct ctx *ctx, struct app *app, const struct iden
                              struct token **out, size_t *n)
 {
     if (auth_has(who, MANAGES_PEOPLE))
-        return engine_all_tokens(ctx, app->engine, out, n);
+        return engine_tokens(ctx, app->engine, S(""), out, n);
     return auth_tokens_seen(ctx, app, who, out, n);
 }
 
