@@ -50,124 +50,65 @@ static const struct answer_reader message_reader = {whole_text, add_piece, is_st
 /* --- the built-in model's --- */
 
 struct writer {
-    struct ctx *ctx;
+    struct arena *arena;
     const struct demo *demo;
     struct buf *to;
-    str id;
 };
 
-static void write_usage(struct json_out *j, int64_t given, int64_t made)
+static str usage_of(const struct writer *w, bool is_whole)
 {
-    json_member_open(j, "usage", '{');
-    json_member_int(j, "input_tokens", given);
-    json_member_int(j, "cache_creation_input_tokens", 0);
-    json_member_int(j, "cache_read_input_tokens", 0);
-    json_member_int(j, "output_tokens", made);
-    json_close(j, '}');
-}
-
-static void write_stop(struct json_out *j, bool is_whole)
-{
-    json_member_raw(j, "stop_reason", is_whole ? S("\"end_turn\"") : S("null"));
-    json_member_raw(j, "stop_sequence", S("null"));
-}
-
-static void write_text_block(struct json_out *j, str text)
-{
-    json_open(j, '{');
-    json_member_str(j, "type", S("text"));
-    json_member_str(j, "text", text);
-    json_close(j, '}');
+    return JSON_FORM(w->arena,
+                     "{'input_tokens':%,'cache_creation_input_tokens':0,"
+                     "'cache_read_input_tokens':0,'output_tokens':%}",
+                     number_json(w->arena, w->demo->prompt_tokens),
+                     number_json(w->arena, is_whole ? tokens_of(w->demo->answer) : 0));
 }
 
 /* Whole, or as the first event of a stream has it: without content. */
-static void write_message(const struct writer *w, struct json_out *j, bool is_whole)
+static str message_of(const struct writer *w, bool is_whole)
 {
-    json_open(j, '{');
-    json_member_str(j, "id", w->id);
-    json_member_str(j, "type", S("message"));
-    json_member_str(j, "role", S("assistant"));
-    json_member_str(j, "model", S(DEMO_MODEL));
-    json_member_open(j, "content", '[');
-    if (is_whole)
-        write_text_block(j, w->demo->answer);
-    json_close(j, ']');
-    write_stop(j, is_whole);
-    write_usage(j, w->demo->prompt_tokens, is_whole ? tokens_of(w->demo->answer) : 0);
-    json_close(j, '}');
+    struct arena *a = w->arena;
+    return JSON_FORM(a,
+                     "{'id':'msg_%','type':'message','role':'assistant','model':'" DEMO_MODEL
+                     "','content':[%],'stop_reason':%,'stop_sequence':null,'usage':%}",
+                     id_random(a), is_whole ? text_part(a, quote_json(a, w->demo->answer)) : S(""),
+                     is_whole ? S("\"end_turn\"") : S("null"), usage_of(w, is_whole));
 }
 
-/* --- its stream --- */
-
-/* An event has its name twice: beside the data and in it. */
-static struct json_out begin_event(struct buf *b, const char *name)
+/* An event has its name twice: beside the data and in it, before its other members. */
+static void write_event(const struct writer *w, const char *name, str members)
 {
-    struct json_out j = json_to(b);
-    buf_clear(b);
-    json_open(&j, '{');
-    json_member_str(&j, "type", str_of(name));
-    return j;
+    sse_write(w->to, str_of(name), JSON_FORM(w->arena, "{'type':'%'%}", str_of(name), members));
 }
 
-static void end_event(const struct writer *w, struct json_out *j, const char *name)
+static void write_stream(const struct writer *w)
 {
-    json_close(j, '}');
-    sse_write(w->to, str_of(name), buf_str(j->b));
-}
-
-static void write_delta(const struct writer *w, struct buf *b, str words)
-{
-    struct json_out j = begin_event(b, "content_block_delta");
-    json_member_int(&j, "index", 0);
-    json_member_open(&j, "delta", '{');
-    json_member_str(&j, "type", S("text_delta"));
-    json_member_str(&j, "text", words);
-    json_close(&j, '}');
-    end_event(w, &j, "content_block_delta");
-}
-
-static void write_stream(const struct writer *w, struct reply *out)
-{
-    struct buf b = buf_make(&w->ctx->arena, w->demo->answer.n * 6 + 1024);
+    struct arena *a = w->arena;
     str rest = w->demo->answer;
-    out->type = S("text/event-stream");
-    reply_header(out, "Cache-Control", S("no-cache"));
-    struct json_out j = begin_event(&b, "message_start");
-    json_key(&j, "message");
-    j.comma = false;
-    write_message(w, &j, false);
-    end_event(w, &j, "message_start");
-    j = begin_event(&b, "content_block_start");
-    json_member_int(&j, "index", 0);
-    json_key(&j, "content_block");
-    write_text_block(&j, S(""));
-    end_event(w, &j, "content_block_start");
+    write_event(w, "message_start", JSON_FORM(a, ",'message':%", message_of(w, false)));
+    write_event(w, "content_block_start",
+                JSON_FORM(a, ",'index':0,'content_block':%", text_part(a, S("\"\""))));
     while (rest.n)
-        write_delta(w, &b, demo_words(&rest));
-    j = begin_event(&b, "content_block_stop");
-    json_member_int(&j, "index", 0);
-    end_event(w, &j, "content_block_stop");
-    j = begin_event(&b, "message_delta");
-    json_member_open(&j, "delta", '{');
-    write_stop(&j, true);
-    json_close(&j, '}');
-    write_usage(&j, w->demo->prompt_tokens, tokens_of(w->demo->answer));
-    end_event(w, &j, "message_delta");
-    j = begin_event(&b, "message_stop");
-    end_event(w, &j, "message_stop");
+        write_event(w, "content_block_delta",
+                    JSON_FORM(a, ",'index':0,'delta':{'type':'text_delta','text':%}",
+                              quote_json(a, demo_words(&rest))));
+    write_event(w, "content_block_stop", S(",\"index\":0"));
+    write_event(w, "message_delta",
+                JSON_FORM(a, ",'delta':{'stop_reason':'end_turn','stop_sequence':null},'usage':%",
+                          usage_of(w, true)));
+    write_event(w, "message_stop", S(""));
 }
 
 static void write_demo(struct ctx *ctx, UNUSED const struct model_request *m, struct demo *d,
                        struct reply *out)
 {
-    const struct writer w = {ctx, d, &out->body,
-                             str_printf(&ctx->arena, "msg_" S_FMT, S_ARG(id_random(&ctx->arena)))};
-    if (d->stream) {
-        write_stream(&w, out);
+    const struct writer w = {&ctx->arena, d, &out->body};
+    if (!d->stream) {
+        buf_add(&out->body, message_of(&w, true));
         return;
     }
-    struct json_out j = json_to(&out->body);
-    write_message(&w, &j, true);
+    demo_begin_stream(out);
+    write_stream(&w);
 }
 
 /* --- the API as /openapi.json describes it --- */

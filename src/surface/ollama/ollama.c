@@ -36,32 +36,26 @@ static const struct answer_reader ollama_reader = {whole_text, add_line, .is_las
 /* --- the built-in model's --- */
 
 /* There was no work to measure: the durations are 0. */
-static void write_end(struct json_out *j, const struct demo *d)
+static str end_of(struct arena *a, const struct demo *d)
 {
-    static const char *const durations[] = {"total_duration", "load_duration",
-                                            "prompt_eval_duration", "eval_duration", NULL};
-    json_member_str(j, "done_reason", d->answer.n ? S("stop") : S("load"));
-    for (const char *const *name = durations; *name; name++)
-        json_member_int(j, *name, 0);
-    json_member_int(j, "prompt_eval_count", d->prompt_tokens);
-    json_member_int(j, "eval_count", tokens_of(d->answer));
+    return JSON_FORM(a,
+                     ",'done_reason':'%','total_duration':0,'load_duration':0,"
+                     "'prompt_eval_duration':0,'eval_duration':0,'prompt_eval_count':%,"
+                     "'eval_count':%",
+                     d->answer.n ? S("stop") : S("load"), number_json(a, d->prompt_tokens),
+                     number_json(a, tokens_of(d->answer)));
 }
 
 static void write_piece(struct ctx *ctx, const struct demo *d, str text, bool is_last,
                         struct reply *out)
 {
-    struct json_out j = json_to(&out->body);
-    json_open(&j, '{');
-    json_member_str(&j, "model", S(DEMO_MODEL));
-    json_member_str(&j, "created_at", time_utc(&ctx->arena, clock_ms(), "%Y-%m-%dT%H:%M:%SZ"));
-    json_member_open(&j, "message", '{');
-    json_member_str(&j, "role", S("assistant"));
-    json_member_str(&j, "content", text);
-    json_close(&j, '}');
-    json_member_bool(&j, "done", is_last);
-    if (is_last)
-        write_end(&j, d);
-    json_close(&j, '}');
+    struct arena *a = &ctx->arena;
+    buf_add(&out->body,
+            JSON_FORM(a,
+                      "{'model':'" DEMO_MODEL "','created_at':'%',"
+                      "'message':{'role':'assistant','content':%},'done':%%}",
+                      time_utc(a, clock_ms(), "%Y-%m-%dT%H:%M:%SZ"), quote_json(a, text),
+                      is_last ? S("true") : S("false"), is_last ? end_of(a, d) : S("")));
 }
 
 /* Writes the answer whole, or as lines; an empty one says that the model is loaded. */

@@ -14,5 +14,6 @@ struct demo {
 /* Writes a completion, or a stream of chunks that ends with [DONE]. */
 void demo_write(struct ctx *ctx, const struct demo *d, struct reply *out);
 
-/* The next words of a text, as its stream has them. */
+/* Of any API's stream of events: the head of the reply, and the next words of a text. */
+void demo_begin_stream(struct reply *out);
 str demo_words(str *rest);

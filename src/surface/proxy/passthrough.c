@@ -126,12 +126,9 @@ HANDLER(pass_guarded)
 /* --- models --- */
 
 /* With the members of OpenAI's shape and those of Anthropic's, as this is the same path in both. */
-static void write_demo_model(struct json_out *w)
-{
-    json_raw(w, S("{\"id\":\"" DEMO_MODEL "\",\"object\":\"model\",\"created\":0,"
-                  "\"owned_by\":\"rememberd\",\"type\":\"model\","
-                  "\"display_name\":\"rememberd\",\"created_at\":\"1970-01-01T00:00:00Z\"}"));
-}
+#define DEMO_ROW                                                                                   \
+    "{'id':'" DEMO_MODEL "','object':'model','created':0,'owned_by':'rememberd','type':'model',"   \
+    "'display_name':'rememberd','created_at':'1970-01-01T00:00:00Z'}"
 
 /* The list is the default upstream's, as it gives it; models of named upstreams are used by their
  * prefix and are not listed. */
@@ -142,16 +139,11 @@ HANDLER(list_models)
         out->relay = relay_to(ctx, in, to.up, S("/v1/models"), in->body);
         return OK;
     }
-    struct json_out w = json_to(&out->body);
-    json_open(&w, '{');
-    json_member_str(&w, "object", S("list"));
-    json_member_open(&w, "data", '[');
-    write_demo_model(&w);
-    json_close(&w, ']');
-    json_member_bool(&w, "has_more", false);
-    json_member_str(&w, "first_id", S(DEMO_MODEL));
-    json_member_str(&w, "last_id", S(DEMO_MODEL));
-    json_close(&w, '}');
+    buf_add(&out->body, json_by_form(&ctx->arena,
+                                     "{'object':'list','data':[" DEMO_ROW
+                                     "],'has_more':false,'first_id':'" DEMO_MODEL
+                                     "','last_id':'" DEMO_MODEL "'}",
+                                     NULL));
     return OK;
 }
 
@@ -167,7 +159,6 @@ HANDLER(get_model)
         out->relay = relay_to(ctx, in, to.up, path, in->body);
         return OK;
     }
-    struct json_out w = json_to(&out->body);
-    write_demo_model(&w);
+    buf_add(&out->body, json_by_form(&ctx->arena, DEMO_ROW, NULL));
     return OK;
 }

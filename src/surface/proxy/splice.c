@@ -53,6 +53,22 @@ str quote_json(struct arena *a, str text)
     return buf_str(&b);
 }
 
+str number_json(struct arena *a, int64_t n)
+{
+    return str_printf(a, "%lld", (long long)n);
+}
+
+str json_by_form(struct arena *a, const char *form, const str *values)
+{
+    struct buf b = buf_make(a, SIZE_MAX / 4);
+    for (const char *c = form; *c; c++)
+        if (*c == '%')
+            buf_add(&b, *values++);
+        else
+            buf_byte(&b, *c == '\'' ? '"' : *c);
+    return buf_str(&b);
+}
+
 /* A name without escapes loses only the bytes of its prefix. */
 void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter)
 {
@@ -88,9 +104,8 @@ static const struct json *last_of(const struct json *array)
 static void put_message(struct arena *a, struct splice *s, const struct json *at, const char *role,
                         str text)
 {
-    str put =
-        str_printf(a, "{\"role\":\"%s\",\"content\":" S_FMT "},", role, S_ARG(quote_json(a, text)));
-    splice_at(s, at->source.p, 0, put);
+    splice_at(s, at->source.p, 0,
+              JSON_FORM(a, "{'role':'%','content':%},", str_of(role), quote_json(a, text)));
 }
 
 /* After the last byte of the user's text, or in front of the first one. */
@@ -104,9 +119,9 @@ static struct cut beside_text(struct arena *a, const struct json *content, bool 
     return (struct cut){at, 0, buf_str(&b)};
 }
 
-static str text_part(struct arena *a, str quoted)
+str text_part(struct arena *a, str quoted)
 {
-    return str_printf(a, "{\"type\":\"text\",\"text\":" S_FMT "}", S_ARG(quoted));
+    return JSON_FORM(a, "{'type':'text','text':%}", quoted);
 }
 
 /* The same as a part of its own. */

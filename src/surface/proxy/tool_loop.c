@@ -78,16 +78,11 @@ static str tool_definition(struct ctx *ctx)
 {
     struct buf b = buf_make(&ctx->arena, TOOL_MAX);
     struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    json_member_str(&w, "type", S("function"));
-    json_member_open(&w, "function", '{');
-    json_member_str(&w, "name", S(SEARCH_MEMORY));
-    json_member_str(&w, "description", str_of(search_memory_help));
-    json_key(&w, "parameters");
     fields_schema(&w, search_memory_here_fields, SCHEMA_STRICT, NULL);
-    json_close(&w, '}');
-    json_close(&w, '}');
-    return buf_str(&b);
+    return JSON_FORM(&ctx->arena,
+                     "{'type':'function','function':{'name':'" SEARCH_MEMORY
+                     "','description':%,'parameters':%}}",
+                     quote_json(&ctx->arena, str_of(search_memory_help)), buf_str(&b));
 }
 
 bool tool_loop_offer(struct ctx *ctx, struct splice *body, const struct json *root)

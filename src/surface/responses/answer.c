@@ -8,6 +8,7 @@
 #include "base/sse.h"
 #include "core/tokens.h"
 #include "surface/common/said.h"
+#include "surface/proxy/splice.h"
 
 /* --- reading --- */
 
@@ -142,13 +143,12 @@ const struct answer_reader unkept_response_reader = {text_of_response, add_item,
  */
 
 struct writer {
-    struct ctx *ctx;
+    struct arena *arena;
     const struct demo *demo;
     struct buf *to;
     str id, previous, item; /* item: the id of the message */
-    int64_t created, sequence;
-    const char *type; /* of the event that is written */
-    struct buf event;
+    str created;
+    int64_t sequence;
 };
 
 /* Ids of OpenAI's shape: clients tell by the beginning what an id names. */
@@ -168,156 +168,100 @@ str response_id(struct arena *a)
     return plain_id(a, "resp_");
 }
 
-static void write_part(struct json_out *j, str text)
+static str status_of(bool is_done)
 {
-    json_open(j, '{');
-    json_member_str(j, "type", S("output_text"));
-    json_member_str(j, "text", text);
-    json_member_raw(j, "annotations", S("[]"));
-    json_close(j, '}');
+    return is_done ? S("completed") : S("in_progress");
 }
 
-static void write_item(const struct writer *w, struct json_out *j, bool is_done)
+static str part_of(struct arena *a, str text)
 {
-    json_open(j, '{');
-    json_member_str(j, "id", w->item);
-    json_member_str(j, "type", S("message"));
-    json_member_str(j, "status", is_done ? S("completed") : S("in_progress"));
-    json_member_str(j, "role", S("assistant"));
-    json_member_open(j, "content", '[');
-    if (is_done)
-        write_part(j, w->demo->answer);
-    json_close(j, ']');
-    json_close(j, '}');
+    return JSON_FORM(a, "{'type':'output_text','text':%,'annotations':[]}", quote_json(a, text));
 }
 
-static void write_usage(const struct writer *w, struct json_out *j)
+static str item_of(const struct writer *w, bool is_done)
 {
+    return JSON_FORM(w->arena,
+                     "{'id':'%','type':'message','status':'%','role':'assistant','content':[%]}",
+                     w->item, status_of(is_done),
+                     is_done ? part_of(w->arena, w->demo->answer) : S(""));
+}
+
+static str usage_of(const struct writer *w)
+{
+    struct arena *a = w->arena;
     int64_t given = w->demo->prompt_tokens, made = tokens_of(w->demo->answer);
-    json_member_open(j, "usage", '{');
-    json_member_int(j, "input_tokens", given);
-    json_member_raw(j, "input_tokens_details", S("{\"cached_tokens\":0}"));
-    json_member_int(j, "output_tokens", made);
-    json_member_raw(j, "output_tokens_details", S("{\"reasoning_tokens\":0}"));
-    json_member_int(j, "total_tokens", given + made);
-    json_close(j, '}');
+    return JSON_FORM(a,
+                     "{'input_tokens':%,'input_tokens_details':{'cached_tokens':0},"
+                     "'output_tokens':%,'output_tokens_details':{'reasoning_tokens':0},"
+                     "'total_tokens':%}",
+                     number_json(a, given), number_json(a, made), number_json(a, given + made));
 }
 
-static void write_response(const struct writer *w, struct json_out *j, bool is_done)
+static str response_of(const struct writer *w, bool is_done)
 {
-    json_open(j, '{');
-    json_member_str(j, "id", w->id);
-    json_member_str(j, "object", S("response"));
-    json_member_int(j, "created_at", w->created);
-    json_member_str(j, "status", is_done ? S("completed") : S("in_progress"));
-    json_member_raw(j, "error", S("null"));
-    json_member_raw(j, "incomplete_details", S("null"));
-    json_member_raw(j, "instructions", S("null"));
-    json_member_str(j, "model", S(DEMO_MODEL));
-    json_member_open(j, "output", '[');
-    if (is_done)
-        write_item(w, j, true);
-    json_close(j, ']');
-    json_member_bool(j, "parallel_tool_calls", true);
-    if (w->previous.n)
-        json_member_str(j, "previous_response_id", w->previous);
-    else
-        json_member_raw(j, "previous_response_id", S("null"));
-    json_member_raw(j, "temperature", S("null"));
-    json_member_raw(j, "text", S("{\"format\":{\"type\":\"text\"}}"));
-    json_member_str(j, "tool_choice", S("auto"));
-    json_member_raw(j, "tools", S("[]"));
-    json_member_raw(j, "top_p", S("null"));
-    json_member_raw(j, "metadata", S("{}"));
-    if (is_done)
-        write_usage(w, j);
-    else
-        json_member_raw(j, "usage", S("null"));
-    json_close(j, '}');
+    return JSON_FORM(
+        w->arena,
+        "{'id':'%','object':'response','created_at':%,'status':'%','error':null,"
+        "'incomplete_details':null,'instructions':null,'model':'" DEMO_MODEL "','output':[%],"
+        "'parallel_tool_calls':true,'previous_response_id':%,'temperature':null,"
+        "'text':{'format':{'type':'text'}},'tool_choice':'auto','tools':[],'top_p':null,"
+        "'metadata':{},'usage':%}",
+        w->id, w->created, status_of(is_done), is_done ? item_of(w, true) : S(""),
+        w->previous.n ? quote_json(w->arena, w->previous) : S("null"),
+        is_done ? usage_of(w) : S("null"));
 }
 
 /* --- the stream --- */
 
-/* Begins an event's data, whose members follow; end_event writes it. */
-static struct json_out begin_event(struct writer *w, const char *type)
+static void write_event(struct writer *w, const char *type, const char *form, str value)
 {
-    w->type = type;
-    w->event = buf_make(&w->ctx->arena, w->demo->answer.n * 6 + 4096);
-    struct json_out j = json_to(&w->event);
-    json_open(&j, '{');
-    json_member_str(&j, "type", str_of(type));
-    json_member_int(&j, "sequence_number", w->sequence++);
-    return j;
+    struct arena *a = w->arena;
+    sse_write(w->to, str_of(type),
+              JSON_FORM(a, "{'type':'%','sequence_number':%,%}", str_of(type),
+                        number_json(a, w->sequence++), JSON_FORM(a, form, value)));
 }
 
-static void end_event(struct writer *w, struct json_out *j)
+/* An event about the one part: form is of the part itself, or of its text or a piece of it. */
+static void part_event(struct writer *w, const char *type, const char *form, str value)
 {
-    json_close(j, '}');
-    sse_write(w->to, str_of(w->type), buf_str(&w->event));
+    struct arena *a = w->arena;
+    str place = JSON_FORM(a, "'item_id':'%','output_index':0,'content_index':0,", w->item);
+    write_event(w, type, "%", JSON_FORM(a, "%%", place, JSON_FORM(a, form, value)));
 }
 
-static void whole_event(struct writer *w, const char *type, bool is_done)
+static void write_stream(struct writer *w)
 {
-    struct json_out j = begin_event(w, type);
-    json_key(&j, "response");
-    write_response(w, &j, is_done);
-    end_event(w, &j);
-}
-
-static void item_event(struct writer *w, const char *type, bool is_done)
-{
-    struct json_out j = begin_event(w, type);
-    json_member_int(&j, "output_index", 0);
-    json_key(&j, "item");
-    write_item(w, &j, is_done);
-    end_event(w, &j);
-}
-
-/* An event about the one part: member holds the part itself, or its text or a piece of it. */
-static void part_event(struct writer *w, const char *type, const char *member, str text)
-{
-    struct json_out j = begin_event(w, type);
-    bool is_part = str_is(str_of(member), "part");
-    json_member_str(&j, "item_id", w->item);
-    json_member_int(&j, "output_index", 0);
-    json_member_int(&j, "content_index", 0);
-    if (!is_part)
-        json_member_raw(&j, "logprobs", S("[]"));
-    json_key(&j, member);
-    (is_part ? write_part : json_str)(&j, text);
-    end_event(w, &j);
-}
-
-static void write_stream(struct writer *w, struct reply *out)
-{
+    static const char response[] = "'response':%", item[] = "'output_index':0,'item':%",
+                      part[] = "'part':%";
+    struct arena *a = w->arena;
     str answer = w->demo->answer, rest = answer;
-    out->type = S("text/event-stream");
-    reply_header(out, "Cache-Control", S("no-cache"));
-    whole_event(w, "response.created", false);
-    whole_event(w, "response.in_progress", false);
-    item_event(w, "response.output_item.added", false);
-    part_event(w, "response.content_part.added", "part", S(""));
+    write_event(w, "response.created", response, response_of(w, false));
+    write_event(w, "response.in_progress", response, response_of(w, false));
+    write_event(w, "response.output_item.added", item, item_of(w, false));
+    part_event(w, "response.content_part.added", part, part_of(a, S("")));
     while (rest.n)
-        part_event(w, "response.output_text.delta", "delta", demo_words(&rest));
-    part_event(w, "response.output_text.done", "text", answer);
-    part_event(w, "response.content_part.done", "part", answer);
-    item_event(w, "response.output_item.done", true);
-    whole_event(w, "response.completed", true);
+        part_event(w, "response.output_text.delta", "'logprobs':[],'delta':%",
+                   quote_json(a, demo_words(&rest)));
+    part_event(w, "response.output_text.done", "'logprobs':[],'text':%", quote_json(a, answer));
+    part_event(w, "response.content_part.done", part, part_of(a, answer));
+    write_event(w, "response.output_item.done", item, item_of(w, true));
+    write_event(w, "response.completed", response, response_of(w, true));
 }
 
 void response_write(struct ctx *ctx, const struct demo *d, str id, str previous, struct reply *out)
 {
-    struct writer w = {.ctx = ctx,
+    struct arena *a = &ctx->arena;
+    struct writer w = {.arena = a,
                        .demo = d,
                        .to = &out->body,
                        .id = id,
                        .previous = previous,
-                       .item = plain_id(&ctx->arena, "msg_"),
-                       .created = clock_ms() / 1000};
-    if (d->stream) {
-        write_stream(&w, out);
+                       .item = plain_id(a, "msg_"),
+                       .created = number_json(a, clock_ms() / 1000)};
+    if (!d->stream) {
+        buf_add(&out->body, response_of(&w, true));
         return;
     }
-    struct json_out j = json_to(&out->body);
-    write_response(&w, &j, true);
+    demo_begin_stream(out);
+    write_stream(&w);
 }

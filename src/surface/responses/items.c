@@ -99,10 +99,8 @@ static bool is_next(struct arena *a, const struct json *item, str block)
 
 static str item_of(struct arena *a, const char *role, str block)
 {
-    return str_printf(a,
-                      "{\"type\":\"message\",\"role\":\"%s\",\"content\":"
-                      "[{\"type\":\"input_text\",\"text\":" S_FMT "}]}",
-                      role, S_ARG(quote_json(a, block)));
+    return JSON_FORM(a, "{'type':'message','role':'%','content':[{'type':'input_text','text':%}]}",
+                     str_of(role), quote_json(a, block));
 }
 
 /* A text becomes the one item that it means. */
@@ -114,10 +112,8 @@ bool items_put(struct arena *a, const struct items *items, size_t at, const char
     str item = item_of(a, role, block);
     if (place == items->input) {
         *out = (struct cut){place->source.p, place->source.n,
-                            str_printf(a,
-                                       "[{\"type\":\"message\",\"role\":\"user\",\"content\":" S_FMT
-                                       "}," S_FMT "]",
-                                       S_ARG(place->source), S_ARG(item))};
+                            JSON_FORM(a, "[{'type':'message','role':'user','content':%},%]",
+                                      place->source, item)};
         return true;
     }
     if (is_next(a, place, block))
