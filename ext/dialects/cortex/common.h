@@ -1,8 +1,6 @@
 /* common.h - the common part of Cortex's endpoints: the app that is meant, and failures. */
 #pragma once
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
 #define TRACE_HEADER "X-Trace-ID"

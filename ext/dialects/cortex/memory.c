@@ -202,16 +202,16 @@ SHAPE(
 /* The app of that name; for "*" all that the caller sees: one pool without a space for the whole
  * user, or only the token's own. */
 static enum status named_apps(struct ctx *ctx, struct app *app, const struct request *in, str name,
-                              struct pool_ref **out, size_t *n)
+                              struct pools *out)
 {
-    *out = NEW(&ctx->arena, struct pool_ref);
-    *n = 1;
+    struct pool_ref *one = NEW(&ctx->arena, struct pool_ref);
+    *out = (struct pools){one, 1};
     if (!str_is(str_trim(name), "*"))
-        return app_pool(ctx, app, in, name, *out);
-    TRY(auth_spaces(ctx, app, &in->who, *out));
-    if (!(*out)->space.n || !str_is((*out)->space, DEFAULT_SPACE))
+        return app_pool(ctx, app, in, name, one);
+    TRY(auth_spaces(ctx, app, &in->who, one));
+    if (!one->space.n || !str_is(one->space, DEFAULT_SPACE))
         return OK;
-    return auth_pools(ctx, app, &in->who, out, n);
+    return auth_pools(ctx, app, &in->who, out);
 }
 
 /* Counted before erasing, since Cortex counts memories only. An app that is empty is no failure:
@@ -232,13 +232,12 @@ static HANDLER(erase_all)
 {
     const struct app_in *a = in->in;
     struct erased_out shape = {.success = true};
-    struct pool_ref *pools;
-    size_t n;
+    struct pools pools;
     if (in->body.n && in->query.n)
         return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
-    TRY(named_apps(ctx, app, in, a->app, &pools, &n));
-    for (size_t i = 0; i < n; i++)
-        TRY(erase_app(ctx, app, pools[i], &shape.count));
+    TRY(named_apps(ctx, app, in, a->app, &pools));
+    for (size_t i = 0; i < pools.n; i++)
+        TRY(erase_app(ctx, app, pools.v[i], &shape.count));
     return reply_fields(out, erased_out_fields, &shape);
 }
 
@@ -331,8 +330,7 @@ SHAPE(tidied_out, (BOOL, success), (INT, merged, .help = "duplicate episodes mer
 static HANDLER(consolidate_memories)
 {
     const struct tidy_in *t = in->in;
-    struct pool_ref *pools;
-    size_t n;
+    struct pools pools;
     str name, dry = request_query(ctx, in, "dry_run");
     struct tidy_in asked = *t;
     /* Either place may ask for a dry run, and neither can take it back: a wish that is misread must
@@ -341,10 +339,10 @@ static HANDLER(consolidate_memories)
         TRY(fields_set(ctx, tidy_in_fields, S("dry_run"), dry, &asked));
     struct tidied_out shape = {.success = true, .dry_run = t->dry_run || asked.dry_run};
     TRY(app_of(ctx, in, t->app, &name));
-    TRY(named_apps(ctx, app, in, name, &pools, &n));
-    for (size_t i = 0; i < n; i++) {
+    TRY(named_apps(ctx, app, in, name, &pools));
+    for (size_t i = 0; i < pools.n; i++) {
         struct consolidate_report r;
-        TRY(engine_consolidate(ctx, app->engine, pools[i], shape.dry_run, &r));
+        TRY(engine_consolidate(ctx, app->engine, pools.v[i], shape.dry_run, &r));
         shape.looked_at += r.looked_at;
         shape.merged += r.merged;
         shape.promoted += r.promoted;

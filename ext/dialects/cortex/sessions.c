@@ -6,7 +6,6 @@
 #include "ext/dialects/cortex/common.h"
 #include "surface/common/found.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * A session is a conversation that lives on the server: its messages are written by the chats
@@ -165,13 +164,10 @@ static enum status list_pools(struct ctx *ctx, struct app *app, const struct req
                               str app_id, struct pools *out)
 {
     struct pool_ref *v = NEW(&ctx->arena, struct pool_ref);
-    out->n = 1;
+    *out = (struct pools){v, 1};
     if (in->who.is_everywhere && !app_id.n)
-        TRY(auth_listed(ctx, app, &in->who, &v, &out->n));
-    else
-        TRY(app_id.n ? app_pool(ctx, app, in, app_id, v) : auth_spaces(ctx, app, &in->who, v));
-    out->v = v;
-    return OK;
+        return auth_listed(ctx, app, &in->who, out);
+    return app_id.n ? app_pool(ctx, app, in, app_id, v) : auth_spaces(ctx, app, &in->who, v);
 }
 
 static enum status read_cursor(struct ctx *ctx, const struct list_in *a, str of,

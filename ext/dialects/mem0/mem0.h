@@ -1,7 +1,6 @@
 /* mem0.h - the common part of mem0's API: the owner, place and look of its memories. */
 #pragma once
 
-#include "surface/common/auth.h"
 #include "surface/common/error_body.h"
 
 /* The four names of mem0's entities, in the order of mem0_entities. */

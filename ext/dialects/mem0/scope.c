@@ -170,17 +170,17 @@ enum status mem0_pool(struct ctx *ctx, struct app *app, const struct mem0_who *w
 enum status mem0_pools(struct ctx *ctx, struct app *app, const struct mem0_who *who,
                        const struct mem0_ids *ids, struct pools *out)
 {
-    struct pool_ref *v;
-    size_t have, kept = 0;
-    TRY(auth_pools(ctx, app, &who->id, &v, &have));
-    for (size_t i = 0; i < have; i++) {
-        struct mem0_ids of = mem0_ids_of(ctx, who, v[i].space, S(""));
+    struct pools all;
+    TRY(auth_pools(ctx, app, &who->id, &all));
+    struct pool_ref *v = NEW_N(&ctx->arena, struct pool_ref, all.n);
+    *out = (struct pools){v, 0};
+    for (size_t i = 0; i < all.n; i++) {
+        struct mem0_ids of = mem0_ids_of(ctx, who, all.v[i].space, S(""));
         bool fits = (!ids->agent_id.n || str_eq(ids->agent_id, of.agent_id)) &&
                     (!ids->app_id.n || str_eq(ids->app_id, of.app_id));
         if (fits)
-            v[kept++] = v[i];
+            v[out->n++] = all.v[i];
     }
-    *out = (struct pools){v, kept};
     return OK;
 }
 

@@ -1,8 +1,6 @@
 /* common.h - the common part of OmniRoute's endpoints: a memory, callers, failures. */
 #pragma once
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/tool.h"
 

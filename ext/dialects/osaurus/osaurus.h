@@ -1,8 +1,6 @@
 /* osaurus.h - the common part of Osaurus's endpoints: the agent that is meant, and failures. */
 #pragma once
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
 /* An agent is a space of the caller's user. *out is its pool if the caller may use it. Without a

@@ -1,8 +1,6 @@
 /* rag.h - the common part of the RAG backend's dialect: a memory as shown, handlers. */
 #pragma once
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
 enum { RAG_CONTENT_MAX = 65536 };

@@ -2,7 +2,6 @@
 #include "base/audit.h"
 #include "ext/import/export.h"
 #include "ext/import/import.h"
-#include "surface/common/auth.h"
 #include "surface/common/error_body.h"
 #include "surface/rest/list.h"
 
@@ -130,7 +129,8 @@ static bool has_filter(struct ctx *ctx, const struct filter_in *in)
 {
     struct filter_in none;
     fields_defaults(filter_in_fields, &none);
-    return !str_eq(filter_text(ctx, in, NULL, 0), filter_text(ctx, &none, NULL, 0));
+    const struct pools no = {0};
+    return !str_eq(filter_text(ctx, in, no), filter_text(ctx, &none, no));
 }
 
 HANDLER(memory_export)
@@ -138,12 +138,11 @@ HANDLER(memory_export)
     const struct export_in *e = in->in;
     struct export *x = NEW(&ctx->arena, struct export);
     struct export_order order = {.format = (enum export_format)e->format, .all = e->all};
-    struct pool_ref *pools;
-    size_t n;
+    struct pools pools;
     if (e->all && has_filter(ctx, &e->filter))
         return fail_field(ctx, "all", "takes no filter");
-    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
-    TRY(filter_read(ctx, &e->filter, pools, n, &order.select));
+    TRY(auth_listed(ctx, app, &in->who, &pools));
+    TRY(filter_read(ctx, &e->filter, pools, &order.select));
     x->stream.ops = &pieces;
     x->x = engine_export_begin(ctx, &order);
     out->type = order.format == EXPORT_MARKDOWN ? S("text/markdown; charset=utf-8")

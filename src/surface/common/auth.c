@@ -282,26 +282,12 @@ enum status auth_chat(struct ctx *ctx, struct app *app, const struct request *in
 
 /* --- reach: which spaces of its user a caller may use --- */
 
-enum kind_of_space { SPACE_OWN, SPACE_NAMED, SPACE_ANOTHERS, SPACE_KINDS };
-
-static const bool reach[SPACE_KINDS][2] = {
-    /*                   a token, an admin's, or no token */
-    [SPACE_OWN] = {true, true},       /* the credential's */
-    [SPACE_NAMED] = {true, true},     /* with a name, whether it is there already or not */
-    [SPACE_ANOTHERS] = {false, true}, /* made for another token, whose id is its name */
-};
-
 /* A token without a space of its choice gets one named like its id; that is how another token's own
- * space is told from one with a name. */
-static enum kind_of_space kind_of_space(const struct identity *who, const struct token *tokens,
-                                        size_t n, str space)
+ * space is told from one with a name, which may be there already or not. */
+static bool is_anothers(const struct identity *who, const struct token *tokens, size_t n, str space)
 {
-    if (str_eq(space, who->own.space))
-        return SPACE_OWN;
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(tokens[i].id, space) && str_eq(tokens[i].pool.space, space))
-            return SPACE_ANOTHERS;
-    return SPACE_NAMED;
+    return !str_eq(space, who->own.space) &&
+           SOME(i, n, str_eq(tokens[i].id, space) && str_eq(tokens[i].pool.space, space));
 }
 
 bool auth_reaches(const struct identity *who, const struct token *tokens, size_t n, str space)
@@ -309,7 +295,7 @@ bool auth_reaches(const struct identity *who, const struct token *tokens, size_t
     assert(who->own.user.n);
     if (who->spaces.n)
         return names_have(who->spaces, space);
-    return reach[kind_of_space(who, tokens, n, space)][who->is_admin];
+    return who->is_admin || !is_anothers(who, tokens, n, space);
 }
 
 /* A person's spaces are called like those of the tokens that speak for it, and like those of its
@@ -501,7 +487,7 @@ enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity 
 
 /* A list in place of one query, for what auth_spaces cannot express: some spaces, not all. */
 enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,
-                       struct pool_ref **out, size_t *n)
+                       struct pools *out)
 {
     struct token *tokens;
     struct pool_info *v = NULL;
@@ -510,23 +496,21 @@ enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *
         TRY(engine_spaces(ctx, app->engine, who->pool.user, &v, &have));
         TRY(auth_tokens(ctx, app, who, &tokens, &n_tokens));
     }
-    *out = NEW_N(&ctx->arena, struct pool_ref, have + 1);
-    (*out)[0] = who->pool;
-    *n = 1;
+    struct pool_ref *pools = DUP_N(&ctx->arena, &who->pool, 1, have + 1);
+    *out = (struct pools){pools, 1};
     for (size_t i = 0; i < have; i++)
         if (!str_eq(v[i].pool.space, who->pool.space) &&
             auth_reaches(who, tokens, n_tokens, v[i].pool.space))
-            (*out)[(*n)++] = v[i].pool;
+            pools[out->n++] = v[i].pool;
     return OK;
 }
 
 enum status auth_listed(struct ctx *ctx, struct app *app, const struct identity *who,
-                        struct pool_ref **out, size_t *n)
+                        struct pools *out)
 {
     if (who->is_everywhere)
-        return auth_pools(ctx, app, who, out, n);
-    *out = DUP_N(&ctx->arena, &who->pool, 1, 1);
-    *n = 1;
+        return auth_pools(ctx, app, who, out);
+    *out = (struct pools){DUP_N(&ctx->arena, &who->pool, 1, 1), 1};
     return OK;
 }
 
@@ -541,13 +525,8 @@ bool auth_tries_next(struct ctx *ctx, enum status s, size_t i, size_t n)
 enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                              struct memory *out)
 {
-    struct pool_ref *pools;
-    size_t n;
-    enum status s = NOT_FOUND;
-    TRY(auth_pools(ctx, app, who, &pools, &n));
-    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++)
-        s = engine_get(ctx, app->engine, pools[i], id, out);
-    return s;
+    struct pool_ref pool;
+    return AUTH_FIND(ctx, app, who, pool, engine_get(ctx, app->engine, pool, id, out));
 }
 
 /* A name that a client gave a session may be that of another one in another space. */
@@ -555,18 +534,17 @@ enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity 
                         const struct undo_mark *undo, int64_t *erased, int64_t *barred,
                         str *erasure)
 {
-    struct pool_ref *pools;
-    size_t n;
+    struct pools pools;
     enum status s = NOT_FOUND;
-    TRY(auth_pools(ctx, app, who, &pools, &n));
-    size_t tried = id_is_uuid(id) ? n : 1;
+    TRY(auth_pools(ctx, app, who, &pools));
+    size_t tried = id_is_uuid(id) ? pools.n : 1;
     for (size_t i = 0; auth_tries_next(ctx, s, i, tried); i++) {
         struct forget what = {
-            .pool = pools[i], .id = id, .undo = undo, .barred = barred, .erasure = erasure};
+            .pool = pools.v[i], .id = id, .undo = undo, .barred = barred, .erasure = erasure};
         s = engine_forget(ctx, app->engine, &what, erased);
     }
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
-    TRY(engine_whole_id(ctx, app->engine, pools, n, id, &id));
+    TRY(engine_whole_id(ctx, app->engine, pools.v, pools.n, id, &id));
     return auth_forget(ctx, app, who, id, undo, erased, barred, erasure);
 }

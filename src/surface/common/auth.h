@@ -113,14 +113,25 @@ MUST_USE enum status auth_is_private(struct ctx *ctx, struct app *app, const str
 /* The pools in which a caller finds by id: the request's first, and where the request names none,
  * the others of its user that it reaches. */
 MUST_USE enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,
-                                struct pool_ref **out, size_t *n);
+                                struct pools *out);
 /* Goes through them, beginning with i = 0 and s = NOT_FOUND, until one has it: true for another
  * try, which begins without the note of the one before. Else the first NOT_FOUND would be the words
  * of a later failure. */
 bool auth_tries_next(struct ctx *ctx, enum status s, size_t i, size_t n);
+/* The status of CALL, which is about POOL: one of them after the other, until one has it. */
+#define AUTH_FIND(CTX, APP, WHO, POOL, CALL)                                                       \
+    ({                                                                                             \
+        struct pools pools_ = {0};                                                                 \
+        enum status found_ = auth_pools(CTX, APP, WHO, &pools_) ?: NOT_FOUND;                      \
+        for (size_t i_ = 0; auth_tries_next(CTX, found_, i_, pools_.n); i_++) {                    \
+            POOL = pools_.v[i_];                                                                   \
+            found_ = CALL;                                                                         \
+        }                                                                                          \
+        found_;                                                                                    \
+    })
 /* The pools of a list: the request's, or with SPACE_ALL all in reach. */
 MUST_USE enum status auth_listed(struct ctx *ctx, struct app *app, const struct identity *who,
-                                 struct pool_ref **out, size_t *n);
+                                 struct pools *out);
 /* A memory of these. NOT_FOUND is the same for one that is not there and one out of reach. */
 MUST_USE enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who,
                                       str id, struct memory *out);

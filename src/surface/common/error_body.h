@@ -2,6 +2,7 @@
 #pragma once
 
 #include "surface/common/auth.h"
+#include "surface/common/dialects.h"
 
 /* How a dialect words a kind of failure. The first row that fits wins; the last row is all zero. */
 struct error_rule {

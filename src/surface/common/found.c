@@ -1,4 +1,4 @@
-/* found.c - sessions, messages and receipts by their ids, in every space in reach. */
+/* found.c - sessions by their names, in every space in reach. */
 #include "surface/common/found.h"
 
 /* One id in two spaces is two conversations, and none of them is the one that was meant. */
@@ -18,13 +18,12 @@ static enum status refuse_choice(struct ctx *ctx, const struct session *v, size_
 enum status found_session(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                           const char *how, struct session *out, struct pool_ref *pool)
 {
-    struct pool_ref *pools;
-    struct session *found;
-    size_t n, n_found = 0;
-    TRY(auth_pools(ctx, app, who, &pools, &n));
-    found = NEW_N(&ctx->arena, struct session, n);
-    for (size_t i = 0; i < n; i++) {
-        enum status s = engine_session(ctx, app->engine, pools[i], id, &found[n_found]);
+    struct pools pools;
+    size_t n_found = 0;
+    TRY(auth_pools(ctx, app, who, &pools));
+    struct session *found = NEW_N(&ctx->arena, struct session, pools.n);
+    for (size_t i = 0; i < pools.n; i++) {
+        enum status s = engine_session(ctx, app->engine, pools.v[i], id, &found[n_found]);
         if (s == OK)
             n_found++;
         else if (!soft_if(ctx, s, NOT_FOUND))
@@ -38,36 +37,6 @@ enum status found_session(struct ctx *ctx, struct app *app, const struct identit
     *out = *found;
     *pool = (struct pool_ref){who->pool.user, found->space};
     return OK;
-}
-
-/* The other ids are UUIDs: the first space that has one answers. */
-
-enum status found_message(struct ctx *ctx, struct app *app, const struct identity *who, str id,
-                          size_t around, struct message_around *out, struct pool_ref *pool)
-{
-    struct pool_ref *pools;
-    size_t n;
-    enum status s = NOT_FOUND;
-    TRY(auth_pools(ctx, app, who, &pools, &n));
-    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
-        *pool = pools[i];
-        s = engine_message(ctx, app->engine, pools[i], id, around, out);
-    }
-    return s;
-}
-
-enum status found_receipt(struct ctx *ctx, struct app *app, const struct identity *who, str id,
-                          struct receipt *out, struct pool_ref *pool)
-{
-    struct pool_ref *pools;
-    size_t n;
-    enum status s = NOT_FOUND;
-    TRY(auth_pools(ctx, app, who, &pools, &n));
-    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
-        *pool = pools[i];
-        s = engine_receipt(ctx, app->engine, pools[i], id, out);
-    }
-    return s;
 }
 
 str pools_text(struct ctx *ctx, struct pools pools)

@@ -6,7 +6,6 @@
 
 #include "base/id.h"
 #include "base/seal.h"
-#include "surface/common/memory_json.h"
 
 /*
  * base64url of: a check of CHECK bytes, the value's eight, the row's eight, the name. The check is

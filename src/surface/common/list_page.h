@@ -1,7 +1,7 @@
 /* list_page.h - a page of a list as every list of rememberd's own API shows it, and its cursor. */
 #pragma once
 
-#include "surface/surface.h"
+#include "surface/common/memory_json.h"
 
 /*
  * A list is sorted by one value and, where that is equal, by the number of the row; or by a name. A

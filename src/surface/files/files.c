@@ -1,7 +1,6 @@
 /* files.c - Claude's memory tool: over REST for programs that run it, and over MCP. */
 #include "surface/files/files.h"
 
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/files/tree.h"
 

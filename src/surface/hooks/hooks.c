@@ -5,8 +5,6 @@
 #include "base/id.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/memory_json.h"
 #include "surface/common/switches.h"

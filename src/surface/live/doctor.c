@@ -1,5 +1,4 @@
 /* doctor.c - GET /v1/doctor: what `rememberd doctor` prints, of the server that runs. */
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
 SHAPE(doctor_out, (BOOL, ok, .help = "whether no finding is bad"),

@@ -1,8 +1,6 @@
 /* events.c - GET /v1/events: what changes for the caller, as server-sent events. */
 #include "base/clock.h"
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
 /*

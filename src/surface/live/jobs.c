@@ -1,11 +1,8 @@
 /* jobs.c - /v1/jobs: long work that is asked for, watched and cancelled. */
 #include "base/clock.h"
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * A job of a user's spaces is the affair of those who reach these spaces; one of the whole server,
@@ -61,18 +58,19 @@ static struct job_out shape_of(const struct job_info *j)
 static enum status jobs_seen(struct ctx *ctx, struct app *app, const struct identity *who,
                              struct job_info **out, size_t *n)
 {
-    struct pool_ref *pools, everywhere;
+    struct pool_ref everywhere;
+    struct pools pools;
     struct job_info *v;
     struct identity unnamed = *who;
-    size_t have, n_pools, kept = 0;
+    size_t have, kept = 0;
     unnamed.space_from = NULL;
-    TRY(auth_pools(ctx, app, &unnamed, &pools, &n_pools));
+    TRY(auth_pools(ctx, app, &unnamed, &pools));
     TRY(auth_spaces(ctx, app, &unnamed, &everywhere));
     engine_jobs(ctx, app->engine, who->pool.user, auth_has(who, RUNS_SERVER), &v, &have);
     for (size_t i = 0; i < have; i++) {
         str space = v[i].ask.pool.space;
         bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n ||
-                       SOME(k, n_pools, space.n && str_eq(space, pools[k].space));
+                       SOME(k, pools.n, space.n && str_eq(space, pools.v[k].space));
         if (is_seen)
             v[kept++] = v[i];
     }

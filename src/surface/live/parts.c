@@ -1,11 +1,8 @@
 /* parts.c - the parts that recall is made of, and what was done in the background. */
 #include <math.h>
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * The state of the parts is the server's, so it is for admins; the numbers in it are of the

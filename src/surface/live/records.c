@@ -1,10 +1,8 @@
 /* records.c - /v1/audit and /v1/backups: what was done here, and the copies of the database. */
 #include "base/audit.h"
 #include "http/s3.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * Both are the server's and have no content, so operators see them. The audit log is read from its

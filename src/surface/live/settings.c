@@ -1,7 +1,6 @@
 /* settings.c - /v1/settings: every setting with its value and where it comes from; changed live. */
 
 #include "core/suggest.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/memory_json.h"
 

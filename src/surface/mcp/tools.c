@@ -208,17 +208,9 @@ static enum status tool_update(struct tool_call *c)
     struct memory m;
     struct identity who;
     struct change change = {.id = in->id, .what = change_members(c->arguments, false), .to = *in};
-    struct pool_ref *pools;
-    size_t n, i = 0;
-    enum status s;
     TRY(tool_caller(c, in->space, &who));
-    TRY(auth_pools(c->ctx, c->app, &who, &pools, &n));
-    do {
-        ctx_clear_failure(c->ctx);
-        change.pool = pools[i];
-        s = engine_change(c->ctx, c->app->engine, &change, &m);
-    } while (s == NOT_FOUND && ++i < n);
-    TRY(s);
+    TRY(AUTH_FIND(c->ctx, c->app, &who, change.pool,
+                  engine_change(c->ctx, c->app->engine, &change, &m)));
     return give_memory(c, &m);
 }
 

@@ -2,7 +2,6 @@
 #include "base/id.h"
 #include "base/sse.h"
 #include "core/tokens.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
 #include "surface/common/said.h"

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "core/tokens.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/proxy/chat_fields.h"
 #include "surface/proxy/model_chat.h"

@@ -1,8 +1,6 @@
 /* chat.c - chat completions with memory around them, and the routes of the proxy. */
 #include "core/tokens.h"
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/switches.h"
 #include "surface/proxy/chat_fields.h"

@@ -1,8 +1,6 @@
 /* passthrough.c - requests that go to the upstream unchanged, and the list of models. */
 #include "surface/proxy/passthrough.h"
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/without_memory.h"
 #include "surface/proxy/demo_answer.h"

@@ -1,6 +1,5 @@
 /* responses.c - OpenAI's Responses API with memory around it. */
 #include "base/id.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
 #include "surface/proxy/chat_fields.h"

@@ -3,7 +3,6 @@
 #include "base/id.h"
 #include "base/once.h"
 
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/etag.h"
 

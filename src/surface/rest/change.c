@@ -138,8 +138,7 @@ static enum status select_ids(struct ctx *ctx, struct app *app, const struct bul
 }
 
 static enum status select_filter(struct ctx *ctx, struct app *app, const struct bulk_in *b,
-                                 const struct pool_ref *pool, struct strs *ids,
-                                 struct bulk_out *out)
+                                 struct pools pool, struct strs *ids, struct bulk_out *out)
 {
     struct filter_in filter;
     struct memory_page_in ask = {.limit = BULK_MAX, .counts = true};
@@ -149,8 +148,8 @@ static enum status select_filter(struct ctx *ctx, struct app *app, const struct 
         if (v->type == JSON_NULL) /* it would select everything */
             return fail_field(ctx, str_c(&ctx->arena, json_name(v)), "must have a value");
     TRY(fields_read(ctx, filter_in_fields, b->filter, true, &filter));
-    TRY(filter_read(ctx, &filter, pool, 1, &ask.select));
-    str of = str_printf(&ctx->arena, "bulk " S_FMT, S_ARG(filter_text(ctx, &filter, pool, 1)));
+    TRY(filter_read(ctx, &filter, pool, &ask.select));
+    str of = str_printf(&ctx->arena, "bulk " S_FMT, S_ARG(filter_text(ctx, &filter, pool)));
     if (b->cursor.n) {
         TRY(cursor_read(ctx, of, b->cursor, &place));
         ask.has_place = true;
@@ -208,7 +207,7 @@ HANDLER(memory_bulk)
     const struct undo_mark *undo = b->undo && !b->dry_run ? &mark : NULL;
     struct pool_ref pool = in->who.pool;
     TRY(check_bulk(ctx, b));
-    TRY(b->filter ? select_filter(ctx, app, b, &pool, &ids, &shape)
+    TRY(b->filter ? select_filter(ctx, app, b, (struct pools){&pool, 1}, &ids, &shape)
                   : select_ids(ctx, app, b, pool, &ids));
     assert(ids.n <= BULK_MAX);
     shape.selected = (int64_t)ids.n;

@@ -1,9 +1,6 @@
 /* erasures.c - /v1/erasures: what was erased, listed, and as certificates that the server signs. */
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * A caller sees the erasures in the space of the request, and finds those of each space in reach by
@@ -40,16 +37,12 @@ static enum status find_erasure(struct ctx *ctx, struct app *app, const struct r
                                 struct certificate *out)
 {
     const struct identity *who = &in->who;
-    struct pool_ref *pools;
-    size_t n;
-    enum status s = NOT_FOUND;
+    struct pool_ref pool = {0};
     if (auth_has(who, RUNS_SERVER))
-        return engine_certificate(ctx, app->engine, (struct pool_ref){0}, who->pool.user,
-                                  in->params[0], out);
-    TRY(auth_pools(ctx, app, who, &pools, &n));
-    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++)
-        s = engine_certificate(ctx, app->engine, pools[i], who->pool.user, in->params[0], out);
-    return s;
+        return engine_certificate(ctx, app->engine, pool, who->pool.user, in->params[0], out);
+    return AUTH_FIND(ctx, app, who, pool,
+                     engine_certificate(ctx, app->engine, pool, who->pool.user, in->params[0],
+                                        out));
 }
 
 static HANDLER(erasure_get)

@@ -30,11 +30,11 @@ static enum status read_expiring(struct ctx *ctx, str text, int64_t *out)
     return OK;
 }
 
-enum status filter_read(struct ctx *ctx, const struct filter_in *in, const struct pool_ref *pools,
-                        size_t n, struct memory_select *out)
+enum status filter_read(struct ctx *ctx, const struct filter_in *in, struct pools pools,
+                        struct memory_select *out)
 {
-    struct memory_select select = {.pools = pools,
-                                   .n_pools = n,
+    struct memory_select select = {.pools = pools.v,
+                                   .n_pools = pools.n,
                                    .layer = name_index(layer_names, in->layer, -1),
                                    .type = name_index(type_names, in->type, -1),
                                    .origin = name_index(origin_names, in->origin, -1),
@@ -55,15 +55,15 @@ enum status filter_read(struct ctx *ctx, const struct filter_in *in, const struc
     return OK;
 }
 
-str filter_text(struct ctx *ctx, const struct filter_in *in, const struct pool_ref *pools, size_t n)
+str filter_text(struct ctx *ctx, const struct filter_in *in, struct pools pools)
 {
     enum { TEXT_MAX = 16 << 20 };
     struct buf b = buf_make(&ctx->arena, TEXT_MAX);
     struct json_out w = json_to(&b);
     fields_write(&w, filter_in_fields, in);
-    for (size_t i = 0; i < n; i++) {
-        json_str(&w, pools[i].user);
-        json_str(&w, pools[i].space);
+    for (size_t i = 0; i < pools.n; i++) {
+        json_str(&w, pools.v[i].user);
+        json_str(&w, pools.v[i].space);
     }
     return buf_str(&b);
 }
@@ -193,14 +193,14 @@ static enum status read_list(struct ctx *ctx, const struct list_in *l, str of,
 }
 
 enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in *l,
-                          const struct pool_ref *pools, size_t n, struct list_page *out)
+                          struct pools pools, struct list_page *out)
 {
     struct memory_page_in ask = {0};
     struct memory_page page;
     struct list_page shape = {0};
-    TRY(filter_read(ctx, &l->filter, pools, n, &ask.select));
+    TRY(filter_read(ctx, &l->filter, pools, &ask.select));
     str of = str_printf(&ctx->arena, "memories %s %s " S_FMT, sort_names[l->sort],
-                        order_names[l->order], S_ARG(filter_text(ctx, &l->filter, pools, n)));
+                        order_names[l->order], S_ARG(filter_text(ctx, &l->filter, pools)));
     TRY(read_list(ctx, l, of, &ask));
     TRY(engine_page(ctx, app->engine, &ask, &page));
     TRY(json_list(ctx, memory_fields, page.v, page.n, sizeof *page.v, &shape.items));
@@ -221,9 +221,8 @@ enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in
 HANDLER(memory_list)
 {
     struct list_page page;
-    struct pool_ref *pools;
-    size_t n;
-    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
-    TRY(memories_page(ctx, app, in->in, pools, n, &page));
+    struct pools pools;
+    TRY(auth_listed(ctx, app, &in->who, &pools));
+    TRY(memories_page(ctx, app, in->in, pools, &page));
     return reply_fields(out, list_out_fields, &page);
 }

@@ -33,11 +33,10 @@ struct filter_in {
 extern const struct field filter_in_fields[];
 
 /* The selection in these pools. BAD_INPUT names the field. */
-MUST_USE enum status filter_read(struct ctx *ctx, const struct filter_in *in,
-                                 const struct pool_ref *pools, size_t n, struct memory_select *out);
+MUST_USE enum status filter_read(struct ctx *ctx, const struct filter_in *in, struct pools pools,
+                                 struct memory_select *out);
 /* The filter and its pools as text: what a cursor is of. */
-str filter_text(struct ctx *ctx, const struct filter_in *in, const struct pool_ref *pools,
-                size_t n);
+str filter_text(struct ctx *ctx, const struct filter_in *in, struct pools pools);
 
 /* --- the list --- */
 
@@ -55,4 +54,4 @@ extern const struct field list_in_fields[], list_out_fields[];
 handler memory_list;
 /* The page of a list in these pools. */
 MUST_USE enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in *l,
-                                   const struct pool_ref *pools, size_t n, struct list_page *out);
+                                   struct pools pools, struct list_page *out);

@@ -1,10 +1,7 @@
 /* memories.c - memories and search over plain REST. */
 #include "base/clock.h"
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 #include "surface/rest/change.h"
 #include "surface/rest/list.h"
 
@@ -260,15 +257,9 @@ SHAPE(undone_out, (INT, restored, .help = "memories and messages that are back")
 static HANDLER(undo_run)
 {
     struct undone_out shape = {0};
-    struct pool_ref *pools;
-    size_t n, i = 0;
-    enum status s;
-    TRY(auth_pools(ctx, app, &in->who, &pools, &n));
-    do {
-        ctx_clear_failure(ctx);
-        s = engine_undo(ctx, app->engine, pools[i], in->params[0], &shape.restored);
-    } while (s == NOT_FOUND && ++i < n);
-    TRY(s);
+    struct pool_ref pool;
+    TRY(AUTH_FIND(ctx, app, &in->who, pool,
+                  engine_undo(ctx, app->engine, pool, in->params[0], &shape.restored)));
     return reply_fields(out, undone_out_fields, &shape);
 }
 

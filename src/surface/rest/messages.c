@@ -1,8 +1,6 @@
 /* messages.c - a message in its conversation, what was learnt from it, a memory's source. */
 #include "core/tokens.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
-#include "surface/common/found.h"
 #include "surface/common/memory_json.h"
 #include "surface/rest/inspect.h"
 
@@ -98,7 +96,8 @@ static HANDLER(message_get)
     const struct around_in *a = in->in;
     struct message_around m;
     struct pool_ref pool;
-    TRY(found_message(ctx, app, &in->who, in->params[0], (size_t)a->around, &m, &pool));
+    TRY(AUTH_FIND(ctx, app, &in->who, pool,
+                  engine_message(ctx, app->engine, pool, in->params[0], (size_t)a->around, &m)));
     return reply_message(ctx, app, &m, pool, out);
 }
 

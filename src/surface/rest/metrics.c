@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "core/backup_file.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
 /* Names are in base units (seconds, bytes), and counters end in _total. */

@@ -1,7 +1,5 @@
 /* preview.c - the lines that a chat would be given now, without the chat. */
 #include "base/clock.h"
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
 #include "surface/common/memory_json.h"

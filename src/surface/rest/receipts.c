@@ -1,6 +1,5 @@
 /* receipts.c - receipts of chats, with reasons: listed, one by one, and by what they gave. */
 #include "core/days.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"
 #include "surface/common/memory_json.h"
@@ -96,17 +95,14 @@ LIST_PAGE(receipt_list_out, receipt_item_fields, "newest first");
 static HANDLER(receipt_list)
 {
     const struct receipt_list_in *l = in->in;
-    struct pool_ref *pools;
     struct list_page page;
-    size_t n;
-    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
-    struct receipts_in ask = {.pools = {pools, n},
-                              .decision = l->decision,
+    struct receipts_in ask = {.decision = l->decision,
                               .session = l->session,
                               .of = l->memory,
                               .after = l->after,
                               .before = l->before,
                               .limit = (size_t)l->limit};
+    TRY(auth_listed(ctx, app, &in->who, &ask.pools));
     str of =
         str_printf(&ctx->arena, "receipts " S_FMT "|" S_FMT "|" S_FMT "|%lld|%lld|" S_FMT,
                    S_ARG(l->decision), S_ARG(l->session), S_ARG(l->memory), (long long)l->after,
@@ -121,7 +117,8 @@ static HANDLER(receipt_get)
     struct receipt r;
     struct receipt_out shape;
     struct pool_ref pool;
-    TRY(found_receipt(ctx, app, &in->who, in->params[0], &r, &pool));
+    TRY(AUTH_FIND(ctx, app, &in->who, pool,
+                  engine_receipt(ctx, app->engine, pool, in->params[0], &r)));
     TRY(receipt_shape(ctx, &r, &shape));
     return reply_fields(out, receipt_out_fields, &shape);
 }
@@ -155,7 +152,8 @@ static HANDLER(message_uses)
 {
     struct message_around around;
     struct pool_ref pool;
-    TRY(found_message(ctx, app, &in->who, in->params[0], 0, &around, &pool));
+    TRY(AUTH_FIND(ctx, app, &in->who, pool,
+                  engine_message(ctx, app->engine, pool, in->params[0], 0, &around)));
     return reply_uses(ctx, app, in, pool, out);
 }
 

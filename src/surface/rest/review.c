@@ -1,5 +1,4 @@
 /* review.c - memories held back because they instruct a model: listed, allowed or forgotten. */
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/memory_json.h"
 

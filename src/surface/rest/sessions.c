@@ -1,5 +1,4 @@
 /* sessions.c - a conversation's messages and memories; and episodes of all. */
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/found.h"
 #include "surface/common/memory_json.h"
@@ -85,7 +84,7 @@ static enum status list_of_session(struct ctx *ctx, struct app *app, const struc
     l.filter.session = session.id;
     if (is_episodes)
         TRY(episodes_alone(ctx, &l));
-    TRY(memories_page(ctx, app, &l, &pool, 1, &page));
+    TRY(memories_page(ctx, app, &l, (struct pools){&pool, 1}, &page));
     return reply_fields(out, memories_out_fields, &page);
 }
 
@@ -102,12 +101,11 @@ static HANDLER(session_episodes)
 static HANDLER(episode_list)
 {
     struct list_in l = *(const struct list_in *)in->in;
-    struct pool_ref *pools;
+    struct pools pools;
     struct list_page page;
-    size_t n;
-    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
+    TRY(auth_listed(ctx, app, &in->who, &pools));
     TRY(episodes_alone(ctx, &l));
-    TRY(memories_page(ctx, app, &l, pools, n, &page));
+    TRY(memories_page(ctx, app, &l, pools, &page));
     return reply_fields(out, memories_out_fields, &page);
 }
 

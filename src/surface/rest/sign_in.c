@@ -1,7 +1,5 @@
 /* sign_in.c - /v1/sign-in and /v1/me: who the page's user is. */
 #include "base/clock.h"
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
 /*

@@ -1,10 +1,7 @@
 /* stats.c - numbers of a user's spaces: now, today, in all, and by the day or month. */
 #include "base/clock.h"
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * Counts by the day are kept by the store when it writes what they count, so they cost nothing to
@@ -75,9 +72,7 @@ static HANDLER(stats_show)
 {
     struct numbers *n = NEW(&ctx->arena, struct numbers);
     struct pools pools;
-    struct pool_ref *v;
-    TRY(auth_listed(ctx, app, &in->who, &v, &pools.n));
-    pools.v = v;
+    TRY(auth_listed(ctx, app, &in->who, &pools));
     TRY(engine_numbers(ctx, app->engine, pools, n));
     struct stats_out shape = {
         .memories = {.open = n->memories,
@@ -181,11 +176,9 @@ static HANDLER(series_show)
                             .to = q->to ? q->to : clock_ms(),
                             .n = q->by == BY_MONTH ? MONTHS_SHOWN : DAYS_SHOWN,
                             .by_month = q->by == BY_MONTH};
-    struct pool_ref *pools;
     struct period *v;
     size_t n;
-    TRY(auth_listed(ctx, app, &in->who, &pools, &ask.pools.n));
-    ask.pools.v = pools;
+    TRY(auth_listed(ctx, app, &in->who, &ask.pools));
     TRY(engine_series(ctx, app->engine, &ask, &v, &n));
     assert(n); /* also the periods in which nothing was done */
     struct period_out *items = NEW_N(&ctx->arena, struct period_out, n);
@@ -224,12 +217,12 @@ LIST_PAGE(spaces_out, space_out_fields, "by name");
 static HANDLER(space_list)
 {
     const struct spaces_in *l = in->in;
-    struct pool_ref *pools;
+    struct pools pools;
     struct pool_sum *all;
     struct list_page page = {0};
     struct list_place place = {0};
-    size_t n_pools, n, have = 0;
-    TRY(auth_pools(ctx, app, &in->who, &pools, &n_pools));
+    size_t n, have = 0;
+    TRY(auth_pools(ctx, app, &in->who, &pools));
     TRY(engine_agents(ctx, app->engine, in->who.pool.user, &all, &n));
     str of = str_printf(&ctx->arena, "spaces " S_FMT, S_ARG(in->who.pool.user));
     if (l->cursor.n)
@@ -237,7 +230,7 @@ static HANDLER(space_list)
     struct space_out *items = NEW_N(&ctx->arena, struct space_out, n + 1);
     for (size_t i = 0; i < n; i++) {
         str space = all[i].pool.pool.space;
-        if (!SOME(k, n_pools, str_eq(pools[k].space, space)))
+        if (!SOME(k, pools.n, str_eq(pools.v[k].space, space)))
             continue;
         page.total++;
         if (str_cmp(space, place.name) > 0 || !l->cursor.n)

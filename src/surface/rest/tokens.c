@@ -1,11 +1,8 @@
 /* tokens.c - /v1/tokens: access tokens, listed, made and revoked. */
 #include "base/clock.h"
 
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * An owner manages the tokens of everyone; any other caller those of the user that it is, and a

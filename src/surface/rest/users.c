@@ -1,9 +1,6 @@
 /* users.c - /v1/users and /v1/spaces/{name}: who has something here, and all of it erased. */
-#include "surface/common/auth.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
-#include "surface/common/memory_json.h"
 
 /*
  * Operators see users and the people behind their keys; owners give them roles and erase them. A

@@ -1,6 +1,5 @@
 /* studio.c - Memory Studio and the documentation: web pages, served from the binary. */
 #include "base/gunzip.h"
-#include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/etag.h"
 #include "surface/studio/files.h"
