@@ -145,7 +145,7 @@ static enum status measure_recall(struct ctx *ctx, const struct options *o, stru
         .has_texts = o->texts,
         .curve = o->curve,
     };
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_ADD, &instance));
     if (isatty(STDERR_FILENO))
         fputs("measuring…", stderr);
     enum status s = m->run(ctx, o, instance.engine, &in, report);

@@ -49,7 +49,7 @@ static struct used in_use(struct ctx *ctx, const struct options *o)
     struct engine_status status;
     struct ctx own = ctx_child(ctx, 0);
     struct used used = {embed_resolve(ctx, &o->settings, &choice).model, S("")};
-    if (instance_open_to_read(&own, o, &instance) == OK &&
+    if (instance_open(&own, o, TO_READ, &instance) == OK &&
         engine_status(&own, instance.engine, everywhere, false, &status) == OK) {
         used.embedding = str_dup(&ctx->arena, status.embedding.model);
         if (status.rerank.enabled)

@@ -55,8 +55,7 @@ enum status command_consolidate(struct ctx *ctx, const struct options *o)
     CLEANUP(instance_close) struct instance instance = {0};
     struct pool_ref pool = {o->user, options_has(o, "space") ? o->space : S("")};
     struct consolidate_report report;
-    TRY(o->dry_run ? instance_open_to_read(ctx, o, &instance)
-                   : instance_open_existing(ctx, o, &instance));
+    TRY(instance_open(ctx, o, o->dry_run ? TO_READ : TO_CHANGE, &instance));
     TRY(engine_consolidate(ctx, instance.engine, pool, o->dry_run, &report));
     if (o->json)
         print_json(ctx, &report);

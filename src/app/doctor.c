@@ -31,7 +31,7 @@ static void open_instance(struct ctx *ctx, const struct options *o, struct insta
     in->is_there = o->settings.store.n || !instance_is_new(ctx, instance);
     if (!in->is_there)
         return;
-    enum status s = instance_open(ctx, o, instance);
+    enum status s = instance_open(ctx, o, TO_ADD, instance);
     if (s != OK) {
         in->lacks_key = ctx->failed == FORBIDDEN;
         in->store_why = ctx_take_why(ctx);

@@ -107,8 +107,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     struct key none = {0};
-    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
-    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
     if (instance_is_new(ctx, &instance))
         return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(instance.file));
     CLEANUP(lock_leave) int lock = -1;
@@ -134,10 +133,8 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
 
 /* For decrypt, rekey and key: there must be a database, and it must be encrypted. */
 static enum status find_encrypted(struct ctx *ctx, const struct options *o,
-                                  struct instance *instance, struct key *key)
+                                  const struct instance *instance, struct key *key)
 {
-    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
-    TRY(instance_find(ctx, &o->settings, instance));
     enum store_kind kind = store_kind(ctx, instance->file);
     if (kind == STORE_ABSENT)
         return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(instance->file));
@@ -153,8 +150,7 @@ enum status command_decrypt(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     struct key none = {0};
-    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
-    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
     CLEANUP(lock_leave) int lock = -1;
     TRY(lock_take(ctx, &instance, &lock));
     TRY(find_encrypted(ctx, o, &instance, &key));
@@ -173,8 +169,7 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     CLEANUP(key_free) struct key new = {0};
     struct instance instance;
-    TRY(instance_needs_file(ctx, &o->settings, encrypt_the_disk));
-    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
     CLEANUP(lock_leave) int lock = -1;
     TRY(lock_take(ctx, &instance, &lock));
     TRY(find_encrypted(ctx, o, &instance, &key));
@@ -222,6 +217,7 @@ enum status command_key(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
+    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
     TRY(find_encrypted(ctx, o, &instance, &key));
     if (!store_key_fits(ctx, instance.file, key.bytes))
         return fail(ctx, FORBIDDEN, "the key in " S_FMT " is not the key of the database",

@@ -38,7 +38,7 @@ enum status command_erasures(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     struct certificate c;
-    TRY(instance_open_to_read(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_READ, &instance));
     if (o->words.n == 1)
         return list_erasures(ctx, o, instance.engine);
     TRY(engine_certificate(ctx, instance.engine, everyone, o->user, o->words.v[1], &c));

@@ -138,41 +138,13 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
     return store_open(ctx, &store, &instance->store);
 }
 
-enum status instance_needs_file(struct ctx *ctx, const struct settings *s, const char *instead)
+enum status instance_find_file(struct ctx *ctx, const struct settings *s, const char *instead,
+                               struct instance *out)
 {
     if (!s->store.n)
-        return OK;
+        return instance_find(ctx, s, out);
     return fail(ctx, UNSUPPORTED,
                 "the setting store names a database in PostgreSQL, which is no file: %s", instead);
-}
-
-enum opening { TO_MAKE, TO_CHANGE, TO_READ, AS_SERVER };
-
-/* From the bottom up: folder, key, store, engine. instance_close is safe after any failure in
- * between, as the rest is zero. A store that may wait makes the folder itself, later. */
-static enum status open_parts(struct ctx *ctx, const struct options *o, enum opening how,
-                              struct instance *out)
-{
-    TRY(instance_find(ctx, &o->settings, out));
-    out->settings = o->settings;
-    out->settings.data = out->folder;
-    out->is_server = how == AS_SERVER;
-    out->may_wait = how == TO_READ || how == AS_SERVER;
-    out->must_exist = how == TO_CHANGE || how == TO_READ;
-    out->accepts_loss = o->accept_loss;
-    enum status made = instance_make_folder(ctx, out);
-    if (!out->may_wait || !soft_if(ctx, made, STORAGE))
-        TRY(made);
-    TRY(open_store(ctx, out));
-    TRY(engine_open(ctx, out->store, &out->settings, &out->engine));
-    if (!out->is_server || !out->settings.store.n)
-        return OK;
-    return engine_open_spool(ctx, out->engine, out->folder);
-}
-
-enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)
-{
-    return open_parts(ctx, o, TO_MAKE, out);
 }
 
 /* A folder that cannot be looked into is left to the opening, whose failure says why; so is a
@@ -184,29 +156,32 @@ bool instance_is_new(struct ctx *ctx, const struct instance *instance)
            !key_is_beside(ctx, instance->folder);
 }
 
-static enum status refuse_missing(struct ctx *ctx, const struct options *o)
+/* From the bottom up: folder, key, store, engine. instance_close is safe after any failure in
+ * between, as the rest is zero. A store that may wait makes the folder itself, later. To read, an
+ * existing file is opened while the disk takes no writes, as for a server. */
+enum status instance_open(struct ctx *ctx, const struct options *o, enum opening how,
+                          struct instance *out)
 {
-    struct instance instance;
-    TRY(instance_find(ctx, &o->settings, &instance));
-    if (o->settings.store.n || !instance_is_new(ctx, &instance))
+    TRY(instance_find(ctx, &o->settings, out));
+    out->must_exist = how == TO_CHANGE || how == TO_READ;
+    if (out->must_exist && !o->settings.store.n && instance_is_new(ctx, out))
+        return fail(ctx, NOT_FOUND,
+                    "there is no database in '" S_FMT "'; name its folder with --data DIR, or "
+                    "create it with rememberd add",
+                    S_ARG(out->folder));
+    out->settings = o->settings;
+    out->settings.data = out->folder;
+    out->is_server = how == TO_SERVE;
+    out->may_wait = how == TO_READ || how == TO_SERVE;
+    out->accepts_loss = o->accept_loss;
+    enum status made = instance_make_folder(ctx, out);
+    if (!out->may_wait || !soft_if(ctx, made, STORAGE))
+        TRY(made);
+    TRY(open_store(ctx, out));
+    TRY(engine_open(ctx, out->store, &out->settings, &out->engine));
+    if (!out->is_server || !out->settings.store.n)
         return OK;
-    return fail(ctx, NOT_FOUND,
-                "there is no database in '" S_FMT "'; name its folder with --data DIR, or create "
-                "it with rememberd add",
-                S_ARG(instance.folder));
-}
-
-enum status instance_open_existing(struct ctx *ctx, const struct options *o, struct instance *out)
-{
-    TRY(refuse_missing(ctx, o));
-    return open_parts(ctx, o, TO_CHANGE, out);
-}
-
-/* As for a server, an existing file is read while the disk takes no writes. */
-enum status instance_open_to_read(struct ctx *ctx, const struct options *o, struct instance *out)
-{
-    TRY(refuse_missing(ctx, o));
-    return open_parts(ctx, o, TO_READ, out);
+    return engine_open_spool(ctx, out->engine, out->folder);
 }
 
 /* Empty, in a folder of its own that instance_close removes. */
@@ -220,24 +195,15 @@ static enum status open_scratch(struct ctx *ctx, const struct options *o, struct
                     strerror(errno));
     own.settings.data = folder;
     own.settings.store = S("");
-    enum status s = open_parts(ctx, &own, TO_MAKE, out);
+    enum status s = instance_open(ctx, &own, TO_ADD, out);
     out->is_scratch = true;
     return s;
 }
 
 enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct instance *out)
 {
-    struct instance instance;
-    TRY(instance_find(ctx, &o->settings, &instance));
-    if (!o->settings.store.n && instance_is_new(ctx, &instance))
-        return open_scratch(ctx, o, out);
-    enum status s = open_parts(ctx, o, TO_READ, out);
+    enum status s = instance_open(ctx, o, TO_READ, out);
     return soft_if(ctx, s, NOT_FOUND) ? open_scratch(ctx, o, out) : s;
-}
-
-enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)
-{
-    return open_parts(ctx, o, AS_SERVER, out);
 }
 
 /* Of two processes that create the file at one time, the second reads what the first wrote. */

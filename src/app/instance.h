@@ -21,19 +21,17 @@ struct instance {
     bool is_settled;   /* what the disk has for a server is read, or made */
 };
 
-/* For commands that add: creates a missing data folder, private to its owner, and database. */
-MUST_USE enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out);
-/* For commands that change what is there. NOT_FOUND, and nothing is created, without a database: a
- * mistyped folder must not become an empty one. */
-MUST_USE enum status instance_open_existing(struct ctx *ctx, const struct options *o,
-                                            struct instance *out);
-/* For commands that only read: the same, also where nothing can be written. */
-MUST_USE enum status instance_open_to_read(struct ctx *ctx, const struct options *o,
-                                           struct instance *out);
-/* The same for a server, which starts although the disk is full or cannot be written to. Chats
- * then go on without memory, and the store opens when the disk allows it. */
-MUST_USE enum status instance_open_server(struct ctx *ctx, const struct options *o,
-                                          struct instance *out);
+/* Of commands and what they do to the data. Without a database TO_CHANGE and TO_READ are NOT_FOUND,
+ * and nothing is created: a mistyped folder must not become an empty one. */
+enum opening {
+    TO_ADD,    /* creates a missing data folder, private to its owner, and database */
+    TO_CHANGE, /* what is there */
+    TO_READ,   /* the same, also where nothing can be written */
+    TO_SERVE /* a server starts although the disk is full or cannot be written to. Chats then go on
+                without memory, and the store opens when the disk allows it */
+};
+MUST_USE enum status instance_open(struct ctx *ctx, const struct options *o, enum opening how,
+                                   struct instance *out);
 /* For a dry run: as one that reads, or without a database on an empty one elsewhere, for the time
  * of the command, so that nothing is created. */
 MUST_USE enum status instance_open_dry(struct ctx *ctx, const struct options *o,
@@ -42,7 +40,7 @@ MUST_USE enum status instance_open_dry(struct ctx *ctx, const struct options *o,
 MUST_USE enum status instance_settle(struct ctx *ctx, struct instance *instance);
 void instance_close(struct instance *h);
 
-/* Creates the data folder only; instance_open does so as well. */
+/* Creates the data folder only; TO_ADD does so as well. */
 MUST_USE enum status instance_make_folder(struct ctx *ctx, const struct instance *instance);
 
 /* Finds where the data is, or will be, and creates nothing. */
@@ -50,9 +48,10 @@ MUST_USE enum status instance_place(struct ctx *ctx, const struct settings *s,
                                     struct instance *out);
 /* The same, and from then on root acts as the owner of that folder. */
 MUST_USE enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out);
-/* UNSUPPORTED where the database is no file, for commands that work on one: what to do instead. */
-MUST_USE enum status instance_needs_file(struct ctx *ctx, const struct settings *s,
-                                         const char *instead);
+/* The same for commands that work on a file: UNSUPPORTED where the database is none, with what to
+ * do instead. */
+MUST_USE enum status instance_find_file(struct ctx *ctx, const struct settings *s,
+                                        const char *instead, struct instance *out);
 /* Whether no database was ever there, as far as the folder tells. */
 bool instance_is_new(struct ctx *ctx, const struct instance *instance);
 

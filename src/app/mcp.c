@@ -83,7 +83,7 @@ enum status command_mcp(struct ctx *ctx, const struct options *o)
     CLEANUP(background_end) struct background background = {0};
     CLEANUP(buf_free) struct buf line = buf_make(NULL, (size_t)o->settings.body_max);
     signal(SIGPIPE, SIG_IGN);
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_ADD, &instance));
     background_begin(&background, &instance);
     struct app app = {.settings = &o->settings,
                       .engine = instance.engine,

@@ -49,7 +49,7 @@ enum status command_reindex(struct ctx *ctx, const struct options *o)
     struct engine_status status;
     struct vector_stats now;
     int64_t waiting;
-    TRY(instance_open_existing(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_CHANGE, &instance));
     TRY(engine_reindex(ctx, instance.engine, o->force, &waiting));
     TRY(engine_status(ctx, instance.engine, everywhere, false, &status));
     if (!status.embedding.source)

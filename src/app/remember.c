@@ -41,7 +41,7 @@ enum status command_add(struct ctx *ctx, const struct options *o)
         .importance = o->importance,
         .origin = ORIGIN_API,
     };
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_ADD, &instance));
     TRY(engine_add(ctx, instance.engine, pool_of(o), &m));
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     if (o->json)
@@ -94,7 +94,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     size_t n = 0;
     if (!str_trim(in.question).n)
         return fail_field(ctx, "words", "must say what to search for");
-    TRY(instance_open_to_read(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_READ, &instance));
     TRY(engine_search(ctx, instance.engine, &in, &found));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -146,7 +146,7 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     struct memory *m;
     size_t n;
     int64_t total;
-    TRY(instance_open_to_read(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_READ, &instance));
     TRY(engine_list(ctx, instance.engine, &f, &m, &n, &total));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -235,7 +235,7 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
         .everything = o->everything,
         .all_spaces = o->all_spaces,
     };
-    TRY(instance_open_existing(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_CHANGE, &instance));
     if (o->everything)
         TRY(check_everything(ctx, o, instance.engine));
     enum status s = engine_forget(ctx, instance.engine, &what, &erased);
@@ -302,8 +302,7 @@ enum status command_review(struct ctx *ctx, const struct options *o)
     struct review *v;
     size_t n;
     int64_t total;
-    TRY(o->words.n > 1 ? instance_open_existing(ctx, o, &instance)
-                       : instance_open_to_read(ctx, o, &instance));
+    TRY(instance_open(ctx, o, o->words.n > 1 ? TO_CHANGE : TO_READ, &instance));
     if (o->words.n > 1)
         return decide_review(ctx, o, instance.engine);
     TRY(engine_review(ctx, instance.engine, pool_of(o), o->allowed ? REVIEW_ALLOWED : REVIEW_HELD,

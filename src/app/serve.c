@@ -400,7 +400,7 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     TRY(open_exporter(ctx, &o->settings, &exporter));
     TRY(listens_locally(o->settings.listen) ? open_socket(ctx, o, &server)
                                             : listen_check(ctx, o->settings.listen));
-    TRY(instance_open_server(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_SERVE, &instance));
     TRY(instance_settle(ctx, &instance));
     TRY(may_listen(ctx, o, &instance));
     if (!server)

@@ -17,8 +17,7 @@ static enum status look(struct ctx *ctx, const struct options *o, struct upgrade
     struct instance instance;
     struct stat st;
     struct statvfs fs;
-    TRY(instance_needs_file(ctx, &o->settings, "a server upgrades it when it starts"));
-    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(instance_find_file(ctx, &o->settings, "a server upgrades it when it starts", &instance));
     TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &key));
     out->file = instance.file;
     TRY(store_schema(ctx, instance.file, key.bytes, &out->schema, &out->newest));
@@ -51,7 +50,7 @@ enum status command_upgrade(struct ctx *ctx, const struct options *o)
     TRY(look(ctx, o, &out));
     if (out.upgrades && !o->check) {
         struct instance instance;
-        TRY(instance_open_existing(ctx, o, &instance));
+        TRY(instance_open(ctx, o, TO_CHANGE, &instance));
         instance_close(&instance);
         out.done = true;
     }

@@ -16,7 +16,8 @@ static int dumps_of(struct ctx *ctx, const struct options *o)
     if (!child) {
         struct instance instance;
         struct rlimit core;
-        bool is_open = instance_open(ctx, o, &instance) == OK && !getrlimit(RLIMIT_CORE, &core);
+        bool is_open =
+            instance_open(ctx, o, TO_ADD, &instance) == OK && !getrlimit(RLIMIT_CORE, &core);
         _exit(is_open ? 2 * prctl(PR_GET_DUMPABLE) + (core.rlim_max > 0) : 99);
     }
     CHECK_INT(waitpid(child, &status, 0), child);

@@ -41,8 +41,7 @@ static enum status run_compact(struct ctx *ctx, const struct options *o)
     struct condense_out done;
     if (options_has(o, "space"))
         in.pool.space = o->space;
-    TRY(o->dry_run ? instance_open_to_read(ctx, o, &instance)
-                   : instance_open_existing(ctx, o, &instance));
+    TRY(instance_open(ctx, o, o->dry_run ? TO_READ : TO_CHANGE, &instance));
     TRY(engine_condense(ctx, instance.engine, &in, &done));
     if (!o->json) {
         print_report(&done);
@@ -77,8 +76,7 @@ static enum status run_reopen(struct ctx *ctx, const struct options *o)
     CLEANUP(instance_close) struct instance instance = {0};
     struct pool_ref pool = {.user = o->user, .space = options_has(o, "space") ? o->space : S("")};
     int64_t n;
-    TRY(o->dry_run ? instance_open_to_read(ctx, o, &instance)
-                   : instance_open_existing(ctx, o, &instance));
+    TRY(instance_open(ctx, o, o->dry_run ? TO_READ : TO_CHANGE, &instance));
     if (o->dry_run)
         return print_replaced(ctx, o, instance.engine, pool);
     TRY(engine_reopen(ctx, instance.engine, pool, o->words.v[1], &n));

@@ -67,7 +67,7 @@ static enum status export_spaces(struct ctx *ctx, const struct options *o)
     const char *path = o->words.n > 1 ? str_c(&ctx->arena, o->words.v[1]) : "-";
     const char *part = str_printf(&ctx->arena, "%s.part", path).p;
     bool is_file = strcmp(path, "-") != 0;
-    TRY(instance_open_to_read(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_READ, &instance));
     TRY(find_pools(ctx, o, instance.engine, &pools, &order.select.n_pools));
     order.select.pools = pools;
     if (is_file && access(path, F_OK) == 0)

@@ -168,7 +168,8 @@ static enum status import_any(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     TRY(check_there(ctx, o));
-    TRY(o->dry_run ? instance_open_dry(ctx, o, &instance) : instance_open(ctx, o, &instance));
+    TRY(o->dry_run ? instance_open_dry(ctx, o, &instance)
+                   : instance_open(ctx, o, TO_ADD, &instance));
     return is_omniroute(o) ? import_omniroute(ctx, o, &instance) : import_files(ctx, o, &instance);
 }
 
@@ -179,7 +180,7 @@ static enum status ingest_file(struct ctx *ctx, const struct options *o)
     CLEANUP(instance_close) struct instance instance = {0};
     struct ingest_report r = {0};
     TRY(check_there(ctx, o));
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open(ctx, o, TO_ADD, &instance));
     enum status s = engine_ingest(ctx, instance.engine, pool_of(o), o->words.v[1], !o->no_extract,
                                   show_bytes, &r);
     progress_end(&progress);

@@ -162,9 +162,7 @@ enum status command_token(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     bool is_new = str_is(o->words.v[1], "create"), is_list = str_is(o->words.v[1], "list");
-    TRY(is_new    ? instance_open(ctx, o, &instance)
-        : is_list ? instance_open_to_read(ctx, o, &instance)
-                  : instance_open_existing(ctx, o, &instance));
+    TRY(instance_open(ctx, o, is_new ? TO_ADD : is_list ? TO_READ : TO_CHANGE, &instance));
     return is_new    ? create_token(ctx, o, &instance)
            : is_list ? list_tokens(ctx, o, &instance)
                      : revoke_token(ctx, o, &instance);

@@ -150,8 +150,7 @@ enum status command_user(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     bool is_list = str_is(o->words.v[1], "list");
-    TRY(is_list ? instance_open_to_read(ctx, o, &instance)
-                : instance_open_existing(ctx, o, &instance));
+    TRY(instance_open(ctx, o, is_list ? TO_READ : TO_CHANGE, &instance));
     return is_list                         ? list_users(ctx, o, &instance)
            : str_is(o->words.v[1], "role") ? set_role(ctx, o, &instance)
                                            : forget_user(ctx, o, &instance);

@@ -57,8 +57,7 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
-    TRY(instance_needs_file(ctx, &o->settings, "use pg_dump and pg_restore"));
-    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(instance_find_file(ctx, &o->settings, "use pg_dump and pg_restore", &instance));
     TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &key));
     struct store_copy copy = {.from = instance.file,
                               .from_key = key.bytes,
@@ -191,8 +190,7 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
     struct backup_file made = {0};
     if (o->list)
         return list_made(ctx, o);
-    TRY(instance_needs_file(ctx, &o->settings, "use pg_dump and pg_restore"));
-    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(instance_find_file(ctx, &o->settings, "use pg_dump and pg_restore", &instance));
     if (o->at.n)
         TRY(choose_made(ctx, o, &made));
     else if (store_kind(ctx, o->words.v[1]) == STORE_ABSENT)

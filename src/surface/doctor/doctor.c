@@ -36,12 +36,17 @@ struct visit {
     size_t n;
 };
 
-static void add_finding(struct visit *v, const char *level, str what, str detail,
-                        const char *advice)
+static void add_finding(struct visit *v, const char *level, str what, const char *advice,
+                        str detail)
 {
     assert(v->n < FINDINGS_MAX); /* a few, and one for each upstream */
     v->v[v->n++] = (struct finding){str_of(level), what, detail, str_of(advice)};
 }
+
+/* The same, with the detail in the words of a format; and one whose detail is why a call failed. */
+#define add_words(V, LEVEL, WHAT, ADVICE, ...)                                                     \
+    add_finding(V, LEVEL, WHAT, ADVICE, str_printf(&(V)->ctx->arena, __VA_ARGS__))
+#define add_failure(V, WHAT, ADVICE) add_finding(V, "bad", WHAT, ADVICE, ctx_take_why((V)->ctx))
 
 /* --- data --- */
 
@@ -67,16 +72,13 @@ static int write_error(const char *folder)
 static void look_at_disk(struct visit *v, const char *folder)
 {
     struct statvfs fs;
-    struct arena *a = &v->ctx->arena;
     int error = write_error(folder);
     if (error)
-        add_finding(v, "bad", S("disk"),
-                    str_printf(a, "nothing can be written: %s", strerror(error)),
-                    "free some space; until then nothing is remembered");
+        add_words(v, "bad", S("disk"), "free some space; until then nothing is remembered",
+                  "nothing can be written: %s", strerror(error));
     else if (statvfs(folder, &fs) == 0 && (double)fs.f_bavail * (double)fs.f_frsize < 256e6)
-        add_finding(v, "warn", S("disk"),
-                    str_printf(a, "%.0f MB free", (double)fs.f_bavail * (double)fs.f_frsize / 1e6),
-                    "free some space, or writes will fail");
+        add_words(v, "warn", S("disk"), "free some space, or writes will fail", "%.0f MB free",
+                  (double)fs.f_bavail * (double)fs.f_frsize / 1e6);
 }
 
 /* The server makes them. A late one has failed, and the server's log says why. */
@@ -91,8 +93,8 @@ static void judge_backups(struct visit *v, str what, str place, enum status read
                : n        ? str_printf(a, "%zu in " S_FMT ", the newest of %s", n, S_ARG(place),
                                        time_utc(a, made[0].at, "%Y-%m-%d %H:%M UTC").p)
                           : str_printf(a, "none in " S_FMT, S_ARG(place));
-    add_finding(v, is_late ? "warn" : "ok", what, seen,
-                is_late ? "the server makes them while it runs; see backup in its log" : "");
+    add_finding(v, is_late ? "warn" : "ok", what,
+                is_late ? "the server makes them while it runs; see backup in its log" : "", seen);
 }
 
 static void look_at_backups(struct visit *v)
@@ -125,18 +127,17 @@ static void look_at_remote_backups(struct visit *v)
 static void look_at_audit(struct visit *v, const char *folder)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(v->ctx, 0);
-    struct arena *a = &v->ctx->arena;
     char why[400];
     int64_t lines;
     enum status s = audit_read(&own, folder, NULL, NULL, &lines);
     audit_why(v->ctx, why, sizeof why);
     if (why[0])
-        add_finding(v, "warn", S("audit log"), str_printf(a, "cannot be written: %s", why),
-                    "what happens meanwhile is missing in it");
+        add_words(v, "warn", S("audit log"), "what happens meanwhile is missing in it",
+                  "cannot be written: %s", why);
     if (s == OK || s == NOT_FOUND)
         return;
-    add_finding(v, "bad", S("audit log"), str_dup(a, str_of(own.why)),
-                "compare it with a copy that was sent elsewhere (audit_to)");
+    add_words(v, "bad", S("audit log"), "compare it with a copy that was sent elsewhere (audit_to)",
+              "%s", own.why);
 }
 
 /* As after an installation for all of a machine: the server has a user of its own. The other checks
@@ -147,12 +148,12 @@ static bool is_of_other_user(struct visit *v, const char *folder)
     struct arena *a = &v->ctx->arena;
     if (stat(folder, &st) != 0 || st.st_uid == geteuid() || access(folder, R_OK | W_OK | X_OK) == 0)
         return false;
-    add_finding(v, "bad", S("data folder"),
-                str_printf(a, "%s belongs to the user %u, and this is user %u", folder,
-                           (unsigned)st.st_uid, (unsigned)geteuid()),
-                str_printf(a, "run this as that user: sudo -u '#%u' rememberd doctor",
-                           (unsigned)st.st_uid)
-                    .p);
+    add_words(v, "bad", S("data folder"),
+              str_printf(a, "run this as that user: sudo -u '#%u' rememberd doctor",
+                         (unsigned)st.st_uid)
+                  .p,
+              "%s belongs to the user %u, and this is user %u", folder, (unsigned)st.st_uid,
+              (unsigned)geteuid());
     return true;
 }
 
@@ -162,22 +163,21 @@ static void look_at_folder(struct visit *v)
     struct stat st;
     const char *folder = str_c(&v->ctx->arena, v->in->folder);
     if (stat(folder, &st) != 0) {
-        add_finding(v, errno == ENOENT ? "warn" : "bad", S("data folder"),
-                    str_printf(&v->ctx->arena, "%s: %s", folder, strerror(errno)),
-                    errno == ENOENT ? "created by the first command that stores a memory"
-                                    : "name another folder with --data DIR");
+        add_words(v, errno == ENOENT ? "warn" : "bad", S("data folder"),
+                  errno == ENOENT ? "created by the first command that stores a memory"
+                                  : "name another folder with --data DIR",
+                  "%s: %s", folder, strerror(errno));
         return;
     }
     if (!S_ISDIR(st.st_mode) || access(folder, R_OK | W_OK | X_OK) != 0)
-        add_finding(v, "bad", S("data folder"), v->in->folder,
-                    "must be a writable folder; name another one with --data DIR");
+        add_finding(v, "bad", S("data folder"),
+                    "must be a writable folder; name another one with --data DIR", v->in->folder);
     else if (st.st_mode & 077)
-        add_finding(v, "warn", S("data folder"),
-                    str_printf(&v->ctx->arena, "%s is accessible to other users (mode %03o)",
-                               folder, (unsigned)st.st_mode & 0777),
-                    "run chmod 700 on the folder");
+        add_words(v, "warn", S("data folder"), "run chmod 700 on the folder",
+                  "%s is accessible to other users (mode %03o)", folder,
+                  (unsigned)st.st_mode & 0777);
     else
-        add_finding(v, "ok", S("data folder"), v->in->folder, "");
+        add_finding(v, "ok", S("data folder"), "", v->in->folder);
     look_at_disk(v, folder);
     look_at_audit(v, folder);
 }
@@ -185,18 +185,16 @@ static void look_at_folder(struct visit *v)
 /* Encryption is optional, so a plain database is ok with an advice, not a warning. */
 static void look_at_key(struct visit *v)
 {
-    struct arena *a = &v->ctx->arena;
     if (!v->in->key_from.n) {
-        add_finding(v, "ok", S("encryption"),
-                    S("none: anyone who can read the file can read the memories"),
-                    "run 'rememberd encrypt' to encrypt the database");
+        add_finding(v, "ok", S("encryption"), "run 'rememberd encrypt' to encrypt the database",
+                    S("none: anyone who can read the file can read the memories"));
         return;
     }
-    add_finding(v, "ok", S("encryption"),
-                str_printf(a, "AEGIS-256, the key is in " S_FMT, S_ARG(v->in->key_from)),
-                v->in->key_is_beside
-                    ? "a key beside the data protects copies of the database, but not the folder"
-                    : "");
+    add_words(v, "ok", S("encryption"),
+              v->in->key_is_beside
+                  ? "a key beside the data protects copies of the database, but not the folder"
+                  : "",
+              "AEGIS-256, the key is in " S_FMT, S_ARG(v->in->key_from));
 }
 
 /* A missing key file is not created: a new key would hide that the old one is lost. */
@@ -204,18 +202,16 @@ static void look_at_keys(struct visit *v, bool has_seal, str how, const char *th
 {
     size_t lost = 0;
     if (has_seal && v->in->seal_why.n)
-        add_finding(v, "bad", S("API keys of users"), v->in->seal_why, "");
+        add_finding(v, "bad", S("API keys of users"), "", v->in->seal_why);
     else if (engine_lost_keys(v->ctx, v->in->engine, &lost) != OK)
-        add_finding(v, "bad", S("API keys of users"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
-                    "");
+        add_failure(v, S("API keys of users"), "");
     else if (lost)
-        add_finding(v, "bad", S("API keys of users"),
-                    str_printf(&v->ctx->arena, "%zu cannot be decrypted: " S_FMT, lost,
-                               S_ARG(has_seal ? S("encrypted with another key")
-                                              : S("seal.key is missing"))),
-                    "restore the key, or let these users store their API keys again");
+        add_words(v, "bad", S("API keys of users"),
+                  "restore the key, or let these users store their API keys again",
+                  "%zu cannot be decrypted: " S_FMT, lost,
+                  S_ARG(has_seal ? S("encrypted with another key") : S("seal.key is missing")));
     else if (has_seal)
-        add_finding(v, "ok", S("API keys of users"), how, then);
+        add_finding(v, "ok", S("API keys of users"), then, how);
     ctx_clear_failure(v->ctx);
 }
 
@@ -238,10 +234,9 @@ static void look_at_seal(struct visit *v)
     else if (!surface_has_seal(v->ctx, v->in->folder, &mode))
         look_at_keys(v, false, S(""), "");
     else if (mode & 077)
-        add_finding(v, "bad", S("API keys of users"),
-                    str_printf(&v->ctx->arena, "seal.key is accessible to other users (mode %03o)",
-                               mode),
-                    "run chmod 600 on seal.key; until then the server does not start");
+        add_words(v, "bad", S("API keys of users"),
+                  "run chmod 600 on seal.key; until then the server does not start",
+                  "seal.key is accessible to other users (mode %03o)", mode);
     else
         look_at_keys(v, true, S("encrypted with seal.key in the data folder"),
                      "backups of the database do not contain seal.key: keep a copy elsewhere");
@@ -254,7 +249,7 @@ static void look_at_tokens(struct visit *v)
     struct token *t;
     size_t n, admins = 0, closing = 0;
     if (engine_tokens(v->ctx, v->in->engine, S(""), &t, &n) != OK) {
-        add_finding(v, "bad", S("tokens"), str_dup(a, str_of(v->ctx->why)), "");
+        add_failure(v, S("tokens"), "");
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -269,7 +264,7 @@ static void look_at_tokens(struct visit *v)
                             "%zu, created by users for themselves; other requests from this "
                             "machine act as the user local",
                             n);
-    add_finding(v, "ok", S("tokens"), detail, "");
+    add_finding(v, "ok", S("tokens"), "", detail);
 }
 
 /* --- vectors --- */
@@ -286,35 +281,33 @@ static void look_at_vectors(struct visit *v)
     int64_t dimensions;
     if (engine_status(v->ctx, e, everyone, false, &status) != OK ||
         engine_vectors(v->ctx, e, &counts) != OK) {
-        add_finding(v, "bad", S("vectors"), str_dup(a, str_of(v->ctx->why)), "");
+        add_failure(v, S("vectors"), "");
         return;
     }
     if (!status.embedding.source) {
-        add_finding(v, "ok", S("vectors"),
-                    str_printf(a, "none, search uses words only (" S_FMT ")",
-                               S_ARG(status.embedding.reason)),
-                    "run 'rememberd model pull potion-base-8M' to install a model");
+        add_words(v, "ok", S("vectors"),
+                  "run 'rememberd model pull potion-base-8M' to install a model",
+                  "none, search uses words only (" S_FMT ")", S_ARG(status.embedding.reason));
         return;
     }
     str source = str_printf(a, "%s " S_FMT, status.embedding.source, S_ARG(status.embedding.model));
     if (engine_try_vectors(v->ctx, e, &dimensions) != OK) {
-        add_finding(v, "bad", S("vectors"),
-                    str_printf(a, S_FMT ": %s; search uses words only", S_ARG(source), v->ctx->why),
-                    "run 'rememberd model check NAME', or see the upstream below");
+        add_words(v, "bad", S("vectors"),
+                  "run 'rememberd model check NAME', or see the upstream below",
+                  S_FMT ": %s; search uses words only", S_ARG(source), v->ctx->why);
         return;
     }
     if (status.vectors.reason.n) {
-        add_finding(
+        add_words(
             v, counts.rows ? "warn" : "ok", S("vectors"),
-            str_printf(a, S_FMT ": " S_FMT, S_ARG(source), S_ARG(status.vectors.reason)),
-            "the server makes the vectors in the background, 'rememberd reindex' makes them now");
+            "the server makes the vectors in the background, 'rememberd reindex' makes them now",
+            S_FMT ": " S_FMT, S_ARG(source), S_ARG(status.vectors.reason));
         return;
     }
-    add_finding(v, "ok", S("vectors"),
-                str_printf(a, S_FMT ", %lld dimensions: %lld stored, %lld queued, %lld failed",
-                           S_ARG(source), (long long)dimensions, (long long)counts.rows,
-                           (long long)counts.waiting, (long long)counts.failed),
-                "");
+    add_words(v, "ok", S("vectors"), "",
+              S_FMT ", %lld dimensions: %lld stored, %lld queued, %lld failed", S_ARG(source),
+              (long long)dimensions, (long long)counts.rows, (long long)counts.waiting,
+              (long long)counts.failed);
 }
 
 /* A model of this machine is loaded now; a server is not asked, as an answer may cost money. Says
@@ -330,14 +323,13 @@ static void look_at_reranker(struct visit *v)
         return; /* a failure was reported by look_at_vectors */
     why = loaded == OK ? status.rerank.reason : why;
     if (!why.n)
-        add_finding(v, "ok", S("reranking"), status.rerank.model, "");
+        add_finding(v, "ok", S("reranking"), "", status.rerank.model);
     else
-        add_finding(v, "bad", S("reranking"),
-                    str_printf(&v->ctx->arena,
-                               S_FMT ": " S_FMT "; what is found stays in recall's order",
-                               S_ARG(status.rerank.model), S_ARG(why)),
-                    "put the model's files into the folder of models, or name another one in "
-                    "PUT /api/settings/memory");
+        add_words(v, "bad", S("reranking"),
+                  "put the model's files into the folder of models, or name another one in "
+                  "PUT /api/settings/memory",
+                  S_FMT ": " S_FMT "; what is found stays in recall's order",
+                  S_ARG(status.rerank.model), S_ARG(why));
 }
 
 static void look_at_database(struct visit *v)
@@ -351,28 +343,28 @@ static void look_at_database(struct visit *v)
     if (checked != OK && checked != TOO_BUSY) {
         str why = v->in->store_why.n ? v->in->store_why : str_of(v->ctx->why);
         add_finding(
-            v, "bad", S("database"), str_dup(&v->ctx->arena, why),
+            v, "bad", S("database"),
             v->in->lacks_key ? "provide the key; a lost key cannot be recovered"
             : v->in->settings->store.n
                 ? "check PostgreSQL and the setting store; what chats say meanwhile is kept later"
-                : "check the disk; if the error persists, restore the database from a backup");
+                : "check the disk; if the error persists, restore the database from a backup",
+            str_dup(&v->ctx->arena, why));
         return;
     }
     if (checked == TOO_BUSY)
-        add_finding(v, "warn", S("database"), ctx_take_why(v->ctx), "ask again later");
+        add_finding(v, "warn", S("database"), "ask again later", ctx_take_why(v->ctx));
     else if (findings.n)
-        add_finding(v, "bad", S("database"), findings,
-                    "stop the server and restore the database from a backup");
+        add_finding(v, "bad", S("database"),
+                    "stop the server and restore the database from a backup", findings);
     else
-        add_finding(v, "ok", S("database"),
-                    str_printf(&v->ctx->arena, "%lld messages, %lld memories, %.1f MB%s%s",
-                               (long long)stats.store.messages, (long long)stats.store.memories,
-                               (double)stats.store.bytes / 1e6, stats.store.server[0] ? ", " : "",
-                               stats.store.server),
-                    stats.store.server[0] ? "check its pages with pg_amcheck" : "");
+        add_words(v, "ok", S("database"),
+                  stats.store.server[0] ? "check its pages with pg_amcheck" : "",
+                  "%lld messages, %lld memories, %.1f MB%s%s", (long long)stats.store.messages,
+                  (long long)stats.store.memories, (double)stats.store.bytes / 1e6,
+                  stats.store.server[0] ? ", " : "", stats.store.server);
     if (stats.store.server[0])
-        add_finding(v, "ok", S("encryption"),
-                    S("none by rememberd: the database's disk can be encrypted"), "");
+        add_finding(v, "ok", S("encryption"), "",
+                    S("none by rememberd: the database's disk can be encrypted"));
     else
         look_at_key(v);
     look_at_seal(v);
@@ -391,20 +383,19 @@ static void judge_models(struct visit *v, str what, const struct upstream *up,
     str url = str_printf(&v->ctx->arena, S_FMT " answers %d", S_ARG(up->url), got->code);
     struct json *models;
     if (got->code == 200 && json_parse(v->ctx, got->body, &models) == OK)
-        add_finding(v, "ok", what,
-                    str_printf(&v->ctx->arena, S_FMT ", %u models", S_ARG(up->url),
-                               json_get(models, "data") ? json_get(models, "data")->n : 0),
-                    "");
+        add_words(v, "ok", what, "", S_FMT ", %u models", S_ARG(up->url),
+                  json_get(models, "data") ? json_get(models, "data")->n : 0);
     else if ((got->code == 401 || got->code == 403) && up->key.n)
-        add_finding(v, "bad", what, url,
-                    "the upstream rejects the configured key; set the right one");
+        add_finding(v, "bad", what, "the upstream rejects the configured key; set the right one",
+                    url);
     else if (got->code == 401 || got->code == 403)
-        add_finding(v, "ok", what, url,
-                    "the upstream needs a key: clients send their own, or set upstream_key");
+        add_finding(v, "ok", what,
+                    "the upstream needs a key: clients send their own, or set upstream_key", url);
     else
-        add_finding(v, "warn", what, url,
+        add_finding(v, "warn", what,
                     got->code == 404 ? "no list of models at this address; check the base URL"
-                                     : "the answer is not a list of models; check the base URL");
+                                     : "the answer is not a list of models; check the base URL",
+                    url);
 }
 
 /* The list of models is the one request that costs nothing and that every such server knows. */
@@ -418,10 +409,9 @@ static void look_at_upstream(struct visit *v, const struct upstream *up)
     if (http_call_upstream(v->ctx, up, "/v1/models", call, &got) == OK)
         judge_models(v, what, up, &got);
     else
-        add_finding(v, "bad", what,
-                    str_printf(a, S_FMT ": %s", S_ARG(up->url),
-                               v->ctx->why[0] ? v->ctx->why : status_name(v->ctx->failed)),
-                    "check that the upstream is running and that the URL is right");
+        add_words(v, "bad", what, "check that the upstream is running and that the URL is right",
+                  S_FMT ": %s", S_ARG(up->url),
+                  v->ctx->why[0] ? v->ctx->why : status_name(v->ctx->failed));
     ctx_clear_failure(v->ctx);
 }
 
@@ -430,10 +420,10 @@ static void look_at_libcurl(struct visit *v)
 {
     str with = {0};
     if (http_client_check(v->ctx, &with) == OK)
-        add_finding(v, "ok", S("libcurl"), with, "");
+        add_finding(v, "ok", S("libcurl"), "", with);
     else
-        add_finding(v, v->in->settings->n_upstreams ? "bad" : "warn", S("libcurl"),
-                    str_dup(&v->ctx->arena, str_of(v->ctx->why)), "");
+        add_finding(v, v->in->settings->n_upstreams ? "bad" : "warn", S("libcurl"), "",
+                    ctx_take_why(v->ctx));
     ctx_clear_failure(v->ctx);
 }
 
@@ -444,10 +434,9 @@ static void look_at_core(struct visit *v)
     if (!v->in->settings->core_model.n)
         return;
     if (engine_find_core(v->ctx, v->in->settings, &model, &url) == OK)
-        add_finding(v, "ok", S("core model"),
-                    str_printf(&v->ctx->arena, S_FMT " at " S_FMT, S_ARG(model), S_ARG(url)), "");
+        add_words(v, "ok", S("core model"), "", S_FMT " at " S_FMT, S_ARG(model), S_ARG(url));
     else
-        add_finding(v, "bad", S("core model"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
+        add_failure(v, S("core model"),
                     "set --core-model UPSTREAM/MODEL and --upstream UPSTREAM=URL");
     ctx_clear_failure(v->ctx);
 }
@@ -472,7 +461,7 @@ bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding 
     bool is_well = true;
     *v = (struct visit){.ctx = ctx, .in = in};
     if (in->folder_why.n)
-        add_finding(v, "bad", S("data folder"), in->folder_why, "");
+        add_finding(v, "bad", S("data folder"), "", in->folder_why);
     else if (!is_of_other_user(v, str_c(&ctx->arena, in->folder))) {
         look_at_folder(v);
         if (in->is_there)
@@ -484,9 +473,8 @@ bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding 
         look_at_upstream(v, &in->settings->upstreams[i]);
     look_at_remote_backups(v);
     if (!in->settings->n_upstreams)
-        add_finding(v, "ok", S("upstream"),
-                    S("none: only the built-in model rememberd/demo answers"),
-                    "set an upstream with --upstream URL");
+        add_finding(v, "ok", S("upstream"), "set an upstream with --upstream URL",
+                    S("none: only the built-in model rememberd/demo answers"));
     look_at_core(v);
     look_at_libcurl(v);
     for (size_t i = 0; i < v->n; i++)
