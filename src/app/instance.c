@@ -156,12 +156,32 @@ bool instance_is_new(struct ctx *ctx, const struct instance *instance)
            !key_is_beside(ctx, instance->folder);
 }
 
+/* Empty, in a folder of its own that instance_close removes. */
+static enum status open_scratch(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    const char *base = getenv("TMPDIR");
+    str folder = str_printf(&ctx->arena, "%s/rememberd-XXXXXX", base && *base ? base : "/tmp");
+    struct options own = *o;
+    if (!mkdtemp((char *)folder.p))
+        return fail(ctx, STORAGE, "the folder " S_FMT " cannot be created: %s", S_ARG(folder),
+                    strerror(errno));
+    own.settings.data = folder;
+    own.settings.store = S("");
+    enum status s = instance_open(ctx, &own, TO_ADD, out);
+    out->is_scratch = true;
+    return s;
+}
+
 /* From the bottom up: folder, key, store, engine. instance_close is safe after any failure in
  * between, as the rest is zero. A store that may wait makes the folder itself, later. To read, an
  * existing file is opened while the disk takes no writes, as for a server. */
 enum status instance_open(struct ctx *ctx, const struct options *o, enum opening how,
                           struct instance *out)
 {
+    if (how == TO_TRY) {
+        enum status s = instance_open(ctx, o, TO_READ, out);
+        return soft_if(ctx, s, NOT_FOUND) ? open_scratch(ctx, o, out) : s;
+    }
     TRY(instance_find(ctx, &o->settings, out));
     out->must_exist = how == TO_CHANGE || how == TO_READ;
     if (out->must_exist && !o->settings.store.n && instance_is_new(ctx, out))
@@ -182,28 +202,6 @@ enum status instance_open(struct ctx *ctx, const struct options *o, enum opening
     if (!out->is_server || !out->settings.store.n)
         return OK;
     return engine_open_spool(ctx, out->engine, out->folder);
-}
-
-/* Empty, in a folder of its own that instance_close removes. */
-static enum status open_scratch(struct ctx *ctx, const struct options *o, struct instance *out)
-{
-    const char *base = getenv("TMPDIR");
-    str folder = str_printf(&ctx->arena, "%s/rememberd-XXXXXX", base && *base ? base : "/tmp");
-    struct options own = *o;
-    if (!mkdtemp((char *)folder.p))
-        return fail(ctx, STORAGE, "the folder " S_FMT " cannot be created: %s", S_ARG(folder),
-                    strerror(errno));
-    own.settings.data = folder;
-    own.settings.store = S("");
-    enum status s = instance_open(ctx, &own, TO_ADD, out);
-    out->is_scratch = true;
-    return s;
-}
-
-enum status instance_open_dry(struct ctx *ctx, const struct options *o, struct instance *out)
-{
-    enum status s = instance_open(ctx, o, TO_READ, out);
-    return soft_if(ctx, s, NOT_FOUND) ? open_scratch(ctx, o, out) : s;
 }
 
 /* Of two processes that create the file at one time, the second reads what the first wrote. */

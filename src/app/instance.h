@@ -27,15 +27,13 @@ enum opening {
     TO_ADD,    /* creates a missing data folder, private to its owner, and database */
     TO_CHANGE, /* what is there */
     TO_READ,   /* the same, also where nothing can be written */
+    TO_TRY,    /* as TO_READ, or without a database on an empty one elsewhere, for the time of the
+                  command, so that nothing is created */
     TO_SERVE /* a server starts although the disk is full or cannot be written to. Chats then go on
                 without memory, and the store opens when the disk allows it */
 };
 MUST_USE enum status instance_open(struct ctx *ctx, const struct options *o, enum opening how,
                                    struct instance *out);
-/* For a dry run: as one that reads, or without a database on an empty one elsewhere, for the time
- * of the command, so that nothing is created. */
-MUST_USE enum status instance_open_dry(struct ctx *ctx, const struct options *o,
-                                       struct instance *out);
 /* On the server: what needs the disk once. OK also when the disk fails; is_settled tells. */
 MUST_USE enum status instance_settle(struct ctx *ctx, struct instance *instance);
 void instance_close(struct instance *h);

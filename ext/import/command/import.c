@@ -168,8 +168,7 @@ static enum status import_any(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     TRY(check_there(ctx, o));
-    TRY(o->dry_run ? instance_open_dry(ctx, o, &instance)
-                   : instance_open(ctx, o, TO_ADD, &instance));
+    TRY(instance_open(ctx, o, o->dry_run ? TO_TRY : TO_ADD, &instance));
     return is_omniroute(o) ? import_omniroute(ctx, o, &instance) : import_files(ctx, o, &instance);
 }
 

@@ -129,8 +129,8 @@ static bool has_filter(struct ctx *ctx, const struct filter_in *in)
 {
     struct filter_in none;
     fields_defaults(filter_in_fields, &none);
-    const struct pools no = {0};
-    return !str_eq(filter_text(ctx, in, no), filter_text(ctx, &none, no));
+    return !str_eq(filter_text(ctx, in, (struct pools){0}),
+                   filter_text(ctx, &none, (struct pools){0}));
 }
 
 HANDLER(memory_export)
