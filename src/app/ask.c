@@ -6,14 +6,9 @@
 #include "app/print.h"
 
 /* The question is on standard error, since standard output is for results. */
-static bool is_at_terminal(void)
-{
-    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-}
-
 enum status ask_is_possible(struct ctx *ctx, const struct options *o)
 {
-    if (o->yes || is_at_terminal())
+    if (o->yes || (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)))
         return OK;
     return fail(ctx, BAD_INPUT,
                 "would erase everything, and without a terminal nobody can be asked; nothing was "

@@ -29,16 +29,11 @@ struct job {
 
 /* A reranking model that cannot be loaded is no reason to make no vectors. Its failure is logged
  * where it is kept. */
-static void load_reranker(struct ctx *ctx, struct engine *e)
+static enum status embed_some(struct ctx *ctx, struct engine *e, bool *more)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     if (engine_load_reranker(&own, e) != OK)
         log_event(LOG_DEBUG, "reranker.missing", "why=\"%s\"", own.why);
-}
-
-static enum status embed_some(struct ctx *ctx, struct engine *e, bool *more)
-{
-    load_reranker(ctx, e);
     return engine_embed_some(ctx, e, more);
 }
 

@@ -200,25 +200,14 @@ static char *take_secret(struct ctx *ctx, char *argument, size_t from)
     return copy;
 }
 
-/* "--name=value", or the flag and the word behind it. */
-static void collect_setting(struct ctx *ctx, struct line *l, const struct field *f, bool has_value)
-{
-    char *whole = l->argv[l->at];
-    if (has_value && f->secret)
-        whole = take_secret(ctx, whole, str_find(str_of(whole), S("=")) + 1);
-    l->settings[l->n_settings++] = whole;
-    if (has_value)
-        return;
-    char *value = l->argv[++l->at];
-    l->settings[l->n_settings++] = f->secret ? take_secret(ctx, value, 0) : value;
-}
-
-/* The same of a flag that is not a setting. */
-static str flag_value(struct ctx *ctx, struct line *l, const struct field *f, bool has_value)
+/* The word that has the flag's value, and where in it that begins: "--name=value", or the word
+ * behind the flag. */
+static char *value_word(struct ctx *ctx, struct line *l, const struct field *f, bool has_value,
+                        size_t *from)
 {
     char *word = l->argv[has_value ? l->at : ++l->at];
-    size_t from = has_value ? str_find(str_of(word), S("=")) + 1 : 0;
-    return str_of((f->secret ? take_secret(ctx, word, from) : word) + from);
+    *from = has_value ? str_find(str_of(word), S("=")) + 1 : 0;
+    return f->secret ? take_secret(ctx, word, *from) : word;
 }
 
 /* Options are read here, settings are only collected: they have more sources (file, variables)
@@ -239,11 +228,15 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
         return fields_set(ctx, options_table, name, S("true"), out);
     if (!has_value && l->at + 1 >= l->argc)
         return fail(ctx, BAD_INPUT, "%s needs a value", said);
+    if (!f && !has_value)
+        l->settings[l->n_settings++] = l->argv[l->at];
+    size_t from;
+    char *word = value_word(ctx, l, f ? f : setting, has_value, &from);
     if (!f) {
-        collect_setting(ctx, l, setting, has_value);
+        l->settings[l->n_settings++] = word;
         return OK;
     }
-    enum status s = fields_set(ctx, options_table, name, flag_value(ctx, l, f, has_value), out);
+    enum status s = fields_set(ctx, options_table, name, str_of(word + from), out);
     if (s != OK)
         snprintf(ctx->field, sizeof ctx->field, "%s", said);
     return s;

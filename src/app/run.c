@@ -154,15 +154,6 @@ static int print_tables(struct ctx *ctx, const struct options *o)
     return EXIT_OK;
 }
 
-/* When the words cannot be read, the command is still the first of them. Only one that must not
- * fail is named, as the failure is one of all commands. */
-static const struct command *always_ok_of(int argc, char **argv,
-                                          const struct command *const *tables)
-{
-    const struct command *c = argc > 1 ? command_of(tables, str_of(argv[1])) : NULL;
-    return c && c->always_ok ? c : NULL;
-}
-
 /* The mask comes first, so that every file is private. Without SIGXFSZ a file at its limit of size
  * (ulimit -f) is a write that fails, as on a full disk. Keys leave the environment before anything
  * else can read or pass it on. */
@@ -177,8 +168,12 @@ int app_run(int argc, char **argv, const struct command *const *tables)
         return EXIT_FAILED;
     }
     key_take_environment();
-    if (options_read(&ctx, argc - 1, argv + 1, &o) != OK)
-        return print_failure(&ctx, always_ok_of(argc, argv, tables), EXIT_USAGE);
+    if (options_read(&ctx, argc - 1, argv + 1, &o) != OK) {
+        /* The command is still the first word. Only one that must not fail is named, as the failure
+         * is one of all commands. */
+        const struct command *c = argc > 1 ? command_of(tables, str_of(argv[1])) : NULL;
+        return print_failure(&ctx, c && c->always_ok ? c : NULL, EXIT_USAGE);
+    }
     o.commands = tables;
     if (o.version) {
         puts("rememberd " REMEMBERD_VERSION);

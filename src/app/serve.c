@@ -357,11 +357,6 @@ static void close_exporter(struct exporter **e)
         trace_exporter->close(*e);
 }
 
-static void free_times(struct chat_times **t)
-{
-    chat_times_free(*t);
-}
-
 static void close_server(struct server **s)
 {
     server_close(*s);
@@ -385,7 +380,7 @@ static void give_back_memory(void)
 enum status command_serve(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    CLEANUP(free_times) struct chat_times *times = chat_times_new();
+    CLEANUP(chat_times_free) struct chat_times *times = chat_times_new();
     CLEANUP(close_exporter) struct exporter *exporter = NULL;
     CLEANUP(background_end) struct background background = {0};
     CLEANUP(close_server) struct server *server = NULL;

@@ -45,17 +45,6 @@ static void write_openai(struct json_out *w, const struct llm_ask *ask, const st
     json_member_raw(w, "response_format", S("{\"type\":\"json_object\"}"));
 }
 
-static void read_openai(struct arena *a, const struct json *root, struct llm_answer *out)
-{
-    const struct json *choice = json_at(root, "choices.0");
-    *out = (struct llm_answer){
-        .text = text_of(a, json_at(choice, "message.content")),
-        .tokens_in = json_int_or(json_at(root, "usage.prompt_tokens"), 0),
-        .tokens_out = json_int_or(json_at(root, "usage.completion_tokens"), 0),
-        .is_cut = str_is(json_string(json_get(choice, "finish_reason")), "length"),
-    };
-}
-
 /* --- Anthropic's messages --- */
 
 /* max_tokens is required by this API. It has no JSON mode, so how->as_json changes nothing here:
@@ -71,25 +60,24 @@ static void write_anthropic(struct json_out *w, const struct llm_ask *ask,
     json_close(w, ']');
 }
 
-static void read_anthropic(struct arena *a, const struct json *root, struct llm_answer *out)
-{
-    *out = (struct llm_answer){
-        .text = text_of(a, json_get(root, "content")),
-        .tokens_in = json_int_or(json_at(root, "usage.input_tokens"), 0),
-        .tokens_out = json_int_or(json_at(root, "usage.output_tokens"), 0),
-        .is_cut = str_is(json_string(json_get(root, "stop_reason")), "max_tokens"),
-    };
-}
-
 /* --- either --- */
 
 struct dialect {
     const char *path;
     void (*write)(struct json_out *w, const struct llm_ask *ask, const struct manner *how);
-    void (*read)(struct arena *a, const struct json *root, struct llm_answer *out);
+    /* Of an answer: where it has them, and the reason to finish that says it was cut. */
+    const char *text, *tokens_in, *tokens_out, *reason, *is_cut;
 };
-static const struct dialect openai = {"/v1/chat/completions", write_openai, read_openai};
-static const struct dialect anthropic = {"/v1/messages", write_anthropic, read_anthropic};
+static const struct dialect openai = {"/v1/chat/completions",
+                                      write_openai,
+                                      "choices.0.message.content",
+                                      "usage.prompt_tokens",
+                                      "usage.completion_tokens",
+                                      "choices.0.finish_reason",
+                                      "length"};
+static const struct dialect anthropic = {"/v1/messages",       write_anthropic,       "content",
+                                         "usage.input_tokens", "usage.output_tokens", "stop_reason",
+                                         "max_tokens"};
 
 static str request_body(struct arena *a, const struct llm_ask *ask, const struct dialect *speaks,
                         const struct manner *how)
@@ -165,7 +153,12 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
             return s;
         soft(ctx, s);
     }
-    speaks->read(a, heard->root, out);
+    *out = (struct llm_answer){
+        .text = text_of(a, json_at(heard->root, speaks->text)),
+        .tokens_in = json_int_or(json_at(heard->root, speaks->tokens_in), 0),
+        .tokens_out = json_int_or(json_at(heard->root, speaks->tokens_out), 0),
+        .is_cut = str_is(json_string(json_at(heard->root, speaks->reason)), speaks->is_cut),
+    };
     /* Some gateways send an error with status 200. */
     if (!out->text.n && json_get(heard->root, "error"))
         return fail(ctx, UPSTREAM, "the model server: " S_FMT,

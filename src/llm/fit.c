@@ -46,11 +46,6 @@ static void write_text(struct json_out *w, const struct field *f, const struct j
 
 /* --- shares: numbers from 0 to 1 --- */
 
-static bool is_share(const struct field *f)
-{
-    return f->type == FIELD_NUM && f->min == 0 && f->max == 1;
-}
-
 /* The words with which models answer instead of a number. */
 static bool share_in_words(str text, double *out)
 {
@@ -233,7 +228,7 @@ static void write_object(struct json_out *w, const struct field *table, const st
             f->type == FIELD_STR || f->type == FIELD_ENUM || (f->type == FIELD_JSON && !f->inside);
         if (!v || v->type == JSON_NULL || (!is_free && is_nothing(v)))
             continue;
-        if (is_share(f)) {
+        if (f->type == FIELD_NUM && f->min == 0 && f->max == 1) {
             write_share(w, f, v);
             continue;
         }

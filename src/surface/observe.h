@@ -8,7 +8,7 @@ struct settings;
 /* Histograms of chats, and of each bucket the last trace in it. */
 struct chat_times;
 struct chat_times *chat_times_new(void);
-void chat_times_free(struct chat_times *t);
+void chat_times_free(struct chat_times **t);
 /* As Prometheus reads them; traces only in the format OpenMetrics. */
 void chat_times_write(struct chat_times *t, struct buf *b, bool is_open_metrics);
 

@@ -86,14 +86,6 @@ static enum status from_environment(struct ctx *ctx, int which, struct key *out)
     return OK;
 }
 
-/* A dangling link counts as present: its target may be on a disk that is not mounted now, and must
- * not be replaced by a new key. */
-static bool is_missing(const char *path)
-{
-    struct stat st;
-    return lstat(path, &st) != 0 && errno == ENOENT;
-}
-
 /* Only a new key's file is made when it is missing (--new-key-file). Everywhere else a missing key
  * file is an error: the path is mistyped, or the key would open nothing. */
 static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *out)
@@ -102,7 +94,10 @@ static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *
     struct key key = {.bytes = guarded_alloc(),
                       .from = str_printf(&ctx->arena, "the file " S_FMT, S_ARG(file))};
     enum status status = OK;
-    key.is_new = makes && is_missing(path);
+    struct stat st;
+    /* A dangling link counts as present: its target may be on a disk that is not mounted now, and
+     * must not be replaced by a new key. */
+    key.is_new = makes && lstat(path, &st) != 0 && errno == ENOENT;
     if (key.is_new) {
         randombytes_buf(key.bytes, STORE_KEY_BYTES);
         status = key_write_file(ctx, path, key.bytes);

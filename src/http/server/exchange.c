@@ -9,8 +9,6 @@
 #include "http/server/transfer.h"
 #include "http/wire/guard.h"
 #include "http/wire/request.h"
-#include "http/wire/request_log.h"
-#include "http/wire/trace.h"
 
 /*
  * An exchange begins with the first byte of a request. parse.c fills its head and body; with the
@@ -98,11 +96,6 @@ static enum status find_route(struct exchange *x, str raw)
     x->refused = 405;
     return fail(ctx, UNSUPPORTED, "the method " S_FMT " is not allowed here, only " S_FMT,
                 S_ARG(x->in.method), S_ARG(x->allow));
-}
-
-static bool has_admission(const struct exchange *x)
-{
-    return x->route && x->surface->admit && x->route->access != ACCESS_OPEN;
 }
 
 /* Bytes of a body that are read for anyone, so that short requests take one step. */
@@ -217,7 +210,8 @@ bool exchange_head_is_there(struct exchange *x)
 
 bool exchange_is_early(const struct exchange *x)
 {
-    return x->raw.head_done && !x->is_admitted && (x->refused || has_admission(x)) &&
+    bool is_admitted_first = x->route && x->surface->admit && x->route->access != ACCESS_OPEN;
+    return x->raw.head_done && !x->is_admitted && (x->refused || is_admitted_first) &&
            (x->raw.length > EARLY_MAX || x->raw.body.n > EARLY_MAX);
 }
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "http/curl/libcurl.h"
 #include "http/server/attempts.h"
-#include "http/server/loop_thread.h"
+#include "http/server/loop.h"
 
 /*
  * The loops share nothing but this struct. The first one owns the listening socket and hands new

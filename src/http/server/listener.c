@@ -111,12 +111,6 @@ static enum status remove_stale(struct ctx *ctx, const struct sockaddr_un *addre
 }
 
 /* The mode is set before the socket listens: nobody can connect in between. */
-static bool bind_path(int fd, const struct sockaddr_un *address, unsigned mode)
-{
-    return fd >= 0 && bind(fd, (const struct sockaddr *)address, sizeof *address) == 0 &&
-           chmod(address->sun_path, mode) == 0 && listen(fd, BACKLOG) == 0;
-}
-
 static enum status open_path(struct ctx *ctx, str path, unsigned mode, struct arena *a,
                              struct listener *out)
 {
@@ -128,7 +122,9 @@ static enum status open_path(struct ctx *ctx, str path, unsigned mode, struct ar
     memcpy(address.sun_path, path.p, path.n);
     TRY(remove_stale(ctx, &address));
     int fd = new_socket(AF_UNIX);
-    if (!bind_path(fd, &address, mode) || lstat(address.sun_path, &file) != 0) {
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        chmod(address.sun_path, mode) != 0 || listen(fd, BACKLOG) != 0 ||
+        lstat(address.sun_path, &file) != 0) {
         int error = errno;
         if (fd >= 0)
             close(fd);

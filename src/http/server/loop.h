@@ -73,6 +73,24 @@ void loop_tick(struct loop *l);
 /* Now, for a Date header; until the next call. */
 str loop_date(struct loop *l);
 
+/* --- loop_thread.c, for who starts and stops the server --- */
+
+void loop_open(struct loop *l, struct server *s);
+void loop_start(struct loop *l);
+void loop_close(struct loop *l);
+
+/* --- multi.c: curl's transfers inside a loop --- */
+
+/* flush: called each time after curl, whose callbacks may have added output for clients. */
+void multi_open(struct loop *l, void (*flush)(struct loop *l));
+void multi_close(struct loop *l);
+/* Lets curl act on a handle that was just added, without waiting for the next turn. */
+void multi_kick(struct loop *l);
+CURL *multi_handle(struct loop *l);
+void multi_handle_back(struct loop *l, CURL *easy);
+
+/* --- */
+
 /* For asserts: connections, exchanges and transfers belong to the thread of their loop. */
 static inline bool loop_is_here(const struct loop *l)
 {

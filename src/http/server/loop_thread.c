@@ -1,6 +1,4 @@
 /* loop_thread.c - the thread of an event loop: new clients, what wakes it, deadlines, its end. */
-#include "http/server/loop_thread.h"
-
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +11,6 @@
 #include "http/server/attempts.h"
 #include "http/server/conn.h"
 #include "http/server/exchange.h"
-#include "http/server/multi.h"
 
 /*
  * ACCEPTS_AT_ONCE lets the first loop's own clients have their turn between two lots of new ones.

@@ -1,6 +1,4 @@
 /* multi.c - curl's transfers inside the loop that owns the clients. */
-#include "http/server/multi.h"
-
 #include <sys/socket.h>
 
 #include "http/curl/libcurl.h"

@@ -4,7 +4,6 @@
 #include "http/server/conn.h"
 #include "http/server/exchange.h"
 #include "http/server/filter.h"
-#include "http/server/multi.h"
 #include "http/server/transfer.h"
 #include "http/wire/hop_headers.h"
 #include "http/wire/reply.h"
@@ -178,14 +177,6 @@ static size_t on_header(char *p, UNUSED size_t size, size_t n, void *arg)
 
 /* --- its body --- */
 
-/* No bytes are passed on before a head (after 101 curl takes all as body), or beyond the announced
- * length. */
-static bool is_due(const struct exchange *x, size_t n)
-{
-    const struct transfer *t = x->transfer;
-    return t->head_came && (!t->has_length || !has_body(x) || t->came + n <= (uint64_t)t->length);
-}
-
 /* Bytes of the answer for the client, in the framing that send_head announced. They leave when curl
  * has returned, or with the end of the answer. */
 static void put_bytes(struct exchange *x, str bytes)
@@ -211,22 +202,24 @@ static str without_secret(struct exchange *x, str bytes, bool is_last)
 }
 
 /* A client that does not read makes curl pause the upstream; relay_resume goes on when the client
- * has taken its bytes. curl gives the same bytes again then. */
+ * has taken its bytes. curl gives the same bytes again then. No bytes are passed on before a head
+ * (after 101 curl takes all as body), or beyond the announced length. */
 static size_t on_body(char *p, UNUSED size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
     struct relay *r = x->relay;
+    struct transfer *t = x->transfer;
     if (conn_unsent(x->conn) > UNSENT_MAX) {
-        x->transfer->is_paused = true;
+        t->is_paused = true;
         return CURL_WRITEFUNC_PAUSE;
     }
-    if (!is_due(x, n))
+    if (!t->head_came || (t->has_length && has_body(x) && t->came + n > (uint64_t)t->length))
         return 0;
-    x->transfer->last_us = clock_mono_us();
-    if (!x->transfer->came && !x->in.trace->first_us)
-        x->in.trace->first_us = x->transfer->last_us;
-    x->transfer->came += n;
-    bool is_last = x->transfer->has_length && x->transfer->came == (uint64_t)x->transfer->length;
+    t->last_us = clock_mono_us();
+    if (!t->came && !x->in.trace->first_us)
+        x->in.trace->first_us = t->last_us;
+    t->came += n;
+    bool is_last = t->has_length && t->came == (uint64_t)t->length;
     str rest = filters_pass(r->filters, r, without_secret(x, (str){p, n}, is_last));
     if (is_last && has_length(x))
         filters_last(r);

@@ -25,15 +25,12 @@ struct page_origin {
 };
 enum { ANY_PORT = -1, PORT_MOST = 65535 };
 
-static bool is_alnum(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Strict: whatever is in doubt, such as a user name or a path, is no origin. */
 static bool has_only(str text, const char *others)
 {
-    return !SOME(i, text.n, !is_alnum(text.p[i]) && !char_is_one_of(text.p[i], others));
+    return !SOME(i, text.n,
+                 !char_is_one_of(ascii_lower(text.p[i]), "0123456789abcdefghijklmnopqrstuvwxyz") &&
+                     !char_is_one_of(text.p[i], others));
 }
 
 static bool is_web(const struct page_origin *o)

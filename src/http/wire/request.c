@@ -100,13 +100,6 @@ static enum status read_query(struct ctx *ctx, const struct route *route, const 
     return OK;
 }
 
-/* A GET with a body is rare and not forbidden; then the body counts. */
-static bool takes_query(const struct request *r)
-{
-    return !r->body.n &&
-           (str_is(r->method, "GET") || str_is(r->method, "HEAD") || str_is(r->method, "DELETE"));
-}
-
 /* The object without a member that is for the surface, which no table of a route has. */
 static const struct json *without_member(struct arena *a, const struct json *object, str name)
 {
@@ -149,16 +142,18 @@ static enum status read_body(struct ctx *ctx, const struct route *route, struct 
     return json_parse(ctx, r->body.n ? r->body : S("{}"), out);
 }
 
-/* On the thread of the handler, after admit. */
+/* On the thread of the handler, after admit. A GET with a body is rare and not forbidden; then the
+ * body counts. */
 enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
                          struct request *r)
 {
+    static const char *const asking[] = {"GET", "HEAD", "DELETE", NULL};
     struct json *json = NULL;
     void *in;
     if (!route->takes && !route->wants_json)
         return OK;
     in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
-    if (route->takes && takes_query(r)) {
+    if (route->takes && !r->body.n && name_index(asking, r->method, -1) >= 0) {
         TRY(read_query(ctx, route, aside, r, in));
     } else {
         /* A dry run that is asked for in the query of a POST would be none. */

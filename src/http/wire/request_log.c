@@ -1,8 +1,7 @@
 /* request_log.c - the line of the log about a request that has ended. */
-#include "http/wire/request_log.h"
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/wire/request.h"
 
 /* Of a chat: " recall_us=… upstream_us=… keep_us=… first_byte_us=…", of the stages it had. */
 static const char *chat_times(struct ctx *ctx, const struct request *in)

@@ -1,10 +1,9 @@
 /* trace.c - traceparent and tracestate of a request, and the spans that follow from it. */
-#include "http/wire/trace.h"
-
 #include <sodium.h>
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "http/wire/request.h"
 
 /*
  * W3C Trace Context: "00-TRACE-PARENT-FLAGS" in lower-case hex. A later version may have more

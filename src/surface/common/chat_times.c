@@ -41,11 +41,10 @@ struct chat_times *chat_times_new(void)
     return t;
 }
 
-void chat_times_free(struct chat_times *t)
+void chat_times_free(struct chat_times **t)
 {
-    if (t)
-        pthread_mutex_destroy(&t->lock);
-    free(t);
+    pthread_mutex_destroy(&(*t)->lock);
+    free(*t);
 }
 
 static void note_time(struct chat_times *t, int which, const char *trace, int64_t from, int64_t to)

@@ -123,12 +123,7 @@ const struct helper_call helper_note = {"the client", "note", LAST_BEGINS, NULL}
 
 /* --- what a row looks at --- */
 
-/* A front end too old to fill in its template sends the template. */
-static bool has_value(str value)
-{
-    return value.n && !str_starts(value, S("{{"));
-}
-
+/* A front end too old to fill in its template sends the template, which is no value. */
 static bool has_header(const struct request *in, const struct helper_call *call)
 {
     for (size_t i = 0; i < in->n_headers; i++) {
@@ -137,7 +132,7 @@ static bool has_header(const struct request *in, const struct helper_call *call)
         str value = str_trim(in->headers[i].value);
         if (call->where == HEADER_EMPTY)
             return !value.n;
-        return has_value(value) && (!call->also || str_is(value, call->also));
+        return value.n && !str_starts(value, S("{{")) && (!call->also || str_is(value, call->also));
     }
     return false;
 }
@@ -186,12 +181,6 @@ static bool offers_tool(const struct json *root, const char *name)
     return false;
 }
 
-static bool forces_tool(const struct json *root, const char *name)
-{
-    return str_is(json_string(json_at(root, "tool_choice.name")), name) ||
-           str_is(json_string(json_at(root, "tool_choice.function.name")), name);
-}
-
 /* The last one is Ollama's. A negative number means that there is no limit. */
 static bool wants_one_token(const struct json *root)
 {
@@ -205,14 +194,9 @@ static bool wants_one_token(const struct json *root)
     return false;
 }
 
-static bool wants_form(const struct json *root)
-{
-    const struct json *format = json_at(root, "output_config.format");
-    return format && format->type == JSON_OBJECT && !has_tools(root);
-}
-
 static bool call_fits(const struct helper_call *call, const struct helper_facts *f)
 {
+    const struct json *form;
     switch (call->where) {
     case HEADER:
     case HEADER_EMPTY:
@@ -232,11 +216,13 @@ static bool call_fits(const struct helper_call *call, const struct helper_facts 
     case OFFERS_TOOL:
         return offers_tool(f->root, call->text) && offers_tool(f->root, call->also);
     case FORCES_TOOL:
-        return forces_tool(f->root, call->text);
+        return str_is(json_string(json_at(f->root, "tool_choice.name")), call->text) ||
+               str_is(json_string(json_at(f->root, "tool_choice.function.name")), call->text);
     case ONE_TOKEN:
         return wants_one_token(f->root);
     case WANTS_FORM:
-        return wants_form(f->root);
+        form = json_at(f->root, "output_config.format");
+        return form && form->type == JSON_OBJECT && !has_tools(f->root);
     }
     return false;
 }

@@ -52,12 +52,6 @@ static bool has_row(const struct field *table, const char *name)
     return false;
 }
 
-/* Whether the body takes the space, and no row of its table says so. */
-static bool route_adds_space(const struct surface *s, const struct route *r)
-{
-    return r->takes && s->aside && r->access == ACCESS_USER && !has_row(r->takes, s->aside);
-}
-
 /* --- operations --- */
 
 /* Without what the document has once more: two paths may lead to one handler. */
@@ -147,14 +141,15 @@ static void name_route_tables(struct api_names *names, const struct surface *s,
 {
     const struct route_words *w = &r->words;
     str product = product_of(s), word = camel_case(names->arena, str_of(w->name), false);
+    bool adds_space =
+        r->takes && s->aside && r->access == ACCESS_USER && !has_row(r->takes, s->aside);
     const struct {
         const struct field *table;
         const char *name;
         enum schema_use use;
         bool has_space;
     } tables[] = {
-        {route_has_body(r) ? r->takes : NULL, w->takes_name, route_body_use(r),
-         route_adds_space(s, r)},
+        {route_has_body(r) ? r->takes : NULL, w->takes_name, route_body_use(r), adds_space},
         {w->sends, w->sends_name, SCHEMA_INPUT, false},
         {w->gives, w->gives_name, SCHEMA_OUTPUT, false},
     };

@@ -3,15 +3,10 @@
 
 const struct field switch_fields[] = {SWITCH_ROWS, {0}};
 
-static bool is_yes(str value)
-{
-    value = str_trim(value);
-    return str_eq_nocase(value, S("true")) || str_is(value, "1") || str_eq_nocase(value, S("yes"));
-}
-
 /* False when the header names no mode. */
 static bool read_mode(const struct request *in, enum memory_mode *out)
 {
+    static const char *const yes[] = {"true", "1", "yes", NULL};
     str wish = str_trim(request_header(in, MODE_HEADER));
     int mode = MODE_FULL;
     if (wish.n)
@@ -19,7 +14,7 @@ static bool read_mode(const struct request *in, enum memory_mode *out)
             if (str_eq_nocase(wish, str_of(memory_mode_names[mode])))
                 break;
     *out = memory_mode_names[mode] ? (enum memory_mode)mode : MODE_FULL;
-    if (is_yes(request_header(in, NO_MEMORY_HEADER)))
+    if (str_is_one_of(str_trim(request_header(in, NO_MEMORY_HEADER)), yes))
         *out = MODE_OFF;
     return memory_mode_names[mode] != NULL;
 }

@@ -159,11 +159,6 @@ static size_t size_below(const struct tree *t, str folder)
     return n;
 }
 
-static bool is_hidden(str name)
-{
-    return str_starts(name, S(".")) || str_is(name, "node_modules");
-}
-
 /* The entry of a file that is so many names below the folder: itself, or the folder that holds it
  * there, which is listed once. */
 static void list_entry(struct arena *a, const struct tree *t, const struct file *file, str entry,
@@ -193,7 +188,8 @@ str tree_list(struct arena *a, const struct tree *t, str folder)
         if (!path_is_below(path, folder, &rest))
             continue;
         for (size_t level = 0; level < LEVELS && rest.n; level++) {
-            if (is_hidden(str_cut(&rest, '/')))
+            str name = str_cut(&rest, '/');
+            if (str_starts(name, S(".")) || str_is(name, "node_modules"))
                 break;
             size_t n = path.n - rest.n - (rest.n > 0);
             list_entry(a, t, &t->v[i], str_sub(path, 0, n), &last[level], &b);

@@ -62,16 +62,11 @@ SHAPE(hook_out,
 #define PROJECT_PREFIX "project:"
 enum { NAME_MAX_BYTES = 60, HASH_DIGITS = 8 };
 
-static bool is_separator(char c)
-{
-    return c == '/' || c == '\\';
-}
-
 /* Of the last folder in the path, as far as a header may hold it. */
 static str folder_name(struct arena *a, str path)
 {
     size_t from = path.n;
-    while (from && !is_separator(path.p[from - 1]))
+    while (from && !char_is_one_of(path.p[from - 1], "/\\"))
         from--;
     str name = utf8_cut(str_sub(path, from, path.n), NAME_MAX_BYTES);
     char *p = arena_alloc(a, name.n + 1);
@@ -303,17 +298,10 @@ static str block_beside(struct ctx *ctx, struct app *app, const struct hook *h, 
     return turn_out_of(engine_begin_turn(ctx, app->engine, &in))->block;
 }
 
-/* An answer that comes twice is kept once. */
-static bool is_kept(const struct hook *h, str answer)
-{
-    const struct message *last = h->n_said ? &h->said[h->n_said - 1] : NULL;
-    return last && str_is(last->role, "assistant") && str_eq(str_trim(last->text), answer);
-}
-
 /*
  * The answer continues the conversation behind its last prompt, which finds its block again as at a
  * model's tool call. The same prompt may be answered more than once: other hooks and the agent's
- * background work make it go on.
+ * background work make it go on. An answer that comes twice is kept once.
  */
 static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out)
 {
@@ -321,9 +309,11 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h,
         h->in->last_assistant_message.n ? h->in->last_assistant_message : h->in->prompt_response;
     size_t asked = last_said(h, "user");
     struct turn_in *t = &h->turn;
+    const struct message *last = h->n_said ? &h->said[h->n_said - 1] : NULL;
     answer_context(ctx, h, S(""), out);
     answer = str_trim(answer);
-    if (t->mode == MODE_READONLY || asked == h->n_said || !answer.n || is_kept(h, answer))
+    bool is_kept = last && str_is(last->role, "assistant") && str_eq(str_trim(last->text), answer);
+    if (t->mode == MODE_READONLY || asked == h->n_said || !answer.n || is_kept)
         return OK;
     say_messages(&ctx->arena, h, asked, h->n_said, (struct said){.role = S("tool"), .text = S("")},
                  t);

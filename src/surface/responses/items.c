@@ -90,20 +90,14 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
 
 /* --- where a block goes --- */
 
-/* Some clients read the stored items and send them back. */
-static bool is_next(struct arena *a, const struct json *item, str block)
-{
-    return item->next && item->next->type == JSON_OBJECT &&
-           str_eq(text_of_content(a, json_get(item->next, "content")), block);
-}
-
 static str item_of(struct arena *a, const char *role, str block)
 {
     return JSON_FORM(a, "{'type':'message','role':'%','content':[{'type':'input_text','text':%}]}",
                      str_of(role), quote_json(a, block));
 }
 
-/* A text becomes the one item that it means. */
+/* A text becomes the one item that it means. Some clients read the stored items and send them
+ * back. */
 bool items_put(struct arena *a, const struct items *items, size_t at, const char *role, str block,
                struct cut *out)
 {
@@ -116,7 +110,8 @@ bool items_put(struct arena *a, const struct items *items, size_t at, const char
                                       place->source, item)};
         return true;
     }
-    if (is_next(a, place, block))
+    if (place->next && place->next->type == JSON_OBJECT &&
+        str_eq(text_of_content(a, json_get(place->next, "content")), block))
         return false;
     *out =
         (struct cut){place->source.p + place->source.n, 0, str_printf(a, "," S_FMT, S_ARG(item))};

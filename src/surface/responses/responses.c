@@ -127,13 +127,6 @@ static const struct mark {
     {TURN_HAS, "parent_thread_id", "", CALLER_AGENT},
 };
 
-/* It sends texts of its own in the user's name. */
-static bool is_codex(const struct request *in)
-{
-    return request_header(in, TURN_HEADER).n ||
-           str_starts(request_header(in, "Originator"), S("codex"));
-}
-
 static bool text_fits(str is, const char *wanted)
 {
     is = str_trim(is);
@@ -211,32 +204,22 @@ static void set_caller(struct turn_in *t, enum caller caller)
 
 /* --- what a request says --- */
 
-/* By its id, which may be the member itself. */
-static str conversation_of(const struct json *root)
-{
-    const struct json *v = json_get(root, "conversation");
-    return v && v->type == JSON_OBJECT ? json_string(json_get(v, "id")) : json_string(v);
-}
-
-/* Many conversations share a key that says which prompts begin alike; one that is a UUID is the
- * name of one conversation. */
-static str cache_key_of(const struct json *root)
-{
-    str key = json_string(json_get(root, "prompt_cache_key"));
-    return id_is_uuid(key) ? key : S("");
-}
-
 /* Our own header first, then the name under which the model's server keeps the conversation, then
- * the names that programs have for it. */
+ * the names that programs have for it. The conversation's id may be the member itself. Many
+ * conversations share a key that says which prompts begin alike; one that is a UUID is the name of
+ * one conversation. */
 static enum status name_session(struct ctx *ctx, const struct request *in, struct chat *c)
 {
-    str held = conversation_of(c->ask.root);
+    const struct json *conversation = json_get(c->ask.root, "conversation");
+    bool is_object = conversation && conversation->type == JSON_OBJECT;
+    str held = json_string(is_object ? json_get(conversation, "id") : conversation);
+    str key = json_string(json_get(c->ask.root, "prompt_cache_key"));
     TRY(session_name_check(ctx, held, "conversation"));
     if (held.n && !str_trim(request_header(in, "X-Session-Id")).n)
         c->ask.in.session = held;
     TRY(controls_name_session(ctx, c->ask.root, &c->ask.in));
-    if (!c->ask.in.session.n)
-        c->ask.in.session = cache_key_of(c->ask.root);
+    if (!c->ask.in.session.n && id_is_uuid(key))
+        c->ask.in.session = key;
     c->previous = json_string(json_get(c->ask.root, "previous_response_id"));
     c->is_held = c->previous.n || held.n;
     return OK;
@@ -246,7 +229,9 @@ static enum status name_session(struct ctx *ctx, const struct request *in, struc
 static void read_items(struct ctx *ctx, const struct request *in, struct chat *c)
 {
     size_t own;
-    if (!items_read(&ctx->arena, c->ask.root, is_codex(in), &c->items)) {
+    bool is_codex = request_header(in, TURN_HEADER).n || /* it sends texts in the user's name */
+                    str_starts(request_header(in, "Originator"), S("codex"));
+    if (!items_read(&ctx->arena, c->ask.root, is_codex, &c->items)) {
         model_drop_memory(&c->ask, WITHOUT_FOR_MESSAGES);
         return;
     }

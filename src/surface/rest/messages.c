@@ -9,12 +9,6 @@
  * under /v1/messages of that API.
  */
 
-/* What recall may find of a message that was answered with memory beside it. */
-static str recalls_of(const struct message *m)
-{
-    return !m->is_echo ? S("all") : str_trim(m->says).n ? S("what is new") : S("nothing");
-}
-
 struct message_item {
     struct message m;
     str space, origin, recalls;
@@ -37,11 +31,13 @@ FIELDS(
 
 static struct message_item item_of(const struct message *m, str space)
 {
+    /* What recall may find of a message that was answered with memory beside it. */
+    str recalls = !m->is_echo ? S("all") : str_trim(m->says).n ? S("what is new") : S("nothing");
     return (struct message_item){.m = *m,
                                  .space = space,
                                  .position = doc_position(m->doc),
                                  .origin = str_of(origin_names[m->origin]),
-                                 .recalls = recalls_of(m),
+                                 .recalls = recalls,
                                  .tokens = tokens_of(m->text)};
 }
 

@@ -51,19 +51,15 @@ static HANDLER(show_me)
 }
 
 /* A proxy that ends TLS says so. Whoever makes it up has a cookie that it cannot send itself. */
-static const char *secure_if(const struct request *in)
-{
-    return str_eq_nocase(request_header(in, "X-Forwarded-Proto"), S("https")) ? "; Secure" : "";
-}
-
 static void set_cookie(struct ctx *ctx, const struct request *in, str secret, int64_t seconds,
                        struct reply *out)
 {
+    bool is_secure = str_eq_nocase(request_header(in, "X-Forwarded-Proto"), S("https"));
     reply_header(out, "Set-Cookie",
                  str_printf(&ctx->arena,
                             COOKIE_NAME "=" S_FMT
                                         "; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s",
-                            S_ARG(secret), (long long)seconds, secure_if(in)));
+                            S_ARG(secret), (long long)seconds, is_secure ? "; Secure" : ""));
 }
 
 static HANDLER(sign_in)

@@ -90,36 +90,29 @@ static HANDLER(stats_show)
 
 /* --- series --- */
 
-enum metric {
-    METRIC_ADDED,
-    METRIC_FORGOTTEN,
-    METRIC_EXPIRED,
-    METRIC_SESSIONS,
-    METRIC_MESSAGES,
-    METRIC_TOKENS,
-    METRIC_RECALLS,
-    METRIC_LATENCY,
-    METRIC_CORE
-};
-static const char *const metric_names[] = {"memories_added",   "memories_forgotten",
-                                           "memories_expired", "sessions",
-                                           "messages",         "tokens_injected",
-                                           "recalls",          "recall_latency",
-                                           "core_tokens",      NULL};
-static const char *const core_parts[] = {"in", "out", NULL};
-
-/* Where the counts of a metric begin, and the names of its parts; without names it has one. The
+/* Each metric, where its counts begin, and the names of its parts; without names it has one. The
  * latency is told by percentiles. */
+#define METRICS(F)                                                                                 \
+    F(memories_added, DAY_ADDED, type_names)                                                       \
+    F(memories_forgotten, DAY_FORGOTTEN, NULL)                                                     \
+    F(memories_expired, DAY_EXPIRED, NULL)                                                         \
+    F(sessions, DAY_SESSIONS, NULL)                                                                \
+    F(messages, DAY_MESSAGES, NULL)                                                                \
+    F(tokens_injected, DAY_TOKENS, NULL)                                                           \
+    F(recalls, DAY_DECISION, day_decisions)                                                        \
+    F(recall_latency, DAY_BUCKET, NULL)                                                            \
+    F(core_tokens, DAY_CORE_IN, core_parts)
+#define METRIC_ID(NAME, ...) METRIC_##NAME,
+#define METRIC_NAME(NAME, ...) #NAME,
+#define METRIC_ROW(NAME, STAT, PARTS) {STAT, PARTS},
+
+enum metric { METRICS(METRIC_ID) };
+static const char *const metric_names[] = {METRICS(METRIC_NAME) NULL};
+static const char *const core_parts[] = {"in", "out", NULL};
 static const struct metric_row {
     int stat;
     const char *const *parts;
-} metrics[] = {
-    [METRIC_ADDED] = {DAY_ADDED, type_names},         [METRIC_FORGOTTEN] = {DAY_FORGOTTEN, NULL},
-    [METRIC_EXPIRED] = {DAY_EXPIRED, NULL},           [METRIC_SESSIONS] = {DAY_SESSIONS, NULL},
-    [METRIC_MESSAGES] = {DAY_MESSAGES, NULL},         [METRIC_TOKENS] = {DAY_TOKENS, NULL},
-    [METRIC_RECALLS] = {DAY_DECISION, day_decisions}, [METRIC_LATENCY] = {DAY_BUCKET, NULL},
-    [METRIC_CORE] = {DAY_CORE_IN, core_parts},
-};
+} metrics[] = {METRICS(METRIC_ROW)};
 
 static const char *const by_names[] = {"day", "month", NULL};
 enum { DAYS_SHOWN = 30, MONTHS_SHOWN = 12 };
@@ -153,7 +146,7 @@ static struct period_out period_of(struct ctx *ctx, const struct period *p, enum
     assert((size_t)metric < sizeof metrics / sizeof *metrics);
     const struct metric_row *row = &metrics[metric];
     struct period_out out = {.at = p->begin, .total = p->sums.n[row->stat]};
-    if (metric == METRIC_LATENCY) {
+    if (metric == METRIC_recall_latency) {
         out.total = day_recalls(p->sums.n);
         out.mean_us = out.total ? p->sums.n[DAY_RECALL_US] / out.total : 0;
         out.p50_us = day_percentile(p->sums.n, 0.5);

@@ -61,12 +61,6 @@ static str name_list(struct ctx *ctx, const struct tokens_in *a)
 }
 
 /* Newest first, and of one moment by id: the order of the store. */
-static bool is_behind(const struct token *t, const struct list_place *place)
-{
-    double created = (double)t->created;
-    return created < place->value || (created == place->value && str_cmp(t->id, place->name) > 0);
-}
-
 static HANDLER(token_list)
 {
     const struct tokens_in *a = in->in;
@@ -83,7 +77,8 @@ static HANDLER(token_list)
             (!a->ended && !token_is_valid(&v[i], clock_ms())))
             continue;
         page.total++;
-        if (a->cursor.n && !is_behind(&v[i], &place))
+        double ahead = (double)v[i].created - place.value;
+        if (a->cursor.n && (ahead > 0 || (!ahead && str_cmp(v[i].id, place.name) <= 0)))
             continue;
         if (n < (size_t)a->limit) {
             items[n++] = shape_of(&v[i], S(""));
