@@ -8,9 +8,8 @@
 
 static FIELDS(audit_line, (INT, no), (TIME, at), (STR, kind), (STR, by), (STR, who), (STR, what));
 
-static enum status print_json(struct ctx *ctx, void *own, const struct audit_line *line)
+static enum status print_json(struct ctx *ctx, UNUSED void *own, const struct audit_line *line)
 {
-    (void)own;
     return print_fields(ctx, audit_line_fields, line);
 }
 

@@ -57,11 +57,9 @@ static enum status end_undo(struct ctx *ctx, struct instance *instance)
 
 /* After chats of 30 MB malloc keeps some hundred MB of freed pages. What usual chats free stays, as
  * new pages cost a chat a sixth of its time. */
-static enum status trim_memory(struct ctx *ctx, struct instance *instance)
+static enum status trim_memory(UNUSED struct ctx *ctx, UNUSED struct instance *instance)
 {
     enum { USUAL = 64 << 20 };
-    (void)ctx;
-    (void)instance;
     if (mallinfo2().fordblks > USUAL)
         malloc_trim(USUAL / 4);
     return OK;

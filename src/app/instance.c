@@ -70,15 +70,6 @@ enum status instance_make_folder(struct ctx *ctx, const struct instance *instanc
     return OK;
 }
 
-/* One for each thread that may read, so that none waits for another: the workers, of which there
- * are two per core unless the setting says otherwise, the event loops and the background. */
-static size_t readers_of(const struct settings *s)
-{
-    enum { LEAST = 64, BESIDE = 64 };
-    size_t wanted = (size_t)s->workers + (size_t)s->loops + BESIDE;
-    return wanted > LEAST + BESIDE ? wanted : LEAST;
-}
-
 /* The memory of the process holds keys and what users said: no core file, and no look into it by
  * another process of the same user. Sanitizers look into it themselves. */
 static void close_process(void)
@@ -105,14 +96,21 @@ static enum status refuse_plain(struct ctx *ctx, const struct instance *instance
 /* The only place where a key is looked up; the store keeps its own copy. */
 static enum status open_file(struct ctx *ctx, struct instance *instance)
 {
+    enum { LEAST = 64, BESIDE = 64 };
     CLEANUP(key_free) struct key key = {0};
-    TRY(key_find(ctx, &instance->settings, instance->folder, instance->file, &key));
+    const struct settings *s = &instance->settings;
+    /* One reader for each thread that may read, so that none waits for another: the workers, of
+     * which there are two per core unless the setting says otherwise, the event loops and the
+     * background.
+     */
+    size_t wanted = (size_t)s->workers + (size_t)s->loops;
+    TRY(key_find(ctx, s, instance->folder, instance->file, &key));
     if (!key.bytes)
         TRY(refuse_plain(ctx, instance));
     struct store_settings store = {.path = instance->file,
-                                   .cache_bytes = (size_t)instance->settings.cache_max,
+                                   .cache_bytes = (size_t)s->cache_max,
                                    .key = key.bytes,
-                                   .readers = readers_of(&instance->settings),
+                                   .readers = BESIDE + (wanted > LEAST ? wanted : LEAST),
                                    .may_wait = instance->may_wait,
                                    .keeps_reserve = instance->is_server,
                                    .accepts_loss = instance->accepts_loss,

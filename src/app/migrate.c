@@ -40,14 +40,6 @@ static enum status find_side(struct ctx *ctx, const struct options *o, const cha
     return OK;
 }
 
-static enum status check_folders(struct ctx *ctx, const struct side *from, const struct side *to)
-{
-    if (from->instance.folder.n && instance_is_new(ctx, &from->instance))
-        return fail(ctx, NOT_FOUND, "--from: there is no database in '" S_FMT "'",
-                    S_ARG(from->instance.folder));
-    return to->instance.folder.n ? instance_make_folder(ctx, &to->instance) : OK;
-}
-
 static void show_progress(void *own, const char *what, int64_t done, int64_t all)
 {
     progress_show(own, what, done, all, 1, all > 1 ? "rows" : "");
@@ -75,7 +67,11 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
     TRY(find_side(ctx, o, "--from", o->from, from, &move.from));
     move.from.must_exist = true;
     TRY(find_side(ctx, o, "--to", o->to, to, &move.to));
-    TRY(check_folders(ctx, from, to));
+    if (from->instance.folder.n && instance_is_new(ctx, &from->instance))
+        return fail(ctx, NOT_FOUND, "--from: there is no database in '" S_FMT "'",
+                    S_ARG(from->instance.folder));
+    if (to->instance.folder.n)
+        TRY(instance_make_folder(ctx, &to->instance));
     enum status status = store_move(ctx, &move, &moved);
     progress_end(&progress);
     TRY(status);

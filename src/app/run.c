@@ -38,9 +38,8 @@ static const struct command *command_of(const struct command *const *tables, str
 
 /* --- running --- */
 
-enum status command_version(struct ctx *ctx, const struct options *o)
+enum status command_version(UNUSED struct ctx *ctx, const struct options *o)
 {
-    (void)ctx;
     puts(o->json ? "{\"version\":\"" REMEMBERD_VERSION "\"}" : "rememberd " REMEMBERD_VERSION);
     return OK;
 }

@@ -237,15 +237,6 @@ static void announce_try(struct ctx *ctx, const struct settings *s, str url, boo
     putchar('\n');
 }
 
-/* Whoever lists an origin should see what its pages may do. */
-static void announce_origins(const struct settings *s, bool needs_token)
-{
-    if (str_trim(s->origins).n)
-        printf("web pages: " S_FMT " (%s)\n", S_ARG(s->origins),
-               needs_token ? "with a token"
-                           : "without a token they can read and change everything");
-}
-
 /* On standard output: the address, then lines for people. The first goes out before anything is
  * looked up: scripts wait for it. */
 static void announce(struct ctx *ctx, struct instance *instance, str url)
@@ -264,27 +255,24 @@ static void announce(struct ctx *ctx, struct instance *instance, str url)
      * tokens only local requests can arrive. */
     puts(needs_token ? "access: with a token; 'rememberd token create' makes one"
                      : "access: anyone on this machine, without a token");
-    announce_origins(&instance->settings, needs_token);
+    if (str_trim(instance->settings.origins).n) /* who lists one should see what its pages may do */
+        printf("web pages: " S_FMT " (%s)\n", S_ARG(instance->settings.origins),
+               needs_token ? "with a token"
+                           : "without a token they can read and change everything");
     announce_try(ctx, &instance->settings, url, needs_token);
     fflush(stdout);
 }
 
 /* --- running --- */
 
-/* Workers block on the disk at times, so there are more workers than cores. */
-static size_t workers_of(const struct settings *s)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (s->workers)
-        return (size_t)s->workers;
-    return cores > 2 ? 2 * (size_t)cores : 4;
-}
-
 static const unsigned socket_modes[] = {
     [SOCKET_600] = 0600, [SOCKET_660] = 0660, [SOCKET_666] = 0666};
 
 static struct server_settings server_settings_of(struct ctx *ctx, const struct settings *s)
 {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    /* Workers block on the disk at times, so there are more workers than cores. */
+    size_t workers = s->workers ? (size_t)s->workers : cores > 2 ? 2 * (size_t)cores : 4;
     struct server_settings out = {
         .listen = s->listen,
         .socket_mode = socket_modes[s->socket_mode],
@@ -293,7 +281,7 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
         .reply_max = REPLY_MAX,
         .connections_max = (size_t)s->connections_max,
         .queue_max = (size_t)s->queue_max,
-        .workers = workers_of(s),
+        .workers = workers,
         .loops = (size_t)s->loops,
         .idle_ms = s->idle_timeout_ms,
         .request_ms = s->request_timeout_ms,

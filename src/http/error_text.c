@@ -26,15 +26,7 @@ static bool repeats_text(str said, str text)
     return false;
 }
 
-/* A line break would let another server write lines of its own into our log. */
-static str on_one_line(struct arena *a, str said, size_t most)
-{
-    char *words = (char *)str_dup(a, utf8_cut(said, most)).p;
-    for (char *c = words; *c; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
-    return str_of(words);
-}
-
+/* On one line: a line break would let another server write lines of its own into our log. */
 str http_complaint(struct arena *a, str body, size_t most, str secret, const str *asked, size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
@@ -50,5 +42,8 @@ str http_complaint(struct arena *a, str body, size_t most, str secret, const str
     for (size_t i = 0; i < n; i++)
         if (repeats_text(said, asked[i]))
             return S("(in words that repeat what was asked)");
-    return on_one_line(a, said, most);
+    char *words = (char *)str_dup(a, utf8_cut(said, most)).p;
+    for (char *c = words; *c; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    return str_of(words);
 }

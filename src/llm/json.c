@@ -46,14 +46,6 @@ static enum status put_patiently(struct ctx *ctx, const struct llm_ask *ask, str
     }
 }
 
-static enum status read_answer(struct ctx *ctx, const struct llm_answer *answer,
-                               const struct field *table, bool leniently, void *out)
-{
-    struct json *object;
-    TRY(llm_object(ctx, answer->text, &object));
-    return llm_fit(ctx, table, object, leniently, out);
-}
-
 /* Why the answer is unusable, for the model and for the log. */
 static str complaint_of(struct arena *a, const struct ctx *ctx, const struct llm_answer *answer)
 {
@@ -82,7 +74,9 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
         answer->is_cut = one.is_cut || llm_breaks_off(one.text);
         answer->tokens_in += one.tokens_in;
         answer->tokens_out += one.tokens_out;
-        if (read_answer(ctx, &one, table, i + 1 == ASKS, out) == OK)
+        struct json *object;
+        if (llm_object(ctx, one.text, &object) == OK &&
+            llm_fit(ctx, table, object, i + 1 == ASKS, out) == OK)
             return OK;
         why = complaint_of(&ctx->arena, ctx, &one);
         ctx_clear_failure(ctx);

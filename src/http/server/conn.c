@@ -196,15 +196,6 @@ static void feed_parser(struct conn *c, str bytes)
 
 /* --- requests sent ahead --- */
 
-static void queue_turn(struct conn *c)
-{
-    struct loop *l = c->loop;
-    assert(loop_is_here(l));
-    if (!l->turns.first)
-        loop_wake(l);
-    list_join(&l->turns, &c->turn);
-}
-
 static void read_on(struct conn *c)
 {
     if (!c->is_resting)
@@ -290,10 +281,14 @@ static void finish_exchange(struct conn *c)
     }
     c->state = CONN_IDLE;
     c->deadline_us = idle_deadline(c->loop);
-    if (c->pending.n)
-        queue_turn(c);
-    else
+    if (!c->pending.n) {
         idle_enter(c->loop, &c->idle, c->deadline_us);
+        return;
+    }
+    assert(loop_is_here(c->loop));
+    if (!c->loop->turns.first)
+        loop_wake(c->loop);
+    list_join(&c->loop->turns, &c->turn);
 }
 
 /* --- writing --- */

@@ -125,15 +125,9 @@ void server_start(struct server *s, const struct surface *const *surfaces, struc
  * the last two, since their jobs still post to the loops.
  */
 
-/* Exchanges without a connection count too: their done calls keep turns. */
-static bool is_quiet(struct server *s)
-{
-    return atomic_load(&s->active) == 0 && atomic_load(&s->connections) == 0 &&
-           atomic_load(&s->refused) == 0;
-}
-
 /* Waits until every loop has acted on the phase and, with a deadline, until nothing runs. Each loop
- * answers by counting itself in seen. */
+ * answers by counting itself in seen. Exchanges without a connection count too: their done calls
+ * keep turns. */
 static void enter_phase(struct server *s, enum server_phase phase, int64_t deadline_ms)
 {
     struct timespec until = steady_in_ms(deadline_ms);
@@ -146,7 +140,8 @@ static void enter_phase(struct server *s, enum server_phase phase, int64_t deadl
     while (atomic_load(&s->seen) < s->n_loops)
         pthread_cond_wait(&s->changed, &s->lock);
     int late = 0;
-    while (deadline_ms && !is_quiet(s) && !late)
+    while (deadline_ms && !late &&
+           (atomic_load(&s->active) || atomic_load(&s->connections) || atomic_load(&s->refused)))
         late = pthread_cond_timedwait(&s->changed, &s->lock, &until);
     pthread_mutex_unlock(&s->lock);
 }
@@ -170,22 +165,16 @@ size_t server_stop(struct server *s, int64_t deadline_ms)
     return atomic_load(&s->cut);
 }
 
-/* Of a server that has not started. */
-static void free_listening(struct server *s)
-{
-    listener_close(&s->listener);
-    ctx_free(&s->ctx);
-    free(s);
-}
-
 /* The loops must still run while the workers finish, since a job that ends posts its exchange to
  * its loop; and they must have ended before the router that their handlers read is freed. */
 void server_close(struct server *s)
 {
     if (!s)
         return;
-    if (!s->loops) {
-        free_listening(s);
+    if (!s->loops) { /* it has not started */
+        listener_close(&s->listener);
+        ctx_free(&s->ctx);
+        free(s);
         return;
     }
     server_stop(s, 0);

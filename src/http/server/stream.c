@@ -59,26 +59,11 @@ static void send_head(struct exchange *x)
     buf_add(b, S("\r\n"));
 }
 
-static void send_piece(struct exchange *x)
-{
-    reply_piece(&x->conn->out, buf_str(&x->piece), !x->raw.is_old);
-    x->sent += x->piece.n;
-    buf_free(&x->piece);
-}
-
 /* conn_flush may end the exchange at once. */
 static void finish_answer(struct exchange *x)
 {
     if (!x->raw.is_old && !x->is_head)
         buf_add(&x->conn->out, S("0\r\n\r\n"));
-    x->phase = ANSWERED;
-    conn_flush(x->conn);
-}
-
-/* The client sees an answer without an end. */
-static void break_off(struct exchange *x)
-{
-    x->conn->close_after = true;
     x->phase = ANSWERED;
     conn_flush(x->conn);
 }
@@ -100,7 +85,9 @@ static void make_next(struct exchange *x)
  * everything taken and call stream_resume. */
 static void send_made(struct exchange *x)
 {
-    send_piece(x);
+    reply_piece(&x->conn->out, buf_str(&x->piece), !x->raw.is_old);
+    x->sent += x->piece.n;
+    buf_free(&x->piece);
     if (x->is_last)
         finish_answer(x);
     else
@@ -123,10 +110,13 @@ void stream_ran(struct exchange *x)
         return;
     }
     x->phase = STREAMING;
-    if (x->how == OK)
+    if (x->how == OK) {
         send_made(x);
-    else
-        break_off(x);
+        return;
+    }
+    x->conn->close_after = true; /* the client sees an answer without an end */
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
 }
 
 void stream_resume(struct exchange *x)

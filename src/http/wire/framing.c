@@ -138,14 +138,6 @@ void framing_begin_body(struct framing *f, bool is_chunked)
 
 /* --- headers --- */
 
-static bool is_number(str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] < '0' || s.p[i] > '9')
-            return false;
-    return s.n > 0;
-}
-
 /* Of two with one name, a proxy could believe another one than we do. Host has its own check. */
 static enum status check_once(struct ctx *ctx, const struct header *headers, size_t n)
 {
@@ -172,7 +164,8 @@ enum status framing_check(struct ctx *ctx, const struct header *headers, size_t 
         bool is_length = str_eq_nocase(h->name, S("Content-Length"));
         if (is_coding && (is_old || !str_eq_nocase(h->value, S("chunked"))))
             return fail(ctx, BAD_INPUT, "Transfer-Encoding may be chunked only, in HTTP/1.1");
-        if (is_length && !is_number(h->value))
+        if (is_length &&
+            !(h->value.n && EVERY(i, h->value.n, char_is_one_of(h->value.p[i], "0123456789"))))
             return fail(ctx, BAD_INPUT, "Content-Length must be one decimal number");
         has_coding |= is_coding;
         has_length |= is_length;

@@ -6,13 +6,6 @@
  * announced length is still right.
  */
 
-static void put_stars(char *p, size_t n, str secret)
-{
-    for (size_t at = 0; at + secret.n <= n; at++)
-        if (p[at] == secret.p[0] && !memcmp(p + at, secret.p, secret.n))
-            memset(p + at, '*', secret.n);
-}
-
 /* How many bytes at the end may be the beginning of the secret. */
 static size_t begun_at_end(str text, str secret)
 {
@@ -36,7 +29,9 @@ str mask_pass(struct arena *a, struct mask *m, str bytes, bool is_last)
     buf_clear(&m->held);
     if (!m->out.n)
         return S("");
-    put_stars(m->out.p, m->out.n, m->secret);
+    for (size_t at = 0; at + m->secret.n <= m->out.n; at++)
+        if (!memcmp(m->out.p + at, m->secret.p, m->secret.n))
+            memset(m->out.p + at, '*', m->secret.n);
     str text = buf_str(&m->out);
     size_t waits = is_last ? 0 : begun_at_end(text, m->secret);
     buf_add(&m->held, str_sub(text, text.n - waits, text.n));

@@ -87,25 +87,18 @@ void reply_line(struct buf *b, str name, str value)
     buf_add(b, S("\r\n"));
 }
 
-/* Looser than the standard: what matters is that no line can end early. */
-static bool is_token(str s)
-{
-    return s.n && !SOME(i, s.n, (unsigned char)s.p[i] <= ' ' || s.p[i] == ':' || s.p[i] == 127);
-}
-
-static bool is_on_one_line(str value)
-{
-    return EVERY(i, value.n,
-                 ((unsigned char)value.p[i] >= ' ' && value.p[i] != 127) || value.p[i] == '\t');
-}
-
 /* Names and values may come from users or upstreams: a line end in one of them would be a header,
- * or an answer, of their own. */
+ * or an answer, of their own. Looser than the standard: what matters is that no line can end
+ * early. */
 enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n)
 {
     for (const struct header *h = headers; h < headers + n; h++) {
-        bool is_named = is_token(h->name);
-        if (!is_named || !is_on_one_line(h->value))
+        const unsigned char *name = (const unsigned char *)h->name.p;
+        const unsigned char *value = (const unsigned char *)h->value.p;
+        bool is_named =
+            h->name.n && EVERY(i, h->name.n, name[i] > ' ' && name[i] != ':' && name[i] != 127);
+        if (!is_named ||
+            SOME(i, h->value.n, (value[i] < ' ' && value[i] != '\t') || value[i] == 127))
             return fail(ctx, BAD_INPUT, "the header '%.40s' holds a character that is not allowed",
                         is_named ? str_c(&ctx->arena, h->name) : "?");
     }

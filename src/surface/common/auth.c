@@ -155,8 +155,7 @@ static void note_actor(struct ctx *ctx, const struct identity *who)
 }
 
 /* What concerns everyone is not for the people of a front end, though its token be an admin's. */
-static enum status check_access(struct ctx *ctx, enum route_access needs,
-                                const struct identity *who)
+enum status auth_may(struct ctx *ctx, enum route_access needs, const struct identity *who)
 {
     static const enum right rights[] = {
         [ACCESS_OPERATOR] = RUNS_SERVER, [ACCESS_OWNER] = MANAGES_PEOPLE};
@@ -221,11 +220,6 @@ bool auth_has(const struct identity *who, enum right right)
     return who->is_admin && !who->is_person && role_has(who->role, right);
 }
 
-enum status auth_operator(struct ctx *ctx, const struct identity *who)
-{
-    return check_access(ctx, ACCESS_OPERATOR, who);
-}
-
 /* The order is a rule: who it is must be known before access can be checked, and the space is last
  * because reach depends on the person. Routes with ACCESS_OPEN read no credential at all, so
  * in->who stays empty there. */
@@ -238,7 +232,7 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
     note_actor(ctx, &in->who);
     TRY(person_find(ctx, app, in, NULL, &in->who));
     TRY(look_as(ctx, app, in, &in->who));
-    TRY(check_access(ctx, needs, &in->who));
+    TRY(auth_may(ctx, needs, &in->who));
     TRY(auth_name_space(ctx, app, &in->who, request_header(in, SPACE_HEADER), SPACE_HEADER));
     bool reads = str_is(in->method, "GET") || str_is(in->method, "HEAD");
     if (reads && str_is(request_query(ctx, in, SPACE_MEMBER), SPACE_ALL)) {
@@ -282,20 +276,15 @@ enum status auth_chat(struct ctx *ctx, struct app *app, const struct request *in
 
 /* --- reach: which spaces of its user a caller may use --- */
 
-/* A token without a space of its choice gets one named like its id; that is how another token's own
- * space is told from one with a name, which may be there already or not. */
-static bool is_anothers(const struct identity *who, const struct token *tokens, size_t n, str space)
-{
-    return !str_eq(space, who->own.space) &&
-           SOME(i, n, str_eq(tokens[i].id, space) && str_eq(tokens[i].pool.space, space));
-}
-
 bool auth_reaches(const struct identity *who, const struct token *tokens, size_t n, str space)
 {
     assert(who->own.user.n);
     if (who->spaces.n)
         return names_have(who->spaces, space);
-    return who->is_admin || !is_anothers(who, tokens, n, space);
+    /* A token without a space of its choice gets one named like its id; that is how another token's
+     * own space is told from one with a name, which may be there already or not. */
+    return who->is_admin || str_eq(space, who->own.space) ||
+           !SOME(i, n, str_eq(tokens[i].id, space) && str_eq(tokens[i].pool.space, space));
 }
 
 /* A person's spaces are called like those of the tokens that speak for it, and like those of its

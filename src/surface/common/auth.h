@@ -71,10 +71,10 @@ bool auth_has_own_key(const struct request *in);
 /* FORBIDDEN unless the client brings its own key or is an owner: for requests that reach what
  * others have stored at the model server. */
 MUST_USE enum status auth_model_server(struct ctx *ctx, const struct request *in);
-/* No person, and an admin of a user whose role has the right. auth_operator is FORBIDDEN in words
- * for those without RUNS_SERVER, as ACCESS_OPERATOR is. */
+/* No person, and an admin of a user whose role has the right. auth_may is FORBIDDEN in words for
+ * those whom a route with that access does not serve. */
 bool auth_has(const struct identity *who, enum right right);
-MUST_USE enum status auth_operator(struct ctx *ctx, const struct identity *who);
+MUST_USE enum status auth_may(struct ctx *ctx, enum route_access needs, const struct identity *who);
 /* Whether a header's value contains something that looks like a token of this server. */
 bool auth_shows_token(str value);
 

@@ -113,25 +113,19 @@ static const struct json *json_of(struct ctx *ctx, enum json_type type, str sour
     return v;
 }
 
-static const struct json *list_in(struct buf *b, struct ctx *ctx, const struct field *table,
-                                  const void *v, size_t n, size_t size)
-{
-    assert(size > 0 && (v || !n));
-    struct json_out w = json_to(b);
-    json_open(&w, '[');
-    for (size_t i = 0; i < n; i++)
-        fields_write(&w, table, (const char *)v + i * size);
-    json_close(&w, ']');
-    return json_of(ctx, JSON_ARRAY, buf_str(b));
-}
-
 /* The buffer is full only after everything was written, and a full one drops what does not fit: so
  * one question at the end is enough. */
 enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                       size_t size, const struct json **out)
 {
     struct buf b = buf_make(&ctx->arena, LIST_MAX);
-    *out = list_in(&b, ctx, table, v, n, size);
+    struct json_out w = json_to(&b);
+    assert(size > 0 && (v || !n));
+    json_open(&w, '[');
+    for (size_t i = 0; i < n; i++)
+        fields_write(&w, table, (const char *)v + i * size);
+    json_close(&w, ']');
+    *out = json_of(ctx, JSON_ARRAY, buf_str(&b));
     return b.full ? fail(ctx, TOO_LARGE, "the list is too large for one answer; lower the limit")
                   : OK;
 }
@@ -141,9 +135,9 @@ enum status json_list(struct ctx *ctx, const struct field *table, const void *v,
 const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                                 size_t size)
 {
-    struct buf b = buf_make(&ctx->arena, LIST_MAX);
-    const struct json *list = list_in(&b, ctx, table, v, n, size);
-    assert(!b.full);
+    const struct json *list;
+    enum status s = json_list(ctx, table, v, n, size, &list);
+    assert(s == OK);
     return list;
 }
 

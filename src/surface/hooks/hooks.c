@@ -256,7 +256,7 @@ static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *
 {
     const str texts[] = {S(""), h->in->prompt};
     struct json typed = {.type = JSON_STRING, .is_decoded = true, .texts = texts};
-    struct said said = {.role = S("user"), .text = talk_words(&ctx->arena, &typed)};
+    struct said said = {.role = S("user"), .text = talk_text(&ctx->arena, &typed, false)};
     struct turn_in *t = &h->turn;
     str context = S("");
     if (str_trim(said.text).n) {
@@ -364,19 +364,13 @@ static const struct hook_event events[] = {
     {"PreCompress", flush_session, false},
 };
 
-/* NULL: nothing is to be done. */
-static const struct hook_event *event_of(str name)
-{
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if (str_is(name, events[i].name))
-            return &events[i];
-    return NULL;
-}
-
 static HANDLER(take_hook)
 {
     const struct hook_in *a = in->in;
-    struct hook h = {.in = a, .event = event_of(a->hook_event_name)};
+    struct hook h = {.in = a}; /* without an event nothing is to be done */
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (str_is(a->hook_event_name, events[i].name))
+            h.event = &events[i];
     TRY(switches_mode(ctx, in, &h.turn.mode));
     TRY(session_name_check(ctx, a->session_id, "session_id"));
     if (!engine_remembers(app->engine)) {

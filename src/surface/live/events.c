@@ -36,14 +36,6 @@ static void write_event(struct buf *b, str id, str name, const struct event_out 
 }
 
 /* The first event gives an id to come again with, though nothing may have happened yet. */
-static void write_begin(struct ctx *ctx, struct event_answer *a, struct buf *out)
-{
-    a->has_begun = true;
-    buf_printf(out, "retry: %d\n", RETRY_MS);
-    write_event(out, engine_heard_so_far(a->listener, &ctx->arena), S("ready"),
-                &(struct event_out){0});
-}
-
 static enum status make_events(struct stream *s, struct ctx *ctx, UNUSED struct app *app,
                                struct buf *out, bool *is_last)
 {
@@ -53,8 +45,12 @@ static enum status make_events(struct stream *s, struct ctx *ctx, UNUSED struct 
         *is_last = true;
         return OK;
     }
-    if (!a->has_begun)
-        write_begin(ctx, a, out);
+    if (!a->has_begun) {
+        buf_printf(out, "retry: %d\n", RETRY_MS);
+        write_event(out, engine_heard_so_far(a->listener, &ctx->arena), S("ready"),
+                    &(struct event_out){0});
+    }
+    a->has_begun = true;
     for (int i = 0; i < PIECE_EVENTS && engine_hear(a->listener, &ctx->arena, &h); i++)
         write_event(out, h.id, str_of(event_names[h.kind]),
                     &(struct event_out){h.what, h.space, h.at});

@@ -107,7 +107,7 @@ static HANDLER(job_begin)
                           .older_than_days = a->older_than_days};
     struct job_info made;
     if (job_is_servers(a->kind)) {
-        TRY(auth_operator(ctx, &in->who));
+        TRY(auth_may(ctx, ACCESS_OPERATOR, &in->who));
         TRY(identity_may(ctx, &in->who, MAY_MANAGE));
     }
     TRY(auth_spaces(ctx, app, &in->who, &ask.pool));

@@ -153,14 +153,8 @@ static enum status check_revision(struct mcp *m)
 
 /* --- writing a result --- */
 
-static void server_info(struct json_out *w)
-{
-    json_open(w, '{');
-    json_member_str(w, "name", S("rememberd"));
-    json_member_str(w, "title", S("rememberd"));
-    json_member_str(w, "version", S(REMEMBERD_VERSION));
-    json_close(w, '}');
-}
+#define SERVER_INFO                                                                                \
+    "{\"name\":\"rememberd\",\"title\":\"rememberd\",\"version\":\"" REMEMBERD_VERSION "\"}"
 
 /* Writes up to the inside of result; the method adds its members, and end_result closes both
  * objects. */
@@ -176,8 +170,7 @@ static struct json_out begin_result(struct mcp *m)
         return w;
     json_member_str(&w, "resultType", S("complete"));
     json_member_open(&w, "_meta", '{');
-    json_key(&w, META "serverInfo");
-    server_info(&w);
+    json_member_raw(&w, META "serverInfo", S(SERVER_INFO));
     json_close(&w, '}');
     return w;
 }
@@ -216,8 +209,7 @@ static enum status run_initialize(struct mcp *m)
     json_member_str(&w, "protocolVersion",
                     is_with_hello(json_string(version)) ? json_string(version)
                                                         : S(NEWEST_WITH_HELLO));
-    json_key(&w, "serverInfo");
-    server_info(&w);
+    json_member_raw(&w, "serverInfo", S(SERVER_INFO));
     write_introduction(&w);
     return end_result(&w);
 }
@@ -353,15 +345,8 @@ static str data_of(struct mcp *m)
     return buf_str(&b);
 }
 
-/* Said at the first message, which is initialize or server/discover, so that whoever wrote the
- * address sees it. */
-static enum status check_tools(struct mcp *m)
-{
-    enum status s = m->rpc.kind == RPC_REQUEST ? surface_mcp_tools(m->ctx, m->tools) : OK;
-    m->is_malformed = s != OK;
-    return s;
-}
-
+/* Wrong tools are said at the first message, which is initialize or server/discover, so that
+ * whoever wrote the address sees it. */
 static enum status read_and_run(struct mcp *m, str text)
 {
     TRY(rpc_read(m->ctx, text, &m->rpc));
@@ -371,9 +356,12 @@ static enum status read_and_run(struct mcp *m, str text)
                     "this server sends no requests, so a response has no request");
     m->rpc.error = RPC_PARAMS; /* for what is refused without another code */
     TRY(check_revision(m));
-    TRY(check_tools(m));
-    if (m->rpc.kind == RPC_REQUEST)
+    if (m->rpc.kind == RPC_REQUEST) {
+        m->is_malformed = true;
+        TRY(surface_mcp_tools(m->ctx, m->tools));
+        m->is_malformed = false;
         TRY(run_method(m));
+    }
     m->rpc.error = 0;
     return OK;
 }

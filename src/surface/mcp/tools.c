@@ -30,25 +30,19 @@ SHAPE(search_in,
        .help = "where: the space, one conversation, or all your spaces"),
       (STR, session, .max = 256, .help = "id of the conversation, also for follow-ups"));
 
-/* All spaces of a user are for whom any of them is open. */
-static enum status may_search(const struct tool_call *c, enum scope scope)
-{
-    return scope == SCOPE_USER && !c->who->is_admin
-               ? fail_field(c->ctx, "scope", "user: needs an admin token")
-               : OK;
-}
-
 SHAPE(search_out,
       (JSON, results, .required = true, .inside = found_out_fields,
        .help = "memories and messages, best first"),
       (INT, took_us, .required = true, .help = "duration in microseconds"));
 
-/* The results are a member of an object, since MCP wants structuredContent to be one. */
+/* The results are a member of an object, since MCP wants structuredContent to be one. All spaces of
+ * a user are for whom any of them is open. */
 static enum status tool_search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
     TRY(tool_space(c, in->space));
-    TRY(may_search(c, in->scope));
+    if (in->scope == SCOPE_USER && !c->who->is_admin)
+        return fail_field(c->ctx, "scope", "user: needs an admin token");
     struct recall_in ask = {.pool = c->pool,
                             .scope = in->scope,
                             .within = in->session,

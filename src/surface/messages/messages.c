@@ -14,7 +14,7 @@
 
 static str whole_text(struct arena *a, const struct json *answer)
 {
-    return talk_text(a, json_get(answer, "content"));
+    return talk_text(a, json_get(answer, "content"), true);
 }
 
 /* Text blocks are joined as talk_text joins them when the client sends the answer back, so that it
@@ -209,7 +209,7 @@ static struct helper_facts facts_of(struct arena *a, const struct request *in,
     struct helper_facts f = {.in = in,
                              .root = root,
                              .system = texts,
-                             .last = talk_text(a, last),
+                             .last = talk_text(a, last, true),
                              .messages = messages ? messages->n : 0};
     for (const struct json *b = has_blocks ? system->first : NULL; b; b = b->next)
         texts[f.n_system++] = json_string(json_get(b, "text"));

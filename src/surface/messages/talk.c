@@ -42,7 +42,7 @@ static bool is_block(const struct json *block, const char *type)
     return str_is(json_string(json_get(block, "type")), type);
 }
 
-static str joined_text(struct arena *a, const struct json *content, bool with_notes)
+str talk_text(struct arena *a, const struct json *content, bool with_notes)
 {
     if (!content || content->type != JSON_ARRAY) {
         str text = json_string(content);
@@ -59,16 +59,6 @@ static str joined_text(struct arena *a, const struct json *content, bool with_no
     return buf_str(&b);
 }
 
-str talk_words(struct arena *a, const struct json *content)
-{
-    return joined_text(a, content, false);
-}
-
-str talk_text(struct arena *a, const struct json *content)
-{
-    return joined_text(a, content, true);
-}
-
 /* What a message of the user holds. */
 struct parts {
     str words;
@@ -78,7 +68,7 @@ struct parts {
 
 static struct parts parts_of(struct arena *a, const struct json *content)
 {
-    struct parts p = {.words = talk_words(a, content)};
+    struct parts p = {.words = talk_text(a, content, false)};
     if (!content || content->type != JSON_ARRAY)
         return p;
     for (const struct json *block = content->first; block; block = block->next) {
@@ -150,7 +140,7 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
     *out = (struct talk){.said = NEW_N(a, struct said, most),
                          .places = NEW_N(a, const struct json *, most)};
     if (json_get(root, "system"))
-        add_said(out, "system", talk_text(a, json_get(root, "system")), NULL);
+        add_said(out, "system", talk_text(a, json_get(root, "system"), true), NULL);
     for (const struct json *m = messages->first; n--; m = m->next) {
         const struct json *content = json_get(m, "content");
         if (!json_string(json_get(m, "role")).n)
@@ -161,7 +151,7 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
         }
         last = most;
         if (has_role(m, "assistant")) {
-            add_said(out, "assistant", talk_text(a, content), NULL);
+            add_said(out, "assistant", talk_text(a, content, true), NULL);
             continue;
         }
         struct parts p = parts_of(a, content);

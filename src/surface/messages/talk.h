@@ -20,7 +20,6 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
  * program; 0 when an answer is the last message. */
 size_t talk_aside(struct arena *a, const struct json *root);
 
-/* The user's words in a message: its text blocks without the program's, joined by newlines. */
-str talk_words(struct arena *a, const struct json *content);
-/* The assistant's: all text blocks, joined by newlines. */
-str talk_text(struct arena *a, const struct json *content);
+/* The text blocks of a message, joined by newlines; without the program's notes they are the user's
+ * words. */
+str talk_text(struct arena *a, const struct json *content, bool with_notes);

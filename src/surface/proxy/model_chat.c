@@ -146,14 +146,6 @@ void model_read_messages(struct ctx *ctx, const struct request *in, struct model
 
 /* --- blocks --- */
 
-static const struct json *element_at(const struct json *array, size_t i)
-{
-    const struct json *v = array->first;
-    while (v && i--)
-        v = v->next;
-    return v;
-}
-
 enum placement blocks_placement(const struct app *app, const struct model_request *m)
 {
     return m->in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &m->to);
@@ -188,12 +180,14 @@ void blocks_put(struct ctx *ctx, const struct app *app, struct model_request *m,
 {
     assert(m->turn && m->body.body.n);
     const struct turn_out *t = turn_out_of(m->turn);
-    const struct json *at = t->block.n ? element_at(m->messages, t->block_at) : NULL;
+    const struct json *at = t->block.n ? m->messages->first : NULL;
     const struct block block = {
         .text = t->block,
         .where = blocks_placement(app, m),
         .no_system = target_rejects_system(&ctx->arena, &m->to),
     };
+    for (size_t i = 0; at && i < t->block_at; i++)
+        at = at->next;
     if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
         splice_block(&ctx->arena, &m->body, m->root, m->messages, at, &block);
 }

@@ -70,18 +70,13 @@ static const struct {
     const char *first, *second;
 } upstreams[] = {{"chat", "completions"}, {"messages", "batches"}, {"responses", NULL}};
 
-static bool is_of_upstream(str first, str second)
-{
-    return SOME(i, sizeof upstreams / sizeof *upstreams,
-                str_is(first, upstreams[i].first) &&
-                    (!upstreams[i].second || str_is(second, upstreams[i].second)));
-}
-
 /* Whether the path begins like one that rememberd answers: then it is misspelt, and what the client
  * meant for us is not shown to the upstream. */
 static bool is_meant_for_us(const struct app *app, const str *parts)
 {
-    if (is_of_upstream(parts[0], parts[1]))
+    if (SOME(i, sizeof upstreams / sizeof *upstreams,
+             str_is(parts[0], upstreams[i].first) &&
+                 (!upstreams[i].second || str_is(parts[1], upstreams[i].second))))
         return false;
     for (const struct surface *const *s = app->surfaces; *s; s++)
         if (strcmp((*s)->name, "openai") != 0 && serves_part(*s, parts[0]))

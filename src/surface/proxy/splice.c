@@ -100,14 +100,6 @@ static const struct json *last_of(const struct json *array)
     return last;
 }
 
-/* The comma comes behind the message: at is an element of the array, so the list is never empty. */
-static void put_message(struct arena *a, struct splice *s, const struct json *at, const char *role,
-                        str text)
-{
-    splice_at(s, at->source.p, 0,
-              JSON_FORM(a, "{'role':'%','content':%},", str_of(role), quote_json(a, text)));
-}
-
 /* After the last byte of the user's text, or in front of the first one. */
 static struct cut beside_text(struct arena *a, const struct json *content, bool is_front, str text)
 {
@@ -163,7 +155,8 @@ bool splice_part(struct arena *a, const struct json *message, str text, struct c
 }
 
 /* A placement beside the user's text falls back to a message of its own when the content is neither
- * text nor parts, such as null. */
+ * text nor parts, such as null. The comma comes behind the message: at is an element of the array,
+ * so the list is never empty. */
 void splice_block(struct arena *a, struct splice *s, const struct json *root,
                   const struct json *messages, const struct json *at, const struct block *block)
 {
@@ -175,8 +168,11 @@ void splice_block(struct arena *a, struct splice *s, const struct json *root,
         splice_at(s, cut.at, 0, cut.put);
         return;
     }
-    put_message(a, s, is_first && !has_key(root, "cache_control") ? messages->first : at,
-                is_user ? "user" : "system", block->text);
+    if (is_first && !has_key(root, "cache_control"))
+        at = messages->first;
+    splice_at(s, at->source.p, 0,
+              JSON_FORM(a, "{'role':'%','content':%},", is_user ? S("user") : S("system"),
+                        quote_json(a, block->text)));
 }
 
 /* A name is compared in lower case and whole: o1 does not mean o1-pro. */

@@ -42,13 +42,6 @@ enum status target_of(struct ctx *ctx, const struct settings *settings, str mode
     return NOT_FOUND;
 }
 
-static enum api_dialect dialect_of(const struct request *in)
-{
-    if (speaks_ollama(in))
-        return DIALECT_OLLAMA;
-    return speaks_anthropic(in) ? DIALECT_ANTHROPIC : DIALECT_OPENAI;
-}
-
 static enum status refuse_ollama(struct ctx *ctx, str model)
 {
     str what = model.n ? str_printf(&ctx->arena, "the model '" S_FMT "'", S_ARG(model)) : S("this");
@@ -75,7 +68,9 @@ enum status target_for(struct ctx *ctx, const struct settings *settings, const s
                        str model, struct target *out)
 {
     str rest = model;
-    enum api_dialect dialect = dialect_of(in);
+    enum api_dialect dialect = speaks_ollama(in)      ? DIALECT_OLLAMA
+                               : speaks_anthropic(in) ? DIALECT_ANTHROPIC
+                                                      : DIALECT_OPENAI;
     const char *name = dialect_names[dialect];
     const struct upstream *up = settings_upstream(settings, &rest);
     bool is_free = (!up || !up->name.n) && !str_is(model, DEMO_MODEL);

@@ -84,14 +84,6 @@ static void add_call(const struct json *item, struct buf *calls)
                S_ARG(given));
 }
 
-/* A response that is made in the background has no output yet. */
-static void add_status(const struct json *response, struct buf *calls)
-{
-    str status = json_string(json_get(response, "status"));
-    if (!calls->n && status.n)
-        buf_printf(calls, "(" S_FMT ")", S_ARG(status));
-}
-
 /* Never cut off: of very many items the last ones are not noted. */
 static void add_id(const struct json *item, const char *name, struct buf *items)
 {
@@ -126,8 +118,10 @@ static void name_response(const struct json *piece, struct answer_naming *out)
         return;
     if (!out->name.n)
         buf_add(&out->name, json_string(json_get(response, "id")));
-    if (!inside)
-        add_status(response, &out->calls);
+    /* A response that is made in the background has no output yet. */
+    str status = json_string(json_get(response, "status"));
+    if (!inside && !out->calls.n && status.n)
+        buf_printf(&out->calls, "(" S_FMT ")", S_ARG(status));
 }
 
 const struct answer_reader response_reader = {text_of_response, add_item,    is_end,   NULL,
