@@ -89,17 +89,6 @@ static const char encrypted_advice[] =
     "Without the key the database cannot be read: keep a copy elsewhere (rememberd key show).\n"
     "The unencrypted file was deleted; the disk may still hold its old blocks.\n";
 
-/* Opening creates the file, so an empty database is encrypted from its first byte. */
-static enum status make_encrypted(struct ctx *ctx, const struct instance *instance,
-                                  const struct key *key)
-{
-    struct store_settings settings = {.path = instance->file, .key = key->bytes};
-    struct store *s;
-    TRY(store_open(ctx, &settings, &s));
-    store_close(s);
-    return OK;
-}
-
 /* Under the lock from before the database is looked at, so that of two runs the second sees it
  * encrypted. */
 enum status command_encrypt(struct ctx *ctx, const struct options *o)
@@ -121,8 +110,12 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     TRY(key_to_encrypt(ctx, &o->settings, o->new_key_file, &key));
     if (!key.bytes)
         TRY(key_load_or_create(ctx, instance.folder, &key));
-    enum status s = kind == STORE_ABSENT ? make_encrypted(ctx, &instance, &key)
+    /* Opening creates the file, so an empty database is encrypted from its first byte. */
+    struct store_settings settings = {.path = instance.file, .key = key.bytes};
+    struct store *made = NULL;
+    enum status s = kind == STORE_ABSENT ? store_open(ctx, &settings, &made)
                                          : convert_database(ctx, &instance, &none, &key);
+    store_close(made);
     if (s != OK && store_kind(ctx, instance.file) == kind)
         key_drop_new(ctx, instance.folder, o->new_key_file, &key);
     TRY(s);

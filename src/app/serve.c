@@ -34,15 +34,6 @@
  * the handler or, at last, by http. */
 enum { REPLY_MAX = 64 << 20, PRINT_MAX = 1 << 20 };
 
-/* Before anything is opened: it shows what flags, variables and the file give together. */
-static enum status print_settings(struct ctx *ctx, const struct options *o)
-{
-    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    settings_print(&b, &o->settings, o->json);
-    fwrite(b.p, 1, b.n, stdout);
-    return OK;
-}
-
 /* --- access --- */
 
 /* Without a token anyone who can connect could read all memories, so a server for other machines
@@ -374,8 +365,12 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     CLEANUP(close_server) struct server *server = NULL;
     sigset_t set = stop_signals();
     bool ends_on_hangup = has_terminal();
-    if (o->print_settings)
-        return print_settings(ctx, o);
+    if (o->print_settings) {
+        struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+        settings_print(&b, &o->settings, o->json);
+        fwrite(b.p, 1, b.n, stdout);
+        return OK;
+    }
     give_back_memory();
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);

@@ -195,14 +195,6 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
         libcurl_set(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
 }
 
-static str wanted_header(CURL *easy, struct arena *a, const char *name)
-{
-    struct curl_header *h;
-    if (!name || libcurl.easy_header(easy, name, 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
-        return S("");
-    return str_dup(a, str_of(h->value));
-}
-
 static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct body *body)
 {
     if (body->all.full)
@@ -240,10 +232,17 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     libcurl.easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
     libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
     libcurl.easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &bytes);
+    struct curl_header *wanted;
+    bool has_wanted =
+        s == OK && call->wants &&
+        libcurl.easy_header(easy, call->wants, 0, CURLH_HEADER, -1, &wanted) == CURLHE_OK;
     if (s == OK)
-        *out = (struct answer){(int)code,          str_dup(&ctx->arena, str_of(type)),
-                               buf_str(&body.all), (int64_t)retry * 1000,
-                               (int64_t)bytes,     wanted_header(easy, &ctx->arena, call->wants)};
+        *out = (struct answer){(int)code,
+                               str_dup(&ctx->arena, str_of(type)),
+                               buf_str(&body.all),
+                               (int64_t)retry * 1000,
+                               (int64_t)bytes,
+                               has_wanted ? str_dup(&ctx->arena, str_of(wanted->value)) : S("")};
     libcurl.slist_free_all(headers);
     return s;
 }

@@ -67,14 +67,6 @@ static bool is_word(str s)
     return s.n && s.n <= 80;
 }
 
-/* The code of an error is one word, such as SignatureDoesNotMatch. */
-static enum status refused(struct ctx *ctx, const struct s3 *s, const struct answer *got)
-{
-    str body = got->body, code = xml_text(&body, "Code");
-    return fail(ctx, UPSTREAM, S_FMT ": the storage answers %d%s" S_FMT, S_ARG(s->place), got->code,
-                is_word(code) ? " " : "", S_ARG(is_word(code) ? code : S("")));
-}
-
 /* The call of an object, or the bucket with a query. A 2xx, or a failure that names the place. */
 static enum status call_storage(struct ctx *ctx, const struct s3 *s, struct call call,
                                 struct answer *got)
@@ -88,7 +80,12 @@ static enum status call_storage(struct ctx *ctx, const struct s3 *s, struct call
         str why = ctx_take_why(ctx);
         return fail(ctx, status, S_FMT ": " S_FMT, S_ARG(s->place), S_ARG(why));
     }
-    return got->code >= 200 && got->code < 300 ? OK : refused(ctx, s, got);
+    if (got->code >= 200 && got->code < 300)
+        return OK;
+    /* The code of an error is one word, such as SignatureDoesNotMatch. */
+    str body = got->body, code = xml_text(&body, "Code");
+    return fail(ctx, UPSTREAM, S_FMT ": the storage answers %d%s" S_FMT, S_ARG(s->place), got->code,
+                is_word(code) ? " " : "", S_ARG(is_word(code) ? code : S("")));
 }
 
 static const struct header nothing_sent[] = {{S("x-amz-content-sha256"), S(SHA_OF_NOTHING)}};

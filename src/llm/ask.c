@@ -121,18 +121,13 @@ static bool adapt_manner(struct arena *a, const struct heard *heard, struct mann
     return is_refused;
 }
 
-static bool is_count(int64_t tokens)
-{
-    enum { COUNT_MAX = 100000000 }; /* no model reads or writes as much at once */
-    return tokens > 0 && tokens <= COUNT_MAX;
-}
-
 /* Estimates what the server does not count, so that the token budget holds everywhere. */
 static void estimate_tokens(const struct llm_ask *ask, struct llm_answer *answer)
 {
-    if (!is_count(answer->tokens_in))
+    enum { COUNT_MAX = 100000000 }; /* no model reads or writes as much at once */
+    if (answer->tokens_in <= 0 || answer->tokens_in > COUNT_MAX)
         answer->tokens_in = tokens_of(ask->system) + tokens_of(ask->user);
-    if (!is_count(answer->tokens_out))
+    if (answer->tokens_out <= 0 || answer->tokens_out > COUNT_MAX)
         answer->tokens_out = tokens_of(answer->text);
 }
 

@@ -174,15 +174,6 @@ static enum status show_settings(struct ctx *ctx, const struct options *o)
 
 /* --- the file --- */
 
-/* A file that is a link stays one: what it leads to is changed. */
-static str real_path(struct ctx *ctx, str path)
-{
-    char *real = realpath(str_c(&ctx->arena, path), NULL);
-    str out = real ? str_dup(&ctx->arena, str_of(real)) : path;
-    free(real);
-    return out;
-}
-
 /* The file that was read, or that would be: a new one has no text. BAD_INPUT for a file of JSON,
  * and where settings are to come from no file. */
 static enum status read_file(struct ctx *ctx, const struct settings *s, str *path, str *text)
@@ -197,7 +188,10 @@ static enum status read_file(struct ctx *ctx, const struct settings *s, str *pat
         *path = str_printf(&ctx->arena, S_FMT "/rememberd.toml", S_ARG(folders[0]));
         return OK;
     }
-    *path = real_path(ctx, s->config);
+    /* A file that is a link stays one: what it leads to is changed. */
+    char *real = realpath(str_c(&ctx->arena, s->config), NULL);
+    *path = real ? str_dup(&ctx->arena, str_of(real)) : s->config;
+    free(real);
     TRY(file_read(ctx, str_c(&ctx->arena, *path), FILE_MAX, text));
     if (settings_is_json(str_c(&ctx->arena, *path), *text))
         return fail_field(ctx, "config",

@@ -175,14 +175,6 @@ static bool climbs_up(str segment)
     return false;
 }
 
-static enum status check_segment(struct ctx *ctx, str raw)
-{
-    str segment;
-    if (!percent_decode(&ctx->arena, raw, false, &segment))
-        return fail(ctx, BAD_INPUT, PATH_RULE);
-    return climbs_up(segment) ? fail(ctx, BAD_INPUT, "the path must not hold . or ..") : OK;
-}
-
 /* OK with no route in *out is not an error yet: allow says whether the path exists with other
  * methods (405, or an answer to OPTIONS), and surface who words the failure. */
 enum status router_find(struct ctx *ctx, const struct router *r, str method, str raw,
@@ -204,8 +196,13 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
             best = row;
     }
     out->surface = of_path ? of_path->surface : most_alike(r, segments, n);
-    for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
-        TRY(check_segment(ctx, segments[i]));
+    for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
+        str segment;
+        if (!percent_decode(&ctx->arena, segments[i], false, &segment))
+            return fail(ctx, BAD_INPUT, PATH_RULE);
+        if (climbs_up(segment))
+            return fail(ctx, BAD_INPUT, "the path must not hold . or ..");
+    }
     if (!of_path) /* 404 */
         return OK;
     /* The proxy takes nearly any path of /v1. A path that another surface serves with other methods

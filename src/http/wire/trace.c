@@ -83,14 +83,6 @@ static void begin_trace(struct trace *t)
     t->flags = TRACE_SAMPLED;
 }
 
-/* The span is the id that the request has without a trace. */
-static void name_request(struct ctx *ctx, struct trace *t)
-{
-    assert(strlen(ctx->id) == SPAN_ID_HEX);
-    memcpy(t->span, ctx->id, sizeof t->span);
-    snprintf(ctx->id, sizeof ctx->id, "%s-%s", t->id, t->span);
-}
-
 struct trace *trace_read(struct ctx *ctx, const struct request *in, bool begins)
 {
     struct trace *out = NEW(&ctx->arena, struct trace);
@@ -115,7 +107,10 @@ struct trace *trace_read(struct ctx *ctx, const struct request *in, bool begins)
     else
         return out;
     out->is_recorded = begins && (out->flags & TRACE_SAMPLED);
-    name_request(ctx, out);
+    /* The span is the id that the request has without a trace. */
+    assert(strlen(ctx->id) == SPAN_ID_HEX);
+    memcpy(out->span, ctx->id, sizeof out->span);
+    snprintf(ctx->id, sizeof ctx->id, "%s-%s", out->id, out->span);
     return out;
 }
 

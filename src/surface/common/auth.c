@@ -147,13 +147,6 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
     return OK;
 }
 
-static void note_actor(struct ctx *ctx, const struct identity *who)
-{
-    bool has_token = who->token.n > 0;
-    snprintf(ctx->actor, sizeof ctx->actor, "%s:" S_FMT, has_token ? "token" : "user",
-             S_ARG(has_token ? who->token : who->own.user));
-}
-
 /* What concerns everyone is not for the people of a front end, though its token be an admin's. */
 enum status auth_may(struct ctx *ctx, enum route_access needs, const struct identity *who)
 {
@@ -229,7 +222,9 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
     if (needs == ACCESS_OPEN)
         return OK;
     TRY(accept_credential(ctx, app, in));
-    note_actor(ctx, &in->who);
+    bool has_token = in->who.token.n > 0;
+    snprintf(ctx->actor, sizeof ctx->actor, "%s:" S_FMT, has_token ? "token" : "user",
+             S_ARG(has_token ? in->who.token : in->who.own.user));
     TRY(person_find(ctx, app, in, NULL, &in->who));
     TRY(look_as(ctx, app, in, &in->who));
     TRY(auth_may(ctx, needs, &in->who));

@@ -44,14 +44,6 @@ enum schema_use route_body_use(const struct route *r)
     return r->strict ? SCHEMA_STRICT : SCHEMA_INPUT;
 }
 
-static bool has_row(const struct field *table, const char *name)
-{
-    for (const struct field *f = table; f->name; f++)
-        if (str_is(str_of(f->name), name))
-            return true;
-    return false;
-}
-
 /* --- operations --- */
 
 /* Without what the document has once more: two paths may lead to one handler. */
@@ -141,8 +133,9 @@ static void name_route_tables(struct api_names *names, const struct surface *s,
 {
     const struct route_words *w = &r->words;
     str product = product_of(s), word = camel_case(names->arena, str_of(w->name), false);
-    bool adds_space =
-        r->takes && s->aside && r->access == ACCESS_USER && !has_row(r->takes, s->aside);
+    bool adds_space = r->takes && s->aside && r->access == ACCESS_USER;
+    for (const struct field *f = r->takes; adds_space && f->name; f++)
+        adds_space = !str_is(str_of(f->name), s->aside);
     const struct {
         const struct field *table;
         const char *name;
