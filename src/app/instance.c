@@ -99,10 +99,8 @@ static enum status open_file(struct ctx *ctx, struct instance *instance)
     enum { LEAST = 64, BESIDE = 64 };
     CLEANUP(key_free) struct key key = {0};
     const struct settings *s = &instance->settings;
-    /* One reader for each thread that may read, so that none waits for another: the workers, of
-     * which there are two per core unless the setting says otherwise, the event loops and the
-     * background.
-     */
+    /* One reader for each thread that may read, so that none waits for another: workers (two per
+     * core unless the setting says otherwise), event loops and the background. */
     size_t wanted = (size_t)s->workers + (size_t)s->loops;
     TRY(key_find(ctx, s, instance->folder, instance->file, &key));
     if (!key.bytes)
