@@ -20,13 +20,16 @@ struct pair {
 
 struct figure {
     const char *name;
-    size_t n, wins, losses; /* of the second file */
-    double a, b;            /* means */
-    double low, high;       /* of the difference, 95 % */
+    int64_t n, wins, losses; /* of the second file */
+    double a, b, change;     /* means, and their difference */
+    double low, high;        /* of the difference, 95 % */
     double p;
     bool is_share; /* of 0 to 1, shown as percent */
     bool is_cost;  /* less is better */
 };
+static FIELDS(figure, (INT, n), (AS_NUM, a, "first"), (AS_NUM, b, "second"), (NUM, change),
+              (NUM, low), (NUM, high), (AS_INT, wins, "better"), (AS_INT, losses, "worse"),
+              (NUM, p));
 
 struct comparison {
     struct ctx *ctx;
@@ -101,22 +104,18 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+ORDER(compare_doubles, double, (*x > *y) - (*x < *y));
 
-static void interval_of(struct ctx *ctx, const double *differences, size_t n, struct figure *f)
+static void interval_of(struct ctx *ctx, const double *differences, struct figure *f)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     double *means = NEW_N(&own.arena, double, DRAWS);
     uint64_t state = 20240229;
     for (size_t d = 0; d < DRAWS; d++) {
         double sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += differences[next_random(&state) % n];
-        means[d] = sum / (double)n;
+        for (int64_t i = 0; i < f->n; i++)
+            sum += differences[next_random(&state) % (uint64_t)f->n];
+        means[d] = sum / (double)f->n;
     }
     qsort(means, DRAWS, sizeof *means, compare_doubles);
     f->low = means[DRAWS * 25 / 1000];
@@ -124,11 +123,11 @@ static void interval_of(struct ctx *ctx, const double *differences, size_t n, st
 }
 
 /* How likely it is that a fair coin gives sides as unequal as these. */
-static double sign_test(size_t wins, size_t losses)
+static double sign_test(int64_t wins, int64_t losses)
 {
     double n = (double)(wins + losses), p = 0;
-    size_t fewer = wins < losses ? wins : losses;
-    for (size_t i = 0; i <= fewer; i++)
+    int64_t fewer = wins < losses ? wins : losses;
+    for (int64_t i = 0; i <= fewer; i++)
         p += exp(lgamma(n + 1) - lgamma((double)i + 1) - lgamma(n - (double)i + 1) - n * log(2));
     return fmin(1, 2 * p);
 }
@@ -155,8 +154,9 @@ static void compare_figure(struct comparison *c, struct figure *f)
         return;
     f->a /= (double)f->n;
     f->b /= (double)f->n;
+    f->change = f->b - f->a;
     f->p = sign_test(f->wins, f->losses);
-    interval_of(c->ctx, differences, f->n, f);
+    interval_of(c->ctx, differences, f);
 }
 
 static void compare_figures(struct comparison *c)
@@ -189,17 +189,11 @@ static bool is_changed(const struct comparison *c, const struct pair *p)
     return a < b || a > b;
 }
 
-static size_t count_changed(const struct comparison *c)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        n += is_changed(c, &c->pairs[i]);
-    return n;
-}
-
 static void write_text(struct buf *b, const struct comparison *c)
 {
-    size_t changed = count_changed(c), shown = 0;
+    size_t changed = 0, shown = 0;
+    for (size_t i = 0; i < c->n; i++)
+        changed += is_changed(c, &c->pairs[i]);
     buf_printf(b, "%zu questions in both files, %zu only in the first, %zu only in the second\n\n",
                c->n, c->only_a, c->only_b);
     buf_printf(b, "%-10s %9s %9s %9s   %-19s %6s %6s %8s\n", "", "first", "second", "change",
@@ -207,9 +201,9 @@ static void write_text(struct buf *b, const struct comparison *c)
     for (size_t i = 0; i < c->n_figures; i++) {
         const struct figure *f = &c->figures[i];
         double by = f->is_share ? 100 : 1;
-        buf_printf(b, "%-10s %9.1f %9.1f %+9.2f   %+8.2f … %+8.2f %6zu %6zu %8.4f\n", f->name,
-                   by * f->a, by * f->b, by * (f->b - f->a), by * f->low, by * f->high, f->wins,
-                   f->losses, f->p);
+        buf_printf(b, "%-10s %9.1f %9.1f %+9.2f   %+8.2f … %+8.2f %6lld %6lld %8.4f\n", f->name,
+                   by * f->a, by * f->b, by * f->change, by * f->low, by * f->high,
+                   (long long)f->wins, (long long)f->losses, f->p);
     }
     buf_printf(b, "\n%s differs in %zu questions%s\n", c->main, changed,
                changed > SHOWN_MAX ? "; the first of them, --json lists all" : "");
@@ -224,21 +218,6 @@ static void write_text(struct buf *b, const struct comparison *c)
     }
 }
 
-static void put_figure(struct json_out *w, const struct figure *f)
-{
-    json_member_open(w, f->name, '{');
-    json_member_int(w, "n", (int64_t)f->n);
-    json_member_num(w, "first", f->a);
-    json_member_num(w, "second", f->b);
-    json_member_num(w, "change", f->b - f->a);
-    json_member_num(w, "low", f->low);
-    json_member_num(w, "high", f->high);
-    json_member_int(w, "better", (int64_t)f->wins);
-    json_member_int(w, "worse", (int64_t)f->losses);
-    json_member_num(w, "p", f->p);
-    json_close(w, '}');
-}
-
 static void write_json(struct buf *b, const struct comparison *c)
 {
     struct json_out out = json_to(b), *w = &out;
@@ -247,8 +226,10 @@ static void write_json(struct buf *b, const struct comparison *c)
     json_member_int(w, "only_first", (int64_t)c->only_a);
     json_member_int(w, "only_second", (int64_t)c->only_b);
     json_member_open(w, "figures", '{');
-    for (size_t i = 0; i < c->n_figures; i++)
-        put_figure(w, &c->figures[i]);
+    for (size_t i = 0; i < c->n_figures; i++) {
+        json_key(w, c->figures[i].name);
+        fields_write(w, figure_fields, &c->figures[i]);
+    }
     json_close(w, '}');
     json_member_str(w, "listed_by", str_of(c->main));
     json_member_open(w, "changed", '[');

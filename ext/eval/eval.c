@@ -109,22 +109,12 @@ static struct tally tally_of(const struct eval_in *in, const bool *hit, size_t n
     return t;
 }
 
-static void add_tally(struct tally *to, const struct tally *t)
-{
-    to->n += t->n;
-    to->ndcg += t->ndcg;
-    to->mrr += t->mrr;
-    for (size_t f = 0; f < RANK_FIGURES; f++)
-        for (size_t k = 0; k < EVAL_K_MAX; k++)
-            to->at[f][k] += t->at[f][k];
-}
-
 static void note_tally(struct eval *v, const struct exam_question *q, const struct tally *t)
 {
     const struct eval_in *in = v->report.in;
     char name[32];
-    add_tally(&v->report.overall, t);
-    add_tally(&v->report.tallies[eval_kind_place(&v->report.kinds, q)], t);
+    eval_add(&v->report.overall, t, sizeof *t);
+    eval_add(&v->report.tallies[eval_kind_place(&v->report.kinds, q)], t, sizeof *t);
     for (size_t k = 0; k < in->n_k; k++)
         for (size_t f = 0; f < RANK_FIGURES; f++) {
             snprintf(name, sizeof name, "%s@%lld", rank_names[f], (long long)in->k[k]);

@@ -12,10 +12,9 @@ enum { EVAL_KINDS_MAX = 40, EVAL_LEVELS = 10 };
 enum rank_figure { RANK_ANY, RANK_ALL, RANK_FRAC, RANK_FIGURES };
 extern const char *const rank_names[RANK_FIGURES]; /* any, all, frac */
 
-/* Sums over questions; a mean is sum / n. */
+/* Sums over questions; a mean is sum / n. eval_add takes them for an array. */
 struct tally {
-    int64_t n;
-    double at[RANK_FIGURES][EVAL_K_MAX], ndcg, mrr;
+    double n, at[RANK_FIGURES][EVAL_K_MAX], ndcg, mrr;
 };
 
 /* The kinds of questions, in the order of their numbers, and those of one number as they came. */
@@ -68,5 +67,7 @@ bool eval_can_rename(const struct exam *from, const struct exam *to);
 /* When a question is asked. */
 int64_t eval_asked(const struct exam *c, const struct exam_question *q);
 double eval_percent(double sum, double n);
+/* Adds to a struct of sums another one; both hold nothing but doubles. */
+void eval_add(void *to, const void *from, size_t bytes);
 /* Sorts the values. */
 int64_t eval_percentile(int64_t *v, size_t n, int percent);

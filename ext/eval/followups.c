@@ -25,13 +25,14 @@ static const struct {
     {"alone", "the original question, rewritten: what rewriting loses"},
 };
 
+/* Sums, not shares: shares are made at the end. */
 struct sum {
     double any, frac; /* of the first ten */
     double told;      /* something of what answers it goes into the chat */
     double foreign; /* something goes in from another conversation's pool, where nothing belongs */
 };
 struct pairs {
-    int64_t n, rewritten, alone_rewritten;
+    double n, rewritten, alone_rewritten;
     struct sum by[WAY_COUNT];
 };
 
@@ -252,7 +253,7 @@ static enum status search_text(struct follow *f, const struct exam *c,
 }
 
 static str as_chat(struct follow *f, struct arena *a, const struct exam_question *before,
-                   str question, int64_t *rewritten)
+                   str question, double *rewritten)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(f->ctx, 0);
     const struct said said[] = {{.role = S("user"), .text = before->text},
@@ -262,20 +263,6 @@ static str as_chat(struct follow *f, struct arena *a, const struct exam_question
     engine_rewrite(&ctx, f->e, &in, &out);
     *rewritten += !str_is(out.how, "none");
     return str_dup(a, out.search);
-}
-
-/* Sums, not shares: shares are made at the end. */
-static void add_up(struct pairs *to, const struct pairs *p)
-{
-    to->n += p->n;
-    to->rewritten += p->rewritten;
-    to->alone_rewritten += p->alone_rewritten;
-    for (int way = 0; way < WAY_COUNT; way++) {
-        to->by[way].any += p->by[way].any;
-        to->by[way].frac += p->by[way].frac;
-        to->by[way].told += p->by[way].told;
-        to->by[way].foreign += p->by[way].foreign;
-    }
 }
 
 static enum status ask_pair(struct follow *f, const struct exam *c, const struct person people[2],
@@ -297,9 +284,9 @@ static enum status ask_pair(struct follow *f, const struct exam *c, const struct
     };
     for (int way = 0; way < WAY_COUNT; way++)
         TRY(search_text(f, c, q, texts[way], &one.by[way]));
-    add_up(sum, &one);
+    eval_add(sum, &one, sizeof one);
     if (follow.things)
-        add_up(&f->things, &one);
+        eval_add(&f->things, &one, sizeof one);
     return OK;
 }
 
@@ -342,9 +329,9 @@ static void write_pairs(struct buf *b, str name, const struct pairs *p)
 static void put_pairs(struct json_out *w, const char *name, const struct pairs *p)
 {
     json_member_open(w, name, '{');
-    json_member_int(w, "n", p->n);
-    json_member_num(w, "rewritten", eval_percent((double)p->rewritten, p->n));
-    json_member_num(w, "alone_rewritten", eval_percent((double)p->alone_rewritten, p->n));
+    json_member_int(w, "n", (int64_t)p->n);
+    json_member_num(w, "rewritten", eval_percent(p->rewritten, p->n));
+    json_member_num(w, "alone_rewritten", eval_percent(p->alone_rewritten, p->n));
     for (int way = 0; way < WAY_COUNT; way++) {
         json_member_open(w, ways[way].name, '{');
         json_member_num(w, "any@10", eval_percent(p->by[way].any, p->n));
@@ -356,11 +343,11 @@ static void put_pairs(struct json_out *w, const char *name, const struct pairs *
     json_close(w, '}');
 }
 
-static void write_report(struct follow *f, const struct exam *all, size_t n, bool as_json,
-                         struct buf *out)
+static void write_report(struct follow *f, bool as_json, struct buf *out)
 {
+    const struct exam *all = f->conversations;
     struct json_out w = json_to(out);
-    for (size_t c = 0; c < n && !as_json; c++)
+    for (size_t c = 0; c < f->n && !as_json; c++)
         write_pairs(out, all[c].id, &f->each[c]);
     if (!as_json) {
         write_pairs(out, S("things"), &f->things);
@@ -370,7 +357,7 @@ static void write_report(struct follow *f, const struct exam *all, size_t n, boo
     json_open(&w, '{');
     put_pairs(&w, "overall", &f->all);
     put_pairs(&w, "things", &f->things);
-    for (size_t c = 0; c < n; c++)
+    for (size_t c = 0; c < f->n; c++)
         put_pairs(&w, str_c(&f->ctx->arena, all[c].id), &f->each[c]);
     json_close(&w, '}');
     buf_byte(out, '\n');
@@ -392,8 +379,8 @@ enum status eval_follow_ups(struct ctx *ctx, struct engine *e, const struct exam
             if (before)
                 TRY(ask_pair(&f, &all[c], people, before, &all[c].questions[i], &f.each[c]));
         }
-        add_up(&f.all, &f.each[c]);
+        eval_add(&f.all, &f.each[c], sizeof f.all);
     }
-    write_report(&f, all, n, as_json, out);
+    write_report(&f, as_json, out);
     return OK;
 }

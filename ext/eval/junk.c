@@ -28,12 +28,17 @@ enum {
 };
 
 enum judgement { UNJUDGED, GOOD, JUNK };
+static const char *const judgements[] = {"", "good", "junk", NULL};
 
 struct fact {
-    uint64_t hash;
+    str hash; /* 16 hex digits */
     str kind, content, message, conversation, ref;
     enum judgement judgement;
+    str sentence; /* of the message, in a sample */
 };
+static FIELDS(fact, (STR, hash), (ENUM, judgement, .one_of = judgements), (STR, kind),
+              (AS_STR, content, "fact"), (STR, sentence), (STR, conversation),
+              (AS_STR, ref, "message"));
 
 struct junk_count {
     str kind;
@@ -62,7 +67,7 @@ static void add_fact(struct audit *t, const struct exam *c, const struct message
                           .conversation = c->id,
                           .ref = m->ref};
     const str parts[] = {fact->kind, fact->content};
-    fact->hash = hash64(parts, 2);
+    fact->hash = str_printf(a, "%016" PRIx64, hash64(parts, 2));
 }
 
 static void extract_exam(struct audit *t, const struct exam *c)
@@ -81,7 +86,7 @@ static void extract_exam(struct audit *t, const struct exam *c)
         }
 }
 
-ORDER(compare_facts, struct fact, UP(hash));
+ORDER(compare_facts, struct fact, BY_TEXT(hash));
 
 /* A fact that was said twice is one. */
 static void draw_sample(struct audit *t)
@@ -89,7 +94,7 @@ static void draw_sample(struct audit *t)
     size_t kept = 0;
     SORT(t->v, t->n, compare_facts);
     for (size_t i = 0; i < t->n; i++)
-        if (!kept || t->v[kept - 1].hash != t->v[i].hash)
+        if (!kept || !str_eq(t->v[kept - 1].hash, t->v[i].hash))
             t->v[kept++] = t->v[i];
     t->all = kept;
     t->n = kept < SAMPLE ? kept : SAMPLE;
@@ -128,21 +133,11 @@ static enum status write_sample(struct audit *t, str path)
         return fail(t->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno));
     for (size_t i = 0; i < t->n; i++) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(t->ctx, 0);
-        const struct fact *f = &t->v[i];
+        struct fact f = t->v[i];
         struct buf b = buf_make(&own.arena, LINE_MAX_BYTES);
         struct json_out w = json_to(&b);
-        static const char *const said[] = {"", "good", "junk"};
-        char hash[20];
-        snprintf(hash, sizeof hash, "%016" PRIx64, f->hash);
-        json_open(&w, '{');
-        json_member_str(&w, "hash", str_of(hash));
-        json_member_str(&w, "judgement", str_of(said[f->judgement]));
-        json_member_str(&w, "kind", f->kind);
-        json_member_str(&w, "fact", f->content);
-        json_member_str(&w, "sentence", source_of(&own.arena, f));
-        json_member_str(&w, "conversation", f->conversation);
-        json_member_str(&w, "message", f->ref);
-        json_close(&w, '}');
+        f.sentence = source_of(&own.arena, &f);
+        fields_write(&w, fact_fields, &f);
         buf_byte(&b, '\n');
         fwrite(b.p, 1, b.n, file);
     }
@@ -153,44 +148,29 @@ static enum status write_sample(struct audit *t, str path)
 
 /* --- judgements --- */
 
-static bool read_hash(str s, uint64_t *out)
-{
-    static const char hex[] = "0123456789abcdef";
-    *out = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        const char *p = strchr(hex, s.p[i]);
-        if (!s.p[i] || !p)
-            return false;
-        *out = *out << 4 | (uint64_t)(p - hex);
-    }
-    return s.n == 16;
-}
-
 /* A line of a sample, or hash and judgement with a tab between. */
 static enum status judge_line(struct audit *t, str line)
 {
     struct json *j;
-    uint64_t hash;
     str is, id;
     if (*line.p == '{') {
         TRY(json_parse(t->ctx, line, &j));
-        id = json_string(json_get(j, "hash"));
-        is = json_string(json_get(j, "judgement"));
+        id = str_trim(json_string(json_get(j, "hash")));
+        is = str_trim(json_string(json_get(j, "judgement")));
     } else {
         str rest = line;
-        id = str_cut(&rest, '\t');
-        is = str_cut(&rest, '\t');
+        id = str_trim(str_cut(&rest, '\t'));
+        is = str_trim(str_cut(&rest, '\t'));
     }
-    if (!read_hash(str_trim(id), &hash))
+    if (id.n != 16 || !EVERY(i, id.n, char_is_one_of(id.p[i], "0123456789abcdef")))
         return fail(t->ctx, BAD_INPUT, "hash must be 16 hex digits, not '" S_FMT "'", S_ARG(id));
-    is = str_trim(is);
     if (!is.n && *line.p == '{') /* of a sample, and not judged yet */
         return OK;
     if (!str_is(is, "good") && !str_is(is, "junk"))
         return fail(t->ctx, BAD_INPUT, "judgement must be good or junk, not '" S_FMT "'",
                     S_ARG(is));
     for (size_t i = 0; i < t->n; i++)
-        if (t->v[i].hash == hash)
+        if (str_eq(t->v[i].hash, id))
             t->v[i].judgement = str_is(is, "good") ? GOOD : JUNK;
     return OK;
 }

@@ -32,11 +32,6 @@ struct chat {
     size_t n;
 };
 
-static bool has_names(const struct exam *c)
-{
-    return c->speakers[0].n || c->speakers[1].n;
-}
-
 static bool is_users(const struct message *m)
 {
     return str_is(m->role, "user");
@@ -135,7 +130,8 @@ static enum status chats_lead(struct ctx *ctx, struct engine *e, struct pool_ref
 {
     struct arena *a = &ctx->arena;
     struct ingest_report report = {0};
-    *out = (struct led){.ids = NEW_N(a, str *, c->n_sessions + 1), .is_imported = has_names(c)};
+    *out = (struct led){.ids = NEW_N(a, str *, c->n_sessions + 1),
+                        .is_imported = c->speakers[0].n || c->speakers[1].n};
     clock_pretend(c->until);
     if (out->is_imported) {
         TRY(ingest_conversation(ctx, e, pool, c, true, &report));
@@ -244,22 +240,15 @@ static enum status ask_question(struct prompt *p, size_t asker, const struct exa
     return OK;
 }
 
-/* Asked of its own conversation, with the threshold as it is set now. */
-static enum status ask_own(struct prompt *p, size_t c, const struct exam_question *q,
-                           struct given_sum *out)
-{
-    return ask_question(p, c, q, c, q->text, out);
-}
-
-/* Asked three times. */
-static enum status ask_thrice(struct prompt *p, size_t c, const struct exam_question *q,
-                              struct given_sum *out)
+/* Asked three times, or of its own conversation alone, with the threshold as it is set now. */
+static enum status ask_all(struct prompt *p, size_t c, const struct exam_question *q,
+                           bool is_own_alone, struct given_sum *out)
 {
     struct given_sum other;
     size_t next = (c + 1) % p->exams.n;
     const struct exam *from = &p->exams.v[c], *to = &p->exams.v[next];
-    TRY(ask_own(p, c, q, out));
-    if (next == c)
+    TRY(ask_question(p, c, q, c, q->text, out));
+    if (is_own_alone || next == c)
         return OK;
     TRY(ask_question(p, c, q, next, q->text, &other));
     out->foreign_asked = 1;
@@ -274,12 +263,6 @@ static enum status ask_thrice(struct prompt *p, size_t c, const struct exam_ques
 }
 
 /* --- all of them --- */
-
-static void add_sum(struct given_sum *to, const struct given_sum *s)
-{
-    for (size_t i = 0; i < sizeof *s / sizeof(double); i++)
-        ((double *)to)[i] += ((const double *)s)[i];
-}
 
 static void write_each(struct each *each, const struct given_sum *s)
 {
@@ -300,9 +283,9 @@ static enum status measure_question(struct prompt *p, size_t c, const struct exa
     struct prompt_report *r = &p->report;
     struct given_sum one;
     p->settings.gate_threshold = r->threshold;
-    TRY(ask_thrice(p, c, q, &one));
-    add_sum(&r->all, &one);
-    add_sum(&r->sums[eval_kind_place(&r->kinds, q)], &one);
+    TRY(ask_all(p, c, q, false, &one));
+    eval_add(&r->all, &one, sizeof one);
+    eval_add(&r->sums[eval_kind_place(&r->kinds, q)], &one, sizeof one);
     if (one.kept)
         p->tokens[p->n_tokens++] = (int64_t)one.tokens;
     each_begin(&p->each, &p->exams.v[c], q);
@@ -311,18 +294,16 @@ static enum status measure_question(struct prompt *p, size_t c, const struct exa
     return OK;
 }
 
-typedef enum status ask_fn(struct prompt *p, size_t c, const struct exam_question *q,
-                           struct given_sum *out);
-
 /* All questions at one threshold. */
-static enum status measure_level(struct prompt *p, double least, ask_fn *ask, struct given_sum *out)
+static enum status measure_level(struct prompt *p, double least, bool is_own_alone,
+                                 struct given_sum *out)
 {
     *out = (struct given_sum){0};
     p->settings.gate_threshold = least;
     for (size_t i = 0; i < p->n_asked; i++) {
         struct given_sum one;
-        TRY(ask(p, p->asked[i].c, p->asked[i].q, &one));
-        add_sum(out, &one);
+        TRY(ask_all(p, p->asked[i].c, p->asked[i].q, is_own_alone, &one));
+        eval_add(out, &one, sizeof one);
     }
     return OK;
 }
@@ -335,7 +316,7 @@ static enum status measure_all(struct prompt *p)
     r->tokens_p50 = eval_percentile(p->tokens, p->n_tokens, 50);
     r->tokens_p95 = eval_percentile(p->tokens, p->n_tokens, 95);
     for (size_t i = 0; i < r->n_levels; i++)
-        TRY(measure_level(p, r->levels[i], ask_thrice, &r->curve[i]));
+        TRY(measure_level(p, r->levels[i], false, &r->curve[i]));
     return OK;
 }
 
@@ -346,16 +327,16 @@ static enum status find_kept(struct prompt *p)
     struct prompt_report *r = &p->report;
     double low = THRESHOLD_LEAST, high = 1;
     struct given_sum sum;
-    TRY(measure_level(p, low, ask_own, &sum));
+    TRY(measure_level(p, low, true, &sum));
     if (prompt_kept(&sum) < KEPT_AT_LEAST)
         return OK;
     for (int i = 0; i < HALVINGS; i++) {
         double middle = sqrt(low * high);
-        TRY(measure_level(p, middle, ask_own, &sum));
+        TRY(measure_level(p, middle, true, &sum));
         *(prompt_kept(&sum) < KEPT_AT_LEAST ? &high : &low) = middle;
     }
     r->threshold_kept = low;
-    return measure_level(p, low, ask_thrice, &r->at_kept);
+    return measure_level(p, low, false, &r->at_kept);
 }
 
 static void list_questions(struct prompt *p)

@@ -9,7 +9,7 @@ enum { PROMPT_LEVELS = 16 };
  * less can always be had. */
 #define KEPT_AT_LEAST 93.0
 
-/* Sums over the questions of a kind; add_sum takes them for an array. */
+/* Sums over the questions of a kind, for eval_add. */
 struct given_sum {
     double n, kept;                /* of these get anything */
     double any, frac;              /* some of the evidence is in the block; its share */

@@ -69,7 +69,7 @@ static void write_text(struct buf *b, const struct eval_report *r)
     silence_line(b, r, &r->as_set, "chat");
     buf_printf(b, "\nrecall p50 %lld us, p99 %lld us; %.1f tokens an answer (%.1f when it spoke)\n",
                (long long)r->p50_us, (long long)r->p99_us,
-               r->overall.n ? (double)r->tokens / (double)r->overall.n : 0,
+               r->overall.n ? (double)r->tokens / r->overall.n : 0,
                r->answers_with_tokens ? (double)r->tokens / (double)r->answers_with_tokens : 0);
     buf_add(b, S(WEIGHTS_NOTE "\n"));
 }
@@ -82,7 +82,7 @@ static void write_tally(struct json_out *w, const struct eval_in *in, const char
     if (!t->n)
         return;
     json_member_open(w, name, '{');
-    json_member_int(w, "n", t->n);
+    json_member_int(w, "n", (int64_t)t->n);
     for (size_t f = 0; f < RANK_FIGURES; f++)
         for (size_t k = 0; k < in->n_k; k++) {
             char key[32];
@@ -136,8 +136,7 @@ static void write_json(struct buf *b, const struct eval_report *r)
     write_level(w, r, &r->as_set);
     json_member_num(w, "p50_us", (double)r->p50_us);
     json_member_num(w, "p99_us", (double)r->p99_us);
-    json_member_num(w, "tokens_per_answer",
-                    r->overall.n ? (double)r->tokens / (double)r->overall.n : 0);
+    json_member_num(w, "tokens_per_answer", r->overall.n ? (double)r->tokens / r->overall.n : 0);
     json_member_str(w, "note", S(WEIGHTS_NOTE));
     json_close(w, '}');
     buf_byte(b, '\n');

@@ -77,14 +77,16 @@ size_t eval_kind_place(struct eval_kinds *kinds, const struct exam_question *q)
 
 double eval_percent(double sum, double n)
 {
-    return n ? 100 * sum / (double)n : 0;
+    return n ? 100 * sum / n : 0;
 }
 
-static int compare_values(const void *a, const void *b)
+void eval_add(void *to, const void *from, size_t bytes)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    for (size_t i = 0; i < bytes / sizeof(double); i++)
+        ((double *)to)[i] += ((const double *)from)[i];
 }
+
+ORDER(compare_values, int64_t, (*x > *y) - (*x < *y));
 
 int64_t eval_percentile(int64_t *v, size_t n, int percent)
 {
