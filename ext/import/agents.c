@@ -98,11 +98,7 @@ static enum status give_block(struct foreign *f, const struct json *block)
     str label = json_string(json_get(block, "label")),
         value = json_string(json_get(block, "value"));
     struct memory like = {.category = label};
-    if (str_is(label, "persona")) {
-        foreign_skip(f);
-        return OK;
-    }
-    return foreign_lines(f, value, &like);
+    return str_is(label, "persona") ? foreign_skip(f) : foreign_lines(f, value, &like);
 }
 
 /* An answer is the call of send_message where there is one; the text beside it is thought. */

@@ -10,11 +10,7 @@
 SHAPE(chat, (STR, id), (STR, conversation_id), (STR, title, .max = 4096), (STR, current_node),
       (JSON, mapping, .required = true), (JSON, create_time), (BOOL, is_do_not_remember));
 
-static int by_key(const void *a, const void *b)
-{
-    const struct json *const *x = a, *const *y = b;
-    return str_cmp(json_name((*x)), json_name((*y)));
-}
+ORDER(by_key, typeof(const struct json *), str_cmp(json_name(*x), json_name(*y)))
 
 /* The nodes by name, as a long conversation has thousands. */
 static const struct json **sorted_nodes(struct arena *a, const struct json *mapping)
@@ -113,10 +109,8 @@ enum status chatgpt_conversation(struct foreign *f, const struct json *record)
         return fail_field(f->ctx, "mapping", "must be an object");
     if (!c.id.n && !c.conversation_id.n)
         return fail_missing(f->ctx, "conversation_id");
-    if (c.is_do_not_remember) {
-        foreign_skip(f);
-        return OK;
-    }
+    if (c.is_do_not_remember)
+        return foreign_skip(f);
     const struct json **branch = shown_branch(a, &c, &n);
     struct message *v = NEW_N(a, struct message, n + 1);
     for (size_t i = 0; i < n; i++) {

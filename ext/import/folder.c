@@ -73,10 +73,7 @@ static enum status list_folder(struct listing *l, str path, str name, int depth)
 
 str path_name(str path)
 {
-    for (size_t i = path.n; i > 0; i--)
-        if (path.p[i - 1] == '/')
-            return str_sub(path, i, path.n);
-    return path;
+    return str_sub(path, str_behind_last(path, '/'), path.n);
 }
 
 enum status folder_files(struct ctx *ctx, str path, struct folder_file **out, size_t *n,

@@ -19,9 +19,10 @@ static enum status check_size(struct foreign *f, const char *field, str text, si
     return fail_field(f->ctx, field, "must have at most %zu bytes, has %zu", most, text.n);
 }
 
-void foreign_skip(struct foreign *f)
+enum status foreign_skip(struct foreign *f)
 {
     f->run->report->skipped++;
+    return OK;
 }
 
 str foreign_keep(struct foreign *f, str s)
@@ -180,10 +181,8 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     struct memory m = *given, there;
     bool is_erased;
     TRY(complete_memory(f, &m));
-    if (!m.content.n) {
-        foreign_skip(f);
-        return OK;
-    }
+    if (!m.content.n)
+        return foreign_skip(f);
     r->memories++;
     if (!seen_add(&run->seen, hash64(&m.id, 1)))
         return OK;

@@ -35,7 +35,7 @@ MUST_USE enum status foreign_session(struct foreign *f, const struct session *se
  */
 MUST_USE enum status foreign_memory(struct foreign *f, const struct memory *m);
 /* Counts one that is left out on purpose. */
-void foreign_skip(struct foreign *f);
+enum status foreign_skip(struct foreign *f);
 /* A text that outlives the record. */
 str foreign_keep(struct foreign *f, str s);
 

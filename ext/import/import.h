@@ -74,8 +74,7 @@ struct import_report {
  */
 MUST_USE enum status engine_import(struct ctx *ctx, struct engine *e, const struct import_in *in,
                                    str path, struct import_report *out);
-/* The same of one file's bytes. name is its path in what is imported; modified as of the file, or
- * 0. */
+/* The same of one file's bytes. name is its path in what is imported. */
 MUST_USE enum status engine_import_text(struct ctx *ctx, struct engine *e,
                                         const struct import_in *in, str name, str text,
-                                        int64_t modified, struct import_report *out);
+                                        struct import_report *out);

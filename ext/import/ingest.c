@@ -10,14 +10,10 @@ static const char *const roles[] = {"user", "assistant", "tool", "system", NULL}
 
 /* The file is mapped and read line by line, or parsed as a whole where it is LoCoMo's array. Each
  * bundle is of one session; a line of another session ends it. */
-SHAPE(line,
-      (STR, session, .required = true, .min = 1, .max = 500,
-       .help = "the conversation it belongs to"),
-      (STR, role, .one_of = roles, .otherwise_str = "user", .help = "who speaks"),
-      (STR, content, .required = true, .help = "the text"),
-      (STR, speaker, .max = 200, .help = "the speaker's name"),
-      (TIME, created, .help = "when it was said; now, when absent"),
-      (STR, id, .max = 500, .help = "its id at the source"));
+static FIELDS_OF(message, line, (STR, session, .required = true, .min = 1, .max = 500),
+                 (STR, role, .one_of = roles, .otherwise_str = "user"),
+                 (AS_STR, text, "content", .required = true), (STR, speaker, .max = 200),
+                 (TIME, created), (AS_STR, ref, "id", .max = 500));
 
 /* --- LoCoMo --- */
 
@@ -65,27 +61,17 @@ enum status locomo_all(struct foreign *f, str text)
 
 /* --- JSON lines --- */
 
-static struct message message_of(const struct line *line)
-{
-    return (struct message){.role = line->role,
-                            .speaker = line->speaker,
-                            .text = line->content,
-                            .ref = line->id,
-                            .origin = ORIGIN_IMPORT,
-                            .created = line->created};
-}
-
 enum status turn_line(struct foreign *f, const struct json *record)
 {
-    struct line line;
-    TRY(fields_read(f->ctx, line_fields, record, false, &line));
-    const struct message m = message_of(&line);
-    return foreign_session(f, &(struct session){.id = line.session}, &m, 1);
+    struct message m = {.origin = ORIGIN_IMPORT};
+    TRY(fields_read(f->ctx, line_fields, record, false, &m));
+    return foreign_session(f, &(struct session){.id = m.session}, &m, 1);
 }
 
-static enum status read_line(struct importer *im, str text, struct line *out)
+static enum status read_line(struct importer *im, str text, struct message *out)
 {
     struct json *j;
+    *out = (struct message){.origin = ORIGIN_IMPORT};
     if (text.n > LINE_MAX_BYTES)
         return fail(&im->work, TOO_LARGE, "a line may have at most %d bytes", LINE_MAX_BYTES);
     TRY(json_parse(&im->work, text, &j));
@@ -97,14 +83,13 @@ static enum status read_line(struct importer *im, str text, struct line *out)
 /* A line with another session ends the bundle; the line is read again in the next one's memory. */
 static enum status add_line(struct importer *im, str text)
 {
-    struct line line;
-    TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &line)));
-    if (!str_eq(im->session.id, line.session)) {
-        struct session next = {.id = str_dup(&im->ctx->arena, line.session)};
+    struct message m;
+    TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &m)));
+    if (!str_eq(im->session.id, m.session)) {
+        struct session next = {.id = str_dup(&im->ctx->arena, m.session)};
         TRY(importer_session(im, &next));
-        TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &line)));
+        TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &m)));
     }
-    const struct message m = message_of(&line);
     return importer_message(im, &m);
 }
 

@@ -62,9 +62,7 @@ static bool is_mark(str line)
 /* The tags of m and the heading. */
 static struct strs tags_with(struct arena *a, struct strs tags, str heading)
 {
-    struct strs out = {NEW_N(a, str, tags.n + 1), 0};
-    for (size_t i = 0; i < tags.n; i++)
-        out.v[out.n++] = tags.v[i];
+    struct strs out = {DUP_N(a, tags.v, tags.n, tags.n + 1), tags.n};
     if (heading.n)
         out.v[out.n++] = heading;
     return out;

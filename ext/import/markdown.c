@@ -227,10 +227,8 @@ enum status foreign_sections(struct foreign *f, str where, str title, str text,
 static str name_of(str path)
 {
     str name = path_name(path);
-    for (size_t i = name.n; i > 1; i--)
-        if (name.p[i - 1] == '.')
-            return str_sub(name, 0, i - 1);
-    return name;
+    size_t dot = str_behind_last(name, '.');
+    return dot > 1 ? str_sub(name, 0, dot - 1) : name;
 }
 
 enum status markdown_note(struct foreign *f, str text)

@@ -203,20 +203,15 @@ str import_without_mark(str text)
     return str_starts(text, S("\xEF\xBB\xBF")) ? str_sub(text, 3, text.n) : text;
 }
 
-/* What tells a coding agent how to work is no memory of anybody. */
-static bool is_instructions(str name)
-{
-    static const char *const files[] = {"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md",
-                                        NULL};
-    return str_is_one_of(name, files);
-}
-
 /* Of a folder, what was not asked for by name: any text may be called .txt, and beside exported
- * conversations stand files that the user once sent to the model. */
+ * conversations stand files that the user once sent to the model. What tells a coding agent how to
+ * work is no memory of anybody. */
 static bool is_left_out(const struct import_run *run, const struct import_format *row, str path)
 {
+    static const char *const instructions[] = {"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md",
+                                               "GEMINI.md", NULL};
     bool is_text = row->shape == RECORDS_TEXT && !row->is_copy && !run->in->format.n;
-    return is_instructions(path_name(path)) ||
+    return str_is_one_of(path_name(path), instructions) ||
            (is_text && (run->is_archive || !strcmp(row->name, "list")));
 }
 
@@ -278,10 +273,10 @@ enum status engine_import(struct ctx *ctx, struct engine *e, const struct import
 }
 
 enum status engine_import_text(struct ctx *ctx, struct engine *e, const struct import_in *in,
-                               str name, str text, int64_t modified, struct import_report *out)
+                               str name, str text, struct import_report *out)
 {
     CLEANUP(end_run) struct import_run run = {0};
-    const struct folder_file file = {.name = name, .modified = modified, .bytes = (int64_t)text.n};
+    const struct folder_file file = {.name = name, .bytes = (int64_t)text.n};
     TRY(begin_run(&run, ctx, e, in, out));
     run.all = file.bytes;
     return finish_run(&run, import_one(&run, &file, text, false));

@@ -107,10 +107,8 @@ enum status openmemory_memory(struct foreign *f, const struct json *record)
         TRY(category_names(f, in.category_ids, &m.tags));
     if (str_is(in.state, "archived"))
         m.valid_to = archived ? archived : m.updated ? m.updated : m.created ? m.created : 1;
-    if (str_is(in.state, "active") || str_is(in.state, "archived"))
-        return foreign_memory(f, &m);
-    foreign_skip(f);
-    return OK;
+    bool is_kept = str_is(in.state, "active") || str_is(in.state, "archived");
+    return is_kept ? foreign_memory(f, &m) : foreign_skip(f);
 }
 
 /* --- the MCP reference server: a graph of entities and relations --- */

@@ -61,10 +61,7 @@ static str xml_text(str *rest, const char *name)
 
 static bool is_word(str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] < '0' || s.p[i] > 'z')
-            return false;
-    return s.n && s.n <= 80;
+    return s.n && s.n <= 80 && EVERY(i, s.n, s.p[i] >= '0' && s.p[i] <= 'z');
 }
 
 /* The call of an object, or the bucket with a query. A 2xx, or a failure that names the place. */

@@ -48,7 +48,7 @@ static void check_import(str text, str name)
     const struct import_in in = {.pool = {S(LOCAL_USER), S(DEFAULT_SPACE)},
                                  .dry_run = true,
                                  .extract = true};
-    enum status s = engine_import_text(&ctx, open_engine(), &in, name, text, 0, &r);
+    enum status s = engine_import_text(&ctx, open_engine(), &in, name, text, &r);
     assert(s == OK || ((s == BAD_INPUT || s == TOO_LARGE) && (ctx.why[0] || ctx.is_missing)));
     assert(r.problems.n <= IMPORT_PROBLEMS_MAX && (int64_t)r.problems.n <= r.broken);
     assert(r.new_memories <= r.memories && r.new_messages <= r.messages &&

@@ -116,7 +116,7 @@ TEST(records_of_another_kind_are_broken_and_others_go_on)
     const struct import_in in = {.pool = mine, .extract = true};
     str text =
         S("[1, {\"memory\":\"Ada sails\"}, null, {\"memory\":7}, {\"memory\":\"Ada rows\"}]");
-    CHECK_OK(engine_import_text(ctx, e, &in, S("x.json"), text, 0, &r));
+    CHECK_OK(engine_import_text(ctx, e, &in, S("x.json"), text, &r));
     CHECK_STR(r.format, S("mem0"));
     CHECK_INT(r.records, 5);
     CHECK_INT(r.new_memories, 2);
@@ -136,7 +136,7 @@ TEST(many_broken_records_are_counted_and_some_named)
     for (int i = 0; i < 250; i++)
         buf_add(&b, S(",{}"));
     buf_add(&b, S("]"));
-    CHECK_OK(engine_import_text(ctx, e, &in, S("x.json"), buf_str(&b), 0, &r));
+    CHECK_OK(engine_import_text(ctx, e, &in, S("x.json"), buf_str(&b), &r));
     CHECK_INT(r.broken, 250);
     CHECK_INT(r.problems.n, IMPORT_PROBLEMS_MAX);
     CHECK_INT(r.new_memories, 1);
@@ -152,7 +152,7 @@ TEST(too_long_a_memory_is_broken_and_none_before_it_is_lost)
     for (int i = 0; i < 65537; i++)
         buf_byte(&b, 'x');
     buf_add(&b, S("\"}\n{\"id\":\"3\",\"memory\":\"Ada rows\"}"));
-    CHECK_OK(engine_import_text(ctx, e, &in, S("x"), buf_str(&b), 0, &r));
+    CHECK_OK(engine_import_text(ctx, e, &in, S("x"), buf_str(&b), &r));
     CHECK_INT(r.new_memories, 2);
     CHECK_STR(r.problems.v[0], S("x, line 2: content: must have at most 65536 bytes, has 65537"));
 }

@@ -69,7 +69,7 @@ static HANDLER(create_session)
     struct pool_ref pool;
     struct session session = {0};
     TRY(check_health(ctx, in, &c->envelope, c->user_id));
-    TRY(app_pool(ctx, app, in, c->app_id, &pool));
+    TRY(auth_pool(ctx, app, &in->who, c->app_id, "app_id", &pool));
     TRY(engine_make_session(ctx, app->engine, pool, &session));
     const struct create_out shape = {.envelope = chat_envelope(ctx, c->envelope.message_id),
                                      .session_id = session.id,

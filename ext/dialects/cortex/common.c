@@ -72,14 +72,6 @@ enum status cortex_found(struct ctx *ctx, enum status s, const char *what)
     return NOT_FOUND;
 }
 
-/* --- apps --- */
-
-enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in, str app_id,
-                     struct pool_ref *out)
-{
-    return auth_pool(ctx, app, &in->who, app_id, "app_id", out);
-}
-
 /* Every space in reach is asked (found_session). A session that the caller cannot reach is missing
  * like one that does not exist. */
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,

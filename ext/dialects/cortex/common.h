@@ -5,12 +5,6 @@
 
 #define TRACE_HEADER "X-Trace-ID"
 
-/*
- * An app is a space of the caller's user. Without a name it is DEFAULT_SPACE; of a token that has a
- * space of its own, that one. FORBIDDEN names app_id when it is another token's own.
- */
-MUST_USE enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in,
-                              str app_id, struct pool_ref *out);
 /* A session of the caller in the app that the request names, else in any in reach, and its pool.
  * CONFLICT lists the apps when more than one has the id. Another user's session is missing like one
  * that does not exist: cortex_found. */

@@ -17,7 +17,9 @@
 /* TAGS_MAX and TAG_MAX bound what is stored with one memory and shown in every list. */
 enum { QUERY_MAX = 65536, CONTENT_MAX = 65536, TAGS_MAX = 50, TAG_MAX = 200 };
 
-static const char app_help[] = "the application; default: the token's own, or default";
+static const char app_help[] = "the application; default: the token's own, or default",
+                  apps_help[] = "the application; default: the token's own, or default; * for all "
+                                "visible ones";
 
 /* Rounds, so that floating point noise is not shown. */
 static double score_rounded(double value)
@@ -39,8 +41,8 @@ SHAPE(search_in,
       (AS_STR, key, "switch_ai_api_key",
        .help = "accepted and ignored: the server's own embedding source and key are used"));
 
-SHAPE(hit_out, (STR, id), (STR, content), (NUM, similarity),
-      (AS_TIME, created, "created_at", .required = true));
+static FIELDS_OF(similar, hit_out, (AS_STR, memory.id, "id"), (AS_STR, memory.content, "content"),
+                 (NUM, similarity), (AS_TIME, memory.created, "created_at", .required = true));
 
 /* The list is written twice, under both names that clients read. */
 struct search_out {
@@ -69,13 +71,11 @@ static HANDLER(search_memories)
     size_t n;
     if (!ask.query.n)
         return fail_field(ctx, "query", "must not be blank");
-    TRY(app_pool(ctx, app, in, s->app, &ask.pool));
+    TRY(auth_pool(ctx, app, &in->who, s->app, "app_id", &ask.pool));
     TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &shape.total));
-    struct hit_out *hits = NEW_N(&ctx->arena, struct hit_out, n + 1);
     for (size_t i = 0; i < n; i++)
-        hits[i] = (struct hit_out){v[i].memory.id, v[i].memory.content,
-                                   score_rounded(v[i].similarity), v[i].memory.created};
-    TRY(json_list(ctx, hit_out_fields, hits, n, sizeof *hits, &shape.results));
+        v[i].similarity = score_rounded(v[i].similarity);
+    TRY(json_list(ctx, hit_out_fields, v, n, sizeof *v, &shape.results));
     return reply_fields(out, search_out_fields, &shape);
 }
 
@@ -116,7 +116,7 @@ static HANDLER(list_memories)
     struct memory *v;
     size_t n;
     int64_t now = clock_ms();
-    TRY(l->app.n ? app_pool(ctx, app, in, l->app, &f.pool)
+    TRY(l->app.n ? auth_pool(ctx, app, &in->who, l->app, "app_id", &f.pool)
                  : auth_spaces(ctx, app, &in->who, &f.pool));
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     struct shown *items = NEW_N(&ctx->arena, struct shown, n + 1);
@@ -161,7 +161,7 @@ static HANDLER(save_memory)
     if (!m.content.n)
         return fail_field(ctx, "content", "must not be blank");
     TRY(check_tags(ctx, &s->tags));
-    TRY(app_pool(ctx, app, in, s->app, &pool));
+    TRY(auth_pool(ctx, app, &in->who, s->app, "app_id", &pool));
     m.importance = s->importance;
     TRY(engine_add(ctx, app->engine, pool, &m));
     struct save_out shape = {show_memory(ctx, app, &m, clock_ms()), true};
@@ -189,10 +189,7 @@ static HANDLER(erase_memory)
 struct app_in {
     str app;
 };
-static FIELDS_OF(
-    app_in, all_in,
-    (AS_STR, app, "app_id",
-     .help = "the application; default: the token's own, or default; * for all visible ones"));
+static FIELDS_OF(app_in, all_in, (AS_STR, app, "app_id", .help = apps_help));
 
 SHAPE(
     erased_out, (BOOL, success),
@@ -207,7 +204,7 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     struct pool_ref *one = NEW(&ctx->arena, struct pool_ref);
     *out = (struct pools){one, 1};
     if (!str_is(str_trim(name), "*"))
-        return app_pool(ctx, app, in, name, one);
+        return auth_pool(ctx, app, &in->who, name, "app_id", one);
     TRY(auth_spaces(ctx, app, &in->who, one));
     if (!one->space.n || !str_is(one->space, DEFAULT_SPACE))
         return OK;
@@ -245,8 +242,10 @@ static HANDLER(erase_all)
 
 static FIELDS(app_in, (AS_STR, app, "app_id", .help = app_help));
 
-SHAPE(duplicate_out, (STR, id), (STR, content), (AS_TIME, created, "created_at", .required = true),
-      (AS_NUM, similarity, "similarity_to_canonical"));
+static FIELDS_OF(similar, duplicate_out, (AS_STR, memory.id, "id"),
+                 (AS_STR, memory.content, "content"),
+                 (AS_TIME, memory.created, "created_at", .required = true),
+                 (AS_NUM, similarity, "similarity_to_canonical"));
 
 SHAPE(group_out, (AS_STR, id, "canonical_id", .help = "id of the oldest memory"),
       (AS_STR, content, "canonical_content"),
@@ -257,12 +256,10 @@ SHAPE(groups_out, (JSON, groups, .inside = group_out_fields), (AS_INT, total, "t
 /* The oldest memory is the canonical one, the others are shown with their similarity to it. */
 static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
 {
-    struct duplicate_out *v = NEW_N(&ctx->arena, struct duplicate_out, d->n + 1);
     for (size_t i = 0; i < d->n; i++)
-        v[i] = (struct duplicate_out){d->v[i].memory.id, d->v[i].memory.content,
-                                      d->v[i].memory.created, score_rounded(d->v[i].similarity)};
+        d->v[i].similarity = score_rounded(d->v[i].similarity);
     *out = (struct group_out){d->first.id, d->first.content, NULL};
-    return json_list(ctx, duplicate_out_fields, v, d->n, sizeof *v, &out->duplicates);
+    return json_list(ctx, duplicate_out_fields, d->v, d->n, sizeof *d->v, &out->duplicates);
 }
 
 /* Looks only; what would be closed is what remove_duplicates closes. */
@@ -273,7 +270,7 @@ static HANDLER(list_duplicates)
     struct pool_ref pool;
     struct duplicates *v;
     size_t n;
-    TRY(app_pool(ctx, app, in, a->app, &pool));
+    TRY(auth_pool(ctx, app, &in->who, a->app, "app_id", &pool));
     TRY(engine_duplicates(ctx, app->engine, pool, &v, &n));
     struct group_out *groups = NEW_N(&ctx->arena, struct group_out, n + 1);
     for (size_t i = 0; i < n; i++) {
@@ -307,16 +304,14 @@ static HANDLER(remove_duplicates)
     struct pool_ref pool;
     str name;
     TRY(app_of(ctx, in, a->app, &name));
-    TRY(app_pool(ctx, app, in, name, &pool));
+    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &pool));
     TRY(engine_deduplicate(ctx, app->engine, pool, &shape.groups, &shape.closed));
     return reply_fields(out, merged_out_fields, &shape);
 }
 
 /* --- consolidation --- */
 
-SHAPE(tidy_in,
-      (AS_STR, app, "app_id",
-       .help = "the application; default: the token's own, or default; * for all visible ones"),
+SHAPE(tidy_in, (AS_STR, app, "app_id", .help = apps_help),
       (BOOL, dry_run, .help = "report what would change without changing it"));
 
 /* merged, promoted, decayed and deleted are the four things that consolidation does; decayed are
@@ -331,12 +326,11 @@ static HANDLER(consolidate_memories)
 {
     const struct tidy_in *t = in->in;
     struct pools pools;
-    str name, dry = request_query(ctx, in, "dry_run");
-    struct tidy_in asked = *t;
+    str name;
+    struct tidy_in asked;
     /* Either place may ask for a dry run, and neither can take it back: a wish that is misread must
      * not change anything. */
-    if (dry.n)
-        TRY(fields_set(ctx, tidy_in_fields, S("dry_run"), dry, &asked));
+    TRY(request_query_read(ctx, in, tidy_in_fields, &asked));
     struct tidied_out shape = {.success = true, .dry_run = t->dry_run || asked.dry_run};
     TRY(app_of(ctx, in, t->app, &name));
     TRY(named_apps(ctx, app, in, name, &pools));

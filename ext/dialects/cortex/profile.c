@@ -48,8 +48,8 @@ static enum status show_profile(struct ctx *ctx, struct pool_ref pool, const str
         json_member_raw(&w, str_c(&ctx->arena, p->v[i].name), p->v[i].value->source);
     json_close(&w, '}');
     facts.source = buf_str(&b);
-    struct profile_out shape = {pool.user, pool.space, &facts, p->updated};
-    return reply_fields(out, profile_out_fields, &shape);
+    return reply_fields(out, profile_out_fields,
+                        &(struct profile_out){pool.user, pool.space, &facts, p->updated});
 }
 
 static HANDLER(get_profile)
@@ -57,7 +57,7 @@ static HANDLER(get_profile)
     const struct app_in *a = in->in;
     struct pool_ref pool;
     struct profile p;
-    TRY(app_pool(ctx, app, in, a->app_id, &pool));
+    TRY(auth_pool(ctx, app, &in->who, a->app_id, "app_id", &pool));
     TRY(engine_profile(ctx, app->engine, pool, &p));
     return show_profile(ctx, pool, &p, out);
 }
@@ -72,7 +72,7 @@ static HANDLER(patch_profile)
     struct profile p;
     if (asked.n && change->app_id.n && !str_eq(str_trim(asked), str_trim(change->app_id)))
         return fail_field(ctx, "app_id", "differs from app_id in the query");
-    TRY(app_pool(ctx, app, in, change->app_id.n ? change->app_id : asked, &pool));
+    TRY(auth_pool(ctx, app, &in->who, change->app_id.n ? change->app_id : asked, "app_id", &pool));
     TRY(engine_change_profile(ctx, app->engine, pool, change->facts, &p));
     return show_profile(ctx, pool, &p, out);
 }
@@ -81,7 +81,7 @@ static HANDLER(forget_fact)
 {
     const struct app_in *a = in->in;
     struct pool_ref pool;
-    TRY(app_pool(ctx, app, in, a->app_id, &pool));
+    TRY(auth_pool(ctx, app, &in->who, a->app_id, "app_id", &pool));
     TRY(engine_forget_profile(ctx, app->engine, pool));
     out->code = 204;
     return OK;
@@ -98,23 +98,20 @@ static bool is_given(const struct request *in, const char *name)
 static HANDLER(extract_facts)
 {
     const struct extract_in *from = in->in;
-    str store = request_query(ctx, in, "store");
-    struct extract_query query = {.store = true};
+    struct extract_query query;
     struct pool_ref pool;
     struct json *facts;
     str by;
-    if (store.n)
-        TRY(fields_set(ctx, extract_query_fields, S("store"), store, &query));
+    TRY(request_query_read(ctx, in, extract_query_fields, &query));
     if (from->data && from->data->type != JSON_OBJECT)
         return fail_field(ctx, "data", "must be an object");
     if (!is_given(in, "text") && !is_given(in, "raw") && !from->data)
         return fail_field(ctx, "text", "or data or raw is required: what to read");
-    TRY(app_pool(ctx, app, in, request_query(ctx, in, "app_id"), &pool));
+    TRY(auth_pool(ctx, app, &in->who, query.app_id, "app_id", &pool));
     struct profile_source source = {from->text, from->raw, from->data, query.store};
     TRY(engine_read_profile(ctx, app->engine, pool, &source, &facts, &by));
     reply_header(out, BY_HEADER, by);
-    struct extract_out shape = {facts};
-    return reply_fields(out, extract_out_fields, &shape);
+    return reply_fields(out, extract_out_fields, &(struct extract_out){facts});
 }
 
 #define PROFILE "/v1/users/me/profile"

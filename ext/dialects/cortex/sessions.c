@@ -57,11 +57,10 @@ static HANDLER(make_session)
     const struct make_in *a = in->in;
     struct session s = {.metadata = a->metadata ? a->metadata->source : S("")};
     struct pool_ref pool;
-    TRY(app_pool(ctx, app, in, a->app_id, &pool));
+    TRY(auth_pool(ctx, app, &in->who, a->app_id, "app_id", &pool));
     TRY(engine_make_session(ctx, app->engine, pool, &s));
-    struct make_out shape = {s.id, s.created};
     out->code = 201;
-    return reply_fields(out, make_out_fields, &shape);
+    return reply_fields(out, make_out_fields, &(struct make_out){s.id, s.created});
 }
 
 /* Both members are optional, and a body without them changes nothing and answers the session. */
@@ -167,7 +166,8 @@ static enum status list_pools(struct ctx *ctx, struct app *app, const struct req
     *out = (struct pools){v, 1};
     if (in->who.is_everywhere && !app_id.n)
         return auth_listed(ctx, app, &in->who, out);
-    return app_id.n ? app_pool(ctx, app, in, app_id, v) : auth_spaces(ctx, app, &in->who, v);
+    return app_id.n ? auth_pool(ctx, app, &in->who, app_id, "app_id", v)
+                    : auth_spaces(ctx, app, &in->who, v);
 }
 
 static enum status read_cursor(struct ctx *ctx, const struct list_in *a, str of,

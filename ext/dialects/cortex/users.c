@@ -18,9 +18,8 @@ SHAPE(token_made, (STR, access_token, .help = "shown once"), (STR, token_type, .
 
 static enum status give_token(struct reply *out, str secret)
 {
-    struct token_made shape = {secret, S("Bearer")};
     out->code = 201;
-    return reply_fields(out, token_made_fields, &shape);
+    return reply_fields(out, token_made_fields, &(struct token_made){secret, S("Bearer")});
 }
 
 /* --- registering --- */
@@ -152,10 +151,11 @@ static HANDLER(add_token)
     return give_token(out, secret);
 }
 
-SHAPE(token_row, (STR, id), (STR, name),
-      (STR, token_prefix, .help = "first characters of the token"),
-      (TIME, last_used_at, .empty = EMPTY_NULL, .help = "to a minute; null: never"),
-      (TIME, created_at, .required = true));
+static FIELDS_OF(token, token_row, (STR, id), (STR, name),
+                 (AS_STR, prefix, "token_prefix", .help = "first characters of the token"),
+                 (AS_TIME, last_used, "last_used_at", .empty = EMPTY_NULL,
+                  .help = "to a minute; null: never"),
+                 (AS_TIME, created, "created_at", .required = true));
 
 SHAPE(tokens_out, (JSON, tokens, .inside = token_row_fields, .help = "newest first"));
 
@@ -178,21 +178,13 @@ static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct i
  * it. */
 static HANDLER(list_tokens)
 {
-    struct arena *a = &ctx->arena;
     struct token *v;
     size_t n;
     TRY(tokens_shown(ctx, app, &in->who, &v, &n));
-    struct token_row *rows = NEW_N(a, struct token_row, n);
     for (size_t i = 0; i < n; i++)
-        rows[i] = (struct token_row){
-            .id = v[i].id,
-            .name = v[i].name,
-            .token_prefix = str_printf(a, S_FMT "...", S_ARG(v[i].prefix)),
-            .last_used_at = v[i].last_used,
-            .created_at = v[i].created,
-        };
+        v[i].prefix = str_printf(&ctx->arena, S_FMT "...", S_ARG(v[i].prefix));
     struct tokens_out shape;
-    TRY(json_list(ctx, token_row_fields, rows, n, sizeof *rows, &shape.tokens));
+    TRY(json_list(ctx, token_row_fields, v, n, sizeof *v, &shape.tokens));
     return reply_fields(out, tokens_out_fields, &shape);
 }
 

@@ -42,18 +42,6 @@ static HANDLER(add_messages)
 static const struct field asked_fields[] = {MEM0_ASKED_ROWS{0}};
 static FIELDS_OF(mem0_page, memory_page, MEM0_PAGE(mem0_memory_fields));
 
-/* The page of a request's query. */
-static enum status read_query(struct ctx *ctx, const struct request *in, struct mem0_page_in *out)
-{
-    fields_defaults(mem0_page_in_fields, out);
-    for (const struct field *f = mem0_page_in_fields; f->name; f++) {
-        str value = request_query(ctx, in, f->name);
-        if (value.n)
-            TRY(fields_set(ctx, mem0_page_in_fields, str_of(f->name), value, out));
-    }
-    return OK;
-}
-
 static enum status read_page(struct ctx *ctx, struct app *app, const struct request *in,
                              const struct mem0_asked *asked, const struct mem0_page_in *page,
                              struct mem0_page *out)
@@ -65,22 +53,27 @@ static enum status read_page(struct ctx *ctx, struct app *app, const struct requ
     return OK;
 }
 
-static HANDLER(list_v3)
+/* The page of the query, of what the body asks for. */
+static enum status read_asked(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct mem0_page *out)
 {
     struct mem0_page_in page;
+    TRY(request_query_read(ctx, in, mem0_page_in_fields, &page));
+    return read_page(ctx, app, in, in->in, &page, out);
+}
+
+static HANDLER(list_v3)
+{
     struct mem0_page shape = {0};
-    TRY(read_query(ctx, in, &page));
-    TRY(read_page(ctx, app, in, in->in, &page, &shape));
+    TRY(read_asked(ctx, app, in, &shape));
     return reply_fields(out, memory_page_fields, &shape);
 }
 
 /* A list as such, of the page that is asked for. */
 static HANDLER(list_v2)
 {
-    struct mem0_page_in page;
     struct mem0_page shape = {0};
-    TRY(read_query(ctx, in, &page));
-    TRY(read_page(ctx, app, in, in->in, &page, &shape));
+    TRY(read_asked(ctx, app, in, &shape));
     buf_add(&out->body, shape.results->source);
     return OK;
 }

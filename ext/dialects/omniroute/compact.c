@@ -23,30 +23,38 @@ SHAPE(summarize_in,
 SHAPE(skipped_out, (STR, reason, .help = "why they stay as they are"),
       (INT, count, .help = "how many"));
 
-SHAPE(summarize_out,
-      (JSON, candidates, .inside = memory_shown_fields,
-       .help = "memories that a summary replaces, or in a dry run would replace; at most 1000"),
-      (AS_INT, count, "candidateCount", .help = "how many there are"),
-      (AS_INT, tokens, "totalTokens",
-       .help = "tokens of the candidates, without those of askedModelCount"),
-      (AS_INT, after, "summaryTokens", .help = "tokens of the summaries"),
-      (AS_INT, saved, "tokensSaved", .help = "the difference of the two, also in a dry run"),
-      (AS_INT, deleted, "deletedCount", .help = "memories replaced by a summary; 0 in a dry run"),
-      (AS_STR, summary, "summaryId", .empty = EMPTY_NULL, .help = "id of the first summary"),
-      (AS_STRS, summaries, "summaryIds", .help = "ids of all summaries"),
-      (AS_INT, summaries_made, "summaryCount",
-       .help = "summaries written, or in a dry run those that rules would write"),
-      (AS_INT, considered, "consideredCount", .help = "old memories that were looked at"),
-      (JSON, skipped, .inside = skipped_out_fields,
-       .help = "old memories that stay as they are, by reason"),
-      (AS_INT, asks_model, "askedModelCount",
-       .help = "in a dry run: candidates of which only the core model's answer will show whether a "
-               "summary saves tokens"),
-      (AS_STR, fallback, "fallbackReason", .empty = EMPTY_NULL,
-       .help = "why rules wrote summaries in place of the core model"),
-      (AS_BOOL, complete, "complete",
-       .help = "false when the run was cut short; another run goes on from there"),
-      (AS_BOOL, dry_run, "dryRun", .help = "whether this was a dry run"));
+struct summarize_out {
+    struct condense_out done;
+    int64_t saved, deleted;
+    str first;
+    bool is_complete;
+    const struct json *candidates, *skipped;
+};
+static FIELDS(
+    summarize_out,
+    (JSON, candidates, .inside = memory_shown_fields,
+     .help = "memories that a summary replaces, or in a dry run would replace; at most 1000"),
+    (AS_INT, done.replaced, "candidateCount", .help = "how many there are"),
+    (AS_INT, done.before, "totalTokens",
+     .help = "tokens of the candidates, without those of askedModelCount"),
+    (AS_INT, done.after, "summaryTokens", .help = "tokens of the summaries"),
+    (AS_INT, saved, "tokensSaved", .help = "the difference of the two, also in a dry run"),
+    (AS_INT, deleted, "deletedCount", .help = "memories replaced by a summary; 0 in a dry run"),
+    (AS_STR, first, "summaryId", .empty = EMPTY_NULL, .help = "id of the first summary"),
+    (AS_STRS, done.summaries, "summaryIds", .help = "ids of all summaries"),
+    (AS_INT, done.n_summaries, "summaryCount",
+     .help = "summaries written, or in a dry run those that rules would write"),
+    (AS_INT, done.considered, "consideredCount", .help = "old memories that were looked at"),
+    (JSON, skipped, .inside = skipped_out_fields,
+     .help = "old memories that stay as they are, by reason"),
+    (AS_INT, done.asks_model, "askedModelCount",
+     .help = "in a dry run: candidates of which only the core model's answer will show whether a "
+             "summary saves tokens"),
+    (AS_STR, done.why, "fallbackReason", .empty = EMPTY_NULL,
+     .help = "why rules wrote summaries in place of the core model"),
+    (AS_BOOL, is_complete, "complete",
+     .help = "false when the run was cut short; another run goes on from there"),
+    (AS_BOOL, done.dry_run, "dryRun", .help = "whether this was a dry run"));
 
 /* As many as fit into an answer: work that is done must not fail for lack of space. */
 static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
@@ -73,21 +81,11 @@ static enum status show_skipped(struct ctx *ctx, const struct condense_out *done
 static enum status shape_of(struct ctx *ctx, const struct condense_out *done,
                             struct summarize_out *out)
 {
-    *out = (struct summarize_out){
-        .count = done->replaced,
-        .tokens = done->before,
-        .after = done->after,
-        .saved = done->before - done->after,
-        .deleted = done->dry_run ? 0 : done->replaced,
-        .considered = done->considered,
-        .summaries_made = done->n_summaries,
-        .asks_model = done->asks_model,
-        .summary = done->summaries.n ? done->summaries.v[0] : S(""),
-        .fallback = done->why,
-        .summaries = done->summaries,
-        .dry_run = done->dry_run,
-        .complete = !done->is_cut,
-    };
+    *out = (struct summarize_out){.done = *done,
+                                  .saved = done->before - done->after,
+                                  .deleted = done->dry_run ? 0 : done->replaced,
+                                  .first = done->summaries.n ? done->summaries.v[0] : S(""),
+                                  .is_complete = !done->is_cut};
     assert(done->n <= (size_t)done->considered && done->replaced <= done->considered);
     TRY(show_skipped(ctx, done, &out->skipped));
     return show_first(ctx, done->candidates, done->n, &out->candidates);

@@ -27,11 +27,6 @@ static str first_of(str a, str b)
 
 SHAPE(done_out, (BOOL, success));
 
-static enum status reply_done(struct reply *out)
-{
-    return reply_fields(out, done_out_fields, &(struct done_out){true});
-}
-
 /* --- list --- */
 
 SHAPE(list_in, (AS_STR, key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
@@ -210,9 +205,7 @@ static HANDLER(create_memory)
     TRY(auth_key_pool(ctx, app, &in->who, first_of(c->api_key, c->alias), &pool));
     m.space = pool.space;
     TRY(engine_replace(ctx, app->engine, pool, &m));
-    assert(m.id.n);
-    struct create_out shape = {true, m.id, m};
-    return reply_fields(out, create_out_fields, &shape);
+    return reply_fields(out, create_out_fields, &(struct create_out){true, m.id, m});
 }
 
 /* --- clear --- */
@@ -259,8 +252,7 @@ static HANDLER(get_memory)
 {
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
-    struct get_out shape = {m};
-    return reply_fields(out, get_out_fields, &shape);
+    return reply_fields(out, get_out_fields, &(struct get_out){m});
 }
 
 SHAPE(change_in,
@@ -302,7 +294,7 @@ static HANDLER(change_memory)
     TRY(find_memory(ctx, app, in, &m));
     change.pool = (struct pool_ref){in->who.pool.user, m.space};
     TRY(not_there(ctx, engine_change(ctx, app->engine, &change, &m)));
-    return reply_done(out);
+    return reply_fields(out, done_out_fields, &(struct done_out){true});
 }
 
 static HANDLER(erase_memory)
@@ -312,7 +304,7 @@ static HANDLER(erase_memory)
     TRY(find_memory(ctx, app, in, &m));
     struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
     TRY(not_there(ctx, engine_forget(ctx, app->engine, &what, &erased)));
-    return reply_done(out);
+    return reply_fields(out, done_out_fields, &(struct done_out){true});
 }
 
 /* --- health --- */

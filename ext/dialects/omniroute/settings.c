@@ -120,8 +120,8 @@ static HANDLER(qdrant_health_now)
 {
     int64_t took_us = 0;
     enum status s = engine_qdrant_health(ctx, app->engine, &took_us);
-    struct health_out shape = {s == OK, (double)took_us / 1000, reason_of(ctx, s)};
-    return reply_fields(out, health_out_fields, &shape);
+    return reply_fields(out, health_out_fields,
+                        &(struct health_out){s == OK, (double)took_us / 1000, reason_of(ctx, s)});
 }
 
 SHAPE(search_in, (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "the query"),
@@ -181,7 +181,10 @@ static HANDLER(clean_up)
 
 /* --- embedding models --- */
 
-SHAPE(option, (STR, value, .help = "provider/model"), (STR, label));
+struct option {
+    str value;
+};
+static FIELDS(option, (STR, value, .help = "provider/model"), (AS_STR, value, "label"));
 
 SHAPE(models_out, (JSON, models, .inside = option_fields, .help = "by value"));
 
@@ -203,7 +206,7 @@ static HANDLER(embedding_models)
     qsort(options, all, sizeof *options, by_value);
     for (size_t i = 0; i < all; i++)
         if (!kept || !str_eq(options[kept - 1].value, options[i].value))
-            options[kept++] = (struct option){options[i].value, options[i].value};
+            options[kept++] = options[i];
     struct models_out shape;
     TRY(json_list(ctx, option_fields, options, kept, sizeof *options, &shape.models));
     return reply_fields(out, models_out_fields, &shape);

@@ -72,7 +72,6 @@ enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *i
                        struct pool_ref *out)
 {
     const struct identity *who = &in->who;
-    assert(who->pool.user.n);
     TRY(auth_pool(ctx, app, who, agent, "agent_id", out));
     if (!str_trim(agent).n && !who->space_from && who->is_admin)
         out->space = S("");

@@ -53,19 +53,17 @@ void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, cons
     buf_add(out, S("\n"));
 }
 
-static const char digits[] = "0123456789abcdef";
-
 str hashes_text(struct ctx *ctx, const uint64_t *v, size_t n)
 {
-    char *p = arena_alloc(&ctx->arena, n * 16 + 1);
+    struct buf b = buf_make(&ctx->arena, n * 16);
     for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < 16; k++)
-            p[i * 16 + (size_t)k] = digits[v[i] >> (60 - 4 * k) & 15];
-    return (str){p, n * 16};
+        buf_printf(&b, "%016llx", (unsigned long long)v[i]);
+    return buf_str(&b);
 }
 
 bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n)
 {
+    static const char digits[] = "0123456789abcdef";
     uint64_t *v = NEW_N(&ctx->arena, uint64_t, text.n / 16 + 1);
     for (size_t i = 0; i < text.n; i++) {
         const char *digit = text.p[i] ? strchr(digits, text.p[i]) : NULL;

@@ -10,17 +10,18 @@
 handler memory_import;
 
 struct import_ask {
-    str format, name;
-    bool dry_run, extract, again;
+    struct import_in in;
+    str name;
 };
 FIELDS_OF(
-    import_ask, import_in, (BOOL, dry_run, .help = "count what would be new, and write nothing"),
-    (STR, format, .one_of = import_formats,
+    import_ask, import_in,
+    (AS_BOOL, in.dry_run, "dry_run", .help = "count what would be new, and write nothing"),
+    (AS_STR, in.format, "format", .one_of = import_formats,
      .help = "what the file is; without it, detected from the content"),
     (STR, name, .otherwise_str = "file", .min = 1, .max = 1000,
      .help = "path of the file in what is imported, such as notes/tea.md: notes are known by it"),
-    (BOOL, again, .help = "bring back what was erased here, too"),
-    (BOOL, extract, .otherwise = 1,
+    (AS_BOOL, in.again, "again", .help = "bring back what was erased here, too"),
+    (AS_BOOL, in.extract, "extract", .otherwise = 1,
      .help = "find facts in the user's words of another program's conversations"));
 
 FIELDS_OF(import_report, import_out, (STR, format, .help = "what the file was taken for"),
@@ -59,32 +60,13 @@ static enum status find_place(void *own, struct ctx *ctx, str space, struct pool
     return OK;
 }
 
-/* The query of a request with a body is the handler's to read. */
-static enum status read_query(struct ctx *ctx, const struct request *in, struct import_ask *out)
-{
-    fields_defaults(import_in_fields, out);
-    for (const struct field *f = import_in_fields; f->name; f++) {
-        str text = request_query(ctx, in, f->name);
-        if (text.n)
-            TRY(fields_set(ctx, import_in_fields, str_of(f->name), text, out));
-    }
-    return OK;
-}
-
 HANDLER(memory_import)
 {
     struct importing i = {.ctx = ctx, .app = app, .in = in};
+    struct import_ask ask = {.in = {.pool = in->who.pool, .place = find_place, .own = &i}};
     struct import_report report;
-    struct import_ask ask;
-    TRY(read_query(ctx, in, &ask));
-    const struct import_in what = {.pool = in->who.pool,
-                                   .format = ask.format,
-                                   .dry_run = ask.dry_run,
-                                   .extract = ask.extract,
-                                   .again = ask.again,
-                                   .place = find_place,
-                                   .own = &i};
-    TRY(engine_import_text(ctx, app->engine, &what, ask.name, in->body, 0, &report));
+    TRY(request_query_read(ctx, in, import_in_fields, &ask));
+    TRY(engine_import_text(ctx, app->engine, &ask.in, ask.name, in->body, &report));
     return reply_fields(out, import_out_fields, &report);
 }
 

@@ -203,9 +203,8 @@ static bool is_forwarded(const struct request *in)
                                         "CF-Connecting-IP", "True-Client-IP", NULL};
     for (size_t i = 0; i < in->n_headers; i++) {
         str name = in->headers[i].name;
-        if (name.n > 12 && str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-")))
-            return true;
-        if (str_is_one_of(name, names))
+        if (str_is_one_of(name, names) ||
+            (name.n > 12 && str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-"))))
             return true;
     }
     return false;

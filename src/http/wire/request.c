@@ -65,6 +65,18 @@ str request_query(struct ctx *ctx, const struct request *r, const char *name)
     return S("");
 }
 
+enum status request_query_read(struct ctx *ctx, const struct request *r, const struct field *table,
+                               void *out)
+{
+    fields_defaults(table, out);
+    for (const struct field *f = table; f->name; f++) {
+        str text = request_query(ctx, r, f->name);
+        if (text.n)
+            TRY(fields_set(ctx, table, str_of(f->name), text, out));
+    }
+    return OK;
+}
+
 /* seen has a bit for each row, so that a required parameter that never came is noticed. */
 static enum status set_from_query(struct ctx *ctx, const struct route *route, const char *aside,
                                   str name, str value, uint64_t *seen, void *out)
@@ -180,10 +192,5 @@ enum status identity_may(struct ctx *ctx, const struct identity *who, enum token
 
 void request_name(char *id, uint64_t base, uint64_t count)
 {
-    static const char digits[] = "0123456789abcdef";
-    for (int i = 0; i < 8; i++) {
-        id[i] = digits[base >> (28 - 4 * i) & 15];
-        id[i + 8] = digits[count >> (28 - 4 * i) & 15];
-    }
-    id[16] = 0;
+    snprintf(id, 17, "%08x%08x", (unsigned)base, (unsigned)count);
 }

@@ -62,11 +62,9 @@ static bool is_state(str s)
         if (!value.n)
             continue;
         name = str_cut(&value, '=');
-        if (++n > STATE_MEMBERS || !is_key(name) || !value.n || value.n > 256)
+        if (++n > STATE_MEMBERS || !is_key(name) || !value.n || value.n > 256 ||
+            SOME(i, value.n, value.p[i] < 0x20 || value.p[i] > 0x7e || value.p[i] == '='))
             return false;
-        for (size_t i = 0; i < value.n; i++)
-            if (value.p[i] < 0x20 || value.p[i] > 0x7e || value.p[i] == '=')
-                return false;
     }
     return n > 0;
 }
