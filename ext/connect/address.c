@@ -22,16 +22,13 @@ enum status server_address(struct ctx *ctx, const struct options *o, str *out)
     if (!url.n)
         url = str_printf(&ctx->arena, "http://" S_FMT, S_ARG(host_called(&ctx->arena, listen)));
     TRY(url_read(ctx, "--url", url, true, &parts));
-    while (url.p[url.n - 1] == '/')
-        url.n--;
-    *out = url;
+    *out = str_trim_end(url, "/");
     return OK;
 }
 
 str server_token(void)
 {
-    const char *token = getenv(TOKEN_VARIABLE);
-    return str_trim(str_of(token ? token : ""));
+    return str_trim(str_of(getenv(TOKEN_VARIABLE)));
 }
 
 enum status server_find(struct ctx *ctx, const struct options *o, str token,

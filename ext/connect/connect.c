@@ -286,16 +286,15 @@ static enum status connect_client(struct ctx *ctx, const struct options *o)
         TRY(find_server(ctx, o, &p->to));
     TRY(plan_entries(ctx, p));
     if (!show_changes(ctx, p)) {
-        printf("%s\n",
-               p->is_removal ? "There is no entry to take out." : "It is connected so already.");
+        puts(p->is_removal ? "There is no entry to take out." : "It is connected so already.");
         return OK;
     }
     if (!is_agreed(o, p))
         return fail(ctx, BAD_INPUT, "nothing was changed");
     TRY(write_changes(ctx, p));
-    printf("%s\n", p->is_removal ? "Taken out." : "Written.");
+    puts(p->is_removal ? "Taken out." : "Written.");
     if (!p->is_removal && p->client->after)
-        printf("%s\n", p->client->after);
+        puts(p->client->after);
     return OK;
 }
 

@@ -10,14 +10,9 @@
 
 enum { LINES_MAX = 2000, AROUND = 3, TEXT_MAX = 64 << 20 };
 
-struct lines {
-    str *v;
-    size_t n;
-};
-
-static struct lines lines_of(struct arena *a, str text)
+static struct strs lines_of(struct arena *a, str text)
 {
-    struct lines out = {0};
+    struct strs out = {0};
     size_t n = 1;
     for (size_t i = 0; i < text.n; i++)
         n += text.p[i] == '\n';
@@ -44,7 +39,7 @@ static void add_step(struct steps *s, char sign, str line)
 }
 
 /* lengths[i][j]: of what is common from line i and line j on. */
-static void add_middle(struct arena *a, struct steps *s, struct lines x, struct lines y)
+static void add_middle(struct arena *a, struct steps *s, struct strs x, struct strs y)
 {
     size_t wide = y.n + 1, i = 0, j = 0;
     bool is_small = x.n <= LINES_MAX && y.n <= LINES_MAX;
@@ -69,7 +64,7 @@ static void add_middle(struct arena *a, struct steps *s, struct lines x, struct 
     }
 }
 
-static struct steps steps_of(struct arena *a, struct lines x, struct lines y)
+static struct steps steps_of(struct arena *a, struct strs x, struct strs y)
 {
     struct steps s = {NEW_N(a, struct step, x.n + y.n + 1), 0};
     size_t front = 0, back = 0;
@@ -80,8 +75,8 @@ static struct steps steps_of(struct arena *a, struct lines x, struct lines y)
         back++;
     for (size_t i = 0; i < front; i++)
         add_step(&s, ' ', x.v[i]);
-    add_middle(a, &s, (struct lines){x.v + front, x.n - front - back},
-               (struct lines){y.v + front, y.n - front - back});
+    add_middle(a, &s, (struct strs){x.v + front, x.n - front - back},
+               (struct strs){y.v + front, y.n - front - back});
     for (size_t i = x.n - back; i < x.n; i++)
         add_step(&s, ' ', x.v[i]);
     return s;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "ext/connect/connect.h"
 
 /*
@@ -44,17 +45,6 @@ static enum status read_event(struct ctx *ctx, str *out)
 
 enum { LINK_MAX = 4096 };
 
-static bool read_link(const char *file, char *text, size_t size)
-{
-    FILE *f = fopen(file, "re");
-    if (!f)
-        return false;
-    size_t n = fread(text, 1, size - 1, f);
-    fclose(f);
-    text[n] = 0;
-    return true;
-}
-
 /* "gitdir: /path/of/the/repository/.git/worktrees/name"; of a submodule it is .git/modules. */
 static str main_tree_of(struct arena *a, str folder, str link)
 {
@@ -81,19 +71,19 @@ static str parent_of(str folder)
 }
 
 /* The root of the repository that the folder is in, or the folder itself. */
-static str project_root(struct arena *a, str folder)
+static str project_root(struct ctx *ctx, str folder)
 {
+    struct arena *a = &ctx->arena;
     const char *home = getenv("HOME");
     for (str at = folder; at.n; at = parent_of(at)) {
         struct stat st;
-        char link[LINK_MAX];
+        str link;
         const char *git = str_printf(a, S_FMT "/.git", S_ARG(at)).p;
         bool is_home = home && str_is(at, home) && !str_eq(at, folder);
         if (is_home || stat(git, &st) != 0)
             continue;
-        if (S_ISREG(st.st_mode) && read_link(git, link, sizeof link))
-            return main_tree_of(a, at, str_of(link));
-        return at;
+        bool is_link = S_ISREG(st.st_mode) && soft(ctx, file_read(ctx, git, LINK_MAX, &link));
+        return is_link ? main_tree_of(a, at, link) : at;
     }
     return folder;
 }
@@ -118,16 +108,19 @@ static enum status with_project(struct ctx *ctx, str event, str *out)
     for (const struct json *m = root->first; m; m = m->next)
         if (!str_is(json_name(m), "project"))
             json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
-    json_member_str(&w, "project", project_root(&ctx->arena, folder));
+    json_member_str(&w, "project", project_root(ctx, folder));
     json_close(&w, '}');
     *out = buf_str(&b);
     return OK;
 }
 
-static enum status send_event(struct ctx *ctx, const struct options *o, str event,
-                              struct answer *out)
+enum status command_hook(struct ctx *ctx, const struct options *o)
 {
+    str event;
+    struct answer answer;
     struct called_server server;
+    TRY(read_event(ctx, &event));
+    TRY(with_project(ctx, event, &event));
     TRY(server_find(ctx, o, server_token(), &server));
     const struct call call = {.url = str_printf(&ctx->arena, S_FMT "/v1/hooks", S_ARG(server.url)),
                               .method = S("POST"),
@@ -136,16 +129,7 @@ static enum status send_event(struct ctx *ctx, const struct options *o, str even
                               .body = event,
                               .timeout_ms = TIMEOUT_MS,
                               .answer_max = ANSWER_MAX};
-    return http_call(ctx, &call, out);
-}
-
-enum status command_hook(struct ctx *ctx, const struct options *o)
-{
-    str event;
-    struct answer answer;
-    TRY(read_event(ctx, &event));
-    TRY(with_project(ctx, event, &event));
-    TRY(send_event(ctx, o, event, &answer));
+    TRY(http_call(ctx, &call, &answer));
     if (answer.code != 200)
         return fail(ctx, UPSTREAM, "the server answered %d: " S_FMT, answer.code,
                     S_ARG(

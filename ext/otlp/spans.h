@@ -3,7 +3,7 @@
 
 #include "surface/observe.h"
 
-enum { SPANS_OF_CHAT = 1 + STAGE_COUNT, SPAN_TEXT = 128, STATE_TEXT = 520 };
+enum { SPAN_TEXT = 128, STATE_TEXT = 520 };
 
 /* What is kept of a chat until it is sent: no pointer, so that a queue of them is one block. Longer
  * texts are cut. */

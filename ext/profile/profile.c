@@ -210,12 +210,9 @@ struct changes {
     size_t cap, cap_erase, cap_closes, cap_forgotten;
 };
 
-static int by_member(const void *a, const void *b)
-{
-    const struct json *const *x = a, *const *y = b;
-    int order = str_cmp(json_name((*x)), json_name((*y)));
-    return order ? order : ((*x)->source.p > (*y)->source.p) - ((*x)->source.p < (*y)->source.p);
-}
+ORDER(by_member, typeof(const struct json *),
+      str_cmp(json_name(*x), json_name(*y))
+          ?: ((*x)->source.p > (*y)->source.p) - ((*x)->source.p < (*y)->source.p))
 
 /* Of two members with one name the last counts, as JSON parsers do. */
 static void gather_changes(struct changes *c, const struct json *facts)

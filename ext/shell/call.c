@@ -6,8 +6,8 @@ enum { TIMEOUT_MS = 10000, SILENCE_MS = 600000, ANSWER_MAX = 16 << 20, REASON_MA
 /* A key of the model's server goes where an application would send it, if there is no token. */
 static str credential(void)
 {
-    const char *key = getenv("OPENAI_API_KEY");
-    return server_token().n ? server_token() : str_trim(str_of(key ? key : ""));
+    str token = server_token();
+    return token.n ? token : str_trim(str_of(getenv("OPENAI_API_KEY")));
 }
 
 enum status shell_server_find(struct ctx *ctx, const struct options *o, struct called_server *out)

@@ -136,14 +136,6 @@ static enum status find_receipt(struct ctx *ctx, const struct chat *c, str *id)
     return fail(ctx, NOT_FOUND, "the receipt of the last answer is not on disk yet");
 }
 
-static void print_block(str block)
-{
-    while (block.n) {
-        fputs("  ", stdout);
-        print_line(str_cut(&block, '\n'));
-    }
-}
-
 static void print_reasons(const struct json *lines)
 {
     const char *faint = style_code(STYLE_FAINT), *end = style_code(STYLE_END);
@@ -169,7 +161,10 @@ static enum status print_why(struct ctx *ctx, const struct chat *c)
            (long long)json_int_or(json_get(receipt, "tokens"), 0),
            (double)json_int_or(json_get(receipt, "took_us"), 0) / 1000, S_ARG(id));
     print_line(json_string(json_get(receipt, "reason")));
-    print_block(block);
+    while (block.n) {
+        fputs("  ", stdout);
+        print_line(str_cut(&block, '\n'));
+    }
     print_reasons(json_get(receipt, "lines"));
     return OK;
 }

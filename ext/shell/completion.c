@@ -9,12 +9,11 @@ enum { PRINT_MAX = 1 << 20 };
 struct script {
     struct buf b;
     const struct options *o;
-    const struct command *c; /* whose flags are written */
 };
 
-static bool has_settings(const struct command *c)
+static const struct shell_flag *flags_with_settings(struct arena *a, const struct command *c)
 {
-    return c->is_server || !strcmp(c->name, "config");
+    return flags_of(a, c, c->is_server || !strcmp(c->name, "config"));
 }
 
 /* In single quotes; also: a character that needs a backslash there. */
@@ -46,23 +45,18 @@ static void add_name(void *arg, const struct command *c)
     buf_printf(&((struct script *)arg)->b, " %s", c->name);
 }
 
-static void add_flag_word(void *arg, const struct shell_flag *f)
-{
-    buf_printf(&((struct script *)arg)->b, " " S_FMT, S_ARG(f->flag));
-}
-
 static void add_bash_command(void *arg, const struct command *c)
 {
     struct script *s = arg;
     str words = command_words(s->b.arena, c);
     buf_printf(&s->b, "    %s) words='" S_FMT "' flags='", c->name, S_ARG(words));
-    each_flag(s->b.arena, c, has_settings(c), add_flag_word, s);
+    for (const struct shell_flag *f = flags_with_settings(s->b.arena, c); f->flag.n; f++)
+        buf_printf(&s->b, " " S_FMT, S_ARG(f->flag));
     buf_add(&s->b, S("' ;;\n"));
 }
 
-static void add_bash_choice(void *arg, const struct shell_flag *f)
+static void add_bash_choice(struct script *s, const struct shell_flag *f)
 {
-    struct script *s = arg;
     bool is_path = f->unit && (!strcmp(f->unit, "FILE") || !strcmp(f->unit, "DIR"));
     if (!f->one_of && !is_path)
         return;
@@ -75,13 +69,14 @@ static void add_bash_choice(void *arg, const struct shell_flag *f)
     buf_add(&s->b, S("return ;;\n")); /* "-o default" completes paths, also with spaces */
 }
 
-static const struct command *server_command(const struct options *o)
+/* Of the server, which has all. */
+static const struct shell_flag *all_flags(const struct script *s)
 {
-    for (const struct command *const *table = o->commands; *table; table++)
+    const struct command *server = NULL;
+    for (const struct command *const *table = s->o->commands; *table; table++)
         for (const struct command *c = *table; c->name; c++)
-            if (c->is_server)
-                return c;
-    return NULL;
+            server = c->is_server ? c : server;
+    return flags_of(s->b.arena, server, true);
 }
 
 static void write_bash(struct script *s)
@@ -93,7 +88,8 @@ static void write_bash(struct script *s)
                      "  local words= flags=\n"
                      "  COMPREPLY=()\n"
                      "  case $before in\n"));
-    each_flag(s->b.arena, server_command(s->o), true, add_bash_choice, s);
+    for (const struct shell_flag *f = all_flags(s); f->flag.n; f++)
+        add_bash_choice(s, f);
     buf_add(&s->b, S("  esac\n  case ${COMP_WORDS[1]} in\n"));
     each_command(s->o, add_bash_command, s);
     buf_add(&s->b, S("  esac\n"
@@ -116,31 +112,17 @@ static void add_zsh_name(void *arg, const struct command *c)
     buf_byte(&s->b, '\n');
 }
 
-static void add_zsh_flag(void *arg, const struct shell_flag *f)
-{
-    struct script *s = arg;
-    buf_printf(&s->b, "      " S_FMT ":", S_ARG(f->flag));
-    add_quoted(&s->b, first_sentence(f->help), '\0');
-    buf_byte(&s->b, '\n');
-}
-
 static void add_zsh_command(void *arg, const struct command *c)
 {
     struct script *s = arg;
     buf_printf(&s->b, "    %s) after=(" S_FMT ") flags=(\n", c->name,
                S_ARG(command_words(s->b.arena, c)));
-    each_flag(s->b.arena, c, has_settings(c), add_zsh_flag, s);
+    for (const struct shell_flag *f = flags_with_settings(s->b.arena, c); f->flag.n; f++) {
+        buf_printf(&s->b, "      " S_FMT ":", S_ARG(f->flag));
+        add_quoted(&s->b, first_sentence(f->help), '\0');
+        buf_byte(&s->b, '\n');
+    }
     buf_add(&s->b, S("    ) ;;\n"));
-}
-
-static void add_zsh_choice(void *arg, const struct shell_flag *f)
-{
-    struct script *s = arg;
-    if (!f->one_of)
-        return;
-    buf_printf(&s->b, "    " S_FMT ") compadd ", S_ARG(f->flag));
-    add_choices(&s->b, f);
-    buf_add(&s->b, S("; return ;;\n"));
 }
 
 static void write_zsh(struct script *s)
@@ -155,7 +137,13 @@ static void write_zsh(struct script *s)
     buf_add(&s->b, S("  )\n"
                      "  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
                      "  case ${words[CURRENT-1]} in\n"));
-    each_flag(s->b.arena, server_command(s->o), true, add_zsh_choice, s);
+    for (const struct shell_flag *f = all_flags(s); f->flag.n; f++) {
+        if (!f->one_of)
+            continue;
+        buf_printf(&s->b, "    " S_FMT ") compadd ", S_ARG(f->flag));
+        add_choices(&s->b, f);
+        buf_add(&s->b, S("; return ;;\n"));
+    }
     buf_add(&s->b, S("  esac\n  case ${words[2]} in\n"));
     each_command(s->o, add_zsh_command, s);
     buf_add(&s->b, S("  esac\n"
@@ -167,11 +155,10 @@ static void write_zsh(struct script *s)
 
 /* --- fish: a line for each flag --- */
 
-static void add_fish_flag(void *arg, const struct shell_flag *f)
+static void add_fish_flag(struct script *s, const struct command *c, const struct shell_flag *f)
 {
-    struct script *s = arg;
     buf_printf(&s->b, "complete -c rememberd -n '__fish_seen_subcommand_from %s' -l " S_FMT,
-               s->c->name, S_ARG(str_sub(f->flag, 2, f->flag.n)));
+               c->name, S_ARG(str_sub(f->flag, 2, f->flag.n)));
     if (f->one_of) {
         buf_add(&s->b, S(" -x -a '"));
         add_choices(&s->b, f);
@@ -188,7 +175,6 @@ static void add_fish_command(void *arg, const struct command *c)
 {
     struct script *s = arg;
     str words = command_words(s->b.arena, c);
-    s->c = c;
     buf_printf(&s->b, "complete -c rememberd -f -n __fish_use_subcommand -a %s -d ", c->name);
     add_quoted(&s->b, first_sentence(str_of(c->help)), '\\');
     buf_byte(&s->b, '\n');
@@ -196,7 +182,8 @@ static void add_fish_command(void *arg, const struct command *c)
         buf_printf(&s->b,
                    "complete -c rememberd -f -n '__fish_seen_subcommand_from %s' -a '" S_FMT "'\n",
                    c->name, S_ARG(words));
-    each_flag(s->b.arena, c, has_settings(c), add_fish_flag, s);
+    for (const struct shell_flag *f = flags_with_settings(s->b.arena, c); f->flag.n; f++)
+        add_fish_flag(s, c, f);
 }
 
 static void write_fish(struct script *s)

@@ -19,9 +19,8 @@ static void add_text(struct buf *b, str text)
     }
 }
 
-static void add_flag(void *arg, const struct shell_flag *f)
+static void add_flag(struct buf *b, const struct shell_flag *f)
 {
-    struct buf *b = arg;
     buf_add(b, S(".TP\n\\fB"));
     add_text(b, f->flag);
     buf_add(b, S("\\fR"));
@@ -49,7 +48,8 @@ static void add_command(void *arg, const struct command *c)
     buf_add(b, S("\n.PP\n"));
     add_text(b, str_of(c->help));
     buf_add(b, S(".\n"));
-    each_flag(b->arena, c, false, add_flag, b);
+    for (const struct shell_flag *f = flags_of(b->arena, c, false); f->flag.n; f++)
+        add_flag(b, f);
 }
 
 /* The rest of a line behind a heading, in paragraphs. */

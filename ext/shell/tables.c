@@ -20,28 +20,23 @@ struct shell_flag flag_of_row(struct arena *a, const struct field *f)
                                .is_switch = f->type == FIELD_BOOL};
 }
 
-static void give_row(struct arena *a, const struct field *f, shell_flag_function *got, void *arg)
+const struct shell_flag *flags_of(struct arena *a, const struct command *c, bool with_settings)
 {
-    const struct shell_flag flag = flag_of_row(a, f);
-    got(arg, &flag);
-}
-
-void each_flag(struct arena *a, const struct command *c, bool with_settings,
-               shell_flag_function *got, void *arg)
-{
+    struct shell_flag *v = NULL;
+    size_t n = 0, cap = 0;
     for (const struct field *f = options_table; f->name; f++)
         if (!strcmp(f->name, "help") || help_takes(c, f->name))
-            give_row(a, f, got, arg);
+            ARENA_ADD(a, v, n, cap) = flag_of_row(a, f);
     for (const struct field *f = settings_table; f->name; f++)
         if (with_settings || f == &settings_table[SETTING_data] ||
             f == &settings_table[SETTING_config])
-            give_row(a, f, got, arg);
-    for (const struct setting_alias *one = setting_aliases; with_settings && one->name; one++) {
-        const struct shell_flag flag = {.flag = str_of(options_flag(a, one->name)),
-                                        .help = help_plain(a, one->help),
-                                        .unit = one->unit};
-        got(arg, &flag);
-    }
+            ARENA_ADD(a, v, n, cap) = flag_of_row(a, f);
+    for (const struct setting_alias *one = setting_aliases; with_settings && one->name; one++)
+        ARENA_ADD(a, v, n, cap) = (struct shell_flag){.flag = str_of(options_flag(a, one->name)),
+                                                      .help = help_plain(a, one->help),
+                                                      .unit = one->unit};
+    ARENA_ADD(a, v, n, cap) = (struct shell_flag){0};
+    return v;
 }
 
 static bool is_word(str text)

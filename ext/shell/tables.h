@@ -15,13 +15,12 @@ struct shell_flag {
 /* Of a row of options_table or settings_table. */
 struct shell_flag flag_of_row(struct arena *a, const struct field *f);
 
-typedef void shell_flag_function(void *arg, const struct shell_flag *flag);
 typedef void shell_command_function(void *arg, const struct command *c);
 
 void each_command(const struct options *o, shell_command_function *got, void *arg);
-/* The flags of one command; with_settings: and all settings, under every name. */
-void each_flag(struct arena *a, const struct command *c, bool with_settings,
-               shell_flag_function *got, void *arg);
+/* The flags of one command; with_settings: and all settings, under every name. One without a flag
+ * ends them. */
+const struct shell_flag *flags_of(struct arena *a, const struct command *c, bool with_settings);
 /* The words that may follow the command, such as "check" behind config: with spaces between. */
 str command_words(struct arena *a, const struct command *c);
 /* The first sentence of a help, without its full stop and without what is in brackets. */

@@ -1,6 +1,7 @@
 /* target.c - the server under test: its adapter, and calls by it. */
 #include "ext/verify/verify.h"
 
+#include "base/files.h"
 #include "base/id.h"
 #include "http/http.h"
 
@@ -19,17 +20,12 @@ const char *const verb_names[VERB_COUNT] = {"add",     "tell",   "find",   "repl
 
 static enum status read_file(struct ctx *ctx, str file, str *out)
 {
-    FILE *f = fopen(str_c(&ctx->arena, file), "re");
-    if (!f)
-        return fail(ctx, NOT_FOUND, "cannot open the adapter '" S_FMT "'", S_ARG(file));
-    char *bytes = arena_alloc(&ctx->arena, ADAPTER_MAX);
-    size_t n = fread(bytes, 1, ADAPTER_MAX, f);
-    bool is_whole = feof(f) && !ferror(f);
-    fclose(f);
-    *out = (str){bytes, n};
-    return is_whole ? OK
-                    : fail(ctx, TOO_LARGE, "the adapter '" S_FMT "' has more than %d bytes",
-                           S_ARG(file), ADAPTER_MAX);
+    enum status s = file_read(ctx, str_c(&ctx->arena, file), ADAPTER_MAX, out);
+    if (soft_if(ctx, s, TOO_LARGE))
+        return fail(ctx, s, "the adapter '" S_FMT "' has more than %d bytes", S_ARG(file),
+                    ADAPTER_MAX);
+    return soft(ctx, s) ? OK
+                        : fail(ctx, NOT_FOUND, "cannot open the adapter '" S_FMT "'", S_ARG(file));
 }
 
 /* Each call has a method and a path; of widen there are several. */

@@ -147,21 +147,14 @@ static struct verify_row run_test(struct ctx *ctx, struct target *t, const struc
 
 /* --- the command --- */
 
-static str variable(const char *name)
-{
-    const char *value = getenv(name);
-    return str_trim(str_of(value ? value : ""));
-}
-
 static enum status find_target(struct ctx *ctx, const struct options *o, struct target *out)
 {
     struct url parts;
     str url = o->words.v[1];
-    *out = (struct target){.tokens = {variable(TOKEN_VARIABLE), variable(OTHER_VARIABLE)}};
+    *out = (struct target){.tokens = {str_trim(str_of(getenv(TOKEN_VARIABLE))),
+                                      str_trim(str_of(getenv(OTHER_VARIABLE)))}};
     TRY(url_read(ctx, "URL", url, true, &parts));
-    while (url.n && url.p[url.n - 1] == '/')
-        url.n--;
-    out->url = url;
+    out->url = str_trim_end(url, "/");
     return adapter_read(ctx, o->words.n > 2 ? o->words.v[2] : S(""), &out->adapter);
 }
 
