@@ -111,7 +111,6 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
 static struct turn *begin_turn(struct ctx *ctx, struct app *app, const struct turn_in *in,
                                int64_t left)
 {
-    assert(in->n_said == 1);
     struct turn *t = engine_begin_turn(ctx, app->engine, in);
     if (tokens_of(turn_out_of(t)->block) > left)
         turn_drop_block(t, S("the memory block has no room beside the message"));
@@ -185,7 +184,6 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
                               bool is_stream, str body)
 {
     struct arena *a = &ctx->arena;
-    assert(scene->to.up && body.n);
     struct relay *r = NEW(a, struct relay);
     struct header *headers = NEW_N(a, struct header, 3);
     *r = (struct relay){

@@ -152,7 +152,6 @@ static enum status list_memories(struct ctx *ctx, const struct context *c, const
 /* Those that are left after fit_messages, oldest first. */
 static enum status list_messages(struct ctx *ctx, const struct window *w, const struct json **out)
 {
-    assert(w->n == 0 || w->v);
     struct context_message *v = NEW_N(&ctx->arena, struct context_message, w->n + 1);
     for (size_t i = 0; i < w->n; i++)
         v[i] = (struct context_message){.id = w->v[i].id,

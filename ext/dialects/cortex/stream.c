@@ -200,7 +200,6 @@ static enum status fail_with_text(struct ctx *ctx, const struct chat_answer *a, 
 
 static enum status read_whole(struct ctx *ctx, struct chat_answer *a, str *out)
 {
-    assert(!a->is_stream);
     struct json *answer;
     str body = buf_str(&a->held);
     if (a->held.full || !soft(ctx, json_parse(ctx, body, &answer)))

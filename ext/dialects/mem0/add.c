@@ -209,7 +209,6 @@ enum status mem0_add(struct ctx *ctx, struct app *app, const struct request *in,
 {
     struct adding a = {.ctx = ctx, .app = app, .in = add};
     struct mem0_who who;
-    assert(add->messages);
     TRY(mem0_who(ctx, in, add->ids.user_id, &who));
     TRY(mem0_pool(ctx, app, &who, &add->ids, &a.pool));
     TRY(mem0_expires(ctx, add->expiration_date, &a.expires));

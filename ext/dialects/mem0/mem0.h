@@ -58,12 +58,10 @@ MUST_USE enum status mem0_find(struct ctx *ctx, struct app *app, const struct re
 /* --- shape.c --- */
 
 struct mem0_memory {
-    str id, memory, hash;
+    struct memory of;
+    str hash, expiration_date;
     struct mem0_ids ids;
-    str metadata;
     struct strs categories;
-    str expiration_date;
-    int64_t created_at, updated_at;
     double score; /* NAN: it was not searched */
 };
 extern const struct field mem0_memory_fields[];

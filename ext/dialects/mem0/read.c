@@ -266,7 +266,7 @@ static enum status search_pool(struct reading *r, const struct mem0_who *who, st
     return OK;
 }
 
-ORDER(most_alike, struct mem0_memory, DOWN(score) ?: DOWN(created_at) ?: BY_TEXT(id));
+ORDER(most_alike, struct mem0_memory, DOWN(score) ?: DOWN(of.created) ?: BY_TEXT(of.id));
 
 enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *in,
                         const struct mem0_search_in *asked, enum mem0_grammar grammar,

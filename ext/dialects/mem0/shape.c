@@ -15,15 +15,17 @@
 
 /* --- a memory --- */
 
-FIELDS(mem0_memory, (STR, id, .help = "UUID"), (STR, memory, .help = "what is remembered"),
+FIELDS(mem0_memory, (AS_STR, of.id, "id", .help = "UUID"),
+       (AS_STR, of.content, "memory", .help = "what is remembered"),
        (STR, hash, .help = "of the text"), (AS_STR, ids.user_id, "user_id", .empty = EMPTY_NULL),
        (AS_STR, ids.agent_id, "agent_id", .empty = EMPTY_NULL),
        (AS_STR, ids.app_id, "app_id", .empty = EMPTY_NULL),
        (AS_STR, ids.run_id, "run_id", .empty = EMPTY_NULL),
-       (RAW, metadata, .help = "an object, or null"),
+       (AS_RAW, of.metadata, "metadata", .help = "an object, or null"),
        (STRS, categories, .help = "its category and its tags"),
        (STR, expiration_date, .empty = EMPTY_NULL, .help = "the last day on which it counts"),
-       (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
+       (AS_TIME, of.created, "created_at", .required = true),
+       (AS_TIME, of.updated, "updated_at", .required = true),
        (NUM, score, .empty = EMPTY_OUT, .help = "0 to 1, of a search"));
 
 static struct strs categories_of(struct ctx *ctx, const struct memory *m)
@@ -40,15 +42,11 @@ static struct strs categories_of(struct ctx *ctx, const struct memory *m)
 struct mem0_memory mem0_shape(struct ctx *ctx, const struct mem0_who *who, const struct memory *m)
 {
     int64_t last = m->expires ? m->expires - 1 : 0;
-    return (struct mem0_memory){.id = m->id,
-                                .memory = m->content,
+    return (struct mem0_memory){.of = *m,
                                 .hash = sha256_hex(&ctx->arena, m->content),
                                 .ids = mem0_ids_of(ctx, who, m->space, m->session),
-                                .metadata = m->metadata,
                                 .categories = categories_of(ctx, m),
                                 .expiration_date = time_write(&ctx->arena, last, "%04Y-%m-%d"),
-                                .created_at = m->created,
-                                .updated_at = m->updated,
                                 .score = NAN};
 }
 

@@ -55,7 +55,6 @@ static enum status tool_search(struct tool_call *c)
                                   .only.type = in->type};
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     engine_memories_within(c->ctx, &found, ask.limit, budget_of(c, in));
-    assert(found.n <= ask.limit);
     struct page_out *out = NEW(&c->ctx->arena, struct page_out);
     struct memory *items = NEW_N(&c->ctx->arena, struct memory, found.n);
     for (size_t i = 0; i < found.n; i++)
@@ -98,7 +97,6 @@ static enum status tool_add(struct tool_call *c)
     TRY(engine_replace(c->ctx, c->app->engine, c->pool, &m));
     struct added_out *out = NEW(&c->ctx->arena, struct added_out);
     out->success = true;
-    assert(m.id.n);
     out->data.memory = m;
     out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"", S_ARG(m.key));
     c->out = out;

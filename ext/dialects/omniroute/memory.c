@@ -117,7 +117,6 @@ static HANDLER(list_memories)
     const struct list_in *l = in->in;
     bool has_offset = str_trim(l->offset).n > 0;
     int64_t offset = has_offset ? offset_of(l->offset) : (l->page - 1) * l->limit;
-    assert(l->limit > 0 && l->page > 0 && offset >= 0);
     struct list_out shape = {.page = offset / l->limit + 1, .limit = l->limit};
     struct memory_filter f = {.type = l->type,
                               .session = l->session,

@@ -127,7 +127,6 @@ static enum status add_memory(struct ctx *ctx, struct app *app, const struct req
     };
     const struct rag_create_in *c = in->in;
     enum memory_kind kind = c->memory_type;
-    assert(kind < KIND_COUNT && c->priority <= PRIORITY_COUNT);
     bool is_asked = c->priority != PRIORITY_COUNT;
     *out = (struct memory){.id = id_random(&ctx->arena), /* keep_first finds what says the same */
                            .content = content,

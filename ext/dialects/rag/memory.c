@@ -23,7 +23,6 @@ enum { SEARCH_MAX = 200, HALF_LIFE_DAYS = 30 };
 struct pool_ref rag_pool(const struct request *in)
 {
     const struct identity *who = &in->who;
-    assert(who->pool.user.n);
     bool is_bound = who->spaces.n && !names_have(who->spaces, S(DEFAULT_SPACE));
     return who->space_from || is_bound ? who->pool
                                        : (struct pool_ref){who->pool.user, S(DEFAULT_SPACE)};
@@ -95,11 +94,13 @@ static enum status not_there(struct ctx *ctx, enum status s)
 
 /* --- a memory --- */
 
-FIELDS(rag_shown, (STR, id, .help = "UUID"),
-       (AS_STR, user, "user_id", .empty = EMPTY_OUT, .help = "of an export"), (STR, content),
-       (ENUM, memory_type, .one_of = kind_names), (ENUM, priority, .one_of = priority_names),
-       (TIME, created_at, .required = true),
-       (TIME, last_accessed, .required = true, .help = "last recall or read"), (INT, access_count),
+FIELDS(rag_shown, (AS_STR, of.id, "id", .help = "UUID"),
+       (AS_STR, user, "user_id", .empty = EMPTY_OUT, .help = "of an export"),
+       (AS_STR, of.content, "content"), (ENUM, memory_type, .one_of = kind_names),
+       (ENUM, priority, .one_of = priority_names),
+       (AS_TIME, of.created, "created_at", .required = true),
+       (TIME, last_accessed, .required = true, .help = "last recall or read"),
+       (AS_INT, of.uses, "access_count"),
        (STR, source, .empty = EMPTY_NULL,
         .help = "the given source, or id of the message it came from"),
        (STRS, entities, .help = "entities of its metadata"),
@@ -147,13 +148,10 @@ struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now)
 {
     const struct json *metadata = rag_object(ctx, m->metadata);
     str said = json_string(json_get(metadata, "source"));
-    return (struct rag_shown){.id = m->id,
-                              .content = m->content,
+    return (struct rag_shown){.of = *m,
                               .memory_type = kind_of(m),
                               .priority = priority_of(m->importance),
-                              .created_at = m->created,
                               .last_accessed = accessed_at(m),
-                              .access_count = m->uses,
                               .source = said.n ? said : m->source,
                               .entities = names_of(ctx, json_get(metadata, "entities")),
                               .decay_score = decay_of(m, now),

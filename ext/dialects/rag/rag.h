@@ -12,12 +12,13 @@ struct pool_ref rag_pool(const struct request *in);
 double rag_importance(enum priority priority);
 
 struct rag_shown {
-    str id, user, content, source;
+    struct memory of;
+    str user, source;
     enum memory_kind memory_type;
     enum priority priority;
     struct strs entities;
     double decay_score;
-    int64_t created_at, last_accessed, access_count;
+    int64_t last_accessed;
     const struct json *metadata;
 };
 extern const struct field rag_shown_fields[];
