@@ -1,5 +1,5 @@
 /* answer_words.c - the share of an answer's words in a block of memory. */
-#include "ext/eval/answer_words.h"
+#include "ext/eval/eval.h"
 
 #include "engine/text/block_strip.h"
 #include "engine/text/term_set.h"

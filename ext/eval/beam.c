@@ -1,11 +1,10 @@
 /* beam.c - BEAM's chats of a user with an assistant, with probing questions. */
 #include <dirent.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "ext/eval/readers.h"
 #include "ext/import/items.h"
-#include "ext/import/locomo.h"
 
 /*
  * Published in two forms. As rows {conversation_id, chat, probing_questions}, in which the
@@ -290,12 +289,6 @@ static enum status parse_file(struct ctx *ctx, str path, struct json **out)
     return fail(ctx, BAD_INPUT, S_FMT ": " S_FMT, S_ARG(path), S_ARG(why));
 }
 
-static bool is_there(struct arena *a, str path)
-{
-    struct stat st;
-    return stat(str_c(a, path), &st) == 0;
-}
-
 static str chat_file(struct arena *a, str folder)
 {
     return str_printf(a, S_FMT "/chat.json", S_ARG(folder));
@@ -325,14 +318,14 @@ enum status beam_read_folder(struct ctx *ctx, str path, struct exams *out)
     struct dirent **names;
     enum status s = OK;
     *out = (struct exams){.v = NEW_N(a, struct exam, CHATS_MAX)};
-    if (is_there(a, chat_file(a, path)))
+    if (access(chat_file(a, path).p, F_OK) == 0)
         return read_folder(ctx, path, S("1"), out);
     int n = scandir(str_c(a, path), &names, NULL, compare_names);
     for (int i = 0; i < n; i++) {
         str id = str_dup(a, str_of(names[i]->d_name));
         str folder = str_printf(a, S_FMT "/" S_FMT, S_ARG(path), S_ARG(id));
         if (s == OK && out->n < CHATS_MAX && !str_starts(id, S(".")) &&
-            is_there(a, chat_file(a, folder)))
+            access(chat_file(a, folder).p, F_OK) == 0)
             s = read_folder(ctx, folder, id, out);
         free(names[i]);
     }

@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 #include "ext/eval/eval.h"
-#include "ext/eval/measure.h"
 
 /*
  * Both files have the same questions, so each question is a pair, and what is hard about it counts

@@ -310,7 +310,7 @@ static enum status ask_other(struct eval *v, size_t c, size_t question)
 
 static enum status load_turns(struct eval *v)
 {
-    struct ingest_report in = {0};
+    struct import_report in = {0};
     int64_t began = clock_mono_us();
     for (size_t i = 0; i < v->n && !v->report.in->is_loaded; i++)
         TRY(ingest_conversation(v->ctx, v->e, pool_of(v, i), &v->all[i], false, &in));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/state/state.h"
-#include "ext/eval/formats.h"
 #include "ext/eval/measure.h"
+#include "ext/eval/readers.h"
 
 enum { EVAL_KINDS_MAX = 40, EVAL_LEVELS = 10 };
 
@@ -71,3 +71,11 @@ double eval_percent(double sum, double n);
 void eval_add(void *to, const void *from, size_t bytes);
 /* Sorts the values. */
 int64_t eval_percentile(int64_t *v, size_t n, int percent);
+
+/*
+ * The share, 0 to 1, of the answer's words that stand in the block's lines, compared by stem; stop
+ * words do not count. Without an answer it is the share of the question's words that the evidence
+ * says. Negative when there are no such words.
+ */
+double answer_words_share(struct arena *a, const struct exam *c, const struct exam_question *q,
+                          str block);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/state/state.h"
-#include "ext/import/locomo.h"
+#include "ext/import/exam.h"
 
 /*
  * Pairs of consecutive questions whose evidence is in the same session. The first question and its

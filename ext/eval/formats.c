@@ -1,5 +1,6 @@
 /* formats.c - the benchmarks whose files can be read: one row each. */
-#include "ext/eval/formats.h"
+#include "ext/eval/measure.h"
+#include "ext/eval/readers.h"
 
 #include <sys/stat.h>
 

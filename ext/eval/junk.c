@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "engine/text/sentences.h"
 #include "ext/eval/eval.h"
-#include "ext/eval/measure.h"
 #include "ext/import/items.h"
 #include "words/words.h"
 

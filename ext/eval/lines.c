@@ -14,22 +14,25 @@ enum { LINE_BYTES_MAX = 16 << 20 };
 
 struct line {
     bool is_question;
-    str conversation, session, id, role, content, speaker, question, answer, kind;
+    str conversation;
+    struct message m; /* of a question only ref, its id */
+    str question, answer, kind;
     struct strs evidence;
-    int64_t created, asked, no;
+    int64_t asked, no;
 };
 
 static const char *const roles[] = {"user", "assistant", NULL};
 
 static FIELDS_OF(line, message, (STR, conversation, .otherwise_str = "1", .min = 1, .max = 200),
-                 (STR, session, .required = true, .min = 1, .max = 200), (STR, id, .max = 200),
-                 (STR, role, .one_of = roles, .otherwise_str = "user"),
-                 (STR, content, .required = true, .min = 1), (STR, speaker, .max = 200),
-                 (TIME, created));
+                 (AS_STR, m.session, "session", .required = true, .min = 1, .max = 200),
+                 (AS_STR, m.ref, "id", .max = 200),
+                 (AS_STR, m.role, "role", .one_of = roles, .otherwise_str = "user"),
+                 (AS_STR, m.text, "content", .required = true, .min = 1),
+                 (AS_STR, m.speaker, "speaker", .max = 200), (AS_TIME, m.created, "created"));
 
 static FIELDS_OF(line, question, (STR, conversation, .otherwise_str = "1", .min = 1, .max = 200),
                  (STR, question, .required = true, .min = 1), (STRS, evidence, .required = true),
-                 (STR, id, .max = 200),
+                 (AS_STR, m.ref, "id", .max = 200),
                  (STR, kind, .otherwise_str = "question", .min = 1, .max = 60), (STR, answer),
                  (TIME, asked));
 
@@ -95,13 +98,13 @@ static struct exam *exam_of(struct reader *r, struct exams *all, str id)
 static struct exam_session *session_of(struct reader *r, struct exam *c, const struct line *l)
 {
     size_t n = 0;
-    str id = str_printf(&r->ctx->arena, S_FMT "/" S_FMT, S_ARG(c->id), S_ARG(l->session));
+    str id = str_printf(&r->ctx->arena, S_FMT "/" S_FMT, S_ARG(c->id), S_ARG(l->m.session));
     for (size_t i = 0; i < c->n_sessions; i++)
         if (str_eq(c->sessions[i].id, id))
             return &c->sessions[i];
     for (size_t i = 0; i < r->n; i++)
         n += !r->v[i].is_question && str_eq(r->v[i].conversation, l->conversation) &&
-             str_eq(r->v[i].session, l->session);
+             str_eq(r->v[i].m.session, l->m.session);
     struct exam_session *s = &c->sessions[c->n_sessions++];
     *s = (struct exam_session){.id = id, .messages = NEW_N(&r->ctx->arena, struct message, n)};
     return s;
@@ -121,15 +124,12 @@ static void add_message(struct reader *r, struct exams *all, const struct line *
 {
     struct exam *c = exam_of(r, all, l->conversation);
     struct exam_session *s = session_of(r, c, l);
-    s->messages[s->n++] = (struct message){.session = s->id,
-                                           .role = l->role,
-                                           .speaker = l->speaker,
-                                           .text = l->content,
-                                           .ref = l->id,
-                                           .origin = ORIGIN_IMPORT,
-                                           .created = l->created};
-    note_speaker(c, l->speaker);
-    c->until = l->created > c->until ? l->created : c->until;
+    struct message *m = &s->messages[s->n++];
+    *m = l->m;
+    m->session = s->id;
+    m->origin = ORIGIN_IMPORT;
+    note_speaker(c, m->speaker);
+    c->until = m->created > c->until ? m->created : c->until;
 }
 
 /* Kinds are reported in the order in which they appear. */
@@ -138,7 +138,7 @@ static enum status add_question(struct reader *r, struct exams *all, const struc
     struct exam *c = exam_of(r, all, l->conversation);
     size_t no = c->n_questions + c->left_out + 1;
     struct exam_question q = {
-        .id = l->id.n ? l->id : str_printf(&r->ctx->arena, "%zu", no),
+        .id = l->m.ref.n ? l->m.ref : str_printf(&r->ctx->arena, "%zu", no),
         .text = l->question,
         .answer = l->answer,
         .kind = l->kind,
@@ -164,8 +164,9 @@ static enum status add_question(struct reader *r, struct exams *all, const struc
 static enum status check_ids(struct reader *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        for (size_t k = 0; k < i && r->v[i].id.n; k++)
-            if (r->v[i].is_question == r->v[k].is_question && str_eq(r->v[i].id, r->v[k].id) &&
+        for (size_t k = 0; k < i && r->v[i].m.ref.n; k++)
+            if (r->v[i].is_question == r->v[k].is_question &&
+                str_eq(r->v[i].m.ref, r->v[k].m.ref) &&
                 str_eq(r->v[i].conversation, r->v[k].conversation))
                 return fail(r->ctx, BAD_INPUT, "line %lld: id: line %lld has the same",
                             (long long)r->v[i].no, (long long)r->v[k].no);

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "ext/eval/answer_words.h"
 #include "ext/eval/each.h"
 #include "ext/import/import.h"
 #include "ext/import/ingest.h"
@@ -129,7 +128,7 @@ static enum status chats_lead(struct ctx *ctx, struct engine *e, struct pool_ref
                               const struct exam *c, struct led *out)
 {
     struct arena *a = &ctx->arena;
-    struct ingest_report report = {0};
+    struct import_report report = {0};
     *out = (struct led){.ids = NEW_N(a, str *, c->n_sessions + 1),
                         .is_imported = c->speakers[0].n || c->speakers[1].n};
     clock_pretend(c->until);

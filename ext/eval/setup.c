@@ -1,7 +1,6 @@
 /* setup.c - the common part of all measures: conversations, vectors, names, percents. */
 #include "base/clock.h"
 #include "ext/eval/eval.h"
-#include "ext/eval/measure.h"
 
 /* Only in an empty database, since a measure fills it. */
 enum status eval_begin(struct ctx *ctx, struct engine *e, const struct eval_in *in,

@@ -54,3 +54,15 @@ void exam_keep_question(struct exam *c, const struct exam_question *q);
 
 /* Leaves only the first sessions, and the questions that they answer. */
 void exam_cut(struct exam *c, size_t sessions);
+
+/* --- locomo.c --- */
+
+/* LoCoMo's JSON. Texts live in the ctx's arena and point into text. */
+MUST_USE enum status locomo_read(struct ctx *ctx, str text, struct exams *out);
+
+/* A file's bytes, mapped into memory until the scope is left. */
+struct mapped {
+    str text;
+};
+MUST_USE enum status map_file(struct ctx *ctx, str path, struct mapped *out);
+void unmap_file(struct mapped *m);

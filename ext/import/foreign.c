@@ -5,7 +5,7 @@
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"
 #include "ext/import/admission.h"
-#include "ext/import/sink.h"
+#include "ext/import/importer.h"
 
 /* Bytes, as the lines of our own export take them. */
 enum { ID_MAX = 256, TITLE_MAX = 4096, CATEGORY_MAX = 128, CONTENT_MAX = 65536 };

@@ -5,21 +5,6 @@
 
 struct engine;
 
-struct ingest_report {
-    int64_t sessions, messages, memories, skipped, erased;
-};
-
-/*
- * Turns from a file: JSON lines {session, role, content, speaker?, created?, id?} or LoCoMo's JSON
- * array. extract: patterns run over the user's words as in a chat. progress may be NULL; it is
- * called now and then with bytes done and in all. A line that breaks a rule is BAD_INPUT and named
- * by its number; what stood before it is kept.
- */
-MUST_USE enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                   str path, bool extract,
-                                   void (*progress)(int64_t done, int64_t all),
-                                   struct ingest_report *out);
-
 struct omniroute_report {
     int64_t memories, updated, owners, skipped, erased;
 };
@@ -65,6 +50,17 @@ struct import_report {
     bool dry_run;
     struct strs problems; /* "FILE, record 3: FIELD WHY", of the first broken records */
 };
+
+/*
+ * Turns from a file: JSON lines {session, role, content, speaker?, created?, id?} or LoCoMo's JSON
+ * array. extract: patterns run over the user's words as in a chat. progress may be NULL; it is
+ * called now and then with bytes done and in all. A line that breaks a rule is BAD_INPUT and named
+ * by its number; what stood before it is kept.
+ */
+MUST_USE enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   str path, bool extract,
+                                   void (*progress)(int64_t done, int64_t all),
+                                   struct import_report *out);
 
 /*
  * A file, or a folder with everything in it. What is there already, by the ids of the source, is

@@ -17,7 +17,7 @@ enum { BUNDLE_MAX = 2000 };
  * transaction, so an import that was cut can be run again.
  */
 enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *e,
-                           struct pool_ref pool, bool extract)
+                           struct pool_ref pool, bool extract, struct import_report *report)
 {
     *im = (struct importer){.ctx = ctx,
                             .work = ctx_child(ctx, 0),
@@ -25,7 +25,8 @@ enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *
                             .pool = pool,
                             .extract = extract,
                             .session = {.id = S("")},
-                            .now = clock_ms()};
+                            .now = clock_ms(),
+                            .report = report};
     return tombstones_load(ctx, e, pool, &im->bars);
 }
 
@@ -73,7 +74,7 @@ static str id_for(struct importer *im, const struct message *m, int64_t created)
 static enum status stays_erased(struct importer *im, const struct erased_ask *ask, bool *out)
 {
     return import_erased(&im->work, im->e, im->pool, ask, 1, im->again && !im->dry_run, out,
-                         &im->report.erased);
+                         &im->report->erased);
 }
 
 /* Facts of an import are as old as their messages, so that they do not replace newer ones. */
@@ -143,10 +144,10 @@ enum status importer_write(struct importer *im)
     bool is_written = !im->dry_run && (!im->once || im->n_new);
     enum status s = is_written ? pass_failure(im, queue_bundle(im)) : OK;
     if (s == OK) {
-        im->report.messages += (int64_t)im->n;
-        im->report.memories += (int64_t)im->n_memories;
-        im->new_messages += (int64_t)im->n_new;
-        im->new_sessions += im->seen.is_new && im->n_new;
+        im->report->messages += (int64_t)im->n;
+        im->report->facts += (int64_t)im->n_memories;
+        im->report->new_messages += (int64_t)im->n_new;
+        im->report->new_sessions += im->seen.is_new && im->n_new;
         im->seen.is_new &= !im->n_new;
     }
     im->n = im->n_memories = im->memories_cap = im->n_new = 0;
@@ -199,7 +200,7 @@ enum status importer_session(struct importer *im, const struct session *session)
 {
     assert(session->id.n);
     TRY(importer_write(im));
-    im->report.sessions += !str_eq(im->session.id, session->id);
+    im->report->sessions += !str_eq(im->session.id, session->id);
     im->session = *session;
     return im->once ? count_session(im) : OK;
 }
@@ -218,7 +219,7 @@ enum status importer_message(struct importer *im, const struct message *said)
     bool is_new, is_erased;
     assert(im->n < BUNDLE_MAX && im->pool.user.n && im->session.id.n);
     if (!str_trim(said->text).n) {
-        im->report.skipped++;
+        im->report->skipped++;
         return OK;
     }
     if (!im->messages)

@@ -30,16 +30,16 @@ struct importer {
     struct memory *memories; /* facts of the messages */
     struct strs secrets;     /* of the bundle's messages so far */
     size_t n, n_memories, memories_cap;
-    size_t n_new;           /* with once: of the messages */
-    int64_t now;            /* of a message without a time; no part of its id */
-    struct tombstones bars; /* of the pool */
-    struct ingest_report report;
-    int64_t new_messages, new_sessions; /* with once */
+    size_t n_new;                 /* with once: of the messages */
+    int64_t now;                  /* of a message without a time; no part of its id */
+    struct tombstones bars;       /* of the pool */
+    struct import_report *report; /* with once: also of what is new */
 };
 
 /* Bars are read here: what was forgotten before the import is not learnt again from it. */
 MUST_USE enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *e,
-                                    struct pool_ref pool, bool extract);
+                                    struct pool_ref pool, bool extract,
+                                    struct import_report *report);
 void importer_end(struct importer *im);
 
 /* Writes the bundle before it, and begins one of the session, whose texts the caller keeps. */
@@ -51,3 +51,27 @@ MUST_USE enum status importer_write(struct importer *im);
 
 /* Copies a failure from a ctx to the importer's caller: the ctx is reset with each bundle. */
 enum status importer_pass(struct ctx *to, struct ctx *from, enum status s);
+
+/* --- one import of files: what its readers give goes through it into the store --- */
+
+struct import_run {
+    struct ctx *ctx;    /* the caller's */
+    struct ctx record;  /* of the record; failures of readers, too */
+    struct ctx session; /* texts of the session that is open */
+    struct ctx batch;   /* memories that wait to be written */
+    struct engine *e;
+    const struct import_in *in;
+    struct import_report *report;
+    struct importer im;
+    struct memory *memories;
+    size_t n_memories, n_new, bytes;
+    int64_t now;
+    bool is_archive;         /* a folder with what a chat program exports */
+    struct seen seen;        /* ids of this run's memories */
+    int64_t done, all, told; /* bytes, for the progress */
+};
+
+/* Writes the memories that wait. */
+MUST_USE enum status import_write_memories(struct import_run *run);
+/* Tells the caller how far it is. */
+void import_progress(struct import_run *run, int64_t done);

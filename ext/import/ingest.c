@@ -28,14 +28,11 @@ static enum status ingest_sessions(struct importer *im, const struct exam *c)
 }
 
 enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                const struct exam *c, bool extract, struct ingest_report *out)
+                                const struct exam *c, bool extract, struct import_report *out)
 {
     CLEANUP(importer_end) struct importer im = {0};
-    TRY(importer_begin(&im, ctx, e, pool, extract));
-    im.report = *out;
-    TRY(ingest_sessions(&im, c));
-    *out = im.report;
-    return OK;
+    TRY(importer_begin(&im, ctx, e, pool, extract, out));
+    return ingest_sessions(&im, c);
 }
 
 static enum status ingest_locomo(struct importer *im, str text)
@@ -125,18 +122,17 @@ static enum status ingest_lines(struct importer *im, str text,
 /* Both outcomes are looked at: a flush that fails has lost messages that the report counts. */
 enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref pool, str path,
                           bool extract, void (*progress)(int64_t done, int64_t all),
-                          struct ingest_report *out)
+                          struct import_report *out)
 {
     CLEANUP(unmap_file) struct mapped file = {S("")};
     CLEANUP(importer_end) struct importer im = {0};
-    TRY(importer_begin(&im, ctx, e, pool, extract));
+    *out = (struct import_report){0};
+    TRY(importer_begin(&im, ctx, e, pool, extract, out));
     TRY(map_file(ctx, path, &file));
     str text = import_without_mark(file.text);
     bool is_locomo = str_starts(str_trim(text), S("["));
     enum status s = is_locomo ? ingest_locomo(&im, text) : ingest_lines(&im, text, progress);
     enum status flushed = store_flush(ctx, e->store);
     TRY(s);
-    TRY(flushed);
-    *out = im.report;
-    return OK;
+    return flushed;
 }

@@ -1,5 +1,5 @@
 /* locomo.c - LoCoMo's JSON: conversations with dated sessions, and questions with evidence. */
-#include "ext/import/locomo.h"
+#include "ext/import/exam.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 #include "base/utf8.h"
 #include "ext/import/folder.h"
 #include "ext/import/formats.h"
+#include "ext/import/importer.h"
 #include "ext/import/ingest.h"
 #include "ext/import/items.h"
-#include "ext/import/sink.h"
 
 /*
  * A file is mapped and never parsed as a whole: items.c cuts it into records, and one record at a
@@ -159,7 +159,7 @@ static enum status begin_run(struct import_run *run, struct ctx *ctx, struct eng
                                .report = out};
     if (in->format.n && name_index(import_formats, in->format, -1) < 0)
         return fail_field(ctx, "format", "is not a known format: " S_FMT, S_ARG(in->format));
-    TRY(importer_begin(&run->im, ctx, e, in->pool, in->extract));
+    TRY(importer_begin(&run->im, ctx, e, in->pool, in->extract, out));
     run->now = run->im.now;
     run->im.ctx = &run->record;
     run->im.once = true;
@@ -180,21 +180,12 @@ static void end_run(struct import_run *run)
 /* What was given before a failure is kept, as it would be given again. */
 static enum status finish_run(struct import_run *run, enum status so_far)
 {
-    struct import_report *r = run->report;
-    const struct importer *im = &run->im;
     begin_record(run);
     enum status s = importer_pass(run->ctx, &run->record, importer_write(&run->im));
     if (s == OK)
         s = importer_pass(run->ctx, &run->record, import_write_memories(run));
     if (s == OK && !run->in->dry_run)
         s = store_flush(run->ctx, run->e->store);
-    r->sessions += im->report.sessions;
-    r->new_sessions += im->new_sessions;
-    r->messages += im->report.messages;
-    r->new_messages += im->new_messages;
-    r->facts += im->report.memories;
-    r->skipped += im->report.skipped;
-    r->erased += im->report.erased;
     return so_far == OK ? s : so_far;
 }
 

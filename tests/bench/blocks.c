@@ -119,7 +119,7 @@ static void play(const char *file, bool is_chat, struct source source)
         struct bench b = {.folder = ""};
         open_bench(&b, source.models);
         struct pool_ref pool = {S("local"), str_printf(&b.ctx.arena, "space %zu", i)};
-        struct ingest_report report;
+        struct import_report report;
         if (is_chat)
             make_chat(&exams.v[i]);
         must(&b.ctx, ingest_conversation(&b.ctx, b.engine, pool, &exams.v[i], true, &report));

@@ -3,9 +3,9 @@
 
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
-#include "ext/eval/answer_words.h"
-#include "ext/eval/formats.h"
+#include "ext/eval/eval.h"
 #include "ext/eval/measure.h"
+#include "ext/eval/readers.h"
 #include "lib/clock.h"
 #include "lib/engine.h"
 #include "lib/server.h"

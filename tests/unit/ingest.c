@@ -3,7 +3,7 @@
 #include "ext/import/import.h"
 #include "lib/engine.h"
 
-#include "ext/import/locomo.h"
+#include "ext/import/exam.h"
 
 /* The text as a file in the test's folder. */
 static str file_of(struct ctx *ctx, const struct place *p, const char *text)
@@ -16,9 +16,9 @@ static str file_of(struct ctx *ctx, const struct place *p, const char *text)
     return path;
 }
 
-static struct ingest_report ingest(struct ctx *ctx, struct engine *e, str path, bool extract)
+static struct import_report ingest(struct ctx *ctx, struct engine *e, str path, bool extract)
 {
-    struct ingest_report r;
+    struct import_report r;
     CHECK_OK(engine_ingest(ctx, e, mine, path, extract, NULL, &r));
     return r;
 }
@@ -80,10 +80,10 @@ TEST(a_request_to_forget_and_its_answer_are_kept_and_not_found)
 TEST(lines_become_turns_in_order)
 {
     ENGINE(e, s, p);
-    struct ingest_report r = ingest(ctx, e, file_of(ctx, &p, two_sessions), false);
+    struct import_report r = ingest(ctx, e, file_of(ctx, &p, two_sessions), false);
     CHECK_INT(r.sessions, 2);
     CHECK_INT(r.messages, 5);
-    CHECK_INT(r.memories, 0);
+    CHECK_INT(r.facts, 0);
     struct message *v = session_of(ctx, s, "s1", 4);
     CHECK_STR(v[0].text, S("I planted figs"));
     CHECK_STR(v[0].speaker, S("Ann"));
@@ -134,7 +134,7 @@ TEST(a_bad_line_is_named_and_what_stood_before_is_kept)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ctx own = {0};
-        struct ingest_report r;
+        struct import_report r;
         ENGINE(e, s, p);
         str text = str_printf(&ctx->arena,
                               "{\"session\":\"s1\",\"content\":\"first\"}\n%s\n"
@@ -151,7 +151,7 @@ TEST(a_bad_line_is_named_and_what_stood_before_is_kept)
 TEST(a_file_that_is_none_is_said_so)
 {
     ENGINE(e, s, p);
-    struct ingest_report r;
+    struct import_report r;
     str missing = str_printf(&ctx->arena, "%s/missing", p.folder);
     CHECK_STATUS(engine_ingest(ctx, e, mine, missing, false, NULL, &r), NOT_FOUND);
     ctx_clear_failure(ctx);
@@ -163,7 +163,7 @@ TEST(a_file_that_is_none_is_said_so)
 TEST(empty_texts_are_skipped)
 {
     ENGINE(e, s, p);
-    struct ingest_report r = ingest(ctx, e,
+    struct import_report r = ingest(ctx, e,
                                     file_of(ctx, &p,
                                             "{\"session\":\"a\",\"content\":\" \"}\n"
                                             "{\"session\":\"a\",\"content\":\"x\"}\n"),
@@ -178,7 +178,7 @@ TEST(facts_are_read_from_the_users_words_only)
     static const char text[] = "{\"session\":\"a\",\"content\":\"I love figs.\"}\n"
                                "{\"session\":\"a\",\"role\":\"assistant\",\"content\":"
                                "\"I love plums.\"}\n";
-    CHECK_INT(ingest(ctx, e, file_of(ctx, &p, text), true).memories, 1);
+    CHECK_INT(ingest(ctx, e, file_of(ctx, &p, text), true).facts, 1);
     struct memory_filter f = {.pool = mine, .limit = 10};
     struct memory *v;
     size_t n;
@@ -198,7 +198,7 @@ TEST(a_long_session_is_written_in_parts_and_stays_whole)
         buf_printf(&b, "%s{\"session\":\"long\",\"content\":\"turn number %d\"}\n",
                    i ? "" : "\xEF\xBB\xBF", i == LINES - 1 ? 7 : i);
     CHECK(!b.full);
-    struct ingest_report r =
+    struct import_report r =
         ingest(ctx, e, file_of(ctx, &p, str_c(&ctx->arena, buf_str(&b))), false);
     CHECK_INT(r.sessions, 1);
     CHECK_INT(r.messages, LINES);
@@ -223,7 +223,7 @@ TEST(locomo_is_told_by_its_bracket)
         "{\"speaker\":\"Bo\",\"dia_id\":\"D2:1\",\"text\":\"Bye\"}],"
         "\"session_3_date_time\":\"1:00 pm on 9 May, 2023\"}}]";
     ENGINE(e, s, p);
-    struct ingest_report r = ingest(ctx, e, file_of(ctx, &p, text), false);
+    struct import_report r = ingest(ctx, e, file_of(ctx, &p, text), false);
     CHECK_INT(r.sessions, 2);
     CHECK_INT(r.messages, 3);
     struct message *v = session_of(ctx, s, "c1/session_1", 2);

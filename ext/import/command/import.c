@@ -177,7 +177,7 @@ static enum status import_any(struct ctx *ctx, const struct options *o)
 static enum status ingest_file(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    struct ingest_report r = {0};
+    struct import_report r;
     TRY(check_there(ctx, o));
     TRY(instance_open(ctx, o, TO_ADD, &instance));
     enum status s = engine_ingest(ctx, instance.engine, pool_of(o), o->words.v[1], !o->no_extract,
@@ -188,8 +188,8 @@ static enum status ingest_file(struct ctx *ctx, const struct options *o)
                      "\"erased\":%lld}\n"
                    : "read %lld conversations, %lld messages, %lld memories; skipped %lld without "
                      "text\nWhat was stored before is not stored again.\n",
-           (long long)r.sessions, (long long)r.messages, (long long)r.memories,
-           (long long)r.skipped, (long long)r.erased);
+           (long long)r.sessions, (long long)r.messages, (long long)r.facts, (long long)r.skipped,
+           (long long)r.erased);
     if (!o->json && r.erased)
         printf("%lld were erased here and are left out.\n", (long long)r.erased);
     return OK;

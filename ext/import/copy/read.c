@@ -4,7 +4,7 @@
 #include "engine/extract/secrets.h"
 #include "ext/import/admission.h"
 #include "ext/import/copy/lines.h"
-#include "ext/import/sink.h"
+#include "ext/import/importer.h"
 
 /*
  * Every record is read and checked before the first one is written, so a file with a mistake
