@@ -268,18 +268,13 @@ static bool is_connected(struct ctx *ctx, const struct client *c)
     return SOME(i, p.n, !str_eq(p.files[i].before, p.files[i].after));
 }
 
-static enum status list_clients(struct ctx *ctx)
-{
-    for (const struct client *c = clients; c->name; c++)
-        printf("%-16s%-34s%s\n", c->name, c->title, is_connected(ctx, c) ? "connected" : "");
-    return OK;
-}
-
 static enum status connect_client(struct ctx *ctx, const struct options *o)
 {
     struct plan *p = NEW(&ctx->arena, struct plan);
+    for (const struct client *c = clients; o->words.n < 2 && c->name; c++)
+        printf("%-16s%-34s%s\n", c->name, c->title, is_connected(ctx, c) ? "connected" : "");
     if (o->words.n < 2)
-        return list_clients(ctx);
+        return OK;
     p->client = client_of(o->words.v[1]);
     p->is_removal = o->remove;
     if (!p->is_removal)

@@ -347,14 +347,8 @@ static enum status drop_child(struct ctx *ctx, const struct page *p, const struc
     return OK;
 }
 
-/* Of an empty object or array nothing is left, unless someone has commented in it. */
-static bool is_left_empty(const struct page *p, const struct json *v)
-{
-    str inside = str_sub(p->text, begin_of(p, v) + 1, end_of(p, v) - 1);
-    return !v->n && !str_trim(inside).n;
-}
-
-/* Outwards along the path, as long as the last step left something empty. */
+/* Outwards along the path, as long as the last step left something empty: an object or array in
+ * which nobody has commented. */
 static enum status drop_empty(struct ctx *ctx, str text, const char *const *path, size_t n,
                               str *out)
 {
@@ -365,7 +359,7 @@ static enum status drop_empty(struct ctx *ctx, str text, const char *const *path
         const struct json *in = NULL, *v = p.root;
         for (size_t i = 0; i < n; i++)
             v = json_get(in = v, path[i]);
-        if (!v || !is_left_empty(&p, v))
+        if (!v || v->n || str_trim(str_sub(p.text, begin_of(&p, v) + 1, end_of(&p, v) - 1)).n)
             return OK;
         TRY(drop_child(ctx, &p, in, v, out));
     }

@@ -294,18 +294,6 @@ static enum status ask_elsewhere(struct eval *v, struct chat_question q, bool is
     return OK;
 }
 
-/* A dump has more of others. */
-static enum status ask_other(struct eval *v, size_t c, size_t question)
-{
-    struct chat_question q = {c, question, c, false, v->all[c].questions[question].text};
-    size_t others = v->dump ? DUMP_POOLS : 1;
-    for (size_t i = 1; i < v->n && i <= others && !v->report.in->one_pool; i++) {
-        q.pool = (c + i) % v->n;
-        TRY(ask_elsewhere(v, q, i == 1));
-    }
-    return OK;
-}
-
 /* --- the whole --- */
 
 static enum status load_turns(struct eval *v)
@@ -322,10 +310,10 @@ static enum status load_turns(struct eval *v)
 }
 
 /* Asked as a chat first, which is timed, and then ranked. A dump has the rows of a question's own
- * pool in front of the others. */
+ * pool in front of the others, and more of others. */
 static enum status ask_all(struct eval *v)
 {
-    size_t questions = 0;
+    size_t questions = 0, others = v->report.in->one_pool ? 0 : v->dump ? DUMP_POOLS : 1;
     for (size_t c = 0; c < v->n; c++)
         questions += v->all[c].n_questions;
     v->took = NEW_N(&v->ctx->arena, int64_t, questions + 1);
@@ -340,7 +328,10 @@ static enum status ask_all(struct eval *v)
             each_begin(&v->each, &v->all[c], asked);
             TRY(ask_own(v, c, q));
             TRY(rank_question(v, c, q));
-            TRY(ask_other(v, c, q));
+            for (size_t i = 1; i < v->n && i <= others; i++)
+                TRY(ask_elsewhere(v,
+                                  (struct chat_question){c, q, (c + i) % v->n, false, asked->text},
+                                  i == 1));
             each_end(&v->each);
         }
     }

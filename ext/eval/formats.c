@@ -23,12 +23,6 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 const char *const eval_formats[] = {"locomo", "longmemeval", "beam", "jsonl", NULL};
 _Static_assert(sizeof eval_formats / sizeof *eval_formats == FORMATS + 1, "one name for each row");
 
-static bool is_folder(struct arena *a, str path)
-{
-    struct stat st;
-    return stat(str_c(a, path), &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 static const struct format *format_of(str name, str text)
 {
     str head = str_sub(text, 0, text.n < LOOKED_AT ? text.n : LOOKED_AT);
@@ -50,8 +44,9 @@ static enum status read_folder(struct ctx *ctx, str path, str name, struct exams
 
 enum status eval_read(struct ctx *ctx, str path, str name, struct mapped *file, struct exams *out)
 {
+    struct stat st;
     *out = (struct exams){0};
-    if (is_folder(&ctx->arena, path))
+    if (stat(str_c(&ctx->arena, path), &st) == 0 && S_ISDIR(st.st_mode))
         return read_folder(ctx, path, name, out);
     TRY(map_file(ctx, path, file));
     const struct format *f = format_of(name, file->text);

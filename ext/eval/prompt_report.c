@@ -101,16 +101,6 @@ static void put_level(struct json_out *w, double least, const struct given_sum *
     json_close(w, '}');
 }
 
-static void put_curve(struct json_out *w, const struct prompt_report *r)
-{
-    json_member_open(w, "curve", '[');
-    for (size_t i = 0; i < r->n_levels; i++) {
-        json_open(w, '{');
-        put_level(w, r->levels[i], &r->curve[i]);
-    }
-    json_close(w, ']');
-}
-
 static void write_json(struct buf *b, const struct prompt_report *r)
 {
     struct json_out out = json_to(b), *w = &out;
@@ -136,7 +126,13 @@ static void write_json(struct buf *b, const struct prompt_report *r)
     json_member_int(w, "tokens_p95", r->tokens_p95);
     json_close(w, '}');
     if (r->n_levels)
-        put_curve(w, r);
+        json_member_open(w, "curve", '[');
+    for (size_t i = 0; i < r->n_levels; i++) {
+        json_open(w, '{');
+        put_level(w, r->levels[i], &r->curve[i]);
+    }
+    if (r->n_levels)
+        json_close(w, ']');
     if (r->threshold_kept > 0) {
         json_member_open(w, "at_93_kept", '{');
         put_level(w, r->threshold_kept, &r->at_kept);

@@ -64,14 +64,6 @@ enum status claude_code_line(struct foreign *f, const struct json *record)
 /* --- Codex: ~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl --- */
 
 /* The first line names the session, and whether a sub-agent had it. */
-static void read_session_line(struct foreign *f, const struct json *payload)
-{
-    const struct json *source = json_get(payload, "source");
-    f->state.session = foreign_keep(f, json_string(json_get(payload, "id")));
-    f->state.is_left_out = json_get(source, "subagent") || json_get(payload, "parent_thread_id") ||
-                           str_is(json_string(json_get(payload, "thread_source")), "subagent");
-}
-
 enum status codex_line(struct foreign *f, const struct json *record)
 {
     const struct json *payload = json_get(record, "payload");
@@ -80,8 +72,12 @@ enum status codex_line(struct foreign *f, const struct json *record)
                         .ref = json_string(json_get(payload, "id"))};
     if (!payload || payload->type != JSON_OBJECT)
         return fail_field(f->ctx, "payload", "must be an object");
-    if (str_is(type, "session_meta"))
-        read_session_line(f, payload);
+    if (str_is(type, "session_meta")) {
+        f->state.session = foreign_keep(f, json_string(json_get(payload, "id")));
+        f->state.is_left_out = json_at(payload, "source.subagent") ||
+                               json_get(payload, "parent_thread_id") ||
+                               str_is(json_string(json_get(payload, "thread_source")), "subagent");
+    }
     if (!str_is(type, "response_item") || f->state.is_left_out ||
         !str_is(json_string(json_get(payload, "type")), "message") ||
         (!str_is(m.role, "user") && !str_is(m.role, "assistant")))

@@ -49,12 +49,6 @@ static const struct json **shown_branch(struct arena *a, const struct chat *c, s
 
 /* --- one message --- */
 
-static str parts_text(struct arena *a, const struct json *content)
-{
-    const struct json *parts = json_get(content, "parts");
-    return parts ? foreign_text_of(a, parts, NULL, NULL) : json_string(json_get(content, "text"));
-}
-
 /* What the program has noted of the user. */
 static enum status give_notes(struct foreign *f, const struct json *content, int64_t at)
 {
@@ -91,9 +85,11 @@ static enum status read_message(struct foreign *f, const struct json *message, s
                                 struct message *out)
 {
     str id = json_string(json_get(message, "id"));
+    const struct json *parts = json_at(message, "content.parts");
     *out = (struct message){.role = json_string(json_at(message, "author.role")),
                             .ref = id.n ? id : node,
-                            .text = parts_text(&f->ctx->arena, json_get(message, "content"))};
+                            .text = parts ? foreign_text_of(&f->ctx->arena, parts, NULL, NULL)
+                                          : json_string(json_at(message, "content.text"))};
     return foreign_time(f->ctx, json_get(message, "create_time"), "create_time", &out->created);
 }
 

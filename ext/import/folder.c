@@ -13,15 +13,11 @@ struct listing {
     size_t n, cap;
 };
 
-static int64_t modified_ms(const struct stat *st)
-{
-    return (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
-}
-
 static void add_file(struct listing *l, str path, str name, const struct stat *st)
 {
+    int64_t modified = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
     ARENA_ADD(&l->ctx->arena, l->v, l->n, l->cap) =
-        (struct folder_file){path, name, modified_ms(st), (int64_t)st->st_size};
+        (struct folder_file){path, name, modified, (int64_t)st->st_size};
 }
 
 /* What archives and editors put beside the content; hidden ones, as .obsidian, by their dot. */

@@ -159,12 +159,6 @@ enum status importer_write(struct importer *im)
     return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
 }
 
-/* A dry run finds nothing of itself in the store. */
-static bool would_be_new(struct importer *im, str id)
-{
-    return !im->dry_run || seen_add(&im->seen.ids, hash64(&id, 1));
-}
-
 /* A message that is kept already has the time that it is kept with; one without a time that says
  * what was forgotten was said before that. */
 static enum status date_known(struct importer *im, struct message *m, int64_t created, bool *is_new)
@@ -174,7 +168,8 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
     if (!im->once && (created || !im->bars.n))
         return OK;
     enum status s = store_message(&im->work, im->e->store, im->pool, m->id, &kept);
-    *is_new = s == NOT_FOUND && would_be_new(im, m->id);
+    /* A dry run finds nothing of itself in the store. */
+    *is_new = s == NOT_FOUND && (!im->dry_run || seen_add(&im->seen.ids, hash64(&m->id, 1)));
     if (s == OK && !created)
         m->created = kept.created;
     TRY(pass_failure(im, soft_or(&im->work, s, NOT_FOUND)));
@@ -205,15 +200,6 @@ enum status importer_session(struct importer *im, const struct session *session)
     return im->once ? count_session(im) : OK;
 }
 
-/* As in a chat: a secret is one wherever it appears again in its conversation. */
-static void mask_message(struct importer *im, struct message *m)
-{
-    if (im->e->settings->keep_secrets)
-        return;
-    secrets_add(&im->work.arena, m->text, &im->secrets);
-    m->text = secrets_masked(&im->work.arena, m->text, &im->secrets);
-}
-
 enum status importer_message(struct importer *im, const struct message *said)
 {
     bool is_new, is_erased;
@@ -227,7 +213,11 @@ enum status importer_message(struct importer *im, const struct message *said)
     struct message *m = &im->messages[im->n];
     *m = *said;
     m->session = im->session.id;
-    mask_message(im, m);
+    if (!im->e->settings->keep_secrets) {
+        /* As in a chat: a secret is one wherever it appears again in its conversation. */
+        secrets_add(&im->work.arena, m->text, &im->secrets);
+        m->text = secrets_masked(&im->work.arena, m->text, &im->secrets);
+    }
     m->id = id_for(im, m, said->created);
     m->created = said->created ? said->created : im->now;
     const struct erased_ask ask = {.message = m, .created = said->created};

@@ -59,15 +59,6 @@ static bool is_mark(str line)
     return str_starts(line, S("```")) || str_starts(line, S("---")) || str_starts(line, S("***"));
 }
 
-/* The tags of m and the heading. */
-static struct strs tags_with(struct arena *a, struct strs tags, str heading)
-{
-    struct strs out = {DUP_N(a, tags.v, tags.n, tags.n + 1), tags.n};
-    if (heading.n)
-        out.v[out.n++] = heading;
-    return out;
-}
-
 enum status foreign_lines(struct foreign *f, str text, const struct memory *like)
 {
     str heading = S("");
@@ -82,7 +73,9 @@ enum status foreign_lines(struct foreign *f, str text, const struct memory *like
         line = str_trim(str_sub(line, bullet_bytes(line), line.n));
         m.content = str_trim(without_date(line, &at));
         m.created = at ? at : like->created;
-        m.tags = tags_with(&f->ctx->arena, like->tags, heading);
+        m.tags.v = DUP_N(&f->ctx->arena, like->tags.v, like->tags.n, like->tags.n + 1);
+        if (heading.n)
+            m.tags.v[m.tags.n++] = heading;
         if (m.content.n)
             TRY(foreign_memory(f, &m));
     }

@@ -220,14 +220,6 @@ static enum status end_rows(struct source *s)
     return s->rc == SQLITE_ROW || s->rc == SQLITE_DONE ? OK : source_failed(s, s->rc);
 }
 
-static void note_column(struct source *s, const char *name)
-{
-    for (int i = 0; i < COLUMNS; i++)
-        for (int k = 0; k < 2; k++)
-            if (sqlite3_stricmp(name, names[i][k]) == 0)
-                s->columns[i] = names[i][k];
-}
-
 /* A view or a virtual table would run what the file says, and WITHOUT ROWID is read by an index. */
 static enum status check_is_table(struct source *s, const char *name, bool *is_table)
 {
@@ -247,8 +239,12 @@ static enum status find_table(struct source *s)
         if (!is_there)
             continue;
         TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_info(%s)", tables[i])));
-        while (next_row(s))
-            note_column(s, (const char *)sqlite3_column_text(s->stmt, 1));
+        while (next_row(s)) {
+            const char *name = (const char *)sqlite3_column_text(s->stmt, 1);
+            for (int k = 0; k < 2 * COLUMNS; k++)
+                if (sqlite3_stricmp(name, names[k / 2][k % 2]) == 0)
+                    s->columns[k / 2] = names[k / 2][k % 2];
+        }
         TRY(end_rows(s));
         s->table = tables[i];
         if (s->columns[OWNER] && s->columns[CONTENT])

@@ -90,15 +90,6 @@ static enum status each_item(struct import_run *run, const struct import_format 
     return OK;
 }
 
-static enum status each_line(struct import_run *run, const struct import_format *row,
-                             struct foreign *f)
-{
-    int64_t no = 0;
-    for (str rest = f->text, line; next_line(&rest, &no, &line);)
-        TRY(one_record(run, row, f, line, no));
-    return OK;
-}
-
 /* A copy is read as a whole, and its mistakes are the caller's: nothing of it is written then. */
 static enum status read_text(struct import_run *run, const struct import_format *row,
                              struct foreign *f)
@@ -128,6 +119,7 @@ static enum status read_file(struct import_run *run, const struct import_format 
                         .text = text,
                         .modified = file->modified};
     str before = run->report->format;
+    int64_t no = 0;
     seen_free(&run->im.seen.turns);
     run->report->files++;
     run->report->format = before.n && !str_is(before, row->name) ? S("several") : str_of(row->name);
@@ -139,7 +131,9 @@ static enum status read_file(struct import_run *run, const struct import_format 
     case RECORDS_WHOLE:
         return one_record(run, row, &f, str_trim(text), 1);
     default:
-        return each_line(run, row, &f);
+        for (str rest = text, line; next_line(&rest, &no, &line);)
+            TRY(one_record(run, row, &f, line, no));
+        return OK;
     }
 }
 
@@ -206,12 +200,6 @@ static bool is_left_out(const struct import_run *run, const struct import_format
            (is_text && (run->is_archive || !strcmp(row->name, "list")));
 }
 
-static bool is_archived(str path)
-{
-    str name = path_name(path);
-    return str_starts(name, S("conversations")) && str_ends(name, S(".json"));
-}
-
 static enum status import_one(struct import_run *run, const struct folder_file *file, str bytes,
                               bool is_part)
 {
@@ -234,13 +222,6 @@ static enum status import_one(struct import_run *run, const struct folder_file *
     return s;
 }
 
-static enum status import_path(struct import_run *run, const struct folder_file *file, bool is_part)
-{
-    CLEANUP(unmap_file) struct mapped mapped = {S("")};
-    TRY(map_file(run->ctx, file->path, &mapped));
-    return import_one(run, file, mapped.text, is_part);
-}
-
 enum status engine_import(struct ctx *ctx, struct engine *e, const struct import_in *in, str path,
                           struct import_report *out)
 {
@@ -253,10 +234,14 @@ enum status engine_import(struct ctx *ctx, struct engine *e, const struct import
     TRY(folder_files(ctx, path, &v, &n, &is_folder));
     for (size_t i = 0; i < n; i++) {
         run.all += v[i].bytes;
-        run.is_archive |= is_folder && is_archived(v[i].name);
+        run.is_archive |= is_folder && str_ends(v[i].name, S(".json")) &&
+                          str_starts(path_name(v[i].name), S("conversations"));
     }
-    for (size_t i = 0; i < n && s == OK; i++)
-        s = import_path(&run, &v[i], is_folder);
+    for (size_t i = 0; i < n && s == OK; i++) {
+        CLEANUP(unmap_file) struct mapped mapped = {S("")};
+        s = map_file(ctx, v[i].path, &mapped);
+        s = s == OK ? import_one(&run, &v[i], mapped.text, is_folder) : s;
+    }
     TRY(finish_run(&run, s));
     return out->files
                ? OK

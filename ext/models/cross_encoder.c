@@ -48,17 +48,6 @@ static bool is_cross_encoder(struct ctx *ctx, str folder)
     return is_one;
 }
 
-/* A classifier with more outputs sorts texts into classes, and none of them is a rank. */
-static enum status check_outputs(struct ctx *ctx, const struct bert *b)
-{
-    const struct tensor *v = safetensors_find(&b->file, S("classifier.weight"));
-    if (v && v->n_dims == 2 && v->dims[0] != 1)
-        return fail(ctx, UNSUPPORTED,
-                    "the model has %zu outputs ('classifier.weight'); a reranker has 1",
-                    v->dims[0]);
-    return OK;
-}
-
 static enum status read_all(struct ctx *ctx, str folder, struct cross_encoder *c)
 {
     struct bert *b = &c->bert;
@@ -68,7 +57,12 @@ static enum status read_all(struct ctx *ctx, str folder, struct cross_encoder *c
     str bias = str_printf(&ctx->arena, "%spooler.dense.bias", b->prefix);
     if (b->tokens_max < LEAST_TOKENS)
         return fail(ctx, UNSUPPORTED, "max_position_embeddings must be at least %d", LEAST_TOKENS);
-    TRY(check_outputs(ctx, b));
+    /* A classifier with more outputs sorts texts into classes, and none of them is a rank. */
+    const struct tensor *v = safetensors_find(&b->file, S("classifier.weight"));
+    if (v && v->n_dims == 2 && v->dims[0] != 1)
+        return fail(ctx, UNSUPPORTED,
+                    "the model has %zu outputs ('classifier.weight'); a reranker has 1",
+                    v->dims[0]);
     TRY(bert_floats(ctx, b, pooler, b->hidden, b->hidden, &c->pooler));
     TRY(bert_floats(ctx, b, bias, b->hidden, 0, &c->pooler_bias));
     TRY(bert_floats(ctx, b, S("classifier.weight"), 1, b->hidden, &c->classifier));

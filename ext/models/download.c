@@ -219,13 +219,6 @@ static enum status put_in_place(struct ctx *ctx, str folder, const struct model_
     return OK;
 }
 
-/* Bytes to copy: the size of the local file, or the size of the download. */
-static int64_t size_of_next(struct ctx *ctx, const struct source *s, const struct model_file *f)
-{
-    int64_t here = s->is_url ? -1 : size_of(path_of(ctx, s->from, f->name));
-    return here >= 0 ? here : f->size;
-}
-
 /* All files go into a hidden folder first, which is renamed at the end: a model is there with all
  * files or not at all. */
 static enum status install_files(struct ctx *ctx, str folder, const struct source *s)
@@ -240,8 +233,10 @@ static enum status install_files(struct ctx *ctx, str folder, const struct sourc
     if (mkdir(ready, 0700) != 0)
         return fail(ctx, STORAGE, "%s: %s", ready, strerror(errno));
     enum status status = OK;
-    for (const struct model_file *f = NULL; (f = model_next_file(card, f));)
-        total += size_of_next(ctx, s, f);
+    for (const struct model_file *f = NULL; (f = model_next_file(card, f));) {
+        int64_t here = s->is_url ? -1 : size_of(path_of(ctx, s->from, f->name));
+        total += here >= 0 ? here : f->size;
+    }
     for (const struct model_file *f = NULL; status == OK && (f = model_next_file(card, f));)
         status = install_file(ctx, s, str_of(ready), f->name, total, &done);
     if (status == OK) {

@@ -172,21 +172,7 @@ str strip_marks(str s, const char *marks)
     return str_trim_end(s, marks);
 }
 
-/* Words by which forms and models say that there is nothing. */
-static bool is_placeholder(str value)
-{
-    return str_is_one_of(strip_marks(value, " .,;:<>[](){}-_\"'`*?"), no_facts);
-}
-
 /* --- secrets --- */
-
-static bool names_secret(str words)
-{
-    const char *const *s = secret_names;
-    while (*s && str_find(words, str_of(*s)) == words.n)
-        s++;
-    return *s;
-}
 
 /* As it would be kept. */
 static bool says_secret(const struct reading *r, str words, str value)
@@ -205,7 +191,11 @@ static bool is_secret(const struct reading *r, const str *path, size_t depth, st
         buf_add(&b, profile_words(a, profile_camel(a, path[i])));
     }
     buf_byte(&b, ' ');
-    if (b.full || names_secret(str_lower(a, buf_str(&b))))
+    str words = str_lower(a, buf_str(&b));
+    const char *const *named = secret_names;
+    while (*named && str_find(words, str_of(*named)) == words.n)
+        named++;
+    if (b.full || *named)
         return true;
     return says_secret(r, str_trim(buf_str(&b)), utf8_cut(value, LOOKED_AT));
 }
@@ -366,7 +356,9 @@ void reading_add(struct reading *r, const str *path, size_t depth, str value)
     if (!depth || ++r->leaves > LEAVES_MAX)
         return;
     str text = profile_day(a, profile_text(a, value));
-    if (is_placeholder(text) || is_secret(r, path, depth, value))
+    /* Words by which forms and models say that there is nothing. */
+    bool is_placeholder = str_is_one_of(strip_marks(text, " .,;:<>[](){}-_\"'`*?"), no_facts);
+    if (is_placeholder || is_secret(r, path, depth, value))
         return;
     str place = path_of(r, path, depth);
     struct read_fact *there = fact_at(r, place);

@@ -127,16 +127,6 @@ static void by_rules(struct engine *e, const struct profile_source *in, struct r
 
 /* --- both --- */
 
-/* Counts and the method only: the work log must hold no text of users. */
-static struct work work_of(struct ctx *ctx, const struct core_answer *answer, size_t n, str how,
-                           bool is_read)
-{
-    struct work work = answer->work;
-    work.status = !is_read ? S("error") : n ? S("success") : S("empty");
-    work.details = str_printf(&ctx->arena, "facts=%zu by=" S_FMT, n, S_ARG(how));
-    return work;
-}
-
 /* With in->keeps the facts are stored as well, in one write with the row of the work log. *out
  * lives in ctx. */
 enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -154,7 +144,10 @@ enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_r
     }
     ctx_free(&own);
     TRY(reading_json(&r, &facts));
-    struct work work = work_of(ctx, &answer, r.n, by, is_read);
+    /* Counts and the method only: the work log must hold no text of users. */
+    struct work work = answer.work;
+    work.status = !is_read ? S("error") : r.n ? S("success") : S("empty");
+    work.details = str_printf(&ctx->arena, "facts=%zu by=" S_FMT, r.n, S_ARG(by));
     bool was_asked = work.took_ms > 0;
     if (in->keeps)
         TRY(profile_keep(ctx, e, pool, facts, was_asked ? &work : NULL));

@@ -29,15 +29,6 @@ static enum status read_file(struct ctx *ctx, str file, str *out)
 }
 
 /* Each call has a method and a path; of widen there are several. */
-static enum status check_call(struct ctx *ctx, const char *name, const struct json *call)
-{
-    for (const struct json *one = call->type == JSON_ARRAY ? call->first : call; one;
-         one = call->type == JSON_ARRAY ? one->next : NULL)
-        if (!json_string(json_get(one, "method")).n || !json_string(json_get(one, "path")).n)
-            return fail(ctx, BAD_INPUT, "the adapter: calls.%s needs a method and a path", name);
-    return OK;
-}
-
 enum status adapter_read(struct ctx *ctx, str file, const struct json **out)
 {
     str text = {(char *)own_adapter, (size_t)(own_adapter_end - own_adapter)};
@@ -47,8 +38,12 @@ enum status adapter_read(struct ctx *ctx, str file, const struct json **out)
     TRY(json_parse(ctx, text, &root));
     for (int i = 0; i < VERB_COUNT; i++) {
         const struct json *call = json_get(json_get(root, "calls"), verb_names[i]);
-        if (call)
-            TRY(check_call(ctx, verb_names[i], call));
+        bool is_list = call && call->type == JSON_ARRAY;
+        for (const struct json *one = is_list ? call->first : call; one;
+             one = is_list ? one->next : NULL)
+            if (!json_string(json_get(one, "method")).n || !json_string(json_get(one, "path")).n)
+                return fail(ctx, BAD_INPUT, "the adapter: calls.%s needs a method and a path",
+                            verb_names[i]);
     }
     if (!json_get(json_get(root, "calls"), "add") || !json_get(json_get(root, "calls"), "search"))
         return fail(ctx, BAD_INPUT, "the adapter: calls needs add and search at least");

@@ -72,15 +72,6 @@ static enum status find_model(struct ctx *ctx, const struct settings *s, struct 
                 S_ARG(scene->model), S_ARG(preference), S_ARG(setting));
 }
 
-/* The shares stay: the message may take what it might have taken. */
-static void hide_history(struct chat_scene *scene)
-{
-    scene->window.v = NULL;
-    scene->window.n = scene->in.n_window = 0;
-    scene->window.tokens = 0;
-    scene->in.window = NULL;
-}
-
 /* Used by the chat and by its preview (context.c), so that both see the same model, window and
  * room. room is what the model's window has left for the message and the block, in tokens. */
 enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in, str session,
@@ -98,24 +89,19 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
     out->in.model = out->to.model;
     out->in.stand_in = !out->to.up;
     TRY(history_of(ctx, app, &out->in, tokens_of(out->system), message, &out->window));
-    if (out->in.mode == MODE_OFF)
-        hide_history(out);
+    if (out->in.mode == MODE_OFF) {
+        /* The shares stay: the message may take what it might have taken. */
+        out->window.v = NULL;
+        out->window.n = out->in.n_window = 0;
+        out->window.tokens = 0;
+        out->in.window = NULL;
+    }
     const struct shares *shares = &out->window.shares;
     out->room = shares->total - shares->system - shares->history - shares->generation;
     return OK;
 }
 
 /* --- what goes to the model --- */
-
-/* Memory helps, but never at the price of the question. */
-static struct turn *begin_turn(struct ctx *ctx, struct app *app, const struct turn_in *in,
-                               int64_t left)
-{
-    struct turn *t = engine_begin_turn(ctx, app->engine, in);
-    if (tokens_of(turn_out_of(t)->block) > left)
-        turn_drop_block(t, S("the memory block has no room beside the message"));
-    return t;
-}
 
 /* The texts of the window are parted as session_history.h says, and the message of the user is
  * last. "" when the body is over BODY_MAX; with_block words that. */
@@ -202,17 +188,6 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
     return r;
 }
 
-/* The texts of the request, which no complaint of the model's server may bring into a log. */
-static struct strs asked_of(struct ctx *ctx, const struct chat_scene *scene, str block)
-{
-    struct strs asked = {NEW_N(&ctx->arena, str, scene->window.n + 2), 0};
-    asked.v[asked.n++] = scene->in.said[0].text;
-    asked.v[asked.n++] = block;
-    for (size_t i = 0; i < scene->window.n; i++)
-        asked.v[asked.n++] = scene->window.v[i].text;
-    return asked;
-}
-
 static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat_wish *wish,
                              const struct chat_scene *scene, struct chat_answer_in *answer,
                              struct reply *out)
@@ -221,7 +196,13 @@ static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat
     TRY(credential_of(ctx, app, &answer->request->who, scene, wish->key, &key));
     TRY(with_block(ctx, app, scene, block, body_of(ctx, scene, wish->is_stream), &body));
     answer->key = key;
-    answer->asked = asked_of(ctx, scene, block);
+    /* The texts of the request, which no complaint of the model's server may bring into a log. */
+    struct strs asked = {NEW_N(&ctx->arena, str, scene->window.n + 2), 0};
+    asked.v[asked.n++] = scene->in.said[0].text;
+    asked.v[asked.n++] = block;
+    for (size_t i = 0; i < scene->window.n; i++)
+        asked.v[asked.n++] = scene->window.v[i].text;
+    answer->asked = asked;
     out->relay = relay_of(ctx, scene, key, wish->is_stream, body);
     chat_answer_add(ctx, app, out->relay, answer);
     return OK;
@@ -260,8 +241,11 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     asks->answer_id = id_random(&ctx->arena);
     asks->replays =
         scene->to.up && placement_is_beside(target_placement(app->settings, &scene->to));
-    struct turn *t = begin_turn(ctx, app, asks, scene->room - tokens_of(wish->message));
+    struct turn *t = engine_begin_turn(ctx, app->engine, asks);
     const struct turn_out *turn = turn_out_of(t);
+    /* Memory helps, but never at the price of the question. */
+    if (tokens_of(turn->block) > scene->room - tokens_of(wish->message))
+        turn_drop_block(t, S("the memory block has no room beside the message"));
     history_put_earlier(&ctx->arena, &scene->window, turn,
                         asks->replays &&
                             target_placement(app->settings, &scene->to) == PLACE_USER_PREFIX);

@@ -141,17 +141,6 @@ struct save_out {
 static FIELDS(save_out, (BOOL, success), (OBJECT, memory, struct shown, .inside = shown_fields),
               (AS_STR, memory.id, "id"));
 
-/* The table checks that tags are strings; their number and length it cannot. */
-static enum status check_tags(struct ctx *ctx, const struct strs *tags)
-{
-    if (tags->n > TAGS_MAX)
-        return fail_field(ctx, "tags", "must be at most %d", TAGS_MAX);
-    for (size_t i = 0; i < tags->n; i++)
-        if (!tags->v[i].n || tags->v[i].n > TAG_MAX)
-            return fail_field(ctx, "tags", "must have 1 to %d bytes each", TAG_MAX);
-    return OK;
-}
-
 /* An importance of 0 is the same as none here: the engine estimates it by rules. */
 static HANDLER(save_memory)
 {
@@ -160,7 +149,11 @@ static HANDLER(save_memory)
     struct pool_ref pool;
     if (!m.content.n)
         return fail_field(ctx, "content", "must not be blank");
-    TRY(check_tags(ctx, &s->tags));
+    /* The table checks that tags are strings; their number and length it cannot. */
+    if (s->tags.n > TAGS_MAX)
+        return fail_field(ctx, "tags", "must be at most %d", TAGS_MAX);
+    if (SOME(i, s->tags.n, !s->tags.v[i].n || s->tags.v[i].n > TAG_MAX))
+        return fail_field(ctx, "tags", "must have 1 to %d bytes each", TAG_MAX);
     TRY(auth_pool(ctx, app, &in->who, s->app, "app_id", &pool));
     m.importance = s->importance;
     TRY(engine_add(ctx, app->engine, pool, &m));
@@ -253,16 +246,8 @@ SHAPE(group_out, (AS_STR, id, "canonical_id", .help = "id of the oldest memory")
 
 SHAPE(groups_out, (JSON, groups, .inside = group_out_fields), (AS_INT, total, "total_duplicates"));
 
-/* The oldest memory is the canonical one, the others are shown with their similarity to it. */
-static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
-{
-    for (size_t i = 0; i < d->n; i++)
-        d->v[i].similarity = score_rounded(d->v[i].similarity);
-    *out = (struct group_out){d->first.id, d->first.content, NULL};
-    return json_list(ctx, duplicate_out_fields, d->v, d->n, sizeof *d->v, &out->duplicates);
-}
-
-/* Looks only; what would be closed is what remove_duplicates closes. */
+/* The oldest memory is the canonical one, the others are shown with their similarity to it. Looks
+ * only; what would be closed is what remove_duplicates closes. */
 static HANDLER(list_duplicates)
 {
     const struct app_in *a = in->in;
@@ -273,9 +258,13 @@ static HANDLER(list_duplicates)
     TRY(auth_pool(ctx, app, &in->who, a->app, "app_id", &pool));
     TRY(engine_duplicates(ctx, app->engine, pool, &v, &n));
     struct group_out *groups = NEW_N(&ctx->arena, struct group_out, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        TRY(show_group(ctx, &v[i], &groups[i]));
-        shape.total += (int64_t)v[i].n;
+    for (const struct duplicates *d = v; d < v + n; d++) {
+        for (size_t i = 0; i < d->n; i++)
+            d->v[i].similarity = score_rounded(d->v[i].similarity);
+        groups[d - v] = (struct group_out){d->first.id, d->first.content, NULL};
+        TRY(json_list(ctx, duplicate_out_fields, d->v, d->n, sizeof *d->v,
+                      &groups[d - v].duplicates));
+        shape.total += (int64_t)d->n;
     }
     TRY(json_list(ctx, group_out_fields, groups, n, sizeof *groups, &shape.groups));
     return reply_fields(out, groups_out_fields, &shape);

@@ -108,18 +108,13 @@ static bool value_fits(const struct filtered *field, enum test_op op, const stru
     return field->kind == KIND_TIME ? read_moment(v, &from, &until) : v->type == JSON_STRING;
 }
 
-static const char *value_rule(const struct filtered *field)
+static enum status add_test(struct filter_reader *r, struct mem0_filter *parent,
+                            struct mem0_filter test)
 {
     static const char *const rules[] = {
         [KIND_NAME] = "a string",         [KIND_LABELS] = "a string",
         [KIND_TIME] = "a date or a time", [KIND_PAIRS] = "an object",
         [KIND_TEXT] = "a string",         [KIND_MEMBER] = "a string, a number or a truth value"};
-    return rules[field->kind];
-}
-
-static enum status add_test(struct filter_reader *r, struct mem0_filter *parent,
-                            struct mem0_filter test)
-{
     bool is_list = test.op == IN || test.op == NIN;
     const struct json *v = test.value;
     const char *name = c_text(r, test.member), *op = op_names[test.op];
@@ -131,7 +126,7 @@ static enum status add_test(struct filter_reader *r, struct mem0_filter *parent,
         return REFUSE(r, "'%s' of '%s' must be a list", op, name);
     for (const struct json *one = is_list ? v->first : v; one; one = is_list ? one->next : NULL)
         if (!value_fits(test.field, test.op, one))
-            return REFUSE(r, "'%s' must be %s", name, value_rule(test.field));
+            return REFUSE(r, "'%s' must be %s", name, rules[test.field->kind]);
     struct mem0_filter *node = NEW(&r->ctx->arena, struct mem0_filter);
     *node = test;
     node->kind = NODE_TEST;
@@ -290,17 +285,13 @@ static bool holds_json(const struct asked *q, const struct json *whole, const st
     return is_in;
 }
 
-static bool fits_pair(const struct asked *q, enum test_op op, const struct json *pair)
-{
-    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, json_name(pair)));
-    return is_same_json(is, pair) || (op == CONTAINS && is && holds_json(q, is, pair, false));
-}
-
 static bool fits_pairs(const struct asked *q, enum test_op op, const struct json *v)
 {
     bool fits = true;
-    for (const struct json *pair = v->first; pair; pair = pair->next)
-        fits &= fits_pair(q, op, pair);
+    for (const struct json *pair = v->first; pair; pair = pair->next) {
+        const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, json_name(pair)));
+        fits &= is_same_json(is, pair) || (op == CONTAINS && is && holds_json(q, is, pair, false));
+    }
     return fits;
 }
 

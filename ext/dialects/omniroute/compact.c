@@ -67,27 +67,21 @@ static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
     }
 }
 
-static enum status show_skipped(struct ctx *ctx, const struct condense_out *done,
-                                const struct json **out)
-{
-    struct skipped_out *v = NEW_N(&ctx->arena, struct skipped_out, SKIP_COUNT);
-    size_t n = 0;
-    for (size_t i = 0; i < SKIP_COUNT; i++)
-        if (done->skipped[i])
-            v[n++] = (struct skipped_out){str_of(condense_skip_names[i]), done->skipped[i]};
-    return json_list(ctx, skipped_out_fields, v, n, sizeof *v, out);
-}
-
 static enum status shape_of(struct ctx *ctx, const struct condense_out *done,
                             struct summarize_out *out)
 {
+    struct skipped_out skipped[SKIP_COUNT];
+    size_t n = 0;
     *out = (struct summarize_out){.done = *done,
                                   .saved = done->before - done->after,
                                   .deleted = done->dry_run ? 0 : done->replaced,
                                   .first = done->summaries.n ? done->summaries.v[0] : S(""),
                                   .is_complete = !done->is_cut};
     assert(done->n <= (size_t)done->considered && done->replaced <= done->considered);
-    TRY(show_skipped(ctx, done, &out->skipped));
+    for (size_t i = 0; i < SKIP_COUNT; i++)
+        if (done->skipped[i])
+            skipped[n++] = (struct skipped_out){str_of(condense_skip_names[i]), done->skipped[i]};
+    TRY(json_list(ctx, skipped_out_fields, skipped, n, sizeof *skipped, &out->skipped));
     return show_first(ctx, done->candidates, done->n, &out->candidates);
 }
 

@@ -176,18 +176,6 @@ SHAPE(
     (AS_STR, episode, "episode_id", .empty = EMPTY_OUT,
      .help = "id of the episode, when distilled"));
 
-/* Names the turn as well as its member. */
-static enum status read_turn(struct ctx *ctx, const struct json *v, size_t i,
-                             struct ingest_turn *out)
-{
-    enum status s = fields_read(ctx, turn_fields, v, false, out);
-    if (s == OK)
-        return OK;
-    str field = str_printf(&ctx->arena, "turns[%zu]%s%s", i, ctx->field[0] ? "." : "", ctx->field);
-    str why = ctx_take_why(ctx);
-    return fail_field(ctx, field.p, S_FMT, S_ARG(why));
-}
-
 /* Each turn by the table of turn_fields, so that a mistake in the hundredth is named as
  * turns[99].user. */
 static enum status read_turns(struct ctx *ctx, const struct json *list, struct ingest_turns_in *out)
@@ -196,8 +184,14 @@ static enum status read_turns(struct ctx *ctx, const struct json *list, struct i
     if (list->type != JSON_ARRAY)
         return fail_field(ctx, "turns", "must be an array of {user, assistant, date}");
     struct ingest_turn *turns = NEW_N(&ctx->arena, struct ingest_turn, list->n);
-    for (const struct json *v = list->first; v; v = v->next, i++)
-        TRY(read_turn(ctx, v, i, &turns[i]));
+    for (const struct json *v = list->first; v; v = v->next, i++) {
+        if (fields_read(ctx, turn_fields, v, false, &turns[i]) == OK)
+            continue;
+        str field =
+            str_printf(&ctx->arena, "turns[%zu]%s%s", i, ctx->field[0] ? "." : "", ctx->field);
+        str why = ctx_take_why(ctx);
+        return fail_field(ctx, field.p, S_FMT, S_ARG(why));
+    }
     out->turns = turns;
     out->n = i;
     return OK;

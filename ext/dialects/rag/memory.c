@@ -132,29 +132,21 @@ struct json *rag_object(struct ctx *ctx, str text)
     return v;
 }
 
-static int64_t accessed_at(const struct memory *m)
-{
-    return m->last_used ? m->last_used : m->created;
-}
-
-/* Computed at read; the stored memory does not change. */
-static double decay_of(const struct memory *m, int64_t now)
-{
-    double days = (double)(now - accessed_at(m)) / (double)DAY_MS;
-    return days > 0 ? round(pow(0.5, days / HALF_LIFE_DAYS) * 10000) / 10000 : 1;
-}
-
+/* decay_score is computed at read; the stored memory does not change. */
 struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now)
 {
+    int64_t accessed = m->last_used ? m->last_used : m->created;
+    double days = (double)(now - accessed) / (double)DAY_MS;
+    double decay = days > 0 ? round(pow(0.5, days / HALF_LIFE_DAYS) * 10000) / 10000 : 1;
     const struct json *metadata = rag_object(ctx, m->metadata);
     str said = json_string(json_get(metadata, "source"));
     return (struct rag_shown){.of = *m,
                               .memory_type = kind_of(m),
                               .priority = priority_of(m->importance),
-                              .last_accessed = accessed_at(m),
+                              .last_accessed = accessed,
                               .source = said.n ? said : m->source,
                               .entities = names_of(ctx, json_get(metadata, "entities")),
-                              .decay_score = decay_of(m, now),
+                              .decay_score = decay,
                               .metadata = metadata};
 }
 

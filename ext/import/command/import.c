@@ -77,15 +77,6 @@ static FIELDS_OF(import_report, report, (STR, format), (INT, files), (INT, ignor
                  (INT, facts), (INT, erased), (INT, skipped), (INT, broken), (STRS, problems),
                  (BOOL, dry_run));
 
-static enum status print_json(struct ctx *ctx, const struct import_report *r)
-{
-    enum { ANSWER_MAX = 1 << 20 };
-    struct buf b = buf_make(&ctx->arena, ANSWER_MAX);
-    struct json_out w = json_to(&b);
-    fields_write(&w, report_fields, r);
-    return print_buf(&b);
-}
-
 static void print_kind(const char *name, int64_t all, int64_t fresh, int64_t updated)
 {
     if (!all)
@@ -126,6 +117,7 @@ static void print_report(const struct import_report *r)
 
 static enum status import_files(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
+    enum { ANSWER_MAX = 1 << 20 };
     struct import_report r;
     struct options own = *o;
     const struct import_in in = {.pool = pool_of(o),
@@ -139,10 +131,14 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
     enum status s = engine_import(ctx, instance->engine, &in, o->words.v[1], &r);
     progress_end(&progress);
     TRY(s);
-    if (o->json)
-        return print_json(ctx, &r);
-    print_report(&r);
-    return OK;
+    if (!o->json) {
+        print_report(&r);
+        return OK;
+    }
+    struct buf b = buf_make(&ctx->arena, ANSWER_MAX);
+    struct json_out w = json_to(&b);
+    fields_write(&w, report_fields, &r);
+    return print_buf(&b);
 }
 
 /* Before the store is opened, which makes a database where there is none. */

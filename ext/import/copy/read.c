@@ -306,15 +306,6 @@ static enum status count_line(struct copying *c, struct ctx *ctx, const struct l
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
 
-static enum status count_batch(struct copying *c, struct ctx *ctx, const struct batch *b)
-{
-    if (b->v[0].kind == LINE_BAR)
-        return write_bars(c, ctx, b);
-    for (size_t i = 0; i < b->n; i++)
-        TRY(count_line(c, ctx, &b->v[i]));
-    return OK;
-}
-
 static enum status name_line(struct copying *c, struct ctx *own, enum status s, int64_t line)
 {
     if (own->field[0])
@@ -362,9 +353,11 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
 static enum status take_batch(struct copying *c, struct ctx *ctx, struct batch *b)
 {
     TRY(leave_erased(c, ctx, b));
-    if (!b->n)
-        return OK;
-    return c->step == COPY_COUNTS ? count_batch(c, ctx, b) : write_batch(c, ctx, b);
+    if (b->n && (c->step == COPY_WRITES || b->v[0].kind == LINE_BAR))
+        return write_batch(c, ctx, b);
+    for (size_t i = 0; i < b->n; i++)
+        TRY(count_line(c, ctx, &b->v[i]));
+    return OK;
 }
 
 /* One batch, with memory of its own: records from *rest on. */
