@@ -45,24 +45,19 @@ static const struct client *client_of(str name)
     return c->name ? c : NULL;
 }
 
-static enum status refuse_client(struct ctx *ctx, str name)
-{
-    struct suggestion near = {.typed = name};
-    for (const struct client *c = clients; c->name; c++)
-        suggest_name(&near, c->name);
-    return fail(ctx, BAD_INPUT,
-                "no program '" S_FMT "' is known%s%s%s; rememberd connect lists them", S_ARG(name),
-                near.best ? "; did you mean '" : "", near.best ? near.best : "",
-                near.best ? "'?" : "");
-}
-
 static enum status check_client(struct ctx *ctx, const struct options *o)
 {
     if (o->words.n < 2)
         return o->remove ? fail(ctx, BAD_INPUT, "--remove needs the name of a program") : OK;
     const struct client *c = client_of(o->words.v[1]);
+    struct suggestion near = {.typed = o->words.v[1]};
+    for (const struct client *one = clients; !c && one->name; one++)
+        suggest_name(&near, one->name);
     if (!c)
-        return refuse_client(ctx, o->words.v[1]);
+        return fail(ctx, BAD_INPUT,
+                    "no program '" S_FMT "' is known%s%s%s; rememberd connect lists them",
+                    S_ARG(near.typed), near.best ? "; did you mean '" : "",
+                    near.best ? near.best : "", near.best ? "'?" : "");
     if (c->is_local && o->url.n)
         return fail(ctx, BAD_INPUT, "%s starts rememberd itself and takes no --url", c->name);
     return OK;

@@ -45,13 +45,6 @@ static str evidence_text(struct arena *a, const struct exam *c, const struct exa
     return text;
 }
 
-/* The block's own sentences say nothing of the answer. */
-static str lines_of(str block)
-{
-    str opening = S(BLOCK_OPENING);
-    return str_starts(block, opening) ? str_sub(block, opening.n, block.n) : block;
-}
-
 double answer_words_share(struct arena *a, const struct exam *c, const struct exam_question *q,
                           str block)
 {
@@ -61,6 +54,9 @@ double answer_words_share(struct arena *a, const struct exam *c, const struct ex
         struct term_set asked = terms_of_text(a, q->text);
         wanted = terms_common(a, &asked, &evidence);
     }
-    struct term_set given = terms_of_text(a, lines_of(block));
+    /* The block's own sentences say nothing of the answer. */
+    if (str_starts(block, S(BLOCK_OPENING)))
+        block = str_sub(block, strlen(BLOCK_OPENING), block.n);
+    struct term_set given = terms_of_text(a, block);
     return wanted.n ? (double)terms_shared(&wanted, &given) / (double)wanted.n : -1;
 }

@@ -117,12 +117,8 @@ static enum status check_usage(struct ctx *ctx, const struct options *o)
 static void remove_folder(const char *path)
 {
     DIR *d = opendir(path);
-    char file[4200];
-    for (struct dirent *e; d && (e = readdir(d));) {
-        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
-        if (e->d_name[0] != '.')
-            unlink(file);
-    }
+    for (struct dirent *e; d && (e = readdir(d));)
+        unlinkat(dirfd(d), e->d_name, 0);
     if (d)
         closedir(d);
     rmdir(path);

@@ -38,8 +38,9 @@ static enum status list_of(struct ctx *ctx, const struct exam *c, const struct j
     return OK;
 }
 
-static enum status add_messages(struct ctx *ctx, struct exam *c, const struct json *turns,
-                                int64_t when)
+/* The same id may stand twice in a history: then both sessions answer. */
+static enum status add_session(struct ctx *ctx, struct exam *c, struct exam_question *q,
+                               const struct json *turns, int64_t when, bool is_answer)
 {
     struct exam_session *s = &c->sessions[c->n_sessions++];
     s->id = str_printf(&ctx->arena, S_FMT "/session_%zu", S_ARG(c->id), c->n_sessions);
@@ -56,21 +57,12 @@ static enum status add_messages(struct ctx *ctx, struct exam *c, const struct js
                              .ref = str_printf(&ctx->arena, "S%zu:%zu", c->n_sessions, s->n + 1),
                              .origin = ORIGIN_IMPORT,
                              .created = when};
+        if (json_is_true(json_get(t, "has_answer")))
+            q->evidence.v[q->evidence.n++] = s->messages[s->n - 1].ref;
     }
-    return OK;
-}
-
-/* The same id may stand twice in a history: then both sessions answer. */
-static void add_evidence(struct arena *a, const struct exam *c, struct exam_question *q,
-                         const struct json *turns, bool is_answer)
-{
-    const struct exam_session *s = &c->sessions[c->n_sessions - 1];
-    size_t i = 0;
     if (is_answer)
         exam_add_session(q, s->id);
-    for (const struct json *t = turns->first; t; t = t->next, i++)
-        if (json_is_true(json_get(t, "has_answer")))
-            q->evidence.v[q->evidence.n++] = str_dup(a, s->messages[i].ref);
+    return OK;
 }
 
 static enum status read_history(struct ctx *ctx, const struct json *row, struct exam *c,
@@ -95,8 +87,7 @@ static enum status read_history(struct ctx *ctx, const struct json *row, struct 
                         S_ARG(c->id), S_ARG(json_string(date)));
         if (!s->n)
             continue;
-        TRY(add_messages(ctx, c, s, when));
-        add_evidence(&ctx->arena, c, q, s, has_string(answers, json_string(id)));
+        TRY(add_session(ctx, c, q, s, when, has_string(answers, json_string(id))));
         c->until = when > c->until ? when : c->until;
     }
     return OK;

@@ -53,12 +53,6 @@ static str without_date(str line, int64_t *at)
     return line;
 }
 
-/* A rule, or the fence of a code block. */
-static bool is_mark(str line)
-{
-    return str_starts(line, S("```")) || str_starts(line, S("---")) || str_starts(line, S("***"));
-}
-
 enum status foreign_lines(struct foreign *f, str text, const struct memory *like)
 {
     str heading = S("");
@@ -68,7 +62,9 @@ enum status foreign_lines(struct foreign *f, str text, const struct memory *like
         str line = str_trim(str_cut(&text, '\n')), found = heading_of(line);
         if (found.n)
             heading = found;
-        if (found.n || is_mark(line))
+        bool is_mark = /* a rule, or the fence of a code block */
+            str_starts(line, S("```")) || str_starts(line, S("---")) || str_starts(line, S("***"));
+        if (found.n || is_mark)
             continue;
         line = str_trim(str_sub(line, bullet_bytes(line), line.n));
         m.content = str_trim(without_date(line, &at));

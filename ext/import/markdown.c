@@ -167,16 +167,6 @@ static bool is_observation(str line, str *category, str *text)
            !str_starts(*category, S("["));
 }
 
-static void find_tags(struct note *n, str line)
-{
-    while (line.n) {
-        str word = str_cut(&line, ' ');
-        bool is_tag = word.n > 1 && word.p[0] == '#' && word.p[1] != '#' && word.p[1] > ' ';
-        if (is_tag)
-            add_tag(n, word);
-    }
-}
-
 static enum status add_line(struct note *n, str line)
 {
     str category, text, trimmed = str_trim(line);
@@ -190,7 +180,11 @@ static enum status add_line(struct note *n, str line)
     }
     if (!trimmed.n && n->text.n > PART_MAX)
         TRY(end_part(n));
-    find_tags(n, line);
+    for (str rest = line; rest.n;) {
+        str word = str_cut(&rest, ' ');
+        if (word.n > 1 && word.p[0] == '#' && word.p[1] != '#' && word.p[1] > ' ')
+            add_tag(n, word);
+    }
     buf_add(&n->text, line);
     buf_byte(&n->text, '\n');
     return OK;

@@ -220,22 +220,16 @@ static enum status end_rows(struct source *s)
     return s->rc == SQLITE_ROW || s->rc == SQLITE_DONE ? OK : source_failed(s, s->rc);
 }
 
-/* A view or a virtual table would run what the file says, and WITHOUT ROWID is read by an index. */
-static enum status check_is_table(struct source *s, const char *name, bool *is_table)
-{
-    TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_list(%s)", name)));
-    *is_table = next_row(s) && !sqlite3_column_int(s->stmt, 4) &&
-                str_is(str_of((const char *)sqlite3_column_text(s->stmt, 2)), "table");
-    return end_rows(s);
-}
-
-/* Memories without owner and content are another program's. Generated columns are not listed. */
+/* Memories without owner and content are another program's. Generated columns are not listed. A
+ * view or a virtual table would run what the file says, and WITHOUT ROWID is read by an index. */
 static enum status find_table(struct source *s)
 {
     for (size_t i = 0; tables[i]; i++) {
-        bool is_there;
         memset(s->columns, 0, sizeof s->columns);
-        TRY(check_is_table(s, tables[i], &is_there));
+        TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_list(%s)", tables[i])));
+        bool is_there = next_row(s) && !sqlite3_column_int(s->stmt, 4) &&
+                        str_is(str_of((const char *)sqlite3_column_text(s->stmt, 2)), "table");
+        TRY(end_rows(s));
         if (!is_there)
             continue;
         TRY(prepare_text(s, str_printf(&s->ctx->arena, "PRAGMA table_info(%s)", tables[i])));

@@ -25,15 +25,6 @@
 SHAPE(model_out, (STR, name), (STR, source), (BOOL, installed), (BOOL, in_use), (INT, dimensions),
       (INT, bytes), (STR, licence), (STR, repo), (STR, help));
 
-/* Size of the download. */
-static int64_t bytes_of(const struct model_card *card)
-{
-    int64_t sum = 0;
-    for (const struct model_file *f = NULL; (f = model_next_file(card, f));)
-        sum += f->size;
-    return sum;
-}
-
 /* The models that are used now, or "". */
 struct used {
     str embedding; /* what makes vectors */
@@ -64,16 +55,20 @@ static size_t add_catalogue(struct ctx *ctx, str folder, const struct used *used
                             struct model_out *out)
 {
     size_t n = 0;
-    for (const struct model_card *c = model_cards; c->name; c++)
+    for (const struct model_card *c = model_cards; c->name; c++) {
+        int64_t bytes = 0;
+        for (const struct model_file *f = NULL; (f = model_next_file(c, f));)
+            bytes += f->size;
         out[n++] = (struct model_out){.name = str_of(c->name),
                                       .source = str_of(embed_source_names[c->source]),
                                       .licence = str_of(c->licence),
                                       .repo = str_of(c->repo),
                                       .help = str_of(c->help),
                                       .dimensions = c->dimensions,
-                                      .bytes = bytes_of(c),
+                                      .bytes = bytes,
                                       .installed = model_is_installed(ctx, folder, c),
                                       .in_use = str_is(used->embedding, c->name)};
+    }
     return n;
 }
 

@@ -140,18 +140,6 @@ static double score_of(const struct cross_encoder *c, const float *state)
     return score;
 }
 
-static enum status score_batch(struct ctx *ctx, const struct cross_encoder *c, struct bert_batch *w,
-                               double *scores)
-{
-    TRY(bert_run(ctx, &c->bert, w));
-    for (size_t i = 0; i < w->texts; i++) {
-        scores[i] = score_of(c, w->x + w->starts[i] * c->bert.hidden);
-        if (!isfinite(scores[i]))
-            return fail(ctx, UNSUPPORTED, "the model computed values that are not numbers");
-    }
-    return OK;
-}
-
 /* Each call uses one core. */
 static enum status score_texts(struct ctx *ctx, const void *model, str question, const str *texts,
                                size_t n, double *scores, size_t *done)
@@ -167,7 +155,12 @@ static enum status score_texts(struct ctx *ctx, const void *model, str question,
                add_pair(b, &w, &q, texts[*done + w.texts])) {
         }
         assert(w.texts); /* one pair fits always */
-        TRY(score_batch(ctx, c, &w, scores + *done));
+        TRY(bert_run(ctx, b, &w));
+        for (size_t i = 0; i < w.texts; i++) {
+            scores[*done + i] = score_of(c, w.x + w.starts[i] * b->hidden);
+            if (!isfinite(scores[*done + i]))
+                return fail(ctx, UNSUPPORTED, "the model computed values that are not numbers");
+        }
         *done += w.texts;
     }
     return OK;

@@ -228,13 +228,6 @@ static void gather_changes(struct changes *c, const struct json *facts)
             c->v[c->n++] = (struct profile_fact){json_name(all[i]), all[i]};
 }
 
-/* No control characters, and no blank at either end. */
-static bool is_plain(str name)
-{
-    return str_trim(name).n == name.n &&
-           EVERY(i, name.n, (unsigned char)name.p[i] >= ' ' && name.p[i] != 127);
-}
-
 /* Counted in characters and not bytes; the message names the member as "facts.NAME". */
 static enum status check_fact(struct ctx *ctx, const struct profile_fact *f)
 {
@@ -244,7 +237,8 @@ static enum status check_fact(struct ctx *ctx, const struct profile_fact *f)
     if (name < 1 || name > PROFILE_NAME_MAX)
         return fail_field(ctx, field, "a name must have 1 to %d characters, has %zu",
                           PROFILE_NAME_MAX, name);
-    if (!is_plain(f->name))
+    if (str_trim(f->name).n < f->name.n ||
+        SOME(i, f->name.n, (unsigned char)f->name.p[i] < ' ' || f->name.p[i] == 127))
         return fail_field(ctx, field,
                           "a name must not begin or end with a blank, nor hold control characters");
     if (value > PROFILE_VALUE_MAX)

@@ -194,14 +194,6 @@ static enum status choose_model(struct ctx *ctx, struct chat *c, str name)
                       : fail(ctx, NOT_FOUND, "the server lists no model; name one with --model");
 }
 
-static void print_help(void)
-{
-    puts("/why          what memory the last answer got, and why\n"
-         "/new          begin another conversation; what is remembered stays\n"
-         "/model NAME   let another model answer\n"
-         "/quit         end; so does Ctrl-D");
-}
-
 /* False ends the chat. */
 static enum status run_line(struct ctx *ctx, struct chat *c, str line, bool *goes_on)
 {
@@ -218,7 +210,10 @@ static enum status run_line(struct ctx *ctx, struct chat *c, str line, bool *goe
     if (str_is(word, "/new"))
         begin_session(ctx, c);
     else
-        print_help();
+        puts("/why          what memory the last answer got, and why\n"
+             "/new          begin another conversation; what is remembered stays\n"
+             "/model NAME   let another model answer\n"
+             "/quit         end; so does Ctrl-D");
     return OK;
 }
 

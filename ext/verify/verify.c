@@ -118,22 +118,18 @@ static const char *why_not(struct arena *a, const struct target *t, const struct
 }
 
 /* Each test has spaces and words of its own. With two tokens each keeps its token's space. */
-static void begin_test(struct arena *a, struct target *t)
+static struct verify_row run_test(struct ctx *ctx, struct target *t, const struct acceptance *test)
 {
+    struct arena *a = &ctx->arena;
     str run = str_sub(id_random(a), 0, 8);
+    const char *why = why_not(&ctx->arena, t, test);
+    struct verify_row row = {str_of(test->id), why ? NOT_RUN : PASSES, str_of(why ? why : "")};
     for (int i = 0; i < 2; i++)
         t->spaces[i] = str_printf(a, "verify-" S_FMT "-%d", S_ARG(run), i);
     for (int i = 0; i < MARKS; i++)
         t->marks[i] =
             str_printf(a, "Qu" S_FMT "%s", S_ARG(str_sub(id_random(a), 0, 8)), i ? "vel" : "zor");
     t->id = t->exported = S("");
-}
-
-static struct verify_row run_test(struct ctx *ctx, struct target *t, const struct acceptance *test)
-{
-    const char *why = why_not(&ctx->arena, t, test);
-    struct verify_row row = {str_of(test->id), why ? NOT_RUN : PASSES, str_of(why ? why : "")};
-    begin_test(&ctx->arena, t);
     for (size_t i = 0; !why && i < steps_of(test); i++) {
         if (run_step(ctx, t, &test->steps[i]) == OK)
             continue;

@@ -18,8 +18,7 @@ SHAPE(ping_out, (STR, status, .help = "ok"), (STR, org_id, .empty = EMPTY_NULL),
 /* mem0's client asks once, before anything else, whether its key is good. */
 static HANDLER(answer_ping)
 {
-    const struct ping_out shape = {.status = S("ok")};
-    return reply_fields(out, ping_out_fields, &shape);
+    return reply_fields(out, ping_out_fields, &(struct ping_out){.status = S("ok")});
 }
 
 /* --- add --- */

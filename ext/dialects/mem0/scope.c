@@ -55,18 +55,15 @@ static str own_name(struct ctx *ctx, const struct identity *who)
     return user;
 }
 
-/* The person that a header names, or the user that an owner looks at. */
-static str named_user(struct ctx *ctx, const struct identity *who)
-{
-    str name = person_name(&ctx->arena, who->own.user, who->pool.user);
-    return name.n ? name : who->pool.user;
-}
-
 enum status mem0_who(struct ctx *ctx, const struct request *in, str user_id, struct mem0_who *out)
 {
-    bool is_named = !str_eq(in->who.pool.user, in->who.own.user);
-    *out =
-        (struct mem0_who){in->who, is_named ? named_user(ctx, &in->who) : own_name(ctx, &in->who)};
+    const struct identity *who = &in->who;
+    *out = (struct mem0_who){*who, own_name(ctx, who)};
+    if (!str_eq(who->pool.user, who->own.user)) {
+        /* The person that a header names, or the user that an owner looks at. */
+        str name = person_name(&ctx->arena, who->own.user, who->pool.user);
+        out->user_id = name.n ? name : who->pool.user;
+    }
     if (!user_id.n)
         return OK;
     if (str_is(user_id, "*"))

@@ -62,13 +62,6 @@ static bool is_json(str text)
     return !text.n || json_parse(&ctx, text, &v) == OK;
 }
 
-/* A UUID that contains the request id of the log; of one with a trace, the part behind it. */
-static str request_id(struct ctx *ctx)
-{
-    const char *end = strrchr(ctx->id, '-'), *id = end ? end + 1 : ctx->id;
-    return str_printf(&ctx->arena, "%.8s-0000-8000-8000-0000%.8s", id, id + 8);
-}
-
 SHAPE(error_detail, (STR, field), (STR, message));
 static FIELDS_OF(error_body, error, (STR, message), (STR, type), (JSON, details));
 static const struct field body_shape[] = {
@@ -118,6 +111,8 @@ void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *
         body.summary = S("Invalid request");
         body.summary_details = body.details;
     }
-    body.trace = request_id(ctx);
+    /* A UUID that contains the request id of the log; of one with a trace, the part behind it. */
+    const char *end = strrchr(ctx->id, '-'), *id = end ? end + 1 : ctx->id;
+    body.trace = str_printf(&ctx->arena, "%.8s-0000-8000-8000-0000%.8s", id, id + 8);
     error_body_write(out, body_shape, &body);
 }

@@ -227,7 +227,6 @@ static str model_of(str provider_model)
 static struct rerank_tier rerank_tier(const struct engine_status *s)
 {
     str provider = s->rerank.model, model = model_of(provider);
-    assert(model.n <= provider.n);
     provider.n = model.n < provider.n ? provider.n - model.n - 1 : 0;
     return (struct rerank_tier){s->rerank.enabled, provider, model, s->rerank.available,
                                 s->rerank.reason};
@@ -267,16 +266,6 @@ SHAPE(provider_out, (STR, provider),
 
 SHAPE(providers_out, (JSON, providers, .inside = provider_out_fields));
 
-static enum status models_of(struct ctx *ctx, const struct embedding_provider *p,
-                             const struct json **out)
-{
-    struct model_out *v = NEW_N(&ctx->arena, struct model_out, p->n);
-    for (size_t i = 0; i < p->n; i++)
-        v[i] = (struct model_out){p->models[i].name, model_of(p->models[i].name),
-                                  p->models[i].dimensions};
-    return json_list(ctx, model_out_fields, v, p->n, sizeof *v, out);
-}
-
 static HANDLER(list_providers)
 {
     struct embedding_provider *v;
@@ -284,8 +273,12 @@ static HANDLER(list_providers)
     TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
     struct provider_out *items = NEW_N(&ctx->arena, struct provider_out, n);
     for (size_t i = 0; i < n; i++) {
+        struct model_out *models = NEW_N(&ctx->arena, struct model_out, v[i].n);
+        for (size_t k = 0; k < v[i].n; k++)
+            models[k] = (struct model_out){v[i].models[k].name, model_of(v[i].models[k].name),
+                                           v[i].models[k].dimensions};
         items[i] = (struct provider_out){v[i].name, v[i].has_key, NULL};
-        TRY(models_of(ctx, &v[i], &items[i].models));
+        TRY(json_list(ctx, model_out_fields, models, v[i].n, sizeof *models, &items[i].models));
     }
     struct providers_out shape;
     TRY(json_list(ctx, provider_out_fields, items, n, sizeof *items, &shape.providers));

@@ -45,15 +45,6 @@ static void add_replaced(struct buf *out, str s, str from, str to)
 #define ARROW S("-->")
 #define ARROW_IN_JSON S("--\\u003e")
 
-static void add_comment(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
-{
-    struct buf line = buf_make(&ctx->arena, out->max);
-    copy_write_line(&line, ctx, kind, v);
-    buf_add(out, S(COPY_MARK));
-    add_replaced(out, str_trim(buf_str(&line)), ARROW, ARROW_IN_JSON);
-    buf_add(out, S(" -->\n"));
-}
-
 static str day_of(struct ctx *ctx, int64_t at)
 {
     return time_write(&ctx->arena, at, ", %04Y-%m-%d %H:%M");
@@ -102,7 +93,11 @@ void copy_write_markdown(struct buf *out, struct ctx *ctx, enum line_kind kind, 
         message.message.text = S("");
         v = &message;
     }
-    add_comment(out, ctx, kind, v);
+    struct buf line = buf_make(&ctx->arena, out->max);
+    copy_write_line(&line, ctx, kind, v);
+    buf_add(out, S(COPY_MARK));
+    add_replaced(out, str_trim(buf_str(&line)), ARROW, ARROW_IN_JSON);
+    buf_add(out, S(" -->\n"));
     add_label(out, ctx, kind, v);
     if (kind == LINE_MEMORY || kind == LINE_MESSAGE) {
         add_text(out, text);
@@ -132,15 +127,6 @@ static str take_text(struct arena *a, str *rest, int64_t *line)
     return all;
 }
 
-/* The label is for people, and so is the blank line below it. */
-static void skip_label(str *rest, int64_t *line)
-{
-    for (int i = 0; i < 2 && rest->n && !str_starts(*rest, S(COPY_MARK)); i++) {
-        (void)str_cut(rest, '\n');
-        ++*line;
-    }
-}
-
 bool copy_next_markdown(struct arena *a, str *rest, int64_t *line, struct copy_record *out)
 {
     while (rest->n && !str_starts(*rest, S(COPY_MARK))) {
@@ -157,7 +143,11 @@ bool copy_next_markdown(struct arena *a, str *rest, int64_t *line, struct copy_r
     struct buf b = buf_make(a, SIZE_MAX);
     add_replaced(&b, comment, ARROW_IN_JSON, ARROW);
     out->json = buf_str(&b);
-    skip_label(rest, line);
+    /* The label is for people, and so is the blank line below it. */
+    for (int i = 0; i < 2 && rest->n && !str_starts(*rest, S(COPY_MARK)); i++) {
+        (void)str_cut(rest, '\n');
+        ++*line;
+    }
     out->text = take_text(a, rest, line);
     return true;
 }
