@@ -162,14 +162,8 @@ static bool is_within(str name, const char *table)
     return str_starts(name, of) && (name.n == of.n || name.p[of.n] == '.');
 }
 
-/* Whether a key outside of the table makes it, or what it is in: "a.b.url" or "a = {…}". */
-static bool makes_table(struct arena *a, str header, str key, const char *table)
-{
-    str whole = header.n ? str_printf(a, S_FMT "." S_FMT, S_ARG(header), S_ARG(key)) : key;
-    return is_within(whole, table) || is_within(str_of(table), str_c(a, whole));
-}
-
-/* Where it is, with tables in it; from == to when it is not there. A table in it may come first. */
+/* Where it is, with tables in it; from == to when it is not there. A table in it may come first. A
+ * key outside of the table may make it, or what it is in: "a.b.url" or "a = {…}". */
 static enum status find_table(struct ctx *ctx, str text, const char *table, size_t *from,
                               size_t *to)
 {
@@ -184,7 +178,11 @@ static enum status find_table(struct ctx *ctx, str text, const char *table, size
             return OK;
         header = item.is_header ? item.name : header;
         bool is_in = is_within(header, table), is_there = *from < *to;
-        if (!is_in && !item.is_header && makes_table(&ctx->arena, header, item.name, table))
+        str whole = header.n
+                        ? str_printf(&ctx->arena, S_FMT "." S_FMT, S_ARG(header), S_ARG(item.name))
+                        : item.name;
+        if (!is_in && !item.is_header &&
+            (is_within(whole, table) || is_within(str_of(table), str_c(&ctx->arena, whole))))
             return refuse_line(&r, item.from, "this key makes the table; take it out first");
         if (is_in && is_over)
             return refuse_line(&r, item.from, "the table is written in two places");

@@ -64,20 +64,14 @@ static str content_of(const struct json *message)
 }
 
 /* The anchor of a batch stands beside its messages, or in the first of them. */
-static enum status take_anchor(struct reader *r, const struct json *j)
+static enum status add_messages(struct reader *r, struct exam_session *s, const struct json *j)
 {
+    struct arena *a = &r->ctx->arena;
     str anchor = json_string(json_get(j, "time_anchor"));
     if (anchor.n && !exam_date(anchor, &r->when))
         return fail(r->ctx, BAD_INPUT,
                     "conversation " S_FMT ": time_anchor '" S_FMT "' is not a date",
                     S_ARG(r->c->id), S_ARG(anchor));
-    return OK;
-}
-
-static enum status add_messages(struct reader *r, struct exam_session *s, const struct json *j)
-{
-    struct arena *a = &r->ctx->arena;
-    TRY(take_anchor(r, j));
     if (!is_message(j)) {
         for (const struct json *k = j->first; k; k = k->next)
             TRY(add_messages(r, s, k));

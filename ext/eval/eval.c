@@ -50,16 +50,11 @@ static struct pool_ref pool_of(const struct eval *v, size_t conversation)
 /* --- one answer against the evidence --- */
 
 /* Refs are unique in a conversation; in a shared pool its name begins the session's. */
-static bool is_of(const struct exam *c, const struct recalled *r)
-{
-    return str_starts(r->message.session, c->id) && r->message.session.n > c->id.n &&
-           r->message.session.p[c->id.n] == '/';
-}
-
 static bool is_evidence(const struct exam *c, const struct exam_question *q,
                         const struct recalled *r)
 {
-    return is_of(c, r) && strs_have(&q->evidence, r->message.ref);
+    return str_starts(r->message.session, c->id) && r->message.session.n > c->id.n &&
+           r->message.session.p[c->id.n] == '/' && strs_have(&q->evidence, r->message.ref);
 }
 
 static size_t gold_of(const struct exam_question *q, bool by_session)

@@ -110,16 +110,6 @@ static struct exam_session *session_of(struct reader *r, struct exam *c, const s
     return s;
 }
 
-static void note_speaker(struct exam *c, str name)
-{
-    for (size_t i = 0; i < 2 && name.n; i++) {
-        if (!c->speakers[i].n)
-            c->speakers[i] = name;
-        if (str_eq(c->speakers[i], name))
-            return;
-    }
-}
-
 static void add_message(struct reader *r, struct exams *all, const struct line *l)
 {
     struct exam *c = exam_of(r, all, l->conversation);
@@ -128,7 +118,12 @@ static void add_message(struct reader *r, struct exams *all, const struct line *
     *m = l->m;
     m->session = s->id;
     m->origin = ORIGIN_IMPORT;
-    note_speaker(c, m->speaker);
+    for (size_t i = 0; i < 2 && m->speaker.n; i++) {
+        if (!c->speakers[i].n)
+            c->speakers[i] = m->speaker;
+        if (str_eq(c->speakers[i], m->speaker))
+            break;
+    }
     c->until = m->created > c->until ? m->created : c->until;
 }
 

@@ -277,22 +277,6 @@ static void write_each(struct each *each, const struct given_sum *s)
         each_num(each, "renamed", s->renamed);
 }
 
-static enum status measure_question(struct prompt *p, size_t c, const struct exam_question *q)
-{
-    struct prompt_report *r = &p->report;
-    struct given_sum one;
-    p->settings.gate_threshold = r->threshold;
-    TRY(ask_all(p, c, q, false, &one));
-    eval_add(&r->all, &one, sizeof one);
-    eval_add(&r->sums[eval_kind_place(&r->kinds, q)], &one, sizeof one);
-    if (one.kept)
-        p->tokens[p->n_tokens++] = (int64_t)one.tokens;
-    each_begin(&p->each, &p->exams.v[c], q);
-    write_each(&p->each, &one);
-    each_end(&p->each);
-    return OK;
-}
-
 /* All questions at one threshold. */
 static enum status measure_level(struct prompt *p, double least, bool is_own_alone,
                                  struct given_sum *out)
@@ -310,8 +294,18 @@ static enum status measure_level(struct prompt *p, double least, bool is_own_alo
 static enum status measure_all(struct prompt *p)
 {
     struct prompt_report *r = &p->report;
-    for (size_t i = 0; i < p->n_asked; i++)
-        TRY(measure_question(p, p->asked[i].c, p->asked[i].q));
+    for (size_t i = 0; i < p->n_asked; i++) {
+        const struct exam_question *q = p->asked[i].q;
+        struct given_sum one;
+        TRY(ask_all(p, p->asked[i].c, q, false, &one));
+        eval_add(&r->all, &one, sizeof one);
+        eval_add(&r->sums[eval_kind_place(&r->kinds, q)], &one, sizeof one);
+        if (one.kept)
+            p->tokens[p->n_tokens++] = (int64_t)one.tokens;
+        each_begin(&p->each, &p->exams.v[p->asked[i].c], q);
+        write_each(&p->each, &one);
+        each_end(&p->each);
+    }
     r->tokens_p50 = eval_percentile(p->tokens, p->n_tokens, 50);
     r->tokens_p95 = eval_percentile(p->tokens, p->n_tokens, 95);
     for (size_t i = 0; i < r->n_levels; i++)

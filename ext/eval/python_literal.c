@@ -88,15 +88,6 @@ static void add_word(struct buf *b, str word)
     buf_add(b, word);
 }
 
-/* A bracket, comma or colon; a comma before a closing bracket is left out. */
-static void add_mark(struct buf *b, char mark)
-{
-    bool closes = strchr(")]}", mark);
-    if (closes && b->n && b->p[b->n - 1] == ',')
-        b->n--;
-    buf_byte(b, mark == '(' ? '[' : mark == ')' ? ']' : mark);
-}
-
 enum status python_as_json(struct ctx *ctx, str text, str *out)
 {
     struct buf b = buf_make(&ctx->arena, 6 * text.n + 16);
@@ -106,7 +97,10 @@ enum status python_as_json(struct ctx *ctx, str text, str *out)
             if (!add_string(&b, text, &i))
                 return fail(ctx, BAD_INPUT, "byte %zu is no string of Python", i);
         } else if (strchr("[](){},:", c)) {
-            add_mark(&b, c);
+            /* A comma before a closing bracket is left out. */
+            if (strchr(")]}", c) && b.n && b.p[b.n - 1] == ',')
+                b.n--;
+            buf_byte(&b, c == '(' ? '[' : c == ')' ? ']' : c);
             i++;
         } else if (char_is_one_of(c, " \t\r\n")) {
             i++;

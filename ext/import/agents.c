@@ -88,15 +88,6 @@ enum status codex_line(struct foreign *f, const struct json *record)
 
 /* --- Letta: NAME.af --- */
 
-/* The agent's own character is no memory of the user. */
-static enum status give_block(struct foreign *f, const struct json *block)
-{
-    str label = json_string(json_get(block, "label")),
-        value = json_string(json_get(block, "value"));
-    struct memory like = {.category = label};
-    return str_is(label, "persona") ? foreign_skip(f) : foreign_lines(f, value, &like);
-}
-
 /* An answer is the call of send_message where there is one; the text beside it is thought. */
 static str answer_of(struct foreign *f, const struct json *m)
 {
@@ -157,8 +148,13 @@ enum status letta_agent(struct foreign *f, const struct json *record)
     const struct json *blocks = json_get(record, agents ? "blocks" : "core_memory");
     if (!blocks || blocks->type != JSON_ARRAY)
         return fail_field(f->ctx, agents ? "blocks" : "core_memory", "must be an array");
-    for (const struct json *b = blocks->first; b; b = b->next)
-        TRY(give_block(f, b));
+    for (const struct json *b = blocks->first; b; b = b->next) {
+        /* The agent's own character is no memory of the user. */
+        const struct memory like = {.category = json_string(json_get(b, "label"))};
+        TRY(str_is(like.category, "persona")
+                ? foreign_skip(f)
+                : foreign_lines(f, json_string(json_get(b, "value")), &like));
+    }
     if (!agents)
         return give_agent(f, record);
     for (const struct json *agent = agents->first; agent; agent = agent->next)

@@ -4,7 +4,6 @@
 #include "base/id.h"
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"
-#include "ext/import/admission.h"
 #include "ext/import/importer.h"
 
 /* Bytes, as the lines of our own export take them. */

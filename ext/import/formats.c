@@ -78,23 +78,16 @@ static bool items_fit(str list, const char *keys)
     return false;
 }
 
-/* A transcript may begin with lines of other kinds. */
-static bool lines_fit(str text, const char *keys)
+/* Whether one of the first lines has the keys, or begins so: a transcript may begin with lines of
+ * other kinds, and somebody may have put a title in front of a text. */
+static bool a_line_fits(str text, const char *keys, const char *begins)
 {
     for (int i = 0; text.n && i < LOOKED_AT; i++) {
-        str line = str_trim(str_cut(&text, '\n'));
-        if (str_starts(line, S("{")) && has_keys(line, keys))
+        str line = str_cut(&text, '\n'), object = str_trim(line);
+        if (keys ? str_starts(object, S("{")) && has_keys(object, keys)
+                 : str_starts(line, str_of(begins)))
             return true;
     }
-    return false;
-}
-
-/* Somebody may have put a title in front. */
-static bool a_line_begins(str text, str with)
-{
-    for (int i = 0; text.n && i < LOOKED_AT; i++)
-        if (str_starts(str_cut(&text, '\n'), with))
-            return true;
     return false;
 }
 
@@ -107,9 +100,9 @@ static bool row_fits(const struct import_format *row, str path, str text)
     case RECORDS_WHOLE:
         return first == '{' && has_keys(text, row->keys);
     case RECORDS_LINES:
-        return lines_fit(text, row->keys);
+        return a_line_fits(text, row->keys, NULL);
     case RECORDS_TEXT:
-        return (row->begins && a_line_begins(text, str_of(row->begins))) ||
+        return (row->begins && a_line_fits(text, NULL, row->begins)) ||
                (row->ends && str_ends(path, str_of(row->ends)));
     }
     return false;

@@ -6,7 +6,6 @@
 #include "core/session_title.h"
 #include "engine/extract/secrets.h"
 #include "engine/text/forget_request.h"
-#include "ext/import/admission.h"
 
 /* Messages in one bundle; a longer session is written in parts. */
 enum { BUNDLE_MAX = 2000 };
@@ -180,24 +179,21 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
 
 /* A session that comes again, as files may hold one twice: what was queued of it must be found by
  * the next look-up. */
-static enum status count_session(struct importer *im)
+enum status importer_session(struct importer *im, const struct session *session)
 {
     struct session there;
+    assert(session->id.n);
+    TRY(importer_write(im));
+    im->report->sessions += !str_eq(im->session.id, session->id);
+    im->session = *session;
+    if (!im->once)
+        return OK;
     bool is_first = seen_add(&im->seen.ids, hash64(&im->session.id, 1));
     if (!is_first && !im->dry_run)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
     enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);
     im->seen.is_new = s == NOT_FOUND && is_first;
     return pass_failure(im, soft_or(&im->work, s, NOT_FOUND));
-}
-
-enum status importer_session(struct importer *im, const struct session *session)
-{
-    assert(session->id.n);
-    TRY(importer_write(im));
-    im->report->sessions += !str_eq(im->session.id, session->id);
-    im->session = *session;
-    return im->once ? count_session(im) : OK;
 }
 
 enum status importer_message(struct importer *im, const struct message *said)
@@ -230,4 +226,36 @@ enum status importer_message(struct importer *im, const struct message *said)
     if (im->extract && is_new && str_is(m->role, "user"))
         TRY(pass_failure(im, extract_from(im, m)));
     return im->n == BUNDLE_MAX ? importer_write(im) : OK;
+}
+
+/* --- rows that may come in --- */
+
+enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                          const struct erased_ask *v, size_t n, bool again, bool *out,
+                          int64_t *erased)
+{
+    struct erased_ask *back = NEW_N(&ctx->arena, struct erased_ask, n + 1);
+    size_t n_back = 0;
+    TRY(store_was_erased(ctx, e->store, pool, v, n, out));
+    for (size_t i = 0; i < n; i++)
+        if (out[i])
+            back[n_back++] = v[i];
+    *erased += again ? 0 : (int64_t)n_back;
+    for (size_t i = 0; i < n && again; i++)
+        out[i] = false;
+    return again ? store_bring_again(ctx, e->store, pool, back, n_back) : OK;
+}
+
+enum status import_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                         const struct memory *v, size_t n)
+{
+    struct quota more = {0};
+    for (size_t i = 0; i < n; i++) {
+        struct memory there = {0};
+        enum status s = store_memory(ctx, e->store, pool, v[i].id, &there);
+        TRY(soft_or(ctx, s, NOT_FOUND));
+        more.memories += s == NOT_FOUND && !v[i].valid_to;
+        more.bytes += quota_bytes(NULL, 0, &v[i], 1) - quota_bytes(NULL, 0, &there, 1);
+    }
+    return engine_check_quota(ctx, e, pool, more);
 }

@@ -52,6 +52,17 @@ MUST_USE enum status importer_write(struct importer *im);
 /* Copies a failure from a ctx to the importer's caller: the ctx is reset with each bundle. */
 enum status importer_pass(struct ctx *to, struct ctx *from, enum status s);
 
+/* --- rows that may come in: not erased here, and within the quota --- */
+
+/* Which rows were erased here, out[i]: they are left out. With again none is, and those that were
+ * erased count so no more. Adds to *erased. */
+MUST_USE enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   const struct erased_ask *v, size_t n, bool again, bool *out,
+                                   int64_t *erased);
+/* FORBIDDEN as engine_check_quota of those that are not there, and of what others have more. */
+MUST_USE enum status import_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  const struct memory *v, size_t n);
+
 /* --- one import of files: what its readers give goes through it into the store --- */
 
 struct import_run {

@@ -17,11 +17,9 @@ struct note {
     struct foreign *f;
     str where, title, heading; /* where: what ids are made of */
     struct memory like;
-    size_t front_tags;     /* tags of the whole note; a section adds its own */
-    struct buf text;       /* of the section so far */
-    int64_t part;          /* of the section; 0: the first */
-    int64_t same;          /* headings of this text before it */
-    struct seen *headings; /* that were met, for `same` */
+    struct buf text; /* of the section so far */
+    int64_t part;    /* of the section; 0: the first */
+    int64_t same;    /* headings of this text before it */
 };
 
 /* --- what is in front of a note --- */
@@ -145,16 +143,6 @@ static enum status end_part(struct note *n)
     return OK;
 }
 
-static enum status begin_section(struct note *n, str heading)
-{
-    TRY(end_part(n));
-    n->heading = heading;
-    n->part = 0;
-    n->same = seen_before(n->headings, hash64(&heading, 1));
-    n->like.tags.n = n->front_tags;
-    return OK;
-}
-
 /* "- [category] text": not a box to tick, and not a link. */
 static bool is_observation(str line, str *category, str *text)
 {
@@ -203,17 +191,23 @@ enum status foreign_sections(struct foreign *f, str where, str title, str text,
                              const struct memory *like)
 {
     CLEANUP(seen_free) struct seen headings = {0};
-    struct note n = {f, where, title, .like = *like, .headings = &headings};
+    struct note n = {f, where, title, .like = *like};
     bool is_code = false;
     n.like.tags = (struct strs){NEW_N(&f->ctx->arena, str, TAGS_MAX), 0};
     n.text = buf_make(&f->ctx->arena, SIZE_MAX);
     str rest = read_front(&n, text);
-    n.front_tags = n.like.tags.n;
+    size_t front_tags = n.like.tags.n; /* of the whole note; a section adds its own */
     while (rest.n) {
         str line = str_cut(&rest, '\n');
         str heading = is_code ? S("") : heading_in(line);
         is_code ^= str_starts(str_trim(line), S("```"));
-        TRY(heading.n ? begin_section(&n, heading) : add_line(&n, line));
+        TRY(heading.n ? end_part(&n) : add_line(&n, line));
+        if (!heading.n)
+            continue;
+        n.heading = heading;
+        n.part = 0;
+        n.same = seen_before(&headings, hash64(&heading, 1));
+        n.like.tags.n = front_tags;
     }
     return end_part(&n);
 }

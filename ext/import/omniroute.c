@@ -2,16 +2,14 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/extract/secrets.h"
-#include "engine/state/state.h"
-#include "ext/import/admission.h"
-#include "ext/import/import.h"
+#include "ext/import/importer.h"
 #include "ext/import/omniroute_db.h"
 #include "surface/common/auth.h"
 
 enum { GROUP_MAX = 2000, GROUP_BYTES_MAX = 2 << 20 }; /* of one write */
 #define IMPORTANCE 0.5                                /* the source does not store any */
 
-struct importer {
+struct gathering {
     struct ctx *ctx;
     struct ctx *work; /* of the group that is being filled */
     struct engine *e;
@@ -26,7 +24,7 @@ struct importer {
 };
 
 /* Without a time of its own it has that of the import. */
-static enum status leave_erased(struct importer *im, struct pool_ref pool)
+static enum status leave_erased(struct gathering *im, struct pool_ref pool)
 {
     struct erased_ask *v = NEW_N(&im->work->arena, struct erased_ask, im->n);
     bool *is_erased = NEW_N(&im->work->arena, bool, im->n);
@@ -44,14 +42,14 @@ static enum status leave_erased(struct importer *im, struct pool_ref pool)
 }
 
 /* The key comes last, as nothing limits its length. */
-static enum status owner_failed(struct importer *im, enum status s, const char *why)
+static enum status owner_failed(struct gathering *im, enum status s, const char *why)
 {
     return fail(im->ctx, s, "'" S_FMT "': %s (key " S_FMT ")", S_ARG(im->path), why,
                 S_ARG(im->owner));
 }
 
 /* One owner's memories in one transaction; PUT_IMPORT updates what an earlier import wrote. */
-static enum status write_group(struct importer *im)
+static enum status write_group(struct gathering *im)
 {
     if (!im->n)
         return OK;
@@ -75,7 +73,7 @@ static enum status write_group(struct importer *im)
     return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
 }
 
-static enum status begin_owner(struct importer *im, str owner)
+static enum status begin_owner(struct gathering *im, str owner)
 {
     if (im->report.owners && str_eq(im->owner, owner))
         return OK;
@@ -88,7 +86,7 @@ static enum status begin_owner(struct importer *im, str owner)
 }
 
 /* An id that is not a UUID gives a UUID that is the same in each import. */
-static str id_for(struct importer *im, const struct memory *m)
+static str id_for(struct gathering *im, const struct memory *m)
 {
     struct arena *a = &im->work->arena;
     str created = str_printf(a, "%lld", (long long)m->created);
@@ -100,7 +98,7 @@ static str id_for(struct importer *im, const struct memory *m)
 }
 
 /* Copied, because the row's memory ends with the row. */
-static void import_memory(struct importer *im, const struct memory *from)
+static void import_memory(struct gathering *im, const struct memory *from)
 {
     assert(im->n < GROUP_MAX);
     if (!im->n)
@@ -121,7 +119,7 @@ static void import_memory(struct importer *im, const struct memory *from)
 static enum status take_row(struct ctx *ctx, void *own, const struct omniroute_row *row,
                             int64_t done, int64_t all)
 {
-    struct importer *im = own;
+    struct gathering *im = own;
     (void)ctx;
     TRY(begin_owner(im, row->owner));
     if (str_trim(row->memory.content).n)
@@ -142,15 +140,15 @@ enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user,
                                     struct omniroute_report *out)
 {
     CLEANUP(ctx_free) struct ctx work = ctx_child(ctx, 0);
-    struct importer im = {.ctx = ctx,
-                          .work = &work,
-                          .e = e,
-                          .user = user,
-                          .space = space,
-                          .path = path,
-                          .now = clock_ms(),
-                          .again = again,
-                          .progress = progress};
+    struct gathering im = {.ctx = ctx,
+                           .work = &work,
+                           .e = e,
+                           .user = user,
+                           .space = space,
+                           .path = path,
+                           .now = clock_ms(),
+                           .again = again,
+                           .progress = progress};
     TRY(omniroute_db_read(ctx, path, take_row, &im));
     TRY(write_group(&im));
     *out = im.report;

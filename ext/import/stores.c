@@ -147,22 +147,17 @@ static str as_words(struct arena *a, str name)
     return (str){p, name.n};
 }
 
-static enum status give_relation(struct foreign *f, const struct json *record)
+enum status graph_line(struct foreign *f, const struct json *record)
 {
+    str type = json_string(json_get(record, "type"));
+    if (str_is(type, "entity"))
+        return give_entity(f, record);
+    if (!str_is(type, "relation"))
+        return fail_field(f->ctx, "type", "must be entity or relation");
     struct graph g;
     TRY(fields_read(f->ctx, relation_fields, record, false, &g));
     struct memory m = {.category = S("relationship")};
     m.content = str_printf(&f->ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(g.from),
                            S_ARG(as_words(&f->ctx->arena, g.relationType)), S_ARG(g.to));
     return foreign_memory(f, &m);
-}
-
-enum status graph_line(struct foreign *f, const struct json *record)
-{
-    str type = json_string(json_get(record, "type"));
-    if (str_is(type, "entity"))
-        return give_entity(f, record);
-    if (str_is(type, "relation"))
-        return give_relation(f, record);
-    return fail_field(f->ctx, "type", "must be entity or relation");
 }

@@ -78,16 +78,6 @@ static void wait_for_batch(struct exporter *e)
             return;
 }
 
-static size_t take_batch(struct exporter *e, struct chat_row *rows)
-{
-    size_t n = e->n < BATCH ? e->n : BATCH;
-    for (size_t i = 0; i < n; i++)
-        rows[i] = e->queue[(e->first + i) % QUEUE];
-    e->first = (e->first + n) % QUEUE;
-    e->n -= n;
-    return n;
-}
-
 /* The collector has taken the call, but may have left out some spans. */
 static int64_t rejected_in(struct ctx *ctx, str body)
 {
@@ -99,12 +89,6 @@ static int64_t rejected_in(struct ctx *ctx, str body)
     if (v && v->type == JSON_STRING)
         return str_int(json_string(v), &n) ? n : 0;
     return json_int_or(v, 0);
-}
-
-/* Whether the collector asks for another try, as OTLP says, or did not answer. */
-static bool is_worth_a_try(enum status s, int code)
-{
-    return s != OK || code == 429 || code == 502 || code == 503 || code == 504;
 }
 
 /* One line when the collector begins to fail, and one when it is back. */
@@ -155,8 +139,11 @@ static void send_batch(struct exporter *e, const struct chat_row *rows, size_t n
         s == OK ? snprintf(why, sizeof why, "the collector answered %d%s", answer.code,
                            is_taken ? " and rejected the spans" : "")
                 : snprintf(why, sizeof why, "%s", ctx.why);
+        /* Whether the collector asks for another try, as OTLP says, or did not answer. */
+        bool is_worth_a_try = s != OK || answer.code == 429 || answer.code == 502 ||
+                              answer.code == 503 || answer.code == 504;
         int64_t ms = answer.retry_ms > 0 ? answer.retry_ms : RETRY_MS;
-        if (is_taken || !is_worth_a_try(s, answer.code) || i + 1 == TRIES ||
+        if (is_taken || !is_worth_a_try || i + 1 == TRIES ||
             !may_try_again(e, ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS))
             break;
     }
@@ -175,7 +162,11 @@ static void *send_all(void *arg)
     for (bool goes_on = true; goes_on;) {
         pthread_mutex_lock(&e->lock);
         wait_for_batch(e);
-        size_t n = take_batch(e, rows);
+        size_t n = e->n < BATCH ? e->n : BATCH;
+        for (size_t i = 0; i < n; i++)
+            rows[i] = e->queue[(e->first + i) % QUEUE];
+        e->first = (e->first + n) % QUEUE;
+        e->n -= n;
         goes_on = n || !e->ends;
         pthread_mutex_unlock(&e->lock);
         if (n)

@@ -284,14 +284,6 @@ static struct read_fact *fact_named(const struct reading *r, str name)
     return NULL;
 }
 
-static struct read_fact *fact_at(const struct reading *r, str path)
-{
-    for (size_t i = r->n; i-- > 0;)
-        if (str_eq(r->v[i].path, path))
-            return &r->v[i];
-    return NULL;
-}
-
 static str path_of(const struct reading *r, const str *path, size_t depth)
 {
     struct buf b = buf_make(&r->ctx->arena, LOOKED_AT);
@@ -361,25 +353,14 @@ void reading_add(struct reading *r, const str *path, size_t depth, str value)
     if (is_placeholder || is_secret(r, path, depth, value))
         return;
     str place = path_of(r, path, depth);
-    struct read_fact *there = fact_at(r, place);
-    if (there) {
-        extend_fact(r, there, text);
-        return;
-    }
+    for (size_t i = r->n; i-- > 0;)
+        if (str_eq(r->v[i].path, place)) {
+            extend_fact(r, &r->v[i], text);
+            return;
+        }
     str name = name_of(r, path, depth);
     if (!name.n || fact_named(r, name) || is_said(r, name, text) ||
         says_secret(r, profile_words(a, name), text) || r->n == PROFILE_MAX)
         return;
     ARENA_ADD(a, r->v, r->n, r->cap) = (struct read_fact){name, text, place};
-}
-
-enum status reading_json(const struct reading *r, struct json **out)
-{
-    struct buf b = buf_make(&r->ctx->arena, 32 << 20);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    for (size_t i = 0; i < r->n; i++)
-        json_member_str(&w, str_c(&r->ctx->arena, r->v[i].name), r->v[i].value);
-    json_close(&w, '}');
-    return json_parse(r->ctx, buf_str(&b), out);
 }

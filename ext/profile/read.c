@@ -33,9 +33,8 @@ static const char instructions[] =
 /* Each part cut to TOLD_MAX bytes. */
 static void write_part(struct json_out *w, const char *name, str text)
 {
-    if (!text.n)
-        return;
-    json_member_str(w, name, utf8_cut(text, TOLD_MAX));
+    if (text.n)
+        json_member_str(w, name, utf8_cut(text, TOLD_MAX));
 }
 
 static str prompt_of(struct arena *a, const struct profile_source *in)
@@ -44,11 +43,10 @@ static str prompt_of(struct arena *a, const struct profile_source *in)
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     write_part(&w, "text", in->text);
-    if (in->data && in->data->source.n <= TOLD_MAX) {
+    if (in->data && in->data->source.n <= TOLD_MAX)
         json_member_raw(&w, "data", in->data->source);
-    } else if (in->data) {
+    else if (in->data)
         write_part(&w, "data", in->data->source);
-    }
     write_part(&w, "raw", in->raw);
     json_close(&w, '}');
     return buf_str(&b);
@@ -126,6 +124,17 @@ static void by_rules(struct engine *e, const struct profile_source *in, struct r
 }
 
 /* --- both --- */
+
+enum status reading_json(const struct reading *r, struct json **out)
+{
+    struct buf b = buf_make(&r->ctx->arena, 32 << 20);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (size_t i = 0; i < r->n; i++)
+        json_member_str(&w, str_c(&r->ctx->arena, r->v[i].name), r->v[i].value);
+    json_close(&w, '}');
+    return json_parse(r->ctx, buf_str(&b), out);
+}
 
 /* With in->keeps the facts are stored as well, in one write with the row of the work log. *out
  * lives in ctx. */

@@ -27,8 +27,6 @@ struct reading {
  * as ISO 8601 has it where it can be only one.
  */
 void reading_add(struct reading *r, const str *path, size_t depth, str value);
-/* As an object, in the order of reading. */
-MUST_USE enum status reading_json(const struct reading *r, struct json **out);
 
 /* A name in camelCase of letters and digits, at most PROFILE_NAME_MAX characters; "" when nothing
  * is left of it. */
@@ -55,6 +53,9 @@ void read_statements(struct reading *r, struct engine *e, str text);
 void read_fact_memory(struct reading *r, const struct memory *m);
 
 /* --- read.c --- */
+
+/* As an object, in the order of reading. */
+MUST_USE enum status reading_json(const struct reading *r, struct json **out);
 
 /* What a model answered: an object, mended where it must be, or pairs. False when nothing of it
  * could be a fact; *how is as it was then. An answer that is blank says that there is nothing. */

@@ -55,20 +55,6 @@ static void add_bash_command(void *arg, const struct command *c)
     buf_add(&s->b, S("' ;;\n"));
 }
 
-static void add_bash_choice(struct script *s, const struct shell_flag *f)
-{
-    bool is_path = f->unit && (!strcmp(f->unit, "FILE") || !strcmp(f->unit, "DIR"));
-    if (!f->one_of && !is_path)
-        return;
-    buf_printf(&s->b, "    " S_FMT ") ", S_ARG(f->flag));
-    if (f->one_of) {
-        buf_add(&s->b, S("COMPREPLY=($(compgen -W '"));
-        add_choices(&s->b, f);
-        buf_add(&s->b, S("' -- \"$word\")); "));
-    }
-    buf_add(&s->b, S("return ;;\n")); /* "-o default" completes paths, also with spaces */
-}
-
 /* Of the server, which has all. */
 static const struct shell_flag *all_flags(const struct script *s)
 {
@@ -88,8 +74,18 @@ static void write_bash(struct script *s)
                      "  local words= flags=\n"
                      "  COMPREPLY=()\n"
                      "  case $before in\n"));
-    for (const struct shell_flag *f = all_flags(s); f->flag.n; f++)
-        add_bash_choice(s, f);
+    for (const struct shell_flag *f = all_flags(s); f->flag.n; f++) {
+        bool is_path = f->unit && (!strcmp(f->unit, "FILE") || !strcmp(f->unit, "DIR"));
+        if (!f->one_of && !is_path)
+            continue;
+        buf_printf(&s->b, "    " S_FMT ") ", S_ARG(f->flag));
+        if (f->one_of) {
+            buf_add(&s->b, S("COMPREPLY=($(compgen -W '"));
+            add_choices(&s->b, f);
+            buf_add(&s->b, S("' -- \"$word\")); "));
+        }
+        buf_add(&s->b, S("return ;;\n")); /* "-o default" completes paths, also with spaces */
+    }
     buf_add(&s->b, S("  esac\n  case ${COMP_WORDS[1]} in\n"));
     each_command(s->o, add_bash_command, s);
     buf_add(&s->b, S("  esac\n"

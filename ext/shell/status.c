@@ -51,20 +51,6 @@ static void print_counts(struct ctx *ctx, const struct json *stats, const struct
                                            (long long)count_at(engine, "vectors.waiting")));
 }
 
-static void write_status(struct ctx *ctx, str url, const struct json *health,
-                         const struct json *stats, const struct json *engine)
-{
-    struct buf b = buf_make(&ctx->arena, 1 << 20);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    json_member_str(&w, "url", url);
-    json_member_raw(&w, "health", health->source);
-    json_member_raw(&w, "stats", stats ? stats->source : S("null"));
-    json_member_raw(&w, "engine", engine ? engine->source : S("null"));
-    json_close(&w, '}');
-    print_buf(&b);
-}
-
 /* A server that is not well answers 503 with the same members. */
 static enum status ask_health(struct ctx *ctx, const struct called_server *s, struct json **out)
 {
@@ -99,7 +85,15 @@ enum status command_status(struct ctx *ctx, const struct options *o)
     if (stats)
         TRY(shell_get(ctx, &s, S("/v1/engine"), &engine));
     if (o->json) {
-        write_status(ctx, s.url, health, stats, engine);
+        struct buf b = buf_make(&ctx->arena, 1 << 20);
+        struct json_out w = json_to(&b);
+        json_open(&w, '{');
+        json_member_str(&w, "url", s.url);
+        json_member_raw(&w, "health", health->source);
+        json_member_raw(&w, "stats", stats ? stats->source : S("null"));
+        json_member_raw(&w, "engine", engine ? engine->source : S("null"));
+        json_close(&w, '}');
+        print_buf(&b);
     } else {
         printf("rememberd " S_FMT " at " S_FMT ": ",
                S_ARG(json_string(json_get(health, "version"))), S_ARG(s.url));

@@ -143,17 +143,6 @@ static struct verify_row run_test(struct ctx *ctx, struct target *t, const struc
 
 /* --- the command --- */
 
-static enum status find_target(struct ctx *ctx, const struct options *o, struct target *out)
-{
-    struct url parts;
-    str url = o->words.v[1];
-    *out = (struct target){.tokens = {str_trim(str_of(getenv(TOKEN_VARIABLE))),
-                                      str_trim(str_of(getenv(OTHER_VARIABLE)))}};
-    TRY(url_read(ctx, "URL", url, true, &parts));
-    out->url = str_trim_end(url, "/");
-    return adapter_read(ctx, o->words.n > 2 ? o->words.v[2] : S(""), &out->adapter);
-}
-
 static void print_row(const struct options *o, struct arena *a, const struct verify_row *row)
 {
     struct buf b = buf_make(a, 1 << 12);
@@ -169,9 +158,13 @@ static void print_row(const struct options *o, struct arena *a, const struct ver
 /* CONFLICT when a test fails. */
 static enum status command_verify(struct ctx *ctx, const struct options *o)
 {
-    struct target t;
+    struct target t = {.url = str_trim_end(o->words.v[1], "/"),
+                       .tokens = {str_trim(str_of(getenv(TOKEN_VARIABLE))),
+                                  str_trim(str_of(getenv(OTHER_VARIABLE)))}};
+    struct url parts;
     size_t counts[NOT_RUN + 1] = {0};
-    TRY(find_target(ctx, o, &t));
+    TRY(url_read(ctx, "URL", o->words.v[1], true, &parts));
+    TRY(adapter_read(ctx, o->words.n > 2 ? o->words.v[2] : S(""), &t.adapter));
     for (const struct acceptance *test = acceptance_tests; test->id; test++) {
         struct verify_row row = run_test(ctx, &t, test);
         counts[row.result]++;

@@ -204,20 +204,9 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     return auth_pools(ctx, app, &in->who, out);
 }
 
-/* Counted before erasing, since Cortex counts memories only. An app that is empty is no failure:
- * the client wants it to be empty. */
-static enum status erase_app(struct ctx *ctx, struct app *app, struct pool_ref pool, int64_t *count)
-{
-    const struct forget what = {.pool = pool, .everything = true, .all_spaces = !pool.space.n};
-    const struct memory_filter f = {.pool = pool, .with_closed = true};
-    struct memory_totals totals;
-    int64_t erased;
-    TRY(engine_totals(ctx, app->engine, &f, &totals));
-    *count += totals.total;
-    return soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND);
-}
-
-/* Deletes transcripts as well, because they contain the same facts. */
+/* Deletes transcripts as well, because they contain the same facts. Counted before erasing, since
+ * Cortex counts memories only. An app that is empty is no failure: the client wants it to be
+ * empty. */
 static HANDLER(erase_all)
 {
     const struct app_in *a = in->in;
@@ -226,8 +215,15 @@ static HANDLER(erase_all)
     if (in->body.n && in->query.n)
         return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
     TRY(named_apps(ctx, app, in, a->app, &pools));
-    for (size_t i = 0; i < pools.n; i++)
-        TRY(erase_app(ctx, app, pools.v[i], &shape.count));
+    for (const struct pool_ref *pool = pools.v; pool < pools.v + pools.n; pool++) {
+        const struct forget what = {*pool, .everything = true, .all_spaces = !pool->space.n};
+        const struct memory_filter f = {.pool = *pool, .with_closed = true};
+        struct memory_totals totals;
+        int64_t erased;
+        TRY(engine_totals(ctx, app->engine, &f, &totals));
+        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));
+        shape.count += totals.total;
+    }
     return reply_fields(out, erased_out_fields, &shape);
 }
 

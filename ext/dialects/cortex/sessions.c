@@ -170,20 +170,6 @@ static enum status list_pools(struct ctx *ctx, struct app *app, const struct req
                     : auth_spaces(ctx, app, &in->who, v);
 }
 
-static enum status read_cursor(struct ctx *ctx, const struct list_in *a, str of,
-                               struct session_filter *f)
-{
-    struct list_place place;
-    if (!a->cursor.n)
-        return OK;
-    if (a->offset)
-        return fail_field(ctx, "offset", "is not possible with a cursor");
-    TRY(cursor_read(ctx, of, a->cursor, &place));
-    f->at = (int64_t)place.value;
-    f->no = place.row;
-    return OK;
-}
-
 static struct row_out row_of(const struct session *s)
 {
     return (struct row_out){.id = s->id,
@@ -261,7 +247,14 @@ static HANDLER(list_sessions)
         return search_sessions(ctx, app, a, pools, out);
     str of = str_printf(&ctx->arena, "sessions " S_FMT "|%lld|%lld|" S_FMT, S_ARG(search),
                         (long long)a->after, (long long)a->before, S_ARG(pools_text(ctx, pools)));
-    TRY(read_cursor(ctx, a, of, &f));
+    if (a->cursor.n && a->offset)
+        return fail_field(ctx, "offset", "is not possible with a cursor");
+    if (a->cursor.n) {
+        struct list_place place;
+        TRY(cursor_read(ctx, of, a->cursor, &place));
+        f.at = (int64_t)place.value;
+        f.no = place.row;
+    }
     TRY(engine_sessions_page(ctx, app->engine, pools, &f, &found));
     shape.total = found.total;
     return reply_list(ctx, &found, of, &shape, out);

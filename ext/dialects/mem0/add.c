@@ -166,21 +166,6 @@ static enum status add_by_talk(struct adding *a)
     return OK;
 }
 
-/* What the client gives besides goes on what was found. */
-static enum status mark_facts(struct adding *a)
-{
-    struct change to = {.pool = a->pool,
-                        .what = (a->in->metadata.n ? CHANGE_METADATA : 0) |
-                                (a->expires ? CHANGE_EXPIRES : 0),
-                        .to = {.metadata = a->in->metadata, .expires = a->expires}};
-    str *ids = NEW_N(&a->ctx->arena, str, a->n + 1);
-    int64_t changed;
-    for (size_t i = 0; i < a->n; i++)
-        ids[i] = a->v[i].id;
-    return to.what && a->n ? engine_change_each(a->ctx, a->app->engine, &to, ids, a->n, &changed)
-                           : OK;
-}
-
 static enum status add_inferred(struct adding *a, str *message)
 {
     struct distil_status distils;
@@ -193,7 +178,17 @@ static enum status add_inferred(struct adding *a, str *message)
                     "they are kept");
     TRY(engine_check_quota(a->ctx, a->app->engine, a->pool, more));
     TRY(add_by_talk(a));
-    TRY(mark_facts(a));
+    /* What the client gives besides goes on what was found. */
+    struct change to = {.pool = a->pool,
+                        .what = (a->in->metadata.n ? CHANGE_METADATA : 0) |
+                                (a->expires ? CHANGE_EXPIRES : 0),
+                        .to = {.metadata = a->in->metadata, .expires = a->expires}};
+    str *ids = NEW_N(&a->ctx->arena, str, a->n + 1);
+    int64_t changed;
+    for (size_t i = 0; i < a->n; i++)
+        ids[i] = a->v[i].id;
+    if (to.what && a->n)
+        TRY(engine_change_each(a->ctx, a->app->engine, &to, ids, a->n, &changed));
     TRY(engine_distil_status(a->ctx, a->app->engine, &a->pool, &distils));
     *message = distils.available
                    ? S("Facts found at once are in results; the core model distils the messages "

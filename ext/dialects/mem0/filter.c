@@ -327,13 +327,6 @@ static bool fits_member(const struct asked *q, str name, enum test_op op, const 
     }
 }
 
-static str name_of(const struct asked *q, const struct filtered *field)
-{
-    const str names[] = {q->ids.user_id, q->ids.agent_id, q->ids.app_id, q->ids.run_id, q->m->id};
-    assert(field - filtered < (ptrdiff_t)(sizeof names / sizeof *names));
-    return names[field - filtered];
-}
-
 static int64_t time_of(const struct memory *m, const struct filtered *field)
 {
     if (str_is(str_of(field->name), "updated_at"))
@@ -349,10 +342,11 @@ static bool fits_value(const struct asked *q, const struct mem0_filter *t, enum 
                        const struct json *v)
 {
     const struct memory *m = q->m;
+    const str names[] = {q->ids.user_id, q->ids.agent_id, q->ids.app_id, q->ids.run_id, m->id};
     str text = json_string(v), name;
     switch (t->field->kind) {
     case KIND_NAME: /* "*" is any value but none */
-        name = name_of(q, t->field);
+        name = names[t->field - filtered];
         return str_is(text, "*") ? name.n > 0 : str_eq(name, text);
     case KIND_LABELS:
         return (m->category.n && str_eq(m->category, text)) || strs_have(&m->tags, text);

@@ -183,25 +183,20 @@ static enum status list_by_ids(struct reading *r, size_t offset, size_t limit)
 }
 
 /* Of a page's memories only those that are shown outlive it. */
-static void look_at(struct reading *r, struct ctx *round, const struct mem0_who *who,
-                    const struct memory *m, size_t offset, size_t limit)
-{
-    if (m->valid_to || !mem0_filter_fits(round, r->filter, who, m))
-        return;
-    size_t at = (size_t)r->total++;
-    if (at < offset || at - offset >= limit)
-        return;
-    struct memory kept = memory_copy(&r->ctx->arena, m);
-    add_found(r, mem0_shape(r->ctx, who, &kept));
-}
-
 static enum status scan_page(struct reading *r, struct ctx *round, const struct mem0_who *who,
                              struct memory_page_in *ask, size_t offset, size_t limit, bool *more)
 {
     struct memory_page page;
     TRY(engine_page(round, r->app->engine, ask, &page));
-    for (size_t i = 0; i < page.n; i++)
-        look_at(r, round, who, &page.v[i], offset, limit);
+    for (const struct memory *m = page.v; m < page.v + page.n; m++) {
+        if (m->valid_to || !mem0_filter_fits(round, r->filter, who, m))
+            continue;
+        size_t at = (size_t)r->total++;
+        if (at < offset || at - offset >= limit)
+            continue;
+        struct memory kept = memory_copy(&r->ctx->arena, m);
+        add_found(r, mem0_shape(r->ctx, who, &kept));
+    }
     *more = page.has_more;
     if (!page.n)
         return OK;

@@ -32,20 +32,14 @@ SHAPE(page, (JSON, memories, .required = true, .inside = memory_shown_fields),
       (INT, count, .required = true), (AS_INT, total_tokens, "totalTokens", .required = true));
 GIVES(page);
 
-/* The setting is the default of a call. A tool also searches when chats have no memory, with the
- * default budget. */
-static int64_t budget_of(struct tool_call *c, const struct search_in *in)
-{
-    const struct settings *now = engine_runtime(c->app->engine);
-    int64_t setting = now->memory ? omniroute_budget(now) : 0;
-    return in->max_tokens ? in->max_tokens : setting ? setting : OMNIROUTE_BUDGET;
-}
-
 /* Memories only: OmniRoute has no conversations to search. The budget counts the tokens of the
- * contents. */
+ * contents. The setting is the default of a call. A tool also searches when chats have no memory,
+ * with the default budget. */
 static enum status tool_search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
+    const struct settings *now = engine_runtime(c->app->engine);
+    int64_t setting = now->memory ? omniroute_budget(now) : 0;
     struct recall_out found;
     TRY(tool_key(c, in->api_key));
     const struct recall_in ask = {.pool = c->pool,
@@ -54,7 +48,10 @@ static enum status tool_search(struct tool_call *c)
                                   .only.memories = true,
                                   .only.type = in->type};
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
-    engine_memories_within(c->ctx, &found, ask.limit, budget_of(c, in));
+    engine_memories_within(c->ctx, &found, ask.limit,
+                           in->max_tokens ? in->max_tokens
+                           : setting      ? setting
+                                          : OMNIROUTE_BUDGET);
     struct page_out *out = NEW(&c->ctx->arena, struct page_out);
     struct memory *items = NEW_N(&c->ctx->arena, struct memory, found.n);
     for (size_t i = 0; i < found.n; i++)

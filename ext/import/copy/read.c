@@ -2,7 +2,6 @@
 #include "base/id.h"
 #include "core/session_title.h"
 #include "engine/extract/secrets.h"
-#include "ext/import/admission.h"
 #include "ext/import/copy/lines.h"
 #include "ext/import/importer.h"
 
