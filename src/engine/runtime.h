@@ -122,11 +122,8 @@ extern const int64_t recall_bucket_us[RECALL_BUCKETS - 1];
 /* Distilled are sessions. */
 #define ENGINE_COUNTERS(X)                                                                         \
     X(recalls)                                                                                     \
-    X(recalled)                                                                                    \
-    X(injected_tokens)                                                                             \
-    X(silent)                                                                                      \
-    X(timed_out) X(failed) X(turns) X(facts) X(dropped_turns) X(helpers) X(instructions)           \
-        X(distilled) X(distil_failed) X(recall_us_sum)
+    X(recalled) X(injected_tokens) X(silent) X(timed_out) X(failed) X(turns) X(facts)              \
+        X(dropped_turns) X(helpers) X(instructions) X(distilled) X(distil_failed) X(recall_us_sum)
 #define COUNTER(name) uint64_t name;
 struct engine_stats {
     ENGINE_COUNTERS(COUNTER)
