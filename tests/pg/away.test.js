@@ -59,6 +59,11 @@ test('killed and started again: chats go on without memory, and it recovers by i
     assert.equal(chat.status, 200, chat.text);
     await isAway(server);
     await withoutMemory(server, model);
+    const said = ['user', 'assistant', 'user', 'assistant'].map((role, i) => ({ role, content: `message ${i} of round ${round}` }));
+    assert.equal((await server.chat({ model: 'm', messages: [...said, ...question.messages] })).status, 200);
+    const warned = [...server.stderr.matchAll(/turn\.place.*? id=(\S+)/g)].map((found) => found[1]);
+    assert.ok(warned.length > 0);
+    assert.ok(warned.length <= 2 * new Set(warned).size, 'once when it comes, once when it is kept');
     const away = await medianMs(server), off = await medianMs(server, { 'x-memory-mode': 'off' });
     console.log(`a chat, median: ${away.toFixed(2)} ms while PostgreSQL is away, ${off.toFixed(2)} ms with memory off`);
     assert.ok(away - off < 500, 'a chat waits for what is away'); // a time-out would take 2,000

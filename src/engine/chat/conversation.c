@@ -67,8 +67,7 @@ static uint64_t hash_of(uint64_t seed, str role, str text)
 static uint64_t chain_link(uint64_t before, uint64_t own)
 {
     const uint64_t both[] = {before, own};
-    const str part = {(const char *)both, sizeof both};
-    return hash64(&part, 1);
+    return hash64(STR_LIST({(const char *)both, sizeof both}));
 }
 
 /* Every chain starts from who talks where, so the same words of two users, in two spaces or in two
@@ -128,12 +127,13 @@ static void read_said(struct place *p)
     link_from(p, 0, p->seed);
 }
 
-/* Whether the store has the message; a store that fails counts as one without it. */
+/* Whether the store has the message; one that fails has not, and that it is away is said once. */
 static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct message *out)
 {
     enum status s = store_find_chain(p->ctx, p->e->store, p->t->in.pool, chain, tail, out);
+    bool was_blind = p->t->is_blind;
     p->t->is_blind |= s == STORAGE && p->ctx->detail == STORAGE_AWAY;
-    if (s != OK && s != NOT_FOUND)
+    if (s != OK && s != NOT_FOUND && !was_blind)
         log_event(LOG_WARN, "turn.place", "id=%s status=%s why=\"%s\"", p->ctx->id, status_name(s),
                   p->ctx->why);
     return soft(p->ctx, s);
