@@ -119,11 +119,11 @@ MUST_USE enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, st
 enum { RECALL_BUCKETS = 12 };
 extern const int64_t recall_bucket_us[RECALL_BUCKETS - 1];
 
-/* Distilled are sessions. */
-#define ENGINE_COUNTERS(X)                                                                         \
-    X(recalls)                                                                                     \
-    X(recalled) X(injected_tokens) X(silent) X(timed_out) X(failed) X(turns) X(facts)              \
-        X(dropped_turns) X(helpers) X(instructions) X(distilled) X(distil_failed) X(recall_us_sum)
+/* clang-format off */
+#define ENGINE_COUNTERS(X) /* distilled are sessions */ \
+    X(recalls) X(recalled) X(injected_tokens) X(silent) X(timed_out) X(failed) X(turns) X(facts) \
+    X(dropped_turns) X(helpers) X(instructions) X(distilled) X(distil_failed) X(recall_us_sum)
+/* clang-format on */
 #define COUNTER(name) uint64_t name;
 struct engine_stats {
     ENGINE_COUNTERS(COUNTER)

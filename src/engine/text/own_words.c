@@ -396,10 +396,8 @@ str text_without_traces(struct arena *a, str text)
 {
     enum { LEAST = 2 }; /* lines of a trace */
     size_t traces = 0;
-    for (str rest = text, line; rest.n;) {
-        line = str_cut(&rest, '\n');
-        traces += is_trace(line);
-    }
+    for (str rest = text; rest.n;)
+        traces += is_trace(str_cut(&rest, '\n'));
     if (traces < LEAST)
         return text;
     struct buf b = buf_make(a, text.n + 1);

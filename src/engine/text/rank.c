@@ -29,14 +29,13 @@ static inline bool comes_before(struct ranked x, struct ranked y)
 void rank_sort(struct ranked *v, size_t n)
 {
     static const size_t gaps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};
-    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
         for (size_t i = gaps[g], at; i < n; i++) {
             struct ranked x = v[i];
             for (at = i; at >= gaps[g] && comes_before(x, v[at - gaps[g]]); at -= gaps[g])
                 v[at] = v[at - gaps[g]];
             v[at] = x;
         }
-    }
 }
 
 /* A text that is put in order: its scaled score, and its greatest likeness to the first `compared`

@@ -213,11 +213,11 @@ static bool begins_asking(str clause)
         at++;
     if (at < o.n && str_is_one_of(o.v[at], sole_requests))
         return true;
-    if (opens_with(&o, at, LEX_QUESTION))
-        for (size_t k = 0; k <= THING_WORDS && !opens_with(&o, at, LEX_AUXILIARY); k++)
-            at++;
+    bool may_go_on = opens_with(&o, at, LEX_QUESTION);
+    for (size_t k = 0; may_go_on && k <= THING_WORDS && !opens_with(&o, at, LEX_AUXILIARY); k++)
+        at++;
     return opens_with(&o, at, LEX_AUXILIARY) && at + 1 < o.n &&
-           (ends_asking(clause) || str_is_one_of(o.v[at + 1], asked_subjects) ||
+           ((!may_go_on && ends_asking(clause)) || str_is_one_of(o.v[at + 1], asked_subjects) ||
             opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
 }
 
@@ -272,9 +272,11 @@ static str stated_before(str sentence)
         end--; /* the blank before a dash */
     str head = str_sub(sentence, 0, end);
     struct opening o = opening_of(head);
+    const unsigned vague = LEX_QUESTION | LEX_ARTICLE | LEX_DETERMINER; /* "The hotel in Bergen" */
     bool tells = end < sentence.n && o.n >= TELLING_WORDS &&
-                 (has_self(head) || !opens_with(&o, 0, LEX_QUESTION)) && !has_question_order(&o) &&
-                 !requests_answer(&o) && !begins_asking(head) && !sentence_only_requests(head);
+                 (has_self(head) || str_has_digit(head) || !opens_with(&o, 0, vague)) &&
+                 !has_question_order(&o) && !requests_answer(&o) && !begins_asking(head) &&
+                 !sentence_only_requests(head);
     return tells ? head : S("");
 }
 
