@@ -22,9 +22,12 @@ function isUp() {
 
 const children = (of) => spawnSync('ps', ['-o', 'pid=', '--ppid', String(of)], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean).map(Number);
 
-// As a machine that loses power: SIGKILL of the server and of all that it has started.
+// As a machine that loses power: SIGKILL of the server and of all that it has started. It stops first: a child that it
+// starts meanwhile would outlive it, and its memory would keep the next server from starting.
 async function kill() {
-  const main = pid(), all = [main, ...children(main)];
+  const main = pid();
+  process.kill(main, 'SIGSTOP');
+  const all = [main, ...children(main)];
   for (const one of all) try { process.kill(one, 'SIGKILL'); } catch {}
   await until('PostgreSQL is gone', () => all.every((one) => !fs.existsSync(`/proc/${one}`) || /\nState:\s+Z/.test(fs.readFileSync(`/proc/${one}/status`, 'utf8'))));
 }
