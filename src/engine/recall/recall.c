@@ -269,7 +269,7 @@ static size_t room_of(const struct finder *f, const struct recalled *r, struct s
     size_t room = rooms[shown.lines < ROOMS ? shown.lines : ROOMS - 1];
     size_t most = reply_rooms[shown.replies < ROOMS ? shown.replies : ROOMS - 1];
     double asked = is_reply(r) ? f->asked.query.asks_reply : 0;
-    return room + (size_t)(asked * asked * (double)(most - room));
+    return room + (size_t)((shown.replies ? asked * asked : asked) * (double)(most - room));
 }
 
 /* The first line stands whole, with what its message asks for: "write to Brendan, the manager". */
