@@ -1,10 +1,10 @@
-// questions.test.js - standing instructions, and follow-ups at doors that are no chat's.
+// questions.test.js - standing instructions, follow-ups at doors that are no chat's, and what was replied.
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
 const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
 const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/client/streamableHttp.js');
-const { serve } = require('./lib');
+const { answer, serve, until, upstream } = require('./lib');
 
 const day = 86400000;
 const date = (days) => new Date(Date.now() - days * day).toISOString();
@@ -96,4 +96,17 @@ test('a receipt says how much of what is probably needed its lines hold, and wha
   assert.doesNotMatch(await reasonOf('Where does my sister Ada live?'), /several/);
   const silent = (await (await serve(t)).ask('POST', '/v1/preview', { question: 'What is the capital of France?' })).json();
   assert.doesNotMatch(silent.reason, /covers/);
+});
+
+// A reply's answer may stand far from the words of the question, and is shown where what was replied is asked for.
+test('what the model answered is given in full where it is asked for', async (t) => {
+  const reply = 'To get the water stain on your ceiling covered, prepare the area in this order:\n\n1. Find the leak and let the plaster dry for a week.\n' +
+    '2. Scrape off what is loose and sand the edge.\n3. Roll on one coat that blocks stains; I would take Zinsser Cover Stain, as it holds on old emulsion.\n' +
+    '4. Leave it for two hours with a window open.\n5. Paint two coats of ceiling white over it.\n\nOne litre is enough for nine square metres.';
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, reply));
+  const server = await serve(t, { flags: ['--upstream', model.url, '--recall-deadline-ms', '10000'] });
+  await server.chat({ model: 'm', messages: [{ role: 'user', content: 'How do I cover a water stain on the ceiling?' }] });
+  const given = async (question) => (await server.ask('POST', '/v1/preview', { question })).json().block;
+  await until('it has vectors', async () => /Zinsser Cover Stain/.test(await given('What was the primer for the stain on the ceiling called that you told me about?')));
+  assert.match(await given('What was the primer for the stain on the ceiling called that you told me about?'), /Find the leak[^]*nine square metres/);
 });
