@@ -131,11 +131,11 @@ static void read_said(struct place *p)
 static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct message *out)
 {
     enum status s = store_find_chain(p->ctx, p->e->store, p->t->in.pool, chain, tail, out);
-    bool was_blind = p->t->is_blind;
-    p->t->is_blind |= s == STORAGE && p->ctx->detail == STORAGE_AWAY;
-    if (s != OK && s != NOT_FOUND && !was_blind)
+    bool is_away = s == STORAGE && p->ctx->detail == STORAGE_AWAY;
+    if (s != OK && s != NOT_FOUND && !(is_away && p->t->is_blind))
         log_event(LOG_WARN, "turn.place", "id=%s status=%s why=\"%s\"", p->ctx->id, status_name(s),
                   p->ctx->why);
+    p->t->is_blind |= is_away;
     return soft(p->ctx, s);
 }
 
