@@ -2,10 +2,8 @@
 #include "engine/questions/query.h"
 #include "base/clock.h"
 #include "base/time_text.h"
-#include "engine/text/form.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
-#include "engine/text/rank.h"
 #include "lang/broad_lists.h"
 #include "lang/query_lists.h"
 
@@ -99,8 +97,6 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     q.asks_past = lexicon_in(&w, LEX_PAST) || words_have(&w, talk_words);
     /* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?" */
     q.asks_advice = words_have(&w, suggestion_words);
-    if (!query_is_broad(a, question))
-        q.asks_reply = rank_logistic(form_odds_of(FORM_REPLY, question).by[0]);
     q.times = times_of(&w, question, time_local(asked));
     leave_relative(&q, &w);
     for (size_t i = 0; i < w.n; i++)

@@ -11,7 +11,7 @@ struct query {
     bool wants_date, wants_name, wants_number;
     bool asks_past; /* what was, or what was said: "What did I …", "Summarise our conversations" */
     bool asks_advice;   /* "Suggest …", "Can I have …": what suits somebody counts */
-    double asks_reply;  /* 0 to 1: "What was the book you told me of?", what the assistant said */
+    double asks_reply;  /* 0 to 1: "What was the book you told me of?"; recall sets it */
     struct times times; /* that it speaks of */
 };
 

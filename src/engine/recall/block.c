@@ -15,7 +15,7 @@
  * result with its date, origin and a short id, and a closing, by which engine_strip_block finds it
  * again when a client sends it back. Lines are chosen by rank but written in the order of time, so
  * that the model sees what is newer, behind the standing instructions. A memory is left out where
- * the message that it came from is given whole.
+ * the message that it came from is given whole. LINE_TEXT_MAX holds the longest reply and a mark.
  */
 
 enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 720, SPEAKER_MAX = 40, LINE_WORDS = 400 };

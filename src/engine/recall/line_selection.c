@@ -115,13 +115,6 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
     return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
 }
 
-/* In other languages nothing but the words tells that a question may be about what was told. */
-static bool is_of_speaker(const struct finder *f)
-{
-    return f->how.steps.strategy != STRATEGY_SEMANTIC && f->in->bar <= 0 && !has_weights(f) &&
-           gate_is_first_person(f->in->question);
-}
-
 /* Of conversations of people, whom a question names; the wording is fitted to chats. */
 static bool is_of_people(const struct finder *f)
 {
@@ -188,7 +181,9 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     bool is_asked = best >= line_sure || (gate.section != GATE_NONE && !gate.is_weak);
     v.is_sure = v.probability >= threshold;
     threshold = lowered(f, gate, by_line, threshold);
-    if (gate.section == GATE_NONE && !tells && is_of_speaker(f))
+    /* In other languages the words alone tell that a question may be about what was told. */
+    if (gate.section == GATE_NONE && !tells && !by_cosine && f->in->bar <= 0 && !has_weights(f) &&
+        gate_is_first_person(f->in->question))
         threshold *= GATE_OF_SPEAKER;
     double needed = by_wording ? least_probability(f, evidence, threshold, is_asked) : threshold;
     bool speaks = v.probability >= needed;

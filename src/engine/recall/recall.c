@@ -27,7 +27,7 @@
 /*
  * Stages of one recall, in this order:
  *   0. a question for all that was said of something (query_is_broad) looks wider in stages 1, 3,
- * 5; one for several things (FORM_LIST) gets more room in stage 6
+ * 5; one for several things (FORM_LIST) gets more room in stage 6, one for a reply longer replies
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
@@ -491,8 +491,6 @@ static enum status find(struct finder *f, struct recall_out *out)
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->by.strategy == STRATEGY_RECENT;
     struct gate gate = {0};
-    f->asked.aggregation =
-        !newest && RULE("aggregation") && query_is_broad(&f->ctx->arena, in->question);
     f->asked.is_of_several = in->gate && !f->asked.aggregation && RULE("several") &&
                              form_odds_of(FORM_LIST, in->question).by[0] >= 0;
     if (in->gate && in->bar == 0 && !newest && RULE("intent"))

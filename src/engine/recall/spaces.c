@@ -1,6 +1,9 @@
 /* spaces.c - where a question looks, and what it may be shown of that. */
 #include "base/clock.h"
+#include "base/rule.h"
 #include "engine/recall/candidates.h"
+#include "engine/text/form.h"
+#include "engine/text/rank.h"
 
 /*
  * A finder is one question at one place. With a scope of the user it has a finder for each space,
@@ -94,6 +97,10 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
         return fail_field(ctx, "session", "is required by this scope");
     *out = (struct finder){.ctx = ctx, .e = e, .in = in};
     out->asked.query = query_of(&ctx->arena, in->question, in->asked ? in->asked : clock_ms());
+    out->asked.aggregation = in->by.strategy != STRATEGY_RECENT && RULE("aggregation") &&
+                             query_is_broad(&ctx->arena, in->question);
+    if (!out->asked.aggregation)
+        out->asked.query.asks_reply = rank_logistic(form_odds_of(FORM_REPLY, in->question).by[0]);
     if (in->scope == SCOPE_USER)
         return open_spaces(out);
     out->spaces = out;
