@@ -40,8 +40,7 @@ test('the first place that has a file is read', async () => {
 test('a server says which file it read, and listens where the file says', async (t) => {
   const file = write(path.join(tempFolder(), 'mine.toml'), 'budget_tokens = 7\n');
   const server = await serve(t, { flags: ['--config', file] });
-  await server.ask('GET', '/health');
-  assert.match(server.stdout, new RegExp(`^settings: ${file}$`, 'm'));
+  await until('the file named', () => server.stdout.includes(`\nsettings: ${file}\n`)); // after the address
   const { items } = (await server.ask('GET', '/v1/settings')).json();
   const budget = items.find((one) => one.name === 'budget_tokens');
   assert.deepEqual([budget.value, budget.source], [7, 'file']);
