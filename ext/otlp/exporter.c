@@ -1,9 +1,9 @@
 /* exporter.c - traces of chats, sent to a collector by OTLP over HTTP from a queue of their own. */
-#include <pthread.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/workers.h"
 #include "core/settings.h"
 #include "core/url.h"
 #include "ext/otlp/spans.h"
@@ -49,22 +49,19 @@ static void take_chat(struct exporter *e, const struct request *in, int code, en
 {
     struct chat_row row;
     row_of(in, code, how, &row);
-    pthread_mutex_lock(&e->lock);
+    HOLD(&e->lock);
     if (e->n == QUEUE)
         e->dropped += row_spans(&row);
     else
         e->queue[(e->first + e->n++) % QUEUE] = row;
     if (e->n >= BATCH)
         pthread_cond_signal(&e->changed);
-    pthread_mutex_unlock(&e->lock);
 }
 
 static void read_stats(const struct exporter *e, struct exporter_stats *out)
 {
-    pthread_mutex_t *lock = (pthread_mutex_t *)&e->lock;
-    pthread_mutex_lock(lock);
+    HOLD((pthread_mutex_t *)&e->lock);
     *out = (struct exporter_stats){e->sent, e->dropped};
-    pthread_mutex_unlock(lock);
 }
 
 /* --- to the collector --- */
@@ -105,12 +102,10 @@ static void note_outcome(struct exporter *e, bool is_taken, const char *why)
 static bool may_try_again(struct exporter *e, int64_t ms)
 {
     struct timespec until = steady_in_ms(ms);
-    pthread_mutex_lock(&e->lock);
+    HOLD(&e->lock);
     while (!e->ends && pthread_cond_timedwait(&e->changed, &e->lock, &until) == 0)
         ;
-    bool goes_on = !e->ends;
-    pthread_mutex_unlock(&e->lock);
-    return goes_on;
+    return !e->ends;
 }
 
 static void send_batch(struct exporter *e, const struct chat_row *rows, size_t n)
@@ -149,10 +144,9 @@ static void send_batch(struct exporter *e, const struct chat_row *rows, size_t n
     }
     lost = lost < spans ? lost : spans;
     note_outcome(e, lost < spans, body.full ? "the batch is too long" : why);
-    pthread_mutex_lock(&e->lock);
+    HOLD(&e->lock);
     e->sent += spans - lost;
     e->dropped += lost;
-    pthread_mutex_unlock(&e->lock);
 }
 
 static void *send_all(void *arg)

@@ -2,7 +2,8 @@
 #include "http/curl/libcurl.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+
+#include "base/workers.h"
 
 struct libcurl libcurl;
 
@@ -30,27 +31,20 @@ static enum status find_functions(struct ctx *ctx, struct libcurl *out)
     return OK;
 }
 
-/* The lock is held: curl_global_init must run once, and its OpenSSL part must not run twice. */
-static enum status open_locked(struct ctx *ctx)
+/* curl_global_init must run once, and its OpenSSL part must not run twice. */
+enum status libcurl_open(struct ctx *ctx)
 {
-    if (atomic_load(&is_open))
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (libcurl_is_open())
+        return OK;
+    HOLD(&lock);
+    if (libcurl_is_open()) /* by another thread, for which this one has waited */
         return OK;
     TRY(find_functions(ctx, &libcurl));
     if (libcurl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return fail(ctx, UNSUPPORTED, "libcurl cannot be initialised");
     atomic_store(&is_open, true);
     return OK;
-}
-
-enum status libcurl_open(struct ctx *ctx)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    if (libcurl_is_open())
-        return OK;
-    pthread_mutex_lock(&lock);
-    enum status s = open_locked(ctx);
-    pthread_mutex_unlock(&lock);
-    return s;
 }
 
 bool libcurl_is_open(void)

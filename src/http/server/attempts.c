@@ -1,10 +1,9 @@
 /* attempts.c - wrong credentials: slowed by address and by account, and logged. */
 #include "http/server/attempts.h"
 
-#include <pthread.h>
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/workers.h"
 #include "http/wire/address.h"
 #include "http/wire/meter.h"
 
@@ -93,7 +92,7 @@ static void note_attempt(struct attempts *a, const struct request *in)
 {
     const char *address = in->address.n ? in->address.p : "local";
     int64_t now = clock_mono_us();
-    pthread_mutex_lock(&a->lock);
+    HOLD(&a->lock);
     struct note *n = find_note(a, address);
     bool is_new = !*n->address;
     if (is_new)
@@ -103,13 +102,12 @@ static void note_attempt(struct attempts *a, const struct request *in)
     n->count++;
     if (is_new)
         log_note(n, now);
-    pthread_mutex_unlock(&a->lock);
 }
 
 /* One that was not wrong for a minute gives up its place. */
 void attempts_log(struct attempts *a, int64_t now)
 {
-    pthread_mutex_lock(&a->lock);
+    HOLD(&a->lock);
     for (struct note *n = a->notes; n < a->notes + NOTES_MAX; n++) {
         if (!*n->address || now - n->logged_us < MINUTE_US)
             continue;
@@ -118,7 +116,6 @@ void attempts_log(struct attempts *a, int64_t now)
         else
             *n = (struct note){0};
     }
-    pthread_mutex_unlock(&a->lock);
 }
 
 /* --- the limit --- */

@@ -64,7 +64,7 @@ static void take_header(struct exchange *x, str line)
     t->has.date |= str_eq_nocase(name, S("Date"));
     t->has.id |= str_eq_nocase(name, S("X-Request-Id"));
     t->has.caching |= str_eq_nocase(name, S("Cache-Control"));
-    reply_headers(&t->head, &h, 1);
+    reply_line(&t->head, name, h.value);
 }
 
 /* Whether the client gets a body with this answer. */
@@ -104,10 +104,8 @@ static void send_head(struct exchange *x)
     struct transfer *t = x->transfer;
     x->keep_alive &= !x->raw.is_old || !has_body(x) || has_length(x);
     struct buf *b = exchange_begin_reply(x, t->has);
-    if (x->out.type.n) {
-        const struct header type = {S("Content-Type"), x->out.type};
-        reply_headers(b, &type, 1);
-    }
+    if (x->out.type.n)
+        reply_line(b, S("Content-Type"), x->out.type);
     buf_add(b, buf_str(&t->head));
     send_safety(t, b);
     if (has_length(x))

@@ -5,9 +5,8 @@ void server_changed(struct server *s)
 {
     if (atomic_load(&s->phase) == SERVING)
         return;
-    pthread_mutex_lock(&s->lock);
+    HOLD(&s->lock);
     pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
 }
 
 bool server_is_full(const struct server *s)

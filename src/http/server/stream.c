@@ -48,11 +48,10 @@ void stream_work(struct exchange *x)
 
 static void send_head(struct exchange *x)
 {
-    const struct header type = {S("Content-Type"), x->out.type};
     x->keep_alive &= !x->raw.is_old;
     struct buf *b = exchange_begin_reply(x, (struct has_lines){0});
-    if (type.value.n)
-        reply_headers(b, &type, 1);
+    if (x->out.type.n)
+        reply_line(b, S("Content-Type"), x->out.type);
     if (!x->raw.is_old)
         buf_add(b, S("Transfer-Encoding: chunked\r\n"));
     reply_headers(b, x->out.headers, x->out.n_headers);

@@ -1,10 +1,10 @@
 /* meter.c - limits by address and by token: requests per second, and at one time. */
 #include "http/wire/meter.h"
 
-#include <pthread.h>
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "base/workers.h"
 
 /*
  * A table of fixed size. A name has its place in one set of WAYS meters, by a hash that nobody
@@ -126,19 +126,16 @@ void meters_leave(struct meters *m, struct meter *one)
 {
     if (!one)
         return;
-    pthread_mutex_lock(&m->lock);
+    HOLD(&m->lock);
     one->active--;
-    pthread_mutex_unlock(&m->lock);
 }
 
 bool meters_take(struct meters *m, enum meter_kind kind, str name, double per_minute, bool takes)
 {
     uint64_t key = hash_name(m, kind, name);
-    pthread_mutex_lock(&m->lock);
+    HOLD(&m->lock);
     struct meter *one = find_meter(m, key); /* never NULL where no meter is in use */
-    bool is_free = take_some(&one->bucket, per_minute / 60, 60, takes, clock_mono_us());
-    pthread_mutex_unlock(&m->lock);
-    return is_free;
+    return take_some(&one->bucket, per_minute / 60, 60, takes, clock_mono_us());
 }
 
 /* --- processor time --- */
