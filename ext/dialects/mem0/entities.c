@@ -158,14 +158,11 @@ static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0
     return OK;
 }
 
-FIELDS(mem0_ids, MEM0_IDS);
-
 HANDLER(mem0_erase_all)
 {
     const struct mem0_ids *ids = in->in;
     struct mem0_who who;
-    if (!mem0_has_ids(ids))
-        return fail(ctx, BAD_INPUT, "name at least one of user_id, agent_id, app_id and run_id");
+    TRY(mem0_needs_ids(ctx, ids));
     TRY(mem0_who(ctx, in, ids->user_id, &who));
     TRY(erase_ids(ctx, app, &who, ids));
     return mem0_say(out, S("All relevant memories deleted"));
@@ -177,12 +174,11 @@ HANDLER(mem0_erase_entity)
 {
     int type = name_index(mem0_entities, in->params[0], -1);
     struct mem0_ids ids = {0};
-    str *const names[] = {&ids.user_id, &ids.agent_id, &ids.app_id, &ids.run_id};
     struct mem0_who *all = NEW(&ctx->arena, struct mem0_who);
     size_t n = 1;
     if (type < 0)
         return fail_field(ctx, "type", "must be one of: user, agent, app, run");
-    *names[type] = in->params[1];
+    ids.of[type] = in->params[1];
     TRY(type == ENTITY_USER ? mem0_who(ctx, in, ids.user_id, all)
                             : mem0_everyone(ctx, app, in, &all, &n));
     for (size_t i = 0; i < n; i++)

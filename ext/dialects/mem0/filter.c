@@ -42,7 +42,6 @@ static const struct filtered {
     {"keywords", KIND_TEXT, OP(CONTAINS) | OP(ICONTAINS), ICONTAINS},
     {"text", KIND_TEXT, OP(CONTAINS) | OP(ICONTAINS), ICONTAINS},
 };
-enum { FILTERED = sizeof filtered / sizeof *filtered, FILTERED_IDS = ENTITY_COUNT };
 /* Of FILTER_OPEN: a member of the metadata. */
 static const struct filtered open_member = {"metadata", KIND_MEMBER,
                                             RANGE | OP(EQ) | OP(NE) | OP(IN) | OP(NIN) |
@@ -149,7 +148,7 @@ static enum status read_field(struct filter_reader *r, const struct json *m,
                               struct mem0_filter *parent)
 {
     struct mem0_filter test = {.member = json_name(m), .value = m};
-    for (size_t i = 0; i < FILTERED && !test.field; i++)
+    for (size_t i = 0; i < sizeof filtered / sizeof *filtered && !test.field; i++)
         if (str_is(json_name(m), filtered[i].name))
             test.field = &filtered[i];
     if (!test.field && r->grammar == FILTER_OPEN)
@@ -342,11 +341,10 @@ static bool fits_value(const struct asked *q, const struct mem0_filter *t, enum 
                        const struct json *v)
 {
     const struct memory *m = q->m;
-    const str names[] = {q->ids.user_id, q->ids.agent_id, q->ids.app_id, q->ids.run_id, m->id};
     str text = json_string(v), name;
     switch (t->field->kind) {
-    case KIND_NAME: /* "*" is any value but none */
-        name = names[t->field - filtered];
+    case KIND_NAME: /* of an entity, or memory_ids; "*" is any value but none */
+        name = t->field < filtered + ENTITY_COUNT ? q->ids.of[t->field - filtered] : m->id;
         return str_is(text, "*") ? name.n > 0 : str_eq(name, text);
     case KIND_LABELS:
         return (m->category.n && str_eq(m->category, text)) || strs_have(&m->tags, text);
@@ -502,8 +500,8 @@ static void take_ids(const struct mem0_filter *f, str *ids, bool *is_all)
 
 struct mem0_ids mem0_filter_ids(const struct mem0_filter *f, bool *is_all)
 {
-    str ids[ENTITY_COUNT] = {0};
+    struct mem0_ids ids = {0};
     *is_all = true;
-    take_ids(f, ids, is_all);
-    return (struct mem0_ids){ids[ENTITY_USER], ids[ENTITY_AGENT], ids[ENTITY_APP], ids[ENTITY_RUN]};
+    take_ids(f, ids.of, is_all);
+    return ids;
 }

@@ -30,8 +30,7 @@ static HANDLER(add_messages)
 {
     const struct mem0_add_in *a = in->in;
     struct add_out shape = {.status = S("SUCCEEDED")};
-    if (!mem0_has_ids(&a->ids))
-        return fail(ctx, BAD_INPUT, "name at least one of user_id, agent_id, app_id and run_id");
+    TRY(mem0_needs_ids(ctx, &a->ids));
     TRY(mem0_add(ctx, app, in, a, &shape.results, &shape.message));
     return reply_fields(out, add_out_fields, &shape);
 }

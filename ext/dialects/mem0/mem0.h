@@ -14,8 +14,14 @@ extern const char *const mem0_entities[]; /* user, agent, app, run */
         (STR, app_id, .max = 256, .help = "the app: a space of its own"),                          \
         (STR, run_id, .max = 256, .help = "the conversation")
 struct mem0_ids {
-    SHAPE_EACH(SHAPE_MEMBER, mem0_ids, MEM0_IDS)
+    union {
+        struct {
+            SHAPE_EACH(SHAPE_MEMBER, mem0_ids, MEM0_IDS)
+        };
+        str of[ENTITY_COUNT]; /* the same by enum mem0_entity */
+    };
 };
+extern const struct field mem0_ids_fields[];
 /* The rows of a table whose struct begins with ids. */
 #define MEM0_ID_ROWS FIELD_ROWS(mem0_ids, MEM0_IDS)
 
@@ -43,7 +49,8 @@ MUST_USE enum status mem0_pools(struct ctx *ctx, struct app *app, const struct m
                                 const struct mem0_ids *ids, struct pools *out);
 /* The ids of what a space of who holds. */
 struct mem0_ids mem0_ids_of(struct ctx *ctx, const struct mem0_who *who, str space, str session);
-bool mem0_has_ids(const struct mem0_ids *ids);
+/* BAD_INPUT when none is named. */
+MUST_USE enum status mem0_needs_ids(struct ctx *ctx, const struct mem0_ids *ids);
 
 /* A memory that the caller reaches, and whose it is. */
 struct mem0_found {
@@ -100,7 +107,7 @@ MUST_USE enum status mem0_add(struct ctx *ctx, struct app *app, const struct req
 extern const struct field mem0_added_fields[];
 
 /* Users, agents, apps and runs are listed, and erased with all they hold. */
-extern const struct field mem0_entity_page_fields[], mem0_ids_fields[];
+extern const struct field mem0_entity_page_fields[];
 handler mem0_entity_list, mem0_erase_all, mem0_erase_entity;
 
 handler mem0_get, mem0_history, mem0_erase;

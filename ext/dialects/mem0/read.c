@@ -70,13 +70,11 @@ static void write_condition(struct json_out *w, const struct condition *c)
 
 static void write_ids(struct json_out *w, const struct mem0_ids *of)
 {
-    static const char *const names[] = {"user_id", "agent_id", "app_id", "run_id"};
-    const str ids[] = {of->user_id, of->agent_id, of->app_id, of->run_id};
     for (size_t i = 0; i < ENTITY_COUNT; i++) {
-        if (!ids[i].n)
+        if (!of->of[i].n)
             continue;
         json_open(w, '{');
-        json_member_str(w, names[i], ids[i]);
+        json_member_str(w, mem0_ids_fields[i].name, of->of[i]);
         json_close(w, '}');
     }
 }

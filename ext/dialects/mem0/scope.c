@@ -11,9 +11,13 @@
 
 const char *const mem0_entities[] = {"user", "agent", "app", "run", NULL};
 
-bool mem0_has_ids(const struct mem0_ids *ids)
+FIELDS(mem0_ids, MEM0_IDS);
+
+enum status mem0_needs_ids(struct ctx *ctx, const struct mem0_ids *ids)
 {
-    return ids->user_id.n || ids->agent_id.n || ids->app_id.n || ids->run_id.n;
+    if (SOME(i, ENTITY_COUNT, ids->of[i].n > 0))
+        return OK;
+    return fail(ctx, BAD_INPUT, "name at least one of user_id, agent_id, app_id and run_id");
 }
 
 /* --- who --- */
@@ -46,13 +50,9 @@ static str own_name(struct ctx *ctx, const struct identity *who)
     str user = who->own.user;
     if (who->acts_for.n)
         return S("");
-    for (size_t i = user.n; i-- > 0;) {
-        if (user.p[i] != '/')
-            continue;
-        str name = person_name(&ctx->arena, str_sub(user, 0, i), user);
-        return name.n ? name : user;
-    }
-    return user;
+    size_t behind = str_behind_last(user, '/');
+    str name = behind ? person_name(&ctx->arena, str_sub(user, 0, behind - 1), user) : S("");
+    return name.n ? name : user;
 }
 
 enum status mem0_who(struct ctx *ctx, const struct request *in, str user_id, struct mem0_who *out)
