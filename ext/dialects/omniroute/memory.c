@@ -262,30 +262,17 @@ SHAPE(change_in,
       (AS_JSON, expires, "expiresAt",
        .help = "an ISO 8601 time, or unix milliseconds; null: never"));
 
-/* null keeps a member, except for expiresAt, where null is a value: never. */
-static unsigned named_members(const struct change_in *c, const struct json *body)
-{
-    const struct json *type = json_get(body, "type");
-    unsigned what = json_get(body, "expiresAt") ? CHANGE_EXPIRES : 0;
-    if (type && type->type != JSON_NULL)
-        what |= CHANGE_TYPE;
-    if (c->key.n)
-        what |= CHANGE_KEY;
-    if (c->content.n)
-        what |= CHANGE_CONTENT;
-    if (c->metadata)
-        what |= CHANGE_METADATA;
-    return what ? what : CHANGE_NOTHING;
-}
-
-/* The answer is success alone, as OmniRoute gives it; the memory is read again by GET. */
+/* null keeps a member, except for expiresAt, where null is a value: never. The answer is success
+ * alone, as OmniRoute gives it; the memory is read again by GET. */
 static HANDLER(change_memory)
 {
     const struct change_in *c = in->in;
     struct memory m;
+    unsigned named =
+        change_members(in->json, false) | (json_get(in->json, "expiresAt") ? CHANGE_EXPIRES : 0);
     struct change change = {
         .id = in->params[0],
-        .what = named_members(c, in->json),
+        .what = named ? named : CHANGE_NOTHING,
         .to = {.type = c->type, .key = c->key, .content = c->content},
     };
     TRY(metadata_of(ctx, c->metadata, &change.to.metadata));
