@@ -35,15 +35,6 @@ enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_r
     return ingest_sessions(&im, c);
 }
 
-static enum status ingest_locomo(struct importer *im, str text)
-{
-    struct exams all;
-    TRY(locomo_read(im->ctx, text, &all));
-    for (size_t i = 0; i < all.n; i++)
-        TRY(ingest_sessions(im, &all.v[i]));
-    return OK;
-}
-
 enum status locomo_all(struct foreign *f, str text)
 {
     struct exams all;
@@ -130,8 +121,11 @@ enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref poo
     TRY(importer_begin(&im, ctx, e, pool, extract, out));
     TRY(map_file(ctx, path, &file));
     str text = import_without_mark(file.text);
+    struct exams locomo = {0};
     bool is_locomo = str_starts(str_trim(text), S("["));
-    enum status s = is_locomo ? ingest_locomo(&im, text) : ingest_lines(&im, text, progress);
+    enum status s = is_locomo ? locomo_read(ctx, text, &locomo) : ingest_lines(&im, text, progress);
+    for (size_t i = 0; s == OK && i < locomo.n; i++)
+        s = ingest_sessions(&im, &locomo.v[i]);
     enum status flushed = store_flush(ctx, e->store);
     TRY(s);
     return flushed;

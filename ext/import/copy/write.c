@@ -15,15 +15,13 @@ enum export_step { STEP_LIST, STEP_SESSIONS, STEP_BARS, STEP_MEMORIES, STEP_END 
 struct exporting {
     struct ctx *ctx; /* of the export: what must outlive a part */
     struct export_order order;
-    size_t pool;
+    size_t pool; /* of order's */
     enum export_step step;
     struct strs sessions;
     size_t session;
     bool has_session; /* its own line is written */
     int64_t position;
-    bool has_place;
-    double place_value;
-    int64_t place_row;
+    struct memory_page_in page; /* the next one of memories */
 };
 
 static void write_record(const struct exporting *x, struct buf *out, struct ctx *ctx,
@@ -68,10 +66,8 @@ static enum status add_messages(struct exporting *x, struct ctx *ctx, struct eng
         write_record(x, out, ctx, LINE_MESSAGE, &line);
         x->position = doc_position(v[i].doc) + 1;
     }
-    if (n == ROWS)
-        return OK;
-    x->session++;
-    x->has_session = false;
+    x->session += n < ROWS;
+    x->has_session = n == ROWS;
     return OK;
 }
 
@@ -119,26 +115,19 @@ static enum status add_bars(struct exporting *x, struct ctx *ctx, struct engine 
 static enum status add_memories(struct exporting *x, struct ctx *ctx, struct engine *e,
                                 struct pool_ref pool, struct buf *out)
 {
-    struct memory_page_in ask = {.select = x->order.select,
-                                 .is_ascending = true,
-                                 .has_place = x->has_place,
-                                 .place_value = x->place_value,
-                                 .place_row = x->place_row,
-                                 .limit = ROWS};
     struct memory_page page;
-    ask.select.pools = &pool;
-    ask.select.n_pools = 1;
+    x->page.select.pools = &x->order.select.pools[x->pool];
     engine_catch_up(ctx, e, pool);
-    TRY(store_memory_page(ctx, e->store, &ask, &page));
+    TRY(store_memory_page(ctx, e->store, &x->page, &page));
     for (size_t i = 0; i < page.n; i++)
         write_record(x, out, ctx, LINE_MEMORY, &page.v[i]);
-    x->has_place = page.has_more;
-    if (page.has_more) {
-        x->place_value = memory_sort_value(&page.v[page.n - 1], SORT_CREATED);
-        x->place_row = memory_row(&page.v[page.n - 1]);
+    x->page.has_place = page.has_more;
+    if (!page.has_more) {
+        x->step = STEP_END;
         return OK;
     }
-    x->step = STEP_END;
+    x->page.place_value = memory_sort_value(&page.v[page.n - 1], SORT_CREATED);
+    x->page.place_row = memory_row(&page.v[page.n - 1]);
     return OK;
 }
 
@@ -170,9 +159,11 @@ struct exporting *engine_export_begin(struct ctx *ctx, const struct export_order
     struct exporting *x = NEW(&ctx->arena, struct exporting);
     *x = (struct exporting){.ctx = ctx,
                             .order = *order,
-                            .step = order->all ? STEP_LIST : STEP_MEMORIES};
+                            .step = order->all ? STEP_LIST : STEP_MEMORIES,
+                            .page = {.select = order->select, .is_ascending = true, .limit = ROWS}};
+    x->page.select.n_pools = 1;
     if (order->all)
-        x->order.select.closed = CLOSED_TOO;
+        x->page.select.closed = CLOSED_TOO;
     return x;
 }
 

@@ -7,13 +7,11 @@
 
 /* --- import --- */
 
-handler memory_import;
-
 struct import_ask {
     struct import_in in;
     str name;
 };
-FIELDS_OF(
+static FIELDS_OF(
     import_ask, import_in,
     (AS_BOOL, in.dry_run, "dry_run", .help = "count what would be new, and write nothing"),
     (AS_STR, in.format, "format", .one_of = import_formats,
@@ -24,20 +22,21 @@ FIELDS_OF(
     (AS_BOOL, in.extract, "extract", .otherwise = 1,
      .help = "find facts in the user's words of another program's conversations"));
 
-FIELDS_OF(import_report, import_out, (STR, format, .help = "what the file was taken for"),
-          (AS_INT, records, "lines", .help = "lines or records that were read"),
-          (AS_INT, new_memories, "memories", .help = "memories that are new"),
-          (AS_INT, new_sessions, "sessions", .help = "sessions that are new"),
-          (AS_INT, new_messages, "messages", .help = "messages that are new"),
-          (AS_INT, new_bars, "bars",
-           .help = "statements that recall may not give again, which are new"),
-          (INT, updated, .help = "memories that the file has in a later state"),
-          (INT, facts, .help = "facts found in what the user said"),
-          (INT, erased, .help = "left out, since it was erased here; again=true brings it back"),
-          (INT, skipped, .help = "left out on purpose"),
-          (INT, broken, .help = "records that break a rule; the rest went on"),
-          (STRS, problems, .help = "which, and which rule; at most 100"),
-          (BOOL, dry_run, .help = "nothing was written"));
+static FIELDS_OF(import_report, import_out, (STR, format, .help = "what the file was taken for"),
+                 (AS_INT, records, "lines", .help = "lines or records that were read"),
+                 (AS_INT, new_memories, "memories", .help = "memories that are new"),
+                 (AS_INT, new_sessions, "sessions", .help = "sessions that are new"),
+                 (AS_INT, new_messages, "messages", .help = "messages that are new"),
+                 (AS_INT, new_bars, "bars",
+                  .help = "statements that recall may not give again, which are new"),
+                 (INT, updated, .help = "memories that the file has in a later state"),
+                 (INT, facts, .help = "facts found in what the user said"),
+                 (INT, erased,
+                  .help = "left out, since it was erased here; again=true brings it back"),
+                 (INT, skipped, .help = "left out on purpose"),
+                 (INT, broken, .help = "records that break a rule; the rest went on"),
+                 (STRS, problems, .help = "which, and which rule; at most 100"),
+                 (BOOL, dry_run, .help = "nothing was written"));
 
 struct importing {
     struct ctx *ctx;
@@ -60,7 +59,7 @@ static enum status find_place(void *own, struct ctx *ctx, str space, struct pool
     return OK;
 }
 
-HANDLER(memory_import)
+static HANDLER(memory_import)
 {
     struct importing i = {.ctx = ctx, .app = app, .in = in};
     struct import_ask ask = {.in = {.pool = in->who.pool, .place = find_place, .own = &i}};
@@ -77,7 +76,6 @@ struct export_in {
     bool all;
     unsigned format; /* enum export_format */
 };
-handler memory_export;
 
 /* The answer is made in pieces (http/stream.h), so an export of any size takes the memory of one
  * piece. */
@@ -115,7 +113,7 @@ static bool has_filter(struct ctx *ctx, const struct filter_in *in)
                    filter_text(ctx, &none, (struct pools){0}));
 }
 
-HANDLER(memory_export)
+static HANDLER(memory_export)
 {
     const struct export_in *e = in->in;
     struct export *x = NEW(&ctx->arena, struct export);
