@@ -1,5 +1,4 @@
 /* completion.c - the command completion: commands, their words and flags for a shell. */
-#include "app/print.h"
 #include "ext/shell/command.h"
 #include "ext/shell/tables.h"
 

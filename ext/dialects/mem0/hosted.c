@@ -1,6 +1,5 @@
 /* hosted.c - mem0's hosted API: the paths of v1, v2 and v3 that its clients call. */
 #include "ext/dialects/mem0/read.h"
-#include "surface/common/dialects.h"
 #include "surface/common/memory_json.h"
 
 /*

@@ -1,7 +1,5 @@
 /* server.c - the API of mem0's own server, which people host themselves: /memories and /search. */
 #include "ext/dialects/mem0/read.h"
-#include "surface/common/dialects.h"
-#include "surface/common/memory_json.h"
 
 /*
  * The same calls as the hosted API under other paths, without pages, and with a grammar of filters

@@ -5,7 +5,6 @@
 #include "base/id.h"
 #include "base/time_text.h"
 #include "ext/dialects/mem0/mem0.h"
-#include "surface/common/memory_json.h"
 
 /*
  * Both servers of mem0 show a memory under nearly the same names, so one table has all of them.

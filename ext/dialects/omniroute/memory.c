@@ -1,6 +1,5 @@
 /* memory.c - OmniRoute's memories over REST: list, add, read, change, delete, health. */
 #include "base/clock.h"
-#include "base/id.h"
 #include "base/time_text.h"
 #include "core/tokens.h"
 

@@ -3,7 +3,6 @@
 #include "base/id.h"
 #include "base/utf8.h"
 #include "ext/dialects/rag/rag.h"
-#include "surface/common/memory_json.h"
 
 /*
  * Adding looks for the same statement first: the same text ignoring case, then the same thing in

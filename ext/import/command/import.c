@@ -2,7 +2,6 @@
 #include "ext/import/import.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "app/command.h"

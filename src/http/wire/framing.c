@@ -1,8 +1,6 @@
 /* framing.c - line ends, sizes of chunks and the headers about them, as RFC 9112 writes them. */
 #include "http/wire/framing.h"
 
-#include "http/wire/request.h"
-
 /*
  * A proxy in front and this server must see the same end of each request: bytes that one of them
  * takes for the next request are a request that the proxy never checked (request smuggling). The

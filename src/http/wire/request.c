@@ -1,8 +1,6 @@
 /* request.c - a handler's view of a request, and its body or query read by the table. */
 #include "http/wire/request.h"
 
-#include "http/wire/route.h"
-
 /*
  * The same table of fields reads a JSON body and, for methods without one, a query. So a route says
  * once what it takes, and both ways have the same limits and the same words for a mistake. The

@@ -1,8 +1,6 @@
 /* route.c - from a path to the row that serves it. */
 #include "http/wire/route.h"
 
-#include <ctype.h>
-
 #include "base/utf8.h"
 
 /*
