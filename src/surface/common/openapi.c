@@ -1,5 +1,6 @@
 /* openapi.c - the routes of all dialects described from their tables: as text, and as OpenAPI. */
 #include "surface/common/auth.h"
+#include "surface/common/json_form.h"
 #include "surface/common/openapi_names.h"
 #include "surface/common/person.h"
 
@@ -73,34 +74,15 @@ static void write_parameters(struct json_out *w, const struct route *r)
 
 /* --- bodies and answers --- */
 
-static void write_ref(struct json_out *w, str ref)
+/* A type of a body or answer and its schema: that of a table, or a text. */
+static str media_of(struct api *api, const char *type, const struct field *table,
+                    enum schema_use use, bool is_list)
 {
-    json_open(w, '{');
-    json_member_str(w, "$ref", ref);
-    json_close(w, '}');
-}
-
-static void write_list(struct api *api, const struct field *table)
-{
-    json_open(&api->w, '{');
-    json_member_str(&api->w, "type", S("array"));
-    json_key(&api->w, "items");
-    write_ref(&api->w, api_schema_ref(&api->names.refs, table, SCHEMA_OUTPUT));
-    json_close(&api->w, '}');
-}
-
-static void write_media(struct api *api, const char *type, const struct field *table,
-                        enum schema_use use, bool is_list)
-{
-    json_member_open(&api->w, type, '{');
-    json_key(&api->w, "schema");
-    if (table && is_list)
-        write_list(api, table);
-    else if (table)
-        write_ref(&api->w, api_schema_ref(&api->names.refs, table, use));
-    else
-        json_raw(&api->w, S("{\"type\":\"string\"}"));
-    json_close(&api->w, '}');
+    const char *form = is_list ? "'%':{'schema':{'type':'array','items':{'$ref':'%'}}}"
+                               : "'%':{'schema':{'$ref':'%'}}";
+    if (!table)
+        return JSON_FORM(api->arena, "'%':{'schema':{'type':'string'}}", str_of(type));
+    return JSON_FORM(api->arena, form, str_of(type), api_schema_ref(&api->names.refs, table, use));
 }
 
 /* A body without required members may be left out as a whole. */
@@ -117,12 +99,11 @@ static void write_body(struct api *api, const struct route *r)
     const struct field *table = r->takes ? r->takes : r->words.sends;
     if (!table || !route_has_body(r))
         return;
-    json_member_open(&api->w, "requestBody", '{');
-    json_member_bool(&api->w, "required", needs_a_field(table));
-    json_member_open(&api->w, "content", '{');
-    write_media(api, "application/json", table, r->takes ? route_body_use(r) : SCHEMA_INPUT, false);
-    json_close(&api->w, '}');
-    json_close(&api->w, '}');
+    enum schema_use use = r->takes ? route_body_use(r) : SCHEMA_INPUT;
+    json_member_raw(&api->w, "requestBody",
+                    JSON_FORM(api->arena, "{'required':%,'content':{%}}",
+                              needs_a_field(table) ? S("true") : S("false"),
+                              media_of(api, "application/json", table, use, false)));
 }
 
 /* A header of ours is described by its row; the trace header has none. */
@@ -131,11 +112,10 @@ static void write_answer_headers(struct api *api, const struct surface *s, const
     if (!s->trace && !r->words.shows)
         return;
     json_member_open(&api->w, "headers", '{');
-    if (s->trace) {
-        json_key(&api->w, s->trace);
-        json_raw(&api->w, S("{\"description\":\"the request's value, or its id\",\"schema\":{"
-                            "\"type\":\"string\"}}"));
-    }
+    if (s->trace)
+        json_member_raw(&api->w, s->trace,
+                        S("{\"description\":\"the request's value, or its id\",\"schema\":{"
+                          "\"type\":\"string\"}}"));
     for (const struct field *f = r->words.shows; f && f->name; f++) {
         json_member_open(&api->w, f->name, '{');
         json_member_str(&api->w, "description", str_of(f->help));
@@ -156,10 +136,10 @@ static void write_answer(struct api *api, const struct surface *s, const struct 
     write_answer_headers(api, s, r);
     if (has_body) {
         json_member_open(&api->w, "content", '{');
-        write_media(api, words->type ? words->type : "application/json", words->gives,
-                    SCHEMA_OUTPUT, words->is_list);
+        json_raw(&api->w, media_of(api, words->type ? words->type : "application/json",
+                                   words->gives, SCHEMA_OUTPUT, words->is_list));
         if (words->stream)
-            write_media(api, words->stream, NULL, SCHEMA_OUTPUT, false);
+            json_raw(&api->w, media_of(api, words->stream, NULL, SCHEMA_OUTPUT, false));
         json_close(&api->w, '}');
     }
     json_close(&api->w, '}');
@@ -205,12 +185,10 @@ static bool may_fail(const struct route *r, enum status how)
 
 static void write_failure(struct api *api, const struct surface *s, str code, const char *words)
 {
-    json_member_open(&api->w, str_c(api->arena, code), '{');
-    json_member_str(&api->w, "description", str_of(words));
-    json_member_open(&api->w, "content", '{');
-    write_media(api, s->errors->type, s->errors->table, SCHEMA_OUTPUT, false);
-    json_close(&api->w, '}');
-    json_close(&api->w, '}');
+    const struct error_shape *e = s->errors;
+    json_member_raw(&api->w, str_c(api->arena, code),
+                    JSON_FORM(api->arena, "{'description':'%','content':{%}}", str_of(words),
+                              media_of(api, e->type, e->table, SCHEMA_OUTPUT, false)));
 }
 
 /* Two kinds of failure may have one code, which is then described by the first. Rare ones, and
@@ -254,13 +232,12 @@ static void write_operation(struct api *api, const struct surface *s, const stru
     json_member_open(w, str_c(api->arena, str_lower(api->arena, str_of(r->method))), '{');
     json_member_str(w, "operationId", api_operation_name(api->arena, api->list, s, r));
     json_member_str(w, "summary", str_of(r->help));
-    json_member_open(w, "tags", '[');
-    json_str(w, str_of(s->name));
-    json_close(w, ']');
+    json_member_raw(w, "tags", JSON_FORM(api->arena, "['%']", str_of(s->name)));
     json_member_raw(w, "security",
-                    r->access == ACCESS_OPEN ? S("[]")
-                                             : str_printf(api->arena, "[{\"token\":[\"%s\"]},{}]",
-                                                          token_scope_name(route_scope(s, r))));
+                    r->access == ACCESS_OPEN
+                        ? S("[]")
+                        : JSON_FORM(api->arena, "[{'token':['%']},{}]",
+                                    str_of(token_scope_name(route_scope(s, r)))));
     write_parameters(w, r);
     write_body(api, r);
     json_member_open(w, "responses", '{');
@@ -369,12 +346,9 @@ static void write_tags(struct api *api)
         {0},
     };
     json_member_open(&api->w, "tags", '[');
-    for (const struct field *f = tags; f->name; f++) {
-        json_open(&api->w, '{');
-        json_member_str(&api->w, "name", str_of(f->name));
-        json_member_str(&api->w, "description", str_of(f->help));
-        json_close(&api->w, '}');
-    }
+    for (const struct field *f = tags; f->name; f++)
+        json_raw(&api->w, JSON_FORM(api->arena, "{'name':'%','description':'%'}", str_of(f->name),
+                                    str_of(f->help)));
     json_close(&api->w, ']');
 }
 

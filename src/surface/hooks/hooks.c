@@ -334,15 +334,11 @@ static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *
 {
     struct session session;
     struct session_change to = {.sets_metadata = true};
-    struct buf b = buf_make(&ctx->arena, 100);
-    struct json_out w = json_to(&b);
+    char now[TIME_ISO_ROOM];
     int64_t sessions;
     answer_context(ctx, h, S(""), out);
-    json_open(&w, '{');
-    json_key(&w, "compacted_at");
-    json_time(&w, clock_ms());
-    json_close(&w, '}');
-    to.metadata = buf_str(&b);
+    time_iso(clock_ms(), now);
+    to.metadata = str_printf(&ctx->arena, "{\"compacted_at\":\"%s\"}", now);
     if (!h->n_said || h->turn.mode == MODE_READONLY)
         return OK;
     TRY(soft_or(ctx,

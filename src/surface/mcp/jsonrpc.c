@@ -1,6 +1,8 @@
 /* jsonrpc.c - JSON-RPC messages: what is one, and how a failure is said. */
 #include "surface/mcp/jsonrpc.h"
 
+#include "surface/common/json_form.h"
+
 /*
  * JSON-RPC 2.0 as the Model Context Protocol uses it: no batches, params always an object, an id
  * that is never null. A message with a method and an id is a request, without an id a notification,
@@ -70,24 +72,13 @@ void rpc_write_error(struct ctx *ctx, const struct rpc *r, str data, struct buf 
 {
     assert(r->error < 0);
     const char *why = ctx->why[0] ? ctx->why : status_name(ctx->failed);
-    struct json_out w = json_to(out);
-    json_open(&w, '{');
-    json_member_str(&w, "jsonrpc", S("2.0"));
-    if (r->id.n)
-        json_member_raw(&w, "id", r->id);
-    json_member_open(&w, "error", '{');
-    json_member_int(&w, "code", r->error);
-    json_member_str(&w, "message",
-                    ctx->field[0] ? str_printf(&ctx->arena, "%s: %s", ctx->field, why)
-                                  : str_of(why));
-    if (data.n) {
-        json_member_raw(&w, "data", data);
-    } else if (ctx->field[0]) {
-        json_member_open(&w, "data", '{');
-        json_member_str(&w, "field", str_of(ctx->field));
-        json_member_str(&w, "rule", str_of(why));
-        json_close(&w, '}');
-    }
-    json_close(&w, '}');
-    json_close(&w, '}');
+    struct arena *a = &ctx->arena;
+    str field = str_of(ctx->field), rule = quote_json(a, str_of(why));
+    if (!data.n && field.n)
+        data = JSON_FORM(a, "{'field':%,'rule':%}", quote_json(a, field), rule);
+    buf_add(out,
+            JSON_FORM(a, "{'jsonrpc':'2.0',%'error':{'code':%,'message':%%%}}",
+                      r->id.n ? JSON_FORM(a, "'id':%,", r->id) : S(""), number_json(a, r->error),
+                      field.n ? quote_json(a, str_printf(a, "%s: %s", ctx->field, why)) : rule,
+                      data.n ? S(",\"data\":") : S(""), data));
 }

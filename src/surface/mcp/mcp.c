@@ -2,6 +2,7 @@
 #include <sodium.h>
 
 #include "base/utf8.h"
+#include "surface/common/json_form.h"
 #include "surface/mcp/jsonrpc.h"
 #include "surface/mcp/mcp.h"
 
@@ -169,9 +170,7 @@ static struct json_out begin_result(struct mcp *m)
     if (!m->is_modern)
         return w;
     json_member_str(&w, "resultType", S("complete"));
-    json_member_open(&w, "_meta", '{');
-    json_member_raw(&w, META "serverInfo", S(SERVER_INFO));
-    json_close(&w, '}');
+    json_member_raw(&w, "_meta", S("{\"" META "serverInfo\":" SERVER_INFO "}"));
     return w;
 }
 
@@ -261,12 +260,9 @@ static enum status run_tool(const struct tool *t, struct tool_call *c, struct bu
 static void write_result(struct mcp *m, str text, str structured)
 {
     struct json_out w = begin_result(m);
-    json_member_open(&w, "content", '[');
-    json_open(&w, '{');
-    json_member_str(&w, "type", S("text"));
-    json_member_str(&w, "text", text);
-    json_close(&w, '}');
-    json_close(&w, ']');
+    json_member_raw(&w, "content",
+                    JSON_FORM(&m->ctx->arena, "[{'type':'text','text':%}]",
+                              quote_json(&m->ctx->arena, text)));
     if (structured.n)
         json_member_raw(&w, "structuredContent", structured);
     json_member_bool(&w, "isError", !structured.n);
@@ -336,13 +332,8 @@ static str data_of(struct mcp *m)
 {
     if (m->rpc.error != MCP_VERSION)
         return S("");
-    struct buf b = buf_make(&m->ctx->arena, 4096);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    json_member_raw(&w, "supported", S(SUPPORTED));
-    json_member_str(&w, "requested", utf8_cut(m->asked, SHOWN));
-    json_close(&w, '}');
-    return buf_str(&b);
+    return JSON_FORM(&m->ctx->arena, "{'supported':%,'requested':%}", S(SUPPORTED),
+                     quote_json(&m->ctx->arena, utf8_cut(m->asked, SHOWN)));
 }
 
 /* Wrong tools are said at the first message, which is initialize or server/discover, so that

@@ -44,31 +44,6 @@ str splice_done(struct arena *a, struct splice *s)
     return (str){p, n};
 }
 
-/* Six bytes for one is the worst case: \u0000 for a control character. */
-str quote_json(struct arena *a, str text)
-{
-    struct buf b = buf_make(a, text.n * 6 + 3);
-    struct json_out w = json_to(&b);
-    json_str(&w, text);
-    return buf_str(&b);
-}
-
-str number_json(struct arena *a, int64_t n)
-{
-    return str_printf(a, "%lld", (long long)n);
-}
-
-str json_by_form(struct arena *a, const char *form, const str *values)
-{
-    struct buf b = buf_make(a, SIZE_MAX / 4);
-    for (const char *c = form; *c; c++)
-        if (*c == '%')
-            buf_add(&b, *values++);
-        else
-            buf_byte(&b, *c == '\'' ? '"' : *c);
-    return buf_str(&b);
-}
-
 /* A name without escapes loses only the bytes of its prefix. */
 void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter)
 {

@@ -1,8 +1,8 @@
 /* splice.h - changing a few bytes of a body and no others. */
 #pragma once
 
-#include "base/json.h"
 #include "core/settings.h"
+#include "surface/common/json_form.h"
 
 enum { CUTS_MAX = 8 };
 
@@ -27,14 +27,8 @@ void splice_at(struct splice *s, const char *at, size_t drop, str put);
 /* The new body in the arena, or the old one when nothing was cut. */
 str splice_done(struct arena *a, struct splice *s);
 
-/* A text as a JSON string, in quotes; a number; a part of a message that is this quoted text. */
-str quote_json(struct arena *a, str text);
-str number_json(struct arena *a, int64_t n);
+/* A part of a message that is this quoted text. */
 str text_part(struct arena *a, str quoted);
-/* JSON by its form, in which ' stands for ", and each % for the next of the values: JSON as well,
- * or text that needs no escapes. */
-#define JSON_FORM(A, FORM, ...) json_by_form(A, FORM, (const str[]){__VA_ARGS__})
-str json_by_form(struct arena *a, const char *form, const str *values);
 /* Makes a model's name shorter by the prefix that chose its upstream. */
 void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter);
 

@@ -157,28 +157,14 @@ str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const stru
 
 /* --- sent back --- */
 
-/* null, not "", when a message has calls and no text: some servers refuse an empty content. */
-static void write_text(struct json_out *w, const char *name, const struct buf *text)
-{
-    json_key(w, name);
-    if (text->n)
-        json_str(w, buf_str(text));
-    else
-        json_null(w);
-}
-
-static void write_call(const struct model_call *call, struct json_out *w)
+static str call_json(struct arena *a, const struct model_call *call)
 {
     assert(call->is_ours);
-    json_open(w, '{');
-    json_member_str(w, "id", call->id);
-    json_member_str(w, "type", S("function"));
-    json_member_open(w, "function", '{');
-    json_member_str(w, "name", S(SEARCH_MEMORY));
-    json_member_str(w, "arguments", buf_str(&call->arguments));
-    json_close(w, '}');
-    buf_add(w->b, call->extra);
-    json_close(w, '}');
+    return JSON_FORM(a,
+                     "{'id':%,'type':'function','function':{'name':'" SEARCH_MEMORY
+                     "','arguments':%}%}",
+                     quote_json(a, call->id), quote_json(a, buf_str(&call->arguments)),
+                     call->extra);
 }
 
 /* A whole message goes back as it came; a streamed one is put together. */
@@ -191,12 +177,16 @@ void tool_calls_write_message(const struct tool_calls *c, struct json_out *w)
     }
     json_open(w, '{');
     json_member_str(w, "role", S("assistant"));
-    write_text(w, "content", &c->text);
+    /* null, not "", when a message has calls and no text: some servers refuse an empty content. */
+    if (c->text.n)
+        json_member_str(w, "content", buf_str(&c->text));
+    else
+        json_member_raw(w, "content", S("null"));
     if (c->thought.n)
-        write_text(w, "reasoning_content", &c->thought);
+        json_member_str(w, "reasoning_content", buf_str(&c->thought));
     json_member_open(w, "tool_calls", '[');
     for (size_t i = 0; i < c->n; i++)
-        write_call(&c->v[i], w);
+        json_raw(w, call_json(c->arena, &c->v[i]));
     json_close(w, ']');
     json_close(w, '}');
 }

@@ -141,13 +141,9 @@ static str answer_call(struct ctx *ctx, struct tool_loop *o, struct app *app,
 /* The role tool and the id of the call, as OpenAI's API wants the answer to each call. */
 static void add_tool_message(struct tool_loop *o, const struct model_call *call, str text)
 {
-    struct json_out w = json_to(&o->said);
-    buf_byte(&o->said, ',');
-    json_open(&w, '{');
-    json_member_str(&w, "role", S("tool"));
-    json_member_str(&w, "tool_call_id", call->id);
-    json_member_str(&w, "content", text);
-    json_close(&w, '}');
+    struct arena *a = &o->own.arena;
+    buf_add(&o->said, JSON_FORM(a, ",{'role':'tool','tool_call_id':%,'content':%}",
+                                quote_json(a, call->id), quote_json(a, text)));
 }
 
 /* The deadline is for all searches together and is put back afterwards: the next question to the
