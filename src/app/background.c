@@ -7,6 +7,7 @@
 
 #include "app/backup/auto_backup.h"
 #include "base/clock.h"
+#include "base/workers.h"
 #include "store/store.h"
 
 /* Writes of other processes give no signal, so each job also looks every LOOK_MS. What is written
@@ -122,10 +123,9 @@ static void rest_for(struct background *b, int64_t ms)
 {
     struct timespec until = steady_in_ms(ms);
     int rc = 0;
-    pthread_mutex_lock(&b->lock);
+    HOLD(&b->lock);
     while (!b->is_ending && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&b->ending, &b->lock, &until);
-    pthread_mutex_unlock(&b->lock);
 }
 
 static bool is_used(const struct worker *w)
