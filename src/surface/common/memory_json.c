@@ -105,11 +105,11 @@ FIELDS(receipt_out, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-R
        (JSON, lines, .inside = line_fields,
         .help = "every candidate: kind, id, source, score, tokens, injected, why"));
 
-/* A value that is written already: fields_write copies its source. */
-static const struct json *json_of(struct ctx *ctx, enum json_type type, str source)
+/* fields_write copies the source of a value. */
+const struct json *json_of(struct ctx *ctx, str source)
 {
     struct json *v = NEW(&ctx->arena, struct json);
-    *v = (struct json){.type = type, .source = source};
+    *v = (struct json){.source = source};
     return v;
 }
 
@@ -125,7 +125,7 @@ enum status json_list(struct ctx *ctx, const struct field *table, const void *v,
     for (size_t i = 0; i < n; i++)
         fields_write(&w, table, (const char *)v + i * size);
     json_close(&w, ']');
-    *out = json_of(ctx, JSON_ARRAY, buf_str(&b));
+    *out = json_of(ctx, buf_str(&b));
     return b.full ? fail(ctx, TOO_LARGE, "the list is too large for one answer; lower the limit")
                   : OK;
 }
@@ -147,7 +147,7 @@ const struct json *json_object_of(struct ctx *ctx, const struct field *table, co
     struct json_out w = json_to(&b);
     fields_write(&w, table, in);
     assert(!b.full);
-    return json_of(ctx, JSON_OBJECT, buf_str(&b));
+    return json_of(ctx, buf_str(&b));
 }
 
 const struct json *json_counts(struct ctx *ctx, const char *const *names, const int64_t *n,
@@ -160,7 +160,7 @@ const struct json *json_counts(struct ctx *ctx, const char *const *names, const 
         if (n[i] || with_zero)
             json_member_int(&w, names[i], n[i]);
     json_close(&w, '}');
-    return json_of(ctx, JSON_OBJECT, buf_str(&b));
+    return json_of(ctx, buf_str(&b));
 }
 
 /* The numbers that ranking used, by name; for explain only, since they are many and change with the
@@ -173,7 +173,7 @@ static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
     for (size_t i = 0; i < SIGNALS_MAX && signal_names[i]; i++)
         json_member_num(&w, signal_names[i], r->measured.signals[i]);
     json_close(&w, '}');
-    return json_of(ctx, JSON_OBJECT, buf_str(&b));
+    return json_of(ctx, buf_str(&b));
 }
 
 /* A long message is shown by the passage that was found (r->text), a short one whole. */

@@ -33,13 +33,6 @@ SHAPE(settings_out, (JSON, items, .inside = setting_out_fields), (INT, total),
 
 /* --- values --- */
 
-static const struct json *read_back(struct ctx *ctx, const struct buf *b)
-{
-    struct json *out = NULL;
-    soft(ctx, json_parse(ctx, buf_str(b), &out)); /* what was just written can be read */
-    return out;
-}
-
 /* On and off are a boolean here. */
 static const struct json *value_json(struct ctx *ctx, const struct field *row, const void *in)
 {
@@ -48,7 +41,7 @@ static const struct json *value_json(struct ctx *ctx, const struct field *row, c
     struct json_out w = json_to(&b);
     f.type = f.type == FIELD_SWITCH ? FIELD_BOOL : f.type;
     field_write(&w, &f, in);
-    return read_back(ctx, &b);
+    return json_of(ctx, buf_str(&b));
 }
 
 /* retention_days has a default that does not act until someone sets it. */
@@ -87,7 +80,7 @@ static const struct json *choices_of(struct ctx *ctx, const struct field *f)
     for (const char *const *name = f->one_of; *name; name++)
         json_str(&w, str_of(*name));
     json_close(&w, ']');
-    return read_back(ctx, &b);
+    return json_of(ctx, buf_str(&b));
 }
 
 /* What values are read from: those of the start, those in force, and the defaults. */

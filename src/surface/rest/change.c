@@ -141,33 +141,20 @@ static enum status select_filter(struct ctx *ctx, struct app *app, const struct 
                                  struct pools pool, struct strs *ids, struct bulk_out *out)
 {
     struct filter_in filter;
-    struct memory_page_in ask = {.limit = BULK_MAX, .counts = true};
+    struct memory_page_in ask = {.sort = SORT_CREATED, .limit = BULK_MAX};
     struct memory_page page;
-    struct list_place place;
     for (const struct json *v = b->filter->first; v; v = v->next)
         if (v->type == JSON_NULL) /* it would select everything */
             return fail_field(ctx, str_c(&ctx->arena, json_name(v)), "must have a value");
     TRY(fields_read(ctx, filter_in_fields, b->filter, true, &filter));
     TRY(filter_read(ctx, &filter, pool, &ask.select));
     str of = str_printf(&ctx->arena, "bulk " S_FMT, S_ARG(filter_text(ctx, &filter, pool)));
-    if (b->cursor.n) {
-        TRY(cursor_read(ctx, of, b->cursor, &place));
-        ask.has_place = true;
-        ask.place_value = place.value;
-        ask.place_row = place.row;
-    }
-    TRY(engine_page(ctx, app->engine, &ask, &page));
+    TRY(memories_behind(ctx, app, of, b->cursor, &ask, &page, &out->next));
     ids->v = NEW_N(&ctx->arena, str, page.n + 1);
     for (size_t i = 0; i < page.n; i++)
         ids->v[ids->n++] = page.v[i].id;
-    assert(page.n <= BULK_MAX && (page.n || !page.has_more));
-    if (page.has_more) {
-        const struct memory *last = &page.v[page.n - 1];
-        place = (struct list_place){.value = memory_sort_value(last, SORT_CREATED),
-                                    .row = memory_row(last)};
-        out->next = cursor_write(ctx, of, &place);
-        out->remaining = b->cursor.n ? 0 : page.total - (int64_t)page.n;
-    }
+    if (page.has_more && !b->cursor.n)
+        out->remaining = page.total - (int64_t)page.n;
     return OK;
 }
 

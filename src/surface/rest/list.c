@@ -148,7 +148,6 @@ static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
     enum { FACETS_MAX = 8 << 20 };
     struct buf b = buf_make(&ctx->arena, FACETS_MAX);
     struct json_out w = json_to(&b);
-    struct json *parsed;
     json_open(&w, '{');
     for (size_t i = 0; i < sizeof facets / sizeof *facets; i++) {
         struct values all = {0};
@@ -165,55 +164,54 @@ static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
     json_close(&w, '}');
     if (b.full)
         return fail(ctx, TOO_LARGE, "the facets exceed %d bytes", FACETS_MAX);
-    TRY(json_parse(ctx, buf_str(&b), &parsed));
-    *out = parsed;
+    *out = json_of(ctx, buf_str(&b));
     return OK;
 }
 
 /* --- the list --- */
 
-static enum status read_list(struct ctx *ctx, const struct list_in *l, str of,
-                             struct memory_page_in *page)
+enum status memories_behind(struct ctx *ctx, struct app *app, str of, str cursor,
+                            struct memory_page_in *ask, struct memory_page *out, str *next)
 {
     struct list_place place;
-    page->sort = l->sort;
-    page->is_ascending = l->order == ORDER_ASC;
-    page->limit = (size_t)l->limit;
-    page->offset = (size_t)l->offset;
-    page->counts = true;
-    if (!l->cursor.n)
-        return OK;
-    if (l->offset)
-        return fail_field(ctx, "offset", "is not possible with a cursor");
-    TRY(cursor_read(ctx, of, l->cursor, &place));
-    page->has_place = true;
-    page->place_value = place.value;
-    page->place_row = place.row;
+    ask->counts = true;
+    if (cursor.n) {
+        TRY(cursor_read(ctx, of, cursor, &place));
+        ask->has_place = true;
+        ask->place_value = place.value;
+        ask->place_row = place.row;
+    }
+    TRY(engine_page(ctx, app->engine, ask, out));
+    assert(out->n <= ask->limit && (out->n || !out->has_more));
+    *next = S("");
+    if (out->has_more) {
+        const struct memory *last = &out->v[out->n - 1];
+        place = (struct list_place){.value = memory_sort_value(last, ask->sort),
+                                    .row = memory_row(last)};
+        *next = cursor_write(ctx, of, &place);
+    }
     return OK;
 }
 
 enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in *l,
                           struct pools pools, struct list_page *out)
 {
-    struct memory_page_in ask = {0};
+    struct memory_page_in ask = {.sort = l->sort,
+                                 .is_ascending = l->order == ORDER_ASC,
+                                 .limit = (size_t)l->limit,
+                                 .offset = (size_t)l->offset};
     struct memory_page page;
     struct list_page shape = {0};
     TRY(filter_read(ctx, &l->filter, pools, &ask.select));
+    if (l->cursor.n && l->offset)
+        return fail_field(ctx, "offset", "is not possible with a cursor");
     str of = str_printf(&ctx->arena, "memories %s %s " S_FMT, sort_names[l->sort],
                         order_names[l->order], S_ARG(filter_text(ctx, &l->filter, pools)));
-    TRY(read_list(ctx, l, of, &ask));
-    TRY(engine_page(ctx, app->engine, &ask, &page));
+    TRY(memories_behind(ctx, app, of, l->cursor, &ask, &page, &shape.next));
     TRY(json_list(ctx, memory_fields, page.v, page.n, sizeof *page.v, &shape.items));
     shape.total = page.total;
     if (l->facets)
         TRY(facets_of(ctx, &page, &ask.select, &shape.facets));
-    assert(page.n <= ask.limit && (page.n || !page.has_more));
-    if (page.has_more) {
-        const struct memory *last = &page.v[page.n - 1];
-        const struct list_place place = {.value = memory_sort_value(last, l->sort),
-                                         .row = memory_row(last)};
-        shape.next = cursor_write(ctx, of, &place);
-    }
     *out = shape;
     return OK;
 }
