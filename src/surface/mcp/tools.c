@@ -224,13 +224,12 @@ const struct tool memory_tools[] = {
     {"memory_add", "Remember",
      "Remember one fact, preference, decision or event for later conversations. Adding the same "
      "again adds nothing. With a key, what was remembered under it before is replaced.",
-     USUAL_TOOLS, tool_add, .takes = memory_add_fields, .takes_size = sizeof(struct memory),
-     .gives = memory_fields},
+     USUAL_TOOLS, tool_add, TAKES_AS(memory_add, memory), .gives = memory_fields},
     {"memory_update", "Correct a memory",
      "Correct one memory by its id, in place. Only the members that you give change. Its old text "
      "is not recalled any more.",
-     USUAL_TOOLS, tool_update, .takes = update_in_fields, .takes_size = sizeof(struct memory),
-     .gives = memory_fields, .destroys = true, .repeats = true},
+     USUAL_TOOLS, tool_update, TAKES_AS(update_in, memory), .gives = memory_fields,
+     .destroys = true, .repeats = true},
     {"memory_forget", "Forget",
      "Erase a memory, a message or a whole conversation by its id, with everything that came from "
      "it. It cannot be undone.",

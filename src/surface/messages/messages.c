@@ -315,7 +315,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_anthropic = {"anthropic",          routes,
-                                          word_anthropic_error, auth_agent_request,
-                                          SURFACE_SETTLES,      .errors = &anthropic_errors,
-                                          .scope = MAY_CHAT};
+const struct surface surface_anthropic =
+    MODEL_SURFACE("anthropic", routes, word_anthropic_error, anthropic_errors);

@@ -97,19 +97,13 @@ size_t talk_aside(struct arena *a, const struct json *root)
     bool has_note = false;
     size_t n = 0;
     for (const struct json *m = messages ? messages->first : NULL; m; m = m->next) {
-        if (has_role(m, "assistant")) {
-            n = 0;
-            has_note = false;
-            continue;
+        bool is_user = has_role(m, "user"), is_of_chat = has_role(m, "assistant");
+        if (is_user) {
+            struct parts p = parts_of(a, json_get(m, "content"));
+            is_of_chat = is_said(&p) || p.has_result;
         }
-        struct parts p = parts_of(a, json_get(m, "content"));
-        if (has_role(m, "user") && (is_said(&p) || p.has_result)) {
-            n = 0;
-            has_note = false;
-            continue;
-        }
-        has_note |= has_role(m, "user");
-        n++;
+        n = is_of_chat ? 0 : n + 1;
+        has_note = !is_of_chat && (has_note || is_user);
     }
     return has_note ? n : 0;
 }

@@ -203,7 +203,4 @@ static void word_error(struct ctx *ctx, enum status s, const struct request *in,
     error_body_write(out, error_fields, &body);
 }
 
-const struct surface surface_ollama = {"ollama",         routes,
-                                       word_error,       auth_agent_request,
-                                       SURFACE_SETTLES,  .errors = &ollama_errors,
-                                       .scope = MAY_CHAT};
+const struct surface surface_ollama = MODEL_SURFACE("ollama", routes, word_error, ollama_errors);

@@ -176,7 +176,4 @@ static void word_error(struct ctx *ctx, enum status s, const struct request *in,
         word_openai_error(ctx, s, in, out);
 }
 
-const struct surface surface_openai = {"openai",         routes,
-                                       word_error,       auth_agent_request,
-                                       SURFACE_SETTLES,  .errors = &openai_errors,
-                                       .scope = MAY_CHAT};
+const struct surface surface_openai = MODEL_SURFACE("openai", routes, word_error, openai_errors);

@@ -3,6 +3,13 @@
 
 #include "surface/surface.h"
 
+/* A surface of model APIs: requests are for whoever may chat. */
+#define MODEL_SURFACE(NAME, ROUTES, WORD_ERROR, ERRORS)                                            \
+    {                                                                                              \
+        NAME, ROUTES, WORD_ERROR, auth_agent_request, SURFACE_SETTLES, .errors = &(ERRORS),        \
+                                                                       .scope = MAY_CHAT           \
+    }
+
 /* Whether the body can be passed on without a look into it. */
 bool passes_unread(const struct settings *s, str body);
 

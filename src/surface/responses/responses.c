@@ -365,7 +365,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_responses = {"responses",       routes,
-                                          word_openai_error, auth_agent_request,
-                                          SURFACE_SETTLES,   .errors = &openai_errors,
-                                          .scope = MAY_CHAT};
+const struct surface surface_responses =
+    MODEL_SURFACE("responses", routes, word_openai_error, openai_errors);

@@ -115,23 +115,21 @@ static HANDLER(show_docs)
     return give(ctx, in, f, S(DOCS_POLICY), out);
 }
 
+#define FILE_ROUTE(PATH, RUN, TYPE, HELP)                                                          \
+    {                                                                                              \
+        ROUTE("GET", PATH, RUN), .words.type = TYPE, .is_quick = true, .access = ACCESS_OPEN,      \
+                                 .help = HELP                                                      \
+    }
 static const struct route routes[] = {
-    {ROUTE("GET", "/", show_page), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "the web page"},
-    {ROUTE("GET", "/studio", show_page), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "the web page"},
-    {ROUTE("GET", "/studio/{place}", show_page), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "the web page at one of its places"},
-    {ROUTE("GET", "/assets/{name}", show_asset), .words.type = "*/*", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "a file of the web page"},
-    {ROUTE("GET", "/docs", show_docs), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "the documentation"},
-    {ROUTE("GET", "/docs/", show_docs), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "the documentation"},
-    {ROUTE("GET", "/docs/{page}", show_docs), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "a page of the documentation"},
-    {ROUTE("GET", "/docs/{folder}/{page}", show_docs), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "a page of the documentation in a folder"},
+    FILE_ROUTE("/", show_page, "text/html", "the web page"),
+    FILE_ROUTE("/studio", show_page, "text/html", "the web page"),
+    FILE_ROUTE("/studio/{place}", show_page, "text/html", "the web page at one of its places"),
+    FILE_ROUTE("/assets/{name}", show_asset, "*/*", "a file of the web page"),
+    FILE_ROUTE("/docs", show_docs, "text/html", "the documentation"),
+    FILE_ROUTE("/docs/", show_docs, "text/html", "the documentation"),
+    FILE_ROUTE("/docs/{page}", show_docs, "text/html", "a page of the documentation"),
+    FILE_ROUTE("/docs/{folder}/{page}", show_docs, "text/html",
+               "a page of the documentation in a folder"),
     {0},
 };
 
