@@ -1,7 +1,6 @@
 /* chat_times.c - histograms of the times of chats, with the last chat's trace in each bucket. */
-#include <pthread.h>
-
 #include "base/clock.h"
+#include "base/workers.h"
 #include "surface/surface.h"
 
 static const int64_t upper_us[] = {1000,     2500,     5000,     10000,    25000,   50000,
@@ -111,8 +110,7 @@ static void write_series(struct chat_times *t, struct buf *b, int which, bool is
 
 void chat_times_write(struct chat_times *t, struct buf *b, bool is_open_metrics)
 {
-    pthread_mutex_lock(&t->lock);
+    HOLD(&t->lock);
     for (int i = 0; i < SERIES; i++)
         write_series(t, b, i, is_open_metrics);
-    pthread_mutex_unlock(&t->lock);
 }

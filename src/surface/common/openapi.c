@@ -163,24 +163,17 @@ static int failure_code(const struct surface *s, const struct route *r, enum sta
 static bool may_fail(const struct route *r, enum status how)
 {
     bool is_open = r->access == ACCESS_OPEN, has_body = route_has_body(r);
-    switch (how) {
-    case BAD_INPUT:
-        return !is_open || r->takes;
-    case NO_AUTH:
-    case FORBIDDEN:
-        return !is_open;
-    case NOT_FOUND:
-        return strchr(r->path, '{') != NULL;
-    case CONFLICT:
-        return has_body && !is_open;
-    case TOO_LARGE:
-        return has_body;
-    case TOO_BUSY:
-    case STORAGE:
-        return !r->is_quick;
-    default:
-        return false;
-    }
+    const bool may[STATUS_COUNT] = {
+        [BAD_INPUT] = !is_open || r->takes,
+        [NO_AUTH] = !is_open,
+        [FORBIDDEN] = !is_open,
+        [NOT_FOUND] = strchr(r->path, '{') != NULL,
+        [CONFLICT] = has_body && !is_open,
+        [TOO_LARGE] = has_body,
+        [TOO_BUSY] = !r->is_quick,
+        [STORAGE] = !r->is_quick,
+    };
+    return may[how];
 }
 
 static void write_failure(struct api *api, const struct surface *s, str code, const char *words)
@@ -355,14 +348,12 @@ static void write_tags(struct api *api)
 static void write_info(struct api *api)
 {
     json_member_str(&api->w, "openapi", S("3.1.0"));
-    json_member_open(&api->w, "info", '{');
-    json_member_str(&api->w, "title", S("rememberd"));
-    json_member_str(&api->w, "version", S(REMEMBERD_VERSION));
-    json_member_str(&api->w, "description",
-                    S("A memory for applications that talk to a language model."));
-    json_member_raw(&api->w, "license",
-                    S("{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}"));
-    json_close(&api->w, '}');
+    json_member_raw(&api->w, "info",
+                    JSON_FORM(api->arena,
+                              "{'title':'rememberd','version':'%','description':'A memory for "
+                              "applications that talk to a language model.','license':"
+                              "{'name':'Apache-2.0','identifier':'Apache-2.0'}}",
+                              S(REMEMBERD_VERSION)));
     json_member_raw(&api->w, "servers", S("[{\"url\":\"/\"}]"));
     write_tags(api);
 }

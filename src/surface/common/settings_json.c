@@ -10,17 +10,6 @@
 /* The neutral names may be longer than the dialect's; this is room for all of them. */
 enum { GROWTH_MAX = 64 << 10 };
 
-/* Replaces the neutral name of the field that the engine refused by the dialect's name. */
-static void name_field(struct ctx *ctx, const struct field *table)
-{
-    str refused = str_of(ctx->field);
-    for (const struct field *f = table; f->name; f++)
-        if (str_is(refused, f->like->name)) {
-            snprintf(ctx->field, sizeof ctx->field, "%s", f->name);
-            return;
-        }
-}
-
 enum status change_settings(struct ctx *ctx, struct app *app, const struct field *table,
                             const struct json *object)
 {
@@ -31,7 +20,10 @@ enum status change_settings(struct ctx *ctx, struct app *app, const struct field
     fields_translate(&w, table, object);
     TRY(json_parse(ctx, buf_str(&b), &neutral));
     enum status s = engine_change_settings(ctx, app->engine, neutral, NULL_EMPTIES);
-    if (s == BAD_INPUT)
-        name_field(ctx, table);
+    const struct field *f = table;
+    while (s == BAD_INPUT && f->name && strcmp(ctx->field, f->like->name) != 0)
+        f++;
+    if (s == BAD_INPUT && f->name)
+        snprintf(ctx->field, sizeof ctx->field, "%s", f->name);
     return s;
 }
