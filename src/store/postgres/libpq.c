@@ -2,7 +2,8 @@
 #include "store/postgres/libpq.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+
+#include "base/workers.h"
 
 struct libpq libpq;
 
@@ -26,9 +27,8 @@ enum status libpq_open(struct ctx *ctx)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static bool is_open;
-    pthread_mutex_lock(&lock);
+    HOLD(&lock);
     enum status s = is_open ? OK : find_functions(ctx);
     is_open = s == OK;
-    pthread_mutex_unlock(&lock);
     return s;
 }

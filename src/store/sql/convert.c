@@ -358,7 +358,7 @@ static enum status end_job(struct job *j, enum status status)
 static enum status replace_store(struct job *j)
 {
     assert(j->what->replaces);
-    HOLD(hold);
+    FILE_HOLD(hold);
     CLEANUP(db_close) struct db old = {0};
     TRY(hold_take(j->ctx, j->to, HOLD_ALONE, &hold));
     if (hold.st.st_nlink > 1)
@@ -419,7 +419,7 @@ static enum status open_source(struct job *j)
 /* A copy beside the store: the store stays open for others meanwhile. */
 static enum status make_new(struct job *j)
 {
-    HOLD(hold);
+    FILE_HOLD(hold);
     if (access(j->to, F_OK) == 0)
         return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
     enum status held = hold_take(j->ctx, j->from, HOLD_SHARED, &hold);

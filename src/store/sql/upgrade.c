@@ -110,7 +110,7 @@ static enum status refuse_upgrade(struct ctx *ctx, enum status status, int64_t v
 /* Whoever accepts a loss has a database that is not whole, and was asked for a copy by hand. */
 enum status upgrade_keep_old(struct ctx *ctx, const struct store *s, struct db *db, int64_t version)
 {
-    HOLD(lock);
+    FILE_HOLD(lock);
     struct arena *a = &ctx->arena;
     str folder, stem, file;
     if (!s->keeps_old || s->accepts_loss)

@@ -64,7 +64,7 @@ static struct held **place_of(struct shelf *s, int64_t pool)
 
 struct held *shelf_take(struct shelf *s, int64_t pool)
 {
-    pthread_mutex_lock(&s->lock);
+    HOLD(&s->lock);
     struct held **at = place_of(s, pool);
     if (!*at) {
         *at = held_new(pool);
@@ -73,7 +73,6 @@ struct held *shelf_take(struct shelf *s, int64_t pool)
     struct held *h = *at;
     h->users++;
     h->used = ++s->now;
-    pthread_mutex_unlock(&s->lock);
     return h;
 }
 
@@ -144,11 +143,9 @@ void shelf_give(struct shelf *s, struct held *h)
 
 size_t shelf_bytes(struct shelf *s, int64_t pool)
 {
-    pthread_mutex_lock(&s->lock);
-    struct held *h = pool ? *place_of(s, pool) : NULL;
-    size_t bytes = !pool ? s->bytes : h ? h->bytes : 0;
-    pthread_mutex_unlock(&s->lock);
-    return bytes;
+    HOLD(&s->lock);
+    const struct held *h = pool ? *place_of(s, pool) : NULL;
+    return !pool ? s->bytes : h ? h->bytes : 0;
 }
 
 int64_t *shelf_pools(struct arena *a, struct shelf *s, size_t *n)
@@ -156,11 +153,10 @@ int64_t *shelf_pools(struct arena *a, struct shelf *s, size_t *n)
     int64_t *v = NULL;
     size_t cap = 0;
     *n = 0;
-    pthread_mutex_lock(&s->lock);
+    HOLD(&s->lock);
     for (size_t i = 0; i < SHELF_LISTS; i++)
         for (const struct held *h = s->lists[i]; h; h = h->next)
             ARENA_ADD(a, v, *n, cap) = h->pool;
-    pthread_mutex_unlock(&s->lock);
     return v;
 }
 

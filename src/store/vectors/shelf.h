@@ -1,8 +1,7 @@
 /* shelf.h - the vectors of pools that were searched, held in memory; the least used go first. */
 #pragma once
 
-#include <pthread.h>
-
+#include "base/workers.h"
 #include "store/vectors/codes.h"
 #include "store/vectors/token_store.h"
 

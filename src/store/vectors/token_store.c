@@ -79,13 +79,12 @@ void token_store_remove(struct token_store *t, doc_id doc)
 size_t token_store_find(struct token_store *t, const doc_id *docs, size_t n, str *rows)
 {
     size_t missing = 0;
-    pthread_mutex_lock(&t->lock);
+    HOLD(&t->lock);
     for (size_t i = 0; i < n; i++) {
         const struct token_row *row = t->n ? *find_row(t, docs[i]) : NULL;
         rows[i] = row ? (str){row->v, row->n} : (str){NULL, 0};
         missing += !row;
     }
-    pthread_mutex_unlock(&t->lock);
     return missing;
 }
 
@@ -124,12 +123,11 @@ static void add_row(struct token_store *t, doc_id doc, str v)
 
 void token_store_add(struct token_store *t, doc_id doc, str row)
 {
-    pthread_mutex_lock(&t->lock);
+    HOLD(&t->lock);
     if (t->bytes + sizeof(struct token_row) + row.n <= BYTES_MAX)
         add_row(t, doc, row);
     else
         atomic_store(&t->is_full, true);
-    pthread_mutex_unlock(&t->lock);
 }
 
 size_t token_store_bytes(const struct token_store *t)

@@ -1,9 +1,9 @@
 /* token_store.h - rows of token vectors of one pool in memory, as far as they were read. */
 #pragma once
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/workers.h"
 #include "core/memory.h"
 
 struct token_row;

@@ -17,7 +17,7 @@ struct hold {
     int64_t mark; /* 0: none */
 };
 
-#define HOLD(h) CLEANUP(hold_leave) struct hold h = {.fd = -1}
+#define FILE_HOLD(h) CLEANUP(hold_leave) struct hold h = {.fd = -1}
 
 enum hold_how { HOLD_SHARED, HOLD_ALONE };
 

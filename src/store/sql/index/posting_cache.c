@@ -1,10 +1,10 @@
 /* posting_cache.c - documents of searched words, and messages that were read, until a write. */
 #include "store/sql/index/posting_cache.h"
 
-#include <pthread.h>
 #include <sodium.h>
 
 #include "base/arena.h"
+#include "base/workers.h"
 #include "store/sql/index/kept_list.h"
 #include "store/sql/index/message_cache.h"
 
@@ -199,7 +199,7 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
                      struct word_docs *out)
 {
     uint64_t word = hash_token(lists, token);
-    pthread_mutex_lock(&lists->lock);
+    HOLD(&lists->lock);
     bool is_ours = lists->view == view;
     const struct place *p = is_ours ? find_place(lists, word) : NULL;
     bool is_there = p && read_place(p, least, max, out);
@@ -207,7 +207,6 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
         p = find_place(lists, of_memories(word));
         is_there = p && read_place(p, 0, max, out);
     }
-    pthread_mutex_unlock(&lists->lock);
     return is_there;
 }
 
@@ -328,13 +327,12 @@ size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena
 void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t pool,
                              const struct message *m)
 {
-    pthread_mutex_lock(&lists->lock);
+    HOLD(&lists->lock);
     if (take_view(lists, view)) {
         pthread_rwlock_wrlock(&lists->messages_lock);
         kept_messages_add(&lists->messages, pool, m);
         pthread_rwlock_unlock(&lists->messages_lock);
     }
-    pthread_mutex_unlock(&lists->lock);
 }
 
 /* Of another view the number of a message may be that of another one. */
@@ -363,10 +361,8 @@ void word_lists_begin(struct word_lists *lists, uint64_t view)
 
 bool word_lists_is_changing(struct word_lists *lists)
 {
-    pthread_mutex_lock(&lists->lock);
-    bool is_changing = lists->is_changing;
-    pthread_mutex_unlock(&lists->lock);
-    return is_changing;
+    HOLD(&lists->lock);
+    return lists->is_changing;
 }
 
 /* Words of which nothing is kept need no change: nothing is added meanwhile. The lock is held. */
@@ -394,14 +390,13 @@ static void note_change(struct word_lists *lists, struct word_change change)
 void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_column at,
                        bool is_removal)
 {
-    pthread_mutex_lock(&lists->lock);
+    HOLD(&lists->lock);
     assert(lists->is_changing);
     if (lists->n)
         note_change(lists, (struct word_change){.word = hash_token(lists, token),
                                                 .doc = doc,
                                                 .at = (uint8_t)at,
                                                 .is_removal = is_removal});
-    pthread_mutex_unlock(&lists->lock);
 }
 
 /* What a place becomes. */
@@ -484,10 +479,9 @@ void word_lists_drop_document(struct word_lists *lists, doc_id doc)
 
 void word_lists_seal(struct word_lists *lists, uint64_t view)
 {
-    pthread_mutex_lock(&lists->lock);
+    HOLD(&lists->lock);
     assert(lists->is_changing);
     lists->sealed = view;
-    pthread_mutex_unlock(&lists->lock);
 }
 
 /* Of what was planned, and from now on. */

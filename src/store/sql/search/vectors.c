@@ -171,9 +171,8 @@ enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct po
         sql_int(&q, row.no);
     TRY(SQL_GET_ROW(&q, found.rows, found.waiting, found.failed));
     found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&s->shelf, row.no);
-    pthread_mutex_lock(&s->lock);
+    HOLD(&s->lock);
     found.unreadable = s->unreadable;
-    pthread_mutex_unlock(&s->lock);
     *out = found;
     return OK;
 }

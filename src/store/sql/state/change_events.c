@@ -153,11 +153,10 @@ void notes_reset(struct notes *n, str user)
 
 void notes_tell_these(struct notes *n, const struct event *v, size_t many)
 {
-    pthread_mutex_lock(&n->telling);
+    HOLD(&n->telling);
     struct follower *to = n->to;
     if (to)
         to->take(to, v, many);
-    pthread_mutex_unlock(&n->telling);
 }
 
 void notes_tell(struct notes *n)
@@ -254,9 +253,8 @@ enum status notes_follow(struct ctx *ctx, struct db *db, struct notes *n, struct
 
 void notes_leave(struct notes *n)
 {
-    pthread_mutex_lock(&n->telling);
+    HOLD(&n->telling);
     n->to = NULL;
-    pthread_mutex_unlock(&n->telling);
 }
 
 void notes_open(struct notes *n)

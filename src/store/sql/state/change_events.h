@@ -1,10 +1,10 @@
 /* change_events.h - changes by a group of writes, as triggers note them for the follower. */
 #pragma once
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/workers.h"
 #include "store/follow.h"
 #include "store/sql/db/db.h"
 

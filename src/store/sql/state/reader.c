@@ -132,14 +132,13 @@ static void give_back(struct store *s, struct db *db)
         close_reader(db);
     if (is_lost)
         writer_look_soon(s->writer);
-    pthread_mutex_lock(&s->lock);
+    HOLD(&s->lock);
     assert(s->n_idle < s->n_open);
     if (is_fit)
         s->idle[s->n_idle++] = db;
     else
         s->n_open--;
     pthread_cond_signal(&s->given);
-    pthread_mutex_unlock(&s->lock);
 }
 
 /* The file as it is, while the store cannot be opened. A log holds newer pages, which cannot be

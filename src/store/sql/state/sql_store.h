@@ -1,8 +1,7 @@
 /* sql_store.h - the store as a struct, which the faces name. */
 #pragma once
 
-#include <pthread.h>
-
+#include "base/workers.h"
 #include "store/sql/db/file.h"
 #include "store/sql/state/files.h"
 #include "store/store.h"

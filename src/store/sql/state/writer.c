@@ -188,7 +188,7 @@ static void answer_for_lost(struct writer *w, struct task *t)
 /* What the group wrote can be read, and waits to be synced. */
 static void show_group(struct writer *w, struct task *first, uint64_t last_no)
 {
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     writer_note_result(w, NULL, OK);
     w->commits++;
     w->seen_no = last_no;
@@ -200,7 +200,6 @@ static void show_group(struct writer *w, struct task *first, uint64_t last_no)
         w->last_unsynced = &(*w->last_unsynced)->next;
     pthread_cond_broadcast(&w->seen);
     pthread_cond_signal(&w->committed);
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* Counts the group and wakes the waiting threads. A task with a waiter lives on that thread's
@@ -432,13 +431,12 @@ static void end_sync(struct writer *w, struct ctx *ctx, struct task *first,
     else
         fail_all(first, ctx);
     writer_end(w, first);
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     if (result != OK)
         writer_note_result(w, ctx, result);
     w->is_syncing = w->unsynced != NULL;
     if (w->first || w->awaits_sync)
         pthread_cond_signal(&w->some);
-    pthread_mutex_unlock(&w->lock);
 }
 
 static void *sync_groups(void *arg)

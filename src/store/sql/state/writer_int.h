@@ -1,9 +1,9 @@
 /* writer_int.h - the writer as a struct, which its thread and its queue share. */
 #pragma once
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/workers.h"
 #include "store/sql/index/index.h"
 #include "store/sql/state/change_events.h"
 #include "store/sql/state/commits.h"

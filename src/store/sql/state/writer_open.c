@@ -147,14 +147,12 @@ void writer_note_result(struct writer *w, const struct ctx *ctx, enum status res
 /* PostgreSQL may be open again, and what the last group had to do not yet settled. */
 enum status writer_failure(struct ctx *ctx, struct writer *w)
 {
-    pthread_mutex_lock(&w->lock);
-    enum status result = w->result;
+    HOLD(&w->lock);
+    if (w->result == OK)
+        return OK;
     bool is_away = !w->is_open || store_is_postgres(w->s);
-    if (result != OK)
-        result = fail_as(ctx, result, is_away ? STORAGE_AWAY : STORE_DISK_FAILED, "%s: %s",
-                         is_away ? "the database is not open" : "the last write failed", w->why);
-    pthread_mutex_unlock(&w->lock);
-    return result;
+    return fail_as(ctx, w->result, is_away ? STORAGE_AWAY : STORE_DISK_FAILED, "%s: %s",
+                   is_away ? "the database is not open" : "the last write failed", w->why);
 }
 
 /* Replaces a row of the writer's own, which is enough to make a commit, and so a sync. */
@@ -177,9 +175,8 @@ static void open_circuit(struct writer *w)
 {
     files_leave(&w->s->files);
     pthread_cond_broadcast(&w->seen);
-    pthread_mutex_lock(&w->s->lock);
+    HOLD(&w->s->lock);
     pthread_cond_broadcast(&w->s->given);
-    pthread_mutex_unlock(&w->s->lock);
 }
 
 /* Opens the store when it is not open yet. PostgreSQL is tried again soon, and then less often. */
@@ -189,7 +186,7 @@ static void open_now(struct writer *w, struct ctx *ctx)
     enum status status = writer_connect(ctx, w);
     if (status == OK && w->doubtful)
         status = w->steps->settle(ctx, w);
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     writer_note_result(w, ctx, status);
     w->pause_ms = status == OK || !store_is_postgres(w->s) ? 0
                   : w->pause_ms                            ? 2 * w->pause_ms
@@ -198,7 +195,6 @@ static void open_now(struct writer *w, struct ctx *ctx)
         w->pause_ms = PAUSE_MAX_MS;
     if (w->pause_ms)
         open_circuit(w);
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* It was seldom that nobody asked for long; a server that is not ready must say so by itself. */
@@ -208,9 +204,8 @@ static void ask_postgres(struct writer *w, struct ctx *ctx)
     enum status status = db_int(ctx, &w->db, "SELECT 1", &one);
     if (status == OK || !writer_lost_postgres(w, ctx))
         return;
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     writer_note_result(w, ctx, status);
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* The connection is closed. The thread opens another at once; when it cannot, the circuit opens. */
@@ -238,10 +233,9 @@ void writer_leave_postgres(struct writer *w)
 struct task *writer_put_aside(struct writer *w, struct task *first)
 {
     if (!w->xid) {
-        pthread_mutex_lock(&w->lock);
+        HOLD(&w->lock);
         writer_put_back(w, first);
         w->has_late = true;
-        pthread_mutex_unlock(&w->lock);
         return NULL;
     }
     struct task *waited = writer_take_waited(&first);

@@ -73,9 +73,8 @@ static void put_back(struct writer *w, struct task *last)
 {
     struct task *rest = last->next;
     last->next = NULL;
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     writer_put_back(w, rest);
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* What came last for a single task is its own failure. */
@@ -277,8 +276,7 @@ enum status writer_settle_on_postgres(struct ctx *ctx, struct writer *w)
         writer_end(w, first);
         return OK;
     }
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     writer_put_back(w, first);
-    pthread_mutex_unlock(&w->lock);
     return OK;
 }

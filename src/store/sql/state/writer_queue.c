@@ -53,11 +53,10 @@ static void queue_task(struct writer *w, struct task *t)
  * deadline: a task in the queue is run, and its result must be known. */
 static void run_queued(struct writer *w, struct task *t)
 {
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     queue_task(w, t);
     while (!t->is_done)
         pthread_cond_wait(&w->done, &w->lock);
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* The erasure is committed, but a reader began before and needs the log. A try must outlast that
@@ -114,24 +113,21 @@ static enum status check_connection(struct ctx *ctx, struct writer *w)
 {
     if (!store_is_postgres(w->s))
         return OK;
-    pthread_mutex_lock(&w->lock);
-    bool is_open = w->is_open;
-    pthread_mutex_unlock(&w->lock);
-    return is_open ? OK : fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened again");
+    HOLD(&w->lock);
+    return w->is_open ? OK
+                      : fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened again");
 }
 
 /* Bounds the memory of the queue; a waiting writer is bounded by its thread. Room is reserved
  * before the input is copied, so a full queue costs no memory. */
 static enum status make_room(struct ctx *ctx, struct writer *w, size_t bytes)
 {
-    pthread_mutex_lock(&w->lock);
-    bool is_full = w->n_later == QUEUE_MAX || w->later_bytes + bytes > QUEUE_BYTES_MAX;
-    if (!is_full) {
-        w->n_later++;
-        w->later_bytes += bytes;
-    }
-    pthread_mutex_unlock(&w->lock);
-    return is_full ? fail(ctx, TOO_BUSY, "too much waits to be written") : OK;
+    HOLD(&w->lock);
+    if (w->n_later == QUEUE_MAX || w->later_bytes + bytes > QUEUE_BYTES_MAX)
+        return fail(ctx, TOO_BUSY, "too much waits to be written");
+    w->n_later++;
+    w->later_bytes += bytes;
+    return OK;
 }
 
 enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes, struct later **out)
@@ -152,14 +148,13 @@ void writer_queue(struct writer *w, struct later *later, write_fn *call, const v
     later->task.call = call;
     later->task.what = what;
     assert(call && later->task.nobody_waits && !later->task.is_alone);
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     w->touches += later->task.is_touch;
     queue_task(w, &later->task);
     if (!later->task.is_touch)
         w->last_later = w->queued_no;
     if (later->pool)
         w->last_of_pool[later->pool % POOL_SLOTS] = w->queued_no;
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* 0 means no pool, so that no hash may be 0. Two pools may share a slot: then one waits for the
@@ -191,10 +186,9 @@ static bool wait_seen(struct writer *w, uint64_t no, int64_t ms)
 
 void writer_look_soon(struct writer *w)
 {
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     w->has_doubt = true;
     pthread_cond_signal(&w->some);
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* Touches are not waited for. */
@@ -202,40 +196,35 @@ enum status store_settle(struct ctx *ctx, struct store *s)
 {
     struct writer *w = s->writer;
     (void)ctx;
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     wait_seen(w, w->last_later, -1);
-    pthread_mutex_unlock(&w->lock);
     return OK;
 }
 
 bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms)
 {
     assert(ms >= 0);
-    pthread_mutex_lock(&w->lock);
-    bool is_seen = wait_seen(w, pool ? w->last_of_pool[pool % POOL_SLOTS] : w->last_later, ms);
-    pthread_mutex_unlock(&w->lock);
-    return is_seen;
+    HOLD(&w->lock);
+    return wait_seen(w, pool ? w->last_of_pool[pool % POOL_SLOTS] : w->last_later, ms);
 }
 
 enum status writer_reach_disk(struct ctx *ctx, struct writer *w)
 {
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     uint64_t no = w->seen_no;
     while (w->ended_no < no)
         pthread_cond_wait(&w->done, &w->lock);
-    pthread_mutex_unlock(&w->lock);
     return atomic_load(&w->is_unsafe) ? fail(ctx, STORAGE, "the last sync of the database failed")
                                       : OK;
 }
 
 void writer_count(struct writer *w, struct store_stats *out)
 {
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     out->queued = w->queued;
     out->writes = w->writes;
     out->commits = w->commits;
     out->failures = w->failures;
-    pthread_mutex_unlock(&w->lock);
 }
 
 /* --- those who wait for something to be written --- */
@@ -247,20 +236,17 @@ uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
     struct writer *w = s->writer;
     struct timespec until = steady_in_ms(ms);
     int rc = 0;
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     while (w->groups == seen && !w->is_woken && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&w->written, &w->lock, &until);
-    uint64_t now = w->groups;
-    pthread_mutex_unlock(&w->lock);
-    return now;
+    return w->groups;
 }
 
 /* For the end of the server: from now on nobody waits. */
 void store_wake(struct store *s)
 {
     struct writer *w = s->writer;
-    pthread_mutex_lock(&w->lock);
+    HOLD(&w->lock);
     w->is_woken = true;
     pthread_cond_broadcast(&w->written);
-    pthread_mutex_unlock(&w->lock);
 }
