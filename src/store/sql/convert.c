@@ -484,11 +484,7 @@ enum status copy_open(struct ctx *ctx, const struct store *s, str to, bool is_ol
         return fail(ctx, CONFLICT, "'%s' exists already", j.to);
     TRY(open_as_it_is(ctx, s->path, s->key, "mode=rw", &j.db));
     file_remove_part(ctx, j.to);
-    enum status status = copy_and_prove(&j, NULL);
-    if (status != OK)
-        file_remove_part(ctx, j.to);
-    db_close_unsettled(&j.db);
-    return status;
+    return end_job(&j, copy_and_prove(&j, NULL));
 }
 
 /* Whether the store is a file; what others are left to do with a tool of their own. */

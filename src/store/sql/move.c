@@ -1,11 +1,11 @@
 /* move.c - all rows of a store copied to another one, of the same or the other database. */
-#include "store/sql/move.h"
+#include "store/move.h"
 
 #include <sodium.h>
 
 #include "base/id.h"
 #include "store/postgres/schema.h"
-#include "store/sql/db/query.h"
+#include "store/sql/move.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/sql_store.h"
 #include "store/sql/state/writer.h"
@@ -20,44 +20,26 @@
 
 #define PROGRESS "migrate"
 
-/* Kinds of columns: p the number of a pool, i a number, r a real, t a text, b bytes, B bytes or
- * NULL. number: the column that the database gives numbers of. */
+/* What is moved between two open stores, and how far that is. */
+struct moving {
+    struct ctx *ctx;
+    const struct store_move *move;
+    struct store *from, *to;
+    struct store_moved *out;
+    str source; /* a hash of the name of `from`, by which the same copy is known again */
+    int64_t table, rows, all, done;
+    int64_t *last; /* the last number that each table has given; 0: none */
+};
+
 struct moved_table {
     const char *name, *kinds, *number;
     enum sql read, put, count;
 };
-#define TABLE(table, kinds, number)                                                                \
-    {                                                                                              \
-#table, kinds, number, SQL_MOVE_READ_##table, SQL_MOVE_PUT_##table, SQL_MOVE_COUNT_##table \
-    }
 static const struct moved_table tables[] = {
-    TABLE(pool, "pttiiiii", "id"),
-    TABLE(session, "pitttiiii", "no"),
-    TABLE(title, "pib", NULL),
-    TABLE(message, "pitttttiiiiit", NULL),
-    TABLE(memory, "pittiitttttrriiitiiiiit", "no"),
-    TABLE(revision, "iiit", "no"),
-    TABLE(receipt, "pittiittti", "no"),
-    TABLE(replay, "piittt", NULL),
-    TABLE(given, "pii", NULL),
-    TABLE(review, "pitiiiiii", "no"),
-    TABLE(day_count, "piii", NULL),
-    TABLE(bar, "piiiiib", "no"),
-    TABLE(signal, "piii", "no"),
-    TABLE(waiting, "piiiiitiii", NULL),
-    TABLE(work, "ittttttiiii", "no"),
-    TABLE(mirror, "itttii", "no"),
-    TABLE(vector_set, "itiii", "no"),
-    TABLE(vector, "piiB", "seq"),
-    TABLE(token_vector, "pib", NULL),
-    TABLE(vector_todo, "piiii", "no"),
-    TABLE(token, "tttttiiiitiittttt", NULL),
-    TABLE(user, "tttttttii", NULL),
-    TABLE(role, "ti", NULL),
-    TABLE(setting, "tt", NULL),
-    TABLE(erasure, "ittitiitbb", "no"),
-    TABLE(erasure_hash, "bi", NULL),
-    TABLE(fact, "tt", NULL),
+#define MOVE(table, kinds, number, ...)                                                            \
+    {#table, kinds, number, SQL_MOVE_READ_##table, SQL_MOVE_PUT_##table, SQL_MOVE_COUNT_##table},
+#include "store/sql/db/sql_move.def"
+#undef MOVE
 };
 enum { TABLES = sizeof tables / sizeof *tables, COLUMNS_MAX = 23, PIECE_ROWS = 500 };
 enum { PIECE_BYTES = 1 << 20 };
@@ -155,7 +137,7 @@ static bool is_own_fact(const struct moved_table *t, const struct row *row)
 
 /* --- how far it is --- */
 
-void move_show(const struct moving *m, const char *what, int64_t done, int64_t all)
+static void move_show(const struct moving *m, const char *what, int64_t done, int64_t all)
 {
     if (m->move->progress)
         m->move->progress(m->move->own, what, done, all);
@@ -295,8 +277,7 @@ static enum status count_rows(struct moving *m, struct db *db)
 
 static enum status copy_tables(struct moving *m)
 {
-    READER_SCOPE(r);
-    TRY(reader_begin_long(m->ctx, m->from, &r));
+    LONG_READER(r, m->ctx, m->from);
     TRY(count_rows(m, r.db));
     while (m->table < TABLES)
         TRY(copy_table(m, r.db, &tables[m->table]));
@@ -305,18 +286,15 @@ static enum status copy_tables(struct moving *m)
 
 /* --- numbers that are not given again --- */
 
-static enum status read_last(struct moving *m, int64_t *out)
+static enum status read_last(struct moving *m)
 {
-    READER_SCOPE(r);
-    TRY(reader_begin_long(m->ctx, m->from, &r));
+    LONG_READER(r, m->ctx, m->from);
     TRY(db_prepare_one(m->ctx, r.db, SQL_MOVE_LAST_NO));
-    for (size_t i = 0; i < TABLES; i++) {
-        out[i] = 0;
-        if (!tables[i].number)
-            continue;
-        TRY(SQL_NUMBER(m->ctx, r.db, &out[i], SQL_MOVE_LAST_NO, str_of(tables[i].name),
-                       str_of(tables[i].number)));
-    }
+    m->last = NEW_N(&m->ctx->arena, int64_t, TABLES);
+    for (size_t i = 0; i < TABLES; i++)
+        if (tables[i].number)
+            TRY(SQL_NUMBER(m->ctx, r.db, &m->last[i], SQL_MOVE_LAST_NO, str_of(tables[i].name),
+                           str_of(tables[i].number)));
     return OK;
 }
 
@@ -327,38 +305,32 @@ static enum status put_last(struct ctx *ctx, struct db *db, const struct moved_t
     return is_postgres(db) ? OK : SQL_DO(ctx, db, SQL_MOVE_ADD_NO, str_of(t->name), no);
 }
 
-struct ending {
-    struct moving *m;
-    const int64_t *last;
-};
-
 /* The next opening of the target makes the words index. */
 static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
 {
-    const struct ending *e = what;
-    const struct piece nothing = {.m = e->m, .next_table = TABLES};
+    struct moving *m = *(struct moving *const *)what;
+    const struct piece nothing = {.m = m, .next_table = TABLES};
     TRY(db_prepare_one(ctx, db, SQL_MOVE_PUT_NO));
     if (!is_postgres(db))
         TRY(db_prepare_one(ctx, db, SQL_MOVE_ADD_NO));
     for (size_t i = 0; i < TABLES; i++)
-        if (e->last[i])
-            TRY(put_last(ctx, db, &tables[i], e->last[i]));
+        if (m->last[i])
+            TRY(put_last(ctx, db, &tables[i], m->last[i]));
     TRY(exec_on_postgres(ctx, db, pg_move_end));
     TRY(SQL_DO(ctx, db, SQL_FACT_PUT, S("words"), S("")));
     return write_piece(ctx, db, &nothing);
 }
 
-enum status move_copy(struct moving *m)
+/* The words index of the target is made when it is opened again. */
+static enum status copy_rows(struct moving *m)
 {
-    int64_t last[TABLES];
     struct writer *to = m->to->writer;
     struct task begin = {.ctx = m->ctx, .call = begin_target, .what = &m, .is_alone = true};
     m->source = source_of(&m->ctx->arena, m->move->from.path);
     TRY(writer_run(to, &begin));
     TRY(copy_tables(m));
-    TRY(read_last(m, last));
-    const struct ending e = {m, last};
-    struct task end = {.ctx = m->ctx, .call = end_copy, .what = &e, .is_alone = true};
+    TRY(read_last(m));
+    struct task end = {.ctx = m->ctx, .call = end_copy, .what = &m, .is_alone = true};
     return writer_run(to, &end);
 }
 
@@ -436,9 +408,8 @@ static enum status sum_table(struct moving *m, struct db *db, const struct moved
 
 static enum status sum_up(struct moving *m, struct store *s, struct sums *out)
 {
-    READER_SCOPE(r);
     *out = (struct sums){.rows = 0};
-    TRY(reader_begin_long(m->ctx, s, &r));
+    LONG_READER(r, m->ctx, s);
     for (size_t i = 0; i < TABLES; i++)
         TRY(sum_table(m, r.db, &tables[i], out));
     m->done += out->rows;
@@ -456,7 +427,7 @@ static enum status compare_sum(struct moving *m, const char *what, str name, con
                 what, S_ARG(name), (long long)a->rows, (long long)b->rows);
 }
 
-enum status move_compare(struct moving *m)
+static enum status compare_rows(struct moving *m)
 {
     struct sums a, b;
     m->done = 0;
@@ -477,7 +448,7 @@ enum status move_compare(struct moving *m)
     return OK;
 }
 
-/* --- when it is done, and until then --- */
+/* --- the whole --- */
 
 static enum status drop_progress(struct ctx *ctx, struct db *db,
                                  __attribute__((unused)) const void *what)
@@ -485,9 +456,49 @@ static enum status drop_progress(struct ctx *ctx, struct db *db,
     return SQL_DO(ctx, db, SQL_FACT_DELETE, S(PROGRESS));
 }
 
-enum status move_end(struct ctx *ctx, struct store *to)
+static enum status open_side(struct ctx *ctx, struct store_settings settings, struct store **out)
 {
-    return writer_call(ctx, to->writer, drop_progress, NULL);
+    settings.is_move = true;
+    return store_open(ctx, &settings, out);
+}
+
+static enum status check_target(struct ctx *ctx, const struct moving *m)
+{
+    str findings;
+    move_show(m, "checking", 0, 1);
+    TRY(store_check(ctx, m->to, &findings));
+    if (findings.n)
+        return fail(ctx, STORAGE, "the copy is not sound: " S_FMT, S_ARG(findings));
+    TRY(writer_call(ctx, m->to->writer, drop_progress, NULL));
+    move_show(m, "checking", 1, 1);
+    return OK;
+}
+
+/* The target is opened again for its words index. */
+static enum status move_between(struct ctx *ctx, const struct store_move *move, struct moving *m)
+{
+    TRY(open_side(ctx, move->from, &m->from));
+    TRY(open_side(ctx, move->to, &m->to));
+    TRY(copy_rows(m));
+    move_show(m, "indexing", 0, 1);
+    store_close(m->to);
+    m->to = NULL;
+    TRY(open_side(ctx, move->to, &m->to));
+    move_show(m, "indexing", 1, 1);
+    TRY(compare_rows(m));
+    return check_target(ctx, m);
+}
+
+enum status store_move(struct ctx *ctx, const struct store_move *move, struct store_moved *out)
+{
+    struct moving m = {.ctx = ctx, .move = move, .out = out};
+    *out = (struct store_moved){0};
+    if (str_eq(move->from.path, move->to.path))
+        return fail(ctx, BAD_INPUT, "source and target are the same");
+    enum status status = move_between(ctx, move, &m);
+    store_close(m.to);
+    store_close(m.from);
+    return status;
 }
 
 /* Before anybody uses a store. */

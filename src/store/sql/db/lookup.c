@@ -11,7 +11,6 @@
  * it finds nothing.
  */
 
-/* --- what comes in --- */
 /* Of several servers one writes to a pool at a time: the writer locks the row. */
 static bool locks_pools(const struct db *db)
 {

@@ -54,8 +54,7 @@ enum status store_check(struct ctx *ctx, struct store *s, str *findings)
 {
     struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
     bool is_erasing = false;
-    READER_SCOPE(r);
-    TRY(reader_begin_long(ctx, s, &r));
+    LONG_READER(r, ctx, s);
     TRY(run_rules(ctx, r.db, &out));
     TRY(titles_check(ctx, r.db, &out));
     TRY(words_check(ctx, r.db, &out));
@@ -72,8 +71,7 @@ enum status store_check_pages(struct ctx *ctx, struct store *s, str *findings)
         return fail(ctx, UNSUPPORTED,
                     "the store in PostgreSQL has no 'check_pages' yet: use pg_amcheck");
     struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
-    READER_SCOPE(r);
-    TRY(reader_begin_long(ctx, s, &r));
+    LONG_READER(r, ctx, s);
     TRY(run_rule(ctx, r.db, rules[0], &out)); /* as there, for what others wrote meanwhile */
     TRY(run_rule(ctx, r.db,
                  "SELECT 'file: ' || integrity_check FROM pragma_integrity_check"

@@ -27,7 +27,10 @@ void reader_end(struct reader *r);
 #define READER(r, ctx, s)                                                                          \
     READER_SCOPE(r);                                                                               \
     TRY(reader_begin((ctx), (s), &r))
-/* The same, and a pool's row, which is all 0 when there is none. */
+#define LONG_READER(r, ctx, s)                                                                     \
+    READER_SCOPE(r);                                                                               \
+    TRY(reader_begin_long((ctx), (s), &r))
+/* As READER, and a pool's row, which is all 0 when there is none. */
 #define POOL_READER(r, row, ctx, s, pool)                                                          \
     struct pool_row row;                                                                           \
     READER(r, ctx, s);                                                                             \
