@@ -14,27 +14,34 @@
  * vector stays (vectors_follow).
  */
 
+/* The members of a memory that a change may set, in the order of a revision. */
+static const struct member {
+    unsigned what;
+    size_t size;
+    struct field row;
+} changeable[] = {
+#define MEMBER(WHAT, KIND, M, ...)                                                                 \
+    .what = CHANGE_##WHAT, .size = sizeof(((struct memory *)0)->M),                                \
+    .row = {KIND(struct memory, M, ##__VA_ARGS__)}
+    {MEMBER(CONTENT, STR, content)},
+    {MEMBER(KEY, STR, key)},
+    {MEMBER(TYPE, ENUM, type, .one_of = type_names)},
+    {MEMBER(CATEGORY, STR, category)},
+    {MEMBER(SESSION, STR, session)},
+    {MEMBER(METADATA, RAW, metadata)},
+    {MEMBER(TAGS, STRS, tags)},
+    {MEMBER(IMPORTANCE, NUM, importance)},
+    {MEMBER(EXPIRES, TIME, expires)},
+#undef MEMBER
+};
+enum { MEMBERS = sizeof changeable / sizeof *changeable, REVISIONS_MAX = 50, OLD_MAX = 1 << 20 };
+
 static struct memory changed_memory(const struct memory *old, const struct change *c)
 {
     struct memory m = *old;
-    if (c->what & CHANGE_CONTENT)
-        m.content = c->to.content;
-    if (c->what & CHANGE_KEY)
-        m.key = c->to.key;
-    if (c->what & CHANGE_TYPE)
-        m.type = c->to.type;
-    if (c->what & CHANGE_CATEGORY)
-        m.category = c->to.category;
-    if (c->what & CHANGE_METADATA)
-        m.metadata = c->to.metadata;
-    if (c->what & CHANGE_TAGS)
-        m.tags = c->to.tags;
-    if (c->what & CHANGE_IMPORTANCE)
-        m.importance = c->to.importance;
-    if (c->what & CHANGE_EXPIRES)
-        m.expires = c->to.expires;
-    if (c->what & CHANGE_SESSION)
-        m.session = c->to.session;
+    for (const struct member *one = changeable; one < changeable + MEMBERS; one++)
+        if (c->what & one->what)
+            memcpy((char *)&m + one->row.at, (const char *)&c->to + one->row.at, one->size);
     /* Two changes of one millisecond are two versions. */
     int64_t now = clock_ms();
     m.updated = now > old->updated ? now : old->updated + 1;
@@ -42,23 +49,6 @@ static struct memory changed_memory(const struct memory *old, const struct chang
 }
 
 /* --- what it said before --- */
-
-enum { REVISIONS_MAX = 50, OLD_MAX = 1 << 20 };
-
-static const struct old_member {
-    unsigned what;
-    struct field row;
-} old_members[] = {
-    {CHANGE_CONTENT, {STR(struct memory, content)}},
-    {CHANGE_KEY, {STR(struct memory, key)}},
-    {CHANGE_TYPE, {ENUM(struct memory, type), .one_of = type_names}},
-    {CHANGE_CATEGORY, {STR(struct memory, category)}},
-    {CHANGE_SESSION, {STR(struct memory, session)}},
-    {CHANGE_METADATA, {RAW(struct memory, metadata)}},
-    {CHANGE_TAGS, {STRS(struct memory, tags)}},
-    {CHANGE_IMPORTANCE, {NUM(struct memory, importance)}},
-    {CHANGE_EXPIRES, {TIME(struct memory, expires)}},
-};
 
 static str written(struct ctx *ctx, const struct field *row, const struct memory *m)
 {
@@ -73,15 +63,14 @@ static str written(struct ctx *ctx, const struct field *row, const struct memory
 static str old_of(struct ctx *ctx, unsigned what, const struct memory *old,
                   const struct memory *now)
 {
-    struct field table[sizeof old_members / sizeof *old_members + 1] = {{0}};
+    struct field table[MEMBERS + 1] = {{0}};
     struct buf b = buf_make(&ctx->arena, OLD_MAX);
     struct json_out w = json_to(&b);
     size_t n = 0;
-    for (size_t i = 0; i < sizeof old_members / sizeof *old_members; i++) {
-        const struct field *row = &old_members[i].row;
-        if ((what & old_members[i].what) && !str_eq(written(ctx, row, old), written(ctx, row, now)))
-            table[n++] = *row;
-    }
+    for (const struct member *one = changeable; one < changeable + MEMBERS; one++)
+        if ((what & one->what) &&
+            !str_eq(written(ctx, &one->row, old), written(ctx, &one->row, now)))
+            table[n++] = one->row;
     if (n)
         fields_write(&w, table, old);
     assert(!b.full);
