@@ -45,7 +45,7 @@ static void take_match(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_co
     sqlite3_result_int(result, 1);
 }
 
-static str text_of_value(sqlite3_value *v)
+str value_text(sqlite3_value *v)
 {
     const char *p = (const char *)sqlite3_value_text(v);
     return p ? (str){p, (size_t)sqlite3_value_bytes(v)} : S("");
@@ -55,7 +55,7 @@ static str text_of_value(sqlite3_value *v)
 static void count_tokens(sqlite3_context *result, int n, sqlite3_value **values)
 {
     (void)n;
-    sqlite3_result_int64(result, tokens_of(text_of_value(values[0])));
+    sqlite3_result_int64(result, tokens_of(value_text(values[0])));
 }
 
 static bool ascii_holds(str text, str part)
@@ -74,7 +74,7 @@ static bool ascii_holds(str text, str part)
 static void find_part(sqlite3_context *result, int n, sqlite3_value **values)
 {
     struct arena own = {0};
-    str text = text_of_value(values[0]), part = text_of_value(values[1]);
+    str text = value_text(values[0]), part = value_text(values[1]);
     (void)n;
     if (utf8_is_ascii(text)) { /* as most are: then nothing has to be written to be compared */
         sqlite3_result_int(result, ascii_holds(text, part));

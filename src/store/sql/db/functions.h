@@ -22,6 +22,9 @@ struct postings {
     size_t n, cap, max;
 };
 
+/* An argument of an SQL function. */
+str value_text(sqlite3_value *v);
+
 MUST_USE enum status functions_add(struct ctx *ctx, struct db *db);
 /* After the connection is closed. */
 void functions_end(struct db *db);

@@ -1,30 +1,18 @@
 /* places.c - the places of rows in a list that spans pools: each pool's in order, then merged. */
 #include "store/sql/read/places.h"
 
-#include <assert.h>
 #include <float.h>
-#include <stdlib.h>
 
 struct run {
     size_t at, end;
 };
 
-static int by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return (x->no > y->no) - (x->no < y->no);
-}
-
-static int by_place_down(const void *a, const void *b)
-{
-    return by_place(b, a);
-}
+ORDER(by_place, struct place, UP(value) ?: UP(no))
+ORDER(by_place_down, struct place, DOWN(value) ?: DOWN(no))
 
 static int compare_places(const struct places *p, const struct place *a, const struct place *b)
 {
-    return p->is_ascending ? by_place(a, b) : by_place(b, a);
+    return p->is_ascending ? by_place(a, b) : by_place_down(a, b);
 }
 
 struct places places_of(struct arena *a, bool is_ascending)

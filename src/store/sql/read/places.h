@@ -1,10 +1,7 @@
 /* places.h - the places of rows in a list that spans pools: each pool's in order, then merged. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/arena.h"
+#include "base/str.h"
 
 /* By value, then by number, up or down. */
 struct place {

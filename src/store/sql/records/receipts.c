@@ -150,22 +150,14 @@ enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const stru
 static enum status read_receipt(struct query *q, struct receipt *out)
 {
     struct json *body;
-    int64_t no = sql_get_int(q);
-    str id = sql_get_text(q), session = sql_get_text(q);
-    int64_t created = sql_get_int(q);
-    uint64_t chain = (uint64_t)sql_get_int(q);
-    TRY(json_parse(q->ctx, sql_get_text(q), &body));
     struct receipt r = {0};
+    SQL_GET(q, r.no, r.id, r.session, r.created, r.chain);
+    TRY(json_parse(q->ctx, sql_get_text(q), &body));
     TRY(fields_read(q->ctx, receipt_body, json_get(body, "receipt"), false, &r));
     const struct json *lines = json_get(body, "lines");
     r.lines = NEW_N(&q->ctx->arena, struct receipt_line, lines ? lines->n : 0);
     for (const struct json *line = lines ? lines->first : NULL; line; line = line->next)
         TRY(fields_read(q->ctx, receipt_line, line, false, &r.lines[r.n++]));
-    r.no = no;
-    r.id = id;
-    r.session = session;
-    r.created = created;
-    r.chain = chain;
     *out = r;
     return OK;
 }

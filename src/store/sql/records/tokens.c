@@ -163,10 +163,8 @@ enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct toke
     ACCESS_READER(r, is_empty, ctx, s);
     if (is_empty)
         return OK;
-    SQL_RUN(q, ctx, r.db, user.n ? SQL_TOKEN_LIST : SQL_TOKEN_LIST_ALL);
-    if (user.n)
-        sql_text(&q, user);
-    return SQL_ROWS(&q, read_token, out, n);
+    return user.n ? SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST, user)
+                  : SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST_ALL);
 }
 
 enum status store_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,

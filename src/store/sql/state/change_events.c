@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/sql/db/functions.h"
 #include "store/sql/state/notes_postgres.h"
 
 /*
@@ -28,9 +29,17 @@ enum {
 #define ERASED(name, table)                                                                        \
     "CREATE TEMP TRIGGER note_" table "_erased AFTER DELETE ON " table                             \
     " BEGIN " NOTE("'" name "'", "OLD.id") "OLD.pool; END;"
-#define CHANGED(table, columns, when, kind)                                                        \
-    "CREATE TEMP TRIGGER note_" table "_changed AFTER UPDATE OF " columns " ON " table             \
-    " WHEN " when " BEGIN " NOTE(kind, "NEW.id") "NEW.pool; END;"
+/* Where one of a row's columns changes. */
+#define CHANGED(table, COLUMNS, kind)                                                              \
+    "CREATE TEMP TRIGGER note_" table                                                              \
+    "_changed AFTER UPDATE OF " COLUMNS("") " ON " table " WHEN (" COLUMNS(                        \
+        "NEW.") ") IS NOT (" COLUMNS("OLD.") ") BEGIN " NOTE(kind, "NEW.id") "NEW.pool; END;"
+#define MEMORY(r)                                                                                  \
+    r "content, " r "key, " r "type, " r "category, " r "session, " r "metadata, " r "tags, " r    \
+      "importance, " r "salience, " r "expires, " r "created, " r "valid_from, " r "valid_to, " r  \
+      "superseded_by"
+#define SESSION(r) r "title, " r "metadata"
+#define REVIEW(r) r "state, " r "version"
 /* Of a row that is no pool's. */
 #define NOTED(name, event, table, call)                                                            \
     "CREATE TEMP TRIGGER note_" name " AFTER " event " ON " table " BEGIN SELECT " call "; END;"
@@ -39,14 +48,7 @@ enum {
 static const char *const triggers[] = {
     ADDED("memory.added", "memory", "NEW.id"),
     ERASED("memory.erased", "memory"),
-    CHANGED("memory",
-            "content, key, type, category, session, metadata, tags, importance, salience, expires,"
-            " created, valid_from, valid_to, superseded_by",
-            "(NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata, NEW.tags,"
-            " NEW.importance, NEW.salience, NEW.expires, NEW.created, NEW.valid_from, NEW.valid_to,"
-            " NEW.superseded_by) IS NOT (OLD.content, OLD.key, OLD.type, OLD.category, OLD.session,"
-            " OLD.metadata, OLD.tags, OLD.importance, OLD.salience, OLD.expires, OLD.created,"
-            " OLD.valid_from, OLD.valid_to, OLD.superseded_by)",
+    CHANGED("memory", MEMORY,
             "CASE WHEN OLD.valid_to = 0 AND NEW.valid_to <> 0 THEN 'memory.closed'"
             " WHEN OLD.valid_to <> 0 AND NEW.valid_to = 0 THEN 'memory.opened'"
             " ELSE 'memory.changed' END"),
@@ -54,12 +56,10 @@ static const char *const triggers[] = {
     ERASED("message.erased", "message"),
     ADDED("session.added", "session", "NEW.id"),
     ERASED("session.erased", "session"),
-    CHANGED("session", "title, metadata",
-            "(NEW.title, NEW.metadata) IS NOT (OLD.title, OLD.metadata)", "'session.changed'"),
+    CHANGED("session", SESSION, "'session.changed'"),
     ADDED("receipt.written", "receipt", "NEW.id"),
     ADDED("review.changed", "review", "NEW.id"),
-    CHANGED("review", "state, version", "(NEW.state, NEW.version) IS NOT (OLD.state, OLD.version)",
-            "'review.changed'"),
+    CHANGED("review", REVIEW, "'review.changed'"),
     ERASED("review.changed", "review"),
     NOTED("pool_added", "INSERT", "pool", "note('space.added', NEW.user, NEW.space, NEW.space)"),
     NOTED("pool_erased", "DELETE", "pool", "note('space.erased', OLD.user, OLD.space, OLD.space)"),
@@ -116,24 +116,18 @@ void notes_add(struct notes *n, const struct event *e)
                                   .id = str_dup(&n->arena, e->id)};
 }
 
-static str text_of(sqlite3_value *v)
-{
-    const char *p = (const char *)sqlite3_value_text(v);
-    return (str){p, (size_t)sqlite3_value_bytes(v)};
-}
-
 /* note(kind, user, space, id) */
 static void note_change(sqlite3_context *result, int n, sqlite3_value **values)
 {
     struct notes *notes = sqlite3_user_data(result);
-    int kind = name_index(event_names, text_of(values[0]), -1);
+    int kind = name_index(event_names, value_text(values[0]), -1);
     (void)n;
     assert(kind >= 0);
     if (!notes->to)
         return;
     const struct event e = {.kind = (enum event_kind)kind,
-                            .pool = {text_of(values[1]), text_of(values[2])},
-                            .id = text_of(values[3])};
+                            .pool = {value_text(values[1]), value_text(values[2])},
+                            .id = value_text(values[3])};
     notes_add(notes, &e);
 }
 
