@@ -17,9 +17,10 @@ static FIELDS(account, (STR, id), (STR, email), (INT, spaces), (INT, sessions), 
               (ENUM_OF, role, enum role, .one_of = role_names), (TIME, created),
               (AS_TIME, active, "last_active"));
 
-static enum status no_user(struct ctx *ctx, str id)
+/* The status, and in words where there is no such user. */
+static enum status of_user(struct ctx *ctx, str id, enum status s)
 {
-    return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(id));
+    return s == NOT_FOUND ? fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(id)) : s;
 }
 
 static void print_accounts(struct ctx *ctx, const struct account *v, size_t n, int64_t total)
@@ -64,10 +65,8 @@ static enum status set_role(struct ctx *ctx, const struct options *o, struct ins
     str user = o->words.v[2];
     int64_t revoked;
     int role = name_index(role_names, o->words.v[3], -1);
-    enum status s = engine_set_role(ctx, instance->engine, user, (enum role)role, &revoked);
-    if (s == NOT_FOUND)
-        return no_user(ctx, user);
-    TRY(s);
+    TRY(of_user(ctx, user,
+                engine_set_role(ctx, instance->engine, user, (enum role)role, &revoked)));
     if (o->json)
         printf("{\"role\":\"%s\",\"revoked\":%lld}\n", role_names[role], (long long)revoked);
     else
@@ -80,13 +79,11 @@ static enum status erase_user(struct ctx *ctx, struct instance *instance,
                               struct erase_account *what)
 {
     enum status s = engine_erase_account(ctx, instance->engine, what);
-    if (s == NOT_FOUND)
-        return no_user(ctx, what->id);
     if (s == CONFLICT) {
         str why = ctx_take_why(ctx);
         return fail(ctx, CONFLICT, S_FMT "; --people erases them as well", S_ARG(why));
     }
-    return s;
+    return of_user(ctx, what->id, s);
 }
 
 static enum status ask_about_user(struct ctx *ctx, struct instance *instance,

@@ -83,23 +83,17 @@ static enum status end_write(struct running *c, enum status s, str path)
                         S_ARG(path));
 }
 
-static bool is_too_long(struct running *c, str text, enum status *said)
+/* Whether a text that takes the place of another is too long, or brings a secret: a mask in it
+ * would break the model's next edit, so the model is asked to leave the secret out. */
+static bool is_refused(struct running *c, str was, str text)
 {
-    if (text.n <= FILE_TEXT_MAX)
-        return false;
-    *said = refuse_words(c, "The file " S_FMT " would have %zu bytes. Maximum is %d.",
-                         S_ARG(c->in->path), text.n, FILE_TEXT_MAX);
-    return true;
-}
-
-/* A mask in the text would break the model's next edit, so it is asked to leave the secret out. */
-static bool is_secret(struct running *c, str was, str text, enum status *said)
-{
-    if (!engine_file_is_secret(c->e, text) || engine_file_is_secret(c->e, was))
-        return false;
-    *said = refuse_call(c, S("The text holds a password, key or number that may not be stored. "
-                             "Leave it out."));
-    return true;
+    if (text.n > FILE_TEXT_MAX)
+        refuse_words(c, "The file " S_FMT " would have %zu bytes. Maximum is %d.",
+                     S_ARG(c->in->path), text.n, FILE_TEXT_MAX);
+    else if (engine_file_is_secret(c->e, text) && !engine_file_is_secret(c->e, was))
+        refuse_call(c, S("The text holds a password, key or number that may not be stored. "
+                         "Leave it out."));
+    return c->out->is_error;
 }
 
 /* --- view --- */
@@ -147,26 +141,24 @@ static enum status run_view(struct running *c)
 /* --- create --- */
 
 /* A file cannot be a folder as well. */
-static bool is_blocked(struct running *c, str path, enum status *said)
+static bool is_blocked(struct running *c, str path)
 {
     const struct file *file = tree_blocks(&c->tree, path);
     if (file)
-        *said = refuse_words(c, "The path " S_FMT " is not a directory.", S_ARG(file->path));
+        refuse_words(c, "The path " S_FMT " is not a directory.", S_ARG(file->path));
     return file != NULL;
 }
 
 static enum status run_create(struct running *c)
 {
-    enum status s;
     const struct file file = {.path = c->path, .text = c->in->file_text};
     if (tree_file(&c->tree, c->path) || tree_has_folder(&c->tree, c->path))
         return refuse_words(c, "File " S_FMT " already exists", S_ARG(c->in->path));
-    if (is_blocked(c, c->path, &s) || is_too_long(c, file.text, &s) ||
-        is_secret(c, S(""), file.text, &s))
-        return s;
+    if (is_blocked(c, c->path) || is_refused(c, S(""), file.text))
+        return OK;
     if (c->tree.n >= FILES_MAX)
         return refuse_words(c, "There are %zu files. Maximum is %d.", c->tree.n, FILES_MAX);
-    s = engine_file_add(c->ctx, c->e, c->pool, &file);
+    enum status s = engine_file_add(c->ctx, c->e, c->pool, &file);
     if (soft_if(c->ctx, s, CONFLICT))
         return refuse_words(c, "File " S_FMT " already exists", S_ARG(c->in->path));
     TRY(s);
@@ -188,9 +180,8 @@ static enum status find_edited(struct running *c, const struct file **out)
 
 static enum status write_file(struct running *c, const struct file *file, str text, str said)
 {
-    enum status s;
-    if (is_too_long(c, text, &s) || is_secret(c, file->text, text, &s))
-        return s;
+    if (is_refused(c, file->text, text))
+        return OK;
     c->out->content = said;
     return end_write(c, engine_file_write(c->ctx, c->e, c->pool, file, text), c->in->path);
 }
@@ -325,7 +316,6 @@ static enum status move_files(struct running *c, const struct file *v, size_t n)
 static enum status run_rename(struct running *c)
 {
     struct file *v;
-    enum status s;
     if (str_is(c->path, FILES_ROOT))
         return refuse_call(c, S("Cannot rename the " FILES_ROOT " directory itself"));
     size_t n = files_of(c, &v);
@@ -336,7 +326,7 @@ static enum status run_rename(struct running *c)
     if (path_is_below(c->to, c->path, NULL))
         return refuse_words(c, "Cannot rename " S_FMT " to a path inside itself",
                             S_ARG(c->in->old_path));
-    return is_blocked(c, c->to, &s) ? s : move_files(c, v, n);
+    return is_blocked(c, c->to) ? OK : move_files(c, v, n);
 }
 
 /* --- the table --- */

@@ -53,22 +53,10 @@ static const struct json *configured_of(struct ctx *ctx, const struct setting_ro
     return value_json(ctx, row->field ? row->field : row->live, in);
 }
 
-static str type_of(enum field_type type)
-{
-    switch (type) {
-    case FIELD_INT:
-        return S("integer");
-    case FIELD_NUM:
-        return S("number");
-    case FIELD_BOOL:
-    case FIELD_SWITCH:
-        return S("boolean");
-    case FIELD_ENUM:
-        return S("choice");
-    default:
-        return S("text");
-    }
-}
+static const char *const types[FIELD_OBJECT + 1] = {
+    [FIELD_STR] = "text",     [FIELD_INT] = "integer",    [FIELD_NUM] = "number",
+    [FIELD_BOOL] = "boolean", [FIELD_SWITCH] = "boolean", [FIELD_ENUM] = "choice",
+};
 
 static const struct json *choices_of(struct ctx *ctx, const struct field *f)
 {
@@ -103,7 +91,7 @@ static struct setting_out shape_of(struct ctx *ctx, const struct view *v,
         .otherwise = configured_of(ctx, row, v->defaults),
         .source = str_of(places[v->now->from[id]]),
         .acts = row->live ? S("at once") : S("at start"),
-        .type = type_of(f->type),
+        .type = str_of(types[f->type]),
         .unit = str_of(f->unit ? f->unit : ""),
         .min = has_range ? f->min : __builtin_nan(""),
         .max = has_range ? f->max : __builtin_nan(""),

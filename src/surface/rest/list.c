@@ -119,23 +119,17 @@ static void count_value(struct arena *a, struct values *all, str name, int64_t n
     ARENA_ADD(a, all->v, all->n, all->cap) = (struct value){name, n};
 }
 
+/* In the order of the facets. */
 static str value_of(const struct memory_tally *t, const struct memory_select *f, size_t facet)
 {
     assert(t->pool < f->n_pools && t->type < TYPE_COUNT && t->layer < LAYER_COUNT);
-    switch (facet) {
-    case 0:
-        return str_of(layer_names[t->layer]);
-    case 1:
-        return str_of(type_names[t->type]);
-    case 2:
-        return t->category;
-    case 3:
-        return str_of(origin_names[t->origin]);
-    case 4:
-        return f->pools[t->pool].space;
-    default:
-        return t->is_closed ? S("true") : S("false");
-    }
+    const str values[] = {str_of(layer_names[t->layer]),
+                          str_of(type_names[t->type]),
+                          t->category,
+                          str_of(origin_names[t->origin]),
+                          f->pools[t->pool].space,
+                          t->is_closed ? S("true") : S("false")};
+    return values[facet];
 }
 
 ORDER(by_count, struct value, DOWN(n) ?: BY_TEXT(name));
