@@ -37,21 +37,21 @@ static size_t shared_words(struct words question, struct words line)
 }
 
 /* Marks the lines that share the most words with the question, at most QUOTED_MAX. Later lines are
- * newer, so they win a tie. Lines that are questions hold no facts and are never marked. */
+ * newer, so they win a tie. Questions are marked, too: "What do I wear to Dario's wedding on 14
+ * June?" was recalled for the date in it. */
 static size_t choose_lines(struct arena *a, str question, const struct demo_line *v, size_t n,
                            bool *chosen)
 {
     struct words q = words_of(a, question, WORDS_MAX);
     size_t *shared = NEW_N(a, size_t, n + 1), best = 0, count = 0;
     for (size_t i = 0; i < n; i++) {
-        bool tells = !str_ends(v[i].text, S("?"));
         /* 1 is added so that a line that shares no word may still be quoted when no line does
          * better: recall has chosen it. */
-        shared[i] = tells ? 1 + shared_words(q, words_of(a, v[i].text, WORDS_MAX)) : 0;
+        shared[i] = 1 + shared_words(q, words_of(a, v[i].text, WORDS_MAX));
         best = shared[i] > best ? shared[i] : best;
     }
     for (size_t i = n; i-- > 0 && count < QUOTED_MAX;) {
-        chosen[i] = best && shared[i] == best;
+        chosen[i] = shared[i] == best;
         count += chosen[i];
     }
     return count;
@@ -64,7 +64,7 @@ static void add_later(const struct demo_line *v, size_t n, bool *chosen, bool *l
     while (first < n && !(chosen[first] && v[first].is_outdated))
         first++;
     for (size_t i = n; i-- > first + 1 && count < QUOTED_MAX;) {
-        if (v[i].is_outdated || chosen[i] || str_ends(v[i].text, S("?")))
+        if (v[i].is_outdated || chosen[i])
             continue;
         later[i] = true;
         count++;
@@ -80,7 +80,7 @@ static bool quote_lines(struct buf *b, const struct demo_line *v, size_t n, cons
         buf_printf(b, "%s\xE2\x80\x9C" S_FMT "\xE2\x80\x9D", has_some ? "; " : "",
                    S_ARG(v[i].text));
         has_some = true;
-        has_end = str_ends(v[i].text, S(".")) || str_ends(v[i].text, S("!"));
+        has_end = v[i].text.n && char_is_one_of(v[i].text.p[v[i].text.n - 1], ".!?");
     }
     if (has_some && !has_end)
         buf_add(b, S("."));

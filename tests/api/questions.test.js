@@ -110,3 +110,16 @@ test('what the model answered is given in full where it is asked for', async (t)
   await until('it has vectors', async () => /Zinsser Cover Stain/.test(await given('What was the primer for the stain on the ceiling called that you told me about?')));
   assert.match(await given('What was the primer for the stain on the ceiling called that you told me about?'), /Find the leak[^]*nine square metres/);
 });
+
+// "What do I wear to Dario's wedding on 14 June?" tells when it is; the built-in model quotes it, too.
+test('what a question tells in passing is given when it is asked for', async (t) => {
+  const server = await serve(t);
+  await server.tell('What should I wear to my cousin Dario\'s wedding in Split on 14 June?');
+  await server.tell('As a nurse on night shifts, what should I eat before bed?');
+  await server.tell('What is the capital of Croatia?');
+  await server.settled();
+  const said = async (question) => (await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: question }] })).json().choices[0].message.content;
+  assert.match(await said('When is Dario\'s wedding?'), /14 June\?”$/);
+  assert.match(await said('What is my job?'), /nurse/);
+  assert.doesNotMatch((await receipt(server, 'Where is Dario\'s wedding?')).block, /capital/);
+});

@@ -107,7 +107,7 @@ static const struct table {
      "/* tells.def - what a sentence's wording says of whether it tells something. */\n/*\n"
      " * FORM(feature, weight that it does though rules say it asks, weight that it asks though\n"
      " * they say it tells), sorted.",
-     3,
+     8,
      3,
      0.2,
      {0.04, 0.005},
@@ -241,7 +241,7 @@ static void read_person(struct form_data *d, const struct json *person, bool is_
     for (const struct json *j = json_get(person, "questions")->first; j; j = j->next) {
         if (is_of_tellings())
             telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")),
-                           json_string(json_get(person, "language")), &t);
+                           json_string(json_get(person, "language")), false, &t);
         else if (!is_of_questions || !str_is(json_string(json_get(j, "kind")), "unknown"))
             read_asked(d, j, "kind", d->writers, is_judged);
     }
@@ -260,8 +260,9 @@ static void read_ask(struct form_data *d, const struct json *j, bool is_judged)
     str language = json_string(json_get(j, "language"));
     struct tellings t = {0};
     if (telling_is_in(language))
-        telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")), language, &t);
-    add_tellings(d, &t, -1, is_judged);
+        telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")), language,
+                       str_is(json_string(json_get(j, "is")), "tells"), &t);
+    add_tellings(d, &t, json_int_or(json_get(j, "writer"), -1), is_judged);
 }
 
 static void read_clean(struct form_data *d, const struct json *j, bool is_judged)

@@ -28,15 +28,15 @@ bool telling_is_in(str language)
 }
 
 /* Of several sentences one may tell something, so those that are accepted are left out. */
-void telling_of_ask(struct arena *a, str ask, str language, struct tellings *out)
+void telling_of_ask(struct arena *a, str ask, str language, bool tells, struct tellings *out)
 {
     size_t n = sentences_in(ask);
     struct sentence s;
     while (sentence_cut(&ask, &s)) {
         str text = str_trim(s.text), stated = utterance_by_rules(a, text);
         bool is_accepted = stated.n == text.n;
-        if (text.n && (!stated.n || (is_accepted && n == 1)))
-            add(a, out, (struct telling){text, language, is_accepted, false});
+        if (text.n && (n == 1 || !tells) && (!stated.n || (is_accepted && n == 1)))
+            add(a, out, (struct telling){text, language, is_accepted, tells});
     }
 }
 

@@ -22,8 +22,8 @@ struct tellings {
  */
 void telling_of_lines(struct arena *a, const struct json *person, struct tellings *out);
 
-/* A question or a request: it tells nothing. */
-void telling_of_ask(struct arena *a, str ask, str language, struct tellings *out);
+/* A question or a request; tells: something of its person, too. */
+void telling_of_ask(struct arena *a, str ask, str language, bool tells, struct tellings *out);
 
 /* Whether people write it: what nobody tells anything in would look like questions. */
 bool telling_is_in(str language);

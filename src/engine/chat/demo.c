@@ -40,7 +40,7 @@ static str unkept_of(struct arena *a, const struct turn_out *turn)
 }
 
 /* The block was recalled for this question, so each of its lines is quoted; an earlier message must
- * share a word with the question. */
+ * state something, and share a word with the question. */
 str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
                        const struct message *window, size_t n_window)
 {
@@ -53,7 +53,7 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     struct words asked = words_of(a, question, LINE_WORDS_MAX);
     for (size_t i = 0; i < n_window; i++) {
         str line = utf8_cut(str_trim(window[i].text), LINE_MAX_BYTES);
-        if (str_is(window[i].role, "user") &&
+        if (str_is(window[i].role, "user") && !str_ends(line, S("?")) &&
             share_a_word(asked, words_of(a, line, LINE_WORDS_MAX)))
             lines[n++] = (struct demo_line){line, false};
     }

@@ -83,23 +83,20 @@ static bool has_question_order(const struct opening *o)
         bool is_clause =
             opens_with(o, 1, LEX_SELF | LEX_PERSON) ||
             (o->n > 1 && (str_eq_nocase(o->v[1], S("you")) || str_eq_nocase(o->v[1], S("they"))));
-        if (is_clause)
-            return false;
-        return o->n <= 3 || SOME(i, o->n, i && lexicon_is(o->v[i], LEX_AUXILIARY));
+        bool has_verb = o->n <= 3 || SOME(i, o->n, i && lexicon_is(o->v[i], LEX_AUXILIARY));
+        return !is_clause && has_verb;
     }
-    bool inverts = opens_with(o, 0, LEX_AUXILIARY) && o->n > 2;
-    return inverts && opens_with(o, 1,
-                                 LEX_SELF | LEX_SELF_TOO | LEX_PERSON | LEX_THING | LEX_ARTICLE |
-                                     LEX_DETERMINER);
+    const unsigned subjects =
+        LEX_SELF | LEX_SELF_TOO | LEX_PERSON | LEX_THING | LEX_ARTICLE | LEX_DETERMINER;
+    return o->n > 2 && opens_with(o, 0, LEX_AUXILIARY) && opens_with(o, 1, subjects);
 }
 
 /* "Remind me which room", "tell me when …", "do you know where …". */
 static bool requests_answer(const struct opening *o)
 {
     size_t at = o->n && str_eq_nocase(o->v[0], S("please")) ? 1 : 0;
-    if (at >= o->n || !str_is_one_of(o->v[at], tell_verbs))
-        return false;
-    return SOME(i, o->n, i > at && lexicon_is(o->v[i], LEX_QUESTION));
+    return at < o->n && str_is_one_of(o->v[at], tell_verbs) &&
+           SOME(i, o->n, i > at && lexicon_is(o->v[i], LEX_QUESTION));
 }
 
 static bool ends_asking(str sentence)
@@ -163,20 +160,16 @@ static bool sentence_casts_model(str sentence)
 
 /* --- requests and instructions --- */
 
-/* An order that tells nothing of the one who gives it. One with "my", "our" or "I'm" in it may. */
+/* An order that tells nothing of the one who gives it. "Write a sign for the hut: the wifi is
+ * called …" states something behind the colon, "Write to my brother" may. */
 static bool sentence_only_requests(str sentence)
 {
     struct opening o = opening_of(sentence);
     size_t at = o.n && (str_eq_nocase(o.v[0], S("please")) || str_eq_nocase(o.v[0], S("bitte")));
-    if (at >= o.n || !str_is_one_of(o.v[at], request_verbs))
-        return false;
-    /* "Write a sign for the hut: the wifi is called …" states something behind the colon. */
+    static const char *const own[] = {" my ", " our ", "I'm", NULL};
     str behind = str_sub(sentence, str_find(sentence, S(": ")), sentence.n);
-    if (opening_of(behind).n >= TELLING_WORDS)
-        return false;
-    /* "Help me write a speech for my brother, he is …" says something of the one who asks. */
-    return !text_holds(sentence, " my ") && !text_holds(sentence, " our ") &&
-           !text_holds(sentence, "I'm");
+    return at < o.n && str_is_one_of(o.v[at], request_verbs) &&
+           opening_of(behind).n < TELLING_WORDS && !text_holds_any(sentence, own);
 }
 
 /* Marks by which programs part the speakers of a conversation. */
@@ -231,11 +224,9 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
     if (is_user)
         return !sentence_only_requests(s->text) && !sentence_casts_model(s->text);
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, s->text));
-    /* "I have no information about …", or only promises to think. */
-    bool knows_nothing =
-        s->text.n <= EXCUSE_MAX && w.n <= SHORT_WORDS && phrase_find_any(&w, excuses);
-    /* "I will remember that …" says again what somebody else has said, whoever that was. */
-    return !knows_nothing && !phrase_find_any(&w, keeps_in_mind);
+    bool is_short = s->text.n <= EXCUSE_MAX && w.n <= SHORT_WORDS;
+    /* "I have no information about …"; "I will remember that …" says again what was said. */
+    return !(is_short && phrase_find_any(&w, excuses)) && !phrase_find_any(&w, keeps_in_mind);
 }
 
 /* Whether a clause ends here: a comma and the like, or a dash between blanks. */
@@ -268,8 +259,7 @@ static size_t asking_from(str sentence)
 static str stated_before(str sentence)
 {
     size_t end = asking_from(sentence);
-    if (end && end < sentence.n && sentence.p[end] == '-')
-        end--; /* the blank before a dash */
+    end -= end && end < sentence.n && sentence.p[end] == '-'; /* the blank before a dash */
     str head = str_sub(sentence, 0, end);
     struct opening o = opening_of(head);
     const unsigned vague = LEX_QUESTION | LEX_ARTICLE | LEX_DETERMINER; /* "The hotel in Bergen" */
@@ -294,6 +284,16 @@ str utterance_by_rules(struct arena *a, str sentence)
     return sentence_cut(&sentence, &s) ? stated_by_rules(a, &s, true) : S("");
 }
 
+/* Whether the weights find that a question tells something. Of one whose parts both ask ("Can you
+ * help me, or should I ask a friend?"), a part has to. */
+static bool is_told(str asks)
+{
+    str head = str_sub(asks, 0, asking_from(asks)), rest = str_sub(asks, head.n, asks.n);
+    if (!rest.n || !begins_asking(head))
+        return form_odds_of(FORM_TELLS, asks).by[0] >= 0;
+    return form_odds_of(FORM_TELLS, head).by[0] >= 0 || form_odds_of(FORM_TELLS, rest).by[0] >= 0;
+}
+
 /* What a user's sentence states. Rules see its marks and first words, the weights all words: "Is it
  * five years everywhere, I'm in my first?" tells something, "who signs my paycheck" nothing. */
 static str stated_by_user(struct arena *a, const struct sentence *s)
@@ -303,7 +303,7 @@ static str stated_by_user(struct arena *a, const struct sentence *s)
     bool is_fixed =
         is_whole ? !str_trim(s->text).n
                  : by_rules.n || sentence_is_courtesy(a, s->text) || sentence_casts_model(s->text);
-    if (is_fixed || form_odds_of(FORM_TELLS, s->text).by[is_whole] < 0)
+    if (is_fixed || (is_whole ? form_odds_of(FORM_TELLS, s->text).by[1] < 0 : !is_told(s->text)))
         return by_rules;
     return is_whole ? S("") : s->text;
 }
