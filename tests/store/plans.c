@@ -2,6 +2,7 @@
 #include <sqlite3.h>
 
 #include "lib/store.h"
+#include "store/sql/db/sql_parts.h"
 
 /* The statements as the store prepares them. */
 static const struct {

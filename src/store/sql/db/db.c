@@ -6,6 +6,7 @@
 #include "store/file.h"
 #include "store/sql/db/file.h"
 #include "store/sql/db/functions.h"
+#include "store/sql/db/sql_parts.h"
 
 static const struct {
     enum sql_who who;

@@ -7,9 +7,7 @@
 #include "core/memory.h"
 #include "store/postgres/connection.h"
 
-/* Of a text in two dialects this is SQLite's; db.c reads the list again for PostgreSQL's. */
-#define BY(sqlite, postgres) sqlite
-
+/* The names alone; db.c reads the texts, in both dialects. */
 enum sql {
 #define SQL(NAME, WHO, TEXT) SQL_##NAME,
 #include "store/sql/db/sql.def"
@@ -17,8 +15,6 @@ enum sql {
 #undef SQL
     SQL_COUNT
 };
-
-#undef BY
 
 /* Who uses a statement, and so which connections of SQLite prepare it. PostgreSQL's prepare it at
  * its first use. */

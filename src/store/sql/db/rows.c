@@ -1,10 +1,10 @@
-/* rows.c - rows into structs, in the order of the columns in sql.def. */
+/* rows.c - rows into structs, in the order of the columns in sql_parts.h. */
 #include "store/sql/db/rows.h"
 
 #include "core/index.h"
 
 /*
- * One function for each kind of row. The columns are listed once in sql.def (MESSAGE_COLUMNS,
+ * One function for each kind of row. The columns are listed once (MESSAGE_COLUMNS,
  * MEMORY_COLUMNS), so that all statements that read a kind can share its reader. All texts are
  * copied into the query's ctx.
  */

@@ -1,4 +1,4 @@
-/* rows.h - messages and memories as rows: read in the order of the columns in sql.def. */
+/* rows.h - messages and memories as rows: read in the order of the columns in sql_parts.h. */
 #pragma once
 
 #include "core/memory.h"

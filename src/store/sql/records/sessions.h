@@ -8,7 +8,7 @@
 MUST_USE enum status session_add(struct ctx *ctx, struct db *db, int64_t pool,
                                  const struct session *session, int64_t *no);
 
-/* Reading one of sql.def's SESSION_COLUMNS. NOT_FOUND without a row. */
+/* Reading one of SESSION_COLUMNS (sql_parts.h). NOT_FOUND without a row. */
 struct session_row {
     int64_t pool;
     struct session session;
