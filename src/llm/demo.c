@@ -37,8 +37,7 @@ static size_t shared_words(struct words question, struct words line)
 }
 
 /* Marks the lines that share the most words with the question, at most QUOTED_MAX. Later lines are
- * newer, so they win a tie. Questions are marked, too: "What do I wear to Dario's wedding on 14
- * June?" was recalled for the date in it. */
+ * newer, so they win a tie. */
 static size_t choose_lines(struct arena *a, str question, const struct demo_line *v, size_t n,
                            bool *chosen)
 {

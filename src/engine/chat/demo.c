@@ -4,6 +4,7 @@
 #include "engine/chat/turn.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/block_strip.h"
+#include "engine/text/utterance.h"
 #include "llm/llm.h"
 #include "words/words.h"
 
@@ -14,20 +15,18 @@
 
 enum { LINE_MAX_BYTES = 300, LINE_WORDS_MAX = 200 };
 
+/* "What is my dog's name?" is no answer; "What do I wear to Dario's wedding on 14 June?" may be. */
+static bool only_asks(struct arena *a, str line)
+{
+    return str_ends(line, S("?")) && !utterance_statements(a, line, true).n;
+}
+
 static bool share_a_word(struct words a, struct words b)
 {
     for (size_t i = 0; i < a.n; i++)
-        for (size_t k = 0; k < b.n && !a.v[i].is_stop; k++)
-            if (str_eq(a.v[i].stem, b.v[k].stem))
-                return true;
+        if (!a.v[i].is_stop && SOME(k, b.n, str_eq(a.v[i].stem, b.v[k].stem)))
+            return true;
     return false;
-}
-
-/* Without the mark that it is given with. */
-static struct demo_line demo_line_of(str text)
-{
-    bool is_old = str_starts(text, S(OUTDATED_MARK));
-    return (struct demo_line){str_sub(text, is_old ? strlen(OUTDATED_MARK) : 0, text.n), is_old};
 }
 
 /* Why a statement is not remembered, as a sentence. */
@@ -39,8 +38,8 @@ static str unkept_of(struct arena *a, const struct turn_out *turn)
                           : S("");
 }
 
-/* The block was recalled for this question, so each of its lines is quoted; an earlier message must
- * state something, and share a word with the question. */
+/* The block was recalled for this question, so each of its lines is quoted that tells something; an
+ * earlier message must share a word with the question, too. */
 str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
                        const struct message *window, size_t n_window)
 {
@@ -53,12 +52,16 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     struct words asked = words_of(a, question, LINE_WORDS_MAX);
     for (size_t i = 0; i < n_window; i++) {
         str line = utf8_cut(str_trim(window[i].text), LINE_MAX_BYTES);
-        if (str_is(window[i].role, "user") && !str_ends(line, S("?")) &&
+        if (str_is(window[i].role, "user") && !only_asks(a, line) &&
             share_a_word(asked, words_of(a, line, LINE_WORDS_MAX)))
             lines[n++] = (struct demo_line){line, false};
     }
-    for (size_t i = 0; i < known.n; i++)
-        lines[n++] = demo_line_of(known.v[i]);
+    for (size_t i = 0; i < known.n; i++) {
+        bool is_old = str_starts(known.v[i], S(OUTDATED_MARK)); /* it is given with this mark */
+        str line = str_sub(known.v[i], is_old ? strlen(OUTDATED_MARK) : 0, known.v[i].n);
+        if (!only_asks(a, line))
+            lines[n++] = (struct demo_line){line, is_old};
+    }
     return llm_demo_answer(a, question, lines, n, unkept_of(a, turn));
 }
 
@@ -71,14 +74,11 @@ enum status engine_answer_demo(struct ctx *ctx, struct engine *e, struct turn *t
     ctx_clear_failure(ctx);
     enum status s =
         llm_demo_notes(question) ? turn_end_now(ctx, e, t, made) : engine_end_turn(ctx, e, t, made);
-    if (t->in.is_durable)
-        TRY(s);
+    TRY(t->in.is_durable ? s : OK);
     if (s != OK) {
         log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
         t->out.unkept = ctx_take_why(ctx);
     }
-    *answer = t->out.unkept.n
-                  ? engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window)
-                  : made;
+    *answer = engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window);
     return OK;
 }
