@@ -38,8 +38,8 @@ static str unkept_of(struct arena *a, const struct turn_out *turn)
                           : S("");
 }
 
-/* The block was recalled for this question, so each of its lines is quoted that tells something; an
- * earlier message must share a word with the question, too. */
+/* Lines of the block were recalled for this question; earlier messages must share a word with it.
+ */
 str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
                        const struct message *window, size_t n_window)
 {
@@ -70,15 +70,15 @@ enum status engine_answer_demo(struct ctx *ctx, struct engine *e, struct turn *t
                                str *answer)
 {
     question = engine_strip_block(&ctx->arena, question);
-    str made = engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window);
+    *answer = engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window);
     ctx_clear_failure(ctx);
-    enum status s =
-        llm_demo_notes(question) ? turn_end_now(ctx, e, t, made) : engine_end_turn(ctx, e, t, made);
+    enum status s = (llm_demo_notes(question) ? turn_end_now : engine_end_turn)(ctx, e, t, *answer);
     TRY(t->in.is_durable ? s : OK);
     if (s != OK) {
         log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
         t->out.unkept = ctx_take_why(ctx);
     }
-    *answer = engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window);
+    if (t->out.unkept.n)
+        *answer = engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window);
     return OK;
 }

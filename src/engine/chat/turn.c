@@ -39,11 +39,11 @@ static bool is_courtesy(struct arena *a, str text)
 static bool is_continued(const struct turn *t)
 {
     assert(t->out.block_at < t->in.n_said);
-    const struct said *v = t->in.said;
-    return SOME(i, t->in.n_said,
-                i > t->out.block_at &&
-                    (str_is(v[i].role, "tool") || str_is(v[i].role, "function") ||
-                     str_is(v[i].role, "assistant")));
+    for (size_t i = t->out.block_at + 1; i < t->in.n_said; i++)
+        if (str_is(t->in.said[i].role, "tool") || str_is(t->in.said[i].role, "assistant") ||
+            str_is(t->in.said[i].role, "function"))
+            return true;
+    return false;
 }
 
 /* The messages before the question: the session's window first, then the request's. */

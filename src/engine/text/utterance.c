@@ -161,7 +161,7 @@ static bool sentence_casts_model(str sentence)
 /* --- requests and instructions --- */
 
 /* An order that tells nothing of the one who gives it. "Write a sign for the hut: the wifi is
- * called …" states something behind the colon, "Write to my brother" may. */
+ * called …" states something behind the colon; one with "my", "our" or "I'm" may. */
 static bool sentence_only_requests(str sentence)
 {
     struct opening o = opening_of(sentence);
