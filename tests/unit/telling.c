@@ -8,13 +8,19 @@ static int judge(void *own, str text)
     return utterance_statements(own, text, true).n > 0;
 }
 
-/* Floors. The others ask about the same topics and tell nothing, or ask for what was told: "What
- * is my dog called?" */
-TEST(what_is_told_in_passing_is_kept)
+static void check_floors(struct ctx *ctx, const char *file, int least, int most)
 {
-    const struct json *list = judged_file(ctx, "tell-kept.json");
+    const struct json *list = judged_file(ctx, file);
     struct judged tells = judged_count(list, "tells", ANY_WRITER, judge, &ctx->arena);
     struct judged asks = judged_count(list, "asks", ANY_WRITER, judge, &ctx->arena);
-    CHECK(tells.of == 165 && tells.verdicts[true] >= 122);
-    CHECK(asks.of == 165 && asks.verdicts[true] <= 21);
+    CHECK(tells.of == 165 && tells.verdicts[true] >= least);
+    CHECK(asks.of == 165 && asks.verdicts[true] <= most);
+}
+
+/* The others ask about the same topics and tell nothing, or ask for what was told: "What is my dog
+ * called?" The second file was written after the fit and its settings were chosen. */
+TEST(what_is_told_in_passing_is_kept)
+{
+    check_floors(ctx, "tell-kept.json", 122, 21);
+    check_floors(ctx, "tell-fresh.json", 136, 24);
 }
