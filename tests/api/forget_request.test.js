@@ -41,6 +41,19 @@ test('the request is kept in its conversation, teaches nothing and is not found'
   assert.ok(items.some((one) => one.text === 'Please forget that I am afraid of dogs.'));
 });
 
+test('it is noticed where no script is Latin, too, and not where something shall not be forgotten', async (t) => {
+  const server = await serve(t);
+  const noticed = async (text) => /^Asked to forget something/.test((await server.tell(text)).json().choices[0].message.content);
+  for (const [please, never] of [
+    ['请忘掉我住在上海。', '别忘了我住在上海。'],
+    ['私が大阪に住んでいることは忘れてください。', '私が大阪に住んでいることを忘れないでください。'],
+    ['내가 부산에 산다는 건 잊어줘.', '내가 부산에 산다는 건 잊지 마.'],
+    ['कृपया भूल जाओ कि मैं दिल्ली में रहता हूँ।', 'मत भूलना कि मैं दिल्ली में रहता हूँ।'],
+    ['انسَ أنني أسكن في القاهرة.', 'لا تنسَ أنني أسكن في القاهرة.'],
+    ['ช่วยลืมที่อยู่ของฉันไปเลยนะ', 'อย่าลืมที่อยู่ของฉันนะ'],
+  ]) assert.deepEqual([await noticed(please), await noticed(never)], [true, false], please);
+});
+
 test('the fact stays until it is deleted', async (t) => {
   const server = await serve(t);
   await server.tell(NUTS);

@@ -45,6 +45,18 @@ TEST(requests_of_a_later_stranger_are_recognised)
     CHECK(other.of == 160 && noticed(other) <= 3 && other.verdicts[FORGET_ASKED] <= 1);
 }
 
+/* One more, in Arabic, Chinese, Hindi, Japanese, Korean and Thai, of which three are in the fit. */
+TEST(requests_in_other_scripts_are_recognised)
+{
+    const struct json *list = judged_file(ctx, "forget-far.json");
+    struct judged mere = judged_count(list, "mere", ANY_WRITER, judge, NULL),
+                  more = judged_count(list, "more", ANY_WRITER, judge, NULL),
+                  other = judged_count(list, "other", ANY_WRITER, judge, NULL);
+    CHECK(mere.of == 144 && noticed(mere) >= 106 && mere.verdicts[FORGET_ASKED] >= 60);
+    CHECK(more.of == 54 && noticed(more) >= 36 && more.verdicts[FORGET_ASKED] <= 2);
+    CHECK(other.of == 282 && noticed(other) <= 8 && other.verdicts[FORGET_ASKED] <= 3);
+}
+
 /* The sentences that the rules of before were tested with, one by one. They are in the fit. */
 TEST(what_rules_knew_is_mostly_known)
 {
