@@ -8,19 +8,26 @@ static int judge(void *own, str text)
     return utterance_statements(own, text, true).n > 0;
 }
 
-static void check_floors(struct ctx *ctx, const char *file, int least, int most)
+static void check_floors(struct ctx *ctx, const char *file, int of, int least, int most)
 {
     const struct json *list = judged_file(ctx, file);
     struct judged tells = judged_count(list, "tells", ANY_WRITER, judge, &ctx->arena);
     struct judged asks = judged_count(list, "asks", ANY_WRITER, judge, &ctx->arena);
-    CHECK(tells.of == 165 && tells.verdicts[true] >= least);
-    CHECK(asks.of == 165 && asks.verdicts[true] <= most);
+    CHECK(tells.of == of && tells.verdicts[true] >= least);
+    CHECK(asks.of == of && asks.verdicts[true] <= most);
 }
 
 /* The others ask about the same topics and tell nothing, or ask for what was told: "What is my dog
  * called?" The second file was written after the fit and its settings were chosen. */
 TEST(what_is_told_in_passing_is_kept)
 {
-    check_floors(ctx, "tell-kept.json", 122, 21);
-    check_floors(ctx, "tell-fresh.json", 136, 24);
+    check_floors(ctx, "tell-kept.json", 165, 122, 21);
+    check_floors(ctx, "tell-fresh.json", 165, 136, 24);
+}
+
+/* In Arabic, Chinese, Hindi, Japanese, Korean, Thai, Russian and Turkish a request without a
+ * question mark counts as a statement, so most of them are kept, whatever they tell. */
+TEST(in_other_languages_most_requests_count_as_statements)
+{
+    check_floors(ctx, "tell-far.json", 192, 145, 150);
 }

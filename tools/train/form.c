@@ -78,7 +78,7 @@ static const struct table {
      3,
      0.5,
      0.2,
-     {0.02, 1},
+     {0.03, 1},
      99},
     {"--reply",
      "reply",
