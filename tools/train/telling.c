@@ -22,8 +22,8 @@ static size_t sentences_in(str text)
 
 bool telling_is_in(str language)
 {
-    static const char *const languages[] = {"en", "de", "fr", "es", "it", "pt",
-                                            "nl", "pl", "sv", "tr", NULL};
+    static const char *const languages[] = {"en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv",
+                                            "tr", "ru", "ar", "hi", "zh", "ja", "ko", "th", NULL};
     return str_is_one_of(language, languages);
 }
 
