@@ -26,7 +26,7 @@ static void check_file(struct ctx *ctx, const char *name, int all, int found, in
 
 /* Floors. Nobody who made the fit read what the first two writers wrote; the third wrote when the
  * fit and its bar were done. The last one writes in Arabic, Chinese, Hindi, Japanese, Korean and
- * Thai, of which two writers are in the fit. */
+ * Thai; in these, two others are in the fit. */
 TEST(questions_for_all_that_is_known_are_recognised)
 {
     check_file(ctx, "known-kept.json", 200, 150, 320, 18);

@@ -1,5 +1,5 @@
 /* telling.c - how many questions and requests that tell something of their person are kept as
- * telling it, in the words of a writer who is not in the fit. */
+ * telling it, in the words of writers who are not in the fit. */
 #include "engine/text/utterance.h"
 #include "lib/judged.h"
 

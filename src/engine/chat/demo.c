@@ -38,8 +38,7 @@ static str unkept_of(struct arena *a, const struct turn_out *turn)
                           : S("");
 }
 
-/* Lines of the block were recalled for this question; earlier messages must share a word with it.
- */
+/* Lines of the block were recalled for this question; earlier messages have to share a word. */
 str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
                        const struct message *window, size_t n_window)
 {
