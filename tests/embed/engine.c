@@ -320,6 +320,23 @@ TEST(a_chat_does_not_wait_for_a_model_to_load)
     tear_down(s);
 }
 
+/* Loading takes as long as a chat has for its question, or longer where the processor is busy. */
+TEST(the_encoder_is_loaded_before_the_first_question_where_something_is_kept)
+{
+    struct setting *s = set_up(ctx, NULL);
+    s->settings.encoder = true;
+    for (int kept = 0; kept < 2; kept++) {
+        engine_close(s->e);
+        CHECK_OK(engine_open(ctx, s->store, &s->settings, &s->e));
+        CHECK_OK(embed_all(s));
+        CHECK((s->e->vectors.warm != 0) == (kept > 0));
+        add(s, "the cat sat");
+        CHECK_OK(embed_all(s));
+    }
+    CHECK(ask_within(s, "the cat", 5000).v);
+    tear_down(s);
+}
+
 /* --- a server that does not do its part --- */
 
 TEST(a_dead_server_opens_the_circuit_and_costs_a_chat_nothing)

@@ -44,8 +44,7 @@ str maker_of(str signature)
 
 struct chosen chosen_of(struct ctx *ctx, struct engine *e)
 {
-    bool is_off = !e->settings->vectors;
-    struct chosen c = {.signature = is_off ? S("") : embed_signature(ctx, e->embed)};
+    struct chosen c = {.signature = e->settings->vectors ? embed_signature(ctx, e->embed) : S("")};
     str rest = c.signature, name = str_cut(&rest, ':');
     c.maker = maker_of(c.signature);
     c.source = (enum embed_source)name_index(embed_source_names, name, EMBED_NONE);
@@ -218,22 +217,26 @@ static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct v
 }
 
 /* Makes sure that the store's set is the chosen source's. The probe costs a call of the source only
- * when the set is another's or a local model is not loaded yet. */
+ * when the set is another's or a local model is not loaded yet. All is known of the encoder: it is
+ * loaded where something is kept, before a question, as that may take all the time of a chat. */
 enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew,
                           struct vector_set *out)
 {
     struct embedding v;
     struct vector_set set;
-    bool is_int8 = e->settings->vec_quantization == QUANTIZE_INT8;
-    if (c->source == EMBED_ENCODER) {
-        /* All is known without it, and a server that keeps nothing never loads it. */
+    struct vector_stats kept = {0};
+    bool is_encoder = c->source == EMBED_ENCODER, is_cold = !is_warm(e, c);
+    bool is_int8 = is_encoder || e->settings->vec_quantization == QUANTIZE_INT8;
+    if (is_encoder && is_cold)
+        TRY(in_trouble(e, TROUBLE_STORE, store_vector_stats(ctx, e->store, NULL, &kept)));
+    if (is_encoder && !kept.rows) {
         *out = (struct vector_set){c->signature, ENCODER_SPACE, true, 0};
         return begin_alone(ctx, e, out, anew);
     }
     TRY(in_trouble(e, TROUBLE_STORE, store_vector_set(ctx, e->store, &set)));
     bool is_same = !anew && set.dimensions && set.is_int8 == is_int8 &&
                    str_eq(maker_of(set.signature), c->maker);
-    if (!is_same || (c->source != EMBED_REMOTE && !is_warm(e, c))) {
+    if (!is_same || (c->source != EMBED_REMOTE && is_cold)) {
         TRY(probe_source(ctx, e, &v));
         e->vectors.warm = str_hash(maker_of(embedding_signature(ctx, &v)));
         set = (struct vector_set){embedding_signature(ctx, &v), v.dimensions, is_int8, 0};
@@ -326,7 +329,6 @@ static enum status read_row(struct ctx *ctx, struct engine *e, const struct unem
     return embed_following(ctx, e->embed, first, texts, n, out);
 }
 
-/* So long for one row. */
 static void give_way(struct ctx *ctx, const struct engine *e)
 {
     ctx->first = &e->work.asking;
@@ -429,8 +431,6 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
                       .put = NEW_N(&ctx->arena, struct vector_put, n),
                       .room = n};
     enum status s = make_batch(ctx, &b, u, n);
-    if (s == OK && c->source == EMBED_ENCODER)
-        e->vectors.warm = str_hash(c->maker);
     if (b.n)
         TRY(in_trouble(e, TROUBLE_STORE,
                        store_put_vectors(ctx, e->store, set.signature, b.put, b.n)));
