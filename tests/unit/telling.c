@@ -25,12 +25,20 @@ TEST(what_is_told_in_passing_is_kept)
     check_floors(ctx, "tell-fresh.json", 165, 136, 24);
 }
 
-/* In Arabic, Chinese, Hindi, Japanese, Korean, Thai, Russian and Turkish a request without a
- * question mark counts as a statement, so most of those that tell nothing are kept, too. */
+/* In Arabic, Chinese, Hindi, Japanese, Korean, Thai, Russian and Turkish the rules know no request,
+ * so the weights alone find those without a question mark. */
 TEST(in_other_languages_statements_and_what_is_told_in_passing_are_kept)
 {
     const struct json *list = judged_file(ctx, "tell-far.json");
     struct judged states = judged_count(list, "states", ANY_WRITER, judge, &ctx->arena);
-    check_floors(ctx, "tell-far.json", 192, 180, 148);
-    CHECK(states.of == 320 && states.verdicts[true] >= 300);
+    check_floors(ctx, "tell-far.json", 192, 184, 112);
+    CHECK(states.of == 320 && states.verdicts[true] >= 316);
+}
+
+/* None of these has a question mark: orders, general questions and questions for what was told, and
+ * plain statements, half of them with words of orders. The first are of those eight languages. */
+TEST(requests_without_a_question_mark_are_told_from_statements)
+{
+    check_floors(ctx, "plain-far.json", 237, 235, 162);
+    check_floors(ctx, "plain-near.json", 132, 127, 86);
 }

@@ -294,8 +294,8 @@ static bool is_told(str asks)
     return form_odds_of(FORM_TELLS, head).by[0] >= 0 || form_odds_of(FORM_TELLS, rest).by[0] >= 0;
 }
 
-/* What a user's sentence states. Rules see its marks and first words, the weights all words: "Is it
- * five years everywhere, I'm in my first?" tells something, "who signs my paycheck" nothing. */
+/* What a user's sentence states. Rules see its marks and first words, the weights all words: "who
+ * signs my paycheck" asks; "Is it five years everywhere, I'm in my first?" asks, and tells, too. */
 static str stated_by_user(struct arena *a, const struct sentence *s)
 {
     str by_rules = stated_by_rules(a, s, true);
@@ -303,9 +303,8 @@ static str stated_by_user(struct arena *a, const struct sentence *s)
     bool is_fixed =
         is_whole ? !str_trim(s->text).n
                  : by_rules.n || sentence_is_courtesy(a, s->text) || sentence_casts_model(s->text);
-    if (is_fixed || (is_whole ? form_odds_of(FORM_TELLS, s->text).by[1] < 0 : !is_told(s->text)))
-        return by_rules;
-    return is_whole ? S("") : s->text;
+    bool states = !is_fixed && is_whole && form_odds_of(FORM_TELLS, s->text).by[1] < 0;
+    return is_fixed || states ? by_rules : is_told(s->text) ? s->text : S("");
 }
 
 /* What judging a sentence takes is used again for the next: answers are long, and a recall judges
