@@ -92,6 +92,7 @@ static enum status embed_all(struct setting *s)
     ctx_clear_failure(s->ctx);
     while (more && how == OK)
         how = engine_embed_some(s->ctx, s->e, &more);
+    s->ctx->first = NULL; /* of an engine that may be closed before the ctx is used again */
     return how;
 }
 
