@@ -30,6 +30,15 @@ test('a standing instruction is given to every chat, first, with the reason; tak
   assert.equal((await receipt(server, 'How do tides work?')).block, '');
 });
 
+test('in a script that the encoder does not read, a question for what was told needs less evidence', async (t) => {
+  const server = await serve(t);
+  await server.tell('Преподаю по понедельникам и средам в музыкальной школе.');
+  await server.tell('Дочь занимается плаванием третий год.');
+  const needed = async (question) => (await ok(await server.ask('POST', '/v1/preview', { question }))).json().reason;
+  assert.match(await needed('По каким дням я преподаю?'), /, 0\.020 needed/);
+  assert.match(await needed('Чем отличается плавание от дайвинга и занимается ли им школа?'), /, 0\.050 needed/);
+});
+
 test('a search does not show standing instructions', async (t) => {
   const server = await serve(t);
   await server.tell('Always answer in German.');

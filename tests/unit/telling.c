@@ -1,5 +1,6 @@
 /* telling.c - how many questions and requests that tell something of their person are kept as
  * telling it, in the words of writers who are not in the fit. */
+#include "engine/text/form.h"
 #include "engine/text/utterance.h"
 #include "lib/judged.h"
 
@@ -41,4 +42,21 @@ TEST(requests_without_a_question_mark_are_told_from_statements)
 {
     check_floors(ctx, "plain-far.json", 237, 235, 162);
     check_floors(ctx, "plain-near.json", 132, 127, 86);
+}
+
+static int reads_personal(void *own, str text)
+{
+    (void)own;
+    return form_of(text, NULL) >= -0.25;
+}
+
+/* Where the encoder reads no such script, a question that reads so needs less evidence. These are
+ * requests without a question mark, and one of three asks for what its writer told. */
+TEST(questions_for_what_was_told_are_told_from_others_by_their_words)
+{
+    const struct json *list = judged_file(ctx, "personal-far.json");
+    struct judged personal = judged_count(list, "personal", ANY_WRITER, reads_personal, NULL);
+    struct judged general = judged_count(list, "general", ANY_WRITER, reads_personal, NULL);
+    CHECK(personal.of == 80 && personal.verdicts[true] >= 38);
+    CHECK(general.of == 160 && general.verdicts[true] <= 18);
 }

@@ -11,8 +11,7 @@
 #define GATE_BESIDE 0.25
 /* The share of that for a question for all that was said of something. */
 #define GATE_OF_BROAD 0.4
-/* By meaning alone a score is a cosine, and what the best needs, and what goes in beside it, is so
- * many times as much. */
+/* By meaning alone a score is a cosine, and what lines need is so many times as much. */
 #define GATE_COSINE 5
 /* A phrase that asks for memory ("do you remember") lowers the threshold to the first share. One
  * that only speaks of the user ("mein Garten") lowers it to the second, where the gate was not
@@ -20,7 +19,7 @@
 #define GATE_ASKED 0.1
 #define GATE_OF_USER 0.2
 #define GATE_OF_TIME 0.6
-/* The same for one in which somebody speaks of himself ("kann ich", "on a"). */
+/* The same for one in which somebody speaks of himself ("kann ich"), or that reads like it. */
 #define GATE_OF_SPEAKER 0.4
 
 enum signal {
