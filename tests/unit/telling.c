@@ -1,5 +1,6 @@
 /* telling.c - how many questions and requests that tell something of their person are kept as
  * telling it, in the words of writers who are not in the fit. */
+#include "engine/recall/features.h"
 #include "engine/text/form.h"
 #include "engine/text/utterance.h"
 #include "lib/judged.h"
@@ -47,11 +48,12 @@ TEST(requests_without_a_question_mark_are_told_from_statements)
 static int reads_personal(void *own, str text)
 {
     (void)own;
-    return form_of(text, NULL) >= -0.25;
+    return form_of(text, NULL) >= GATE_WORDED;
 }
 
-/* Where the encoder reads no such script, a question that reads so needs less evidence. These are
- * requests without a question mark, and one of three asks for what its writer told. */
+/* Where the encoder does not read a script, a question that this takes for one about what was told
+ * needs less evidence. Of these requests without a question mark one in three is such a question.
+ */
 TEST(questions_for_what_was_told_are_told_from_others_by_their_words)
 {
     const struct json *list = judged_file(ctx, "personal-far.json");

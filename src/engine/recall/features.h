@@ -19,8 +19,9 @@
 #define GATE_ASKED 0.1
 #define GATE_OF_USER 0.2
 #define GATE_OF_TIME 0.6
-/* The same for one in which somebody speaks of himself ("kann ich"), or that reads like it. */
+/* The same where somebody speaks of himself ("kann ich"), or the wording has these log odds. */
 #define GATE_OF_SPEAKER 0.4
+#define GATE_WORDED (-0.25)
 
 enum signal {
 #define SIGNAL(name, sets, fit, help, ...) SIGNAL_##name,

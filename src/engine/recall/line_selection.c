@@ -140,8 +140,7 @@ static double least_probability(const struct finder *f, const struct gate_eviden
     return fmin(by_wording, by_evidence);
 }
 
-/* The gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"".
- * usual: what is needed whatever the wording. */
+/* "probability of an answer 0.006, 0.050 needed …". usual: what is needed whatever the wording. */
 static str gate_reason(struct arena *a, struct gate gate, double probability, double threshold,
                        double usual, str unsaid)
 {
@@ -182,9 +181,8 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     bool is_asked = best >= line_sure || (gate.section != GATE_NONE && !gate.is_weak);
     v.is_sure = v.probability >= threshold;
     threshold = lowered(f, gate, by_line, threshold);
-    /* In other languages the words alone tell: of such questions half pass, of others 8 %. */
     if (gate.section == GATE_NONE && !tells && !by_cosine && f->in->bar <= 0 && !has_weights(f) &&
-        (gate_is_first_person(f->in->question) || form_of(f->in->question, NULL) >= -0.25))
+        (gate_is_first_person(f->in->question) || form_of(f->in->question, NULL) >= GATE_WORDED))
         threshold *= GATE_OF_SPEAKER;
     double needed = by_wording ? least_probability(f, evidence, threshold, is_asked) : threshold;
     bool speaks = v.probability >= needed;

@@ -68,7 +68,7 @@ static bool is_warm(const struct engine *e, const struct chosen *c)
 
 /* --- a question --- */
 
-/* Why not to try, or NULL. asks: who has a view of the store. The encoder is loaded in some 50 ms,
+/* Why not to try, or NULL. asks: who has a view of the store. The encoder is loaded in some 80 ms,
  * once, but not for a pool without vectors. */
 static const char *reason_to_wait(struct ctx *ctx, struct ctx *asks, struct engine *e,
                                   const struct pool_ref *pool, const struct chosen *c)
@@ -217,8 +217,8 @@ static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct v
 }
 
 /* Makes sure that the store's set is the chosen source's. The probe costs a call of the source only
- * when the set is another's or a local model is not loaded yet. All is known of the encoder: it is
- * loaded where something is kept, before a question, as that may take all the time of a chat. */
+ * when the set is another's or a local model is not loaded yet. The encoder's set is known without
+ * it; it is loaded where something is kept, as with a question loading takes all the time of it. */
 enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew,
                           struct vector_set *out)
 {
