@@ -22,19 +22,32 @@ function isUp() {
 
 const children = (of) => spawnSync('ps', ['-o', 'pid=', '--ppid', String(of)], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean).map(Number);
 
+function isDead(pid) {
+  try {
+    return /\nState:\s+Z/.test(fs.readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
 // As a machine that loses power: SIGKILL of the server and of all that it has started. It stops first: a child that it
-// starts meanwhile would outlive it, and its memory would keep the next server from starting.
+// starts meanwhile would outlive it, and its memory would keep the next server from starting. So would its number in
+// postmaster.pid, as long as its parent has not waited for it; the children have another parent by then, which may not.
 async function kill() {
   const main = pid();
   process.kill(main, 'SIGSTOP');
   const all = [main, ...children(main)];
   for (const one of all) try { process.kill(one, 'SIGKILL'); } catch {}
-  await until('PostgreSQL is gone', () => all.every((one) => !fs.existsSync(`/proc/${one}`) || /\nState:\s+Z/.test(fs.readFileSync(`/proc/${one}/status`, 'utf8'))));
+  await until('PostgreSQL is gone', () => all.every((one) => !fs.existsSync(`/proc/${one}`) || (one !== main && isDead(one))));
 }
 
 async function start() {
-  spawn(path.join(folder, 'start'), { detached: true, stdio: 'ignore' }).unref();
-  await until('PostgreSQL is back', isUp, 60000);
+  const server = spawn(path.join(folder, 'start'), { detached: true, stdio: 'ignore' });
+  server.unref();
+  await until('PostgreSQL is back', () => {
+    if (server.exitCode !== null) throw new Error(`PostgreSQL ended, see ${process.env.TEST_POSTGRES_LOG}:\n${fs.readFileSync(process.env.TEST_POSTGRES_LOG, 'utf8').slice(-500)}`);
+    return isUp();
+  }, 60000);
 }
 
 // Alive, and answers nobody.
