@@ -46,9 +46,9 @@ TEST(the_first_person_is_recognised)
     CHECK(!gate_is_first_person(S("Tell me a joke")) && !gate_is_first_person(S("")));
 }
 
-/* A pool of messages, each in a session of its own or all in one. */
-static struct gate_evidence look(struct ctx *ctx, const char *question, const char *const *said,
-                                 bool in_one)
+/* A pool of messages, each in a session of its own or all in one; idle of them tell nothing. */
+static struct gate_evidence look_beside(struct ctx *ctx, const char *question,
+                                        const char *const *said, bool in_one, double idle)
 {
     struct query *query = NEW(&ctx->arena, struct query);
     struct word_hits *hits = NEW(&ctx->arena, struct word_hits);
@@ -79,8 +79,15 @@ static struct gate_evidence look(struct ctx *ctx, const char *question, const ch
                                .weights = weights,
                                .rarest = 4,
                                .v = v,
-                               .n = n};
+                               .n = n,
+                               .idle = idle};
     return gate_evidence_of(&ctx->arena, &in);
+}
+
+static struct gate_evidence look(struct ctx *ctx, const char *question, const char *const *said,
+                                 bool in_one)
+{
+    return look_beside(ctx, question, said, in_one, 0);
 }
 
 static double signal_of(const struct gate_evidence *e, enum gate_signal signal)
@@ -98,6 +105,23 @@ TEST(what_nobody_said_lowers_the_probability_and_is_named)
     CHECK(str_find(unknown.unsaid, S("\"volcano\"")) < unknown.unsaid.n);
     CHECK_INT(known.unsaid.n, 0);
     CHECK(signal_of(&known, GATE_known_names) == 1 && signal_of(&unknown, GATE_known_names) == 0);
+}
+
+/* Of 200 texts; and one of 100 is as small as it gets. */
+TEST(requests_that_tell_nothing_make_no_pool_large)
+{
+    static const char *const said[] = {"We walked to the lighthouse of Peniche.", NULL};
+    static const char *const question = "Which lighthouse did we see in Peniche?";
+    struct gate_evidence alone = look_beside(ctx, question, said, true, 0);
+    struct gate_evidence some = look_beside(ctx, question, said, true, 0.25);
+    struct gate_evidence half = look_beside(ctx, question, said, true, 0.5);
+    struct gate_evidence most = look_beside(ctx, question, said, true, 0.9);
+    CHECK(signal_of(&alone, GATE_small) == 50.0 / 250);
+    CHECK(signal_of(&some, GATE_small) == 50.0 / 200);
+    CHECK(signal_of(&half, GATE_small) == 50.0 / 150);
+    CHECK(signal_of(&most, GATE_small) == 50.0 / 150);
+    CHECK(gate_probability(WITH_ENCODER, &half) > gate_probability(WITH_ENCODER, &alone));
+    CHECK(signal_of(&half, GATE_size) == signal_of(&alone, GATE_size));
 }
 
 TEST(words_that_stand_together_count_more_than_words_apart)

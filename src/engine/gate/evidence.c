@@ -17,8 +17,7 @@
  * rare words of it stand together, whether a word comes up in a few conversations only, as topics
  * do, or in all of them. gate_weights.def names these signals; docs/research/trials/046 says more.
  *
- * One pass over the hits keeps a word as one bit, so that a window of messages is a few ORs and its
- * worth two look-ups. Only the first texts are read, and only their beginnings.
+ * A word is kept as one bit, so that a window of messages is a few ORs and its worth two look-ups.
  */
 
 /* Bytes of a question that are looked at. Texts that are read for words and for phrases, bytes and
@@ -420,9 +419,11 @@ bool gate_is_fitted_for(str question)
     return words > 1 && 2 * common >= words;
 }
 
-/* In a small pool little stands together and no topic comes back, so the rest says more. */
-static void look_again_small(double *out, double pool)
+/* In a small pool little stands together and no topic comes back, so the rest says more. Requests
+ * that tell nothing make none large (trial 102). */
+static void look_again_small(double *out, double pool, double idle)
 {
+    pool = fmax(pool * (1 - idle), fmin(pool, 100));
     out[GATE_small] = 50 / (pool + 50);
     out[GATE_small_cover] = out[GATE_small] * out[GATE_cover];
     out[GATE_small_exact] = out[GATE_small] * out[GATE_exact];
@@ -436,9 +437,8 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     struct gate_evidence e = {0};
     struct gate_look l = {.in = in,
                           .question = utf8_cut(in->question, QUESTION_MAX),
-                          .pool = (double)(in->hits->messages + in->hits->memories),
+                          .pool = fmax((double)(in->hits->messages + in->hits->memories), 1),
                           .out = e.signals};
-    l.pool = fmax(l.pool, 1);
     look_at_words(&l);
     look_at_hits(&l, a);
     look_at_windows(&l);
@@ -447,16 +447,14 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     look_at_results(&l);
     e.signals[GATE_self] = gate_is_first_person(in->question);
     e.signals[GATE_when] = in->query->wants_date;
-    for (size_t i = 0; i < in->query->n; i++)
-        e.signals[GATE_digits] = fmax(e.signals[GATE_digits], str_has_digit(in->query->texts[i]));
+    e.signals[GATE_digits] = SOME(i, in->query->n, str_has_digit(in->query->texts[i]));
     e.signals[GATE_form] = form_of(l.question, in->vector);
-    look_again_small(e.signals, l.pool);
+    look_again_small(e.signals, l.pool, in->idle);
     e.unsaid = unsaid_words(a, &l);
     return e;
 }
 
-/* The fit has as many questions that can be answered as others; of messages to a model far fewer
- * can. */
+/* Half of the questions of the fit can be answered; of messages to a model far fewer. */
 double gate_probability(enum weights weights, const struct gate_evidence *e)
 {
     static const double constant[WEIGHT_SETS] = GATE_CONSTANT;

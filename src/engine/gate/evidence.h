@@ -32,6 +32,7 @@ struct gate_in {
     double rarest;                /* weight of a word that one document holds */
     const struct gate_result *v;  /* best first */
     size_t n;
+    double idle; /* the part of what the user said near the question that tells nothing */
 };
 
 /* What the question and the pool look like, by enum gate_signal. */

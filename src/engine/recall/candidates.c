@@ -44,7 +44,7 @@ static const float least_cosine = 1e-4f;
 struct fetched {
     doc_id *docs; /* of the messages, ascending */
     struct message *messages;
-    struct quotable *given; /* of each message, in a chat */
+    str *given; /* of each message, what a chat may be given of it */
     size_t n;
     struct memory *memories; /* in the order of the candidates */
 };
@@ -63,9 +63,7 @@ struct search {
     size_t n, cap;
     struct asked_of asked;
     struct fetched read;
-    size_t idle;           /* candidates of which a chat may be given nothing */
-    bool is_idle;          /* some of them are still among the candidates */
-    struct ranked *places; /* of those found, best first */
+    size_t idle; /* candidates that were left out, as they state nothing */
 };
 
 static enum status late(struct ctx *ctx)
@@ -381,20 +379,33 @@ static const struct message *message_of(const struct search *s, doc_id doc)
     return at ? &s->read.messages[at - s->read.docs] : NULL;
 }
 
-static struct quotable *given_at(const struct search *s, doc_id doc)
+/*
+ * Takes the messages out of the candidates of which a chat may be given nothing, and notes which
+ * part of what the user said they are. A search of one's own conversations finds all of them.
+ */
+static void leave_idle_out(struct search *s)
 {
-    const struct message *m = message_of(s, doc);
-    return m ? &s->read.given[m - s->read.messages] : NULL;
-}
-
-/* A question that the reader has in front of it fits itself best, too. */
-static void note_unwanted(struct search *s, const struct candidate *c, const struct message *m)
-{
-    struct quotable *given = m && s->f->in->gate ? given_at(s, c->doc) : NULL;
-    if (!given || given->why)
-        return;
-    *given = found_quotable(s->f, m);
-    s->is_idle |= !given->text.n;
+    struct finder *f = s->f;
+    double said = 1, tells = 1;
+    size_t kept = 0;
+    s->read.given = NEW_N(&f->ctx->arena, str, s->read.n + 1);
+    for (size_t i = 0; i < s->n && f->in->gate; i++) {
+        const struct message *m = message_of(s, s->v[i].doc);
+        str given = m ? found_quotable(f, m).text : S("");
+        if (m)
+            s->read.given[m - s->read.messages] = given;
+        if (!m || given.n)
+            s->v[kept++] = s->v[i];
+        if (!m || str_is(m->role, "user")) {
+            said++;
+            tells += !m || given.n;
+        }
+    }
+    f->asked.idle = 1 - tells / said;
+    s->idle = f->in->gate ? s->n - kept : 0;
+    s->n -= s->idle;
+    if (s->idle)
+        scan_measure(&s->scan, s->v, s->n);
 }
 
 /* What says about the same is sure, whatever its words; the encoder's weights know that. By meaning
@@ -415,10 +426,8 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     assert(!m != !memory && f->n < s->n);
     struct recalled *r = &f->found[f->n];
     *r = (struct recalled){0};
-    if (!find_wants(f, m, memory)) {
-        note_unwanted(s, c, m);
+    if (!find_wants(f, m, memory))
         return;
-    }
     signals_of(&s->asked, c, m, memory, before, r->measured.signals);
     bool is_beside = f->how.weighed == WORDS_ALONE && c->dense > 0;
     enum weights weights = is_beside ? WITH_VECTORS : f->how.weighed;
@@ -426,9 +435,10 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     r->score = score_of(f, c, weighed.sure);
     r->measured.cosine = (double)(c->beside > 0 ? c->beside : c->dense);
     r->is_memory = memory != NULL;
-    if (m)
+    if (m) {
         r->message = *m;
-    else
+        r->part.quotable = s->read.given[m - s->read.messages];
+    } else
         r->memory = *memory;
     r->measured.rank = by_cosine(f) ? r->score : weighed.rank;
     r->by = c;
@@ -455,12 +465,12 @@ static void judge(struct search *s)
 /* --- the order --- */
 
 /* Keeps the first of the best places of which the tombstones leave something; their number. */
-static size_t leave_barred_out(struct search *s)
+static size_t leave_barred_out(const struct search *s, struct ranked *places)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->f->n && kept < DIVERSE * s->limit; i++)
-        if (find_shows(s->f, &s->f->found[s->places[i].at]))
-            s->places[kept++] = s->places[i];
+        if (find_shows(s->f, &s->f->found[places[i].at]))
+            places[kept++] = places[i];
     return kept;
 }
 
@@ -474,62 +484,13 @@ static struct ranked *places_of(const struct search *s)
     return places;
 }
 
-/* Takes the messages out of the candidates of which a chat may be given nothing. */
-static void drop_idle(struct search *s)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct quotable *given = doc_is_memory(s->v[i].doc) ? NULL : given_at(s, s->v[i].doc);
-        if (!given || !given->why || given->text.n)
-            s->v[kept++] = s->v[i];
-    }
-    s->idle += s->n - kept;
-    s->n = kept;
-}
-
-/*
- * Looks at the best, which alone may be given, and drops those that state nothing. Gives whether
- * there were some. Chats alone: a search of one's own conversations finds all of them.
- */
-static bool leave_idle_out(struct search *s)
-{
-    struct finder *f = s->f;
-    const struct ranked *places = s->places = places_of(s);
-    size_t most = f->n < DIVERSE * s->limit ? f->n : DIVERSE * s->limit;
-    for (size_t i = 0; i < most && f->in->gate; i++) {
-        struct recalled *r = &f->found[places[i].at];
-        struct quotable *given = r->is_memory ? NULL : given_at(s, f->found[places[i].at].by->doc);
-        if (!given)
-            continue;
-        if (!given->text.n)
-            *given = found_quotable(f, &r->message);
-        r->part.quotable = given->text;
-        s->is_idle |= !given->text.n;
-    }
-    if (!s->is_idle)
-        return false;
-    s->is_idle = false;
-    drop_idle(s);
-    return true;
-}
-
-/* Ranks the candidates. Where some state nothing, the others are measured again without them. */
-static void judge_stated(struct search *s)
-{
-    judge(s);
-    while (leave_idle_out(s)) {
-        scan_measure(&s->scan, s->v, s->n);
-        judge(s);
-    }
-}
-
 /* Best first, and what repeats a better one further down. Keeps the best `limit`. */
 static void order(struct search *s)
 {
     struct arena *a = &s->f->ctx->arena;
     struct finder *f = s->f;
-    const struct ranked *places = s->places;
-    size_t n = leave_barred_out(s);
+    struct ranked *places = places_of(s);
+    size_t n = leave_barred_out(s, places);
     double *ranks = NEW_N(a, double, n + 1);
     str *texts = NEW_N(a, str, n + 1);
     size_t *by = NEW_N(a, size_t, n + 1);
@@ -579,10 +540,8 @@ enum status find_answers(struct finder *f, size_t limit)
         if (by_cosine(f) || weights_by_encoder(f->how.weighed) || s.most >= CANDIDATES_MAX)
             keep_related(&s);
         TRY(fetch(&s));
-        s.read.given = NEW_N(&f->ctx->arena, struct quotable, s.read.n + 1);
-        s.idle = 0;
-        s.is_idle = false;
-        judge_stated(&s);
+        leave_idle_out(&s);
+        judge(&s);
         more = may_find_more(&s);
     }
     order(&s);

@@ -28,6 +28,7 @@ struct pool_question {
     const float *vector;            /* by the encoder, or NULL */
     bool aggregation;               /* whether the answer is spread over many places */
     bool is_of_several;             /* it asks for several things, or in two steps */
+    double idle;                    /* of what the user said near it, what tells nothing; a part */
 };
 
 /* How it was searched, for verdicts and receipts. */

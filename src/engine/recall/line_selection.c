@@ -51,7 +51,8 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
                                .weights = space->asked.weights,
                                .rarest = space->asked.rarest,
                                .v = v,
-                               .n = n};
+                               .n = n,
+                               .idle = space->asked.idle};
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 

@@ -295,20 +295,20 @@ static bool is_told(str asks)
 }
 
 /* What a user's sentence states. Rules see its marks and first words, the weights all words: "who
- * signs my paycheck" asks; "Is it five years everywhere, I'm in my first?" asks, and tells, too. */
+ * signs my paycheck" asks; "Is it five years everywhere, I'm in my first?" asks, and tells, too.
+ * What may be a statement and is worded as for anybody rather asks ("regex for postcodes"). */
 static str stated_by_user(struct arena *a, const struct sentence *s)
 {
-    str by_rules = stated_by_rules(a, s, true);
-    bool is_whole = by_rules.n == s->text.n;
-    bool is_fixed =
-        is_whole ? !str_trim(s->text).n
-                 : by_rules.n || sentence_is_courtesy(a, s->text) || sentence_casts_model(s->text);
-    bool states = !is_fixed && is_whole && form_odds_of(FORM_TELLS, s->text).by[1] < 0;
-    return is_fixed || states ? by_rules : is_told(s->text) ? s->text : S("");
+    str all = s->text, by_rules = stated_by_rules(a, s, true);
+    bool is_whole = by_rules.n == all.n;
+    if (is_whole ? !str_trim(all).n
+                 : by_rules.n || sentence_is_courtesy(a, all) || sentence_casts_model(all))
+        return by_rules;
+    bool states = is_whole && form_odds_of(FORM_TELLS, all).by[1] < 0.5 * form_of(all, NULL) - 0.4;
+    return states || is_told(all) ? all : S("");
 }
 
-/* What judging a sentence takes is used again for the next: answers are long, and a recall judges
- * sixty. */
+/* What judging a sentence takes is used again for the next: answers are long. */
 str utterance_statements(struct arena *a, str text, bool is_user)
 {
     struct sentence s;
