@@ -23,8 +23,8 @@ static void check_floors(struct ctx *ctx, const char *file, int of, int least, i
  * called?" The second file was written after the fit and its settings were chosen. */
 TEST(what_is_told_in_passing_is_kept)
 {
-    check_floors(ctx, "tell-kept.json", 165, 122, 17);
-    check_floors(ctx, "tell-fresh.json", 165, 136, 21);
+    check_floors(ctx, "tell-kept.json", 165, 124, 17);
+    check_floors(ctx, "tell-fresh.json", 165, 144, 21);
 }
 
 /* In Arabic, Chinese, Hindi, Japanese, Korean, Thai, Russian and Turkish the rules know no request,
@@ -33,7 +33,7 @@ TEST(in_other_languages_statements_and_what_is_told_in_passing_are_kept)
 {
     const struct json *list = judged_file(ctx, "tell-far.json");
     struct judged states = judged_count(list, "states", ANY_WRITER, judge, &ctx->arena);
-    check_floors(ctx, "tell-far.json", 192, 184, 82);
+    check_floors(ctx, "tell-far.json", 192, 184, 86);
     CHECK(states.of == 320 && states.verdicts[true] >= 316);
 }
 
@@ -44,7 +44,7 @@ TEST(requests_without_a_question_mark_are_told_from_statements)
 {
     check_floors(ctx, "plain-far.json", 237, 235, 120);
     check_floors(ctx, "plain-near.json", 132, 127, 64);
-    check_floors(ctx, "plain-fresh.json", 484, 466, 232);
+    check_floors(ctx, "plain-fresh.json", 484, 472, 232);
 }
 
 static int reads_personal(void *own, str text)

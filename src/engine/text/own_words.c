@@ -8,15 +8,8 @@
 #include "words/words.h"
 
 /* Words of a quote that is a text and not a name; bytes of a document between tags; words before a
- * colon that make a request; words that are looked at first, of a line. */
-enum {
-    QUOTE_WORDS = 8,
-    QUOTE_MAX = 4000,
-    TAGGED_MIN = 40,
-    REQUEST_WORDS = 2,
-    FEW_WORDS = 4,
-    LINE_WORDS = 24
-};
+ * colon that make a request; words of a line. */
+enum { QUOTE_WORDS = 8, QUOTE_MAX = 4000, TAGGED_MIN = 40, REQUEST_WORDS = 2, LINE_WORDS = 24 };
 
 /*
  * Removed in one pass: code fences, text between tags, quotes of QUOTE_WORDS words and more, what
@@ -208,12 +201,8 @@ static size_t behind_request(struct arena *a, str text)
     size_t colon = str_find(text, S(": "));
     colon = colon < line.n ? colon + 1 : line.n;
     str head = str_sub(text, 0, colon);
-    struct words w = words_as_written(a, head, FEW_WORDS);
+    struct words w = words_as_written(a, head, LINE_WORDS);
     size_t at = behind_words(a, &w, before_text_verbs);
-    if (w.n == FEW_WORDS && at + REQUEST_WORDS > w.n) {
-        w = words_as_written(a, head, LINE_WORDS);
-        at = behind_words(a, &w, before_text_verbs);
-    }
     bool requests = at < w.n && w.n - at >= REQUEST_WORDS &&
                     str_is_one_of(utf8_lower(a, w.v[at].text), text_verbs);
     /* "Correct, I moved" agrees. */
@@ -263,20 +252,15 @@ static bool is_page(str text)
     return lines > LINES || text.n > BYTES;
 }
 
-/* "Remember that I hate olives." */
-static bool asks_to_remember(struct arena *a, str line)
-{
-    return str_is_one_of(first_word(a, line), note_openings);
-}
-
-/* Of a page without paragraphs only a first and a last line that ask to remember something. */
+/* Of a page without paragraphs only a first and a last line that ask to remember something:
+ * "Remember that I hate olives." */
 static str around_lines(struct arena *a, str page)
 {
     str first = line_at(page, 0), last = page;
     for (size_t i = 0; i < page.n; i = next_line(page, i))
         last = line_at(page, i);
-    first = asks_to_remember(a, first) ? first : S("");
-    last = asks_to_remember(a, last) ? last : S("");
+    first = str_is_one_of(first_word(a, first), note_openings) ? first : S("");
+    last = str_is_one_of(first_word(a, last), note_openings) ? last : S("");
     return str_trim(str_printf(a, S_FMT "\n" S_FMT, S_ARG(first), S_ARG(last)));
 }
 
@@ -318,8 +302,7 @@ static str without_documents(struct reader *r)
     struct buf b = buf_make(r->a, text.n + 1);
     size_t copied = 0;
     for (size_t i = 0; i < text.n;) {
-        bool begins_line = i == 0 || text.p[i - 1] == '\n';
-        bool may_begin = begins_line || char_is_one_of(text.p[i], "`~\"'<") ||
+        bool may_begin = i == 0 || text.p[i - 1] == '\n' || char_is_one_of(text.p[i], "`~\"'<") ||
                          (unsigned char)text.p[i] >= 0xC2; /* other quotation marks */
         size_t to = may_begin ? behind_document(r, i) : 0;
         if (to > i) {

@@ -136,18 +136,16 @@ bool utterance_is_courtesy(struct arena *a, str text)
 {
     struct words w = words_of(a, text, 64);
     size_t n = 0;
-    if (text_holds(text, "?"))
-        return false;
     for (size_t i = 0; i < w.n; i++) {
         str word = w.v[i].text;
         bool courteous = str_is_one_of(word, courtesies);
-        bool beside = str_is_one_of(word, beside_courtesies);
         /* "Thanks, when do I see you" asks, also without a question mark. */
-        if (!beside && (lexicon_is(word, LEX_QUESTION) || (!courteous && !w.v[i].is_stop)))
+        if (!str_is_one_of(word, beside_courtesies) &&
+            (lexicon_is(word, LEX_QUESTION) || (!courteous && !w.v[i].is_stop)))
             return false;
         n += courteous;
     }
-    return n > 0;
+    return n > 0 && !text_holds(text, "?");
 }
 
 /* "You are a classifier.": a part that the model is to play. */
@@ -284,19 +282,37 @@ str utterance_by_rules(struct arena *a, str sentence)
     return sentence_cut(&sentence, &s) ? stated_by_rules(a, &s, true) : S("");
 }
 
+/* Log odds that what rules take for a statement tells something. What is worded as for anybody
+ * ("regex for postcodes") rather asks. */
+static double telling_of(str states)
+{
+    return 0.5 * form_of(states, NULL) - form_odds_of(FORM_TELLS, states).by[1];
+}
+
+/* "recommend a film, we hate horror": what stands behind a comma surely tells. Behind a colon or in
+ * quotes ("shorten: it rains, the cat is wet") nobody tells anything. */
+static bool tells_beside(struct arena *a, str asks)
+{
+    for (size_t i = 0; i < asks.n && !char_is_one_of(asks.p[i], ":\""); i++) {
+        str rest = ends_clause(asks, i) ? str_trim(str_sub(asks, i + 1, asks.n)) : S("");
+        if (rest.n && utterance_by_rules(a, rest).n == rest.n && telling_of(rest) >= 2.5)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the weights find that a question tells something. Of one whose parts both ask ("Can you
  * help me, or should I ask a friend?"), a part has to. */
-static bool is_told(str asks)
+static bool is_told(struct arena *a, str asks)
 {
     str head = str_sub(asks, 0, asking_from(asks)), rest = str_sub(asks, head.n, asks.n);
-    if (!rest.n || !begins_asking(head))
-        return form_odds_of(FORM_TELLS, asks).by[0] >= 0;
-    return form_odds_of(FORM_TELLS, head).by[0] >= 0 || form_odds_of(FORM_TELLS, rest).by[0] >= 0;
+    bool is_parted = rest.n && begins_asking(head);
+    return form_odds_of(FORM_TELLS, is_parted ? head : asks).by[0] >= 0 ||
+           (is_parted && form_odds_of(FORM_TELLS, rest).by[0] >= 0) || tells_beside(a, asks);
 }
 
 /* What a user's sentence states. Rules see its marks and first words, the weights all words: "who
- * signs my paycheck" asks; "Is it five years everywhere, I'm in my first?" asks, and tells, too.
- * What may be a statement and is worded as for anybody rather asks ("regex for postcodes"). */
+ * signs my paycheck" asks; "Is it five years everywhere, I'm in my first?" asks, and tells, too. */
 static str stated_by_user(struct arena *a, const struct sentence *s)
 {
     str all = s->text, by_rules = stated_by_rules(a, s, true);
@@ -304,8 +320,8 @@ static str stated_by_user(struct arena *a, const struct sentence *s)
     if (is_whole ? !str_trim(all).n
                  : by_rules.n || sentence_is_courtesy(a, all) || sentence_casts_model(all))
         return by_rules;
-    bool states = is_whole && form_odds_of(FORM_TELLS, all).by[1] < 0.5 * form_of(all, NULL) - 0.4;
-    return states || is_told(all) ? all : S("");
+    bool states = is_whole && telling_of(all) >= 0.4;
+    return states || is_told(a, all) ? all : S("");
 }
 
 /* What judging a sentence takes is used again for the next: answers are long. */
