@@ -38,7 +38,7 @@ async function kill() {
   process.kill(main, 'SIGSTOP');
   const all = [main, ...children(main)];
   for (const one of all) try { process.kill(one, 'SIGKILL'); } catch {}
-  await until('PostgreSQL is gone', () => all.every((one) => !fs.existsSync(`/proc/${one}`) || (one !== main && isDead(one))));
+  await until('PostgreSQL is gone', () => all.every((one) => (one === main ? !fs.existsSync(`/proc/${one}`) : isDead(one))));
 }
 
 async function start() {

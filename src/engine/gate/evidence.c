@@ -420,7 +420,7 @@ bool gate_is_fitted_for(str question)
 }
 
 /* In a small pool little stands together and no topic comes back, so the rest says more. Requests
- * that tell nothing make none large (trial 102). */
+ * that tell nothing make none large (trial 102); of 100 texts and fewer all count. */
 static void look_again_small(double *out, double pool, double idle)
 {
     pool = fmax(pool * (1 - idle), fmin(pool, 100));
