@@ -367,6 +367,7 @@ static enum status fetch(struct search *s)
     s->read.docs = docs;
     s->read.n = kept;
     s->read.messages = ROOM_N(a, struct message, kept + 1);
+    s->read.given = NEW_N(a, str, kept + 1);
     s->read.memories = ROOM_N(a, struct memory, n_memories + 1);
     TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, kept, s->read.messages));
     TRY(past_memories(&f->past, memories, n_memories, s->read.memories));
@@ -381,29 +382,27 @@ static const struct message *message_of(const struct search *s, doc_id doc)
 
 /*
  * Takes the messages out of the candidates of which a chat may be given nothing, and notes which
- * part of what the user said they are. A search of one's own conversations finds all of them.
+ * part of what the user said they are. Not for a search, which finds all of them.
  */
 static void leave_idle_out(struct search *s)
 {
     struct finder *f = s->f;
     double said = 1, tells = 1;
     size_t kept = 0;
-    s->read.given = NEW_N(&f->ctx->arena, str, s->read.n + 1);
-    for (size_t i = 0; i < s->n && f->in->gate; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         const struct message *m = message_of(s, s->v[i].doc);
         str given = m ? found_quotable(f, m).text : S("");
+        bool is_kept = !m || given.n, is_own = !m || str_is(m->role, "user");
         if (m)
             s->read.given[m - s->read.messages] = given;
-        if (!m || given.n)
+        if (is_kept)
             s->v[kept++] = s->v[i];
-        if (!m || str_is(m->role, "user")) {
-            said++;
-            tells += !m || given.n;
-        }
+        said += is_own;
+        tells += is_own && is_kept;
     }
     f->asked.idle = 1 - tells / said;
-    s->idle = f->in->gate ? s->n - kept : 0;
-    s->n -= s->idle;
+    s->idle = s->n - kept;
+    s->n = kept;
     if (s->idle)
         scan_measure(&s->scan, s->v, s->n);
 }
@@ -540,7 +539,8 @@ enum status find_answers(struct finder *f, size_t limit)
         if (by_cosine(f) || weights_by_encoder(f->how.weighed) || s.most >= CANDIDATES_MAX)
             keep_related(&s);
         TRY(fetch(&s));
-        leave_idle_out(&s);
+        if (f->in->gate)
+            leave_idle_out(&s);
         judge(&s);
         more = may_find_more(&s);
     }
