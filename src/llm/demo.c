@@ -2,7 +2,6 @@
 #include "llm/llm.h"
 
 #include "base/buf.h"
-#include "lang/demo_lists.h"
 #include "words/words.h"
 
 /*
@@ -17,15 +16,6 @@ enum { ANSWER_MAX = 4096, WORDS_MAX = 200, QUOTED_MAX = 3 };
 #define WHO_I_AM                                                                                   \
     "I am rememberd/demo, the built-in offline stand-in, not a real model: I only repeat what is " \
     "remembered."
-
-/* Whether the text asks for something rather than states it. */
-static bool is_question(str text)
-{
-    if (str_find(text, S("?")) < text.n)
-        return true;
-    str rest = str_trim(text), first = str_cut(&rest, ' ');
-    return str_is_one_of(first, question_openings);
-}
 
 /* How many content words of the question are in the line. */
 static size_t shared_words(struct words question, struct words line)
@@ -86,19 +76,13 @@ static bool quote_lines(struct buf *b, const struct demo_line *v, size_t n, cons
     return has_some;
 }
 
-bool llm_demo_notes(str text)
-{
-    return !is_question(text);
-}
-
 /* The answer says in each case that this is not a real model, since people try it first. */
 str llm_demo_answer(struct arena *a, str question, const struct demo_line *remembered, size_t n,
-                    str unkept)
+                    str noted)
 {
     struct buf b = buf_make(a, ANSWER_MAX);
     bool *chosen = NEW_N(a, bool, n + 1), *later = NEW_N(a, bool, n + 1);
-    str noted = unkept.n ? unkept : S("Noted, I will have it in mind for later conversations.");
-    if (!is_question(question))
+    if (noted.n)
         return str_printf(a, S_FMT " " WHO_I_AM, S_ARG(noted));
     if (!choose_lines(a, question, remembered, n, chosen))
         return S(WHO_I_AM " About this I remember nothing yet.");

@@ -13,13 +13,11 @@ struct demo_line {
 
 /*
  * The answer of rememberd/demo: says that the model is a stand-in, and quotes the remembered lines
- * that match the question best, an outdated one with what came later. Deterministic. unkept: the
- * sentence that answers a statement of the user in place of "Noted", or "".
+ * that match the question best, an outdated one with what came later. Deterministic. noted: a
+ * sentence that it gives instead, or "".
  */
 str llm_demo_answer(struct arena *a, str question, const struct demo_line *remembered, size_t n,
-                    str unkept);
-/* Whether its answer says if the text is remembered: the text states something. */
-bool llm_demo_notes(str text);
+                    str noted);
 
 /* What such an answer quotes, as it says nothing else of its own; another answer as it is. */
 str llm_without_demo(str answer);

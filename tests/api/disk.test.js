@@ -11,8 +11,10 @@ const database = (data) => path.join(data, 'rememberd.db');
 const question = { model: 'm', messages: [{ role: 'user', content: 'What is my dog called?' }] };
 const note = { content: 'My dog is called Rex.' };
 
+const probes = (server) => Promise.all(['/ready', '/health', '/health/live'].map((at) => server.ask('GET', at)));
+
 async function ready(server) {
-  const [short, long, live] = await Promise.all(['/ready', '/health', '/health/live'].map((at) => server.ask('GET', at)));
+  const [short, long, live] = await probes(server);
   assert.deepEqual([long.status, live.status], [short.status, short.status]);
   return { status: short.status, message: short.json().message, store: long.json().store };
 }
@@ -32,11 +34,8 @@ async function withoutMemory(server, model, why) {
   assert.ok(added.json().detail.split('is not open').length <= 2, added.text); // said once
 }
 
-// The three probes are compared only when it has recovered: that may happen between two of them.
-async function isReady(server) {
-  await until('readiness', async () => (await server.ask('GET', '/ready')).status === 200);
-  assert.equal((await ready(server)).status, 200);
-}
+// The one that opens the database again takes the processor time of its door, which answers 429 for half a second.
+const isReady = (server) => until('readiness', async () => (await probes(server)).every((got) => got.status === 200));
 
 const doors = [ // method, path, body, and what the dialect calls it
   ['POST', '/v1/memories', note, (body) => body.code, 'storage_unavailable'],

@@ -128,3 +128,15 @@ test('what is put right in the next message comes with the line that it follows'
   const { block } = (await server.ask('POST', '/v1/preview', { question: "when is mum's operation?" })).json();
   assert.match(block, /the 9th[\s\S]*the 19th/);
 });
+
+test('a text that is given to be changed asks for nothing, and is not kept as its writer\'s', async (t) => {
+  const server = await serve(t);
+  const answer = async (said) => (await chat(server, said)).json().choices[0].message.content;
+  await chat(server, 'I cannot come to work on Thursday, the car is at the garage.');
+  const given = await answer('Turn this into a formal email: I live in Bath and cannot come to work on Thursday');
+  assert.doesNotMatch(given, /Noted|garage/);
+  assert.match(await answer('Quick update: I moved to Ghent in May'), /Noted/);
+  const lived = await answer('Which town do I live in?');
+  assert.match(lived, /Ghent/);
+  assert.doesNotMatch(lived, /Bath/);
+});

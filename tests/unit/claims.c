@@ -57,10 +57,10 @@ TEST(what_a_program_printed_is_left_out)
                                    "main.c:14:9: note: each one is reported once\n";
     static const char *const plain[] = {"Meet me at 10:30.\nThe bus at 11:15 is full.",
                                         "My list:\n- eggs\n- milk (two)", "Error: none", NULL};
-    CHECK_STR(text_without_traces(&ctx->arena, str_of(trace)), S(""));
-    CHECK_STR(text_without_traces(&ctx->arena, str_of(compiler)), S(""));
+    CHECK_STR(text_without_material(&ctx->arena, str_of(trace)), S(""));
+    CHECK_STR(text_without_material(&ctx->arena, str_of(compiler)), S(""));
     str asked = str_printf(&ctx->arena, "Why does Ida's shop fail?\n\n%s", trace);
-    CHECK_STR(text_without_traces(&ctx->arena, asked), S("Why does Ida's shop fail?"));
+    CHECK_STR(text_without_material(&ctx->arena, asked), S("Why does Ida's shop fail?"));
     for (const char *const *p = plain; *p; p++)
-        CHECK_STR(text_without_traces(&ctx->arena, str_of(*p)), str_of(*p));
+        CHECK_STR(text_without_material(&ctx->arena, str_of(*p)), str_of(*p));
 }

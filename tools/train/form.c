@@ -10,14 +10,15 @@
 #include "embed/encoder.h"
 #include "engine/text/form.h"
 #include "engine/text/sentences.h"
+#include "engine/text/utterance.h"
 #include "telling.h"
 
 /*
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
  *        train_form --forget FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
  *        data/lang/forget.def
- *        train_form --wish|--known|--reply|--list|--tells … > data/lang/wish.def, known.def,
- *        reply.def, list.def or tells.def
+ *        train_form --wish|--known|--reply|--given|--list|--tells … > data/lang/wish.def,
+ *        known.def, reply.def, given.def, list.def or tells.def
  *
  * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
  * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a
@@ -44,6 +45,7 @@ static const struct table {
     int least;
     double penalty, written, lost[FORM_COLUMNS], doubted;
     bool by_sentence; /* clean texts are, as the messages are where it is asked */
+    bool by_head;     /* of clean texts their heads alone */
     bool writes_out;  /* short forms of English once more in full */
 } tables[] = {
     {"", "personal", "", "", 4, 3, 0.1, {0, 0}, 99},
@@ -101,6 +103,17 @@ static const struct table {
      0.2,
      {0.04, 1},
      99},
+    {"--given",
+     "given",
+     "given",
+     "/* given.def - what a message's head says of whether a text to be worked on follows. */\n/*\n"
+     " * FORM(feature, weight that one does, 0), sorted.",
+     3,
+     0.5,
+     0.2,
+     {0.03, 1},
+     1.5,
+     .by_head = true},
     {"--tells",
      "asks",
      "tells",
@@ -270,6 +283,8 @@ static void read_clean(struct form_data *d, const struct json *j, bool is_judged
     bool is_said = str_is(json_name(j), "text") || str_is(json_name(j), "ask");
     struct sentence s;
     str rest = j->type == JSON_STRING && is_said ? json_string(j) : S("");
+    if (how->by_head)
+        rest = str_trim(str_sub(rest, 0, text_behind_head(rest)));
     if (rest.n)
         add_asked(d, rest, -1, is_judged)->is_clean = true;
     while (how->by_sentence && sentence_cut(&rest, &s))

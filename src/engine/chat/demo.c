@@ -15,12 +15,6 @@
 
 enum { LINE_MAX_BYTES = 300, LINE_WORDS_MAX = 200 };
 
-/* "What is my dog's name?" is no answer; "What do I wear to Dario's wedding on 14 June?" may be. */
-static bool only_asks(struct arena *a, str line)
-{
-    return str_ends(line, S("?")) && !utterance_statements(a, line, true).n;
-}
-
 static bool share_a_word(struct words a, struct words b)
 {
     for (size_t i = 0; i < a.n; i++)
@@ -29,13 +23,17 @@ static bool share_a_word(struct words a, struct words b)
     return false;
 }
 
-/* Why a statement is not remembered, as a sentence. */
-static str unkept_of(struct arena *a, const struct turn_out *turn)
+/* Whether a statement is remembered, or why not, as a sentence; "" for a question. */
+static str noted_of(struct arena *a, str question, const struct turn_out *turn)
 {
+    bool asks = str_find(question, S("?")) < question.n;
+    if (asks || turn->forgot.n ||
+        !utterance_statements(a, utterance_own_words(a, question), true).n)
+        return turn->forgot;
     if (turn->helper.n || (turn->mode != MODE_FULL && turn->mode != MODE_AFTER))
         return S("I will not keep this: memory is off for this chat.");
     return turn->unkept.n ? str_printf(a, "I could not keep this: " S_FMT ".", S_ARG(turn->unkept))
-                          : S("");
+                          : S("Noted, I will have it in mind for later conversations.");
 }
 
 /* Lines of the block were recalled for this question; earlier messages have to share a word. */
@@ -46,22 +44,19 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     struct strs known = block_texts(a, turn->block);
     struct demo_line *lines = NEW_N(a, struct demo_line, known.n + n_window + 1);
     size_t n = 0;
-    if (turn->forgot.n)
-        return llm_demo_answer(a, S(""), lines, 0, turn->forgot);
     struct words asked = words_of(a, question, LINE_WORDS_MAX);
     for (size_t i = 0; i < n_window; i++) {
         str line = utf8_cut(str_trim(window[i].text), LINE_MAX_BYTES);
-        if (str_is(window[i].role, "user") && !only_asks(a, line) &&
+        if (str_is(window[i].role, "user") && utterance_statements(a, line, true).n &&
             share_a_word(asked, words_of(a, line, LINE_WORDS_MAX)))
             lines[n++] = (struct demo_line){line, false};
     }
     for (size_t i = 0; i < known.n; i++) {
         bool is_old = str_starts(known.v[i], S(OUTDATED_MARK)); /* it is given with this mark */
         str line = str_sub(known.v[i], is_old ? strlen(OUTDATED_MARK) : 0, known.v[i].n);
-        if (!only_asks(a, line))
-            lines[n++] = (struct demo_line){line, is_old};
+        lines[n++] = (struct demo_line){line, is_old};
     }
-    return llm_demo_answer(a, question, lines, n, unkept_of(a, turn));
+    return llm_demo_answer(a, question, lines, n, noted_of(a, question, turn));
 }
 
 /* The answer is kept with the turn, so it is made before one knows whether that goes well. */
@@ -71,7 +66,8 @@ enum status engine_answer_demo(struct ctx *ctx, struct engine *e, struct turn *t
     question = engine_strip_block(&ctx->arena, question);
     *answer = engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window);
     ctx_clear_failure(ctx);
-    enum status s = (llm_demo_notes(question) ? turn_end_now : engine_end_turn)(ctx, e, t, *answer);
+    bool says_so = noted_of(&ctx->arena, question, &t->out).n;
+    enum status s = (says_so ? turn_end_now : engine_end_turn)(ctx, e, t, *answer);
     TRY(t->in.is_durable ? s : OK);
     if (s != OK) {
         log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);

@@ -562,7 +562,7 @@ enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall
     struct finder f;
     STORE_VIEW(view, ctx, e->store);
     if (in->gate)
-        asked.question = text_without_traces(&ctx->arena, in->question);
+        asked.question = text_without_material(&ctx->arena, in->question);
     if (in->gate)
         TRY(standing_ask(ctx, e, in->pool));
     TRY(find_open(ctx, e, &asked, &f));

@@ -35,6 +35,9 @@ static const struct form_weight known_rows[] = {
 static const struct form_weight reply_rows[] = {
 #include "lang/reply.def"
 };
+static const struct form_weight given_rows[] = {
+#include "lang/given.def"
+};
 static const struct form_weight list_rows[] = {
 #include "lang/list.def"
 };
@@ -52,6 +55,7 @@ static const struct {
     [FORM_WISH] = {wish_rows, sizeof wish_rows / sizeof *wish_rows},
     [FORM_KNOWN] = {known_rows, sizeof known_rows / sizeof *known_rows},
     [FORM_REPLY] = {reply_rows, sizeof reply_rows / sizeof *reply_rows},
+    [FORM_GIVEN] = {given_rows, sizeof given_rows / sizeof *given_rows},
     [FORM_LIST] = {list_rows, sizeof list_rows / sizeof *list_rows},
     [FORM_TELLS] = {tells_rows, sizeof tells_rows / sizeof *tells_rows},
 };

@@ -2,20 +2,23 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "engine/text/bytes.h"
-#include "engine/text/lexicon.h"
+#include "engine/text/form.h"
 #include "engine/text/utterance.h"
 #include "lang/own_words_lists.h"
 #include "words/words.h"
 
-/* Words of a quote that is a text and not a name; bytes of a document between tags; words before a
- * colon that make a request; words of a line. */
-enum { QUOTE_WORDS = 8, QUOTE_MAX = 4000, TAGGED_MIN = 40, REQUEST_WORDS = 2, LINE_WORDS = 24 };
+/* Words of a quote that is a text and not a name; bytes of it, and of a document between tags. */
+enum { QUOTE_WORDS = 8, QUOTE_MAX = 4000, TAGGED_MIN = 40 };
+
+/* Log odds from which on a head may tell something, and that such a head gives a text all the same
+ * (trial 103). */
+static const double telling = -2, surely_given = 2;
 
 /*
  * Removed in one pass: code fences, text between tags, quotes of QUOTE_WORDS words and more, what
  * stands between rules ("---"), quoted lines (">"), mails from their greeting to their signature,
- * and examples of a prompt. When nothing was removed, "Translate into German: …" loses what stands
- * behind the colon, and "What does this mean?" the paragraph below it. A page of many lines keeps
+ * and examples of a prompt. When nothing was removed, a head that asks for work on a text, as
+ * weights judge it, goes with that text. A page of many lines keeps
  * only what introduces it and what follows it. What is left is what the writer said.
  */
 
@@ -183,61 +186,38 @@ static size_t behind_line(struct arena *a, str text, size_t at)
     return to;
 }
 
-/* --- a request and its text --- */
+/* --- a head and the text that it gives --- */
 
-/* The place of the first word that is not in the list. */
-static size_t behind_words(struct arena *a, const struct words *w, const char *const *list)
+size_t text_behind_head(str text)
 {
-    size_t at = 0;
-    while (at < w->n && str_is_one_of(utf8_lower(a, w->v[at].text), list))
-        at++;
-    return at;
-}
-
-/* Where the text begins that a request is about: behind "Translate into German:". 0: nowhere. */
-static size_t behind_request(struct arena *a, str text)
-{
-    str line = line_at(text, 0);
-    size_t colon = str_find(text, S(": "));
-    colon = colon < line.n ? colon + 1 : line.n;
-    str head = str_sub(text, 0, colon);
-    struct words w = words_as_written(a, head, LINE_WORDS);
-    size_t at = behind_words(a, &w, before_text_verbs);
-    bool requests = at < w.n && w.n - at >= REQUEST_WORDS &&
-                    str_is_one_of(utf8_lower(a, w.v[at].text), text_verbs);
-    /* "Correct, I moved" agrees. */
-    if (!requests)
-        return 0;
-    str verb = utf8_lower(a, w.v[at].text);
-    str behind = rest_from(line, str_find(utf8_lower(a, line), verb) + verb.n);
-    return !str_starts(behind, S(",")) && str_trim(rest_from(text, colon)).n ? colon : 0;
-}
-
-/* "Why does this fail?" and a paragraph below: that paragraph. */
-static bool points_below(struct arena *a, str line)
-{
-    bool asks = str_ends(str_trim(line), S("?")), points = false, is_own = false;
-    struct words w = words_as_written(a, line, LINE_WORDS);
-    for (size_t i = 0; i < w.n; i++) {
-        points |= str_is_one_of(utf8_lower(a, w.v[i].text), text_pointers);
-        is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
+    static const char *const ends[] = {". ", "! ", "? ", ": ", "\uFF1A"};
+    enum { COLON = 3 };
+    str line = line_at(text, 0), said = str_trim(line);
+    size_t to = line.n;
+    bool is_head =
+        (str_ends(said, S(":")) || str_ends(said, S("?"))) && str_trim(rest_from(text, to)).n;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t at = str_find(str_sub(line, 0, to), str_of(ends[i]));
+        is_head = at < to ? i >= COLON : is_head;
+        to = at < to ? at + strlen(ends[i]) : to;
     }
-    return points && (asks || (str_ends(str_trim(line), S(":")) && !is_own));
+    return is_head ? to : 0;
 }
 
-static str without_material(struct arena *a, str text)
+/* "Make it shorter: …" gives all that stands behind it, "Why does this fail?" the paragraph. */
+static size_t behind_given(str text, size_t *head)
 {
-    size_t at = behind_request(a, text);
-    if (at)
-        return str_trim(str_sub(text, 0, at));
-    str line = line_at(text, 0);
-    size_t from = next_line(text, 0);
-    if (from == text.n || !points_below(a, line))
-        return text;
-    while (from < text.n && !str_trim(line_at(text, from)).n)
-        from = next_line(text, from);
-    size_t to = from + str_find(rest_from(text, from), S("\n\n"));
-    return str_trim(str_printf(a, S_FMT "\n" S_FMT, S_ARG(line), S_ARG(rest_from(text, to))));
+    size_t from = text_behind_head(text);
+    str said = str_trim(str_sub(text, 0, from));
+    double least = form_odds_of(FORM_TELLS, said).by[0] > telling ? surely_given : 0;
+    *head = said.n;
+    if (!from || form_odds_of(FORM_GIVEN, said).by[0] < least)
+        return 0;
+    if (str_ends(said, S(":")) || str_ends(said, S("\uFF1A")))
+        return text.n;
+    while (from < text.n && char_is_one_of(text.p[from], " \r\n"))
+        from++;
+    return from + str_find(rest_from(text, from), S("\n\n"));
 }
 
 /* --- pages --- */
@@ -324,7 +304,9 @@ str utterance_own_words(struct arena *a, str text)
 {
     struct reader r = {a, text, 0};
     str left = without_documents(&r);
-    str own = left.p == text.p && left.n == text.n ? without_material(a, text) : left;
+    bool is_whole = left.p == text.p && left.n == text.n;
+    size_t head, given = is_whole ? behind_given(text, &head) : 0;
+    str own = given ? str_trim(rest_from(text, given)) : left;
     return is_page(own) ? around_page(a, own) : own;
 }
 
@@ -375,7 +357,7 @@ static bool is_quoted(str line)
            str_starts(str_trim(line), S("^")) || str_starts(str_trim(line), S("~"));
 }
 
-str text_without_traces(struct arena *a, str text)
+static str without_traces(struct arena *a, str text)
 {
     enum { LEAST = 2 }; /* lines of a trace */
     size_t traces = 0;
@@ -394,4 +376,13 @@ str text_without_traces(struct arena *a, str text)
         buf_byte(&b, '\n');
     }
     return str_trim(buf_str(&b));
+}
+
+str text_without_material(struct arena *a, str text)
+{
+    str left = without_traces(a, text);
+    size_t head, to = behind_given(left, &head);
+    return !to ? left
+               : str_trim(str_printf(a, S_FMT S_FMT, S_ARG(str_sub(left, 0, head)),
+                                     S_ARG(rest_from(left, to))));
 }

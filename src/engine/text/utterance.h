@@ -35,14 +35,18 @@ str utterance_by_rules(struct arena *a, str sentence);
 
 /*
  * The words that the writer of a message wrote, by own_words.c: without code fences, tags, quotes
- * and separators that hold a document, quoted lines ("> …"), mails, examples, the text behind a
- * request to translate it, and pages (a long run of lines). text itself when nothing had to go.
+ * and separators that hold a document, quoted lines ("> …"), mails, examples, requests to work on a
+ * given text with that text, and pages (a long run of lines). text itself when nothing had to go.
  */
 str utterance_own_words(struct arena *a, str text);
 
+/* The place behind the first sentence of a text, where more follows and it ends with a colon or
+ * with its line; 0: it has no such head. */
+size_t text_behind_head(str text);
+
 /*
- * The text without stack traces, compiler errors and such: a run of lines that look printed by a
- * program, at least two of them. Nobody is asked about by the words of one. text itself when it
- * holds none.
+ * What a message asks: without stack traces, compiler errors and such (a run of lines that look
+ * printed by a program, at least two of them), and without a text given to be worked on ("Make it
+ * shorter: …"). Nobody is asked about by their words. text itself when it holds none.
  */
-str text_without_traces(struct arena *a, str text);
+str text_without_material(struct arena *a, str text);
