@@ -54,7 +54,8 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     for (size_t i = 0; i < known.n; i++) {
         bool is_old = str_starts(known.v[i], S(OUTDATED_MARK)); /* it is given with this mark */
         str line = str_sub(known.v[i], is_old ? strlen(OUTDATED_MARK) : 0, known.v[i].n);
-        lines[n++] = (struct demo_line){line, is_old};
+        if (!str_ends(line, S("?")) || utterance_statements(a, line, true).n)
+            lines[n++] = (struct demo_line){line, is_old};
     }
     return llm_demo_answer(a, question, lines, n, noted_of(a, question, turn));
 }
