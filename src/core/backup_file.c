@@ -15,10 +15,8 @@ enum { FILES_MAX = 100000 };
 str backup_name(struct arena *a, str stem, int64_t at, int64_t schema)
 {
     str time = time_utc(a, at, "%Y%m%dT%H%M%SZ");
-    if (!schema)
-        return str_printf(a, S_FMT "-" S_FMT ".db", S_ARG(stem), S_ARG(time));
-    return str_printf(a, S_FMT "-" S_FMT "-schema%lld.db", S_ARG(stem), S_ARG(time),
-                      (long long)schema);
+    str version = schema ? str_printf(a, "-schema%lld", (long long)schema) : S("");
+    return str_printf(a, S_FMT "-" S_FMT S_FMT ".db", S_ARG(stem), S_ARG(time), S_ARG(version));
 }
 
 /* What is written again is the name itself, so nothing else is taken for one. */
@@ -110,10 +108,9 @@ bool s3_place_read(str text, str *bucket, str *prefix)
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
     if (!str_starts(text, S(S3_SCHEME)))
         return false;
-    for (size_t i = strlen(S3_SCHEME); i < text.n; i++)
-        if (!char_is_one_of(text.p[i], plain))
-            return false;
     *prefix = str_sub(text, strlen(S3_SCHEME), text.n);
+    if (!EVERY(i, prefix->n, char_is_one_of(prefix->p[i], plain)))
+        return false;
     *bucket = str_cut(prefix, '/');
     *prefix = str_trim_end(*prefix, "/");
     return bucket->n && !str_starts(*prefix, S("/")) && str_find(*prefix, S("//")) == prefix->n;

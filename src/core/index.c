@@ -26,10 +26,7 @@ static size_t count_words(const struct words *w)
     enum { PAIRS_OF_WORD = 2 };
     size_t words = 0, pairs = 0;
     for (size_t i = 0; i < w->n; i++)
-        if (w->v[i].is_unspaced)
-            pairs += !w->v[i].is_part;
-        else
-            words += !w->v[i].is_part;
+        *(w->v[i].is_unspaced ? &pairs : &words) += !w->v[i].is_part;
     return words + (pairs + 1) / PAIRS_OF_WORD;
 }
 

@@ -102,13 +102,13 @@ static enum status load_environment(struct ctx *ctx, struct settings *s)
 }
 
 struct flag {
-    str typed, name, value; /* "--budget-tokens", "budget_tokens" */
+    str typed, name; /* "--budget-tokens", "budget_tokens" */
+    str value;       /* p NULL: it lacks one */
 };
 
 /* Reads argv[*i] as a flag; its value may be the next word. False for other words. "--name=value"
  * and "--name value" are both accepted, and hyphens stand for underscores. */
-static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct flag *out,
-                      bool *lacks_value)
+static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct flag *out)
 {
     str word = str_of(argv[*i]);
     if (!str_starts(word, S("--")) || word.n == 2)
@@ -121,8 +121,7 @@ static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct fla
         p[k] = (char)(name.p[k] == '-' ? '_' : name.p[k]);
     out->typed = str_sub(word, 0, 2 + name.n);
     out->name = (str){p, name.n};
-    *lacks_value = !has_value && *i + 1 >= argc;
-    out->value = has_value ? rest : *lacks_value ? (str){0} : str_of(argv[++*i]);
+    out->value = has_value ? rest : *i + 1 < argc ? str_of(argv[++*i]) : (str){0};
     return true;
 }
 
@@ -135,12 +134,11 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
     rest->n = 0;
     for (int i = 0; i < argc; i++) {
         struct flag flag;
-        bool lacks_value;
-        if (!take_flag(ctx, argc, argv, &i, &flag, &lacks_value)) {
+        if (!take_flag(ctx, argc, argv, &i, &flag)) {
             rest->v[rest->n++] = str_of(argv[i]);
             continue;
         }
-        if (lacks_value)
+        if (!flag.value.p)
             return fail_field(ctx, str_c(&ctx->arena, flag.name), "needs a value");
         if (only_config != str_is(flag.name, "config"))
             continue;
@@ -155,13 +153,10 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
 /* At the end, because they may come from another place than the address. */
 static void complete_default(struct settings *s)
 {
-    for (size_t i = 0; i < s->n_upstreams; i++) {
-        struct upstream *u = &s->upstreams[i];
-        if (u->name.n)
-            continue;
-        if (!u->key.n)
+    for (struct upstream *u = s->upstreams; u < s->upstreams + s->n_upstreams; u++) {
+        if (!u->name.n && !u->key.n)
             u->key = s->upstream_key;
-        if (!u->dialect.n && s->upstream_dialect)
+        if (!u->name.n && !u->dialect.n && s->upstream_dialect)
             u->dialect = str_of(dialect_names[s->upstream_dialect]);
     }
 }
@@ -250,10 +245,9 @@ bool upstreams_differ(const struct settings *a, const struct settings *b)
 {
     if (a->n_upstreams != b->n_upstreams)
         return true;
-    for (size_t i = 0; i < a->n_upstreams; i++)
-        for (const struct field *f = upstream_table; f->name; f++)
-            if (setting_differs(f, &a->upstreams[i], &b->upstreams[i]))
-                return true;
+    for (const struct field *f = upstream_table; f->name; f++)
+        if (SOME(i, a->n_upstreams, setting_differs(f, &a->upstreams[i], &b->upstreams[i])))
+            return true;
     return false;
 }
 

@@ -126,11 +126,10 @@ static enum status take_upstreams(struct ctx *ctx, struct settings *s, const str
                               "is a setting and no member of an upstream: it goes above them");
         }
         TRY(status);
-        for (size_t i = 0; i < s->n_upstreams; i++)
-            if (str_eq(s->upstreams[i].name, u.name))
-                return fail_field(ctx, "upstreams",
-                                  "has two of the name '" S_FMT "'; upstream counts, too",
-                                  S_ARG(u.name));
+        if (SOME(i, s->n_upstreams, str_eq(s->upstreams[i].name, u.name)))
+            return fail_field(ctx, "upstreams",
+                              "has two of the name '" S_FMT "'; upstream counts, too",
+                              S_ARG(u.name));
         TRY(settings_add_upstream(ctx, s, u));
     }
     return OK;

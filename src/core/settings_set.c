@@ -40,15 +40,13 @@ enum status settings_add_upstream(struct ctx *ctx, struct settings *s, struct up
     if (u.key_in.n && name_index(key_header_names, u.key_in, -1) < 0)
         return fail_field(ctx, "upstreams.key_in", "must be one of: authorization, x-api-key");
     u.url = str_trim_end(u.url, "/");
-    for (size_t i = 0; i < s->n_upstreams; i++) {
-        if (str_eq(s->upstreams[i].name, u.name)) {
-            s->upstreams[i] = u;
-            return OK;
-        }
-    }
-    if (s->n_upstreams == UPSTREAMS_MAX)
+    size_t at = 0;
+    while (at < s->n_upstreams && !str_eq(s->upstreams[at].name, u.name))
+        at++;
+    if (at == UPSTREAMS_MAX)
         return fail_field(ctx, "upstream", "may be set at most %d times", UPSTREAMS_MAX);
-    s->upstreams[s->n_upstreams++] = u;
+    s->n_upstreams += at == s->n_upstreams;
+    s->upstreams[at] = u;
     return OK;
 }
 
@@ -171,11 +169,6 @@ void settings_suggest(struct suggestion *near)
         suggest_name(near, one->name);
 }
 
-/* Values that have a new name; the old one is still read. A switch may be true or false, too. */
-static const struct {
-    const char *setting, *old, *now;
-} renamed_values[] = {{"extraction", "seed", "omniroute"}};
-
 /* A long list of notes helps nobody, so the first ones are enough. */
 void settings_add_note(struct ctx *ctx, struct settings *s, str note)
 {
@@ -194,16 +187,12 @@ enum setting_id setting_of(str name)
     return (enum setting_id)i;
 }
 
+/* The old name of a value is still read. A switch may be true or false, too. */
 static str current_value(struct ctx *ctx, struct settings *s, str name, str text)
 {
-    for (size_t i = 0; i < sizeof renamed_values / sizeof *renamed_values; i++) {
-        if (!str_is(name, renamed_values[i].setting) || !str_is(text, renamed_values[i].old))
-            continue;
-        settings_add_note(ctx, s,
-                          str_printf(&ctx->arena, "%s '%s' is called '%s' now",
-                                     renamed_values[i].setting, renamed_values[i].old,
-                                     renamed_values[i].now));
-        return str_of(renamed_values[i].now);
+    if (str_is(name, "extraction") && str_is(text, "seed")) {
+        settings_add_note(ctx, s, S("extraction 'seed' is called 'omniroute' now"));
+        return S("omniroute");
     }
     const struct field *row = settings_rows[setting_of(name)].field;
     if (row && row->type == FIELD_SWITCH && (str_is(text, "true") || str_is(text, "false")))
@@ -221,10 +210,8 @@ static enum status check_user_from(struct ctx *ctx, str list)
     while (!is_last) {
         is_last = str_find(list, S(",")) == list.n;
         str source = str_trim(str_cut(&list, ','));
-        bool is_known = str_find(source, S("-")) < source.n;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            is_known |= str_eq(source, known[i]);
-        if (!is_known)
+        if (str_find(source, S("-")) == source.n &&
+            !SOME(i, sizeof known / sizeof *known, str_eq(source, known[i])))
             return fail_field(ctx, "user_from",
                               "must be none, or a list of: all, names of headers (with a hyphen), "
                               "user, safety_identifier, metadata.user_id, litellm_metadata.user");

@@ -15,11 +15,11 @@ enum { LENGTH_MAX = 64 };
 static size_t edit_distance(str a, str b)
 {
     size_t rows[3][LENGTH_MAX + 1];
-    size_t *before = rows[0], *last = rows[1], *now = rows[2];
     assert(a.n <= LENGTH_MAX && b.n <= LENGTH_MAX);
     for (size_t j = 0; j <= b.n; j++)
-        last[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= a.n; i++) {
+        size_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= b.n; j++) {
             size_t swapped = i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1]
@@ -30,12 +30,8 @@ static size_t edit_distance(str a, str b)
             now[j] = changed < now[j] ? changed : now[j];
             now[j] = swapped < now[j] ? swapped : now[j];
         }
-        size_t *oldest = before;
-        before = last;
-        last = now;
-        now = oldest;
     }
-    return last[b.n];
+    return rows[a.n % 3][b.n];
 }
 
 void suggest_name(struct suggestion *s, const char *known)

@@ -147,18 +147,15 @@ static enum status read_line_string(struct toml_at *r, str *out, bool *is_decode
             return toml_fail(r, "a string does not end on its line");
         if (is_control(*r->p))
             return toml_fail(r, "a control character in a string");
-        bool is_escape = quote == '"' && *r->p == '\\';
+        char c = *r->p++;
+        bool is_escape = quote == '"' && c == '\\';
         if (is_escape && !*is_decoded)
-            buf_add(&b, (str){from, (size_t)(r->p - from)});
+            buf_add(&b, (str){from, (size_t)(r->p - from) - 1});
         *is_decoded |= is_escape;
-        if (is_escape) {
-            r->p++;
+        if (is_escape)
             TRY(read_escape(r, false, &b));
-        } else if (*is_decoded) {
-            buf_byte(&b, *r->p++);
-        } else {
-            r->p++;
-        }
+        else if (*is_decoded)
+            buf_byte(&b, c);
     }
     *out = *is_decoded ? buf_str(&b) : (str){from, (size_t)(r->p - from)};
     r->p++;
@@ -185,8 +182,6 @@ static enum status read_multiline(struct toml_at *r, const char *quotes, str *ou
         bool is_break = *r->p == '\n' || (*r->p == '\r' && toml_look(r, 1) == '\n');
         if (is_control(*r->p) && !is_break)
             return toml_fail(r, "a control character in a string");
-        if (is_break && *r->p == '\r')
-            buf_byte(&b, *r->p++);
         buf_byte(&b, *r->p++);
     }
     *out = buf_str(&b);
@@ -249,40 +244,36 @@ static bool read_based(str word, struct buf *out)
     return false;
 }
 
+/* A character of the set, if it is next. */
+static bool take_char(str *rest, const char *set, struct buf *out)
+{
+    if (!rest->n || !char_is_one_of(*rest->p, set))
+        return false;
+    buf_byte(out, ascii_lower(*rest->p));
+    *rest = str_sub(*rest, 1, rest->n);
+    return true;
+}
+
 /* Writes it as JSON: without a plus in front and without underscores. */
 static bool read_decimal(str word, struct buf *out)
 {
     int64_t whole;
-    bool is_whole = true;
-    str rest = word;
-    if (rest.n && (*rest.p == '-' || *rest.p == '+')) {
-        if (*rest.p == '-')
-            buf_byte(out, '-');
-        rest = str_sub(rest, 1, rest.n);
-    }
+    str rest = str_sub(word, str_starts(word, S("+")), word.n);
+    if (rest.n == word.n)
+        take_char(&rest, "-", out);
     if (rest.n > 1 && *rest.p == '0' && (is_digit_of(rest.p[1], 10) || rest.p[1] == '_'))
         return false;
     if (!take_digits(&rest, 10, out))
         return false;
-    if (rest.n && *rest.p == '.') {
-        is_whole = false;
-        buf_byte(out, '.');
-        rest = str_sub(rest, 1, rest.n);
-        if (!take_digits(&rest, 10, out))
-            return false;
-    }
-    if (rest.n && (*rest.p | 0x20) == 'e') {
-        is_whole = false;
-        buf_byte(out, 'e');
-        rest = str_sub(rest, 1, rest.n);
-        if (rest.n && (*rest.p == '-' || *rest.p == '+')) {
-            buf_byte(out, *rest.p);
-            rest = str_sub(rest, 1, rest.n);
-        }
-        if (!take_digits(&rest, 10, out))
-            return false;
-    }
-    return !rest.n && (!is_whole || str_int(buf_str(out), &whole));
+    bool has_point = take_char(&rest, ".", out);
+    if (has_point && !take_digits(&rest, 10, out))
+        return false;
+    bool has_exponent = take_char(&rest, "eE", out);
+    if (has_exponent)
+        take_char(&rest, "+-", out);
+    if (has_exponent && !take_digits(&rest, 10, out))
+        return false;
+    return !rest.n && (has_point || has_exponent || str_int(buf_str(out), &whole));
 }
 
 static bool is_date(str word)

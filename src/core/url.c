@@ -52,8 +52,7 @@ static enum status read_authority(struct ctx *ctx, const char *field, str author
     if (is_bracketed && (end == authority.n || !is_bare_v6(out->host)))
         return fail_field(ctx, field, "must have an IPv6 address between '[' and ']'");
     str port = str_sub(authority, end + is_bracketed, authority.n);
-    if (!out->host.n || memchr(out->host.p, '%', out->host.n) ||
-        memchr(out->host.p, ',', out->host.n))
+    if (!out->host.n || SOME(i, out->host.n, char_is_one_of(out->host.p[i], "%,")))
         return fail_field(ctx, field, "must name a host");
     if (port.n && (port.p[0] != ':' || !str_int(str_sub(port, 1, port.n), &out->port) ||
                    out->port < 1 || out->port > 65535))
@@ -94,9 +93,8 @@ enum status url_read(struct ctx *ctx, const char *field, str text, bool needs_sc
 /* RFC 6761, section 6.3, for names. */
 bool host_is_loopback(str host)
 {
-    if (str_eq_nocase(host, S("localhost")))
-        return true;
-    if (host.n > 10 && str_eq_nocase(str_sub(host, host.n - 10, host.n), S(".localhost")))
+    if (str_eq_nocase(host, S("localhost")) ||
+        (host.n > 10 && str_eq_nocase(str_sub(host, host.n - 10, host.n), S(".localhost"))))
         return true;
     struct sockaddr_storage a = address_of(host);
     if (a.ss_family == AF_INET)

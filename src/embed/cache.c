@@ -45,11 +45,9 @@ struct cache *cache_new(size_t max, int64_t ttl_ms)
     return c;
 }
 
-str cache_key(struct arena *a, str source, str model, size_t dimensions, str text)
+str cache_key(struct arena *a, str signature, str text)
 {
-    return str_printf(a, S_FMT ":" S_FMT ":%zu:" S_FMT, S_ARG(source),
-                      S_ARG(model.n ? model : S("unknown")), dimensions,
-                      S_ARG(sha256_hex(a, text)));
+    return str_printf(a, S_FMT ":" S_FMT, S_ARG(signature), S_ARG(sha256_hex(a, text)));
 }
 
 static str key_of(const struct entry *e)

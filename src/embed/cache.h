@@ -9,8 +9,8 @@ struct cache;
 struct cache *cache_new(size_t max, int64_t ttl_ms);
 void cache_free(struct cache *c);
 
-/* "source:model:dimensions:sha256 of the text", in the arena. */
-str cache_key(struct arena *a, str source, str model, size_t dimensions, str text);
+/* "source:model:dimensions:sha256 of the text", in the arena; signature is all but the last. */
+str cache_key(struct arena *a, str signature, str text);
 
 /* Copies the vector out when it is cached, not expired and has n values. Thread-safe. */
 bool cache_get(struct cache *c, str key, float *out, size_t n);

@@ -7,9 +7,7 @@
  * of the weights that this catalogue has from their authors. */
 str model_bare_name(str name)
 {
-    while (str_find(name, S("/")) < name.n)
-        str_cut(&name, '/');
-    return name;
+    return str_sub(name, str_behind_last(name, '/'), name.n);
 }
 
 const struct model_card *model_card(str name)

@@ -85,19 +85,14 @@ void embed_free(struct embed *e)
     free(e);
 }
 
-/* A new choice retries a failed model at once: its user may just have installed it. */
-static void forget_failures(struct embed *e)
+/* A new choice retries a failed model at once: its user may just have installed it. The old strings
+ * are freed last: the new choice may point into them. */
+void embed_choose(struct embed *e, const struct embed_choice *choice)
 {
     for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++) {
         HOLD(&e->models[i].lock);
         e->models[i].retry_us = 0;
     }
-}
-
-/* The old strings are freed last: the new choice may point into them. */
-void embed_choose(struct embed *e, const struct embed_choice *choice)
-{
-    forget_failures(e);
     HOLD(&e->lock);
     struct arena old = e->of_choice;
     e->of_choice = (struct arena){0};
@@ -242,11 +237,17 @@ static bool is_blank(str text)
     return !str_trim(text).n;
 }
 
+static str signature_of(struct ctx *ctx, enum embed_source source, str model, size_t dimensions)
+{
+    return str_printf(&ctx->arena, "%s:" S_FMT ":%zu", embed_source_names[source], S_ARG(model),
+                      dimensions);
+}
+
 /* The key names source, model and dimensions, so a change of model never returns old vectors. */
 static str key_of(struct ctx *ctx, const struct now *now, str text)
 {
-    return cache_key(&ctx->arena, str_of(embed_source_names[now->plan.source]), now->plan.model,
-                     now->dimensions, text);
+    str signature = signature_of(ctx, now->plan.source, now->plan.model, now->dimensions);
+    return cache_key(&ctx->arena, signature, text);
 }
 
 static bool find_cached(struct ctx *ctx, struct embed *e, const struct now *now, str text,
@@ -366,12 +367,6 @@ enum status embed_texts_by(struct ctx *ctx, struct embed *e, const struct embed_
 }
 
 /* --- status --- */
-
-static str signature_of(struct ctx *ctx, enum embed_source source, str model, size_t dimensions)
-{
-    return str_printf(&ctx->arena, "%s:" S_FMT ":%zu", embed_source_names[source], S_ARG(model),
-                      dimensions);
-}
 
 str embedding_signature(struct ctx *ctx, const struct embedding *v)
 {

@@ -40,7 +40,6 @@ struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s
 
 struct embed_plan {
     enum embed_source source;
-    str provider;      /* of a remote source */
     str model;         /* "potion-base-8M", or the model name for the remote server */
     size_t dimensions; /* 0: unknown until the first vector */
     const struct upstream *up;

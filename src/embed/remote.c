@@ -93,23 +93,16 @@ static enum status read_vector(struct ctx *ctx, const struct json *v, size_t dim
     return OK;
 }
 
-/* The position of a vector: its "index", or else its place in the list. n stands for "no valid
- * place". Servers may return vectors in another order than the texts. */
-static size_t place_of(const struct json *item, size_t otherwise, size_t n)
-{
-    int64_t index = json_int_or(json_get(item, "index"), (int64_t)otherwise);
-    return index >= 0 && (uint64_t)index < n ? (size_t)index : n;
-}
-
-/* Each place must be filled exactly once: n items with n different indices below n. */
+/* Each place must be filled exactly once: n items with n different indices below n. Servers may
+ * return vectors in another order than the texts; without an "index" that of the list counts. */
 static enum status read_vectors(struct ctx *ctx, const struct json *data, size_t dimensions,
                                 float *out)
 {
-    size_t i = 0;
+    int64_t i = 0;
     bool *seen = NEW_N(&ctx->arena, bool, data->n + 1);
     for (const struct json *item = data->first; item; item = item->next, i++) {
-        size_t at = place_of(item, i, data->n);
-        if (at == data->n || seen[at])
+        uint64_t at = (uint64_t)json_int_or(json_get(item, "index"), i);
+        if (at >= data->n || seen[at])
             return fail_unusable(ctx, "a missing or repeated index");
         seen[at] = true;
         TRY(read_vector(ctx, json_get(item, "embedding"), dimensions, out + at * dimensions));

@@ -80,13 +80,6 @@ struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s
 
 /* --- sources --- */
 
-struct question {
-    struct ctx *ctx;
-    const struct settings *s;
-    const struct embed_choice *choice;
-    bool is_auto;
-};
-
 static struct embed_plan no_plan(str reason)
 {
     return (struct embed_plan){.reason = reason};
@@ -104,11 +97,12 @@ static size_t dimensions_of(const struct embed_provider *p, str model)
  * key alone does not enable a remote source: memories must not be sent to a server, or cost money,
  * only because a key for chats is configured. With auto, a default upstream that has no key and is
  * not on this machine is passed over, so that a local model can be chosen instead. */
-static struct embed_plan plan_remote(const struct question *q)
+static struct embed_plan plan_remote(struct ctx *ctx, const struct settings *s,
+                                     const struct embed_choice *choice)
 {
-    struct arena *a = &q->ctx->arena;
-    struct embed_providers all = embed_providers(q->ctx, q->s);
-    str model = q->choice->provider_model, rest = model, prefix = str_cut(&rest, '/');
+    struct arena *a = &ctx->arena;
+    struct embed_providers all = embed_providers(ctx, s);
+    str model = choice->provider_model, rest = model, prefix = str_cut(&rest, '/');
     if (!model.n)
         return no_plan(S("no_key: no remote model is set (setting embedding_model)"));
     for (size_t i = 0; i < all.n; i++) {
@@ -119,17 +113,15 @@ static struct embed_plan plan_remote(const struct question *q)
             return no_plan(
                 str_printf(a, "no_key: the upstream '" S_FMT "' has no key", S_ARG(prefix)));
         return (struct embed_plan){.source = EMBED_REMOTE,
-                                   .provider = prefix,
                                    .model = rest,
                                    .dimensions = dimensions_of(p, rest),
                                    .up = p->up};
     }
-    const struct upstream *up = settings_upstream(q->s, &model);
-    if (!up || (q->is_auto && !up->key.n && !is_local(q->ctx, up->url)))
+    const struct upstream *up = settings_upstream(s, &model);
+    if (!up || (choice->source == EMBED_AUTO && !up->key.n && !is_local(ctx, up->url)))
         return no_plan(str_printf(a, "no_key: no upstream with a key is configured for '" S_FMT "'",
-                                  S_ARG(q->choice->provider_model)));
-    return (
-        struct embed_plan){.source = EMBED_REMOTE, .provider = up->name, .model = model, .up = up};
+                                  S_ARG(choice->provider_model)));
+    return (struct embed_plan){.source = EMBED_REMOTE, .model = model, .up = up};
 }
 
 /* Local models are off by default, since they change what chats are given. */
@@ -145,16 +137,17 @@ static struct embed_plan plan_local(enum embed_source source, str model, bool en
 }
 
 /* The encoder sends nothing anywhere and needs no files, so it is on unless it is switched off. */
-static struct embed_plan plan_of(const struct question *q, enum embed_source source)
+static struct embed_plan plan_of(struct ctx *ctx, const struct settings *s,
+                                 const struct embed_choice *choice, enum embed_source source)
 {
     if (source == EMBED_REMOTE)
-        return plan_remote(q);
+        return plan_remote(ctx, s, choice);
     if (source == EMBED_STATIC)
-        return plan_local(source, q->s->static_model, q->choice->static_enabled);
+        return plan_local(source, s->static_model, choice->static_enabled);
     if (source == EMBED_TRANSFORMERS)
-        return plan_local(source, q->s->transformers_model, q->choice->transformers_enabled);
+        return plan_local(source, s->transformers_model, choice->transformers_enabled);
     assert(source == EMBED_ENCODER);
-    if (!q->s->encoder)
+    if (!s->encoder)
         return no_plan(S("the encoder is switched off"));
     return (struct embed_plan){source, .model = S(ENCODER_NAME), .dimensions = ENCODER_SPACE};
 }
@@ -172,12 +165,11 @@ struct embed_choice embed_choice_of(const struct settings *s)
 struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice)
 {
-    struct question q = {ctx, s, choice, choice->source == EMBED_AUTO};
-    if (!q.is_auto)
-        return plan_of(&q, choice->source);
+    if (choice->source != EMBED_AUTO)
+        return plan_of(ctx, s, choice, choice->source);
     struct buf why = buf_make(&ctx->arena, 1000);
     for (enum embed_source source = EMBED_REMOTE; source <= EMBED_ENCODER; source++) {
-        struct embed_plan plan = plan_of(&q, source);
+        struct embed_plan plan = plan_of(ctx, s, choice, source);
         if (plan.source != EMBED_NONE)
             return plan;
         buf_printf(&why, "%s" S_FMT, why.n ? "; " : "", S_ARG(plan.reason));

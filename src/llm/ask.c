@@ -40,9 +40,8 @@ static void write_openai(struct json_out *w, const struct llm_ask *ask, const st
     json_close(w, ']');
     json_member_int(w, how->newer ? "max_completion_tokens" : "max_tokens", ask->max_tokens);
     json_member_bool(w, "stream", false);
-    if (!how->as_json)
-        return;
-    json_member_raw(w, "response_format", S("{\"type\":\"json_object\"}"));
+    if (how->as_json)
+        json_member_raw(w, "response_format", S("{\"type\":\"json_object\"}"));
 }
 
 /* --- Anthropic's messages --- */

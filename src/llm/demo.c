@@ -98,10 +98,9 @@ str llm_demo_answer(struct arena *a, str question, const struct demo_line *remem
 
 str llm_without_demo(str answer)
 {
-    static const char intro[] = WHO_I_AM, quotes[] = QUOTES;
     size_t at = str_find(answer, S(WHO_I_AM));
     if (at == answer.n)
         return answer;
-    str rest = str_sub(answer, at + sizeof intro - 1, answer.n);
-    return str_starts(rest, S(QUOTES)) ? str_sub(rest, sizeof quotes - 1, rest.n) : S("");
+    str rest = str_sub(answer, at + strlen(WHO_I_AM), answer.n);
+    return str_starts(rest, S(QUOTES)) ? str_sub(rest, strlen(QUOTES), rest.n) : S("");
 }

@@ -118,17 +118,11 @@ static void write_number(struct json_out *w, const struct field *f, const struct
 
 static void write_truth(struct json_out *w, const struct json *v)
 {
-    static const char *const yes[] = {"true", "yes", "1", "on", NULL};
-    static const char *const no[] = {"false", "no", "0", "off", NULL};
-    str text = v->type == JSON_STRING ? str_trim(json_string(v)) : v->source;
-    for (size_t i = 0; yes[i]; i++) {
-        bool is_yes = str_eq_nocase(text, str_of(yes[i]));
-        if (is_yes || str_eq_nocase(text, str_of(no[i]))) {
-            json_bool(w, is_yes);
-            return;
-        }
-    }
-    json_raw(w, v->source);
+    bool truth;
+    if (truth_read(v->type == JSON_STRING ? str_trim(json_string(v)) : v->source, &truth))
+        json_bool(w, truth);
+    else
+        json_raw(w, v->source);
 }
 
 /* Members of other types are dropped; a single text becomes a list of one. */

@@ -20,11 +20,9 @@ static void put(struct cache *c, const char *key)
 
 TEST(a_key_names_source_model_dimensions_and_text)
 {
-    CHECK_STR(cache_key(&ctx->arena, S("static"), S("potion-base-8M"), 256, S("hello")),
+    CHECK_STR(cache_key(&ctx->arena, S("static:potion-base-8M:256"), S("hello")),
               S("static:potion-base-8M:256:"
                 "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"));
-    CHECK(
-        str_starts(cache_key(&ctx->arena, S("remote"), S(""), 0, S("x")), S("remote:unknown:0:")));
 }
 
 TEST(reading_keeps_an_entry_young)

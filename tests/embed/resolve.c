@@ -36,7 +36,7 @@ TEST(remote_needs_a_model_and_an_upstream)
     add(&s, "openai", "https://gateway.example/v1", "k");
     p = plan(ctx, &s, "remote", "openai/text-embedding-3-small", false, false);
     CHECK_INT(p.source, EMBED_REMOTE);
-    CHECK_STR(p.provider, S("openai"));
+    CHECK_STR(p.up->name, S("openai"));
     CHECK_STR(p.model, S("text-embedding-3-small"));
     CHECK_INT(p.dimensions, 1536);
     p = plan(ctx, &s, "remote", "openai/other", false, false);
@@ -50,7 +50,7 @@ TEST(a_nameless_upstream_is_known_by_its_host)
     add(&s, "", "https://api.openai.com/v1", "k");
     struct embed_plan p = plan(ctx, &s, "auto", "openai/text-embedding-3-small", true, true);
     CHECK_INT(p.source, EMBED_REMOTE);
-    CHECK_STR(p.provider, S("openai"));
+    CHECK(p.up == s.upstreams);
     CHECK_STR(p.model, S("text-embedding-3-small"));
     p = plan(ctx, &s, "remote", "baai/bge-m3", false, false);
     CHECK_INT(p.source, EMBED_REMOTE);
@@ -87,7 +87,7 @@ TEST(auto_takes_the_first_that_can_be_used)
     CHECK_STR(p.model, S("mistral-embed"));
     CHECK_INT(p.dimensions, 1024);
     p = plan(ctx, &s, "auto", "groq/some", true, true);
-    CHECK_STR(p.provider, S("groq"));
+    CHECK_STR(p.up->name, S("groq"));
 }
 
 TEST(a_server_on_this_machine_needs_no_key)

@@ -38,22 +38,18 @@ static enum status check_one(struct ctx *ctx, const char *what, int64_t have, in
                 (long long)have, what, (long long)most, what);
 }
 
-static size_t tag_bytes(const struct strs *tags)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < tags->n; i++)
-        n += tags->v[i].n + 1;
-    return n;
-}
-
 int64_t quota_bytes(const struct message *messages, size_t n_messages,
                     const struct memory *memories, size_t n_memories)
 {
     size_t n = 0;
     for (size_t i = 0; i < n_messages; i++)
         n += messages[i].text.n + messages[i].says.n;
-    for (size_t i = 0; i < n_memories; i++)
-        n += memories[i].content.n + memories[i].metadata.n + tag_bytes(&memories[i].tags);
+    for (size_t i = 0; i < n_memories; i++) {
+        const struct memory *m = &memories[i];
+        n += m->content.n + m->metadata.n + m->tags.n;
+        for (size_t k = 0; k < m->tags.n; k++)
+            n += m->tags.v[k].n;
+    }
     return (int64_t)n;
 }
 

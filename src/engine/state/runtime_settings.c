@@ -82,12 +82,6 @@ static const struct json *parse_stored(struct ctx *ctx, str text)
     return root;
 }
 
-/* The name of a setting in the stored text. */
-static const char *name_in_store(const struct setting_row *row)
-{
-    return row->stored ? row->stored : row->name;
-}
-
 /* Where Qdrant is. Two texts that mean one server may differ; then the key is asked for once more
  * than needed. */
 static bool is_same_server(const struct settings *a, const struct settings *b)
@@ -114,7 +108,8 @@ static struct snapshot *snapshot_new(const struct settings *own, str text)
         now->agent_embedding_model = now->embedding_model;
     const struct json *root = parse_stored(&s->ctx, s->text);
     for (const struct setting_row *row = settings_rows; row->name; row++)
-        if (row->live && take_member(&s->ctx, row->live, json_get(root, name_in_store(row)), now))
+        if (row->live &&
+            take_member(&s->ctx, row->live, json_get(root, row->stored ?: row->name), now))
             now->from[row - settings_rows] = FROM_API;
     /* The key of the server's own settings is for the server that they name. */
     if (!setting_is_changed(now, SETTING_qdrant_api_key) && !is_same_server(own, now))
@@ -125,16 +120,12 @@ static struct snapshot *snapshot_new(const struct settings *own, str text)
 /* --- one after the other; is_changing is raised --- */
 
 /* "static/…" and "transformers/…" are in the listing of providers, but are not servers. */
-static str server_model(str model)
-{
-    bool is_local = str_starts(model, S("static/")) || str_starts(model, S("transformers/"));
-    return is_local ? S("") : model;
-}
-
 static void choose_settings(struct engine *e, const struct settings *s)
 {
     struct embed_choice choice = embed_choice_of(s);
-    choice.provider_model = server_model(choice.provider_model);
+    str *model = &choice.provider_model;
+    if (str_starts(*model, S("static/")) || str_starts(*model, S("transformers/")))
+        *model = S("");
     embed_choose(e->embed, &choice);
     dependency_reset(&e->vectors.questions);
     dependency_reset(&e->vectors.making);
@@ -196,7 +187,7 @@ static str merge_change(struct ctx *ctx, const struct snapshot *now, const struc
     bool has_key = json_string(json_get(change, "qdrant_api_key")).n > 0;
     json_open(&w, '{');
     for (const struct setting_row *row = settings_rows; row->name; row++) {
-        const char *stored = name_in_store(row);
+        const char *stored = row->stored ?: row->name;
         const struct json *v = row->live ? json_get(change, row->name) : NULL;
         if (!v && row->live)
             v = json_get(old, stored);
@@ -312,7 +303,7 @@ int64_t runtime_budget(const struct settings *r)
  * applied until someone sets it: a default must not hide what people said. */
 int64_t runtime_after(const struct settings *r, int64_t now)
 {
-    return setting_is_changed(r, SETTING_retention_days) ? now - r->retention_days * 86400000 : 0;
+    return setting_is_changed(r, SETTING_retention_days) ? now - r->retention_days * DAY_MS : 0;
 }
 
 bool runtime_prunes(const struct settings *r)

@@ -15,7 +15,7 @@
  */
 
 enum { BATCH = 64, HEALTH_MS = 2000, SEARCH_MS = 2000 };
-enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000, RETENTION_MAX_DAYS = 3650 };
+enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000 };
 
 /* Settings of the store. mirrors: the server, collection and model that the queue is for; failure:
  * the last one, behind a hash of the settings it belongs to; refused: the last memory that Qdrant
@@ -420,14 +420,13 @@ enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *too
     return qdrant_health(ctx, &t.q, took_us);
 }
 
-/* Removes points older than the retention, between a day and ten years. */
+/* Removes points older than the retention. */
 enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, int64_t *deleted)
 {
     struct mirror t;
-    int64_t days = engine_runtime(e)->retention_days;
-    days = days < 1 ? 1 : days > RETENTION_MAX_DAYS ? RETENTION_MAX_DAYS : days;
+    int64_t age = engine_runtime(e)->retention_days * DAY_MS;
     TRY(mirror_of(ctx, e, &t));
-    return qdrant_cleanup(ctx, &t.q, user, clock_ms() - days * DAY_MS, deleted);
+    return qdrant_cleanup(ctx, &t.q, user, clock_ms() - age, deleted);
 }
 
 /* --- status --- */
