@@ -73,13 +73,6 @@ static bool keeps_values(struct arena *a, const struct condensed *c)
     return terms_shared(&values, &said) == values.n;
 }
 
-/* Failures that the next chunk would meet as well: the run goes on by rule without asking again. */
-static bool is_absent(enum core_why why)
-{
-    return why == CORE_UNSET || why == CORE_UNAVAILABLE || why == CORE_BUDGET ||
-           why == CORE_BREAKER || why == CORE_CANCELLED;
-}
-
 /* Sets before, after, text, by and why of c, whose texts live in ctx. MODEL_WROTE only when the
  * summary is short enough, saves a fifth, and holds every name and number. */
 enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -98,13 +91,13 @@ enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_r
                                    .read = read_summary,
                                    .out = &summary};
     enum core_why why = core_ask(&own, e, &in, &answer);
-    c->why = S("");
+    c->why = why == CORE_UNSET ? S("") : str_dup(&ctx->arena, answer.words);
     if (why != CORE_ANSWERED) {
-        c->why = why == CORE_UNSET ? S("") : str_dup(&ctx->arena, answer.words);
         if (why != CORE_UNSET)
             log_event(LOG_WARN, "condense.by_rule", "id=%s why=%s status=%s", own.id,
                       core_why_code(why), status_name(answer.status));
-        return is_absent(why) ? MODEL_ABSENT : MODEL_FAILED;
+        /* Up to there the next chunk would meet the same: the run goes on without asking again. */
+        return why <= CORE_CANCELLED ? MODEL_ABSENT : MODEL_FAILED;
     }
     c->text = str_dup(&ctx->arena, summary);
     c->after = tokens_of(c->text);

@@ -315,13 +315,10 @@ static enum status compact_space(struct round *r)
 enum status run_pools(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                       struct pool_ref **out, size_t *n)
 {
-    struct pool_info *all;
+    struct pool_info named = {.pool = pool}, *all = &named;
     *n = 1;
-    if (pool.space.n) {
-        *out = DUP_N(&ctx->arena, &pool, 1, 1);
-        return OK;
-    }
-    TRY(store_pools(ctx, e->store, pool.user, &all, n));
+    if (!pool.space.n)
+        TRY(store_pools(ctx, e->store, pool.user, &all, n));
     *out = NEW_N(&ctx->arena, struct pool_ref, *n + 1);
     for (size_t i = 0; i < *n; i++)
         (*out)[i] = all[i].pool;

@@ -133,12 +133,10 @@ static void enter_line(struct repeats *r, size_t at)
 /* "I live in Bonn" is not in "I live in Bonn no longer", nor in "I live in Bonn until May". */
 static bool only_adds(const struct line *more, const struct line *less)
 {
-    for (size_t i = less->words.n; i < more->words.n; i++) {
-        str word = more->words.v[i].text;
-        if (lexicon_is(word, LEX_NEGATION | LEX_NEGATED) || str_is_one_of(word, turning_words))
-            return false;
-    }
-    return true;
+    const struct word *v = more->words.v + less->words.n;
+    return !SOME(i, more->words.n - less->words.n,
+                 lexicon_is(v[i].text, LEX_NEGATION | LEX_NEGATED) ||
+                     str_is_one_of(v[i].text, turning_words));
 }
 
 /* The same wording first, then a longer line that begins so. The longest of these stays. */
@@ -276,7 +274,6 @@ static void write_groups(struct repeats *r, struct condensed **out, size_t *n_ou
     for (size_t i = 0; i < r->n; i++) {
         groups[i].after = tokens_of(groups[i].text);
         groups[i].by = S("rule");
-        groups[i].why = S("");
         if (groups[i].n && groups[i].after < groups[i].before)
             groups[kept++] = groups[i];
     }

@@ -45,8 +45,7 @@ int64_t distil_lease_ms(const struct engine *e)
 /* Tokens that the next session needs: as many as the last session that exceeded the budget. */
 static int64_t tokens_wanted(const struct engine *e)
 {
-    int64_t wants = e->core_model.wants;
-    return wants ? wants : ANSWER_ABOUT;
+    return e->core_model.wants ?: ANSWER_ABOUT;
 }
 
 /* Whether anything could be distilled now, without a look at the store. */
@@ -153,21 +152,11 @@ static enum status forget_old_error(struct ctx *ctx, struct engine *e, const str
     return OK;
 }
 
-static str last_failure(struct arena *a, const struct signal_stats *s)
-{
-    if (!s->error.n)
-        return S("");
-    return str_printf(a, S_FMT "; %s", S_ARG(s->error),
-                      s->dead == s->sessions ? "given up until a sync is requested"
-                                             : "retried within the hour");
-}
-
 /* For the status page: reason is why nothing is distilled now, or the last failure, or "". */
 enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
                                  struct distil_status *out)
 {
     struct distil_status s = {.core_model = e->settings->core_model,
-                              .reason = S(""),
                               .hour_tokens = llm_meter_spent(&e->core_model.meter),
                               .hour_budget = e->settings->core_tokens_per_hour};
     if (pool)
@@ -178,8 +167,11 @@ enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct
     TRY(store_work_sum(ctx, e->store, clock_ms() - DAY_MS, &s.day));
     s.reason = reason_to_wait(ctx, e);
     s.available = !s.reason.n;
-    if (s.available)
-        s.reason = last_failure(&ctx->arena, &s.signals);
+    if (s.available && s.signals.error.n)
+        s.reason = str_printf(&ctx->arena, S_FMT "; %s", S_ARG(s.signals.error),
+                              s.signals.dead == s.signals.sessions
+                                  ? "given up until a sync is requested"
+                                  : "retried within the hour");
     *out = s;
     return OK;
 }

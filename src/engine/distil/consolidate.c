@@ -57,7 +57,7 @@ enum status pass_each(struct pass *p, struct memory_filter f,
 /* --- which episodes mention a fact --- */
 
 struct mention {
-    uint64_t word;
+    int64_t word; /* a hash, sought by doc_place */
     size_t episode;
 };
 struct mentions {
@@ -93,24 +93,11 @@ static struct mentions mentions_of(const struct pass *p)
             continue;
         struct term_set words = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
         for (size_t k = 0; k < words.n; k++)
-            ARENA_ADD(a, m.v, m.n, cap) = (struct mention){words.v[k], taken};
+            ARENA_ADD(a, m.v, m.n, cap) = (struct mention){(int64_t)words.v[k], taken};
         taken++;
     }
     SORT(m.v, m.n, by_word);
     return m;
-}
-
-static size_t first_with(const struct mentions *m, uint64_t word)
-{
-    size_t from = 0, to = m->n;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (m->v[middle].word < word)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
 }
 
 /* How many episodes hold at least MENTION of the fact's words; each episode counts once. */
@@ -119,11 +106,14 @@ static int64_t count_mentions(struct arena *a, const struct mentions *m, str fac
     size_t shared[PROMOTED_BY] = {0};
     int64_t n = 0;
     struct term_set words = topic_of(a, fact);
-    for (size_t i = 0; i < words.n; i++)
-        for (size_t k = first_with(m, words.v[i]); k < m->n && m->v[k].word == words.v[i]; k++) {
+    for (size_t i = 0; i < words.n; i++) {
+        int64_t word = (int64_t)words.v[i];
+        size_t k = doc_place(m->v, m->n, sizeof *m->v, word);
+        for (; k < m->n && m->v[k].word == word; k++) {
             assert(m->v[k].episode < PROMOTED_BY);
             shared[m->v[k].episode]++;
         }
+    }
     for (size_t i = 0; i < PROMOTED_BY; i++)
         n += shared[i] > 0 && (double)shared[i] >= MENTION * (double)words.n;
     return n;

@@ -158,10 +158,9 @@ static size_t strip_turns(struct arena *a, const struct tombstones *tombstones,
 static bool has_content(const struct json *list)
 {
     const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
-    for (; v; v = v->next)
-        if (json_string(json_get(v, "content")).n)
-            return true;
-    return false;
+    while (v && !json_string(json_get(v, "content")).n)
+        v = v->next;
+    return v;
 }
 
 /* A small model gives the empty example of the instructions as its answer. */
@@ -215,13 +214,12 @@ static enum status end_divided(struct ctx *ctx, struct job *j, struct distil_out
 static str details_of(struct arena *a, const struct job *j, const struct kept *k)
 {
     struct buf b = buf_make(a, 400);
-    buf_printf(&b, "pinned=%lld identity=%lld known=%lld unsaid=%lld secret=%lld",
-               (long long)k->pinned, (long long)k->identity, (long long)k->known,
-               (long long)k->unsaid, (long long)k->secret);
+    buf_printf(&b, "pinned=%d identity=%d known=%d unsaid=%d secret=%d", k->pinned, k->identity,
+               k->known, k->unsaid, k->secret);
     if (k->unconfirmed)
-        buf_printf(&b, " unconfirmed=%lld", (long long)k->unconfirmed);
+        buf_printf(&b, " unconfirmed=%d", k->unconfirmed);
     if (k->replaced)
-        buf_printf(&b, " replaced=%lld", (long long)k->replaced);
+        buf_printf(&b, " replaced=%d", k->replaced);
     if (is_divided(j))
         buf_printf(&b, " cut_off; asked again in steps of %zu turns", j->d.n / 2);
     return buf_str(&b);
@@ -279,16 +277,13 @@ static enum status keep_answer(struct ctx *ctx, struct job *j, const struct said
     struct bundle b = {.pool = j->d.pool, .session = {.id = j->d.session}, .rule = PUT_DISTILLED};
     struct kept kept;
     enum status s = distil_keep(ctx, &j->d, said, &b, &kept);
-    str why = s == NOT_FOUND ? no_summary(j, said) : str_dup(&ctx->arena, str_of(ctx->why));
-    if (s == NOT_FOUND && is_divided(j)) {
-        soft(ctx, s);
+    bool is_empty = soft_if(ctx, s, NOT_FOUND);
+    str why = is_empty ? no_summary(j, said) : str_dup(&ctx->arena, str_of(ctx->why));
+    if (is_empty && is_divided(j))
         return end_divided(ctx, j, out);
-    }
-    if (s == BAD_INPUT || (s == NOT_FOUND && why.n)) {
-        soft(ctx, s);
+    if (soft_if(ctx, s, BAD_INPUT) || (is_empty && why.n))
         return end_failed(ctx, j, BAD_INPUT, why, out);
-    }
-    if (soft_if(ctx, s, NOT_FOUND)) {
+    if (is_empty) {
         out->result = DISTIL_EMPTY;
         return end_done(ctx, j, "empty", S("empty_summary"), out);
     }
@@ -347,7 +342,7 @@ static void take_part(struct job *j)
     int64_t most = j->d.e->core_model.part_turns;
     int64_t tries = j->w->is_answer_fault ? j->w->tries : 0;
     most = (most ? most : PART_TURNS) >> (tries < FAULTS_MAX ? tries : FAULTS_MAX);
-    j->d.n = distil_part(j->d.signals, j->waiting, most > 1 ? (size_t)most : 1);
+    j->d.n = distil_part(j->d.signals, j->waiting, (size_t)most);
     assert(j->d.n > 0 && j->d.n <= j->waiting);
     j->d.date = 0;
     for (size_t i = 0; i < j->d.n; i++)
@@ -365,7 +360,7 @@ static enum status find_rest(struct ctx *ctx, const struct distilling *d, bool *
     str id = episode_id(&ctx->arena, d->session);
     enum status s = store_memory(ctx, d->e->store, d->pool, id, &episode);
     *out = s == OK;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(ctx, s, NOT_FOUND);
 }
 
 /* OK also when the model failed: the session is due again then. */

@@ -50,8 +50,7 @@ static int kind_of_word(struct arena *a, str said)
 {
     str word = str_lower(a, str_trim(said));
     str single = word.n > 3 && str_ends(word, S("s")) ? str_sub(word, 0, word.n - 1) : word;
-    int kind = name_index(kind_names, word, -1);
-    kind = kind >= 0 ? kind : name_index(kind_names, single, -1);
+    int kind = name_index(kind_names, word, name_index(kind_names, single, -1));
     for (size_t i = 0; kind < 0 && i < sizeof synonyms / sizeof *synonyms; i++)
         if (str_is(word, synonyms[i].word) || str_is(single, synonyms[i].word))
             kind = (int)synonyms[i].kind;
@@ -62,12 +61,7 @@ static int kind_of_word(struct arena *a, str said)
 static bool names_relation(struct arena *a, str text)
 {
     struct words w = words_of(a, text, KIND_WORDS);
-    bool is_relation = false, has_name = false;
-    for (size_t i = 0; i < w.n; i++) {
-        is_relation |= str_is_one_of(w.v[i].stem, relation_stems);
-        has_name |= w.v[i].is_name;
-    }
-    return is_relation && has_name;
+    return SOME(i, w.n, str_is_one_of(w.v[i].stem, relation_stems)) && SOME(i, w.n, w.v[i].is_name);
 }
 
 /* The model's word first, as it has seen the conversation; then importance's phrases; then kinship
@@ -209,8 +203,7 @@ static void say_again(struct keeper *k, const struct fact *f)
     struct memory *m = memories_add(&k->ctx->arena, &k->b->memories, &k->b->n_memories, f->like);
     if (is_said_now(&k->ctx->arena, &k->told, f->said->content))
         m->created = k->d->date;
-    m->last_used = k->now;
-    m->updated = k->now;
+    m->last_used = m->updated = k->now;
     close_named(k, f, k->b->n_memories - 1);
 }
 
@@ -227,6 +220,7 @@ static void merge_fact(struct keeper *k, const struct fact *f)
     if (f->said->salience > m->salience)
         m->salience = f->said->salience;
     k->kept->known++;
+    close_named(k, f, k->b->n_memories - 1);
 }
 
 /* Of two alike in one answer the fuller one. */
@@ -281,12 +275,11 @@ static void sort_fact(struct keeper *k, struct memory *m, const struct fact *f)
 
 static void add_fact(struct keeper *k, const struct fact *f)
 {
-    bool confirms = f->relation == SAME && memory_is_unconfirmed(&f->like);
-    bool takes_place = relation_replaces(f->relation) && f->is_confirmed && f->like.key.n &&
-                       f->like.layer == f->layer &&
+    bool replaces = relation_replaces(f->relation), was_doubtful = memory_is_unconfirmed(&f->like);
+    bool takes_place = replaces && f->is_confirmed && f->like.key.n && f->like.layer == f->layer &&
                        (f->like.origin == ORIGIN_DISTILLED || is_by_pattern(&f->like)) &&
-                       !memory_is_unconfirmed(&f->like);
-    struct memory *m = keeper_add(k, f->layer, S(""), f->content);
+                       !was_doubtful;
+    struct memory *m = keeper_add(k, f->layer, f->content);
     size_t at = k->b->n_memories - 1;
     m->key = key_of(k, f, m, takes_place);
     sort_fact(k, m, f);
@@ -295,7 +288,7 @@ static void add_fact(struct keeper *k, const struct fact *f)
     if (!f->is_confirmed)
         m->metadata = S("{\"unconfirmed\":true}");
     k->kept->unconfirmed += !f->is_confirmed;
-    if (confirms || (relation_replaces(f->relation) && memory_is_unconfirmed(&f->like)))
+    if (was_doubtful && (replaces || f->relation == SAME))
         close_for(k, &f->like, at);
     f->layer == LAYER_IDENTITY ? k->kept->identity++ : k->kept->pinned++;
     close_named(k, f, at);
@@ -335,19 +328,13 @@ enum status keep_fact(struct keeper *k, const struct said_fact *said, enum layer
     TRY(find_relation(k, &f));
     struct memory *twin = f.relation == DIFFERENT ? NULL : in_bundle(k, f.like.id);
     bool is_own = is_by_pattern(&f.like) && str_eq(f.like.session, k->d->session);
-    if (relation_replaces(f.relation) && twin && may_be_replaced(k, twin)) {
+    if (relation_replaces(f.relation) && twin && may_be_replaced(k, twin))
         replace_in_bundle(k, &f, twin);
-        return OK;
-    }
-    if (f.is_confirmed && is_own && !twin && (f.relation == SAME || f.relation == FULLER)) {
+    else if (f.is_confirmed && is_own && !twin && (f.relation == SAME || f.relation == FULLER))
         merge_fact(k, &f);
-        close_named(k, &f, k->b->n_memories - 1);
-        return OK;
-    }
-    if (f.relation == SAME && !(f.is_confirmed && !twin && memory_is_unconfirmed(&f.like))) {
+    else if (f.relation == SAME && !(f.is_confirmed && !twin && memory_is_unconfirmed(&f.like)))
         say_again(k, &f);
-        return OK;
-    }
-    add_fact(k, &f);
+    else
+        add_fact(k, &f);
     return OK;
 }

@@ -62,13 +62,12 @@ static str sentences_of(struct arena *a, str text, bool are_questions)
     struct buf b = buf_make(a, 2 * text.n + 2);
     while (text.n) {
         str first = first_sentences(text, 1);
-        size_t took = first.n ? (size_t)(first.p + first.n - text.p) : text.n;
         bool is_question = str_ends(first, S("?")) && !speaks_of_self(a, first);
         if (is_question == are_questions) {
             buf_add(&b, first);
             buf_byte(&b, '\n');
         }
-        text = str_trim(str_sub(text, took, text.n));
+        text = str_trim(str_sub(text, (size_t)(first.p + first.n - text.p), text.n));
     }
     return buf_str(&b);
 }
@@ -82,10 +81,7 @@ static void add_words(struct arena *a, struct term_set *t, const struct words *w
 /* " word word ": so that a quote can be looked for, whatever its marks and capitals. */
 static str plain_text(struct arena *a, const struct words *w)
 {
-    size_t n = 2;
-    for (size_t i = 0; i < w->n; i++)
-        n += w->v[i].stem.n + 1;
-    struct buf b = buf_make(a, n);
+    struct buf b = buf_make(a, SIZE_MAX);
     buf_byte(&b, ' ');
     for (size_t i = 0; i < w->n; i++) {
         buf_add(&b, w->v[i].stem);
@@ -246,10 +242,8 @@ static struct shared most_shared(struct arena *a, const struct told_words *told,
         size_t words = 0;
         for (size_t k = 0; k < w.n; k++)
             words += tells(&w.v[k]) && terms_have(&told->each[i], str_hash(w.v[k].stem));
-        if (words > best.words) {
-            best.turn = i;
-            best.words = words;
-        }
+        if (words > best.words)
+            best = (struct shared){i, words, best.telling};
     }
     return best;
 }

@@ -36,13 +36,10 @@ static struct message message_of(struct arena *a, const struct engine *e,
     str text = is_user ? t->user : t->assistant;
     int64_t date = t->date ? t->date : in->session_date;
     size_t index = 2 * i + !is_user;
-    const str parts[] = {in->conversation,
-                         {(const char *)&index, sizeof index},
-                         text,
-                         {(const char *)&date, sizeof date}};
     str kept = engine_strip_block(a, text);
     return (struct message){
-        .id = id_of(a, parts, 4),
+        .id = ID_OF(a, in->conversation, {(const char *)&index, sizeof index}, text,
+                    {(const char *)&date, sizeof date}),
         .session = in->conversation,
         .role = is_user ? S("user") : S("assistant"),
         .text = e->settings->keep_secrets ? kept : secrets_masked(a, kept, secrets),
@@ -107,12 +104,8 @@ static str outcome_text(struct arena *a, const struct distil_outcome *o)
     static const char *const words[] = {
         [DISTIL_DONE] = "distilled", [DISTIL_NOTHING] = "no_signals", [DISTIL_SKIPPED] = "skipped:",
         [DISTIL_EMPTY] = "empty:",   [DISTIL_WAITS] = "pending:",     [DISTIL_FAILED] = "error:"};
-    /* Clients of this API call "skipped" what waits for the core model. */
-    static const bool is_skipped[] = {[CORE_UNSET] = true,
-                                      [CORE_UNAVAILABLE] = true,
-                                      [CORE_BREAKER] = true,
-                                      [CORE_CANCELLED] = true};
-    bool is_model = o->result == DISTIL_WAITS && o->core <= CORE_CANCELLED && is_skipped[o->core];
+    /* Clients of this API call "skipped" what waits for the core model, but not for its budget. */
+    bool is_model = o->core != CORE_ANSWERED && o->core != CORE_BUDGET;
     return str_printf(a, "%s" S_FMT, words[is_model ? DISTIL_SKIPPED : o->result], S_ARG(o->why));
 }
 
@@ -129,8 +122,7 @@ static struct distil_outcome distil_parts(struct ctx *ctx, struct engine *e,
         struct distil_outcome now;
         enum status s = distil_session(&own, e, w, true, &now);
         if (s != OK)
-            now =
-                (struct distil_outcome){DISTIL_FAILED, str_of(own.why), true, false, CORE_ANSWERED};
+            now = (struct distil_outcome){.result = DISTIL_FAILED, .why = str_of(own.why)};
         has_more = now.has_more && ctx_has_time(ctx);
         bool says_nothing = now.result <= DISTIL_EMPTY && now.result != DISTIL_DONE;
         *has_episode |= now.result == DISTIL_DONE;

@@ -25,13 +25,12 @@ enum { PINNED_MAX = 16, IDENTITY_MAX = 16, LIST_MAX = 32, ITEM_MAX = 300, QUESTI
 
 /* The id is derived from session and text, so that the same answer again adds nothing. The pointer
  * is valid until the next keeper_add. */
-struct memory *keeper_add(struct keeper *k, enum layer layer, str key, str content)
+struct memory *keeper_add(struct keeper *k, enum layer layer, str content)
 {
     struct memory m = {.id = ID_OF(&k->ctx->arena, k->d->session, S("distilled"), content),
                        .session = k->d->session,
                        .layer = layer,
                        .type = layer == LAYER_EPISODE ? TYPE_EPISODIC : TYPE_FACTUAL,
-                       .key = key,
                        .content = content,
                        .origin = ORIGIN_DISTILLED,
                        .created = k->d->date,
@@ -111,13 +110,12 @@ static str without_secrets(struct keeper *k, str text)
     k->kept->secret++;
     while (text.n) {
         str first = first_sentences(text, 1);
-        size_t took = first.n ? (size_t)(first.p + first.n - text.p) : text.n;
         if (first.n && !secrets_are_in(first)) {
             if (b.n)
                 buf_byte(&b, ' ');
             buf_add(&b, first);
         }
-        text = str_trim(str_sub(text, took, text.n));
+        text = str_trim(str_sub(text, (size_t)(first.p + first.n - text.p), text.n));
     }
     return secrets_are_in(buf_str(&b)) ? S("") : buf_str(&b);
 }
@@ -125,10 +123,8 @@ static str without_secrets(struct keeper *k, str text)
 /* Small models copy one of the earlier episodes, which are part of the question. */
 static bool is_anothers(const struct keeper *k, str summary)
 {
-    for (size_t i = 0; i < k->d->n_episodes; i++)
-        if (str_eq_nocase(k->d->episodes[i].content, summary))
-            return support_of(&k->ctx->arena, &k->told, summary, S("")) != SUPPORT_FULL;
-    return false;
+    return SOME(i, k->d->n_episodes, str_eq_nocase(k->d->episodes[i].content, summary)) &&
+           support_of(&k->ctx->arena, &k->told, summary, S("")) != SUPPORT_FULL;
 }
 
 /* A copied summary is asked for once more. When it comes again, the session has no episode. */
@@ -147,9 +143,9 @@ static enum status keep_episode(struct keeper *k, const struct said_of_session *
                     how == SUMMARY_COPIED ? "the summary repeats the instructions"
                                           : "the summary describes another conversation");
     bool is_confirmed = how == SUMMARY_FITS;
-    str key = str_printf(a, "episode:" S_FMT, S_ARG(k->d->session));
-    struct memory *m = keeper_add(k, LAYER_EPISODE, key, text_with_day(a, summary, k->d->date));
+    struct memory *m = keeper_add(k, LAYER_EPISODE, text_with_day(a, summary, k->d->date));
     m->id = episode_id(a, k->d->session);
+    m->key = str_printf(a, "episode:" S_FMT, S_ARG(k->d->session));
     m->metadata = metadata_of(k, said, is_confirmed);
     keeper_weigh(k, m, said->episode.salience, is_confirmed);
     k->kept->unconfirmed += !is_confirmed;

@@ -7,10 +7,10 @@
 
 /* How many were kept and left out, and why. */
 struct kept {
-    int64_t pinned, identity;      /* of these: */
-    int64_t unconfirmed;           /* kept, and not trusted */
-    int64_t known, unsaid, secret; /* said before; not in the user's words; nothing to keep */
-    int64_t replaced;              /* earlier facts that are closed */
+    int pinned, identity;      /* of these: */
+    int unconfirmed;           /* kept, and not trusted */
+    int known, unsaid, secret; /* said before; not in the user's words; nothing to keep */
+    int replaced;              /* earlier facts that are closed */
 };
 /* Memories in the making. */
 struct keeper {
@@ -34,8 +34,8 @@ MUST_USE enum status distil_keep(struct ctx *ctx, const struct distilling *d,
 MUST_USE enum status keep_fact(struct keeper *k, const struct said_fact *said, enum layer layer);
 /* The model's kind of a fact, or the rule's when the model names an unknown one. */
 enum memory_kind distil_kind(struct arena *a, const struct memory *m, str said);
-/* Adds a memory to the bundle. */
-struct memory *keeper_add(struct keeper *k, enum layer layer, str key, str content);
+/* Adds a memory without a key to the bundle. */
+struct memory *keeper_add(struct keeper *k, enum layer layer, str content);
 /* Adds a text to a list, once, without secrets. */
 void keeper_add_item(struct keeper *k, struct strs *list, str text);
 /* The model's weight (0 to 1, or SALIENCE_UNSAID), or the rule's. */

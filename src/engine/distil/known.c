@@ -117,7 +117,7 @@ enum status distil_gather(struct ctx *ctx, struct distilling *d)
     enum status s = store_memory(ctx, d->e->store, d->pool, id, before);
     if (s == OK && !before->valid_to)
         d->before = before;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(ctx, s, NOT_FOUND);
 }
 
 static str without_stop(str text)

@@ -68,8 +68,7 @@ static void read_episode(struct ctx *ctx, const struct memory *m, struct episode
     out->metadata = metadata;
     for (int i = 0; i < LIST_COUNT; i++)
         out->lists[i] = list_of(&ctx->arena, metadata, list_names[i]);
-    str held = json_string(json_get(metadata, "latest"));
-    if (held.n && time_read(held, &latest) && latest > out->latest)
+    if (time_read(json_string(json_get(metadata, "latest")), &latest) && latest > out->latest)
         out->latest = latest;
 }
 
@@ -197,15 +196,13 @@ static void write_metadata(struct pass *p)
  * nothing changes. A second consolidation then finds nothing to do. */
 void episodes_merge(struct pass *p)
 {
-    bool has_merged = true;
-    while (has_merged) {
-        has_merged = false;
+    int64_t merged;
+    do {
+        merged = p->report.merged;
         for (size_t i = 0; i < p->n_episodes; i++)
             for (size_t k = i + 1; k < p->n_episodes && !p->episodes[i].is_gone; k++)
-                if (!p->episodes[k].is_gone && is_alike(&p->episodes[i], &p->episodes[k])) {
+                if (!p->episodes[k].is_gone && is_alike(&p->episodes[i], &p->episodes[k]))
                     merge_pair(p, &p->episodes[i], &p->episodes[k]);
-                    has_merged = true;
-                }
-    }
+    } while (p->report.merged > merged);
     write_metadata(p);
 }

@@ -34,10 +34,9 @@ static enum status read_page(struct pass *p, size_t *end, bool *has_old)
     TRY(ctx_pass(p->ctx, &own, store_sessions(&own, p->e->store, &f, &v, &n, NULL)));
     *has_old = false;
     for (size_t i = 0; i < n; i++) {
-        if (v[i].updated >= p->now - p->by->episode_days * DAY_MS)
-            continue;
-        *has_old = true;
-        if (v[i].messages > 0)
+        bool is_old = v[i].updated < p->now - p->by->episode_days * DAY_MS;
+        *has_old |= is_old;
+        if (is_old && v[i].messages > 0)
             note_old(p, &v[i]);
     }
     *end = f.offset;
