@@ -119,8 +119,7 @@ str fact_filled(struct arena *a, const char *template, const str groups[PATTERN_
 /* Without punctuation at the ends, and without a bracket that was opened elsewhere. */
 static struct piece trim_piece(struct piece p)
 {
-    while (p.text.n && char_is_one_of(p.text.p[p.text.n - 1], " \t,;:!.*"))
-        p = piece_sub(p, 0, p.text.n - 1);
+    p = piece_sub(p, 0, str_trim_end(p.text, " \t,;:!.*").n);
     while (p.text.n && char_is_one_of(p.text.p[0], " \t,;:*"))
         p = piece_sub(p, 1, p.text.n);
     if (str_ends(p.text, S(")")) && !text_holds(p.text, "("))
@@ -244,13 +243,10 @@ static bool names_value(enum slot slot, str clause, str value)
 {
     struct match m;
     bool names_one = slot == SLOT_employer || slot == SLOT_school || slot == SLOT_partner;
-    if (clause_find(CLAUSE_WEAK, value, 0, &m) || clause_find(CLAUSE_YOU, value, 0, &m))
-        return false;
-    if (names_one && clause_find(CLAUSE_NO_NAME, value, 0, &m))
-        return false;
-    if (slot == SLOT_school && clause_find(CLAUSE_NO_SCHOOL, value, 0, &m))
-        return false;
-    return slot != SLOT_partner || !clause_find(CLAUSE_SEEING, clause, 0, &m);
+    return !clause_find(CLAUSE_WEAK, value, 0, &m) && !clause_find(CLAUSE_YOU, value, 0, &m) &&
+           !(names_one && clause_find(CLAUSE_NO_NAME, value, 0, &m)) &&
+           !(slot == SLOT_school && clause_find(CLAUSE_NO_SCHOOL, value, 0, &m)) &&
+           !(slot == SLOT_partner && clause_find(CLAUSE_SEEING, clause, 0, &m));
 }
 
 /* What no row of the table knows: a slot that the clause fills, of the user's or of one who is
@@ -401,9 +397,7 @@ static struct piece mask_line(struct arena *a, str line)
             continue;
         bool after_blank = i == 0 || char_is_one_of(line.p[i - 1], " \t(:,");
         size_t opening = quote_at(str_sub(line, i, line.n), after_blank, &closing);
-        if (!opening)
-            continue;
-        size_t end = quote_end(line, i + opening, closing);
+        size_t end = opening ? quote_end(line, i + opening, closing) : line.n;
         if (end == line.n)
             continue;
         memset(mask + i + opening, 1, end - i - opening);

@@ -161,9 +161,7 @@ static str seed_key(struct arena *a, const char *category, str content)
         else if (n == 0 || slug[n - 1] != '_')
             slug[n++] = '_';
     }
-    while (n > 0 && slug[n - 1] == '_')
-        n--;
-    return str_printf(a, "%s:%.*s", category, (int)n, slug);
+    return str_printf(a, "%s:" S_FMT, category, S_ARG(str_trim_end((str){slug, n}, "_")));
 }
 
 /* Row by row and not place by place: the order that users of that table know. */

@@ -64,12 +64,6 @@ static bool guard_find(const struct reading *r, enum guard guard, str text, size
     return pattern_find(guard_of(r->language, guard), text, from, out);
 }
 
-static str thing_of(const struct reading *r, str value)
-{
-    return fact_thing(guard_of(r->language, GUARD_KEY_HEAD), guard_of(r->language, GUARD_KEY_TAIL),
-                      0, value);
-}
-
 static str trimmed(str s)
 {
     return str_trim_end(str_trim(s), " ,;:.!");
@@ -89,7 +83,9 @@ static bool take_told(struct reading *r, const struct told_row *row, const struc
     if (row->ending == VALUE && (value.n < VALUE_MIN || is_no_value))
         return false;
     str content = is_note ? value : trimmed(str_sub(r->text, r->at, end));
-    str key = fact_slug(a, fact_filled(a, row->key, m->group, thing_of(r, value)));
+    str thing = fact_thing(guard_of(r->language, GUARD_KEY_HEAD),
+                           guard_of(r->language, GUARD_KEY_TAIL), 0, value);
+    str key = fact_slug(a, fact_filled(a, row->key, m->group, thing));
     if (!key.n)
         return false;
     found_add(r->f, row->category, TYPE_FACTUAL,

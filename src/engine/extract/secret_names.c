@@ -133,15 +133,12 @@ static size_t literal_length(str text, size_t at, str literal, bool is_exact)
 {
     size_t i = at;
     for (size_t k = 0; k < literal.n; k++) {
-        char c = literal.p[k];
-        bool is_there = i < text.n;
-        if (c == ' ' && is_there && char_is_one_of(text.p[i], " _-"))
-            i++;
-        else if (is_there &&
-                 (text.p[i] == c || (!is_exact && ascii_lower(text.p[i]) == ascii_lower(c))))
-            i++;
-        else if (c != ' ')
+        char c = literal.p[k], there = i < text.n ? text.p[i] : '\0';
+        bool fits = c == ' ' ? char_is_one_of(there, " _-")
+                             : there == c || (!is_exact && ascii_lower(there) == ascii_lower(c));
+        if (!fits && c != ' ')
             return 0;
+        i += fits;
     }
     return i - at;
 }

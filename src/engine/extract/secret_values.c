@@ -158,10 +158,7 @@ static size_t sign_at(str text, size_t i)
 {
     static const char *const signs[] = {":=", "=>", "->",  "==",  "=",   ":", "：",
                                         "＝", "→",  " - ", " – ", " — ", NULL};
-    for (const char *const *s = signs; *s; s++)
-        if (str_starts(str_sub(text, i, text.n), str_of(*s)))
-            return strlen(*s);
-    return 0;
+    return text_starts_with_any(str_sub(text, i, text.n), signs);
 }
 
 /* A link of a script without blanks stands in front of anything, others are words. */
@@ -189,9 +186,8 @@ static size_t skip_fillers(str text, size_t i)
 /* The rest of the word that the name begins: "şifrem", "API_KEY_PROD", "passwords". */
 static size_t name_end(str text, size_t i)
 {
-    while (i < text.n && !is_dense(text.p[i]) &&
-           (is_letter(text.p[i]) || is_digit(text.p[i]) || text.p[i] == '_') &&
-           (unsigned char)text.p[i] < 0xE0)
+    while (i < text.n && (unsigned char)text.p[i] < 0xE0 &&
+           (in_word(text.p[i]) || text.p[i] == '_'))
         i++;
     return i;
 }
@@ -380,9 +376,8 @@ static bool value_fits(str text, const struct secret_name *name, size_t at, enum
 {
     *v = value_at(text, at);
     str word = str_sub(text, v->from, v->to);
-    char first = at_or_end(text, v->from);
     if (!word.n || shape_is_reference(word) || is_in_list(word, not_secret) ||
-        is_code_name(word, link) || (link == LINK_NONE && !is_letter(first) && !is_digit(first)))
+        is_code_name(word, link) || (link == LINK_NONE && !in_word(word.p[0])))
         return false;
     if (name->row->kind == SECRET_PASSWORD)
         return is_password(word, *v, link);

@@ -269,8 +269,7 @@ void secrets_leave(const struct engine *e, struct arena *a, struct memory *m)
     if (!e->settings->keep_secrets && !is_made_key)
         m->content = masked_under(a, m->key, m->content);
     m->metadata = secrets_kept_json(e, a, m->metadata);
-    str *tags = m->tags.n ? NEW_N(a, str, m->tags.n) : NULL;
+    m->tags.v = DUP_N(a, m->tags.v, m->tags.n, m->tags.n);
     for (size_t i = 0; i < m->tags.n; i++)
-        tags[i] = secrets_kept(e, a, m->tags.v[i]);
-    m->tags.v = tags;
+        m->tags.v[i] = secrets_kept(e, a, m->tags.v[i]);
 }

@@ -99,9 +99,6 @@ static enum status find_memories(struct ctx *ctx, struct engine *e, const struct
 
 /* From the newest session to the oldest, in each from the last message to the first. */
 struct look {
-    struct ctx *ctx;
-    struct engine *e;
-    const struct recall_in *ask;
     str wanted;
     struct finder finder;
     int64_t deadline_us;
@@ -111,7 +108,7 @@ struct look {
 /* Enough found, or no time left. */
 static bool is_over(const struct look *l)
 {
-    return l->out->n == l->ask->limit || l->out->is_cut;
+    return l->out->n == l->finder.in->limit || l->out->is_cut;
 }
 
 static void look_at(struct look *l, struct ctx *own, const struct message *m)
@@ -121,7 +118,7 @@ static void look_at(struct look *l, struct ctx *own, const struct message *m)
     one.ctx = own;
     if (!holds_still(&one, l->wanted, &r))
         return;
-    struct recalled kept = {.message = message_copy(&l->ctx->arena, &r.message)};
+    struct recalled kept = {.message = message_copy(&l->finder.ctx->arena, &r.message)};
     l->out->v[l->out->n++] = found_as_it_stands(kept);
 }
 
@@ -129,31 +126,33 @@ static void look_at(struct look *l, struct ctx *own, const struct message *m)
  * page ends; 0: there is none. */
 static enum status look_at_page(struct look *l, str session, int64_t *before)
 {
-    CLEANUP(ctx_free) struct ctx own = ctx_child(l->ctx, 0);
+    const struct finder *f = &l->finder;
+    CLEANUP(ctx_free) struct ctx own = ctx_child(f->ctx, 0);
     struct message *v;
     size_t n;
     int64_t end = *before, from = end < 0 ? -MESSAGES : end > MESSAGES ? end - MESSAGES : 0;
     enum status s =
-        store_session_messages(&own, l->e->store, l->ask->pool, session, from, MESSAGES, &v, &n);
+        store_session_messages(&own, f->e->store, f->in->pool, session, from, MESSAGES, &v, &n);
     if (s != OK && s != NOT_FOUND) /* a session may have been forgotten meanwhile */
-        return fail(l->ctx, s, "%s", own.why);
+        return fail(f->ctx, s, "%s", own.why);
     *before = s != OK ? 0 : from >= 0 ? from : n ? doc_position(v[0].doc) : 0;
     for (size_t i = s == OK ? n : 0; i-- > 0 && !is_over(l);)
         if (end < 0 || doc_position(v[i].doc) < end)
             look_at(l, &own, &v[i]);
-    l->out->is_cut = !is_over(l) && (clock_mono_us() > l->deadline_us || !ctx_has_time(l->ctx));
+    l->out->is_cut = !is_over(l) && (clock_mono_us() > l->deadline_us || !ctx_has_time(f->ctx));
     return OK;
 }
 
 static enum status look_at_sessions(struct look *l, size_t *offset)
 {
-    CLEANUP(ctx_free) struct ctx own = ctx_child(l->ctx, 0);
+    const struct finder *f = &l->finder;
+    CLEANUP(ctx_free) struct ctx own = ctx_child(f->ctx, 0);
     struct session *v;
     size_t n;
-    const struct session_filter newest = {.pool = l->ask->pool,
+    const struct session_filter newest = {.pool = f->in->pool,
                                           .offset = *offset,
                                           .limit = SESSIONS};
-    TRY(ctx_pass(l->ctx, &own, store_sessions(&own, l->e->store, &newest, &v, &n, NULL)));
+    TRY(ctx_pass(f->ctx, &own, store_sessions(&own, f->e->store, &newest, &v, &n, NULL)));
     for (size_t i = 0; i < n && !is_over(l); i++)
         for (int64_t before = -1; before && !is_over(l);)
             TRY(look_at_page(l, v[i].id, &before));
@@ -166,10 +165,7 @@ static enum status look_at_sessions(struct look *l, size_t *offset)
 static enum status find_turns(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
                               struct scope_out *out)
 {
-    struct look l = {.ctx = ctx,
-                     .e = e,
-                     .ask = ask,
-                     .wanted = utf8_lower(&ctx->arena, ask->question),
+    struct look l = {.wanted = utf8_lower(&ctx->arena, ask->question),
                      .deadline_us = clock_mono_us() + (int64_t)LOOK_MS * 1000,
                      .out = out};
     size_t offset = 0;
@@ -190,11 +186,9 @@ static enum status title_of(struct ctx *ctx, struct engine *e, struct pool_ref p
     size_t n;
     TRY(store_session_messages(ctx, e->store, pool, session, 0, TITLE_AMONG, &v, &n));
     *out = S("");
-    for (size_t i = 0; i < n && !out->n; i++) {
-        str text = tombstones_left(tombstones, &ctx->arena, &v[i]);
+    for (size_t i = 0; i < n && !out->n; i++)
         if (str_is(v[i].role, "user"))
-            *out = session_title(text);
-    }
+            *out = session_title(tombstones_left(tombstones, &ctx->arena, &v[i]));
     return OK;
 }
 

@@ -111,19 +111,13 @@ static const char instructions[] =
     "is about what happened or was discussed before), \"transcript\" (it asks for the exact words "
     "of an earlier conversation), \"none\" (it can be answered without any memory).";
 
-/* Half of the time left, so that there is time to search. */
-static int64_t wait_ms(const struct ctx *ctx)
-{
-    int64_t half = ctx_half_ms(ctx);
-    return half && half < ASK_MS ? half : ASK_MS;
-}
-
 /* The user waits for this, so it has ASK_MS at most and a breaker of its own (CORE_GATE in
  * state/core_ask.c): a model that is slow is not asked for a while. */
 static struct opening by_model(struct ctx *ctx, struct engine *e, const struct plan_in *in)
 {
     struct arena *a = &ctx->arena;
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    int64_t half = ctx_half_ms(ctx); /* of the time left, so that there is time to search */
     struct said_section said;
     struct core_answer answer;
     const struct core_ask_in ask = {.kind = CORE_GATE,
@@ -133,7 +127,7 @@ static struct opening by_model(struct ctx *ctx, struct engine *e, const struct p
                                     .shape = section_fields,
                                     .out = &said,
                                     .max_tokens = ASK_TOKENS,
-                                    .wait_ms = wait_ms(ctx)};
+                                    .wait_ms = half && half < ASK_MS ? half : ASK_MS};
     if (core_ask(&own, e, &ask, &answer) == CORE_ANSWERED) {
         int section = name_index(gate_section_names, said.section, GATE_NONE);
         double bar = section == GATE_NONE ? BAR_OF_REFUSED : GATE_ASKED;

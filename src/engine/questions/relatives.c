@@ -49,13 +49,13 @@ bool word_is_kin(str stem)
 #define KIN(words) {1, words},
 #include "lang/kin.def"
     };
-    return stem_bits(stem_table_of(kin, sizeof kin / sizeof *kin), stem);
+    return stem_bits(STEM_TABLE(kin), stem);
 }
 
 bool is_said_of_relative(const struct words *sentence, const struct term_set *but)
 {
     enum { FRONT = 5 };
-    const struct stem_table *t = stem_table_of(rows, sizeof rows / sizeof *rows);
+    const struct stem_table *t = STEM_TABLE(rows);
     uint32_t who = 0;
     for (size_t i = 0; i < sentence->n; i++) {
         if (word_is_speaker(sentence->v[i].text))

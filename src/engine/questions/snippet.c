@@ -51,9 +51,8 @@ static size_t marks_of(struct arena *a, str text, const struct query *q, struct 
             end++;
         for (size_t k = 0; k < q->n && end > i; k++) {
             struct mark m = {i, end, k};
-            if (!find_in(str_sub(text, i, end), q->stems[k], &m))
-                continue;
-            ARENA_ADD(a, marks, n, cap) = m;
+            if (find_in(str_sub(text, i, end), q->stems[k], &m))
+                ARENA_ADD(a, marks, n, cap) = m;
         }
         end += end == i;
     }

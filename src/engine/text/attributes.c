@@ -210,30 +210,23 @@ static bool asks_for_fact(const struct words *w)
 struct bearing bearing_of(struct arena *a, str request)
 {
     struct bearing b = {0};
-    bool is_own = false, is_asked = false, is_request = false, is_food = false;
-    bool has_modal = false;
+    uint32_t bits = 0;
     if (request.n > REQUEST_MAX)
         return b;
     struct words w = words_of(a, request, REQUEST_MAX);
-    for (size_t i = 0; i < w.n; i++) {
-        uint32_t bits = stem_bits(STEM_TABLE(rows), w.v[i].stem);
-        b.on_health |= bits >> WANTED & 1;
-        is_food |= bits >> WANTED_FOOD & 1;
-        is_asked |= bits >> WANTED_ASKED & 1;
-        b.on_taste |= bits >> TASTE & 1;
-        is_request |= str_is_one_of(w.v[i].text, advice_words);
-        has_modal |= str_is_one_of(w.v[i].text, advice_modals);
-        is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
-    }
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
-    b.on_advice = phrase_find_any(&p, advising_phrases);
-    b.on_food = is_food && !b.on_health;
-    b.on_health |= is_food || (is_asked && (is_request || has_modal || b.on_advice));
-    if (asks_for_fact(&w) && !has_modal && !b.on_advice)
-        b.on_health = false;
-    b.on_taste &= b.on_advice && !b.on_health;
+    bool is_own = lexicon_in(&w, LEX_SELF | LEX_SELF_TOO);
     if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain_tasks)))
-        b = (struct bearing){0};
+        return b;
+    for (size_t i = 0; i < w.n; i++)
+        bits |= stem_bits(STEM_TABLE(rows), w.v[i].stem);
+    b.on_advice = phrase_find_any(&p, advising_phrases);
+    bool is_wanted = bits >> WANTED & 1, is_food = bits >> WANTED_FOOD & 1;
+    bool is_request = b.on_advice || words_have(&w, advice_modals);
+    bool is_asked = (bits >> WANTED_ASKED & 1) && (is_request || words_have(&w, advice_words));
+    b.on_food = is_food && !is_wanted;
+    b.on_health = (is_wanted || is_food || is_asked) && (is_request || !asks_for_fact(&w));
+    b.on_taste = (bits >> TASTE & 1) && b.on_advice && !b.on_health;
     return b;
 }
 

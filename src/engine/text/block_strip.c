@@ -120,14 +120,13 @@ str engine_strip_block(struct arena *a, str text)
     /* Nearly every text of nearly every request ends here. */
     if (!text_holds(text, "<remembered>") && !text_holds(text, "[Memory]\n"))
         return text;
-    struct strip s = {.text = text, .closing = last_closing(text)};
-    if (!next_block(&s, &cut))
-        return text;
-    s.kept = buf_make(a, text.n + 1);
-    do {
+    struct strip s = {.text = text, .closing = last_closing(text), .kept = buf_make(a, text.n + 1)};
+    while (next_block(&s, &cut)) {
         buf_add(&s.kept, str_sub(text, s.at, cut.from));
         s.at = cut.to;
-    } while (next_block(&s, &cut));
+    }
+    if (!s.at)
+        return text;
     buf_add(&s.kept, str_sub(text, s.at, text.n));
     return buf_str(&s.kept);
 }
@@ -138,12 +137,10 @@ static str text_of_line(str line, bool is_own)
 {
     str mark = is_own ? S("]: ") : S("] ");
     size_t text = str_find(line, mark);
-    if (!str_starts(line, S("- ")))
+    bool is_marked = text < line.n && (is_own || str_starts(line, S("- [")));
+    if (!str_starts(line, S("- ")) || (is_own && !is_marked))
         return S("");
-    if (is_own)
-        return text < line.n ? str_trim(str_sub(line, text + mark.n, line.n)) : S("");
-    bool is_dated = str_starts(line, S("- [")) && text < line.n;
-    return str_trim(str_sub(line, is_dated ? text + mark.n : 2, line.n));
+    return str_trim(str_sub(line, is_marked ? text + mark.n : 2, line.n));
 }
 
 struct strs block_texts(struct arena *a, str block)

@@ -46,11 +46,12 @@ static inline bool text_holds_any(str text, const char *const *list)
         list++;
     return *list;
 }
-static inline bool text_starts_with_any(str text, const char *const *list)
+/* The bytes of one of a NULL-ended list that the text begins with; 0: it begins with none. */
+static inline size_t text_starts_with_any(str text, const char *const *list)
 {
     while (*list && !str_starts(text, str_of(*list)))
         list++;
-    return *list;
+    return *list ? strlen(*list) : 0;
 }
 
 /* Where the line ends, behind its line break. */
@@ -64,4 +65,13 @@ static inline size_t next_line(str text, size_t at)
 static inline bool text_starts_nocase(str text, str with)
 {
     return text.n >= with.n && str_eq_nocase(str_sub(text, 0, with.n), with);
+}
+
+/* Cuts that off the front, in any case (ASCII); false where it does not stand there. */
+static inline bool text_cut_front(str *text, str with)
+{
+    if (!text_starts_nocase(*text, with))
+        return false;
+    *text = str_sub(*text, with.n, text->n);
+    return true;
 }

@@ -64,22 +64,16 @@ static bool is_among(str list, str word, char between)
     return false;
 }
 
-/* "arbeitet nicht mehr bei": whether it is so is asked of the whole clause. */
-static size_t after_denial(const struct words *w, size_t i)
-{
-    while (i < w->n && str_is_one_of(w->v[i].text, still_denied))
-        i++;
-    return i;
-}
-
 /* Where the words that must stand behind the word at end; 0 when they do not stand there. */
 static size_t behind_of(const struct words *w, size_t at, str pattern)
 {
-    size_t i = after_denial(w, at + 1);
+    size_t i = at + 1;
+    /* "arbeitet nicht mehr bei": whether it is so is asked of the whole clause. */
+    while (i < w->n && str_is_one_of(w->v[i].text, still_denied))
+        i++;
     while (pattern.n) {
         str choice = str_cut(&pattern, ' ');
-        bool optional = str_starts(choice, S("?"));
-        choice = optional ? str_sub(choice, 1, choice.n) : choice;
+        bool optional = text_cut_front(&choice, S("?"));
         if (!choice.n)
             continue;
         /* "?*" gives way to what must follow it. */
@@ -178,10 +172,10 @@ enum slot slot_of_label(str label)
 /* Whose name it is must be said: "my name is", "I am called", "ich heiße". */
 static bool is_own_name(const struct words *w, size_t at)
 {
-    enum { OWN = LEX_SELF | LEX_SELF_TOO };
+    enum { OWN = LEX_SELF | LEX_SELF_TOO | LEX_USER };
     bool is_noun = str_eq_nocase(w->v[at].text, S("name"));
     for (size_t i = at; i-- > 0 && i + 3 > at;)
-        if (lexicon_is(w->v[i].text, OWN) || lexicon_is(w->v[i].text, LEX_USER))
+        if (lexicon_is(w->v[i].text, OWN))
             return is_noun ? i + 1 == at || lexicon_is(w->v[i].text, LEX_USER)
                            : !lexicon_is(w->v[i].text, LEX_DETERMINER);
     return is_noun && at == 0;
@@ -237,21 +231,20 @@ static bool is_over(const struct words *w)
 }
 
 /* Ends are tried before rows: "quit" ends an employer and fills nothing. */
-static bool read_word(const struct words *w, size_t at, uint32_t bits, struct claim *out)
+static void read_word(const struct words *w, size_t at, uint32_t bits, struct claim *out)
 {
     for (int slot = 0; slot < SLOT_COUNT; slot++)
         if (bits >> (ENDS_AT + slot) & 1) {
             *out = (struct claim){.slot = (enum slot)slot, .at = at, .ends = true};
-            return true;
+            return;
         }
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         if ((bits >> rows[r].slot & 1) && fills(w, at, &rows[r], out) &&
             (rows[r].slot != SLOT_name || is_own_name(w, at))) {
             out->slot = rows[r].slot;
             out->at = at;
-            return true;
+            return;
         }
-    return false;
 }
 
 /* The first slot that a word fills or ends counts; slot is SLOT_COUNT where there is none. */
@@ -264,10 +257,9 @@ struct claim claim_of(const struct words *w)
         uint32_t bits = stem_bits(t, w->v[i].stem);
         is_supposed |= bits >> SUPPOSES_BIT & 1;
         if (out.slot == SLOT_COUNT && bits)
-            (void)read_word(w, i, bits, &out);
+            read_word(w, i, bits, &out);
     }
-    if (out.slot != SLOT_COUNT && is_over(w))
-        out.ends = true;
+    out.ends |= out.slot != SLOT_COUNT && is_over(w);
     out.is_supposed = is_supposed;
     return out;
 }
@@ -280,19 +272,11 @@ struct claim claim_of(const struct words *w)
  * claims above are what people write themselves, in more forms and languages.
  */
 
-static bool cut_front(str *line, str with)
-{
-    if (!text_starts_nocase(*line, with))
-        return false;
-    *line = str_sub(*line, with.n, line->n);
-    return true;
-}
-
 static str without_subject(str line)
 {
     line = str_trim(line);
     for (const char *const *s = slot_subjects; *s; s++)
-        if (cut_front(&line, str_of(*s)))
+        if (text_cut_front(&line, str_of(*s)))
             return str_trim(line);
     return line;
 }
@@ -305,14 +289,11 @@ str slot_of(str line, str *value)
 #define BEGINS(begins, slot) {begins, #slot},
 #include "lang/slots.def"
     };
-    str rest = without_subject(line);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        *value = rest;
-        if (!cut_front(value, str_of(lines[i].begins)))
-            continue;
-        *value = str_trim_end(str_trim(*value), ".!,");
-        return value->n ? str_of(lines[i].slot) : S("");
-    }
-    *value = rest;
+    *value = without_subject(line);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (text_cut_front(value, str_of(lines[i].begins))) {
+            *value = str_trim_end(str_trim(*value), ".!,");
+            return value->n ? str_of(lines[i].slot) : S("");
+        }
     return S("");
 }

@@ -17,11 +17,10 @@ str content_key(struct arena *a, str content)
         else if (n && slug[n - 1] != '_')
             slug[n++] = '_';
     }
-    while (n && slug[n - 1] == '_')
-        n--;
-    if (i == content.n && n && !is_lost)
-        return str_dup(a, (str){slug, n});
-    return str_printf(a, "%.*s%s%08llx", (int)n, slug, n ? "_" : "",
+    str key = str_trim_end((str){slug, n}, "_");
+    if (i == content.n && key.n && !is_lost)
+        return str_dup(a, key);
+    return str_printf(a, S_FMT "%s%08llx", S_ARG(key), key.n ? "_" : "",
                       (unsigned long long)(hash64(&content, 1) >> 32));
 }
 

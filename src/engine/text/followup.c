@@ -29,9 +29,8 @@ static bool is_at(const struct words *w, size_t i, unsigned classes)
  * a reply. */
 static bool is_name(const struct words *w, size_t i)
 {
-    char c = w->v[i].text.p[0];
-    bool opens =
-        i == 0 && !w->v[i].is_stop && c >= 'A' && c <= 'Z' && !is_at(w, i, LEX_REQUEST | LEX_REPLY);
+    bool opens = i == 0 && !w->v[i].is_stop && is_upper(w->v[i].text.p[0]) &&
+                 !is_at(w, i, LEX_REQUEST | LEX_REPLY);
     return w->v[i].is_name || opens;
 }
 
@@ -128,14 +127,11 @@ static bool is_short(const struct words *w)
 {
     enum { SHORT = 4 };
     size_t telling = 0;
-    bool has_verb = false;
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t i = 0; i < w->n; i++)
         telling += !w->v[i].is_stop && !is_at(w, i, LEX_REPLY);
-        has_verb |= is_at(w, i, LEX_AUXILIARY);
-    }
     if (!telling)
         return w->n > 0;
-    return telling == 1 && w->n <= SHORT && !has_verb &&
+    return telling == 1 && w->n <= SHORT && !lexicon_in(w, LEX_AUXILIARY) &&
            is_at(w, 0, LEX_QUESTION | LEX_PREPOSITION) && !w->v[w->n - 1].is_name;
 }
 
@@ -150,14 +146,8 @@ static bool is_short_elsewhere(const struct words *w)
 static bool has_pronoun_elsewhere(const struct words *w)
 {
     enum { FEW = 7 };
-    bool has = false;
-    for (size_t i = 0; i < w->n; i++) {
-        has |= str_is_one_of(w->v[i].text, other_pronouns) ||
-               str_is_one_of(w->v[i].text, more_pronouns);
-        if (is_name(w, i) && i)
-            return false;
-    }
-    return has && w->n <= FEW;
+    bool has = words_have(w, other_pronouns) || words_have(w, more_pronouns);
+    return has && w->n <= FEW && !SOME(i, w->n, i && is_name(w, i));
 }
 
 /* "Give it a title: what is my thesis about?": behind the pronoun a whole question stands. */

@@ -28,7 +28,7 @@
  * Clients see four priorities, which begin at 0.9, 0.7, 0.4 and 0.
  */
 
-enum { WORDS_MAX = 400, EARLY = 4, PHRASE_MAX = 4 };
+enum { WORDS_MAX = 400, EARLY = 4 };
 
 struct phrase {
     double level;
@@ -56,9 +56,8 @@ static const struct {
 
 static bool word_fits(str word, str pattern)
 {
-    if (!pattern.n || pattern.p[pattern.n - 1] != '*')
-        return str_eq(word, pattern);
-    return str_starts(word, str_sub(pattern, 0, pattern.n - 1));
+    bool is_front = str_ends(pattern, S("*"));
+    return is_front ? str_starts(word, str_sub(pattern, 0, pattern.n - 1)) : str_eq(word, pattern);
 }
 
 /* Word by word, without marks; "*" at the end of a word of the phrase matches any ending. */

@@ -45,16 +45,15 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
         if (utf16_length(name) < ENTITY_MIN)
             continue;
         for (size_t at = 0; at + name.n <= text.n; at++) {
-            size_t next = at + str_find(str_sub(text, at, text.n), name);
-            bool starts = next == 0 || !phrase_has_byte(text.p[next - 1]);
-            size_t end = next + name.n;
+            at += str_find(str_sub(text, at, text.n), name);
+            bool starts = at == 0 || !phrase_has_byte(text.p[at - 1]);
+            size_t end = at + name.n;
             if (end > text.n)
                 break;
             if (starts && (end == text.n || !phrase_has_byte(text.p[end]) || text.p[end] == '\'')) {
-                *out = str_sub(text, next, end);
+                *out = str_sub(text, at, end);
                 return true;
             }
-            at = next;
         }
     }
     return false;
@@ -64,12 +63,11 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
  * one more phrase, must. */
 static bool is_time_alone(const struct phrase_words *t, int row)
 {
-    str phrase;
     int next = row;
     if (!rules[row].is_time || SOME(i, t->n, lexicon_is(t->v[i].text, LEX_SELF | LEX_SELF_TOO)))
         return false;
     do
-        next = next_rule(t, next + 1, &phrase);
+        next = next_rule(t, next + 1, NULL);
     while (next >= 0 && (rules[next].is_time || rules[next].is_weak));
     return next < 0;
 }
@@ -83,11 +81,10 @@ struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)
         return (struct gate){GATE_NONE, S(""), false, false};
     struct phrase_words t = phrase_words_of(a, text);
     int row = next_rule(&t, 0, &phrase), names = 0;
-    str name;
     while (strcmp(rules[names].phrase, ENTITIES) != 0) /* phrases before it win over a name */
         names++;
-    if ((row < 0 || row > names) && find_entity(a, text, entities, n, &name))
-        return (struct gate){rules[names].section, name, rules[names].is_weak, false};
+    if ((row < 0 || row > names) && find_entity(a, text, entities, n, &phrase))
+        return (struct gate){rules[names].section, phrase, rules[names].is_weak, false};
     if (row < 0)
         return (struct gate){GATE_NONE, S(""), false, false};
     return (struct gate){rules[row].section, phrase, rules[row].is_weak, is_time_alone(&t, row)};

@@ -19,8 +19,7 @@ enum { TOKENS_MAX = 2000 };
 /* Of a folded text: capitals are gone. */
 bool phrase_has_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ||
-           c == '\'';
+    return is_lower(c) || is_digit(c) || (unsigned char)c >= 0x80 || c == '\'';
 }
 
 static void add_token(struct arena *a, struct phrase_words *t, str token, size_t from)
@@ -146,9 +145,7 @@ static enum choice_kind kind_of(str choice)
  * on an optional "*" before a word that it could swallow. */
 static struct phrase_choice choice_of(struct arena *a, str text)
 {
-    struct phrase_choice c = {.is_optional = str_starts(text, S("?"))};
-    if (c.is_optional)
-        text = str_sub(text, 1, text.n);
+    struct phrase_choice c = {.is_optional = text_cut_front(&text, S("?"))};
     c.kind = kind_of(text);
     if (c.kind != CHOICE_WORDS)
         return c;
@@ -163,9 +160,7 @@ static struct phrase_choice choice_of(struct arena *a, str text)
 
 static struct phrase phrase_of(struct arena *a, str text)
 {
-    struct phrase p = {.is_opening = str_starts(text, S("^ "))};
-    if (p.is_opening)
-        text = str_sub(text, 2, text.n);
+    struct phrase p = {.is_opening = text_cut_front(&text, S("^ "))};
     struct phrase_choice *choices = NEW_N(a, struct phrase_choice, text.n + 1);
     while (text.n)
         choices[p.n++] = choice_of(a, str_cut(&text, ' '));
@@ -239,9 +234,8 @@ static void *read_list(const void *column, size_t n, size_t size)
 static bool is_date(str w)
 {
     static const char shape[] = "0000-00-00";
-    if (w.n != sizeof shape - 1)
-        return false;
-    return !SOME(i, w.n, shape[i] == '-' ? w.p[i] != '-' : !is_digit(w.p[i]));
+    return w.n == sizeof shape - 1 &&
+           EVERY(i, w.n, shape[i] == '-' ? w.p[i] == '-' : is_digit(w.p[i]));
 }
 
 static bool choice_allows(const struct phrase_choice *c, const struct phrase_word *word)

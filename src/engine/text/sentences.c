@@ -35,10 +35,7 @@ static size_t mark_at(str text, size_t i)
     unsigned char c = i < text.n ? (unsigned char)text.p[i] : 0;
     if (c < 0x80)
         return c == '.' || c == '!' || c == '?';
-    for (const char *const *m = wide; *m; m++)
-        if (str_starts(str_sub(text, i, text.n), str_of(*m)))
-            return str_of(*m).n;
-    return 0;
+    return text_starts_with_any(str_sub(text, i, text.n), wide);
 }
 
 /* --- a dot that ends no sentence --- */

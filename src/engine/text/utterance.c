@@ -127,9 +127,7 @@ static bool sentence_is_courtesy(struct arena *a, str sentence)
     if (sentence.n > COURTESY_MAX || (first.n && !is_courteous(first)))
         return false;
     struct words w = words_as_written(a, sentence, COURTESY_WORDS + 1);
-    if (!w.n || w.n > COURTESY_WORDS)
-        return !w.n;
-    return EVERY(i, w.n, is_courteous(utf8_lower(a, w.v[i].text)));
+    return w.n <= COURTESY_WORDS && EVERY(i, w.n, is_courteous(utf8_lower(a, w.v[i].text)));
 }
 
 bool utterance_is_courtesy(struct arena *a, str text)
