@@ -6,9 +6,9 @@
 #include "base/utf8.h"
 #include "engine/gate/rarity.h"
 #include "engine/questions/snippet.h"
+#include "engine/text/bytes.h"
 #include "engine/text/form.h"
 #include "engine/text/lexicon.h"
-#include "engine/text/phrases.h"
 #include "lang/evidence_lists.h"
 
 /*
@@ -80,8 +80,7 @@ _Static_assert(QUERY_WORDS_MAX <= 16, "struct sight has a bit for each word");
 
 static bool is_in_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           c == '\'' || (c & 0x80);
+    return in_word(c) || c == '\'';
 }
 
 /* Cuts the next word from the front of *rest; false: there is none. */
@@ -100,7 +99,7 @@ static bool cut_word(str *rest, str *out)
 /* A capital that no beginning of a sentence explains. */
 static bool is_name_at(str question, str word)
 {
-    bool is_capital = word.n && word.p[0] >= 'A' && word.p[0] <= 'Z';
+    bool is_capital = word.n && is_upper(word.p[0]);
     if (!is_capital || word.p < question.p || word.p >= question.p + question.n)
         return is_capital;
     size_t at = (size_t)(word.p - question.p);
@@ -358,22 +357,20 @@ static double log_odds(double p)
 
 static void look_at_results(struct gate_look *l)
 {
-    double score = 0, exact = 0, phrase = 0, cosine = 0, tokens = 0;
+    double score = 0, exact = 0, phrase = 0, *out = l->out;
     for (size_t i = 0; i < l->in->n && i < RESULTS; i++) {
         const struct gate_result *r = &l->in->v[i];
         str text = utf8_cut(r->text, LOOKED_AT);
         score = fmax(score, r->score);
-        cosine = fmax(cosine, r->cosine);
-        tokens = fmax(tokens, r->tokens);
+        out[GATE_cosine] = fmax(out[GATE_cosine], r->cosine);
+        out[GATE_tokens] = fmax(out[GATE_tokens], r->tokens);
         if (i < EXACT_IN)
             exact = fmax(exact, exact_in(l, text));
         phrase = fmax(phrase, phrases_in(l, text));
     }
-    l->out[GATE_score] = log_odds(score);
-    l->out[GATE_exact] = l->all > 0 ? exact / l->all : 0;
-    l->out[GATE_phrase] = phrase / l->in->rarest;
-    l->out[GATE_cosine] = cosine;
-    l->out[GATE_tokens] = tokens;
+    out[GATE_score] = log_odds(score);
+    out[GATE_exact] = l->all > 0 ? exact / l->all : 0;
+    out[GATE_phrase] = phrase / l->in->rarest;
 }
 
 /* --- the whole --- */

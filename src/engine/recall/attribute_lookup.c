@@ -30,7 +30,7 @@ enum { GIVEN = 6, GIVEN_HEALTH = 3, GIVEN_ADVICE = 4, GIVEN_FAR = 1, ADVICE_TOKE
 struct wanted {
     uint32_t attributes;
     size_t most;
-    int64_t tokens; /* < 0: no bound */
+    int64_t tokens; /* < 0: no bound, as the question asks for it */
     str why;
     size_t far;   /* so many that are not near to the request */
     bool of_food; /* of health only what one may eat and drink */
@@ -176,8 +176,7 @@ static uint32_t told_in(struct finder *f, const struct words *w, str text)
         struct words q = words_of(&f->ctx->arena, f->in->question, ASKED_WORDS);
         bool is_asked = false;
         for (size_t i = 0; i < q.n; i++)
-            for (size_t k = 0; k <= thing; k++)
-                is_asked |= !q.v[i].is_stop && str_eq(q.v[i].stem, w->v[k].stem);
+            is_asked |= !q.v[i].is_stop && SOME(k, thing + 1, str_eq(q.v[i].stem, w->v[k].stem));
         if (!is_asked)
             told &= ~ATTRIBUTE_BIT(home);
     }
@@ -235,21 +234,6 @@ struct taken {
     int64_t tokens;
 };
 
-/* Whether there was room for it. */
-static bool take(const struct finder *f, const struct wanted *want, const struct recalled *r,
-                 struct taken *taken, struct added_lines *out)
-{
-    taken->tokens += tokens_of(found_text(r));
-    if (taken->n == want->most || (want->tokens >= 0 && taken->tokens > want->tokens))
-        return false;
-    struct recalled *added = &out->v[out->n++];
-    *added = *r;
-    added->score = f->e->settings->gate_threshold;
-    added->why = want->why;
-    taken->n++;
-    return true;
-}
-
 static enum status take_told(struct finder *f, const struct wanted *want, struct strs stems,
                              struct taken *taken, struct added_lines *out)
 {
@@ -266,8 +250,14 @@ static enum status take_told(struct finder *f, const struct wanted *want, struct
         r->part.telling = telling_in(f, want, told_text(f, r));
         if (!r->part.telling.n || is_there(f, out, r))
             continue;
-        if (!take(f, want, r, taken, out))
+        taken->tokens += tokens_of(found_text(r));
+        if (want->tokens >= 0 && taken->tokens > want->tokens)
             break;
+        r->score = f->e->settings->gate_threshold;
+        r->why = want->why;
+        r->origin = want->tokens >= 0 ? LINE_SIDE_NOTE : LINE_BY_ATTRIBUTE;
+        out->v[out->n++] = *r;
+        taken->n++;
         taken->far += far;
     }
     return OK;
@@ -326,14 +316,10 @@ enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines
                                        S("it bears on a request for advice"), GIVEN_FAR},
                       out));
     out->n_first = out->n;
-    for (size_t i = 0; i < out->n; i++)
-        out->v[i].origin = LINE_SIDE_NOTE;
     if (!asked)
         return OK;
     str why = str_printf(a, "tells of what is asked for: " S_FMT, S_ARG(names_of(a, asked)));
     TRY(find_told(f, &(struct wanted){asked, GIVEN, -1, why}, out));
-    for (size_t i = out->n_first; i < out->n; i++)
-        out->v[i].origin = LINE_BY_ATTRIBUTE;
     if (out->n > out->n_first)
         out->reason = str_printf(a, "asks for " S_FMT, S_ARG(names_of(a, asked)));
     return OK;

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
@@ -424,8 +423,13 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     struct finder *f = s->f;
     assert(!m != !memory && f->n < s->n);
     struct recalled *r = &f->found[f->n];
-    *r = (struct recalled){0};
-    if (!find_wants(f, m, memory))
+    *r = (struct recalled){.is_memory = !m, .by = c};
+    if (m) {
+        r->message = *m;
+        r->part.quotable = s->read.given[m - s->read.messages];
+    } else
+        r->memory = *memory;
+    if (!find_wants(f, r))
         return;
     signals_of(&s->asked, c, m, memory, before, r->measured.signals);
     bool is_beside = f->how.weighed == WORDS_ALONE && c->dense > 0;
@@ -433,14 +437,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     struct weighed weighed = signals_weigh(weights, r->measured.signals);
     r->score = score_of(f, c, weighed.sure);
     r->measured.cosine = (double)(c->beside > 0 ? c->beside : c->dense);
-    r->is_memory = memory != NULL;
-    if (m) {
-        r->message = *m;
-        r->part.quotable = s->read.given[m - s->read.messages];
-    } else
-        r->memory = *memory;
     r->measured.rank = by_cosine(f) ? r->score : weighed.rank;
-    r->by = c;
     f->n++;
 }
 
@@ -453,34 +450,26 @@ static void judge(struct search *s)
     s->asked.is_chat = SOME(i, s->read.n, !s->read.messages[i].speaker.n);
     for (size_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->v[i];
+        const struct message *m = message_of(s, c->doc);
         const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;
-        if (doc_is_memory(c->doc))
-            add(s, c, NULL, &s->read.memories[memory++], S(""));
-        else
-            add(s, c, message_of(s, c->doc), NULL, before ? before->text : S(""));
+        add(s, c, m, m ? NULL : &s->read.memories[memory++], before ? before->text : S(""));
     }
 }
 
 /* --- the order --- */
 
-/* Keeps the first of the best places of which the tombstones leave something; their number. */
-static size_t leave_barred_out(const struct search *s, struct ranked *places)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->f->n && kept < DIVERSE * s->limit; i++)
-        if (find_shows(s->f, &s->f->found[places[i].at]))
-            places[kept++] = places[i];
-    return kept;
-}
-
-static struct ranked *places_of(const struct search *s)
+/* The first of the best places of which the tombstones leave something; their number. */
+static size_t best_places(const struct search *s, struct ranked *places)
 {
     const struct finder *f = s->f;
-    struct ranked *places = ROOM_N(&f->ctx->arena, struct ranked, f->n + 1);
+    size_t kept = 0;
     for (size_t i = 0; i < f->n; i++)
         places[i] = (struct ranked){f->found[i].measured.rank, f->found[i].by->doc, i};
     rank_sort(places, f->n);
-    return places;
+    for (size_t i = 0; i < f->n && kept < DIVERSE * s->limit; i++)
+        if (find_shows(f, &f->found[places[i].at]))
+            places[kept++] = places[i];
+    return kept;
 }
 
 /* Best first, and what repeats a better one further down. Keeps the best `limit`. */
@@ -488,8 +477,8 @@ static void order(struct search *s)
 {
     struct arena *a = &s->f->ctx->arena;
     struct finder *f = s->f;
-    struct ranked *places = places_of(s);
-    size_t n = leave_barred_out(s, places);
+    struct ranked *places = ROOM_N(a, struct ranked, f->n + 1);
+    size_t n = best_places(s, places);
     double *ranks = NEW_N(a, double, n + 1);
     str *texts = NEW_N(a, str, n + 1);
     size_t *by = NEW_N(a, size_t, n + 1);

@@ -67,8 +67,8 @@ MUST_USE enum status find_answers(struct finder *f, size_t limit);
 /* What a search of one session, type or layer wants, whatever the question; nothing of others. */
 MUST_USE enum status find_wanted(struct finder *f, doc_id **out, size_t *n);
 
-/* Searches every space of the scope and merges the results; newest: whatever the question. */
-MUST_USE enum status find_in_scope(struct finder *f, size_t limit, bool newest);
+/* Searches every space of the scope and merges the results; by the strategy `recent` the newest. */
+MUST_USE enum status find_in_scope(struct finder *f, size_t limit);
 
 /* Notes which space they are from. */
 void find_name_space(const struct finder *f, struct recalled *v, size_t n);
@@ -85,9 +85,9 @@ typedef enum status recall_how(struct ctx *ctx, struct engine *e, const struct r
 MUST_USE enum status recall_counted(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                     recall_how *how, struct recall_out *out);
 
-/* Whether a search that asks so wants it: one of the two is NULL. What the reader has in front of
- * it is not wanted, nor what was made of that, unless it was corrected since. */
-bool find_wants(const struct finder *f, const struct message *m, const struct memory *memory);
+/* Whether a search that asks so wants it. What the reader has in front of it is not wanted, nor
+ * what was made of that, unless it was corrected since. */
+bool find_wants(const struct finder *f, const struct recalled *r);
 
 /* The one place that decides what may be shown of a result: whether it is wanted, and what the
  * tombstones leave of it, which it is cut to. False: nothing. */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/text_annotations.h"
+#include "engine/text/bytes.h"
 #include "engine/text/rank.h"
 #include "lang/features_lists.h"
 
@@ -25,10 +26,8 @@ const char *const signal_names[] = {
 /* For tests and explanations; asserts that the name exists. */
 double recalled_signal(const struct recalled *r, const char *name)
 {
-    size_t i = 0;
-    while (signal_names[i] && strcmp(signal_names[i], name) != 0)
-        i++;
-    assert(signal_names[i]);
+    int i = name_index(signal_names, str_of(name), -1);
+    assert(i >= 0);
     return r->measured.signals[i];
 }
 
@@ -70,15 +69,13 @@ static unsigned byte_at(str text, size_t i)
 /* "Anna", not "EXIF" or "KeyError". */
 static bool is_name(str word)
 {
-    bool name = word.n > 1 && word.p[0] >= 'A' && word.p[0] <= 'Z';
-    for (size_t i = 1; i < word.n && name; i++)
-        name = !(word.p[i] >= 'A' && word.p[i] <= 'Z') && !(word.p[i] >= '0' && word.p[i] <= '9');
-    return name;
+    return word.n > 1 && is_upper(word.p[0]) &&
+           !SOME(i, word.n - 1, is_upper(word.p[i + 1]) || is_digit(word.p[i + 1]));
 }
 
 static void look_at(struct glance *g, str word, bool begins)
 {
-    bool digit = word.p[0] >= '0' && word.p[0] <= '9';
+    bool digit = is_digit(word.p[0]);
     g->words++;
     g->names += !begins && is_name(word);
     unsigned classes = lexicon_classes(word);
@@ -283,11 +280,9 @@ size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum we
                               struct candidate *v, size_t n, size_t most)
 {
     struct ranked *order = ROOM_N(a, struct ranked, n + 1);
-    struct candidate *all = ROOM_N(a, struct candidate, n + 1);
-    for (size_t i = 0; i < n; i++) {
+    const struct candidate *all = DUP_N(a, v, n, n);
+    for (size_t i = 0; i < n; i++)
         order[i] = (struct ranked){promise_of(q, weights, &v[i]), v[i].doc, i};
-        all[i] = v[i];
-    }
     rank_sort(order, n);
     for (size_t i = 0; i < n && i < most; i++)
         v[i] = all[order[i].at];

@@ -12,21 +12,19 @@ static bool leads_on(const struct finder *f, const struct recalled *r, const str
            (f->n_spaces == 1 || str_eq(r->space, space->in->pool.space));
 }
 
+ORDER(by_number, doc_id, (*x > *y) - (*x < *y));
+
 /* In *out each chosen line's next messages, by number, as the store reads them. */
 static size_t docs_behind(const struct finder *f, const struct finder *space, doc_id *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
-        for (int k = 1; k <= AHEAD; k++) {
-            const struct recalled *r = &f->found[i];
-            doc_id doc = r->message.doc + k;
-            if (!leads_on(f, r, space) || SOME(j, n, out[j] == doc))
-                continue;
-            size_t at = n++;
-            for (; at && out[at - 1] > doc; at--)
-                out[at] = out[at - 1];
-            out[at] = doc;
+        for (int k = 1; k <= AHEAD && leads_on(f, &f->found[i], space); k++) {
+            doc_id doc = f->found[i].message.doc + k;
+            if (!SOME(j, n, out[j] == doc))
+                out[n++] = doc;
         }
+    SORT(out, n, by_number);
     return n;
 }
 

@@ -35,13 +35,11 @@ static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most, st
                           &found));
         *n = 0;
         for (size_t i = 0; i < found && *n < most; i++) {
-            struct memory m;
-            enum status s = store_memory(own, f->e->store, f->in->pool, hits[i].id, &m);
-            if (soft_if(own, s, NOT_FOUND))
-                continue;
-            TRY(s);
-            if (hits[i].score > 0 && find_wants(f, NULL, &m))
-                out[(*n)++] = (struct near_beside){m.doc, (float)hits[i].score};
+            struct recalled r = {.is_memory = true}; /* without an id where it is gone */
+            enum status s = store_memory(own, f->e->store, f->in->pool, hits[i].id, &r.memory);
+            TRY(soft_or(own, s, NOT_FOUND));
+            if (hits[i].score > 0 && find_wants(f, &r))
+                out[(*n)++] = (struct near_beside){r.memory.doc, (float)hits[i].score};
         }
         if (*n == most || found < limit || limit >= NEAREST_MAX)
             return OK;
@@ -87,15 +85,6 @@ struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
     return out;
 }
 
-/* That of its spaces, or NULL. */
-static const struct finder *find_space(const struct finder *f, str space)
-{
-    for (size_t i = 0; i < f->n_spaces; i++)
-        if (str_eq(f->spaces[i].in->pool.space, space))
-            return &f->spaces[i];
-    return NULL;
-}
-
 /* A hit whose memory is gone or barred, even in part, is not shown: its payload is a copy. */
 enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
                                  size_t limit, struct engine_hit **out, size_t *n)
@@ -111,11 +100,11 @@ enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_
     for (size_t i = 0; i < found; i++) {
         struct recalled r = {.is_memory = true};
         enum status s = store_memory(ctx, e->store, pool, hits[i].id, &r.memory);
-        if (soft_if(ctx, s, NOT_FOUND))
-            continue;
-        TRY(s);
-        const struct finder *space = find_space(&f, r.memory.space);
-        if (space && find_shows(space, &r) && !r.part.is_cut)
+        TRY(soft_or(ctx, s, NOT_FOUND));
+        size_t at = 0; /* its space */
+        while (at < f.n_spaces && !str_eq(f.spaces[at].in->pool.space, r.memory.space))
+            at++;
+        if (at < f.n_spaces && find_shows(&f.spaces[at], &r) && !r.part.is_cut)
             hits[shown++] = hits[i];
     }
     *out = hits;

@@ -111,12 +111,8 @@ static bool goes_before(const struct recalled *added, const struct recalled *r, 
  * what the question found with a score of TOLD_GATES thresholds. */
 static void put_beside(struct finder *f, const struct added_lines *about)
 {
-    struct recalled *all = NEW_N(&f->ctx->arena, struct recalled, about->n + f->n);
-    size_t n = 0, next = about->n_first;
-    for (size_t i = 0; i < about->n; i++)
-        about->v[i].by = NULL;
-    for (size_t i = 0; i < next; i++)
-        all[n++] = about->v[i];
+    size_t next = about->n_first, n = next;
+    struct recalled *all = DUP_N(&f->ctx->arena, about->v, n, about->n + f->n);
     for (size_t i = 0; i < f->n; i++) {
         bool is_sure =
             f->found[i].by && f->found[i].score >= TOLD_GATES * f->e->settings->gate_threshold;
@@ -383,8 +379,7 @@ static enum status choose(struct finder *f, struct line_budget budget, int64_t *
 static bool is_empty(const struct finder *f)
 {
     bool has_meaning = f->in->by.strategy == STRATEGY_SEMANTIC || f->asked.query.n;
-    return f->in->by.strategy != STRATEGY_RECENT &&
-           (str_trim(f->in->question).n < QUESTION_MIN || !has_meaning);
+    return str_trim(f->in->question).n < QUESTION_MIN || !has_meaning;
 }
 
 /* In a search what was said of it in other sessions goes before more of the same. */
@@ -408,7 +403,7 @@ static enum status find_ordered(struct finder *f, size_t limit)
 {
     bool is_broad = f->asked.aggregation;
     size_t times = !is_broad ? 1 : f->in->gate ? AGGREGATION_TIMES : AGGREGATION_DEEP;
-    TRY(find_in_scope(f, times * limit, false));
+    TRY(find_in_scope(f, times * limit));
     if (is_broad && !f->in->gate)
         spread_sessions(f, limit);
     if (f->in->gate && !f->in->by.is_unordered)
@@ -427,17 +422,19 @@ static str fallback_of(const struct finder *f)
 }
 
 /* Of "static:table:256" the source is "static" and the model "table". */
-static struct recall_steps steps_of(const struct finder *f)
+static void complete_steps(struct finder *f)
 {
-    struct recall_steps out = f->how.steps;
+    struct recall_steps *steps = &f->how.steps;
     str model = f->how.vectors;
-    if (!out.store.n && f->how.vectors.n) {
-        out.source = str_cut(&model, ':');
+    if (!steps->store.n && model.n) {
+        steps->source = str_cut(&model, ':');
         model = maker_of(model);
-        out.model = str_sub(model, 0, model.n ? model.n - 1 : 0);
-        out.store = S("sqlite-vec");
+        steps->model = str_sub(model, 0, model.n ? model.n - 1 : 0);
+        steps->store = S("sqlite-vec");
     }
-    return out;
+    steps->fallback = fallback_of(f);
+    if (!steps->store.n)
+        steps->store = S("none");
 }
 
 static str reason_of(const struct finder *f, str reason)
@@ -452,20 +449,6 @@ static str reason_of(const struct finder *f, str reason)
         reason = str_printf(a, S_FMT "; %zu lines reranked by " S_FMT, S_ARG(reason),
                             f->how.steps.reranked, S_ARG(f->how.steps.reranker));
     return reason;
-}
-
-/* The results and, for receipts and status, how they were found. */
-static void give_found(struct finder *f, struct recall_out *out)
-{
-    f->how.steps = steps_of(f);
-    f->how.steps.fallback = fallback_of(f);
-    if (!f->how.steps.store.n)
-        f->how.steps.store = S("none");
-    out->v = f->found;
-    out->n = f->n;
-    out->vectors = f->how.vectors;
-    out->without = f->how.without;
-    out->steps = f->how.steps;
 }
 
 /* "My dog is called Rex and I live in Lisbon." tells what is to be kept, and asks for nothing: "my"
@@ -504,7 +487,7 @@ static enum status find(struct finder *f, struct recall_out *out)
         gate = (struct gate){GATE_IDENTITY, in->question, false, false};
     bool asks_known = known_is_asked(f, gate) && !in->only.turns;
     if (newest)
-        TRY(find_in_scope(f, limit, true));
+        TRY(find_in_scope(f, limit));
     else if (!is_empty(f))
         TRY(find_ordered(f, limit));
     bool is_idle =
@@ -520,21 +503,27 @@ static enum status find(struct finder *f, struct recall_out *out)
     for (size_t i = is_idle ? SOURCES - 1 : 0; i < SOURCES; i++)
         TRY(add_source(&g, &sources[i]));
     struct verdict v = g.verdict;
-    *out = (struct recall_out){.decision = v.decision,
-                               .probability = v.probability,
-                               .evidence = v.evidence};
     lines_select(f, &v);
     if (RULE("next_message"))
         TRY(next_messages(f));
-    int64_t frame = in->gate ? BLOCK_TOKENS : 0;
+    int64_t tokens, frame = in->gate ? BLOCK_TOKENS : 0;
     struct line_budget budget =
         in->gate ? lines_budget(f, g.budget) : (struct line_budget){g.budget, g.budget, 0};
     budget.sure -= frame, budget.most -= frame;
-    TRY(choose(f, budget, &out->tokens));
+    TRY(choose(f, budget, &tokens));
     str covered = lines_covered(f, &v);
-    out->reason =
-        reason_of(f, str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(v.reason), S_ARG(covered)));
-    give_found(f, out);
+    str reason = str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(v.reason), S_ARG(covered));
+    complete_steps(f);
+    *out = (struct recall_out){.v = f->found,
+                               .n = f->n,
+                               .decision = v.decision,
+                               .reason = reason_of(f, reason),
+                               .probability = v.probability,
+                               .evidence = v.evidence,
+                               .tokens = tokens,
+                               .vectors = f->how.vectors,
+                               .without = f->how.without,
+                               .steps = f->how.steps};
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");
 }
 

@@ -34,9 +34,8 @@ static void merge_given(struct ctx *ctx, const struct recall_out *given, struct 
             out->v[out->n++] = shown ? *shown : given->v[i];
     }
     out->n_given = out->n;
-    const struct recall_out first = *out;
     for (size_t i = 0; i < rest.n; i++)
-        if (!recalled_find(first.v, first.n, &rest.v[i]))
+        if (!recalled_find(out->v, out->n_given, &rest.v[i]))
             out->v[out->n++] = rest.v[i];
 }
 

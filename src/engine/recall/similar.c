@@ -126,8 +126,7 @@ static bool asks_attribute(const struct looking *l)
 static size_t each_once(struct likely *v, size_t n)
 {
     size_t kept = 0;
-    if (n)
-        qsort(v, n, sizeof *v, by_doc);
+    SORT(v, n, by_doc);
     for (size_t i = 0; i < n; i++) {
         if (kept && v[kept - 1].doc == v[i].doc)
             v[kept - 1].similarity = fmax(v[kept - 1].similarity, v[i].similarity);
@@ -144,7 +143,6 @@ static enum status look_by_recall(struct looking *l)
     struct finder *f = &l->finder;
     struct recall_in chat = l->ask;
     struct recall_out given;
-    struct likely *v;
     size_t n = l->n_words;
     if (!f->asked.query.n)
         return OK;
@@ -152,8 +150,7 @@ static enum status look_by_recall(struct looking *l)
     chat.budget_tokens = -1;
     TRY(find_recalled(l->ctx, l->e, &chat, &given));
     TRY(find_answers(f, RANKED));
-    v = DUP_N(&l->ctx->arena, l->words, n, n + f->n + given.n + 1);
-    l->words = v;
+    struct likely *v = l->words = DUP_N(&l->ctx->arena, l->words, n, n + f->n + given.n + 1);
     for (size_t i = 0; i < f->n; i++) {
         const struct recalled *r = &f->found[i];
         const struct likely *known = worded(l, r->memory.doc);
@@ -227,8 +224,7 @@ static enum status read(struct looking *l)
 {
     doc_id docs[PAGE];
     l->n_found = 0;
-    if (l->n)
-        qsort(l->all, l->n, sizeof *l->all, most_alike);
+    SORT(l->all, l->n, most_alike);
     for (size_t from = 0; from < l->n && l->n_found < MOST; from += PAGE) {
         size_t n = l->n - from < PAGE ? l->n - from : PAGE;
         struct memory *page = NEW_N(&l->ctx->arena, struct memory, PAGE);
@@ -302,8 +298,7 @@ enum status engine_similar(struct ctx *ctx, struct engine *e, const struct simil
     TRY(look_by_recall(&l));
     TRY(look(&l));
     TRY(add_rest(&l));
-    if (l.n_found)
-        qsort(l.found, l.n_found, sizeof *l.found, newest_of_alike);
+    SORT(l.found, l.n_found, newest_of_alike);
     size_t from = in->offset < l.n_found ? in->offset : l.n_found;
     size_t rest = l.n_found - from;
     *out = l.found + from;

@@ -118,9 +118,7 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
 /* Scores of several spaces are compared as they are, since they are probabilities. */
 static bool is_before(const struct recalled *x, const struct recalled *y)
 {
-    if (x->score != y->score)
-        return x->score > y->score;
-    return recalled_created(x) > recalled_created(y);
+    return x->score != y->score ? x->score > y->score : recalled_created(x) > recalled_created(y);
 }
 
 /* The space whose next result is the best; n_spaces: none has one. */
@@ -146,12 +144,10 @@ void find_name_space(const struct finder *f, struct recalled *v, size_t n)
 /* What made the best result is what is told of the whole search. */
 static void tell_steps(struct finder *f, const struct finder *best)
 {
+    const enum weights weighed = f->how.weighed; /* a set of weights is of one space */
     memcpy(f->asked.weights, best->asked.weights, sizeof f->asked.weights);
-    f->how.vectors = best->how.vectors;
-    f->how.without = best->how.without;
-    f->how.by_words = best->how.by_words;
-    f->how.beside = best->how.beside;
-    f->how.steps = best->how.steps;
+    f->how = best->how;
+    f->how.weighed = weighed;
 }
 
 /* Each space keeps its order. */
@@ -172,11 +168,11 @@ static void merge_spaces(struct finder *f)
         tell_steps(f, f->spaces);
 }
 
-enum status find_in_scope(struct finder *f, size_t limit, bool newest)
+enum status find_in_scope(struct finder *f, size_t limit)
 {
-    enum status (*find)(struct finder *, size_t) = newest ? find_newest : find_answers;
+    bool is_newest = f->in->by.strategy == STRATEGY_RECENT;
     for (size_t i = 0; i < f->n_spaces; i++) {
-        TRY(find(&f->spaces[i], limit));
+        TRY((is_newest ? find_newest : find_answers)(&f->spaces[i], limit));
         find_name_space(&f->spaces[i], f->spaces[i].found, f->spaces[i].n);
     }
     if (f->spaces == f)
@@ -197,20 +193,20 @@ static bool is_excluded(const struct recall_in *in, str id)
 /* Whether a result may be found by this question at all, by its state and not its words: not
  * closed, not expired, not older than asked, not in front of the reader, of the wanted layer and
  * type. The episode of the running session is left out, as it retells what the model reads. */
-bool find_wants(const struct finder *f, const struct message *m, const struct memory *memory)
+bool find_wants(const struct finder *f, const struct recalled *r)
 {
     const struct recall_in *in = f->in;
-    assert(m || memory);
-    str id = m ? m->id : memory->id, session = m ? m->session : memory->session;
-    int64_t created = m ? m->created : memory->created;
+    const struct memory *memory = &r->memory;
+    str id = recalled_id(r), session = r->is_memory ? memory->session : r->message.session;
+    int64_t created = recalled_created(r);
     /* What was said before 1970 has a negative time. */
     bool is_old = (in->only.after && created < in->only.after) ||
                   (in->only.as_of && created > in->only.as_of);
     bool is_within = in->scope != SCOPE_SESSION || str_eq(in->within, session);
     if (!id.n || !is_within || is_old || is_excluded(in, id))
         return false;
-    if (m)
-        return !m->is_echo || str_trim(m->says).n;
+    if (!r->is_memory)
+        return !r->message.is_echo || str_trim(r->message.says).n;
     bool is_of_now =
         in->seen.session.n && memory->layer == LAYER_EPISODE && str_eq(session, in->seen.session);
     bool is_over =
@@ -224,8 +220,7 @@ bool find_wants(const struct finder *f, const struct message *m, const struct me
 
 bool find_shows(const struct finder *f, struct recalled *r)
 {
-    return find_wants(f, r->is_memory ? NULL : &r->message, r->is_memory ? &r->memory : NULL) &&
-           tombstones_keep(&f->tombstones, &f->ctx->arena, r);
+    return find_wants(f, r) && tombstones_keep(&f->tombstones, &f->ctx->arena, r);
 }
 
 const struct recalled *recalled_find(const struct recalled *v, size_t n, const struct recalled *r)
@@ -258,7 +253,7 @@ struct quotable found_quotable(const struct finder *f, const struct message *m)
 str found_stated(const struct finder *f, struct recalled *r)
 {
     const struct message *m = &r->message;
-    if (!m->id.n || !str_is(m->role, "user") || m->speaker.n || !find_wants(f, m, NULL))
+    if (!m->id.n || !str_is(m->role, "user") || m->speaker.n || !find_wants(f, r))
         return S("");
     return r->part.quotable = found_quotable(f, m).text;
 }

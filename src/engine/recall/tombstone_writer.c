@@ -62,8 +62,7 @@ static void add_statement(struct finding *f, const struct statement *s)
     if (!s->terms.n)
         return;
     terms[0] = particular;
-    if (particular)
-        memcpy(terms + 1, s->particular.v, particular * sizeof *terms);
+    memcpy(terms + 1, s->particular.v, particular * sizeof *terms);
     memcpy(terms + 1 + particular, s->terms.v, s->terms.n * sizeof *terms);
     add_bar(f, (struct bar){.kind = BAR_STATEMENT, .terms = terms, .n = n});
 }
@@ -196,8 +195,7 @@ static enum status bar_others(struct finding *f, const struct memory *m, const s
     if (!asked)
         return OK;
     TRY(store_search_words(f->ctx, f->e->store, f->in->pool, stems, asked, false, HITS_MAX, &hits));
-    if (hits.n)
-        qsort(hits.v, hits.n, sizeof *hits.v, most_words_first);
+    SORT(hits.v, hits.n, most_words_first);
     for (size_t i = 0; i < hits.n && n < READ_MAX; i++)
         if (!doc_is_memory(hits.v[i].doc))
             docs[n++] = hits.v[i].doc;
@@ -217,8 +215,7 @@ static enum status bar_memory(struct finding *f, const struct memory *m, bool se
     enum status found = m->source.n
                             ? store_message(f->ctx, f->e->store, f->in->pool, m->source, &source)
                             : NOT_FOUND;
-    if (found != NOT_FOUND)
-        TRY(found);
+    TRY(soft_or(f->ctx, found, NOT_FOUND));
     if (found == OK) {
         bar_source(f, &source, &s);
         TRY(bar_echoes(f, &source, &s));
@@ -241,11 +238,10 @@ static str title_left(struct finding *f, const struct tombstones *tombstones,
                       const struct message *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct message m = v[i];
-        m.text = tombstones_left(tombstones, &f->ctx->arena, &m);
-        bool is_erased = f->in->erased && f->in->erased->doc == m.doc;
-        if (str_is(m.role, "user") && m.text.n && !is_erased)
-            return session_title(m.text);
+        str left = tombstones_left(tombstones, &f->ctx->arena, &v[i]);
+        bool is_erased = f->in->erased && f->in->erased->doc == v[i].doc;
+        if (str_is(v[i].role, "user") && left.n && !is_erased)
+            return session_title(left);
     }
     return S("");
 }
@@ -254,16 +250,14 @@ static str title_left(struct finding *f, const struct tombstones *tombstones,
 static enum status change_title(struct finding *f, const struct tombstones *tombstones,
                                 const struct target *t)
 {
-    struct session session;
+    struct session session = {0};
     struct message *v;
     size_t n = 0;
     const str id = t->message.session;
     if (!str_is(t->message.role, "user"))
         return OK;
     enum status found = store_session(f->ctx, f->e->store, f->in->pool, id, &session);
-    if (soft_if(f->ctx, found, NOT_FOUND))
-        return OK;
-    TRY(found);
+    TRY(soft_or(f->ctx, found, NOT_FOUND));
     if (!is_title_of(session.title, t->message.text))
         return OK;
     TRY(store_session_messages(f->ctx, f->e->store, f->in->pool, id, 0, TITLE_AMONG, &v, &n));

@@ -95,12 +95,6 @@ uint64_t sentence_hash(struct arena *a, str sentence)
     return letters_hash(a, text_plain(a, sentence));
 }
 
-/* Tombstones of before text_plain know a sentence by the hash of its own letters. */
-static uint64_t first_hash(struct arena *a, str sentence)
-{
-    return letters_hash(a, utf8_lower(a, sentence));
-}
-
 uint64_t tombstones_message(str id)
 {
     return hash64(&id, 1);
@@ -164,8 +158,6 @@ enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref p
     struct bars_read read;
     *out = (struct tombstones){0};
     TRY(store_bars(ctx, e->store, pool, clock_ms(), &read));
-    if (!read.n && !read.n_expired)
-        return OK;
     out->v = NEW_N(&ctx->arena, struct barred, read.n + read.n_expired);
     for (size_t i = 0; i < read.n; i++)
         add_barred(out, barred_of(&read.bars[i]));
@@ -207,7 +199,6 @@ static bool is_barred(const struct judged *j, str sentence)
 {
     uint64_t hash = 0, first = 0;
     struct term_set telling = {0};
-    bool has_telling = false;
     for (size_t i = 0; i < j->tombstones->n; i++) {
         const struct barred *b = &j->tombstones->v[i];
         bool is_named = j->message && b->message == j->message;
@@ -215,16 +206,16 @@ static bool is_barred(const struct judged *j, str sentence)
             continue;
         if (b->kind == BAR_SENTENCES && !hash) {
             hash = sentence_hash(j->a, sentence);
-            first = first_hash(j->a, sentence);
+            /* Tombstones of before text_plain know it by the hash of its own letters. */
+            first = letters_hash(j->a, utf8_lower(j->a, sentence));
         }
         if (b->kind == BAR_SENTENCES && hash &&
             (terms_have(&b->sentences, hash) || terms_have(&b->sentences, first)))
             return true;
         if (b->kind != BAR_STATEMENT)
             continue;
-        if (!has_telling)
+        if (!telling.v)
             telling = statement_of(j->a, sentence).terms;
-        has_telling = true;
         if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES) &&
             (is_named || !is_of_another(&b->statement, j->a, sentence)))
             return true;

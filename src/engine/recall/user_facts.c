@@ -48,8 +48,7 @@ enum status known_of(const struct finder *f, int64_t after, int64_t budget_token
     size_t found = 0, taken = 0;
     const struct memory_filter newest = {.after = after, .limit = LOOKED_AT};
     TRY(past_list(&f->past, &newest, &v, &found));
-    if (found)
-        qsort(v, found, sizeof *v, first);
+    SORT(v, found, first);
     int64_t most = budget_tokens < 0 ? MOST : budget_tokens / TOKENS_EACH;
     most = most < LEAST ? LEAST : most > MOST ? MOST : most;
     *out = NEW_N(&f->ctx->arena, struct recalled, (size_t)most + 1);
